@@ -1,0 +1,29 @@
+// Places that hold arrays and run kernels.
+#pragma once
+
+#include <string>
+
+#include "iruka/export.h"
+
+namespace iruka {
+
+class Device;
+
+/// The CPU.
+IRUKA_API Device& cpu();
+/// Where arrays are made unless a call says otherwise (IRUKA_DEVICE, else the CPU).
+IRUKA_API Device& default_device();
+/// The device named "cpu", "cuda:0"... Raises DeviceError that says what is missing.
+IRUKA_API Device& device(const std::string& name);
+/// "cpu", "cuda:0"...
+IRUKA_API const std::string& device_name(const Device& device);
+
+/// Threads that run CPU kernels, the caller included. Default: the cores this process may use (IRUKA_NUM_THREADS).
+IRUKA_API int thread_count();
+IRUKA_API void set_thread_count(int count);
+
+/// Asked now and then while a kernel runs; true stops it with Interrupted. Set by the Python module to look for Ctrl-C.
+using InterruptCheck = bool (*)();
+IRUKA_API void set_interrupt_check(InterruptCheck check);
+
+}  // namespace iruka

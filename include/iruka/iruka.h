@@ -1,0 +1,12 @@
+// All of Iruka.
+#pragma once
+
+#include "iruka/array.h"
+#include "iruka/device.h"
+#include "iruka/dtype.h"
+#include "iruka/error.h"
+#include "iruka/image.h"
+#include "iruka/kernel.h"
+#include "iruka/memory.h"
+#include "iruka/ops.h"
+#include "iruka/random.h"

@@ -1,0 +1,123 @@
+// ElementwiseKernel: the inside of a loop as a string of C++.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "iruka/array.h"
+
+namespace iruka {
+
+/// One argument of a kernel call: an array or a scalar.
+class Argument {
+ public:
+  Argument(const Array& array) : array_(&array) {}
+  Argument(const Scalar& scalar) : scalar_(scalar) {}
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Argument(T value) : scalar_(value) {}
+  Argument(std::complex<double> value) : scalar_(value) {}
+
+  bool is_array() const { return array_ != nullptr; }
+  const Array& array() const { return *array_; }
+  const Scalar& scalar() const { return scalar_; }
+
+ private:
+  const Array* array_ = nullptr;
+  Scalar scalar_;
+};
+
+/// One parameter as written: "raw const float32 image".
+struct Parameter {
+  std::string name;
+  std::string type;             ///< as written: "float32", "T"
+  std::optional<Dtype> dtype;   ///< absent for a placeholder
+  bool raw = false;
+  bool is_const = true;         ///< false for outputs and `_non_const` inputs
+};
+
+/// Everything CuPy's ElementwiseKernel takes beside the four texts.
+struct KernelOptions {
+  std::string preamble{};    ///< helper functions and types
+  std::string loop_prep{};   ///< runs before the elements of a block
+  std::string after_loop{};  ///< runs after the elements of a block
+  std::vector<std::string> options{};  ///< compiler options: "--use_fast_math", "-D..."
+  bool reduce_dims = true;   ///< merge axes where layouts allow
+  bool return_tuple = false;
+  bool no_return = false;
+  std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+};
+
+/// What one call may say beside its arguments.
+struct CallOptions {
+  std::optional<int64_t> size{};  ///< the loop's length when every array is raw
+  int64_t block_size = 128;       ///< accepted for CuPy's sake; must be positive
+  void* stream = nullptr;
+};
+
+/// A kernel made from C++ text. Cheap to copy; calls are thread-safe. Compiled once per signature.
+class IRUKA_API ElementwiseKernel {
+ public:
+  /// Raises ValueError for a malformed parameter list or name, CompileError for a wrong body where all types are concrete.
+  ElementwiseKernel(std::string in_params, std::string out_params, std::string operation,
+                    std::string name = "kernel", KernelOptions options = {},
+                    std::source_location where = std::source_location::current());
+
+  /// Inputs, then (optionally) outputs to fill. Returns the first output.
+  template <class... A>
+  Array operator()(const A&... arguments) const {
+    const Argument list[] = {Argument(arguments)...};
+    return std::move(call(list).front());
+  }
+  /// The same with options; returns all outputs in order (given outputs are returned as they are).
+  std::vector<Array> call(std::span<const Argument> arguments, const CallOptions& options = {}) const;
+
+  const std::string& name() const;
+  const std::string& operation() const;
+  const KernelOptions& options() const;
+  std::span<const Parameter> in_params() const;
+  std::span<const Parameter> out_params() const;
+  int nin() const { return static_cast<int>(in_params().size()); }
+  int nout() const { return static_cast<int>(out_params().size()); }
+
+  /// The generated text, and its assembly, for arguments like these.
+  std::string source(std::span<const Argument> arguments, const CallOptions& options = {}) const;
+  std::string assembly(std::span<const Argument> arguments, const CallOptions& options = {}) const;
+  /// Every text generated so far, most recent last.
+  std::vector<std::string> generated_sources() const;
+  /// "ElementwiseKernel mat_add(float32 x, float32 y) -> (float32 z)"
+  std::string to_string() const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// One line of what the JIT did in this process.
+struct KernelEvent {
+  enum class Kind : uint8_t { compiled, loaded_from_disk, specialised };
+  Kind kind;
+  std::string kernel;
+  std::string device;
+  double milliseconds;
+};
+
+/// What was compiled or found on disk since the start (or the last clear), in order; reused variants are not listed.
+IRUKA_API std::vector<KernelEvent> kernel_history();
+IRUKA_API void clear_kernel_history();
+
+/// Forgets compiled kernels in memory and deletes the disk cache. Running kernels are safe.
+IRUKA_API void clear_cache();
+/// The folder in use, or "" where none can be had.
+IRUKA_API std::string cache_directory();
+
+/// Waits until kernels being specialised in the background are ready. For tests and benchmarks.
+IRUKA_API void finish_background_compilation();
+
+}  // namespace iruka

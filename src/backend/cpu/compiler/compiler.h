@@ -1,0 +1,48 @@
+// The only door to Clang and LLVM. Everything behind it lives in the shared library iruka_compiler, so that no other
+// part of Iruka includes an LLVM header or links LLVM.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device.h"
+
+namespace iruka::cpu {
+
+#define IRUKA_COMPILER_API __attribute__((visibility("default")))
+
+/// Host processor, features, compiler version and prelude hash, as one line; part of every cache key.
+IRUKA_COMPILER_API const std::string& compiler_fingerprint();
+/// Bytes in the host's widest vector register.
+IRUKA_COMPILER_API int host_vector_bytes();
+
+/// C++ text to a relocatable object for this host, in memory. Thread-safe. Never prints, never aborts.
+/// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything out.
+IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
+IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
+
+/// The function a compiled program exports.
+using EntryFunction = void (*)(const void* arguments, int64_t begin, int64_t end);
+
+/// Links an object into this process. Raises DeviceError when the object is damaged or `entry` is not in it.
+class IRUKA_COMPILER_API LinkedObject {
+ public:
+  LinkedObject(std::string_view object, const std::string& entry);
+  ~LinkedObject();
+  LinkedObject(const LinkedObject&) = delete;
+  LinkedObject& operator=(const LinkedObject&) = delete;
+  EntryFunction entry() const { return entry_; }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  EntryFunction entry_ = nullptr;
+};
+
+/// Loops whose length the compiler cannot bound look at this flag; a launch that was interrupted sets it.
+IRUKA_COMPILER_API int32_t* cancel_flag();
+
+}  // namespace iruka::cpu

@@ -1,0 +1,95 @@
+// The whole interface of a backend. A new device is one implementation of this class and one line in the registry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iruka/device.h"
+#include "iruka/error.h"
+#include "iruka/memory.h"
+
+namespace iruka {
+
+/// A queue of work on a device. Null is the device's default stream; the CPU runs everything at once.
+using StreamHandle = void*;
+
+/// One text to compile. `text` is complete but for the prelude, which the target puts in front.
+struct ProgramSource {
+  std::string text;
+  std::string entry;                 ///< the extern "C" function to launch
+  std::vector<std::string> options;  ///< the user's compiler options
+  std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
+};
+
+/// Where and what the compiler complained about.
+struct Diagnostic {
+  enum class Level : uint8_t { note, warning, error };
+  Level level;
+  std::string file;  ///< as #line directives say; the user's texts are "operation", "preamble", "loop_prep", "after_loop"
+  int line = 0;      ///< 1-based
+  int column = 0;    ///< 1-based
+  std::string message;
+};
+
+/// Machine code as bytes (the disk cache holds these), or the diagnostics that explain why there is none.
+struct CompiledProgram {
+  bool ok = false;
+  std::string code;
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// Loaded code, ready to launch. Unloads when the last handle goes.
+class LoadedProgram {
+ public:
+  virtual ~LoadedProgram() = default;
+};
+
+/// What a launch runs over: the entry is called with ranges [begin, end) that cover [0, count) once.
+struct LaunchRange {
+  int64_t count = 0;
+  int64_t align = 1;  ///< ranges begin at multiples of this
+  int64_t grain = 1;  ///< fewer units than this are not worth another thread
+};
+
+/// What a device tells the emitter.
+struct TargetDescription {
+  std::string name;         ///< "cpu", "cuda"
+  std::string fingerprint;  ///< compiler version, processor and features: part of every cache key
+  int vector_bytes = 16;
+  size_t last_level_cache_bytes = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const std::string& name() const = 0;
+  virtual const TargetDescription& target() const = 0;
+
+  virtual void* allocate(size_t bytes) = 0;  ///< 64-byte aligned; raises OutOfMemoryError
+  virtual void release(void* memory, size_t bytes) noexcept = 0;
+  virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  virtual void fill(void* to, int value, size_t bytes, StreamHandle stream) = 0;
+
+  virtual StreamHandle new_stream() = 0;
+  virtual void* record(StreamHandle stream) = 0;
+  virtual void wait(void* event) = 0;
+  virtual void synchronize() = 0;
+
+  virtual CompiledProgram compile(const ProgramSource& source) = 0;
+  /// The assembly text of what compile() would give; for people to read.
+  virtual std::string assembly(const ProgramSource& source) = 0;
+  /// Raises DeviceError when `code` is not what compile() gave.
+  virtual std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) = 0;
+  /// Runs `entry(arguments, begin, end)` over `range`. `arguments` is copied before the call returns.
+  /// Raises Interrupted when the interrupt check says so.
+  virtual void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
+                      StreamHandle stream) = 0;
+};
+
+}  // namespace iruka

@@ -1,0 +1,71 @@
+// From text to something that runs: in-memory table, disk cache, compiler, in that order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+
+namespace iruka::jit {
+
+/// A compiled and loaded text. Keep the handle; look-ups by text cost a hash of the text.
+class Program {
+ public:
+  Program(Device& device, std::shared_ptr<const LoadedProgram> loaded) : device_(device), loaded_(std::move(loaded)) {}
+  void launch(std::span<const std::byte> arguments, const LaunchRange& range, StreamHandle stream = nullptr) const {
+    device_.launch(*loaded_, arguments, range, stream);
+  }
+  Device& device() const { return device_; }
+
+ private:
+  Device& device_;
+  std::shared_ptr<const LoadedProgram> loaded_;
+};
+
+/// What a compile error tells beside the compiler's own words.
+struct Blame {
+  std::string kernel_name;
+  std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is settled yet
+  std::string made_at;         ///< "file:line"
+  /// User texts by the file name that #line gives them, to show the offending line: {"operation", text}...
+  std::vector<std::pair<std::string, std::string>> texts;
+};
+
+/// The program for `source` on `device`: from the table, from disk, or compiled. One compilation per key however many
+/// threads ask; no lock is held meanwhile. Raises CompileError worded with `blame`.
+std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame);
+
+/// Packs the argument block a program's entry reads: natural alignment, in order of the calls.
+class ArgumentBlock {
+ public:
+  template <class T>
+  void push(T value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    push_bytes(&value, sizeof(T), alignof(T));
+  }
+  void push_bytes(const void* bytes, size_t size, size_t align) {
+    size_t at = (size_ + align - 1) & ~(align - 1);
+    reserve(at + size);
+    __builtin_memset(data() + size_, 0, at - size_);
+    __builtin_memcpy(data() + at, bytes, size);
+    size_ = at + size;
+  }
+  std::span<const std::byte> bytes() const { return {heap_.empty() ? inline_ : heap_.data(), size_}; }
+
+ private:
+  std::byte* data() { return heap_.empty() ? inline_ : heap_.data(); }
+  void reserve(size_t size) {
+    if (size <= (heap_.empty() ? sizeof(inline_) : heap_.size())) return;
+    std::vector<std::byte> larger(size * 2);
+    __builtin_memcpy(larger.data(), data(), size_);
+    heap_ = std::move(larger);
+  }
+  alignas(16) std::byte inline_[1024];
+  std::vector<std::byte> heap_;
+  size_t size_ = 0;
+};
+
+}  // namespace iruka::jit
