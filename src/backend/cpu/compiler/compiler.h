@@ -10,7 +10,7 @@
 
 #include "core/device.h"
 
-namespace iruka::cpu {
+namespace iruka::cpu_backend {
 
 #define IRUKA_COMPILER_API __attribute__((visibility("default")))
 
@@ -45,4 +45,4 @@ class IRUKA_COMPILER_API LinkedObject {
 /// Loops whose length the compiler cannot bound look at this flag; a launch that was interrupted sets it.
 IRUKA_COMPILER_API int32_t* cancel_flag();
 
-}  // namespace iruka::cpu
+}  // namespace iruka::cpu_backend
