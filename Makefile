@@ -1,0 +1,85 @@
+# Every target does the set-up it needs. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.NOTPARALLEL:
+
+PYTHON_ENV := .venv/bin/python
+JOBS ?= $(shell nproc)
+SECONDS_PER_TARGET := $(if $(filter command environment,$(origin SECONDS)),$(SECONDS),60)
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+# $(call set_up,PURPOSES,REQUIREMENTS,PRESET): packages, .venv, a configured build/PRESET.
+# CMake itself notices changed CMakeLists.txt; the stamp only has to follow the presets.
+define set_up
+	@tools/setup/install_packages.sh $(1)
+	@tools/setup/make_venv.sh $(2)
+	@$(if $(3),if [ CMakePresets.json -nt build/$(3)/.configured ]; then \
+	  cmake --preset $(3) && touch build/$(3)/.configured; fi)
+endef
+
+.PHONY: help
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build:  ## Build the libraries, the Python module, the tests and the benchmarks in build/release
+	$(call set_up,build test,build test,release)
+	@cmake --build build/release -j $(JOBS)
+
+.PHONY: module
+module:  ## Build the Python module alone
+	$(call set_up,build test,build test,release)
+	@cmake --build build/release -j $(JOBS) --target iruka_python
+
+.PHONY: demo
+demo: module  ## Rebuild one photograph from the patches of another, with NumPy and with Iruka
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) examples/demo.py
+
+.PHONY: test
+test: build  ## Run the C++ suite and the Python suite
+	@tools/run_tests.sh build/release
+
+.PHONY: wheel
+wheel:  ## Make a wheel in dist/ and try it in an empty environment
+	$(call set_up,build,build test wheel,)
+	@tools/make_wheel.sh
+
+.PHONY: asan
+asan:  ## Build and run the C++ suite with AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call set_up,build test,build,asan)
+	@cmake --build build/asan -j $(JOBS)
+	@tools/run_sanitized.sh build/asan
+
+.PHONY: tsan
+tsan:  ## Build and run the C++ suite with ThreadSanitizer
+	$(call set_up,build test,build,tsan)
+	@cmake --build build/tsan -j $(JOBS)
+	@tools/run_sanitized.sh build/tsan
+
+.PHONY: fuzz
+fuzz:  ## Run each libFuzzer target for SECONDS (60)
+	$(call set_up,build test fuzz,build,fuzz)
+	@cmake --build build/fuzz -j $(JOBS)
+	@tools/run_fuzzers.sh build/fuzz $(SECONDS_PER_TARGET)
+
+.PHONY: benchmark
+benchmark:  ## Run the benchmarks; results go to build/benchmarks
+	$(call set_up,build test,build test benchmark,release)
+	@cmake --build build/release -j $(JOBS)
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/run.py --build build/release --output build/benchmarks
+
+.PHONY: readme-table
+readme-table: benchmark  ## Run the benchmarks and write their figures into README.md
+	@$(PYTHON_ENV) tools/readme_table.py build/benchmarks README.md
+
+.PHONY: lint
+lint:  ## Check layers, file sizes, formatting
+	$(call set_up,build lint,build test,)
+	@$(PYTHON_ENV) tools/check_layers.py
+	@git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run -Werror
+
+.PHONY: clean
+clean:  ## Remove what was built; .venv stays
+	@rm -rf build dist
