@@ -1,0 +1,53 @@
+// The orientation a camera noted in EXIF, and turning a picture upright by it.
+#include "image/codec.h"
+
+namespace iruka::image {
+namespace {
+
+/// Reads a TIFF block's integers; what lies outside the block reads as 0.
+class TiffReader {
+ public:
+  explicit TiffReader(std::span<const uint8_t> bytes) : bytes_(bytes), big_endian_(byte(0) == 'M') {}
+  uint32_t u16(uint64_t at) const {
+    return big_endian_ ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at);
+  }
+  uint32_t u32(uint64_t at) const {
+    return big_endian_ ? u16(at) << 16 | u16(at + 2) : u16(at + 2) << 16 | u16(at);
+  }
+  bool is_tiff() const { return byte(0) == byte(1) && (byte(0) == 'I' || byte(0) == 'M') && u16(2) == 42; }
+
+ private:
+  uint32_t byte(uint64_t at) const { return at < bytes_.size() ? bytes_[at] : 0; }
+
+  std::span<const uint8_t> bytes_;
+  bool big_endian_;
+};
+
+}  // namespace
+
+int exif_orientation(std::span<const uint8_t> tiff) {
+  constexpr uint32_t kOrientationTag = 0x0112, kShort = 3;
+  TiffReader reader(tiff);
+  if (!reader.is_tiff()) return 1;
+  uint64_t directory = reader.u32(4);
+  uint32_t entries = reader.u16(directory);
+  for (uint32_t i = 0; i < entries; ++i) {
+    uint64_t entry = directory + 2 + 12 * uint64_t{i};
+    if (reader.u16(entry) != kOrientationTag) continue;
+    uint32_t value = reader.u16(entry + 8);
+    return reader.u16(entry + 2) == kShort && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+  }
+  return 1;
+}
+
+Array upright(const Array& picture, int orientation) {
+  if (orientation == 1) return picture;
+  const Slice all, reversed{.step = -1};
+  bool swap = orientation >= 5;
+  bool flip_rows = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+  bool flip_columns = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+  Array turned = swap ? picture.swapaxes(0, 1) : picture;
+  return turned.at(flip_rows ? reversed : all, flip_columns ? reversed : all).copy();
+}
+
+}  // namespace iruka::image

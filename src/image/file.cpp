@@ -1,0 +1,118 @@
+#include "image/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "iruka/error.h"
+
+namespace iruka::image {
+namespace {
+
+[[noreturn]] void raise_file_error(const char* function, const char* rule, const std::string& path, int error) {
+  throw FileError(std::string(function) + ": cannot " + rule + " '" + path +
+                  "': " + std::generic_category().message(error));
+}
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+  bool is_open() const { return descriptor_ >= 0; }
+  /// A full disk may show only here. 0, or errno.
+  int close() {
+    int result = ::close(std::exchange(descriptor_, -1));
+    return result == 0 || errno == EINTR ? 0 : errno;
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// 0, or errno.
+int write_all(File& file, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return file.close();
+}
+
+/// The file a link leads to, so that writing replaces that and not the link.
+std::string follow_links(const std::string& path) {
+  struct stat status;
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
+  std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? std::string(real.get()) : path;
+}
+
+/// A new file in the folder of `path`, under a short name that no other writer has; or errno's reason in `error`.
+int open_temporary(const std::string& path, std::string& name, int& error) {
+  static std::atomic<uint64_t> counter{0};
+  std::string stem = path.substr(0, path.find_last_of('/') + 1) + ".iruka-" + std::to_string(::getpid()) + "-";
+  while (true) {
+    name = stem + std::to_string(counter++) + ".tmp";
+    int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    error = errno;
+    if (descriptor >= 0 || error != EEXIST) return descriptor;
+  }
+}
+
+}  // namespace
+
+FileBytes read_file(const char* function, const std::string& path) {
+  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) raise_file_error(function, "open", path, errno);
+  struct stat status;
+  if (::fstat(file.get(), &status) != 0) raise_file_error(function, "read", path, errno);
+  // One byte more than the file has, so that its end is seen without growing; a pipe has no size and grows.
+  size_t capacity = std::max<size_t>(static_cast<size_t>(status.st_size) + 1, 4096);
+  FileBytes bytes{std::make_unique_for_overwrite<uint8_t[]>(capacity), 0};
+  while (true) {
+    ssize_t count = ::read(file.get(), bytes.data.get() + bytes.size, capacity - bytes.size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) raise_file_error(function, "read", path, errno);
+    if (count == 0) return bytes;
+    bytes.size += static_cast<size_t>(count);
+    if (bytes.size < capacity) continue;
+    capacity *= 2;
+    auto larger = std::make_unique_for_overwrite<uint8_t[]>(capacity);
+    std::copy_n(bytes.data.get(), bytes.size, larger.get());
+    bytes.data = std::move(larger);
+  }
+}
+
+void write_file(const char* function, const std::string& path, std::span<const uint8_t> bytes) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.is_open()) raise_file_error(function, "write", path, errno);
+    if (int error = write_all(file, bytes)) raise_file_error(function, "write", path, error);
+    return;
+  }
+  std::string target = follow_links(path), temporary;
+  int error = 0;
+  File file(open_temporary(target, temporary, error));
+  if (!file.is_open()) raise_file_error(function, "write", path, error);
+  error = write_all(file, bytes);
+  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(temporary.c_str());
+  raise_file_error(function, "write", path, error);
+}
+
+}  // namespace iruka::image

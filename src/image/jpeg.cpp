@@ -1,0 +1,331 @@
+// JPEG over libjpeg-turbo. libjpeg reports errors by a call that must not return; here that call jumps back to
+// `guarded`, and no frame in between owns anything.
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "image/codec.h"
+#include "iruka/device.h"
+
+namespace iruka::image {
+namespace {
+
+/// A progressive file may ask for a pass over the whole picture with every few bytes; no real encoder makes this many.
+constexpr int kMaxScans = 256;
+
+struct ErrorManager : jpeg_error_mgr {
+  std::jmp_buf jump;
+  enum class What : uint8_t { library, truncated, too_many_scans } what = What::library;
+  char message[JMSG_LENGTH_MAX] = "";
+};
+
+ErrorManager& manager(void* info) {
+  return *static_cast<ErrorManager*>(static_cast<jpeg_common_struct*>(info)->err);
+}
+
+[[noreturn]] void jump_back(void* info, ErrorManager::What what) {
+  manager(info).what = what;
+  std::longjmp(manager(info).jump, 1);
+}
+
+[[noreturn]] void on_error(j_common_ptr info) {
+  info->err->format_message(info, manager(info).message);
+  jump_back(info, ErrorManager::What::library);
+}
+
+/// libjpeg goes on after these and leaves part of the picture grey: an error here. Its other warnings lose no pixel.
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  switch (info->err->msg_code) {
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_JPEG_EOF:
+    case JWRN_MUST_RESYNC:
+      on_error(info);
+    default:
+      return;
+  }
+}
+
+void use_error_manager(ErrorManager& error) {
+  jpeg_std_error(&error);
+  error.error_exit = on_error;
+  error.emit_message = on_message;
+  error.output_message = [](j_common_ptr) {};
+}
+
+/// Runs `step`, which may be left by a jump, so it must own nothing. False when it was.
+template <class Step>
+bool guarded(ErrorManager& error, Step step) {
+  static_assert(std::is_trivially_destructible_v<Step>);
+  if (setjmp(error.jump) != 0) return false;
+  step();
+  return true;
+}
+
+[[noreturn]] void raise_library_error(const ErrorManager& error, const std::string& message) {
+  if (error.msg_code == JERR_OUT_OF_MEMORY) throw OutOfMemoryError(message);
+  throw ValueError(message);
+}
+
+using RowConverter = void (*)(const uint8_t* from, uint8_t* to, int64_t width);
+
+/// CMYK samples to RGB, grey or RGBA without a colour profile: each colour is what its ink and black let through.
+/// Adobe's files store light, not ink (`inverted`).
+template <int channels, bool inverted>
+void convert_cmyk(const uint8_t* from, uint8_t* to, int64_t width) {
+  auto light = [](int sample) { return inverted ? sample : 255 - sample; };
+  for (int64_t x = 0; x < width; ++x, from += 4, to += channels) {
+    int black = light(from[3]);
+    int rgb[3];
+    for (int c = 0; c < 3; ++c) rgb[c] = (light(from[c]) * black + 127) / 255;
+    if constexpr (channels == 1) {
+      to[0] = luma(rgb[0], rgb[1], rgb[2]);
+    } else {
+      std::copy_n(rgb, 3, to);
+      if constexpr (channels == 4) to[3] = 255;
+    }
+  }
+}
+
+RowConverter cmyk_converter(int channels, bool inverted) {
+  switch (channels) {
+    case 1: return inverted ? convert_cmyk<1, true> : convert_cmyk<1, false>;
+    case 4: return inverted ? convert_cmyk<4, true> : convert_cmyk<4, false>;
+    default: return inverted ? convert_cmyk<3, true> : convert_cmyk<3, false>;
+  }
+}
+
+class Reader {
+ public:
+  Reader(std::span<const uint8_t> bytes, const std::string& where) : bytes_(bytes), where_(where) {
+    use_error_manager(error_);
+    info_.err = &error_;
+  }
+  ~Reader() { jpeg_destroy_decompress(&info_); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  Array decode(const DecodeOptions& options) {
+    read_header();
+    check_size(where_, "JPEG", info_.image_width, info_.image_height, options.max_pixels);
+    check_plausible();
+    int channels = choose_color_space(options.mode);
+    Array picture = new_picture(info_.image_height, info_.image_width, channels, Dtype::uint8);
+    read_rows(static_cast<uint8_t*>(picture.data()), static_cast<int64_t>(info_.image_width) * channels, channels);
+    return options.apply_orientation ? upright(picture, orientation()) : picture;
+  }
+
+ private:
+  template <class Step>
+  void run(Step step) {
+    if (!guarded(error_, step)) raise();
+  }
+
+  void read_header() {
+    run([this] {
+      jpeg_create_decompress(&info_);
+      connect_source();
+      jpeg_save_markers(&info_, JPEG_APP0 + 1, 0xFFFF);
+      jpeg_read_header(&info_, TRUE);
+    });
+  }
+
+  void connect_source() {
+    source_.next_input_byte = bytes_.data();
+    source_.bytes_in_buffer = bytes_.size();
+    source_.init_source = [](j_decompress_ptr) {};
+    source_.term_source = [](j_decompress_ptr) {};
+    source_.resync_to_restart = jpeg_resync_to_restart;
+    source_.fill_input_buffer = [](j_decompress_ptr info) -> boolean {
+      jump_back(info, ErrorManager::What::truncated);
+    };
+    source_.skip_input_data = [](j_decompress_ptr info, long count) {
+      if (count <= 0) return;
+      jpeg_source_mgr& source = *info->src;
+      if (static_cast<size_t>(count) > source.bytes_in_buffer) jump_back(info, ErrorManager::What::truncated);
+      source.next_input_byte += count;
+      source.bytes_in_buffer -= static_cast<size_t>(count);
+    };
+    info_.src = &source_;
+    progress_.progress_monitor = [](j_common_ptr info) {
+      if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMaxScans) {
+        jump_back(info, ErrorManager::What::too_many_scans);
+      }
+    };
+    info_.progress = &progress_;
+  }
+
+  /// Huffman coding spends at least one bit on a block, so a short file that promises a large picture is refused
+  /// before memory is taken for it.
+  void check_plausible() {
+    if (info_.arith_code) return;
+    uint64_t blocks = 0;
+    for (int c = 0; c < info_.num_components; ++c) {
+      blocks += static_cast<uint64_t>(info_.comp_info[c].width_in_blocks) * info_.comp_info[c].height_in_blocks;
+    }
+    if (blocks / 8 <= bytes_.size()) return;
+    throw ValueError(where_ + ": truncated JPEG: " + std::to_string(bytes_.size()) + " bytes cannot hold the " +
+                     std::to_string(info_.image_width) + " x " + std::to_string(info_.image_height) +
+                     " pixels that the header promises");
+  }
+
+  /// Sets what libjpeg gives for `mode`; returns the channels of the array.
+  int choose_color_space(ColorMode mode) {
+    bool cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
+    if (mode == ColorMode::unchanged) {
+      mode = info_.jpeg_color_space == JCS_GRAYSCALE ? ColorMode::gray : ColorMode::rgb;
+    }
+    int channels = mode == ColorMode::gray ? 1 : mode == ColorMode::rgba ? 4 : 3;
+    if (cmyk) {
+      info_.out_color_space = JCS_CMYK;
+    } else {
+      info_.out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 4 ? JCS_EXT_RGBA : JCS_RGB;
+    }
+    return channels;
+  }
+
+  void read_rows(uint8_t* pixels, int64_t row_bytes, int channels) {
+    RowConverter convert = nullptr;
+    if (info_.out_color_space == JCS_CMYK) convert = cmyk_converter(channels, info_.saw_Adobe_marker);
+    run([=, this] {
+      jpeg_start_decompress(&info_);
+      JSAMPROW buffer = nullptr;
+      if (convert) {
+        auto* common = reinterpret_cast<j_common_ptr>(&info_);
+        buffer = info_.mem->alloc_sarray(common, JPOOL_IMAGE, info_.output_width * 4, 1)[0];
+      }
+      while (info_.output_scanline < info_.output_height) {
+        JSAMPROW target = pixels + info_.output_scanline * row_bytes;
+        JSAMPROW row = convert ? buffer : target;
+        jpeg_read_scanlines(&info_, &row, 1);
+        if (convert) convert(buffer, target, info_.output_width);
+      }
+      jpeg_finish_decompress(&info_);
+    });
+  }
+
+  int orientation() const {
+    static constexpr char kExif[6] = {'E', 'x', 'i', 'f', 0, 0};
+    for (jpeg_saved_marker_ptr marker = info_.marker_list; marker; marker = marker->next) {
+      if (marker->data_length < sizeof(kExif) || std::memcmp(marker->data, kExif, sizeof(kExif)) != 0) continue;
+      return exif_orientation({marker->data + sizeof(kExif), marker->data_length - sizeof(kExif)});
+    }
+    return 1;
+  }
+
+  std::string place() const {
+    if (info_.image_height == 0) return "in the header";
+    return "in row " + std::to_string(info_.output_scanline) + " of " + std::to_string(info_.image_height);
+  }
+
+  [[noreturn]] void raise() const {
+    std::string total = std::to_string(bytes_.size());
+    switch (error_.what) {
+      case ErrorManager::What::truncated:
+        throw ValueError(where_ + ": truncated JPEG: its " + total + " bytes end " + place());
+      case ErrorManager::What::too_many_scans:
+        throw ValueError(where_ + ": this JPEG has more than " + std::to_string(kMaxScans) + " scans");
+      case ErrorManager::What::library: break;
+    }
+    size_t at = info_.src ? bytes_.size() - source_.bytes_in_buffer : 0;
+    raise_library_error(error_, where_ + ": damaged or unsupported JPEG near byte " + std::to_string(at) + " of " +
+                                    total + ", " + place() + ": " + error_.message);
+  }
+
+  std::span<const uint8_t> bytes_;
+  const std::string& where_;
+  ErrorManager error_{};
+  jpeg_source_mgr source_{};
+  jpeg_progress_mgr progress_{};
+  jpeg_decompress_struct info_{};
+};
+
+class Writer {
+ public:
+  explicit Writer(const std::string& where) : where_(where) {
+    use_error_manager(error_);
+    info_.err = &error_;
+    destination_.writer = this;
+    destination_.init_destination = [](j_compress_ptr info) { of(info).grow(); };
+    destination_.empty_output_buffer = [](j_compress_ptr info) -> boolean {
+      of(info).grow();
+      return TRUE;
+    };
+    destination_.term_destination = [](j_compress_ptr) {};
+  }
+  ~Writer() { jpeg_destroy_compress(&info_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  std::vector<uint8_t> encode(const Pixels& pixels, int quality) {
+    run([=, this] {
+      jpeg_create_compress(&info_);
+      info_.dest = &destination_;
+      info_.image_width = static_cast<JDIMENSION>(pixels.width);
+      info_.image_height = static_cast<JDIMENSION>(pixels.height);
+      info_.input_components = pixels.channels;
+      info_.in_color_space = pixels.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+      jpeg_set_defaults(&info_);
+      jpeg_set_quality(&info_, quality, TRUE);
+      jpeg_start_compress(&info_, TRUE);
+      while (info_.next_scanline < info_.image_height) {
+        auto row = const_cast<JSAMPROW>(pixels.data + info_.next_scanline * pixels.row_bytes());
+        jpeg_write_scanlines(&info_, &row, 1);
+      }
+      jpeg_finish_compress(&info_);
+    });
+    output_.resize(output_.size() - destination_.free_in_buffer);
+    return std::move(output_);
+  }
+
+ private:
+  struct Destination : jpeg_destination_mgr {
+    Writer* writer;
+  };
+  static Writer& of(j_compress_ptr info) { return *static_cast<Destination*>(info->dest)->writer; }
+
+  /// Called when the buffer is full, or not there yet. The exception must end before libjpeg's frames are jumped over.
+  void grow() {
+    size_t used = output_.size();
+    bool grown = true;
+    try {
+      output_.resize(std::max<size_t>(2 * used, size_t{1} << 16));
+    } catch (const std::bad_alloc&) {
+      grown = false;
+    }
+    if (!grown) ERREXIT1(&info_, JERR_OUT_OF_MEMORY, 0);
+    destination_.next_output_byte = output_.data() + used;
+    destination_.free_in_buffer = output_.size() - used;
+  }
+
+  template <class Step>
+  void run(Step step) {
+    if (!guarded(error_, step)) raise_library_error(error_, where_ + ": cannot write this JPEG: " + error_.message);
+  }
+
+  const std::string& where_;
+  ErrorManager error_{};
+  Destination destination_{};
+  jpeg_compress_struct info_{};
+  std::vector<uint8_t> output_;
+};
+
+}  // namespace
+
+Array decode_jpeg(std::span<const uint8_t> bytes, const DecodeOptions& options, const std::string& where) {
+  return Reader(bytes, where).decode(options);
+}
+
+std::vector<uint8_t> encode_jpeg(const Pixels& pixels, int quality, const std::string& where) {
+  return Writer(where).encode(pixels, quality);
+}
+
+}  // namespace iruka::image
