@@ -82,6 +82,8 @@ class Device {
   virtual void synchronize() = 0;
 
   virtual CompiledProgram compile(const ProgramSource& source) = 0;
+  /// Parses and checks types only; the result holds no code.
+  virtual CompiledProgram check(const ProgramSource& source) = 0;
   /// The assembly text of what compile() would give; for people to read.
   virtual std::string assembly(const ProgramSource& source) = 0;
   /// Raises DeviceError when `code` is not what compile() gave.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "iruka/kernel.h"
 
 namespace iruka::jit {
 
@@ -35,8 +36,16 @@ struct Blame {
 };
 
 /// The program for `source` on `device`: from the table, from disk, or compiled. One compilation per key however many
-/// threads ask; no lock is held meanwhile. Raises CompileError worded with `blame`.
-std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame);
+/// threads ask; no lock is held meanwhile. Raises CompileError worded with `blame`. `kind` is what history says of it.
+std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
+                                     KernelEvent::Kind kind = KernelEvent::Kind::compiled);
+
+/// Asks the compiler only whether `source` is C++; a text found right once (also by another process) is not asked again.
+/// Raises CompileError worded with `blame`.
+void check(Device& device, const ProgramSource& source, const Blame& blame);
+
+/// Grows by one with each clear_cache(); programs of an older generation are to be built again.
+uint64_t cache_generation();
 
 /// Packs the argument block a program's entry reads: natural alignment, in order of the calls.
 class ArgumentBlock {

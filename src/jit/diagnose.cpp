@@ -1,0 +1,68 @@
+#include "jit/diagnose.h"
+
+#include <algorithm>
+
+namespace iruka::jit {
+namespace {
+
+constexpr int kMostDiagnostics = 8;
+constexpr size_t kLongestLine = 240;
+
+std::string line_of(const std::string& text, int line) {
+  size_t begin = 0;
+  for (int k = 1; k < line; ++k) {
+    begin = text.find('\n', begin);
+    if (begin == text.npos) return "";
+    ++begin;
+  }
+  return text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
+}
+
+/// The line, and beneath it a caret; tabs are kept so that the caret stands right.
+std::string quote_line(const std::string& line, int column) {
+  if (line.size() > kLongestLine) return "";
+  std::string caret;
+  for (int k = 0; k + 1 < column && k < static_cast<int>(line.size()); ++k) caret += line[k] == '\t' ? '\t' : ' ';
+  return "\n      " + line + "\n      " + caret + "^";
+}
+
+std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
+  const auto text = std::ranges::find(blame.texts, diagnostic.file, &std::pair<std::string, std::string>::first);
+  const char* level = diagnostic.level == Diagnostic::Level::error ? "error" : diagnostic.level == Diagnostic::Level::warning ? "warning" : "note";
+  std::string words = "\n  ";
+  if (text != blame.texts.end()) {
+    words += diagnostic.file + ", line " + std::to_string(diagnostic.line) + ": " + level + ": " + diagnostic.message;
+    words += quote_line(line_of(text->second, diagnostic.line), diagnostic.column);
+  } else {
+    words += std::string(level) + ": " + diagnostic.message;
+  }
+  return words;
+}
+
+/// A note about the prelude's own text tells a user nothing.
+bool is_worth_telling(const Diagnostic& diagnostic, const Blame& blame) {
+  if (diagnostic.level == Diagnostic::Level::warning) return false;
+  if (diagnostic.level == Diagnostic::Level::error) return true;
+  return std::ranges::any_of(blame.texts, [&](const auto& text) { return text.first == diagnostic.file; });
+}
+
+}  // namespace
+
+std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame) {
+  std::string words = "kernel '" + blame.kernel_name + "' does not compile";
+  if (!blame.argument_types.empty()) words += " for (" + blame.argument_types + ")";
+  if (!blame.made_at.empty()) words += ", made at " + blame.made_at;
+  words += ":";
+  int told = 0;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (!is_worth_telling(diagnostic, blame)) continue;
+    if (++told > kMostDiagnostics) {
+      words += "\n  ...";
+      break;
+    }
+    words += describe_one(diagnostic, blame);
+  }
+  return words;
+}
+
+}  // namespace iruka::jit

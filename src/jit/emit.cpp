@@ -1,0 +1,334 @@
+#include "jit/emit.h"
+
+#include <algorithm>
+
+namespace iruka::jit {
+namespace {
+
+std::string number(size_t value) { return std::to_string(value); }
+std::string type_of(Dtype dtype) { return info(dtype).c_type; }
+std::string raw_type(const std::string& element, const std::string& rank) { return "CArray<" + element + ", " + rank + ">"; }
+
+/// A user's text under its own name and line numbers, so that diagnostics speak of it.
+std::string quoted(const char* file, const std::string& text) {
+  return std::string("#line 1 \"") + file + "\"\n" + text + "\n#line 1 \"generated\"\n";
+}
+
+// Stores that go past the cache: an element of any size as unsigned words. x86 orders them only by a fence.
+constexpr const char* kStreamFunctions = R"(
+template <class T> static inline __attribute__((always_inline)) void iruka_stream_store(T* to, const T& value) {
+  if constexpr (sizeof(T) == 1) __builtin_nontemporal_store(__builtin_bit_cast(uint8_t, value), (uint8_t*)to);
+  else if constexpr (sizeof(T) == 2) __builtin_nontemporal_store(__builtin_bit_cast(uint16_t, value), (uint16_t*)to);
+  else if constexpr (sizeof(T) == 4) __builtin_nontemporal_store(__builtin_bit_cast(uint32_t, value), (uint32_t*)to);
+  else if constexpr (sizeof(T) == 8) __builtin_nontemporal_store(__builtin_bit_cast(uint64_t, value), (uint64_t*)to);
+  else *to = value;
+}
+static inline void iruka_stream_fence() {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+)";
+
+class Emitter {
+ public:
+  Emitter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
+      : kernel_(kernel), signature_(signature), fixed_(fixed), rank_(signature.rank) {}
+
+  std::string text() {
+    placeholders();
+    out_ += quoted("preamble", kernel_.preamble);
+    fixed_functions();
+    argument_struct();
+    if (signature_.form == LoopForm::stream) out_ += kStreamFunctions;
+    if (kernel_.loop_prep.empty()) element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
+    entry();
+    return std::move(out_);
+  }
+
+ private:
+  bool is_raw(size_t k) const { return signature_.operands[k].access >= Access::raw_contiguous; }
+  bool is_scalar(size_t k) const { return signature_.operands[k].access == Access::scalar; }
+  bool is_plain(size_t k) const { return !is_raw(k) && !is_scalar(k); }
+  bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
+  bool is_fixed(size_t k) const { return k < fixed_.size() && fixed_[k].has_value(); }
+  bool names_count() const {
+    for (size_t k = 0; k < kernel_.parameter_count(); ++k)
+      if (kernel_.parameter(k).name == "n") return false;
+    return true;
+  }
+  std::string type(size_t k) const { return type_of(signature_.operands[k].dtype); }
+  template <class Callable>
+  void each(Callable&& callable) const {
+    for (size_t k = 0; k < kernel_.parameter_count(); ++k) callable(k, kernel_.parameter(k));
+  }
+
+  void placeholders() {
+    std::string seen;
+    each([&](size_t k, const Parameter& parameter) {
+      if (parameter.dtype || seen.find(parameter.type) != seen.npos) return;
+      seen += parameter.type;
+      out_ += "typedef " + type(k) + " " + parameter.type + ";\n";
+    });
+  }
+
+  // Values come out of functions, not constants, so that `x / width` with width 0 reaches the guard as a division.
+  void fixed_functions() {
+    each([&](size_t k, const Parameter&) {
+      if (!is_fixed(k)) return;
+      out_ += "static inline " + type(k) + " iruka_fixed" + number(k) + "() { return (" + type(k) + ")" +
+              std::to_string(fixed_[k]->as_uint64()) + "ull; }\n";
+    });
+  }
+
+  void argument_struct() {
+    out_ += "struct iruka_arguments {\n  ptrdiff_t n;\n";
+    if (rank_ > 1) out_ += "  ptrdiff_t shape[" + number(rank_) + "];\n";
+    if (kernel_.sees_indexer) out_ += "  ptrdiff_t indexer_shape[" + number(signature_.indexer_rank) + "];\n";
+    each([&](size_t k, const Parameter&) {
+      const std::string id = number(k);
+      if (is_scalar(k)) {
+        out_ += "  " + type(k) + " value" + id + ";\n";
+      } else if (is_raw(k)) {
+        const std::string rank = number(std::max<int>(signature_.operands[k].rank, 1));
+        out_ += "  " + type(k) + "* data" + id + ";\n  ptrdiff_t size" + id + ", shape" + id + "[" + rank + "], stride" +
+                id + "[" + rank + "];\n";
+      } else {
+        out_ += "  " + type(k) + "* data" + id + ";\n";
+        if (has_strides(k)) out_ += "  ptrdiff_t stride" + id + "[" + number(rank_) + "];\n";
+      }
+    });
+    out_ += "};\n";
+  }
+
+  std::string indexer_type() const { return "CIndexer<" + number(signature_.indexer_rank) + ">"; }
+
+  // The body, alone: the index and the arguments in, stores out through references.
+  void element_function(const std::string& head, const std::string& tail) {
+    std::string parameters = "[[maybe_unused]] const ptrdiff_t i";
+    if (names_count()) parameters += ", [[maybe_unused]] const ptrdiff_t n";
+    parameters += ", [[maybe_unused]] " + indexer_type() + "& _ind";
+    each([&](size_t k, const Parameter& parameter) {
+      parameters += ", [[maybe_unused]] ";
+      if (is_raw(k)) {
+        parameters += raw_type(type(k), number(signature_.operands[k].rank)) + "& ";
+      } else if (is_plain(k) && kernel_.is_stored(k)) {
+        parameters += type(k) + "& ";
+      } else {
+        parameters += (parameter.is_const ? "const " : "") + type(k) + " ";
+      }
+      parameters += parameter.name;
+    });
+    out_ += head + parameters + tail + "do {\n" + quoted("operation", kernel_.operation) + ";} while (0);\n}\n";
+  }
+
+  void entry() {
+    out_ += "extern \"C\" void " + std::string(kEntryName) +
+            "(const unsigned char* iruka_block, ptrdiff_t iruka_begin, ptrdiff_t iruka_end) {\n"
+            "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
+    if (names_count()) out_ += "[[maybe_unused]] const ptrdiff_t n = iruka_a.n;\n";
+    const std::string shape = kernel_.sees_indexer ? "iruka_a.indexer_shape" : "&iruka_a.n";
+    out_ += "[[maybe_unused]] " + indexer_type() + " _ind(iruka_a.n, " + shape + ");\n";
+    each([&](size_t k, const Parameter& parameter) { bind(k, parameter); });
+    if (!kernel_.loop_prep.empty()) {
+      out_ += quoted("loop_prep", kernel_.loop_prep) + ";\n";
+      element_function("auto iruka_element = [&](", ") __attribute__((always_inline)) {\n");
+      out_ += ";\n";
+    }
+    switch (signature_.form) {
+      case LoopForm::flat: flat_loop("iruka_begin", "iruka_end"); break;
+      case LoopForm::stream: stream_loop(); break;
+      case LoopForm::rows: row_loop(); break;
+      case LoopForm::tiles: tile_loop(); break;
+    }
+    if (!kernel_.after_loop.empty()) out_ += "{\n" + quoted("after_loop", kernel_.after_loop) + ";}\n";
+    out_ += "}\n";
+  }
+
+  // Scalars and raw arrays become locals of the entry; that a raw array is contiguous is a constant the optimiser sees.
+  void bind(size_t k, const Parameter& parameter) {
+    const std::string id = number(k);
+    if (is_scalar(k)) {
+      const std::string value = is_fixed(k) ? "iruka_fixed" + id + "()" : "iruka_a.value" + id;
+      out_ += "[[maybe_unused]] " + std::string(parameter.is_const ? "const " : "") + type(k) + " " + parameter.name + " = " +
+              value + ";\n";
+    } else if (is_raw(k)) {
+      const int rank = signature_.operands[k].rank;
+      std::string shape, stride;
+      for (int axis = 0; axis < std::max(rank, 1); ++axis) {
+        const std::string comma = axis ? ", " : "";
+        shape += comma + "iruka_a.shape" + id + "[" + number(axis) + "]";
+        stride += comma + "iruka_a.stride" + id + "[" + number(axis) + "]";
+      }
+      const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
+      out_ += "[[maybe_unused]] " + raw_type(type(k), number(rank)) + " " + parameter.name + "{iruka_a.data" + id + ", iruka_a.size" + id +
+              ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false") + "};\n";
+    }
+  }
+
+  std::string parallel_pragma() const {
+    return kernel_.loop_prep.empty() ? "#pragma clang loop vectorize(assume_safety)\n" : "";
+  }
+
+  // One element at `index`: loads, the element function, stores. address(k) is an lvalue of the element.
+  template <class Address>
+  void element(const std::string& index, Address&& address, bool stream = false) {
+    if (signature_.small_index) out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
+    std::string arguments = index;
+    if (names_count()) arguments += ", iruka_a.n";
+    arguments += ", _ind";
+    out_ += "_ind.set(" + index + ");\n";
+    each([&](size_t k, const Parameter& parameter) {
+      if (is_plain(k)) {
+        const std::string local = "iruka_e" + number(k);
+        out_ += std::string(kernel_.is_stored(k) ? "" : "const ") + type(k) + " " + local + " = " + address(k) + ";\n";
+        arguments += ", " + local;
+      } else {
+        arguments += ", " + parameter.name;
+      }
+    });
+    out_ += "iruka_element(" + arguments + ");\n";
+    each([&](size_t k, const Parameter&) {
+      if (!is_plain(k) || !kernel_.is_stored(k)) return;
+      const std::string local = "iruka_e" + number(k);
+      if (stream && kernel_.is_output(k)) {
+        out_ += "iruka_stream_store(&" + address(k) + ", " + local + ");\n";
+      } else {
+        out_ += address(k) + " = " + local + ";\n";
+      }
+    });
+  }
+
+  std::string flat_address(size_t k, const std::string& index) const {
+    const std::string id = number(k);
+    switch (signature_.operands[k].access) {
+      case Access::contiguous: return "iruka_a.data" + id + "[" + index + "]";
+      case Access::broadcast: return "iruka_a.data" + id + "[0]";
+      default: return "*(" + type(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
+    }
+  }
+
+  void flat_loop(const std::string& begin, const std::string& end) {
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_i = " + begin + "; iruka_i < " + end + "; ++iruka_i) {\n";
+    element("iruka_i", [&](size_t k) { return flat_address(k, "iruka_i"); });
+    out_ += "}\n";
+  }
+
+  void stream_loop() {
+    const std::string chunk = number(kStreamChunk);
+    out_ += "ptrdiff_t iruka_base = iruka_begin;\nfor (; iruka_base + " + chunk + " <= iruka_end; iruka_base += " + chunk + ") {\n";
+    each([&](size_t k, const Parameter&) {
+      if (is_plain(k) && signature_.operands[k].access == Access::contiguous && kernel_.is_output(k))
+        out_ += type(k) + "* iruka_p" + number(k) + " = (" + type(k) + "*)__builtin_assume_aligned(iruka_a.data" + number(k) +
+                " + iruka_base, 64);\n";
+    });
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = 0; iruka_k < " + chunk + "; ++iruka_k) {\n";
+    element("(iruka_base + iruka_k)", [&](size_t k) {
+      const bool aligned = signature_.operands[k].access == Access::contiguous && kernel_.is_output(k);
+      return aligned ? "iruka_p" + number(k) + "[iruka_k]" : flat_address(k, "(iruka_base + iruka_k)");
+    }, true);
+    out_ += "}\n}\n";
+    flat_loop("iruka_base", "iruka_end");
+    out_ += "iruka_stream_fence();\n";
+  }
+
+  std::string row_address(size_t k) const {
+    const std::string row = "iruka_row" + number(k);
+    switch (signature_.operands[k].access) {
+      case Access::contiguous: return "((" + type(k) + "*)" + row + ")[iruka_k]";
+      case Access::broadcast: return "*(" + type(k) + "*)" + row;
+      default: return "*(" + type(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) + "])";
+    }
+  }
+
+  void row_pointers(const std::string& coordinate_of_row) {
+    each([&](size_t k, const Parameter&) {
+      if (!is_plain(k)) return;
+      const std::string id = number(k);
+      out_ += "char* const iruka_row" + id + " = (char*)iruka_a.data" + id;
+      for (size_t axis = 0; axis + 2 < rank_; ++axis)
+        out_ += " + iruka_c[" + number(axis) + "] * iruka_a.stride" + id + "[" + number(axis) + "]";
+      out_ += " + " + coordinate_of_row + " * iruka_a.stride" + id + "[" + number(rank_ - 2) + "];\n";
+    });
+  }
+
+  void row_loop() {
+    const std::string outer = number(rank_ - 1), last = number(rank_ - 2);
+    out_ += "const ptrdiff_t iruka_inner = iruka_a.shape[" + outer + "];\nptrdiff_t iruka_c[" + outer + "];\n"
+            "ptrdiff_t iruka_first = iruka_begin % iruka_inner, iruka_rest = iruka_begin / iruka_inner;\n"
+            "for (int axis = " + last + "; axis >= 0; --axis) {\n"
+            "  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n  iruka_rest /= iruka_a.shape[axis];\n}\n"
+            "for (ptrdiff_t iruka_base = iruka_begin - iruka_first; iruka_base < iruka_end; iruka_base += iruka_inner) {\n"
+            "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
+    row_pointers("iruka_c[" + last + "]");
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
+    element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
+    out_ += "}\niruka_first = 0;\n"
+            "for (int axis = " + last + "; axis >= 0; --axis) {\n"
+            "  if (++iruka_c[axis] < iruka_a.shape[axis]) break;\n  iruka_c[axis] = 0;\n}\n}\n";
+  }
+
+  void tile_loop() {
+    const std::string inner = "iruka_a.shape[" + number(rank_ - 1) + "]", rows = "iruka_a.shape[" + number(rank_ - 2) + "]";
+    const std::string edge = number(kTileEdge);
+    out_ += "const ptrdiff_t iruka_across = (" + inner + " + " + edge + " - 1) / " + edge + ", iruka_down = (" + rows + " + " +
+            edge + " - 1) / " + edge + ";\n"
+            "for (ptrdiff_t iruka_tile = iruka_begin; iruka_tile < iruka_end; ++iruka_tile) {\n"
+            "const ptrdiff_t iruka_x = iruka_tile % iruka_across * " + edge + ";\n"
+            "ptrdiff_t iruka_rest = iruka_tile / iruka_across;\n"
+            "const ptrdiff_t iruka_y = iruka_rest % iruka_down * " + edge + ";\niruka_rest /= iruka_down;\n"
+            "const ptrdiff_t iruka_plane = iruka_rest;\n";
+    if (rank_ > 2) {
+      out_ += "ptrdiff_t iruka_c[" + number(rank_ - 2) + "];\nfor (int axis = " + number(rank_ - 3) +
+              "; axis >= 0; --axis) {\n  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n"
+              "  iruka_rest /= iruka_a.shape[axis];\n}\n";
+    }
+    out_ += "const ptrdiff_t iruka_x_stop = iruka_x + " + edge + " < " + inner + " ? iruka_x + " + edge + " : " + inner + ";\n"
+            "const ptrdiff_t iruka_y_stop = iruka_y + " + edge + " < " + rows + " ? iruka_y + " + edge + " : " + rows + ";\n"
+            "for (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) {\n"
+            "const ptrdiff_t iruka_base = (iruka_plane * " + rows + " + iruka_r) * " + inner + ";\n";
+    row_pointers("iruka_r");
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n";
+    element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
+    out_ += "}\n}\n}\n";
+  }
+
+  const KernelText& kernel_;
+  const Signature& signature_;
+  FixedValues fixed_;
+  size_t rank_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed) {
+  return Emitter(kernel, signature, fixed).text();
+}
+
+std::string emit_check(const KernelText& kernel) {
+  std::string templates, parameters = "const ptrdiff_t i", names;
+  for (size_t k = 0; k < kernel.parameter_count(); ++k) {
+    const Parameter& parameter = kernel.parameter(k);
+    const std::string element = type_of(*parameter.dtype);
+    names += parameter.name + ",";
+    if (parameter.raw) {
+      // An open type stands for an array of any rank, or a scalar given for it.
+      templates += (templates.empty() ? "template <" : ", ") + std::string("class iruka_raw") + number(k);
+      parameters += ", iruka_raw" + number(k) + "& ";
+    } else {
+      parameters += std::string(", ") + (parameter.is_const ? "const " : "") + element + (kernel.is_stored(k) ? "& " : " ");
+    }
+    parameters += parameter.name;
+  }
+  templates += (templates.empty() ? "template <" : ", ") + std::string("int iruka_axes>\n");
+  const bool names_count = ("," + names).find(",n,") == std::string::npos;
+  std::string text = quoted("preamble", kernel.preamble) + templates + "void iruka_check(" + parameters +
+                     (names_count ? ", const ptrdiff_t n" : "") + ", CIndexer<iruka_axes>& _ind) {\n";
+  if (!kernel.loop_prep.empty()) text += quoted("loop_prep", kernel.loop_prep) + ";\n";
+  text += "do {\n" + quoted("operation", kernel.operation) + ";} while (0);\n";
+  if (!kernel.after_loop.empty()) text += "{\n" + quoted("after_loop", kernel.after_loop) + ";}\n";
+  return text + "}\n";
+}
+
+}  // namespace iruka::jit

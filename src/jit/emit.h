@@ -1,0 +1,44 @@
+// From a kernel and a signature to the text the compiler sees.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jit/signature.h"
+
+namespace iruka::jit {
+
+/// The user's texts and parameters, as the constructor took them.
+struct KernelText {
+  std::string name;
+  std::vector<Parameter> inputs, outputs;
+  std::string operation, preamble, loop_prep, after_loop;
+  /// What the loop may not reorder or skip: whether the body can see the index or the indexer.
+  bool sees_index = false;
+  bool sees_indexer = false;
+
+  const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }
+  size_t parameter_count() const { return inputs.size() + outputs.size(); }
+  bool is_output(size_t k) const { return k >= inputs.size(); }
+  /// Outputs, and plain inputs declared _non_const, are stored back.
+  bool is_stored(size_t k) const { return is_output(k) || !parameter(k).is_const; }
+};
+
+inline constexpr const char* kEntryName = "iruka_entry";
+
+/// A scalar argument's value that a specialised text holds as a constant; no value: read from the argument block.
+using FixedValues = std::span<const std::optional<Scalar>>;
+
+/// The whole text (without the prelude) for one signature. Entry: kEntryName(arguments, begin, end); [begin, end) counts
+/// elements, or tiles for LoopForm::tiles. The argument block is, in order: n; the loop's shape unless the loop is flat;
+/// the indexer's shape when the body sees the indexer; then for each parameter: a scalar's value; or a plain array's
+/// address and its byte strides (one for each loop axis; none for a flat contiguous or broadcast one); or a raw array's
+/// address, size, shape and byte strides.
+std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed = {});
+
+/// The element function alone, with the rank of raw arrays left open: enough for the compiler to find wrong C++.
+std::string emit_check(const KernelText& kernel);
+
+}  // namespace iruka::jit

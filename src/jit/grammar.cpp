@@ -1,0 +1,152 @@
+#include "jit/grammar.h"
+
+#include <algorithm>
+#include <array>
+
+namespace iruka::jit {
+namespace {
+
+bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_word(char c) { return is_word_start(c) || (c >= '0' && c <= '9'); }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v' || c == '\\'; }
+
+constexpr std::string_view kKeywords[] = {
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+    "char8_t", "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit",
+    "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+    "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
+    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
+    "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "xor_eq"};
+
+bool is_identifier(std::string_view word) {
+  return !word.empty() && is_word_start(word[0]) && std::ranges::all_of(word, is_word) &&
+         std::ranges::find(kKeywords, word) == std::end(kKeywords);
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  size_t at = 0;
+  while (at < text.size()) {
+    if (is_space(text[at])) {
+      ++at;
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && !is_space(text[end])) ++end;
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+[[noreturn]] void fail(const std::string& kernel, std::string_view parameter, const std::string& rule) {
+  throw ValueError("ElementwiseKernel '" + kernel + "': parameter '" + std::string(parameter) + "': " + rule);
+}
+
+void check_parameter_name(const std::string& kernel, std::string_view whole, std::string_view name) {
+  if (name == "i") fail(kernel, whole, "'i' cannot be a parameter's name, it is the element's index");
+  if (name == "_ind") fail(kernel, whole, "'_ind' cannot be a parameter's name, it is the indexer");
+  if (!is_identifier(name)) fail(kernel, whole, "'" + std::string(name) + "' is not a C++ name");
+  if (name.starts_with("iruka_") || name.starts_with("__") || name.starts_with("_raw_"))
+    fail(kernel, whole, "names that begin with 'iruka_', '__' or '_raw_' are reserved");
+}
+
+Parameter parse_one(const std::string& kernel, std::string_view text, bool is_output) {
+  const std::vector<std::string_view> words = split_words(text);
+  std::string whole;
+  for (std::string_view word : words) whole += (whole.empty() ? "" : " ") + std::string(word);
+  if (words.size() < 2) fail(kernel, whole, "expected [raw] [const|_non_const] TYPE NAME");
+  Parameter parameter;
+  parameter.is_const = !is_output;
+  for (size_t k = 0; k + 2 < words.size(); ++k) {
+    if (words[k] == "raw") {
+      parameter.raw = true;
+    } else if (words[k] == "_non_const") {
+      parameter.is_const = false;
+    } else if (words[k] == "const") {
+      if (is_output) fail(kernel, whole, "an output cannot be const");
+      parameter.is_const = true;
+    } else {
+      fail(kernel, whole, "unknown keyword '" + std::string(words[k]) + "', expected raw, const or _non_const");
+    }
+  }
+  parameter.type = words[words.size() - 2];
+  parameter.name = words.back();
+  check_parameter_name(kernel, whole, parameter.name);
+  if (parameter.type.size() == 1) {
+    if (!is_identifier(parameter.type)) fail(kernel, whole, "a placeholder is one letter");
+    return parameter;
+  }
+  try {
+    parameter.dtype = parse_dtype(parameter.type);
+  } catch (const TypeError& error) {
+    throw TypeError("ElementwiseKernel '" + kernel + "': parameter '" + whole + "': " + error.what());
+  }
+  return parameter;
+}
+
+}  // namespace
+
+std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output) {
+  std::vector<Parameter> parameters;
+  if (std::ranges::all_of(text, is_space)) return parameters;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    parameters.push_back(parse_one(kernel, text.substr(at, end - at), is_output));
+    if (parameters.size() > kMaxParameters)
+      throw ValueError("ElementwiseKernel '" + kernel + "': more than " + std::to_string(kMaxParameters) + " parameters");
+    at = end + 1;
+  }
+  return parameters;
+}
+
+void check_kernel_name(const std::string& name) {
+  if (!is_identifier(name))
+    throw ValueError("ElementwiseKernel: invalid kernel name '" + name + "': it must be a C++ name");
+}
+
+void check_names_differ(const std::string& kernel, const std::vector<Parameter>& inputs,
+                        const std::vector<Parameter>& outputs) {
+  std::vector<std::string_view> names;
+  for (const auto* list : {&inputs, &outputs})
+    for (const Parameter& parameter : *list) {
+      if (std::ranges::find(names, parameter.name) != names.end())
+        throw ValueError("ElementwiseKernel '" + kernel + "': two parameters are named '" + parameter.name + "'");
+      names.push_back(parameter.name);
+    }
+  for (const auto* list : {&inputs, &outputs})
+    for (const Parameter& parameter : *list)
+      if (!parameter.dtype && std::ranges::find(names, parameter.type) != names.end())
+        throw ValueError("ElementwiseKernel '" + kernel + "': '" + parameter.type +
+                         "' is both a placeholder and a parameter's name");
+}
+
+bool mentions(std::string_view text, std::string_view word) {
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '/' && at + 1 < text.size() && text[at + 1] == '/') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (c == '/' && at + 1 < text.size() && text[at + 1] == '*') {
+      const size_t end = text.find("*/", at + 2);
+      at = end == text.npos ? text.size() : end + 2;
+    } else if (c == '"' || c == '\'') {
+      for (++at; at < text.size() && text[at] != c && text[at] != '\n'; ++at)
+        if (text[at] == '\\') ++at;
+      ++at;
+    } else if (is_word(c)) {
+      size_t end = at;
+      const bool number = c >= '0' && c <= '9';  // 1'000'000 holds no character literal
+      while (end < text.size() && (is_word(text[end]) || (number && text[end] == '\''))) ++end;
+      if (text.substr(at, end - at) == word) return true;
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  return false;
+}
+
+}  // namespace iruka::jit

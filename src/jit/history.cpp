@@ -1,0 +1,45 @@
+#include "jit/history.h"
+
+#include <mutex>
+
+namespace iruka {
+namespace {
+
+// Enough to see what a session did, and no leak in a process that compiles for days.
+constexpr size_t kMostEvents = 100'000;
+
+struct History {
+  std::mutex mutex;
+  std::vector<KernelEvent> events;
+};
+
+History& history() {
+  static History* instance = new History;
+  return *instance;
+}
+
+}  // namespace
+
+namespace jit {
+
+void record_event(KernelEvent::Kind kind, const std::string& kernel, const std::string& device, double milliseconds) {
+  History& all = history();
+  std::lock_guard lock(all.mutex);
+  if (all.events.size() < kMostEvents) all.events.push_back({kind, kernel, device, milliseconds});
+}
+
+}  // namespace jit
+
+std::vector<KernelEvent> kernel_history() {
+  History& all = history();
+  std::lock_guard lock(all.mutex);
+  return all.events;
+}
+
+void clear_kernel_history() {
+  History& all = history();
+  std::lock_guard lock(all.mutex);
+  all.events.clear();
+}
+
+}  // namespace iruka

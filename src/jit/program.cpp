@@ -1,0 +1,177 @@
+#include "jit/program.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "jit/cache.h"
+#include "jit/diagnose.h"
+#include "jit/history.h"
+
+namespace iruka::jit {
+namespace {
+
+/// A text being built, or built. Threads that find it unfinished wait for the one that began it.
+struct Pending {
+  bool done = false;
+  std::shared_ptr<const Program> program;
+  std::exception_ptr error;
+};
+
+struct KeyHash {
+  size_t operator()(const CacheKey& key) const { return key.low; }
+};
+
+struct Table {
+  std::mutex mutex;
+  std::condition_variable finished;
+  std::unordered_map<CacheKey, std::shared_ptr<Pending>, KeyHash> programs;
+  std::unordered_map<CacheKey, bool, KeyHash> checked;
+  std::atomic<uint64_t> generation{0};
+  std::shared_mutex building;  // fork waits until no compiler runs, so that a child finds its locks free
+};
+
+Table* table_instance = nullptr;
+
+// In a child of fork no other thread lives on: what they were building would never be done.
+void forget_unfinished() {
+  std::erase_if(table_instance->programs, [](const auto& item) { return !item.second->done; });
+}
+
+Table& table() {
+  static Table* instance = [] {
+    table_instance = new Table;
+    pthread_atfork([] { table_instance->building.lock(); table_instance->mutex.lock(); },
+                   [] { table_instance->mutex.unlock(); table_instance->building.unlock(); },
+                   [] { forget_unfinished(); table_instance->mutex.unlock(); table_instance->building.unlock(); });
+    return table_instance;
+  }();
+  return *instance;
+}
+
+/// Length-prefixed parts, so that no two lists of parts give one text.
+CacheKey key_of(const Device& device, const ProgramSource& source, std::string_view purpose) {
+  std::string text;
+  const auto part = [&](std::string_view piece) { text += std::to_string(piece.size()) + ":"; text += piece; };
+  part(purpose);
+  part(device.target().fingerprint);
+  part(source.entry);
+  for (const std::string& option : source.options) part(option);
+  part("");
+  part(source.text);
+  return hash_key(text);
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& key, const ProgramSource& source,
+                                               const Blame& blame, KernelEvent::Kind kind) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::shared_ptr<DiskCache> disk = disk_cache();
+  if (const std::optional<std::string> code = disk->read(key)) {
+    try {
+      auto program = std::make_shared<const Program>(device, device.load(*code, source.entry));
+      record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
+      return program;
+    } catch (const OutOfMemoryError&) {
+      throw;
+    } catch (const DeviceError&) {
+      // Whole by its checksum, yet refused: compile it anew and overwrite it.
+    }
+  }
+  const CompiledProgram compiled = device.compile(source);
+  if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
+  auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry));
+  record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
+  disk->write(key, compiled.code);
+  return program;
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
+                                     KernelEvent::Kind kind) {
+  Table& all = table();
+  const CacheKey key = key_of(device, source, device.name());
+  std::shared_ptr<Pending> pending;
+  {
+    std::unique_lock lock(all.mutex);
+    std::shared_ptr<Pending>& slot = all.programs[key];
+    if (slot) {
+      pending = slot;
+      all.finished.wait(lock, [&] { return pending->done; });
+      if (pending->error) std::rethrow_exception(pending->error);
+      return pending->program;
+    }
+    pending = slot = std::make_shared<Pending>();
+  }
+  std::exception_ptr error;
+  std::shared_ptr<const Program> program;
+  {
+    std::shared_lock building(all.building);
+    try {
+      program = find_or_compile(device, key, source, blame, kind);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  {
+    std::lock_guard lock(all.mutex);
+    pending->done = true;
+    pending->program = program;
+    pending->error = error;
+    // A failure is not kept: the message belongs to the kernel that asked.
+    if (error)
+      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == pending) all.programs.erase(item);
+  }
+  all.finished.notify_all();
+  if (error) std::rethrow_exception(error);
+  return program;
+}
+
+void check(Device& device, const ProgramSource& source, const Blame& blame) {
+  Table& all = table();
+  const CacheKey key = key_of(device, source, "check");
+  {
+    std::lock_guard lock(all.mutex);
+    if (all.checked.contains(key)) return;
+  }
+  {
+    std::shared_lock building(all.building);
+    const std::shared_ptr<DiskCache> disk = disk_cache();
+    if (!disk->read(key)) {
+      const CompiledProgram result = device.check(source);
+      if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
+      disk->write(key, "");
+    }
+  }
+  std::lock_guard lock(all.mutex);
+  all.checked[key] = true;
+}
+
+uint64_t cache_generation() { return table().generation.load(std::memory_order_acquire); }
+
+}  // namespace iruka::jit
+
+namespace iruka {
+
+void clear_cache() {
+  jit::Table& all = jit::table();
+  {
+    std::lock_guard lock(all.mutex);
+    std::erase_if(all.programs, [](const auto& item) { return item.second->done; });
+    all.checked.clear();
+    all.generation.fetch_add(1, std::memory_order_acq_rel);
+  }
+  jit::disk_cache()->clear();
+}
+
+std::string cache_directory() { return jit::disk_cache()->directory(); }
+
+}  // namespace iruka

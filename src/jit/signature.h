@@ -1,0 +1,64 @@
+// What a call settles about a kernel: everything the generated text depends on, as a few bytes.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "iruka/dtype.h"
+#include "jit/grammar.h"
+
+namespace iruka::jit {
+
+/// How an argument is reached from the loop.
+enum class Access : uint8_t {
+  scalar,
+  contiguous,      ///< plain array, innermost stride is the element size
+  broadcast,       ///< plain array, innermost stride is zero
+  strided,         ///< plain array, any other innermost stride
+  raw_contiguous,  ///< raw array in C order without gaps
+  raw_strided,
+};
+
+/// The shape of the loop around the element function.
+enum class LoopForm : uint8_t {
+  flat,    ///< one merged axis
+  stream,  ///< one merged axis; large aligned contiguous outputs are written past the cache
+  rows,    ///< several axes; the innermost runs in a loop of its own
+  tiles,   ///< as rows, but the two innermost axes go in square tiles: operands disagree on the fast axis
+};
+
+struct OperandSignature {
+  Access access;
+  Dtype dtype;
+  uint8_t rank;  ///< of a raw array
+};
+
+struct Signature {
+  LoopForm form = LoopForm::flat;
+  uint8_t rank = 1;           ///< merged axes of the loop
+  uint8_t indexer_rank = 1;   ///< axes `_ind` sees
+  uint8_t small_index = 1;    ///< the loop has fewer than 2^31 elements
+  uint8_t operand_count = 0;
+  uint8_t reserved[3] = {};
+  OperandSignature operands[kMaxParameters];  // only the first operand_count are set
+
+  std::string_view bytes() const {
+    return {reinterpret_cast<const char*>(this), offsetof(Signature, operands) + sizeof(OperandSignature) * operand_count};
+  }
+  uint64_t hash() const {
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (char byte : bytes()) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+    return hash ^ (hash >> 29);
+  }
+};
+static_assert(std::is_trivially_copyable_v<Signature>);
+static_assert(sizeof(OperandSignature) == 3 && offsetof(Signature, operands) == 8, "bytes() must have no padding");
+
+/// Elements a streamed loop writes at a time; ranges begin at multiples of it so that stores are aligned.
+inline constexpr int64_t kStreamChunk = 256;
+/// Edge of a tile of LoopForm::tiles.
+inline constexpr int64_t kTileEdge = 32;
+
+}  // namespace iruka::jit
