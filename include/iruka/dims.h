@@ -25,7 +25,14 @@ class Dims {
     assign(size, 0);
     std::copy_n(values, size, data());
   }
-  Dims(const Dims& other) : Dims(other.data(), other.size_) {}
+  Dims(const Dims& other) : size_(other.size_) {
+    if (size_ > kInline) {
+      heap_ = std::make_unique<int64_t[]>(std::max(size_, kMaxRank + 1));
+      std::copy_n(other.data(), size_, heap_.get());
+    } else {
+      std::copy_n(other.inline_, kInline, inline_);
+    }
+  }
   Dims(Dims&&) noexcept = default;
   Dims& operator=(const Dims& other) {
     if (this != &other) {
@@ -34,7 +41,7 @@ class Dims {
       } else {
         size_ = other.size_;
         heap_.reset();
-        std::copy_n(other.inline_, size_, inline_);
+        std::copy_n(other.inline_, kInline, inline_);
       }
     }
     return *this;
@@ -55,11 +62,12 @@ class Dims {
 
   void assign(int size, int64_t value) {
     size_ = size;
-    heap_ = size > kInline ? std::make_unique<int64_t[]>(kMaxRank + 1) : nullptr;
+    heap_ = size > kInline ? std::make_unique<int64_t[]>(std::max(size, kMaxRank + 1)) : nullptr;
     std::fill_n(data(), size, value);
   }
-  /// Appends; the caller checks the rank against kMaxRank.
+  /// Appends. Raises ShapeError beyond kMaxRank + 1 entries.
   void push_back(int64_t value) {
+    if (size_ > kMaxRank) raise_full();
     if (size_ == kInline && !heap_) {
       auto heap = std::make_unique<int64_t[]>(kMaxRank + 1);
       std::copy_n(inline_, size_, heap.get());
@@ -73,6 +81,8 @@ class Dims {
   }
 
  private:
+  [[noreturn]] IRUKA_API static void raise_full();
+
   static constexpr int kInline = 6;
   int size_ = 0;
   int64_t inline_[kInline] = {};

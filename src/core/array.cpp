@@ -1,0 +1,100 @@
+// Arrays: making them, their flags, single elements, and whether two share memory.
+#include "iruka/array.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/device.h"
+#include "iruka/device.h"
+
+namespace iruka {
+namespace {
+
+void check_rank(const Dims& shape) {
+  if (shape.size() > kMaxRank)
+    throw ShapeError("an array has at most " + std::to_string(kMaxRank) + " axes, not " +
+                     std::to_string(shape.size()));
+}
+
+/// Whether strides are those of a dense array whose axes are walked from the fastest by `axis_at`.
+template <class AxisAt>
+bool dense(const Array& array, AxisAt axis_at) {
+  if (array.size() == 0) return true;
+  const int64_t* shape = array.shape().data();
+  const int64_t* strides = array.strides().data();
+  int64_t expected = array.itemsize();
+  for (int i = 0; i < array.ndim(); ++i) {
+    const int axis = axis_at(i);
+    if (shape[axis] == 1) continue;
+    if (strides[axis] != expected) return false;
+    expected *= shape[axis];
+  }
+  return true;
+}
+
+/// First and one past last byte an array touches.
+std::pair<uintptr_t, uintptr_t> byte_bounds(const Array& array) {
+  uintptr_t low = reinterpret_cast<uintptr_t>(array.data());
+  uintptr_t high = low + static_cast<uintptr_t>(array.itemsize());
+  for (int axis = 0; axis < array.ndim(); ++axis) {
+    const int64_t reach = (array.shape(axis) - 1) * array.strides()[axis];
+    (reach < 0 ? low : high) += static_cast<uintptr_t>(reach);
+  }
+  return {low, high};
+}
+
+}  // namespace
+
+Array::Array(BufferHandle buffer, Dtype dtype, Dims shape, Dims strides, int64_t offset)
+    : buffer_(std::move(buffer)), shape_(std::move(shape)), strides_(std::move(strides)), offset_(offset),
+      dtype_(dtype) {
+  check_rank(shape_);
+  if (strides_.size() != shape_.size())
+    throw ShapeError("Array: strides " + to_string(strides_) + " do not go with shape " + to_string(shape_));
+  size_ = count(shape_);
+}
+
+Array Array::empty(const Dims& shape, Dtype dtype, Device& device) {
+  check_rank(shape);
+  Dims strides = c_strides(shape, iruka::itemsize(dtype));  // raises where the bytes are too many to count
+  const int64_t bytes = count(shape) * iruka::itemsize(dtype);
+  return Array(std::make_shared<Buffer>(device, static_cast<size_t>(bytes)), dtype, shape, std::move(strides));
+}
+
+Array Array::empty(const Dims& shape, Dtype dtype) { return empty(shape, dtype, default_device()); }
+
+Array Array::from_bytes(const void* values, int64_t count, Dtype dtype, const Dims& shape) {
+  if (iruka::count(shape) != count)
+    throw ShapeError("from: " + std::to_string(count) + " values do not fill shape " + to_string(shape));
+  Array result = empty(shape, dtype);
+  if (count == 0) return result;
+  result.device().copy(result.data(), values, static_cast<size_t>(result.nbytes()), nullptr);
+  result.device().synchronize();
+  return result;
+}
+
+bool Array::is_c_contiguous() const {
+  return dense(*this, [last = ndim() - 1](int i) { return last - i; });
+}
+
+bool Array::is_f_contiguous() const {
+  return dense(*this, [](int i) { return i; });
+}
+
+Scalar Array::item() const {
+  if (size_ != 1)
+    throw ValueError("item: can only convert an array of size 1 to a scalar, not one of shape " + to_string(shape_));
+  alignas(16) char element[16];
+  device().copy(element, data(), static_cast<size_t>(itemsize()), nullptr);
+  device().synchronize();
+  return Scalar::load(dtype_, element);
+}
+
+bool Array::may_overlap(const Array& other) const {
+  if (size_ == 0 || other.size_ == 0 || &device() != &other.device()) return false;
+  const auto [low, high] = byte_bounds(*this);
+  const auto [other_low, other_high] = byte_bounds(other);
+  return low < other_high && other_low < high;
+}
+
+}  // namespace iruka

@@ -1,0 +1,22 @@
+// Buffers: memory from a device's pool, or foreign memory with its owner's release.
+#include <utility>
+
+#include "core/device.h"
+#include "iruka/memory.h"
+
+namespace iruka {
+
+Buffer::Buffer(Device& device, size_t bytes) : device_(device), data_(device.allocate(bytes)), bytes_(bytes) {}
+
+Buffer::Buffer(Device& device, void* data, size_t bytes, bool writable, std::function<void()> release)
+    : device_(device), data_(data), bytes_(bytes), writable_(writable), foreign_(true), release_(std::move(release)) {}
+
+Buffer::~Buffer() {
+  if (!foreign_) {
+    device_.release(data_, bytes_);
+  } else if (release_) {
+    release_();
+  }
+}
+
+}  // namespace iruka
