@@ -1,0 +1,59 @@
+"""The rules about folders, includes and file sizes hold, and the check notices when they do not."""
+
+import importlib.util
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+_spec = importlib.util.spec_from_file_location("check_layers", ROOT / "tools" / "check_layers.py")
+check_layers = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(check_layers)
+
+
+def test_every_tracked_file_keeps_the_rules():
+    if subprocess.run(["git", "rev-parse"], cwd=ROOT, capture_output=True).returncode != 0:
+        pytest.skip("not a git checkout")
+    files = list(check_layers.tracked_files(ROOT))
+    assert len(files) > 50
+    assert [(path, problem) for path, text in files for problem in check_layers.problems_of(path, text)] == []
+
+
+@pytest.mark.parametrize(
+    "path, text, words",
+    [
+        ("src/core/array.cpp", '#include "jit/program.h"\n', "core must not include jit"),
+        ("src/jit/emit.cpp", '#  include "ops/elementwise_table.h"\n', "jit must not include ops"),
+        ("src/nn/layer.cpp", '#include "image/codec.h"\n', "nn must not include image"),
+        ("src/image/jpeg.cpp", '#include "pipeline/stage.h"\n', "image must not include pipeline"),
+        ("src/backend/cpu/device.cpp", '#include "backend/cuda/driver.h"\n', "only the registry"),
+        ("src/ops/sort.cpp", '#include "backend/cpu/pool.h"\n', "only the registry"),
+        ("src/core/array.cpp", '#include "../jit/program.h"\n', "relative to src/"),
+        ("src/jit/cache.cpp", "#include <llvm/IR/Module.h>\n", "LLVM and Clang stay inside"),
+        ("src/backend/cpu/device.cpp", '#include "clang/Basic/Version.h"\n', "LLVM and Clang stay inside"),
+        ("include/iruka/array.h", '#include "core/device.h"\n', "public headers"),
+        ("src/core/array.cpp", "\n" * 801, "801 lines"),
+        ("docs/guide.md", "see /" + "home/someone/iruka", "path of one machine"),
+        ("tools/x.sh", "curl https://" + "pypi" + ".org/simple", "registry's host"),
+    ],
+)
+def test_a_broken_rule_is_noticed(path, text, words):
+    problems = check_layers.problems_of(path, text)
+    assert len(problems) == 1 and words in problems[0]
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("src/ops/sort.cpp", '#include "jit/program.h"\n#include "core/device.h"\n#include "iruka/array.h"\n'),
+        ("src/backend/registry.cpp", '#include "backend/cpu/device.h"\n#include "backend/cuda/device.h"\n'),
+        ("src/backend/cpu/compiler/frontend.cpp", '#include "clang/Basic/Version.h"\n'),
+        ("src/backend/cpu/device.cpp", '#include "backend/cpu/compiler/compiler.h"\n'),
+        ("python/src/array.cpp", '#include "ops/elementwise_table.h"\n'),
+        ("src/core/array.cpp", "\n" * 800),
+        ("tools/x.sh", "cp $HOME/work/file build/work/x ./home/y\n"),
+    ],
+)
+def test_a_kept_rule_is_not_reported(path, text):
+    assert check_layers.problems_of(path, text) == []

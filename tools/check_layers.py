@@ -1,0 +1,101 @@
+"""Checks what holds for every source file: who may include whom, length, and no trace of a developer's machine.
+
+Run it as a script for the whole tree, or call `problems_of(path, text)` for one file.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# From left to right; a folder may include itself, the public headers, and what stands to its left.
+LAYERS = ["core", "jit", "backend", "ops", "nn", "image", "pipeline", "python"]
+RANK = {"core": 0, "jit": 1, "backend": 2, "ops": 3, "nn": 4, "image": 4, "pipeline": 5, "python": 6}
+
+# The one way in to a backend from outside of it is the registry.
+REGISTRY = re.compile(r"^src/backend/[^/]+$")
+COMPILER = "src/backend/cpu/compiler/"
+
+LONGEST_FILE = 800
+SOURCE = re.compile(r"\.(cpp|h|py|cu|cmake|sh)$|(^|/)(CMakeLists\.txt|Makefile)$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+# Spelled in pieces, so that this file passes its own check.
+MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:home|root|Users|" + r"work)/[\w.-]+")
+REGISTRY_HOST = re.compile(r"\b(?:[\w-]+\.)*(?:" + "|".join(
+    [r"pypi" + r"\.org", r"python" + r"hosted\.org", r"deb" + r"\.debian\.org", r"security" + r"\.debian\.org",
+     r"npmjs" + r"\.(?:org|com)", r"crates" + r"\.io", r"conda" + r"\.io", r"anaconda" + r"\.org"]) + r")\b")
+
+
+def layer_of(path):
+    """('backend', 'cpu') for src/backend/cpu/x.cpp, ('core', None) for src/core/x.h, None outside the layers."""
+    parts = path.split("/")
+    if parts[0] == "python":
+        return "python", None
+    if parts[0] != "src" or len(parts) < 3 or parts[1] not in RANK:
+        return None
+    backend = parts[2] if parts[1] == "backend" and len(parts) > 3 else None
+    return parts[1], backend
+
+
+def included_layer(name):
+    """The same for the text of an include, which is relative to src/."""
+    return layer_of("src/" + name)
+
+
+def include_problems(path, text):
+    own = layer_of(path)
+    for bracket, name in INCLUDE.findall(text):
+        if re.match(r"(llvm|clang)(-c)?/", name) and not path.startswith(COMPILER):
+            yield f"includes {name}: LLVM and Clang stay inside {COMPILER}"
+        if path.startswith("include/") and not name.startswith("iruka/") and bracket == '"':
+            yield f"includes {name}: public headers include public headers only"
+        if own is None or bracket == "<":
+            continue
+        if name.startswith(".."):
+            yield f"includes {name}: includes are relative to src/"
+            continue
+        other = included_layer(name)
+        if other is None:
+            continue
+        if other[0] != own[0] and RANK[other[0]] >= RANK[own[0]]:
+            yield f"includes {name}: {own[0]} must not include {other[0]}"
+        elif other[1] and other[1] != own[1] and not REGISTRY.match(path):
+            yield f"includes {name}: only the registry names a backend's headers"
+
+
+def problems_of(path, text):
+    """What is wrong with the file at `path` (relative to the repository, '/'-separated) holding `text`."""
+    problems = []
+    if SOURCE.search(path):
+        lines = text.count("\n")
+        if lines > LONGEST_FILE:
+            problems.append(f"has {lines} lines, more than {LONGEST_FILE}")
+    if re.search(r"\.(cpp|h|cu)$", path):
+        problems += include_problems(path, text)
+    if not path.startswith("licenses/"):
+        problems += [f"names a path of one machine: {found}" for found in MACHINE_PATH.findall(text)]
+        problems += [f"names a package registry's host: {found}" for found in REGISTRY_HOST.findall(text)]
+    return problems
+
+
+def tracked_files(root=ROOT):
+    """(path, text) of every text file that git tracks and that exists."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
+    for name in filter(None, names.decode().split("\0")):
+        try:
+            yield name, (root / name).read_text(encoding="utf-8")
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue
+
+
+def main():
+    found = [(path, problem) for path, text in tracked_files() for problem in problems_of(path, text)]
+    for path, problem in found:
+        print(f"{path}: {problem}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
