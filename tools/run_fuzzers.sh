@@ -11,7 +11,8 @@ for source in tests/fuzz/fuzz_*.cpp; do
   name=$(basename "$source" .cpp)
   mkdir -p "$build/corpus/$name"
   folders=("$build/corpus/$name")
-  [ -d "tests/fuzz/corpus/$name" ] && folders+=("tests/fuzz/corpus/$name")
+  seeds=tests/fuzz/seeds/${name#fuzz_}
+  [ -d "$seeds" ] && folders+=("$seeds")
   if "$build/tests/fuzz/$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
     -artifact_prefix="$build/findings/$name-" "${folders[@]}" >"$build/$name.log" 2>&1; then
     passed=$((passed + 1))
