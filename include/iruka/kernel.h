@@ -50,6 +50,7 @@ struct KernelOptions {
   bool reduce_dims = true;   ///< merge axes where layouts allow
   bool return_tuple = false;
   bool no_return = false;
+  bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
   std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 

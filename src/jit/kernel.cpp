@@ -1,0 +1,128 @@
+#include "iruka/kernel.h"
+
+#include <algorithm>
+
+#include "jit/grammar.h"
+#include "jit/kernel_call.h"
+#include "jit/kernel_state.h"
+
+namespace iruka {
+namespace {
+
+std::string list_parameters(std::span<const Parameter> parameters) {
+  std::string text;
+  for (const Parameter& parameter : parameters) {
+    if (!text.empty()) text += ", ";
+    text += (parameter.raw ? "raw " : "") + parameter.type + " " + parameter.name;
+  }
+  return text;
+}
+
+/// Each placeholder letter gets a number, in order of appearance.
+void number_placeholders(ElementwiseKernel::State& state) {
+  std::string letters;
+  for (size_t k = 0; k < state.text.parameter_count(); ++k) {
+    const Parameter& parameter = state.text.parameter(k);
+    if (parameter.dtype) {
+      state.placeholder.push_back(-1);
+      continue;
+    }
+    const size_t at = letters.find(parameter.type);
+    if (at == letters.npos) letters += parameter.type;
+    state.placeholder.push_back(static_cast<int>(at == letters.npos ? letters.size() - 1 : at));
+  }
+  state.placeholder_count = static_cast<int>(letters.size());
+}
+
+/// A macro may hide any name from us, so a preamble with macros counts as using it.
+bool can_see(const jit::KernelText& text, std::string_view word) {
+  return jit::mentions(text.operation, word) || jit::mentions(text.loop_prep, word) ||
+         jit::mentions(text.after_loop, word) ||
+         (text.preamble.find("define") != text.preamble.npos && jit::mentions(text.preamble, word));
+}
+
+std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params, std::string operation,
+                                                     std::string name, KernelOptions options) {
+  jit::check_kernel_name(name);
+  auto state = std::make_shared<ElementwiseKernel::State>();
+  state->text.inputs = jit::parse_parameters(name, in_params, false);
+  state->text.outputs = jit::parse_parameters(name, out_params, true);
+  jit::check_names_differ(name, state->text.inputs, state->text.outputs);
+  if (state->text.parameter_count() > jit::kMaxParameters)
+    throw ValueError("ElementwiseKernel '" + name + "': more than " + std::to_string(jit::kMaxParameters) + " parameters");
+  state->text.name = std::move(name);
+  state->text.operation = std::move(operation);
+  state->text.preamble = options.preamble;
+  state->text.loop_prep = options.loop_prep;
+  state->text.after_loop = options.after_loop;
+  state->text.sees_indexer = can_see(state->text, "_ind");
+  state->text.sees_index = state->text.sees_indexer || can_see(state->text, "i") || !options.loop_prep.empty() ||
+                           !options.after_loop.empty() || !options.reduce_dims;
+  state->options = std::move(options);
+  number_placeholders(*state);
+  return state;
+}
+
+}  // namespace
+
+jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) const {
+  jit::Blame blame{text.name, "", options.made_at,
+                   {{"operation", text.operation}, {"preamble", text.preamble}, {"loop_prep", text.loop_prep},
+                    {"after_loop", text.after_loop}}};
+  for (size_t k = 0; k < text.parameter_count(); ++k) {
+    const Parameter& parameter = text.parameter(k);
+    if (k > 0) blame.argument_types += ", ";
+    if (parameter.raw) blame.argument_types += "raw ";
+    blame.argument_types += signature ? iruka::name(signature->operands[k].dtype) : parameter.type;
+    if (signature && signature->operands[k].access >= jit::Access::raw_contiguous)
+      blame.argument_types += "[" + std::to_string(signature->operands[k].rank) + "-d]";
+    blame.argument_types += " " + parameter.name;
+  }
+  return blame;
+}
+
+ProgramSource ElementwiseKernel::State::program_source(std::string body) const {
+  return {std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
+}
+
+ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name,
+                                     KernelOptions options, std::source_location where)
+    : state_(make_state(std::move(in_params), std::move(out_params), std::move(operation), std::move(name), std::move(options))) {
+  if (state_->options.made_at.empty())
+    state_->options.made_at = std::string(where.file_name()) + ":" + std::to_string(where.line());
+  if (state_->placeholder_count == 0 && state_->options.diagnose_early)
+    jit::check(default_device(), state_->program_source(jit::emit_check(state_->text)), state_->blame(nullptr));
+}
+
+std::vector<Array> ElementwiseKernel::call(std::span<const Argument> arguments, const CallOptions& options) const {
+  return jit::KernelCall(*state_, arguments, options).run();
+}
+
+const std::string& ElementwiseKernel::name() const { return state_->text.name; }
+const std::string& ElementwiseKernel::operation() const { return state_->text.operation; }
+const KernelOptions& ElementwiseKernel::options() const { return state_->options; }
+std::span<const Parameter> ElementwiseKernel::in_params() const { return state_->text.inputs; }
+std::span<const Parameter> ElementwiseKernel::out_params() const { return state_->text.outputs; }
+
+std::string ElementwiseKernel::source(std::span<const Argument> arguments, const CallOptions& options) const {
+  return jit::emit_kernel(state_->text, jit::KernelCall(*state_, arguments, options).signature());
+}
+
+std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, const CallOptions& options) const {
+  jit::KernelCall call(*state_, arguments, options);
+  const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, call.signature()));
+  jit::build(call.device(), source, state_->blame(&call.signature()));  // words an error as a call would
+  return call.device().assembly(source);
+}
+
+std::vector<std::string> ElementwiseKernel::generated_sources() const {
+  std::vector<std::string> texts;
+  for (const jit::Signature& signature : state_->table.signatures()) texts.push_back(jit::emit_kernel(state_->text, signature));
+  return texts;
+}
+
+std::string ElementwiseKernel::to_string() const {
+  return "ElementwiseKernel " + name() + "(" + list_parameters(in_params()) + ") -> (" + list_parameters(out_params()) + ")";
+}
+
+}  // namespace iruka

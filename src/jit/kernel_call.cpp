@@ -1,0 +1,361 @@
+#include "jit/kernel_call.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "jit/specialise.h"
+
+namespace iruka::jit {
+namespace {
+
+/// Work that is not worth a second thread.
+constexpr double kInlineNanoseconds = 20'000;
+/// Units run alone on the caller while the cost of one is unknown.
+constexpr int64_t kUnknownGrain = 512;
+/// The first calls of a program are measured, then one in this many.
+constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
+/// Calls that take this long are always measured: the clock is nothing beside them.
+constexpr double kAlwaysMeasured = 100'000;
+
+std::string list_shapes(const KernelText& text, std::span<const Argument> arguments) {
+  std::string list;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].is_array() || text.parameter(k).raw) continue;
+    list += (list.empty() ? "" : ", ") + text.parameter(k).name + " " + to_string(arguments[k].array().shape());
+  }
+  return list;
+}
+
+}  // namespace
+
+KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options)
+    : kernel_(kernel), arguments_(arguments), given_(arguments.size()), stream_(options.stream) {
+  check_arguments(options);
+  settle_device();
+  settle_types();
+  settle_shape(options);
+  make_outputs(options);
+  separate_inputs();
+  plan_loop();
+  describe_operands();
+}
+
+const Array& KernelCall::array(size_t k) const {
+  for (size_t copy = 0; copy < separated_index_.size(); ++copy)
+    if (separated_index_[copy] == static_cast<int>(k)) return separated_[copy];
+  return k < given_ ? arguments_[k].array() : outputs_[k - input_count()];
+}
+
+std::string KernelCall::where(size_t k) const {
+  return "kernel '" + kernel_.text.name + "': parameter '" + kernel_.text.parameter(k).name + "': ";
+}
+
+void KernelCall::check_arguments(const CallOptions& options) {
+  if (options.block_size <= 0)
+    throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
+                     std::to_string(options.block_size));
+  if (given_ != input_count() && given_ != parameter_count())
+    throw TypeError("kernel '" + kernel_.text.name + "' takes " + std::to_string(input_count()) + " arguments, or " +
+                    std::to_string(parameter_count()) + " with outputs, not " + std::to_string(given_));
+  for (size_t k = input_count(); k < given_; ++k)
+    if (!arguments_[k].is_array()) throw TypeError(where(k) + "an output must be an array, not a scalar");
+  for (size_t k = 0; k < given_; ++k)
+    if (arguments_[k].is_array() && !arguments_[k].array().valid()) throw TypeError(where(k) + "the array was never made (a default-constructed Array)");
+}
+
+void KernelCall::settle_device() {
+  size_t first = 0;
+  for (size_t k = 0; k < given_; ++k) {
+    if (!arguments_[k].is_array()) continue;
+    Device& device = arguments_[k].array().device();
+    if (!device_) {
+      device_ = &device;
+      first = k;
+    } else if (device_ != &device) {
+      throw ValueError(where(k) + "is on " + device.name() + ", but '" + kernel_.text.parameter(first).name + "' is on " +
+                       device_->name());
+    }
+  }
+  if (!device_) device_ = &default_device();
+}
+
+// Placeholders: given outputs settle first, then arrays left to right, then scalars with a type, then literals.
+void KernelCall::settle_types() {
+  signature_.operand_count = static_cast<uint8_t>(parameter_count());
+  Dtype settled[2 * 26 + 12];
+  int settled_by[2 * 26 + 12];
+  std::fill_n(settled_by, kernel_.placeholder_count, -1);
+  const auto settle = [&](size_t k, Dtype dtype, bool is_array) {
+    const Parameter& parameter = kernel_.text.parameter(k);
+    const int slot = kernel_.placeholder[k];
+    if (slot < 0) {
+      if (is_array && dtype != *parameter.dtype)
+        throw TypeError(where(k) + "must be " + name(*parameter.dtype) + ", but the array is " + name(dtype));
+    } else if (settled_by[slot] < 0) {
+      settled[slot] = dtype;
+      settled_by[slot] = static_cast<int>(k);
+    } else if (is_array && settled[slot] != dtype) {
+      throw TypeError(where(k) + "'" + parameter.type + "' is " + name(settled[slot]) + " by '" +
+                      kernel_.text.parameter(settled_by[slot]).name + "', but the array is " + name(dtype));
+    }
+  };
+  for (size_t k = input_count(); k < given_; ++k) settle(k, arguments_[k].array().dtype(), true);
+  for (size_t k = 0; k < input_count(); ++k)
+    if (arguments_[k].is_array()) settle(k, arguments_[k].array().dtype(), true);
+  for (const bool weak : {false, true})
+    for (size_t k = 0; kernel_.placeholder_count > 0 && k < input_count(); ++k)
+      if (!arguments_[k].is_array() && arguments_[k].scalar().weak() == weak) settle(k, arguments_[k].scalar().dtype(), false);
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    const int slot = kernel_.placeholder[k];
+    if (slot >= 0 && settled_by[slot] < 0)
+      throw TypeError(where(k) + "nothing settles the type '" + kernel_.text.parameter(k).type +
+                      "': give an output, or an input of that type");
+    signature_.operands[k].dtype = slot < 0 ? *kernel_.text.parameter(k).dtype : settled[slot];
+  }
+}
+
+void KernelCall::settle_shape(const CallOptions& options) {
+  const Dims* shapes[kMaxParameters];
+  size_t plain = 0;
+  for (size_t k = 0; k < given_; ++k)
+    if (is_plain_array(k)) shapes[plain++] = &arguments_[k].array().shape();
+  if (options.size) {
+    if (plain > 0)
+      throw ValueError("kernel '" + kernel_.text.name + "': size can be given only when every array is raw; not raw: " +
+                       list_shapes(kernel_.text, arguments_));
+    if (*options.size < 0)
+      throw ValueError("kernel '" + kernel_.text.name + "': size must not be negative, not " + std::to_string(*options.size));
+    shape_ = Dims{*options.size};
+  } else if (plain == 0) {
+    throw ValueError("kernel '" + kernel_.text.name + "': the loop's length is undecided: every array is raw, so give size=");
+  } else {
+    bool same = true;
+    for (size_t k = 1; same && k < plain; ++k) same = *shapes[k] == *shapes[0];
+    if (same) {
+      shape_ = *shapes[0];
+    } else {
+      try {
+        shape_ = broadcast_shapes({shapes, plain});
+      } catch (const ShapeError&) {
+        throw ShapeError("kernel '" + kernel_.text.name + "': the arrays do not broadcast together: " +
+                         list_shapes(kernel_.text, arguments_));
+      }
+    }
+  }
+  count_ = count(shape_);
+}
+
+void KernelCall::check_stored(size_t k) const {
+  const Array& target = array(k);
+  if (!target.writable()) throw ValueError(where(k) + "the array is read-only");
+  if (!kernel_.text.parameter(k).raw && !(target.shape() == shape_))
+    throw ShapeError(where(k) + "the array has shape " + to_string(target.shape()) + ", but the loop has shape " + to_string(shape_));
+}
+
+void KernelCall::make_outputs(const CallOptions& options) {
+  outputs_.reserve(kernel_.text.outputs.size());
+  for (size_t k = input_count(); k < parameter_count(); ++k) {
+    if (k < given_) {
+      outputs_.push_back(arguments_[k].array());
+      check_stored(k);
+      continue;
+    }
+    if (kernel_.text.parameter(k).raw && !options.size)
+      throw ValueError(where(k) + "a raw output has no shape of its own: give the array to fill, or size=");
+    outputs_.push_back(Array::empty(shape_, signature_.operands[k].dtype, *device_));
+  }
+  for (size_t k = 0; k < input_count(); ++k)
+    if (kernel_.text.is_stored(k) && is_array(k)) check_stored(k);
+}
+
+// As NumPy does: an input that partly overlaps a given output is read as it was before the call.
+void KernelCall::separate_inputs() {
+  for (size_t k = 0; given_ > input_count() && k < input_count(); ++k) {
+    if (!is_plain_array(k) || kernel_.text.is_stored(k)) continue;
+    const Array& input = arguments_[k].array();
+    for (size_t out = input_count(); out < given_; ++out) {
+      const Array& output = arguments_[out].array();
+      if (kernel_.text.parameter(out).raw || !input.may_overlap(output)) continue;
+      const Overlap shared = overlap(input, output);
+      if (shared == Overlap::none || shared == Overlap::identical) continue;
+      separated_.push_back(input.copy());
+      separated_index_.push_back(static_cast<int>(k));
+      break;
+    }
+  }
+}
+
+void KernelCall::plan_loop() {
+  LoopOperand operands[kMaxParameters];
+  int inputs = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!is_plain_array(k)) continue;
+    const Array& operand = array(k);
+    operands[plain_count_++] = {&operand.shape(), &operand.strides()};
+    if (k < input_count()) ++inputs;
+  }
+  loop_.emplace(shape_, std::span<const LoopOperand>(operands, static_cast<size_t>(plain_count_)));
+  if (!kernel_.options.reduce_dims) return;
+  if (!kernel_.text.sees_index && loop_->rank() > 1) loop_->reorder_axes(inputs < plain_count_ ? inputs : 0);
+  loop_->merge_axes();
+}
+
+Access KernelCall::plain_access(size_t k, int plain) const {
+  const int64_t stride = loop_->stride(plain, loop_->rank() - 1);
+  return stride == itemsize(signature_.operands[k].dtype) ? Access::contiguous
+         : stride == 0                                    ? Access::broadcast
+                                                          : Access::strided;
+}
+
+void KernelCall::describe_operands() {
+  int plain = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    OperandSignature& operand = signature_.operands[k];
+    operand.rank = 0;
+    if (!is_array(k)) {
+      operand.access = Access::scalar;
+    } else if (is_plain_array(k)) {
+      operand.access = plain_access(k, plain++);
+    } else {
+      operand.access = array(k).is_c_contiguous() ? Access::raw_contiguous : Access::raw_strided;
+      operand.rank = static_cast<uint8_t>(array(k).ndim());
+    }
+  }
+  signature_.rank = static_cast<uint8_t>(loop_->rank());
+  signature_.indexer_rank = kernel_.text.sees_indexer ? static_cast<uint8_t>(std::max(shape_.size(), 1)) : 1;
+  signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
+  signature_.form = choose_form();
+}
+
+// 1. One axis, and the outputs alone exceed the cache: write past it.
+// 2. One axis otherwise: a flat loop.
+// 3. Several axes, and operands disagree on the fast one: square tiles keep both in cache.
+// 4. Several axes otherwise: the innermost in a loop of its own.
+LoopForm KernelCall::choose_form() const {
+  if (loop_->rank() == 1) return wants_streaming() ? LoopForm::stream : LoopForm::flat;
+  return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
+}
+
+bool KernelCall::wants_streaming() const {
+  int64_t bytes = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!is_plain_array(k)) continue;
+    const Array& operand = array(k);
+    if (kernel_.text.is_output(k)) {
+      bytes += operand.nbytes();
+      if (signature_.operands[k].access != Access::contiguous || reinterpret_cast<uintptr_t>(operand.data()) % 64 != 0) return false;
+      // An output that is also read is in the cache already.
+      for (size_t in = 0; k < given_ && in < input_count(); ++in)
+        if (is_array(in) && array(in).may_overlap(operand)) return false;
+    }
+  }
+  return bytes > 0 && static_cast<size_t>(bytes) >= device_->target().last_level_cache_bytes;
+}
+
+bool KernelCall::wants_tiles() const {
+  const int inner_axis = loop_->rank() - 1, outer_axis = loop_->rank() - 2;
+  if (loop_->extent(inner_axis) < kTileEdge / 2 || loop_->extent(outer_axis) < kTileEdge / 2) return false;
+  bool inner_fast = false, outer_fast = false;
+  for (int k = 0; k < plain_count_; ++k) {
+    const int64_t inner = std::abs(loop_->stride(k, inner_axis)), outer = std::abs(loop_->stride(k, outer_axis));
+    if (inner == 0 || outer == 0) continue;
+    (inner <= outer ? inner_fast : outer_fast) = true;
+  }
+  return inner_fast && outer_fast;
+}
+
+void KernelCall::pack_scalar(ArgumentBlock& block, size_t k) const {
+  const Dtype dtype = signature_.operands[k].dtype;
+  const Scalar& value = arguments_[k].scalar();
+  if (is_integer(dtype) && (is_integer(value.dtype()) || value.dtype() == Dtype::bool_) && !value.fits(dtype))
+    throw OverflowError(where(k) + value.to_string() + " does not fit " + name(dtype));
+  alignas(16) std::byte bytes[16];
+  value.store(dtype, bytes);
+  const size_t size = static_cast<size_t>(itemsize(dtype));
+  block.push_bytes(bytes, size, kind(dtype) == Kind::complex ? size / 2 : size);
+}
+
+void KernelCall::pack_raw(ArgumentBlock& block, const Array& array) const {
+  block.push(array.data());
+  block.push(array.size());
+  const int64_t zero = 0;
+  const size_t bytes = sizeof(int64_t) * static_cast<size_t>(std::max(array.ndim(), 1));
+  block.push_bytes(array.ndim() ? array.shape().data() : &zero, bytes, alignof(int64_t));
+  block.push_bytes(array.ndim() ? array.strides().data() : &zero, bytes, alignof(int64_t));
+}
+
+void KernelCall::pack(ArgumentBlock& block) const {
+  const int rank = loop_->rank();
+  block.push(count_);
+  if (rank > 1) block.push_bytes(loop_->extents(), sizeof(int64_t) * static_cast<size_t>(rank), alignof(int64_t));
+  if (kernel_.text.sees_indexer) {
+    const int64_t one = 1;
+    block.push_bytes(shape_.empty() ? &one : shape_.data(), sizeof(int64_t) * signature_.indexer_rank, alignof(int64_t));
+  }
+  int plain = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    switch (signature_.operands[k].access) {
+      case Access::scalar: pack_scalar(block, k); break;
+      case Access::raw_contiguous:
+      case Access::raw_strided: pack_raw(block, array(k)); break;
+      default:
+        block.push(static_cast<char*>(array(k).data()) + loop_->offset(plain));
+        if (rank > 1 || signature_.operands[k].access == Access::strided)
+          block.push_bytes(loop_->strides(plain), sizeof(int64_t) * static_cast<size_t>(rank), alignof(int64_t));
+        ++plain;
+    }
+  }
+}
+
+int64_t KernelCall::unit_count() const {
+  if (signature_.form != LoopForm::tiles) return count_;
+  const int rank = loop_->rank();
+  const auto tiles = [](int64_t extent) { return (extent + kTileEdge - 1) / kTileEdge; };
+  int64_t units = tiles(loop_->extent(rank - 1)) * tiles(loop_->extent(rank - 2));
+  for (int axis = 0; axis < rank - 2; ++axis) units *= loop_->extent(axis);
+  return units;
+}
+
+Specialisation& KernelCall::specialisation() const {
+  const uint64_t hash = signature_.hash();
+  if (Specialisation* found = kernel_.table.find(*device_, signature_, hash)) return *found;
+  auto made = std::make_unique<Specialisation>();
+  made->device = device_;
+  made->hash = hash;
+  made->signature = signature_.bytes();
+  made->generation = cache_generation();
+  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_)), kernel_.blame(&signature_));
+  return *kernel_.table.insert(std::move(made));
+}
+
+std::vector<Array> KernelCall::run() {
+  if (count_ == 0) return std::move(outputs_);
+  ArgumentBlock block;
+  pack(block);
+  Specialisation& made = specialisation();
+  const int64_t units = unit_count();
+  const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
+  const uint32_t calls = made.calls.fetch_add(1, std::memory_order_relaxed);
+  const bool always = unit_cost * static_cast<double>(units) > kAlwaysMeasured;
+  const bool measured = calls < kMeasuredCalls || always || calls % kMeasureEvery == 0;
+  LaunchRange range{units, signature_.form == LoopForm::stream ? kStreamChunk : 1, kUnknownGrain};
+  if (unit_cost > 0) range.grain = static_cast<int64_t>(std::clamp(kInlineNanoseconds / unit_cost, 1.0, 1e15));
+
+  const bool may_specialise = measured || made.has_variants.load(std::memory_order_acquire);
+  const std::string values = may_specialise ? integer_values(kernel_.text, signature_, block.bytes()) : std::string();
+  if (!measured) {
+    choose_program(made, values).launch(block.bytes(), range, stream_);
+    return std::move(outputs_);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  choose_program(made, values).launch(block.bytes(), range, stream_);
+  const double elapsed = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  const double threads = units <= range.grain ? 1 : std::min<double>(thread_count(), static_cast<double>(units));
+  made.nanoseconds_per_unit.store(static_cast<float>(std::max(elapsed * threads / static_cast<double>(units), 1e-3)),
+                                  std::memory_order_relaxed);
+  if (!values.empty()) note_work(kernel_, made, signature_, values, elapsed * (always || calls < kMeasuredCalls ? 1 : kMeasureEvery));
+  return std::move(outputs_);
+}
+
+}  // namespace iruka::jit

@@ -1,0 +1,66 @@
+// One call of an ElementwiseKernel, step by step: types, shape, outputs, loop, signature, arguments, launch.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/layout.h"
+#include "jit/kernel_state.h"
+
+namespace iruka::jit {
+
+class KernelCall {
+ public:
+  /// Checks everything that can be checked without running. Raises what ElementwiseKernel::call documents.
+  KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options);
+
+  std::vector<Array> run();
+  const Signature& signature() const { return signature_; }
+  Device& device() const { return *device_; }
+
+ private:
+  bool is_array(size_t k) const { return k >= given_ || arguments_[k].is_array(); }
+  const Array& array(size_t k) const;
+  bool is_plain_array(size_t k) const { return !kernel_.text.parameter(k).raw && is_array(k); }
+  size_t parameter_count() const { return kernel_.text.parameter_count(); }
+  size_t input_count() const { return kernel_.text.inputs.size(); }
+  std::string where(size_t k) const;
+
+  void check_arguments(const CallOptions& options);
+  void settle_device();
+  void settle_types();
+  void settle_type(size_t k);
+  void settle_shape(const CallOptions& options);
+  void make_outputs(const CallOptions& options);
+  void check_stored(size_t k) const;
+  void separate_inputs();
+  void plan_loop();
+  LoopForm choose_form() const;
+  bool wants_tiles() const;
+  bool wants_streaming() const;
+  void describe_operands();
+  Access plain_access(size_t k, int plain) const;
+  void pack(ArgumentBlock& block) const;
+  void pack_scalar(ArgumentBlock& block, size_t k) const;
+  void pack_raw(ArgumentBlock& block, const Array& array) const;
+  int64_t unit_count() const;
+
+  Specialisation& specialisation() const;
+
+  ElementwiseKernel::State& kernel_;
+  std::span<const Argument> arguments_;
+  size_t given_;  ///< arguments given: the inputs, or inputs and outputs
+  Device* device_ = nullptr;
+  StreamHandle stream_;
+  Dims shape_;
+  int64_t count_ = 0;
+  int plain_count_ = 0;
+  std::vector<Array> outputs_;
+  std::vector<Array> separated_;  ///< copies of inputs that partly overlap an output
+  std::vector<int> separated_index_;
+  std::optional<LoopLayout> loop_;
+  Signature signature_;
+};
+
+}  // namespace iruka::jit

@@ -1,0 +1,112 @@
+// float16 (IEEE binary16) and bfloat16: two bytes in memory, float in arithmetic.
+#pragma once
+
+namespace iruka {
+
+/// The float next to `x`, its last bit set where `x` lies between floats: rounding it once more to a format at least
+/// two bits narrower gives what one rounding of `x` would (Boldo and Melquiond, 2008).
+IRUKA_INLINE float round_to_odd(double x) {
+  float nearest = (float)x;
+  double back = nearest;
+  unsigned bits = __float_as_uint(nearest);
+  bool away_from_zero = (back > x) == (x > 0);
+  unsigned odd = (bits - (away_from_zero ? 1u : 0u)) | 1u;
+  return back == x || x != x ? nearest : __uint_as_float(odd);
+}
+
+struct Binary16 {
+  static constexpr int kMantissa = 10;
+  static IRUKA_INLINE float decode(uint16_t bits) { return half_to_float(bits); }
+  static IRUKA_INLINE uint16_t encode(float x) { return float_to_half(x); }
+  /// Integers that float rounds are beyond 65504 and become infinite either way.
+  template <Integer T> static IRUKA_INLINE uint16_t encode_integer(T x) { return encode((float)x); }
+};
+
+struct Brain16 {
+  static constexpr int kMantissa = 7;
+  static IRUKA_INLINE float decode(uint16_t bits) { return __uint_as_float((unsigned)bits << 16); }
+  static IRUKA_INLINE uint16_t encode(float x) {
+    unsigned bits = __float_as_uint(x);
+    unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    unsigned quiet_nan = bits >> 16 | 0x40u;
+    return (uint16_t)(x != x ? quiet_nan : rounded);
+  }
+  /// Integers wider than double's significand keep their high bits and one bit that tells of the rest.
+  template <Integer T> static IRUKA_INLINE uint16_t encode_integer(T x) {
+    if constexpr (sizeof(T) == 8) {
+      uint64_t limit = (uint64_t)1 << 48;
+      bool wide = (is_signed<T> ? (uint64_t)x + limit : (uint64_t)x) > 2 * limit;
+      T coarse = (T)((x & ~(T)0xffff) | ((x & 0xffff) != 0 ? (T)0x8000 : (T)0));
+      return encode(round_to_odd((double)(wide ? coarse : x)));
+    } else {
+      return encode(round_to_odd((double)x));
+    }
+  }
+};
+
+/// A 16-bit floating number. Arithmetic with its own type or an integer stays in its type; with float or double it is
+/// the wider type's. Every conversion rounds once, to nearest even.
+template <class Format> struct SmallFloat {
+  uint16_t bits_;
+
+  SmallFloat() = default;
+  template <class T>
+    requires(number_kind<T> != NumberKind::none)
+  IRUKA_INLINE SmallFloat(T x) {
+    if constexpr (is_same<T, double>) bits_ = Format::encode(round_to_odd(x));
+    else if constexpr (number_kind<T> == NumberKind::integer) bits_ = Format::encode_integer(x);
+    else bits_ = Format::encode((float)x);
+  }
+  IRUKA_INLINE operator float() const { return Format::decode(bits_); }
+
+  IRUKA_INLINE SmallFloat operator+() const { return *this; }
+  IRUKA_INLINE SmallFloat operator-() const { return from_bits((uint16_t)(bits_ ^ 0x8000u)); }
+  template <class T> IRUKA_INLINE SmallFloat& operator+=(T x) { return *this = *this + x; }
+  template <class T> IRUKA_INLINE SmallFloat& operator-=(T x) { return *this = *this - x; }
+  template <class T> IRUKA_INLINE SmallFloat& operator*=(T x) { return *this = *this * x; }
+  template <class T> IRUKA_INLINE SmallFloat& operator/=(T x) { return *this = *this / x; }
+  IRUKA_INLINE SmallFloat& operator++() { return *this = (float)*this + 1.0f; }
+  IRUKA_INLINE SmallFloat& operator--() { return *this = (float)*this - 1.0f; }
+  IRUKA_INLINE SmallFloat operator++(int) {
+    SmallFloat old = *this;
+    ++*this;
+    return old;
+  }
+  IRUKA_INLINE SmallFloat operator--(int) {
+    SmallFloat old = *this;
+    --*this;
+    return old;
+  }
+
+  static IRUKA_INLINE SmallFloat from_bits(uint16_t bits) {
+    SmallFloat x;
+    x.bits_ = bits;
+    return x;
+  }
+};
+
+template <class Format> inline constexpr NumberKind number_kind<SmallFloat<Format>> = NumberKind::small;
+
+// Both operands deduce, so that float16 + float finds the built-in operator and nothing else.
+#define IRUKA_SMALL_OPERATOR(op)                                                                               \
+  template <class F> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, SmallFloat<F> b) {                \
+    return (float)a op (float)b;                                                                               \
+  }                                                                                                            \
+  template <class F, Integer I> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, I b) {                 \
+    return (float)a op (float)b;                                                                               \
+  }                                                                                                            \
+  template <class F, Integer I> IRUKA_INLINE SmallFloat<F> operator op(I a, SmallFloat<F> b) {                 \
+    return (float)a op (float)b;                                                                               \
+  }
+IRUKA_SMALL_OPERATOR(+)
+IRUKA_SMALL_OPERATOR(-)
+IRUKA_SMALL_OPERATOR(*)
+IRUKA_SMALL_OPERATOR(/)
+#undef IRUKA_SMALL_OPERATOR
+
+template <class F> IRUKA_INLINE uint16_t to_bits(SmallFloat<F> x) { return x.bits_; }
+
+}  // namespace iruka
+
+using float16 = iruka::SmallFloat<iruka::Binary16>;
+using bfloat16 = iruka::SmallFloat<iruka::Brain16>;

@@ -1,0 +1,14 @@
+// The kernel language: what a body may use beyond C++ itself. Only a target header knows the device; the rest is shared.
+#pragma once
+
+#ifdef __CUDACC_RTC__
+#include "target_cuda.h"
+#else
+#include "target_cpu.h"
+#endif
+#include "float16.h"
+#include "functions.h"
+#include "complex.h"
+#include "carray.h"
+#include "atomics.h"
+#include "numeric.h"
