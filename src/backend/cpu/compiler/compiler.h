@@ -44,7 +44,9 @@ class IRUKA_COMPILER_API LinkedObject {
   EntryFunction entry_ = nullptr;
 };
 
-/// Loops whose length the compiler cannot bound look at this flag; a launch that was interrupted sets it.
-IRUKA_COMPILER_API int32_t* cancel_flag();
+/// A loop whose length the compiler cannot bound asks this every few thousand rounds, on the thread that runs it; true
+/// makes the function around the loop return at once. Set once, before the first launch; without one nothing stops.
+using CancelPoll = bool (*)();
+IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 
 }  // namespace iruka::cpu_backend

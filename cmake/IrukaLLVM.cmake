@@ -1,0 +1,55 @@
+# iruka_link_llvm(TARGET): links Clang and LLVM 22 statically into the shared library TARGET and hides their symbols.
+# Only what compiling C++ for x86-64 in memory needs: no Polly, no Z3, no libxml2, no libedit, no curl.
+find_program(IRUKA_LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS ${LLVM_DIR}/../../../bin PATHS /usr/lib/llvm-22/bin)
+if(NOT IRUKA_LLVM_CONFIG)
+  message(FATAL_ERROR "llvm-config of LLVM 22 not found: install llvm-22-dev and libclang-22-dev, or set LLVM_DIR")
+endif()
+
+function(iruka_llvm_config result)
+  execute_process(COMMAND ${IRUKA_LLVM_CONFIG} ${ARGN} OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  set(${result} "${output}" PARENT_SCOPE)
+endfunction()
+
+iruka_llvm_config(IRUKA_LLVM_VERSION --version)
+if(NOT IRUKA_LLVM_VERSION MATCHES "^22\\.")
+  message(FATAL_ERROR "LLVM 22 is needed; ${IRUKA_LLVM_CONFIG} is of version ${IRUKA_LLVM_VERSION}")
+endif()
+iruka_llvm_config(IRUKA_LLVM_INCLUDE --includedir)
+iruka_llvm_config(IRUKA_LLVM_LIBRARIES --libdir)
+iruka_llvm_config(components --link-static --libs x86 jitlink passes)
+
+set(IRUKA_CLANG_LIBRARIES "")
+foreach(library Frontend CodeGen Driver Options Serialization Parse Sema Analysis AnalysisLifetimeSafety Edit AST ASTMatchers
+                APINotes Support Lex Basic)
+  if(EXISTS ${IRUKA_LLVM_LIBRARIES}/libclang${library}.a)
+    list(APPEND IRUKA_CLANG_LIBRARIES ${IRUKA_LLVM_LIBRARIES}/libclang${library}.a)
+  endif()
+endforeach()
+set(IRUKA_LLVM_STATIC_LIBRARIES "")
+separate_arguments(components)
+foreach(component ${components})
+  string(REGEX REPLACE "^-l" "" name ${component})
+  list(APPEND IRUKA_LLVM_STATIC_LIBRARIES ${IRUKA_LLVM_LIBRARIES}/lib${name}.a)
+endforeach()
+
+find_library(IRUKA_SLEEF NAMES sleef REQUIRED)
+find_library(IRUKA_ZLIB NAMES libz.a z REQUIRED)
+find_library(IRUKA_ZSTD NAMES libzstd.a zstd REQUIRED)
+include(CheckLinkerFlag)
+check_linker_flag(CXX "-Wl,--pack-dyn-relocs=relr" IRUKA_LINKER_HAS_RELR)
+
+function(iruka_link_llvm target)
+  target_include_directories(${target} SYSTEM PRIVATE ${IRUKA_LLVM_INCLUDE})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS
+                             __STDC_LIMIT_MACROS)
+  target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  target_link_libraries(${target} PRIVATE
+    -Wl,--start-group ${IRUKA_CLANG_LIBRARIES} -Wl,--end-group ${IRUKA_LLVM_STATIC_LIBRARIES}
+    ${IRUKA_SLEEF} ${IRUKA_ZLIB} ${IRUKA_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic -Wl,-z,now
+    -Wl,-z,relro -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
+  if(IRUKA_LINKER_HAS_RELR)
+    target_link_options(${target} PRIVATE -Wl,--pack-dyn-relocs=relr)
+  endif()
+endfunction()

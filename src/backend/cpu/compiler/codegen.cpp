@@ -1,0 +1,135 @@
+#include "backend/cpu/compiler/codegen.h"
+
+#include "backend/cpu/compiler/cancel_pass.h"
+#include "backend/cpu/compiler/guard_pass.h"
+#include "backend/cpu/compiler/host.h"
+#include "backend/cpu/compiler/symbols.h"
+#include "backend/cpu/compiler/vector_math.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+void fail(std::vector<Diagnostic>& diagnostics, std::string message) {
+  diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, std::move(message)});
+}
+
+/// What SLEEF computes may run for lanes that a branch leaves out: no function of the table faults or writes.
+void mark_math_functions(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    const llvm::StringRef name = function.getName();
+    if (!function.isDeclaration() || !sleef_scalar_name(std::string_view(name.data(), name.size()))) continue;
+    function.addFnAttr(llvm::Attribute::Speculatable);
+    function.addFnAttr(llvm::Attribute::WillReturn);
+    function.setDoesNotThrow();
+    function.setDoesNotAccessMemory();
+  }
+}
+
+llvm::OptimizationLevel optimization_level(int level) {
+  switch (level) {
+    case 0: return llvm::OptimizationLevel::O0;
+    case 1: return llvm::OptimizationLevel::O1;
+    case 2: return llvm::OptimizationLevel::O2;
+    default: return llvm::OptimizationLevel::O3;
+  }
+}
+
+const llvm::TargetLibraryInfoImpl& library_info() {
+  static const auto& info = *[] {
+    auto* library = new llvm::TargetLibraryInfoImpl(llvm::Triple(host().triple));
+    restrict_library(*library);
+    add_vector_math(*library);
+    return library;
+  }();
+  return info;
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2;
+  // A body is one hot loop: helpers are worth inlining until code grows beyond reason.
+  tuning.InlinerThreshold = 2000;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  functions.registerPass([] { return llvm::TargetLibraryAnalysis(library_info()); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  builder.registerPipelineStartEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(GuardPass()));
+  });
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(CancelPass()); });
+  const auto level = optimization_level(options.optimization_level);
+  auto passes = level == llvm::OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
+                                                     : builder.buildPerModuleDefaultPipeline(level);
+  if (level == llvm::OptimizationLevel::O0) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(CancelPass()));
+  }
+  passes.run(module, modules);
+}
+
+/// A kernel is a function: objects with constructors and thread-local variables would need a runtime.
+bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnostics) {
+  for (const llvm::GlobalVariable& variable : module.globals()) {
+    const std::string name = llvm::demangle(variable.getName().str());
+    if (variable.getName() == "llvm.global_ctors" || variable.getName() == "llvm.global_dtors") {
+      fail(diagnostics, "a global variable of a kernel cannot have a constructor or destructor that runs");
+    } else if (variable.isThreadLocal()) {
+      fail(diagnostics, "a kernel cannot have the thread-local variable '" + name + "'");
+    } else if (variable.isDeclaration() && !symbol_address(variable.getName())) {
+      fail(diagnostics, "a kernel cannot use the variable '" + name + "', which it does not define");
+    }
+  }
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
+    if (symbol_address(function.getName())) continue;
+    fail(diagnostics,
+         "a kernel cannot call '" + llvm::demangle(function.getName().str()) + "', which it does not define");
+  }
+  return diagnostics.empty() || diagnostics.back().level != Diagnostic::Level::error;
+}
+
+}  // namespace
+
+std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
+                     std::vector<Diagnostic>& diagnostics) {
+  llvm::Function* function = module.getFunction(entry);
+  if (!function || function->isDeclaration()) {
+    fail(diagnostics, "the text does not define the function '" + entry + "'");
+    return {};
+  }
+  auto machine = make_target_machine(options.optimization_level, options.fast_math);
+  module.setDataLayout(machine->createDataLayout());
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
+  mark_math_functions(module);
+  optimize(module, *machine, options);
+  if (!check_globals(module, diagnostics)) return {};
+
+  llvm::SmallString<0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager emitter;
+  emitter.add(new llvm::TargetLibraryInfoWrapperPass(library_info()));
+  const auto type = output == Output::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine->addPassesToEmitFile(emitter, stream, nullptr, type, /*DisableVerify=*/true)) {
+    fail(diagnostics, "the compiler cannot emit code for this processor");
+    return {};
+  }
+  emitter.run(module);
+  return code.str().str();
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,22 @@
+// LLVM IR to machine code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cpu/compiler/options.h"
+#include "core/device.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace iruka::cpu_backend {
+
+enum class Output { object, assembly };
+
+/// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error.
+std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
+                     std::vector<Diagnostic>& diagnostics);
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,153 @@
+#include "backend/cpu/compiler/compiler.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <csetjmp>
+#include <functional>
+#include <mutex>
+
+#include "backend/cpu/compiler/codegen.h"
+#include "backend/cpu/compiler/container.h"
+#include "backend/cpu/compiler/frontend.h"
+#include "backend/cpu/compiler/host.h"
+#include "clang/Basic/Stack.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+/// Raise it when the same text is to give other code.
+constexpr int kCodegenVersion = 1;
+/// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
+constexpr size_t kStackBytes = size_t{64} << 20;
+
+// LLVM's fatal errors must not end the process: they leave the compile thread by a jump instead. What the abandoned
+// frames held leaks, which is the price of going on.
+thread_local std::jmp_buf* fatal_exit = nullptr;
+thread_local std::string* fatal_message = nullptr;
+
+void on_fatal_error(void*, const char* reason, bool) {
+  if (!fatal_exit) return;
+  *fatal_message = reason;
+  std::longjmp(*fatal_exit, 1);
+}
+
+struct Job {
+  const std::function<void()>& run;
+  std::string fatal;
+};
+
+void* run_job(void* argument) {
+  Job& job = *static_cast<Job*>(argument);
+  clang::noteBottomOfStack();
+  std::jmp_buf exit;
+  fatal_exit = &exit;
+  fatal_message = &job.fatal;
+  if (setjmp(exit) == 0) job.run();
+  fatal_exit = nullptr;
+  return nullptr;
+}
+
+/// Runs `work` on a thread with a large stack; the result is LLVM's fatal error, or empty.
+std::string run_with_large_stack(const std::function<void()>& work) {
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::install_fatal_error_handler(on_fatal_error); });
+  Job job{work, {}};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_t thread;
+  const int failure = pthread_create(&thread, &attributes, run_job, &job);
+  pthread_attr_destroy(&attributes);
+  if (failure) return "no thread could be started to compile on";
+  pthread_join(thread, nullptr);
+  return job.fatal;
+}
+
+/// LLVM's own diagnostics: without a handler they are printed and errors exit.
+class BackendDiagnostics : public llvm::DiagnosticHandler {
+ public:
+  explicit BackendDiagnostics(std::vector<Diagnostic>& found) : found_(found) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    std::string message;
+    llvm::raw_string_ostream stream(message);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    found_.push_back({Diagnostic::Level::error, "", 0, 0, message});
+    return true;
+  }
+
+ private:
+  std::vector<Diagnostic>& found_;
+};
+
+bool has_error(const std::vector<Diagnostic>& diagnostics) {
+  for (const auto& diagnostic : diagnostics) {
+    if (diagnostic.level == Diagnostic::Level::error) return true;
+  }
+  return false;
+}
+
+CompiledProgram compile_to(const ProgramSource& source, Output output) {
+  CompiledProgram program;
+  CompileOptions options;
+  if (!parse_options(source.options, options, program.diagnostics)) return program;
+  const std::string fatal = run_with_large_stack([&] {
+    llvm::LLVMContext context;
+    context.setDiagnosticHandler(std::make_unique<BackendDiagnostics>(program.diagnostics));
+    context.setDiscardValueNames(true);
+    const auto module = parse(source, options, context, program.diagnostics);
+    if (module) program.code = generate(*module, source.entry, options, output, program.diagnostics);
+  });
+  if (!fatal.empty()) {
+    program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
+  }
+  program.ok = !has_error(program.diagnostics) && !program.code.empty();
+  if (!program.ok) program.code.clear();
+  return program;
+}
+
+std::atomic<CancelPoll> the_cancel_poll{nullptr};
+
+}  // namespace
+
+bool cancel_poll() {
+  const CancelPoll poll = the_cancel_poll.load(std::memory_order_acquire);
+  return poll && poll();
+}
+
+void set_cancel_poll(CancelPoll poll) { the_cancel_poll.store(poll, std::memory_order_release); }
+
+const std::string& compiler_fingerprint() {
+  static const std::string& fingerprint = *new std::string(
+      "llvm " LLVM_VERSION_STRING " code " + std::to_string(kCodegenVersion) + " " + host().processor + " " +
+      host().feature_list + " sleef " + host().sleef.prefix + " prelude " + prelude_hash());
+  return fingerprint;
+}
+
+int host_vector_bytes() { return host().vector_bytes; }
+
+CompiledProgram compile(const ProgramSource& source) {
+  CompiledProgram program = compile_to(source, Output::object);
+  if (program.ok) program.code = pack_object(program.code);
+  return program;
+}
+
+std::string assembly(const ProgramSource& source) {
+  CompiledProgram program = compile_to(source, Output::assembly);
+  if (program.ok) return program.code;
+  std::string message = "assembly: the text does not compile";
+  for (const auto& diagnostic : program.diagnostics) {
+    if (diagnostic.level == Diagnostic::Level::error) message += "\n" + diagnostic.message;
+  }
+  throw CompileError(message);
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,44 @@
+#include "backend/cpu/compiler/container.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "llvm/Support/xxhash.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+struct Header {
+  char magic[8];
+  uint64_t bytes;
+  uint64_t hash;
+  uint64_t reserved;  ///< zero; keeps the object 16-byte aligned
+};
+static_assert(sizeof(Header) == 32);
+constexpr char kMagic[8] = {'i', 'r', 'u', 'k', 'a', 'o', 'b', '1'};
+
+uint64_t hash(std::string_view bytes) { return llvm::xxh3_64bits(llvm::StringRef(bytes.data(), bytes.size())); }
+
+}  // namespace
+
+std::string pack_object(std::string_view object) {
+  Header header{{}, object.size(), hash(object), 0};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  std::string code(reinterpret_cast<const char*>(&header), sizeof(header));
+  code += object;
+  return code;
+}
+
+std::optional<std::string_view> unpack_object(std::string_view code) {
+  Header header;
+  if (code.size() < sizeof(header)) return {};
+  std::memcpy(&header, code.data(), sizeof(header));
+  const std::string_view object = code.substr(sizeof(header));
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.reserved != 0 ||
+      header.hash != hash(object)) {
+    return {};
+  }
+  return object;
+}
+
+}  // namespace iruka::cpu_backend

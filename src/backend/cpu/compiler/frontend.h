@@ -1,0 +1,25 @@
+// C++ text to LLVM IR by Clang, without a file system.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cpu/compiler/options.h"
+#include "core/device.h"
+
+namespace llvm {
+class LLVMContext;
+class Module;
+}  // namespace llvm
+
+namespace iruka::cpu_backend {
+
+/// Parses prelude and text into unoptimised IR for this host. Null where `diagnostics` holds an error.
+std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOptions& options,
+                                    llvm::LLVMContext& context, std::vector<Diagnostic>& diagnostics);
+
+/// Hash of the prelude's files, part of the fingerprint.
+std::string prelude_hash();
+
+}  // namespace iruka::cpu_backend

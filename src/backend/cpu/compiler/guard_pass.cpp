@@ -1,0 +1,149 @@
+#include "backend/cpu/compiler/guard_pass.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+using llvm::IRBuilder;
+using llvm::Instruction;
+using llvm::Value;
+
+bool is_signed(unsigned opcode) { return opcode == Instruction::SDiv || opcode == Instruction::SRem; }
+
+/// A divisor that needs no guard: a constant other than 0 and, where signed, -1.
+bool is_harmless_divisor(const Value* divisor, bool is_signed) {
+  const llvm::APInt* constant = nullptr;
+  return llvm::PatternMatch::match(divisor, llvm::PatternMatch::m_APInt(constant)) && !constant->isZero() &&
+         !(is_signed && constant->isAllOnes());
+}
+
+/// The divisor becomes 1 where the division would trap. Dividing by 1 is right for MIN / -1 (it wraps to MIN) and for
+/// every remainder (0), so that only a quotient by zero needs a second select.
+Value* guard_division(llvm::BinaryOperator& division) {
+  const unsigned opcode = division.getOpcode();
+  Value* dividend = division.getOperand(0);
+  Value* divisor = division.getOperand(1);
+  if (is_harmless_divisor(divisor, is_signed(opcode))) return nullptr;
+  IRBuilder<> build(&division);
+  llvm::Type* type = division.getType();
+  const unsigned width = type->getScalarSizeInBits();
+  Value* zero = llvm::Constant::getNullValue(type);
+  // Both operands are read twice; freezing keeps an undefined value from being two different ones.
+  dividend = build.CreateFreeze(dividend);
+  divisor = build.CreateFreeze(divisor);
+  Value* by_zero = build.CreateICmpEQ(divisor, zero);
+  Value* traps = by_zero;
+  if (is_signed(opcode)) {
+    Value* least = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(width));
+    Value* overflow = build.CreateAnd(build.CreateICmpEQ(dividend, least),
+                                      build.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)));
+    traps = build.CreateOr(by_zero, overflow);
+  }
+  Value* safe = build.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor);
+  Value* result = build.CreateBinOp(division.getOpcode(), dividend, safe);
+  const bool quotient = opcode == Instruction::SDiv || opcode == Instruction::UDiv;
+  return quotient ? build.CreateSelect(by_zero, zero, result) : result;
+}
+
+Value* guard_shift(llvm::BinaryOperator& shift) {
+  llvm::Type* type = shift.getType();
+  const unsigned width = type->getScalarSizeInBits();
+  const llvm::APInt* constant = nullptr;
+  Value* amount = shift.getOperand(1);
+  if (llvm::PatternMatch::match(amount, llvm::PatternMatch::m_APInt(constant)) && constant->ult(width)) return nullptr;
+  IRBuilder<> build(&shift);
+  amount = build.CreateFreeze(amount);
+  Value* in_range = build.CreateICmpULT(amount, llvm::ConstantInt::get(type, width));
+  if (shift.getOpcode() == Instruction::AShr) {
+    Value* clamped = build.CreateSelect(in_range, amount, llvm::ConstantInt::get(type, width - 1));
+    return build.CreateAShr(shift.getOperand(0), clamped);
+  }
+  Value* result = build.CreateBinOp(shift.getOpcode(), shift.getOperand(0), amount);
+  return build.CreateSelect(in_range, result, llvm::Constant::getNullValue(type));
+}
+
+Value* guard_cast(llvm::CastInst& cast) {
+  IRBuilder<> build(&cast);
+  const auto intrinsic =
+      cast.getOpcode() == Instruction::FPToSI ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  return build.CreateIntrinsic(intrinsic, {cast.getType(), cast.getOperand(0)->getType()}, {cast.getOperand(0)});
+}
+
+Value* guarded(Instruction& instruction) {
+  switch (instruction.getOpcode()) {
+    case Instruction::SDiv:
+    case Instruction::UDiv:
+    case Instruction::SRem:
+    case Instruction::URem: return guard_division(llvm::cast<llvm::BinaryOperator>(instruction));
+    case Instruction::Shl:
+    case Instruction::LShr:
+    case Instruction::AShr: return guard_shift(llvm::cast<llvm::BinaryOperator>(instruction));
+    case Instruction::FPToSI:
+    case Instruction::FPToUI: return guard_cast(llvm::cast<llvm::CastInst>(instruction));
+    default: return nullptr;
+  }
+}
+
+/// Clang folds constants such as 1 / 0 to poison while it emits; poison may become 0 at any time.
+void replace_poison(Instruction& instruction) {
+  for (llvm::Use& operand : instruction.operands()) {
+    llvm::Type* type = operand->getType();
+    if (llvm::isa<llvm::PoisonValue>(operand) && (type->isIntegerTy() || type->isFloatingPointTy())) {
+      operand.set(llvm::Constant::getNullValue(type));
+    }
+  }
+}
+
+/// Whether the call is a trap, which is to end the element and not the process.
+bool is_trap(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && (call->getIntrinsicID() == llvm::Intrinsic::trap ||
+                  call->getIntrinsicID() == llvm::Intrinsic::debugtrap ||
+                  call->getIntrinsicID() == llvm::Intrinsic::ubsantrap);
+}
+
+/// ctlz(0), cttz(0) and abs(MIN): the last operand says whether they are poison.
+void define_intrinsic(Instruction& instruction) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call) return;
+  const auto id = call->getIntrinsicID();
+  if (id == llvm::Intrinsic::ctlz || id == llvm::Intrinsic::cttz || id == llvm::Intrinsic::abs) {
+    call->setArgOperand(1, llvm::ConstantInt::getFalse(call->getContext()));
+  }
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses GuardPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+  llvm::SmallVector<Instruction*, 64> instructions;
+  for (Instruction& instruction : llvm::instructions(function)) instructions.push_back(&instruction);
+  for (Instruction* instruction : instructions) {
+    replace_poison(*instruction);
+    define_intrinsic(*instruction);
+    if (is_trap(*instruction)) {
+      instruction->eraseFromParent();
+    } else if (Value* replacement = guarded(*instruction)) {
+      instruction->replaceAllUsesWith(replacement);
+      instruction->eraseFromParent();
+    }
+  }
+  // Also after calls to functions that only claim not to return.
+  llvm::Type* type = function.getReturnType();
+  for (llvm::BasicBlock& block : function) {
+    auto* end = llvm::dyn_cast<llvm::UnreachableInst>(block.getTerminator());
+    if (!end) continue;
+    IRBuilder<> build(end);
+    type->isVoidTy() ? build.CreateRetVoid() : build.CreateRet(llvm::Constant::getNullValue(type));
+    end->eraseFromParent();
+  }
+  function.removeFnAttr(llvm::Attribute::NoReturn);
+  return llvm::PreservedAnalyses::none();
+}
+
+}  // namespace iruka::cpu_backend

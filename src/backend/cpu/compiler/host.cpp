@@ -1,0 +1,74 @@
+#include "backend/cpu/compiler/host.h"
+
+#include <algorithm>
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+const llvm::Target* x86_target = nullptr;
+
+SleefVariant sleef_variant(bool fma, bool avx, bool avx2, bool avx512, bool sse4) {
+  SleefVariant variant;
+  variant.prefix = fma && avx2 ? "finz" : "cinz";
+  variant.scalar_isa = fma && avx2 ? "purecfma" : "purec";
+  if (fma && avx2) {
+    variant.widths = {{16, "avx2128"}, {32, "avx2"}};
+    if (avx512) variant.widths.push_back({64, "avx512f"});
+  } else {
+    variant.widths = {{16, sse4 ? "sse4" : "sse2"}};
+    if (avx) variant.widths.push_back({32, "avx"});
+  }
+  return variant;
+}
+
+Host find_host() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+
+  Host host;
+  host.triple = "x86_64-unknown-linux-gnu";
+  host.processor = llvm::sys::getHostCPUName().str();
+  const auto features = llvm::sys::getHostCPUFeatures();
+  for (const auto& feature : features) {
+    host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  }
+  std::sort(host.features.begin(), host.features.end());
+  for (const auto& feature : host.features) host.feature_list += (host.feature_list.empty() ? "" : ",") + feature;
+  const auto has = [&](const char* name) { return features.lookup(name); };
+  const bool avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
+  host.vector_bytes = avx512 ? 64 : has("avx") ? 32 : 16;
+  host.sleef = sleef_variant(has("fma"), has("avx"), has("avx2"), avx512, has("sse4.1"));
+
+  std::string error;
+  x86_target = llvm::TargetRegistry::lookupTarget(llvm::Triple(host.triple), error);
+  return host;
+}
+
+}  // namespace
+
+const Host& host() {
+  static const Host& found = *new Host(find_host());
+  return found;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(int optimization_level, bool fast_math) {
+  const Host& here = host();
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = fast_math ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  options.NoZerosInBSS = false;
+  options.EmulatedTLS = false;
+  const auto level = static_cast<llvm::CodeGenOptLevel>(std::clamp(optimization_level, 0, 3));
+  return std::unique_ptr<llvm::TargetMachine>(
+      x86_target->createTargetMachine(llvm::Triple(here.triple), here.processor, here.feature_list, options,
+                                      llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,23 @@
+// The only functions and variables outside a kernel that its code may use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llvm {
+class TargetLibraryInfoImpl;
+}
+
+namespace iruka::cpu_backend {
+
+/// The address of the C math function, memory function or compiler support function `name`; null for any other name.
+void* symbol_address(std::string_view name);
+
+/// Lets the optimiser make calls only to what symbol_address() knows.
+void restrict_library(llvm::TargetLibraryInfoImpl& library);
+
+/// What compiled loops call to learn whether they are to stop, and its address.
+bool cancel_poll();
+inline constexpr const char* kCancelPollName = "iruka_cancel_poll";
+
+}  // namespace iruka::cpu_backend
