@@ -163,7 +163,7 @@ inline double normal_quantile(double offset, double tail) {
                 2.1213794301586595867e+4) * r + 5.3941960214247511077e+3) * r + 6.8718700749205790830e+2) * r +
              4.2313330701600911252e+1) * r + 1.0);
   }
-  if (!(tail > 0)) return tail == 0 ? copysign(INFINITY, offset) : NAN;
+  if (!(tail > 0)) return tail == 0 ? copysign((double)INFINITY, offset) : NAN;
   double r = sqrt(-log(tail));
   double z;
   if (r <= 5) {
