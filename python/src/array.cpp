@@ -1,0 +1,274 @@
+// iruka.ndarray: attributes and methods.
+#include <string>
+
+#include "array_slots.h"
+#include "convert.h"
+#include "device.h"
+#include "interop.h"
+#include "iruka/ops.h"
+#include "ops.h"
+
+namespace iruka::python {
+
+namespace {
+
+/// x.method(2, 3) and x.method((2, 3)) mean the same.
+Dims dims_of(const nb::args& arguments, const char* what) {
+  if (arguments.size() == 1) return to_dims(arguments[0], what);
+  return to_dims(arguments, what);
+}
+
+Dims reversed(Dims dims) {
+  std::reverse(dims.begin(), dims.end());
+  return dims;
+}
+
+/// Whether `order` is Fortran's; A and K follow the layout.
+bool is_fortran(const Array& x, nb::handle order, const char* function) {
+  std::string text = order.is_none() ? "C" : nb::str(order).c_str();
+  if (text == "C") return false;
+  if (text == "F") return true;
+  if (text == "A" || text == "K") return x.is_f_contiguous() && !x.is_c_contiguous();
+  throw ValueError(std::string(function) + ": order must be 'C', 'F', 'A' or 'K', not '" + text + "'");
+}
+
+Array reshape(const Array& x, const Dims& shape) {
+  GilRelease release(x.size());
+  return x.reshape(shape);
+}
+
+Array reshape_ordered(const Array& x, const Dims& shape, nb::handle order) {
+  if (!is_fortran(x, order, "reshape")) return reshape(x, shape);
+  return reshape(x.transpose(), reversed(shape)).transpose();
+}
+
+Array transpose(const Array& x, const nb::args& axes) {
+  if (axes.size() == 0 || (axes.size() == 1 && axes[0].is_none())) return x.transpose();
+  return x.transpose(dims_of(axes, "transpose: axes"));
+}
+
+Array squeeze(const Array& x, nb::handle axis) {
+  if (axis.is_none()) return x.squeeze();
+  Dims axes = to_dims(axis, "squeeze: axis");
+  for (int64_t& a : axes) a = normalize_axis("squeeze", static_cast<int>(a), x.ndim());
+  std::sort(axes.begin(), axes.end(), std::greater<>());
+  Array result = x;
+  for (int64_t a : axes) result = result.squeeze(static_cast<int>(a));
+  return result;
+}
+
+Array copy(const Array& x, nb::handle order) {
+  bool fortran = is_fortran(x, order, "copy");
+  GilRelease release(x.size());
+  return fortran ? x.transpose().copy().transpose() : x.copy();
+}
+
+Array astype(const Array& x, nb::handle dtype, nb::handle order, const std::string& casting, bool copy) {
+  Dtype to = to_dtype(dtype);
+  if (casting == "same_kind" && !can_cast_same_kind(x.dtype(), to)) {
+    throw TypeError(std::string("astype: cannot cast from ") + name(x.dtype()) + " to " + name(to) +
+                    " by the rule 'same_kind'");
+  }
+  if (casting != "same_kind" && casting != "unsafe") {
+    throw ValueError("astype: casting must be 'unsafe' or 'same_kind', not '" + casting + "'");
+  }
+  bool fortran = is_fortran(x, order, "astype");
+  GilRelease release(x.size());
+  return fortran ? x.transpose().astype(to, copy).transpose() : x.astype(to, copy);
+}
+
+Array view(const Array& x, nb::handle dtype) { return dtype.is_none() ? x.at(iruka::Ellipsis{}) : x.view(to_dtype(dtype)); }
+
+nb::object item(const Array& x, const nb::args& index) {
+  if (index.size() == 0) return from_scalar(x.item());
+  Dims position = dims_of(index, "item: index");
+  std::vector<Index> indices(position.begin(), position.end());
+  bool flat = indices.size() == 1 && x.ndim() != 1;
+  return from_scalar((flat ? x.ravel() : x).index(indices).item());
+}
+
+nb::object as_numpy(nb::handle self) {
+  return numpy_attribute("array")(numpy_view(self), nb::arg("order") = "C", nb::arg("copy") = true);
+}
+
+/// numpy.asarray(x): shares memory unless a copy or another dtype is asked for.
+nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
+  nb::object array = numpy_view(self);
+  bool other = !dtype.is_none() && !dtype.equal(array.attr("dtype"));
+  if (!copy.is_none() && !nb::cast<bool>(copy)) {
+    if (other) throw ValueError("__array__: another dtype needs a copy, which copy=False forbids");
+    return array;
+  }
+  if (other) return array.attr("astype")(dtype);
+  return copy.is_none() ? array : array.attr("copy")();
+}
+
+template <const char* function_name>
+nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims) {
+  static const ReductionFunction function{function_name};
+  return reduce(function, x, axis, dtype, out, keepdims);
+}
+
+template <const char* function_name>
+nb::object method_without_dtype(const Array& x, nb::handle axis, nb::handle out, bool keepdims) {
+  return method_of_row<function_name>(x, axis, nb::none(), out, keepdims);
+}
+
+constexpr char kSum[] = "sum", kProd[] = "prod", kMean[] = "mean", kMin[] = "min", kMax[] = "max", kAny[] = "any",
+               kAll[] = "all", kArgmin[] = "argmin", kArgmax[] = "argmax";
+
+/// A method that the package's Python code does: module._array.NAME(self, ...).
+nb::object in_package(const char* name) { return package_attribute("iruka._array", name); }
+
+using ArrayClass = nb::class_<Array>;
+
+void bind_attributes(ArrayClass& type) {
+  type.def_prop_ro("shape", [](const Array& x) { return from_dims(x.shape()); }, nb::sig("def shape(self) -> tuple[int, ...]"),
+                   "Extents, one an axis.")
+      .def_prop_ro("strides", [](const Array& x) { return from_dims(x.strides()); },
+                   nb::sig("def strides(self) -> tuple[int, ...]"), "Bytes from one element to the next, one an axis.")
+      .def_prop_ro("dtype", [](const Array& x) { return dtype_object(x.dtype()); }, nb::sig("def dtype(self) -> numpy.dtype"),
+                   "Element type, a numpy.dtype.")
+      .def_prop_ro("ndim", &Array::ndim, "Number of axes, 0 to 32.")
+      .def_prop_ro("size", &Array::size, "Number of elements.")
+      .def_prop_ro("nbytes", &Array::nbytes, "Bytes that the elements take.")
+      .def_prop_ro("itemsize", &Array::itemsize, "Bytes of one element.")
+      .def_prop_ro("T", [](const Array& x) { return to_python(x.transpose()); }, nb::sig("def T(self) -> ndarray"),
+                   "View with the axes reversed.")
+      .def_prop_ro("device", [](const Array& x) { return PyDevice{&x.device()}; }, "Where the elements are.")
+      .def_prop_ro("flags", [](nb::handle x) { return in_package("Flags")(x); }, nb::sig("def flags(self) -> iruka._array.Flags"),
+                   "Memory layout: c_contiguous, f_contiguous, writeable, owndata, aligned.")
+      .def_prop_ro("data", [](nb::handle x) { return in_package("Memory")(x); }, nb::sig("def data(self) -> iruka._array.Memory"),
+                   "The memory: data.ptr is the address of the first element.")
+      .def_prop_ro("real", [](nb::handle x) { return in_package("real")(x); }, nb::sig("def real(self) -> ndarray"),
+                   "Real part.")
+      .def_prop_ro("imag", [](nb::handle x) { return in_package("imag")(x); }, nb::sig("def imag(self) -> ndarray"),
+                   "Imaginary part; zeros for a real array.")
+      .def_prop_ro("_address", [](const Array& x) { return reinterpret_cast<uintptr_t>(x.data()); })
+      .def_prop_ro("_layout", [](const Array& x) {
+        return nb::make_tuple(x.is_c_contiguous(), x.is_f_contiguous(), x.writable(), !x.buffer()->foreign());
+      });
+  type.attr("__array_priority__") = 1000;
+}
+
+void bind_views(ArrayClass& type) {
+  type.def("reshape", [](const Array& x, nb::args shape, nb::handle order) {
+            return to_python(reshape_ordered(x, dims_of(shape, "reshape: shape"), order));
+          }, nb::arg("shape"), nb::arg("order") = "C", nb::sig("def reshape(self, *shape, order: str = 'C') -> ndarray"),
+          "The same elements in another shape: a view where strides allow it, else a copy. One extent may be -1.")
+      .def("ravel", [](const Array& x, nb::handle order) { return to_python(reshape_ordered(x, {-1}, order)); },
+           nb::arg("order") = "C", nb::sig("def ravel(self, order: str = 'C') -> ndarray"), "The elements along one axis; a view where strides allow it.")
+      .def("flatten", [](const Array& x, nb::handle order) {
+            Array flat = reshape_ordered(x, {-1}, order);
+            return to_python(flat.buffer() == x.buffer() ? copy(flat, nb::none()) : flat);
+          }, nb::arg("order") = "C", nb::sig("def flatten(self, order: str = 'C') -> ndarray"), "The elements along one axis, copied.")
+      .def("transpose", [](const Array& x, nb::args axes) { return to_python(transpose(x, axes)); },
+           nb::sig("def transpose(self, *axes) -> ndarray"), "View with the axes in the given order; reversed without one.")
+      .def("swapaxes", [](const Array& x, int a, int b) { return to_python(x.swapaxes(a, b)); }, nb::arg("axis1"), nb::arg("axis2"),
+           nb::sig("def swapaxes(self, axis1: int, axis2: int) -> ndarray"), "View with two axes exchanged.")
+      .def("squeeze", [](const Array& x, nb::handle axis) { return to_python(squeeze(x, axis)); }, nb::arg("axis") = nb::none(),
+           nb::sig("def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray"), "View without axes of extent 1.")
+      .def("view", [](const Array& x, nb::handle dtype) { return to_python(view(x, dtype)); }, nb::arg("dtype") = nb::none(),
+           nb::sig("def view(self, dtype=None) -> ndarray"), "The same bytes, as another dtype when one is given.")
+      .def("_expand_dims", [](const Array& x, int axis) { return to_python(x.expand_dims(axis)); })
+      .def("_broadcast_to", [](const Array& x, nb::handle shape) {
+        return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
+      });
+}
+
+void bind_copies(ArrayClass& type) {
+  type.def("astype", [](const Array& x, nb::handle dtype, nb::handle order, const char* casting, bool copy) {
+            return to_python(astype(x, dtype, order, casting, copy));
+          }, nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", nb::arg("copy") = true,
+          nb::sig("def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray"),
+          "A copy with another dtype. Floats to integers saturate, and NaN gives 0. copy=False: itself when nothing changes.")
+      .def("copy", [](const Array& x, nb::handle order) { return to_python(copy(x, order)); }, nb::arg("order") = "C",
+           nb::sig("def copy(self, order: str = 'C') -> ndarray"), "A copy with its own memory.")
+      .def("__copy__", [](const Array& x) { return to_python(copy(x, nb::none())); })
+      .def("__deepcopy__", [](const Array& x, nb::handle) { return to_python(copy(x, nb::none())); }, nb::arg("memo"))
+      .def("fill", [](const Array& x, nb::handle value) {
+            if (is_array(value.ptr()) && array_of(value.ptr()).ndim() != 0) throw ValueError("fill: the value must be a scalar");
+            assign_value(x, value);
+          }, nb::arg("value"), "Sets every element to a scalar.")
+      .def("set", [](const Array& x, nb::handle array) { assign_value(x, array); }, nb::arg("array"),
+           "Copies the elements of an array of any library into this one.")
+      .def("item", item, nb::sig("def item(self, *index: int) -> bool | int | float | complex"),
+           "One element as a Python scalar: the only one, or the one at a flat or full index.")
+      .def("tolist", [](nb::handle x) { return in_package("tolist")(x); }, nb::sig("def tolist(self) -> object"), "Nested lists of Python scalars.")
+      .def("tobytes", [](nb::handle x) { return numpy_view(x).attr("tobytes")(); }, nb::sig("def tobytes(self) -> bytes"), "The elements in C order, as bytes.")
+      .def("get", [](nb::handle x) { return as_numpy(x); }, nb::sig("def get(self) -> numpy.ndarray"), "A NumPy array with a copy of the elements.")
+      .def("clip", [](nb::handle x, nb::handle low, nb::handle high, nb::handle out) { return in_package("clip")(x, low, high, out); },
+           nb::arg("min") = nb::none(), nb::arg("max") = nb::none(), nb::arg("out") = nb::none(),
+           nb::sig("def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray"), "Every element held within [min, max].")
+      .def("conj", [](nb::handle x) { return in_package("conjugate")(x); }, nb::sig("def conj(self) -> ndarray"), "Complex conjugate.");
+}
+
+#define IRUKA_REDUCTION(name, row, documentation)                                                                          \
+  type.def(name, method_of_row<row>, nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(),                           \
+           nb::arg("out") = nb::none(), nb::arg("keepdims") = false,                                                        \
+           nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, " \
+                   "keepdims: bool = False) -> ndarray"), documentation)
+#define IRUKA_SELECTION(name, row, documentation)                                                                           \
+  type.def(name, method_without_dtype<row>, nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(),                      \
+           nb::arg("keepdims") = false,                                                                                     \
+           nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "             \
+                   "keepdims: bool = False) -> ndarray"), documentation)
+
+void bind_reductions(ArrayClass& type) {
+  IRUKA_REDUCTION("sum", kSum, "Sum along axes (all of them without one).");
+  IRUKA_REDUCTION("prod", kProd, "Product along axes.");
+  IRUKA_REDUCTION("mean", kMean, "Mean along axes; of integers, in float64.");
+  IRUKA_SELECTION("min", kMin, "Smallest element along axes; NaN if there is one.");
+  IRUKA_SELECTION("max", kMax, "Largest element along axes; NaN if there is one.");
+  IRUKA_SELECTION("any", kAny, "Whether any element along axes is nonzero.");
+  IRUKA_SELECTION("all", kAll, "Whether every element along axes is nonzero.");
+  IRUKA_SELECTION("argmin", kArgmin, "Index of the first smallest element, flat or along an axis.");
+  IRUKA_SELECTION("argmax", kArgmax, "Index of the first largest element, flat or along an axis.");
+}
+#undef IRUKA_REDUCTION
+#undef IRUKA_SELECTION
+
+void bind_protocols(ArrayClass& type) {
+  type.def("__repr__", [](nb::handle x) { return numpy_attribute("array_repr")(numpy_view(x)); }, nb::sig("def __repr__(self) -> str"))
+      .def("__str__", [](nb::handle x) { return nb::str(numpy_view(x)); })
+      .def("__format__", [](nb::handle x, nb::handle spec) { return in_package("format_array")(x, spec); }, nb::sig("def __format__(self, spec: str) -> str"))
+      .def("__complex__", [](const Array& x) {
+            if (x.size() != 1) throw TypeError("complex: only an array of one element can be converted to a Python scalar");
+            std::complex<double> value = x.item().as_complex();
+            return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+          }, nb::sig("def __complex__(self) -> complex"))
+      .def("__reduce_ex__", [](nb::handle x, int) { return in_package("reduce_array")(x); }, nb::sig("def __reduce_ex__(self, protocol: int) -> tuple"))
+      .def("__array__", numpy_protocol, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
+           nb::sig("def __array__(self, dtype=None, copy: bool | None = None) -> numpy.ndarray"))
+      .def("__array_ufunc__", [](nb::args arguments, nb::kwargs keywords) {
+            return in_package("array_ufunc")(*arguments, **keywords);
+          }, nb::sig("def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object"))
+      .def("__dlpack__", [](nb::handle x, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
+            return to_dlpack(x, max_version, device, copy);
+          }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
+           nb::sig("def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, "
+                   "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object"))
+      .def("__dlpack_device__", [](const Array&) { return nb::make_tuple(1, 0); }, nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
+}
+
+}  // namespace
+
+void bind_array(nb::module_& module) {
+  bind_device(module);
+  ArrayClass type(module, "ndarray", nb::type_slots(array_slots()), nb::is_weak_referenceable(),
+                  "An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; "
+                  "iruka.array, zeros, arange and their neighbours make filled ones.");
+  array_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  type.def("__init__", [](Array* self, nb::handle shape, nb::handle dtype) {
+            new (self) Array(Array::empty(to_dims(shape, "ndarray: shape"), to_dtype(dtype)));
+          }, nb::arg("shape"), nb::arg("dtype") = "float64", nb::sig("def __init__(self, shape, dtype='float64') -> None"));
+  bind_attributes(type);
+  bind_views(type);
+  bind_copies(type);
+  bind_reductions(type);
+  bind_protocols(type);
+  module.def("asnumpy", as_numpy, nb::arg("array"), nb::sig("def asnumpy(array: ndarray) -> numpy.ndarray"));
+}
+
+}  // namespace iruka::python

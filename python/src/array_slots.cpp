@@ -1,0 +1,314 @@
+#include "array_slots.h"
+
+#include <string>
+#include <vector>
+
+#include "interop.h"
+#include "iruka/ops.h"
+
+namespace iruka::python {
+
+namespace {
+
+std::string describe(nb::handle object) { return nb::repr(object).c_str(); }
+
+/// Calls a row of the table on operands of an operator; NotImplemented when one is no operand.
+PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObject*> objects, PyObject* out = nullptr) {
+  Operand operands[3];
+  std::vector<Argument> arguments;
+  arguments.reserve(4);
+  int64_t size = 0;
+  int count = 0;
+  for (PyObject* object : objects) {
+    if (!operands[count].take(object, false)) Py_RETURN_NOTIMPLEMENTED;
+    arguments.push_back(operands[count].argument());
+    size = std::max(size, operands[count++].size());
+  }
+  if (out) arguments.push_back(Argument(array_of(out)));
+  std::vector<Array> results;
+  {
+    GilRelease release(size);
+    results = function.call(arguments);
+  }
+  if (out) return Py_NewRef(out);
+  return wrap(std::move(results.front()));
+}
+
+// Functions are looked up by name at the first use, so that importing the module builds no kernel.
+#define IRUKA_UNARY(slot, name)                         \
+  PyObject* slot(PyObject* x) {                         \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
+      static const ElementwiseFunction function{name};  \
+      return apply(function, {x});                      \
+    });                                                 \
+  }
+#define IRUKA_BINARY(slot, name)                        \
+  PyObject* slot(PyObject* x, PyObject* y) {            \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
+      static const ElementwiseFunction function{name};  \
+      return apply(function, {x, y});                   \
+    });                                                 \
+  }                                                     \
+  PyObject* inplace_##slot(PyObject* x, PyObject* y) {  \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
+      static const ElementwiseFunction function{name};  \
+      return apply(function, {x, y}, x);                \
+    });                                                 \
+  }
+
+IRUKA_BINARY(add, "add")
+IRUKA_BINARY(subtract, "subtract")
+IRUKA_BINARY(multiply, "multiply")
+IRUKA_BINARY(divide, "divide")
+IRUKA_BINARY(floor_divide, "floor_divide")
+IRUKA_BINARY(remainder, "remainder")
+IRUKA_BINARY(bitwise_and, "bitwise_and")
+IRUKA_BINARY(bitwise_or, "bitwise_or")
+IRUKA_BINARY(bitwise_xor, "bitwise_xor")
+IRUKA_BINARY(left_shift, "left_shift")
+IRUKA_BINARY(right_shift, "right_shift")
+IRUKA_BINARY(power_of, "power")
+IRUKA_UNARY(negative, "negative")
+IRUKA_UNARY(positive, "positive")
+IRUKA_UNARY(absolute, "absolute")
+IRUKA_UNARY(invert, "invert")
+#undef IRUKA_UNARY
+#undef IRUKA_BINARY
+
+PyObject* power(PyObject* x, PyObject* y, PyObject* modulo) {
+  if (modulo != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return power_of(x, y);
+}
+
+PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulo) {
+  if (modulo != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return inplace_power_of(x, y);
+}
+
+PyObject* divmod(PyObject* x, PyObject* y) {
+  PyObject* quotient = floor_divide(x, y);
+  if (!quotient || quotient == Py_NotImplemented) return quotient;
+  PyObject* rest = remainder(x, y);
+  PyObject* result = rest ? PyTuple_Pack(2, quotient, rest) : nullptr;
+  Py_DECREF(quotient);
+  Py_XDECREF(rest);
+  return result;
+}
+
+PyObject* compare(PyObject* x, PyObject* y, int operation) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] {
+    static const ElementwiseFunction functions[] = {ElementwiseFunction{"less"},    ElementwiseFunction{"less_equal"},
+                                                    ElementwiseFunction{"equal"},   ElementwiseFunction{"not_equal"},
+                                                    ElementwiseFunction{"greater"}, ElementwiseFunction{"greater_equal"}};
+    static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+    return apply(functions[operation], {x, y});
+  });
+}
+
+/// The only element, for Python's conversions, which raise TypeError.
+Scalar only_element(const Array& array, const char* function) {
+  if (array.size() != 1) {
+    throw TypeError(std::string(function) + ": only an array of one element can be converted to a Python scalar, not one of shape " +
+                    to_string(array.shape()));
+  }
+  return array.item();
+}
+
+int truth(PyObject* self) {
+  return guarded(-1, [&]() -> int {
+    const Array& array = array_of(self);
+    if (array.size() != 1) {
+      throw ValueError("the truth value of an array of shape " + to_string(array.shape()) +
+                       " is ambiguous; use any() or all()");
+    }
+    return array.item().as_bool();
+  });
+}
+
+/// int(), float() and index() of the only element, through Python's own scalar.
+template <PyObject* (*convert)(PyObject*)>
+PyObject* convert_element(PyObject* self) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] {
+    const Array& array = array_of(self);
+    if (kind(array.dtype()) == Kind::complex) {
+      throw TypeError("a complex array cannot be converted to int or float; take its real part");
+    }
+    nb::object element = from_scalar(only_element(array, "conversion"));
+    return convert(element.ptr());
+  });
+}
+
+PyObject* index_of(PyObject* self) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] {
+    const Array& array = array_of(self);
+    if (array.ndim() != 0 || !is_integer(array.dtype())) {
+      throw TypeError("only a 0-d array of integers can be used as an index, not one of shape " +
+                      to_string(array.shape()) + " and dtype " + name(array.dtype()));
+    }
+    return from_scalar(array.item()).release().ptr();
+  });
+}
+
+Py_ssize_t length(PyObject* self) {
+  return guarded(Py_ssize_t{-1}, [&]() -> Py_ssize_t {
+    const Array& array = array_of(self);
+    if (array.ndim() == 0) throw TypeError("len() of an array without axes");
+    return array.shape(0);
+  });
+}
+
+PyObject* sequence_item(PyObject* self, Py_ssize_t position) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return wrap(array_of(self).at(int64_t{position})); });
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return wrap(get_item(array_of(self), key)); });
+}
+
+int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded(-1, [&] {
+    if (!value) throw ValueError("elements of an array cannot be deleted");
+    set_item(array_of(self), key, value);
+    return 0;
+  });
+}
+
+PyObject* iterate(PyObject* self) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] {
+    if (array_of(self).ndim() == 0) throw TypeError("iteration over an array without axes");
+    return PySeqIter_New(self);
+  });
+}
+
+int contains(PyObject* self, PyObject* value) {
+  PyObject* hits = compare(self, value, Py_EQ);
+  if (!hits || hits == Py_NotImplemented) return Py_XDECREF(hits), hits ? 0 : -1;
+  int found = guarded(-1, [&]() -> int { return iruka::any(array_of(hits)).item().as_bool(); });
+  Py_DECREF(hits);
+  return found;
+}
+
+[[noreturn]] void refuse_index(nb::handle entry) {
+  throw IndexError("an array is indexed with integers, slices, None and Ellipsis, not with " + describe(entry) +
+                   "; for index arrays and masks go through NumPy: iruka.asarray(iruka.asnumpy(x)[index])");
+}
+
+std::optional<int64_t> slice_bound(PyObject* bound) {
+  if (bound == Py_None) return {};
+  if (!PyIndex_Check(bound)) throw TypeError("slice indices must be integers or None, not " + describe(bound));
+  Py_ssize_t value = PyNumber_AsSsize_t(bound, nullptr);  // saturates, as Python's slices do
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+
+/// Booleans are integers to Python and masks to NumPy: refused rather than misread.
+bool is_boolean(PyObject* entry) {
+  static PyTypeObject* numpy_bool = reinterpret_cast<PyTypeObject*>(numpy_attribute("bool_").release().ptr());
+  return PyBool_Check(entry) || Py_TYPE(entry) == numpy_bool;
+}
+
+Index to_index(PyObject* entry) {
+  if (PyLong_CheckExact(entry)) {
+    Py_ssize_t value = PyLong_AsSsize_t(entry);
+    if (value == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      throw IndexError("index " + describe(entry) + " does not fit 64 bits");
+    }
+    return int64_t{value};
+  }
+  if (PySlice_Check(entry)) {
+    auto* slice = reinterpret_cast<PySliceObject*>(entry);
+    return Slice{slice_bound(slice->start), slice_bound(slice->stop), slice_bound(slice->step)};
+  }
+  if (entry == Py_None) return NewAxis{};
+  if (entry == Py_Ellipsis) return iruka::Ellipsis{};
+  if (is_boolean(entry) || !PyIndex_Check(entry)) refuse_index(entry);
+  nb::object number = nb::steal(PyNumber_Index(entry));  // NumPy's integers and 0-d integer arrays
+  if (!number.is_valid()) {
+    PyErr_Clear();
+    refuse_index(entry);
+  }
+  return to_index(number.ptr());
+}
+
+}  // namespace
+
+Array get_item(const Array& array, nb::handle key) {
+  if (!PyTuple_Check(key.ptr())) {
+    Index index = to_index(key.ptr());
+    return array.index({&index, 1});
+  }
+  std::vector<Index> indices;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key.ptr()); i++) indices.push_back(to_index(PyTuple_GET_ITEM(key.ptr(), i)));
+  return array.index(indices);
+}
+
+void assign_value(Array target, nb::handle value) {
+  Scalar scalar;
+  if (is_array(value.ptr())) {
+    GilRelease release(target.size());
+    target.assign(array_of(value.ptr()));
+  } else if (to_scalar(value.ptr(), scalar)) {
+    GilRelease release(target.size());
+    target.fill(scalar);
+  } else if (is_array_like(value.ptr())) {
+    Array source = as_array(value);
+    GilRelease release(target.size());
+    target.assign(source);
+  } else {
+    throw TypeError("cannot assign " + describe(value) + " to elements of an array");
+  }
+}
+
+void set_item(const Array& array, nb::handle key, nb::handle value) { assign_value(get_item(array, key), value); }
+
+PyType_Slot* array_slots() {
+  static PyType_Slot slots[] = {
+      {Py_nb_add, reinterpret_cast<void*>(add)},
+      {Py_nb_subtract, reinterpret_cast<void*>(subtract)},
+      {Py_nb_multiply, reinterpret_cast<void*>(multiply)},
+      {Py_nb_true_divide, reinterpret_cast<void*>(divide)},
+      {Py_nb_floor_divide, reinterpret_cast<void*>(floor_divide)},
+      {Py_nb_remainder, reinterpret_cast<void*>(remainder)},
+      {Py_nb_divmod, reinterpret_cast<void*>(divmod)},
+      {Py_nb_power, reinterpret_cast<void*>(power)},
+      {Py_nb_and, reinterpret_cast<void*>(bitwise_and)},
+      {Py_nb_or, reinterpret_cast<void*>(bitwise_or)},
+      {Py_nb_xor, reinterpret_cast<void*>(bitwise_xor)},
+      {Py_nb_lshift, reinterpret_cast<void*>(left_shift)},
+      {Py_nb_rshift, reinterpret_cast<void*>(right_shift)},
+      {Py_nb_inplace_add, reinterpret_cast<void*>(inplace_add)},
+      {Py_nb_inplace_subtract, reinterpret_cast<void*>(inplace_subtract)},
+      {Py_nb_inplace_multiply, reinterpret_cast<void*>(inplace_multiply)},
+      {Py_nb_inplace_true_divide, reinterpret_cast<void*>(inplace_divide)},
+      {Py_nb_inplace_floor_divide, reinterpret_cast<void*>(inplace_floor_divide)},
+      {Py_nb_inplace_remainder, reinterpret_cast<void*>(inplace_remainder)},
+      {Py_nb_inplace_power, reinterpret_cast<void*>(inplace_power)},
+      {Py_nb_inplace_and, reinterpret_cast<void*>(inplace_bitwise_and)},
+      {Py_nb_inplace_or, reinterpret_cast<void*>(inplace_bitwise_or)},
+      {Py_nb_inplace_xor, reinterpret_cast<void*>(inplace_bitwise_xor)},
+      {Py_nb_inplace_lshift, reinterpret_cast<void*>(inplace_left_shift)},
+      {Py_nb_inplace_rshift, reinterpret_cast<void*>(inplace_right_shift)},
+      {Py_nb_negative, reinterpret_cast<void*>(negative)},
+      {Py_nb_positive, reinterpret_cast<void*>(positive)},
+      {Py_nb_absolute, reinterpret_cast<void*>(absolute)},
+      {Py_nb_invert, reinterpret_cast<void*>(invert)},
+      {Py_nb_bool, reinterpret_cast<void*>(truth)},
+      {Py_nb_int, reinterpret_cast<void*>(convert_element<PyNumber_Long>)},
+      {Py_nb_float, reinterpret_cast<void*>(convert_element<PyNumber_Float>)},
+      {Py_nb_index, reinterpret_cast<void*>(index_of)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(assign_subscript)},
+      {Py_sq_length, reinterpret_cast<void*>(length)},
+      {Py_sq_item, reinterpret_cast<void*>(sequence_item)},
+      {Py_sq_contains, reinterpret_cast<void*>(contains)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+      {0, nullptr}};
+  return slots;
+}
+
+}  // namespace iruka::python

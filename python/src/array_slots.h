@@ -1,0 +1,18 @@
+// The type slots of iruka.ndarray: operators, indexing, conversions to Python's numbers, buffer.
+#pragma once
+
+#include "convert.h"
+
+namespace iruka::python {
+
+/// Ends with {0, nullptr}.
+PyType_Slot* array_slots();
+
+/// x[key] by basic indexing. Raises IndexError.
+Array get_item(const Array& array, nb::handle key);
+/// x[key] = value, in place.
+void set_item(const Array& array, nb::handle key, nb::handle value);
+/// Writes `value`, a scalar or anything array-like, broadcast and cast, into `target`.
+void assign_value(Array target, nb::handle value);
+
+}  // namespace iruka::python

@@ -1,0 +1,222 @@
+#include "convert.h"
+
+#include <array>
+#include <cstring>
+
+#include "interop.h"
+
+namespace iruka::python {
+
+PyTypeObject* array_type = nullptr;
+
+PyObject* wrap(Array array) {
+  nb::object object = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(array_type)));
+  new (nb::inst_ptr<Array>(object)) Array(std::move(array));
+  nb::inst_mark_ready(object);
+  return object.release().ptr();
+}
+
+nb::object package_attribute(const char* module, const char* name) {
+  return nb::module_::import_(module).attr(name);
+}
+
+nb::object numpy_attribute(const char* name) { return package_attribute("numpy", name); }
+
+nb::object dtype_object(Dtype dtype) {
+  static std::array<PyObject*, kDtypeCount> cache{};  // kept until the process ends
+  PyObject*& entry = cache[static_cast<size_t>(dtype)];
+  if (!entry) {
+    nb::object source = dtype == Dtype::bfloat16 ? package_attribute("ml_dtypes", "bfloat16") : nb::str(name(dtype));
+    entry = numpy_attribute("dtype")(source).release().ptr();
+  }
+  return nb::borrow(entry);
+}
+
+namespace {
+
+std::string text_of(nb::handle object) {
+  nb::str text(object);
+  return text.c_str();
+}
+
+/// A numpy.dtype's own name, after what no array here can hold was refused.
+Dtype from_numpy_dtype(nb::handle dtype) {
+  std::string name = text_of(dtype.attr("name"));
+  if (!nb::cast<bool>(dtype.attr("isnative"))) {
+    throw TypeError("dtype " + text_of(nb::repr(dtype)) + " is not in this machine's byte order; convert it with NumPy first");
+  }
+  try {
+    return parse_dtype(name);
+  } catch (const TypeError&) {
+    throw TypeError("dtype '" + name + "' is not supported; supported are bool, int8 to int64, uint8 to uint64, "
+                    "float16, bfloat16, float32, float64, complex64 and complex128");
+  }
+}
+
+Dtype resolve_dtype(nb::handle object) {
+  if (nb::isinstance<nb::str>(object) && text_of(object) == "bfloat16") return Dtype::bfloat16;
+  nb::object dtype;
+  try {
+    dtype = numpy_attribute("dtype")(object);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
+    throw TypeError("cannot interpret " + text_of(nb::repr(object)) + " as a dtype");
+  }
+  return from_numpy_dtype(dtype);
+}
+
+}  // namespace
+
+Dtype to_dtype(nb::handle object) {
+  // Resolving asks NumPy; what programs write (types, names, dtype objects) is hashable and comes again and again.
+  static PyObject* known = PyDict_New();
+  if (PyObject* found = PyDict_GetItemWithError(known, object.ptr())) {
+    return static_cast<Dtype>(PyLong_AsLong(found));
+  }
+  PyErr_Clear();
+  Dtype dtype = resolve_dtype(object);
+  if (nb::isinstance<nb::str>(object) || PyType_Check(object.ptr())) {
+    nb::int_ value(static_cast<int>(dtype));
+    if (PyDict_SetItem(known, object.ptr(), value.ptr()) != 0) PyErr_Clear();
+  }
+  return dtype;
+}
+
+std::optional<Dtype> to_optional_dtype(nb::handle object) {
+  if (object.is_none()) return {};
+  return to_dtype(object);
+}
+
+int64_t to_int64(nb::handle object, const char* what) {
+  if (!PyIndex_Check(object.ptr())) {
+    throw TypeError(std::string(what) + " must be an integer, not " + text_of(nb::repr(object.type())));
+  }
+  nb::object index = nb::steal(PyNumber_Index(object.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow) throw OverflowError(std::string(what) + " " + text_of(index) + " does not fit 64 bits");
+  return value;
+}
+
+Dims to_dims(nb::handle object, const char* what) {
+  Dims dims;
+  if (PyLong_Check(object.ptr()) || (PyIndex_Check(object.ptr()) && !PySequence_Check(object.ptr()))) {
+    dims.push_back(to_int64(object, what));
+    return dims;
+  }
+  if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) {
+    dims.push_back(to_int64(object, what));
+    return dims;
+  }
+  nb::object sequence = nb::steal(PySequence_Fast(object.ptr(), ""));
+  if (!sequence.is_valid()) {
+    PyErr_Clear();
+    throw TypeError(std::string(what) + " must be an integer or a sequence of integers, not " + text_of(nb::repr(object)));
+  }
+  Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.ptr());
+  if (size > kMaxRank) {
+    throw ShapeError(std::string(what) + " has " + std::to_string(size) + " entries; arrays have at most " +
+                     std::to_string(kMaxRank) + " axes");
+  }
+  for (Py_ssize_t i = 0; i < size; i++) dims.push_back(to_int64(PySequence_Fast_GET_ITEM(sequence.ptr(), i), what));
+  return dims;
+}
+
+nb::tuple from_dims(const Dims& dims) {
+  nb::object tuple = nb::steal(PyTuple_New(dims.size()));
+  for (int i = 0; i < dims.size(); i++) PyTuple_SET_ITEM(tuple.ptr(), i, PyLong_FromLongLong(dims[i]));
+  return nb::borrow<nb::tuple>(tuple);
+}
+
+namespace {
+
+Scalar from_python_int(PyObject* object) {
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) return Scalar(static_cast<int64_t>(value));
+  if (overflow > 0) {
+    unsigned long long large = PyLong_AsUnsignedLongLong(object);
+    if (!PyErr_Occurred()) return Scalar(static_cast<uint64_t>(large));
+    PyErr_Clear();
+  }
+  throw OverflowError("Python integer " + text_of(object) + " is out of bounds for int64 and uint64");
+}
+
+/// numpy.generic: its bytes are those of one element.
+bool from_numpy_scalar(PyObject* object, Scalar& scalar) {
+  Dtype dtype;
+  try {
+    dtype = to_dtype(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+  } catch (const TypeError&) {
+    return false;
+  }
+  if (dtype == Dtype::bfloat16) {  // has no buffer
+    double value = PyFloat_AsDouble(object);
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    scalar = Scalar(value).typed(dtype);
+    return true;
+  }
+  Py_buffer view;
+  if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  scalar = Scalar::load(dtype, view.buf);
+  PyBuffer_Release(&view);
+  return true;
+}
+
+bool is_numpy_scalar(PyObject* object) {
+  static PyTypeObject* generic = reinterpret_cast<PyTypeObject*>(numpy_attribute("generic").release().ptr());
+  return PyType_IsSubtype(Py_TYPE(object), generic);
+}
+
+}  // namespace
+
+bool to_scalar(PyObject* object, Scalar& scalar) {
+  if (PyLong_CheckExact(object)) return scalar = from_python_int(object), true;
+  if (PyFloat_CheckExact(object)) return scalar = Scalar(PyFloat_AS_DOUBLE(object)), true;
+  if (PyBool_Check(object)) return scalar = Scalar(object == Py_True), true;
+  if (PyComplex_CheckExact(object)) {
+    Py_complex value = PyComplex_AsCComplex(object);
+    return scalar = Scalar(std::complex<double>(value.real, value.imag)), true;
+  }
+  // numpy.float64 is a float and numpy.complex128 a complex too: ask for NumPy's before Python's subclasses.
+  if (is_numpy_scalar(object)) return from_numpy_scalar(object, scalar);
+  if (PyLong_Check(object)) return scalar = from_python_int(object), true;
+  if (PyFloat_Check(object)) return scalar = Scalar(PyFloat_AsDouble(object)), true;
+  if (PyComplex_Check(object)) {
+    Py_complex value = PyComplex_AsCComplex(object);
+    return scalar = Scalar(std::complex<double>(value.real, value.imag)), true;
+  }
+  return false;
+}
+
+nb::object from_scalar(const Scalar& scalar) {
+  switch (scalar.kind()) {
+    case Kind::boolean:
+      return nb::bool_(scalar.as_bool());
+    case Kind::signed_integer:
+      return nb::steal(PyLong_FromLongLong(scalar.as_int64()));
+    case Kind::unsigned_integer:
+      return nb::steal(PyLong_FromUnsignedLongLong(scalar.as_uint64()));
+    case Kind::floating:
+      return nb::steal(PyFloat_FromDouble(scalar.as_double()));
+    case Kind::complex:
+      break;
+  }
+  std::complex<double> value = scalar.as_complex();
+  return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+}
+
+bool Operand::take(PyObject* object, bool only_arrays_and_scalars) {
+  if (is_array(object)) {
+    array_ = &array_of(object);
+    return true;
+  }
+  if (to_scalar(object, scalar_)) return true;
+  if (only_arrays_and_scalars || !is_array_like(object)) return false;
+  converted_ = as_array(object);
+  array_ = &converted_;
+  return true;
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,97 @@
+// C++ exceptions as Python's, and Ctrl-C.
+#include "convert.h"
+#include "iruka/device.h"
+#include "iruka/error.h"
+
+namespace iruka::python {
+
+namespace {
+
+unsigned long main_thread = 0;  // Python's, as threading.main_thread().ident says
+PyObject* pending_interrupt[3] = {};  // what a signal handler raised, while C++ unwinds
+
+/// Called now and then while a kernel runs, with or without the GIL; only the main thread sees signals.
+bool interrupt_requested() {
+  if (PyThread_get_thread_ident() != main_thread || !Py_IsInitialized()) return false;
+  PyGILState_STATE state = PyGILState_Ensure();
+  bool raised = PyErr_CheckSignals() != 0;
+  if (raised) PyErr_Fetch(&pending_interrupt[0], &pending_interrupt[1], &pending_interrupt[2]);
+  PyGILState_Release(state);
+  return raised;
+}
+
+void set_interrupted(const Interrupted& error) {
+  if (pending_interrupt[0] && PyThread_get_thread_ident() == main_thread) {
+    PyErr_Restore(pending_interrupt[0], pending_interrupt[1], pending_interrupt[2]);
+    for (PyObject*& part : pending_interrupt) part = nullptr;
+  } else {
+    PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
+  }
+}
+
+/// Sets iruka.errors.NAME; the classes live in Python, where they derive from the built-in ones too.
+void set_error(const char* name, const char* message) {
+  PyObject* module = PyImport_ImportModule("iruka.errors");
+  PyObject* type = module ? PyObject_GetAttrString(module, name) : nullptr;
+  if (type) PyErr_SetString(type, message);
+  Py_XDECREF(type);
+  Py_XDECREF(module);
+}
+
+void set_iruka_error(const Error& error) {
+  const char* name = "Error";
+  if (dynamic_cast<const OutOfMemoryError*>(&error)) {
+    name = "OutOfMemoryError";
+  } else if (dynamic_cast<const DeviceError*>(&error)) {
+    name = "DeviceError";
+  } else if (dynamic_cast<const ShapeError*>(&error)) {
+    name = "ShapeError";
+  } else if (dynamic_cast<const ValueError*>(&error)) {
+    name = "ValueError";
+  } else if (dynamic_cast<const TypeError*>(&error)) {
+    name = "TypeError";
+  } else if (dynamic_cast<const IndexError*>(&error)) {
+    name = "IndexError";
+  } else if (dynamic_cast<const OverflowError*>(&error)) {
+    name = "OverflowError";
+  } else if (dynamic_cast<const CompileError*>(&error)) {
+    name = "CompileError";
+  } else if (dynamic_cast<const FileError*>(&error)) {
+    name = "FileError";
+  } else if (auto* interrupted = dynamic_cast<const Interrupted*>(&error)) {
+    return set_interrupted(*interrupted);
+  }
+  set_error(name, error.what());
+}
+
+}  // namespace
+
+void set_python_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const Error& error) {
+    set_iruka_error(error);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const nb::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "an argument has a type that this function does not take");
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
+void bind_errors(nb::module_&) {
+  nb::register_exception_translator([](const std::exception_ptr& exception, void*) {
+    try {
+      std::rethrow_exception(exception);
+    } catch (const Error& error) {
+      set_iruka_error(error);
+    }
+  });
+  set_interrupt_check(interrupt_requested);
+  main_thread = nb::cast<unsigned long>(package_attribute("threading", "main_thread")().attr("ident"));
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,79 @@
+#include "iruka/image.h"
+
+#include <nanobind/stl/string.h>
+
+#include "convert.h"
+#include "interop.h"
+
+namespace iruka::python {
+
+namespace {
+
+image::DecodeOptions decode_options(const std::string& mode, nb::handle max_pixels) {
+  image::DecodeOptions options;
+  if (mode == "rgb") {
+    options.mode = image::ColorMode::rgb;
+  } else if (mode == "gray" || mode == "grey") {
+    options.mode = image::ColorMode::gray;
+  } else if (mode == "rgba") {
+    options.mode = image::ColorMode::rgba;
+  } else if (mode == "unchanged") {
+    options.mode = image::ColorMode::unchanged;
+  } else {
+    throw ValueError("mode must be 'rgb', 'gray', 'rgba' or 'unchanged', not '" + mode + "'");
+  }
+  if (!max_pixels.is_none()) options.max_pixels = to_int64(max_pixels, "max_pixels");
+  return options;
+}
+
+/// Bytes of anything with a contiguous buffer.
+struct Bytes {
+  Py_buffer view;
+  explicit Bytes(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
+  }
+  ~Bytes() { PyBuffer_Release(&view); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  std::span<const uint8_t> span() const { return {static_cast<const uint8_t*>(view.buf), static_cast<size_t>(view.len)}; }
+};
+
+Array picture_of(nb::handle object) {
+  if (!is_array_like(object.ptr())) throw TypeError(std::string("a picture is an array, not ") + nb::repr(object.type()).c_str());
+  return as_array(object);
+}
+
+constexpr int64_t kLargeWork = GilRelease::kLarge;
+
+}  // namespace
+
+void bind_image(nb::module_& parent) {
+  nb::module_ module = parent.def_submodule("_image", "Codecs; iruka.image gives them defaults.");
+  module.def("imdecode", [](nb::handle data, const std::string& mode, nb::handle max_pixels) {
+    image::DecodeOptions options = decode_options(mode, max_pixels);
+    Bytes bytes(data);
+    GilRelease release(kLargeWork);
+    return image::imdecode(bytes.span(), options);
+  }, nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none());
+  module.def("imread", [](const std::string& path, const std::string& mode, nb::handle max_pixels) {
+    image::DecodeOptions options = decode_options(mode, max_pixels);
+    GilRelease release(kLargeWork);
+    return image::imread(path, options);
+  }, nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none());
+  module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression) {
+    Array picture = picture_of(object);
+    std::vector<uint8_t> encoded;
+    {
+      GilRelease release(kLargeWork);
+      encoded = image::imencode(format, picture, {quality, compression});
+    }
+    return nb::bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
+  });
+  module.def("imwrite", [](const std::string& path, nb::handle object, int quality, int compression) {
+    Array picture = picture_of(object);
+    GilRelease release(kLargeWork);
+    image::imwrite(path, picture, {quality, compression});
+  });
+}
+
+}  // namespace iruka::python

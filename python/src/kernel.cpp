@@ -1,0 +1,303 @@
+// iruka.ElementwiseKernel. The call is a type slot of its own: a warm call on a few elements costs about a microsecond,
+// and a general argument parser would double that.
+#include "iruka/kernel.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "convert.h"
+
+namespace iruka::python {
+
+namespace {
+
+struct PyKernel {
+  ElementwiseKernel kernel;
+  bool called = false;  ///< the first call compiles: others run meanwhile
+};
+
+/// The arguments of one call, in place while there are few.
+class ArgumentList {
+ public:
+  void reserve(size_t count) {
+    if (count > kInline) heap_.reserve(count * sizeof(Argument));
+    begin_ = reinterpret_cast<Argument*>(count > kInline ? heap_.data() : inline_);
+  }
+  void push_back(const Argument& argument) { new (begin_ + size_++) Argument(argument); }
+  std::span<const Argument> span() const { return {begin_, size_}; }
+
+ private:
+  static_assert(std::is_trivially_destructible_v<Argument> && alignof(Argument) <= alignof(std::max_align_t));
+  static constexpr size_t kInline = 16;
+  alignas(Argument) std::byte inline_[kInline * sizeof(Argument)];
+  std::vector<std::byte> heap_;
+  Argument* begin_ = nullptr;
+  size_t size_ = 0;
+};
+
+const Parameter* parameter_at(const ElementwiseKernel& kernel, Py_ssize_t k) {
+  Py_ssize_t nin = kernel.nin();
+  if (k < nin) return &kernel.in_params()[k];
+  return k - nin < kernel.nout() ? &kernel.out_params()[k - nin] : nullptr;
+}
+
+[[noreturn]] void refuse_argument(const ElementwiseKernel& kernel, Py_ssize_t k, PyObject* object) {
+  const Parameter* parameter = parameter_at(kernel, k);
+  std::string which = "argument " + std::to_string(k + 1);
+  if (parameter) which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
+  throw TypeError(kernel.name() + "(): " + which + " has unsupported type " +
+                  nb::repr(nb::handle(object).type()).c_str() +
+                  "; a kernel takes iruka arrays and scalars: convert arrays of other libraries with iruka.asarray");
+}
+
+void* stream_handle(PyObject* stream) {
+  if (stream == Py_None) return nullptr;
+  nb::object pointer = PyLong_Check(stream) ? nb::borrow(stream) : nb::getattr(nb::handle(stream), "ptr", nb::none());
+  if (!PyLong_Check(pointer.ptr())) {
+    throw TypeError(std::string("stream must be None, an integer or have an attribute ptr, not ") +
+                    nb::repr(nb::handle(stream)).c_str());
+  }
+  return PyLong_AsVoidPtr(pointer.ptr());
+}
+
+void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOptions& options) {
+  PyObject *key, *value;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(keywords, &position, &key, &value)) {
+    const char* text = PyUnicode_AsUTF8(key);
+    if (!strcmp(text, "size")) {
+      if (value != Py_None) options.size = to_int64(value, (kernel.name() + "(): size").c_str());
+    } else if (!strcmp(text, "block_size")) {
+      options.block_size = to_int64(value, (kernel.name() + "(): block_size").c_str());
+    } else if (!strcmp(text, "stream")) {
+      options.stream = stream_handle(value);
+    } else {
+      throw TypeError(kernel.name() + "() got an unexpected keyword argument '" + text +
+                      "'; a call takes size, block_size and stream");
+    }
+  }
+}
+
+/// Arguments and options of a call, and the largest number of elements any of them speaks of.
+struct Call {
+  ArgumentList arguments;
+  CallOptions options;
+  int64_t elements = 0;
+
+  Call(const ElementwiseKernel& kernel, PyObject* positional, PyObject* keywords) {
+    Py_ssize_t count = PyTuple_GET_SIZE(positional);
+    arguments.reserve(static_cast<size_t>(count));
+    for (Py_ssize_t k = 0; k < count; k++) {
+      PyObject* object = PyTuple_GET_ITEM(positional, k);
+      if (is_array(object)) {
+        const Array& array = array_of(object);
+        elements = std::max(elements, array.size());
+        arguments.push_back(array);
+        continue;
+      }
+      Scalar scalar;
+      if (!to_scalar(object, scalar)) refuse_argument(kernel, k, object);
+      arguments.push_back(scalar);
+    }
+    if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options);
+    if (options.size) elements = std::max(elements, *options.size);
+  }
+};
+
+PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
+    PyKernel& held = *nb::inst_ptr<PyKernel>(nb::handle(self));
+    const ElementwiseKernel& kernel = held.kernel;
+    Call call(kernel, positional, keywords);
+    std::vector<Array> outputs;
+    {
+      GilRelease release(held.called ? call.elements : GilRelease::kLarge);
+      outputs = kernel.call(call.arguments.span(), call.options);
+    }
+    held.called = true;
+    if (kernel.options().no_return) Py_RETURN_NONE;
+    Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
+    bool given = PyTuple_GET_SIZE(positional) == nin + nout;
+    auto output = [&](Py_ssize_t k) {
+      return given ? Py_NewRef(PyTuple_GET_ITEM(positional, nin + k)) : wrap(std::move(outputs[k]));
+    };
+    if (nout == 1 && !kernel.options().return_tuple) return output(0);
+    PyObject* tuple = PyTuple_New(nout);
+    for (Py_ssize_t k = 0; k < nout; k++) PyTuple_SET_ITEM(tuple, k, output(k));
+    return tuple;
+  });
+}
+
+/// "file:line" of the innermost Python caller outside this package.
+std::string calling_place() {
+  static std::string package = nb::str(nb::module_::import_("iruka").attr("__path__")[0]).c_str();
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame.is_valid()) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
+    std::string file = nb::str(code.attr("co_filename")).c_str();
+    if (!file.starts_with(package + "/")) return file + ":" + std::to_string(PyFrame_GetLineNumber(raw));
+    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw)));
+  }
+  return "";
+}
+
+std::string text_argument(const char* what, nb::handle object) {
+  if (!PyUnicode_Check(object.ptr())) {
+    throw TypeError(std::string("ElementwiseKernel: ") + what + " must be a str, not " + nb::repr(object.type()).c_str());
+  }
+  return nb::str(object).c_str();
+}
+
+/// CuPy's further keywords, read into `options`; one it does not know is a TypeError.
+void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
+  for (auto [key, value] : keywords) {
+    std::string name = nb::str(key).c_str();
+    if (name == "options") {
+      if (PyUnicode_Check(value.ptr())) throw TypeError("ElementwiseKernel: options must be a tuple of str, not a str");
+      for (nb::handle option : nb::iter(value)) options.options.push_back(text_argument("an option", option));
+    } else if (name == "loop_prep") {
+      options.loop_prep = text_argument("loop_prep", value);
+    } else if (name == "after_loop") {
+      options.after_loop = text_argument("after_loop", value);
+    } else {
+      throw TypeError("ElementwiseKernel() got an unexpected keyword argument '" + name + "'");
+    }
+  }
+}
+
+void construct(nb::pointer_and_handle<PyKernel> self, nb::handle in_params, nb::handle out_params, nb::handle operation,
+               nb::handle name, bool reduce_dims, nb::handle preamble, bool no_return, bool return_tuple, nb::handle doc,
+               nb::kwargs keywords) {
+  KernelOptions options;
+  options.reduce_dims = reduce_dims;
+  options.preamble = text_argument("preamble", preamble);
+  options.no_return = no_return;
+  options.return_tuple = return_tuple;
+  options.made_at = calling_place();
+  read_further_keywords(keywords, options);
+  std::string inputs = text_argument("in_params", in_params), outputs = text_argument("out_params", out_params);
+  std::string body = text_argument("operation", operation), kernel_name = text_argument("name", name);
+  {
+    GilRelease release(GilRelease::kLarge);  // a kernel whose types are all known is compiled here
+    new (self.p) PyKernel{ElementwiseKernel(inputs, outputs, body, kernel_name, std::move(options))};
+  }
+  self.h.attr("__doc__") = doc;
+  self.h.attr("kwargs") = keywords;
+}
+
+nb::tuple parameters(std::span<const Parameter> list) {
+  nb::list items;
+  for (const Parameter& parameter : list) items.append(nb::cast(parameter));
+  return nb::tuple(items);
+}
+
+nb::object parameter_dtype(const Parameter& parameter) {
+  return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
+}
+
+nb::dict cached_codes(const PyKernel& self) {
+  nb::dict codes;
+  int64_t number = 0;
+  for (const std::string& text : self.kernel.generated_sources()) codes[nb::int_(number++)] = nb::str(text.c_str(), text.size());
+  return codes;
+}
+
+std::string cached_code(const PyKernel& self) {
+  std::vector<std::string> sources = self.kernel.generated_sources();
+  if (sources.empty()) throw ValueError(self.kernel.name() + ": no code yet; call the kernel first");
+  return sources.front();
+}
+
+std::string source(const PyKernel& self, nb::args positional, nb::kwargs keywords) {
+  Call call(self.kernel, positional.ptr(), keywords.ptr());
+  GilRelease release(GilRelease::kLarge);
+  return self.kernel.source(call.arguments.span(), call.options);
+}
+
+std::string assembly(const PyKernel& self, nb::args positional, nb::kwargs keywords) {
+  Call call(self.kernel, positional.ptr(), keywords.ptr());
+  GilRelease release(GilRelease::kLarge);
+  return self.kernel.assembly(call.arguments.span(), call.options);
+}
+
+nb::object path(const PyKernel& self, nb::args positional, nb::kwargs keywords) {
+  return package_attribute("iruka._kernel", "keep_source")(self.kernel.name(), source(self, positional, keywords));
+}
+
+std::string parameter_text(const Parameter& parameter) {
+  return std::string(parameter.raw ? "raw " : "") + parameter.type + " " + parameter.name;
+}
+
+void bind_parameter(nb::module_& module) {
+  nb::class_<Parameter>(module, "ParameterInfo", "One parameter of a kernel.")
+      .def_ro("name", &Parameter::name, "Name that the body sees.")
+      .def_ro("type", &Parameter::type, "Type as written: 'float32', or a placeholder's letter.")
+      .def_prop_ro("dtype", parameter_dtype, nb::sig("def dtype(self) -> numpy.dtype | None"), "Its numpy.dtype; None for a placeholder.")
+      .def_prop_ro("ctype", [](const Parameter& p) { return p.dtype ? std::string(info(*p.dtype).c_type) : p.type; },
+                   "C++ type that the body sees; for a placeholder its letter.")
+      .def_ro("raw", &Parameter::raw, "Whether the body sees the whole array.")
+      .def_ro("is_const", &Parameter::is_const, "Whether the body may only read it.")
+      .def("__repr__", [](const Parameter& p) { return "<ParameterInfo " + parameter_text(p) + ">"; });
+}
+
+constexpr const char* kDocumentation = R"(The inside of a loop as a string of C++, run over whole arrays.
+
+in_params and out_params are comma-separated `[raw] [const|_non_const] TYPE NAME`; TYPE is a NumPy dtype name or a
+one-letter placeholder settled from the arguments. operation sees a plain parameter as this element and a raw one as a
+CArray; `i` is the element's index, `n` and `_ind.size()` their number. preamble holds helper functions, loop_prep and
+after_loop run around the elements, options go to the compiler. reduce_dims merges axes where layouts allow; no_return
+and return_tuple change what a call returns.
+
+A call takes the inputs, then optionally the outputs to fill, and size= when every array is raw; block_size= and stream=
+are accepted for CuPy's sake. Arrays broadcast and are never cast; scalars are cast to the settled type.
+
+Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
+iruka.errors.CompileError, with the line and a caret, for a body that is not C++.
+
+    >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
+    >>> add(iruka.arange(3, dtype='float32'), 1)
+    array([1., 2., 3.], dtype=float32))";
+
+}  // namespace
+
+void bind_kernel(nb::module_& module) {
+  bind_parameter(module);
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
+  nb::class_<PyKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
+                       kDocumentation)
+      .def("__init__", construct, nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
+           nb::arg("name") = "kernel", nb::arg("reduce_dims") = true, nb::arg("preamble") = "",
+           nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "", nb::arg("kwargs"),
+           nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', "
+                   "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "
+                   "doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None"))
+      .def_prop_ro("name", [](const PyKernel& k) { return k.kernel.name(); }, "The kernel's name.")
+      .def_prop_ro("operation", [](const PyKernel& k) { return k.kernel.operation(); }, "The body.")
+      .def_prop_ro("preamble", [](const PyKernel& k) { return k.kernel.options().preamble; }, "Helper functions and types.")
+      .def_prop_ro("reduce_dims", [](const PyKernel& k) { return k.kernel.options().reduce_dims; }, "Whether axes are merged.")
+      .def_prop_ro("no_return", [](const PyKernel& k) { return k.kernel.options().no_return; }, "Whether a call returns None.")
+      .def_prop_ro("return_tuple", [](const PyKernel& k) { return k.kernel.options().return_tuple; }, "Whether a call always returns a tuple.")
+      .def_prop_ro("in_params", [](const PyKernel& k) { return parameters(k.kernel.in_params()); },
+                   nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
+      .def_prop_ro("out_params", [](const PyKernel& k) { return parameters(k.kernel.out_params()); },
+                   nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
+      .def_prop_ro("params", [](const PyKernel& k) { return parameters(k.kernel.in_params()) + parameters(k.kernel.out_params()); },
+                   nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
+      .def_prop_ro("nin", [](const PyKernel& k) { return k.kernel.nin(); }, "Number of inputs.")
+      .def_prop_ro("nout", [](const PyKernel& k) { return k.kernel.nout(); }, "Number of outputs.")
+      .def_prop_ro("nargs", [](const PyKernel& k) { return k.kernel.nin() + k.kernel.nout(); }, "Inputs and outputs together.")
+      .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[int, str]"), "Texts generated so far, by number.")
+      .def_prop_ro("cached_code", cached_code, "The first text generated. Raises ValueError before the first call.")
+      .def("source", source, nb::sig("def source(self, *args, size: int | None = None) -> str"), "The C++ text made for arguments like these.")
+      .def("assembly", assembly, nb::sig("def assembly(self, *args, size: int | None = None) -> str"), "The machine code for arguments like these, as text.")
+      .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
+           "Writes source(...) to a file that is kept in the cache folder and returns its path.")
+      .def("__repr__", [](const PyKernel& k) { return "<" + k.kernel.to_string() + ">"; });
+}
+
+}  // namespace iruka::python

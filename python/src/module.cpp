@@ -1,0 +1,14 @@
+#include "convert.h"
+
+NB_MODULE(_core, module) {
+  using namespace iruka::python;
+  module.doc() = "The C++ core of iruka.";
+  bind_errors(module);
+  bind_array(module);
+  bind_kernel(module);
+  bind_ops(module);
+  bind_random(module);
+  bind_image(module);
+  bind_interop(module);
+  bind_memory(module);
+}

@@ -1,0 +1,279 @@
+// Array functions: rows of the tables as callables, creation, joining.
+#include "ops.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "interop.h"
+
+namespace iruka::python {
+
+namespace {
+
+constexpr int kMaxOperands = 8;
+
+/// An `out` must hold the result's shape, and a dtype it can be cast to.
+void check_out(const char* function, const Array& out, const Dims& shape, Dtype dtype) {
+  if (!(out.shape() == shape)) {
+    throw ShapeError(std::string(function) + ": out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
+  }
+  if (!can_cast_same_kind(dtype, out.dtype())) {
+    throw TypeError(std::string(function) + ": cannot cast the result from " + name(dtype) + " to " + name(out.dtype()) +
+                    " by the rule 'same_kind'");
+  }
+}
+
+const Array& out_array(const char* function, nb::handle out) {
+  if (!is_array(out.ptr())) {
+    throw TypeError(std::string(function) + ": out must be an iruka.ndarray, not " + nb::repr(out.type()).c_str());
+  }
+  return array_of(out.ptr());
+}
+
+std::optional<Dims> reduction_axes(nb::handle axis) {
+  if (axis.is_none()) return {};
+  return to_dims(axis, "axis");
+}
+
+/// The keywords of one elementwise call; anything else is a TypeError.
+struct CallKeywords {
+  nb::object out, dtype;
+
+  CallKeywords(const char* function, PyObject* keywords) : out(nb::none()), dtype(nb::none()) {
+    PyObject *key, *value;
+    Py_ssize_t position = 0;
+    while (keywords && PyDict_Next(keywords, &position, &key, &value)) {
+      const char* text = PyUnicode_AsUTF8(key);
+      if (!strcmp(text, "out")) {
+        out = nb::borrow(value);
+      } else if (!strcmp(text, "dtype")) {
+        dtype = nb::borrow(value);
+      } else {
+        throw TypeError(std::string(function) + "() got an unexpected keyword argument '" + text + "'");
+      }
+    }
+  }
+};
+
+/// Outputs as they are returned: the given objects, else new arrays; a tuple when there are several.
+PyObject* pack_outputs(std::vector<Array>& results, const std::vector<nb::object>& given) {
+  auto one = [&](size_t k) { return given.empty() ? wrap(std::move(results[k])) : given[k].inc_ref().ptr(); };
+  if (results.size() == 1) return one(0);
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
+  for (size_t k = 0; k < results.size(); k++) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(k), one(k));
+  return tuple;
+}
+
+/// function(x, y, out=..., dtype=...), also function(x, y, out).
+PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywords) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] {
+    const auto& function = *nb::inst_ptr<ElementwiseFunction>(nb::handle(self));
+    CallKeywords given(function.name(), keywords);
+    Py_ssize_t count = PyTuple_GET_SIZE(positional);
+    if (count < function.nin() || count > function.nin() + function.nout()) {
+      throw TypeError(std::string(function.name()) + "() takes " + std::to_string(function.nin()) + " inputs and up to " +
+                      std::to_string(function.nout()) + " outputs, but " + std::to_string(count) + " arguments were given");
+    }
+    Operand operands[kMaxOperands];
+    std::vector<Argument> arguments;
+    arguments.reserve(kMaxOperands);
+    int64_t size = 0;
+    for (int k = 0; k < function.nin(); k++) {
+      PyObject* object = PyTuple_GET_ITEM(positional, k);
+      if (!operands[k].take(object, false)) {
+        throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) + " is neither an array nor a scalar but " +
+                        nb::repr(nb::handle(object).type()).c_str());
+      }
+      arguments.push_back(operands[k].argument());
+      size = std::max(size, operands[k].size());
+    }
+    std::vector<nb::object> outputs;
+    for (Py_ssize_t k = function.nin(); k < count; k++) outputs.push_back(nb::borrow(PyTuple_GET_ITEM(positional, k)));
+    if (!given.out.is_none()) {
+      if (!outputs.empty()) throw TypeError(std::string(function.name()) + "(): out is given twice");
+      if (PyTuple_Check(given.out.ptr())) {
+        for (nb::handle out : nb::borrow<nb::tuple>(given.out)) outputs.push_back(nb::borrow(out));
+      } else {
+        outputs.push_back(given.out);
+      }
+    }
+    if (outputs.size() == 1 && outputs[0].is_none()) outputs.clear();
+    if (!outputs.empty() && outputs.size() != static_cast<size_t>(function.nout())) {
+      throw ValueError(std::string(function.name()) + "(): " + std::to_string(outputs.size()) + " outputs are given where it has " +
+                       std::to_string(function.nout()));
+    }
+    for (const nb::object& out : outputs) arguments.push_back(Argument(out_array(function.name(), out)));
+    std::optional<Dtype> dtype = to_optional_dtype(given.dtype);
+    std::vector<Array> results;
+    {
+      GilRelease release(size);
+      results = function.call(arguments, dtype);
+    }
+    return pack_outputs(results, outputs);
+  });
+}
+
+Array as_operand(nb::handle object, const char* function) {
+  if (!is_array_like(object.ptr())) {
+    Scalar scalar;
+    if (!to_scalar(object.ptr(), scalar)) {
+      throw TypeError(std::string(function) + ": expected an array, not " + nb::repr(object.type()).c_str());
+    }
+  }
+  return as_array(object);
+}
+
+Scalar scalar_of(nb::handle object, const char* function) {
+  Scalar scalar;
+  if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) return array_of(object.ptr()).item();
+  if (!to_scalar(object.ptr(), scalar)) {
+    throw TypeError(std::string(function) + ": expected a scalar, not " + nb::repr(object).c_str());
+  }
+  return scalar;
+}
+
+std::vector<Array> arrays_of(nb::handle sequence, const char* function) {
+  std::vector<Array> arrays;
+  if (is_array(sequence.ptr()) && array_of(sequence.ptr()).ndim() == 0) {
+    throw TypeError(std::string(function) + ": expected a sequence of arrays, not one without axes");
+  }
+  for (nb::handle item : nb::iter(sequence)) arrays.push_back(as_operand(item, function));
+  return arrays;
+}
+
+int64_t total_size(const std::vector<Array>& arrays) {
+  int64_t total = 0;
+  for (const Array& array : arrays) total += array.size();
+  return total;
+}
+
+Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
+  Scalar first = stop.is_none() ? Scalar(0) : scalar_of(start, "arange");
+  Scalar last = scalar_of(stop.is_none() ? start : stop, "arange");
+  Scalar by = step.is_none() ? Scalar(1) : scalar_of(step, "arange");
+  return iruka::arange(first, last, by, to_optional_dtype(dtype));
+}
+
+void bind_rows(nb::module_& module) {
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_elementwise)}, {0, nullptr}};
+  nb::class_<ElementwiseFunction>(module, "ElementwiseFunction", nb::type_slots(slots), nb::dynamic_attr(),
+                                  "A function of every element: f(x, ..., out=None, dtype=None). Inputs are arrays, scalars or "
+                                  "anything array-like; they broadcast and promote as in NumPy 2.")
+      .def(nb::init<const char*>(), nb::arg("name"))
+      .def_prop_ro("nin", &ElementwiseFunction::nin, "Number of inputs.")
+      .def_prop_ro("nout", &ElementwiseFunction::nout, "Number of outputs.")
+      .def_prop_ro("nargs", [](const ElementwiseFunction& f) { return f.nin() + f.nout(); }, "Inputs and outputs together.")
+      .def_prop_ro("_documentation", &ElementwiseFunction::documentation)
+      .def("__repr__", [](const ElementwiseFunction& f) { return "<iruka function '" + std::string(f.name()) + "'>"; });
+  nb::class_<ReductionFunction>(module, "ReductionFunction", nb::dynamic_attr(), "A function that folds axes away.")
+      .def(nb::init<const char*>(), nb::arg("name"))
+      .def_prop_ro("_documentation", &ReductionFunction::documentation)
+      .def("__call__", [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims) {
+             return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims);
+           }, nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),
+           nb::arg("keepdims") = false,
+           nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
+                   "out: ndarray | None = None, keepdims: bool = False) -> ndarray"))
+      .def("__repr__", [](const ReductionFunction& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
+  module.def("elementwise_names", &elementwise_names, "Names of every elementwise function.");
+  module.def("reduction_names", &reduction_names, "Names of every reduction.");
+}
+
+void bind_creation(nb::module_& module) {
+  module.def("as_array", [](nb::handle object) { return to_python(as_operand(object, "asarray")); });
+  module.def("empty", [](nb::handle shape, nb::handle dtype) {
+    return to_python(iruka::empty(to_dims(shape, "empty: shape"), to_dtype(dtype)));
+  });
+  module.def("zeros", [](nb::handle shape, nb::handle dtype) {
+    return to_python(iruka::zeros(to_dims(shape, "zeros: shape"), to_dtype(dtype)));
+  });
+  module.def("ones", [](nb::handle shape, nb::handle dtype) {
+    return to_python(iruka::ones(to_dims(shape, "ones: shape"), to_dtype(dtype)));
+  });
+  module.def("full", [](nb::handle shape, nb::handle value, nb::handle dtype) {
+    return to_python(iruka::full(to_dims(shape, "full: shape"), scalar_of(value, "full"), to_optional_dtype(dtype)));
+  }, nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
+  module.def("arange", [](nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
+    return to_python(arange(start, stop, step, dtype));
+  }, nb::arg("start"), nb::arg("stop").none(), nb::arg("step").none(), nb::arg("dtype").none());
+  module.def("linspace", [](double start, double stop, int64_t count, bool endpoint, nb::handle dtype) {
+    return to_python(iruka::linspace(start, stop, count, endpoint, to_dtype(dtype)));
+  });
+  module.def("eye", [](int64_t rows, nb::handle columns, int64_t k, nb::handle dtype) {
+    std::optional<int64_t> width;
+    if (!columns.is_none()) width = to_int64(columns, "eye: M");
+    return to_python(iruka::eye(rows, width, k, to_dtype(dtype)));
+  }, nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype"));
+}
+
+void bind_joining(nb::module_& module) {
+  module.def("concatenate", [](nb::handle sequence, int axis) {
+    std::vector<Array> arrays = arrays_of(sequence, "concatenate");
+    GilRelease release(total_size(arrays));
+    return iruka::concatenate(arrays, axis);
+  });
+  module.def("stack", [](nb::handle sequence, int axis) {
+    std::vector<Array> arrays = arrays_of(sequence, "stack");
+    GilRelease release(total_size(arrays));
+    return iruka::stack(arrays, axis);
+  });
+  module.def("result_type", [](nb::args objects) {
+    std::vector<Argument> arguments;
+    std::vector<Operand> operands(objects.size());
+    std::vector<Array> stand_ins;
+    stand_ins.reserve(objects.size());
+    for (size_t k = 0; k < objects.size(); k++) {
+      if (operands[k].take(nb::handle(objects[k]).ptr(), false)) {
+        arguments.push_back(operands[k].argument());
+      } else {
+        stand_ins.push_back(Array::empty({0}, to_dtype(objects[k])));  // a dtype counts as an array of it
+        arguments.push_back(Argument(stand_ins.back()));
+      }
+    }
+    return dtype_object(iruka::result_type(arguments));
+  });
+  module.def("promote_types", [](nb::handle a, nb::handle b) { return dtype_object(promote(to_dtype(a), to_dtype(b))); });
+  module.def("dtype_of", [](nb::handle object) { return dtype_object(to_dtype(object)); },
+             "The numpy.dtype of anything dtype-like. Raises TypeError for one that arrays cannot have.");
+  module.def("broadcast_shapes", [](nb::args shapes) {
+    std::vector<Dims> dims;
+    for (nb::handle shape : shapes) dims.push_back(to_dims(shape, "broadcast_shapes: shape"));
+    std::vector<const Dims*> pointers;
+    for (const Dims& d : dims) pointers.push_back(&d);
+    return from_dims(iruka::broadcast_shapes(pointers));
+  });
+  module.def("norm", [](nb::handle x, nb::handle order, nb::handle axis, bool keepdims) {
+    std::optional<double> p;
+    if (!order.is_none()) p = nb::cast<double>(order);
+    return to_python(linalg::norm(as_operand(x, "norm"), p, reduction_axes(axis), keepdims));
+  }, nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
+}
+
+}  // namespace
+
+nb::object reduce(const ReductionFunction& function, const Array& array, nb::handle axis, nb::handle dtype,
+                  nb::handle out, bool keepdims) {
+  std::optional<Dims> axes = reduction_axes(axis);
+  std::optional<Dtype> computed = to_optional_dtype(dtype);
+  Array result;
+  {
+    GilRelease release(array.size());
+    result = function(array, axes, keepdims, computed);
+  }
+  if (out.is_none()) return to_python(std::move(result));
+  Array target = out_array(function.name(), out);
+  check_out(function.name(), target, result.shape(), result.dtype());
+  target.assign(result);
+  return nb::borrow(out);
+}
+
+void bind_ops(nb::module_& module) {
+  bind_rows(module);
+  bind_creation(module);
+  bind_joining(module);
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,29 @@
+#include "iruka/random.h"
+
+#include "convert.h"
+
+namespace iruka::python {
+
+void bind_random(nb::module_& parent) {
+  nb::module_ module = parent.def_submodule("_random", "Philox streams; iruka.random gives them NumPy's signatures.");
+  module.def("seed", [](nb::handle value) {
+    int64_t seed = to_int64(value, "seed");
+    if (seed < 0) throw ValueError("seed: the seed must not be negative, but is " + std::to_string(seed));
+    random::seed(static_cast<uint64_t>(seed));
+  });
+  module.def("random", [](nb::handle shape, nb::handle dtype) {
+    return to_python(random::random(to_dims(shape, "random: size"), to_dtype(dtype)));
+  });
+  module.def("randint", [](nb::handle low, nb::handle high, nb::handle shape, nb::handle dtype) {
+    return to_python(random::randint(to_int64(low, "randint: low"), to_int64(high, "randint: high"),
+                                     to_dims(shape, "randint: size"), to_dtype(dtype)));
+  });
+  module.def("normal", [](double mean, double deviation, nb::handle shape, nb::handle dtype) {
+    return to_python(random::normal(mean, deviation, to_dims(shape, "normal: size"), to_dtype(dtype)));
+  });
+  module.def("uniform", [](double low, double high, nb::handle shape, nb::handle dtype) {
+    return to_python(random::uniform(low, high, to_dims(shape, "uniform: size"), to_dtype(dtype)));
+  });
+}
+
+}  // namespace iruka::python
