@@ -1,0 +1,121 @@
+// Copies, casts, fills and assignments of arrays: memory moves where bytes allow it, else kernels.
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "core/device.h"
+#include "iruka/array.h"
+#include "iruka/kernel.h"
+#include "ops/cast_text.h"
+#include "ops/loop_types.h"
+
+namespace iruka {
+namespace {
+
+/// The kernel that writes `from` elements as `to`, made at its first use.
+const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
+  static std::array<std::array<std::once_flag, kDtypeCount>, kDtypeCount> made;
+  static std::array<std::array<std::optional<ElementwiseKernel>, kDtypeCount>, kDtypeCount> kernels;
+  const auto f = static_cast<size_t>(from), t = static_cast<size_t>(to);
+  std::call_once(made[f][t], [&] {
+    const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
+    kernels[f][t].emplace(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype");
+  });
+  return *kernels[f][t];
+}
+
+/// Whether the two are dense in the same order, so that their bytes correspond.
+bool same_dense_layout(const Array& a, const Array& b) {
+  return (a.is_c_contiguous() && b.is_c_contiguous()) || (a.is_f_contiguous() && b.is_f_contiguous());
+}
+
+bool same_layout(const Array& a, const Array& b) {
+  return a.data() == b.data() && a.itemsize() == b.itemsize() && a.strides() == b.strides();
+}
+
+/// Writes `source` into `target`; shapes are equal and memory does not overlap, but for identical layouts.
+void write(const Array& source, const Array& target) {
+  if (target.size() == 0) return;
+  if (source.dtype() == target.dtype() && same_dense_layout(source, target)) {
+    target.device().copy(target.data(), source.data(), static_cast<size_t>(target.nbytes()), nullptr);
+    return;
+  }
+  const Argument arguments[] = {source, target};
+  cast_kernel(source.dtype(), target.dtype()).call(arguments);
+}
+
+/// The array to assign, without the leading axes of one element that the target lacks.
+Array drop_leading_axes(const Array& source, int ndim) {
+  Array rest = source;
+  while (rest.ndim() > ndim && rest.shape(0) == 1) rest = rest.squeeze(0);
+  return rest;
+}
+
+Array broadcast_into(const Array& source, const Dims& shape) {
+  const Array rest = drop_leading_axes(source, shape.size());
+  if (rest.shape() == shape) return rest;
+  try {
+    return rest.broadcast_to(shape);
+  } catch (const ShapeError&) {
+    throw ShapeError("could not broadcast input array from shape " + to_string(source.shape()) + " into shape " +
+                     to_string(shape));
+  }
+}
+
+/// The byte that every byte of the element is, if there is one.
+std::optional<int> repeated_byte(const std::byte* element, size_t size) {
+  for (size_t k = 1; k < size; ++k)
+    if (element[k] != element[0]) return {};
+  return static_cast<int>(element[0]);
+}
+
+}  // namespace
+
+Array Array::copy() const {
+  Array result = empty(shape_, dtype_, device());
+  write(*this, result);
+  return result;
+}
+
+Array Array::contiguous() const { return is_c_contiguous() ? *this : copy(); }
+
+Array Array::astype(Dtype dtype, bool copy) const {
+  if (dtype == dtype_) return copy ? this->copy() : *this;
+  Array result = empty(shape_, dtype, device());
+  write(*this, result);
+  return result;
+}
+
+void Array::assign(const Array& source) {
+  if (!writable()) throw ValueError("assignment destination is read-only");
+  Array values = broadcast_into(source, shape_);
+  if (values.may_overlap(*this)) {
+    if (values.dtype() == dtype_ && same_layout(values, *this)) return;
+    if (!same_layout(values, *this)) values = values.copy();
+  }
+  write(values, *this);
+}
+
+void Array::fill(const Scalar& value) {
+  if (!writable()) throw ValueError("assignment destination is read-only");
+  ops::check_literal_fits(value, dtype_);
+  if (size_ == 0) return;
+  alignas(16) std::byte element[16];
+  value.store(dtype_, element);
+  const auto byte = repeated_byte(element, static_cast<size_t>(itemsize()));
+  if (byte && (is_c_contiguous() || is_f_contiguous())) {
+    device().fill(data(), *byte, static_cast<size_t>(nbytes()), nullptr);
+    return;
+  }
+  const Argument arguments[] = {Scalar::load(dtype_, element), *this};
+  cast_kernel(dtype_, dtype_).call(arguments);
+}
+
+void Array::copy_to(void* values, Dtype dtype) const {
+  if (size_ == 0) return;
+  const Array dense = astype(dtype, false).contiguous();
+  device().copy(values, dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
+  device().synchronize();
+}
+
+}  // namespace iruka

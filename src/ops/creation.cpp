@@ -1,0 +1,197 @@
+// Arrays from nothing: filled, counted, evenly spaced; and arrays from arrays: joined along an axis.
+#include <cmath>
+#include <mutex>
+
+#include "iruka/device.h"
+#include "iruka/ops.h"
+#include "ops/cast_text.h"
+
+namespace iruka {
+namespace {
+
+/// start + i * step, in the dtype's computing type and rounded after each operation, as NumPy does.
+const ElementwiseKernel& count_kernel(Dtype dtype) {
+  static std::mutex making;
+  static std::optional<ElementwiseKernel> kernels[kDtypeCount];
+  std::lock_guard lock(making);
+  std::optional<ElementwiseKernel>& kernel = kernels[static_cast<size_t>(dtype)];
+  if (!kernel) {
+    const Dtype computing = ops::computing_dtype(dtype);
+    const std::string type = info(computing).c_type, own = name(dtype);
+    kernel.emplace(own + " start, " + own + " step", own + " y",
+                   "const " + type + " first = " + ops::cast_text(dtype, computing, "start") + ";\nconst " + type +
+                       " way = " + type + "(" + type + "(i) * " + ops::cast_text(dtype, computing, "step") +
+                       ");\nconst " + type + " sum = " + type + "(first + way);\ny = " +
+                       ops::cast_text(computing, dtype, "sum") + ";",
+                   "arange");
+  }
+  return *kernel;
+}
+
+/// ceil((stop - start) / step), exact where all three are integers.
+int64_t arange_length(const Scalar& start, const Scalar& stop, const Scalar& step, bool integers) {
+  if (integers) {
+    const __int128 from = start.as_int64(), to = stop.as_int64(), by = step.as_int64();
+    if (by == 0) throw ValueError("arange: step must not be 0");
+    const __int128 distance = by > 0 ? to - from : from - to, stride = by > 0 ? by : -by;
+    const __int128 length = distance <= 0 ? 0 : (distance + stride - 1) / stride;
+    if (length > INT64_MAX) throw ValueError("arange: Maximum allowed size exceeded");
+    return static_cast<int64_t>(length);
+  }
+  if (step.as_double() == 0) throw ValueError("arange: step must not be 0");
+  const double length = std::ceil((stop.as_double() - start.as_double()) / step.as_double());
+  if (!(length < 9e18)) throw ValueError("arange: Maximum allowed size exceeded");
+  return length <= 0 ? 0 : static_cast<int64_t>(length);
+}
+
+Scalar cast(const Scalar& value, Dtype dtype) {
+  alignas(16) std::byte element[16];
+  value.store(dtype, element);
+  return Scalar::load(dtype, element);
+}
+
+/// start + step - start in `dtype`: NumPy's increment, which holds what rounding left of the second element.
+Scalar increment(const Scalar& start, const Scalar& step, Dtype dtype) {
+  if (kind(dtype) == Kind::complex) {
+    const std::complex<double> first = cast(start, dtype).as_complex();
+    return cast(cast(first + step.as_complex(), dtype).as_complex() - first, dtype);
+  }
+  if (kind(dtype) != Kind::floating) return cast(step, dtype);
+  const double first = cast(start, dtype).as_double();
+  const double second = cast(start.as_double() + step.as_double(), dtype).as_double();
+  return cast(second - first, dtype);
+}
+
+bool is_integral(const Scalar& value) { return is_integer(value.dtype()) || value.dtype() == Dtype::bool_; }
+
+/// NumPy's linspace in float64: divided first where the step would underflow to 0, the end exact.
+const ElementwiseKernel& linspace_kernel() {
+  static const ElementwiseKernel kernel(
+      "float64 start, float64 stop, float64 delta, float64 step, int64 parts, bool endpoint", "float64 y",
+      "const double way = step != 0 ? double(i) * step : double(i) / double(parts) * delta;\n"
+      "y = endpoint && i > 0 && i == parts ? stop : start + way;",
+      "linspace");
+  return kernel;
+}
+
+Dims without_axis(const Dims& shape, int axis) {
+  Dims rest;
+  for (int k = 0; k < shape.size(); ++k)
+    if (k != axis) rest.push_back(shape[k]);
+  return rest;
+}
+
+void check_joinable(std::span<const Array> arrays, int axis) {
+  const Array& first = arrays.front();
+  for (size_t k = 1; k < arrays.size(); ++k) {
+    const std::string where = std::to_string(k);
+    if (arrays[k].ndim() != first.ndim())
+      throw ShapeError("all the input array dimensions except for the concatenation axis must match exactly: the array "
+                       "at index 0 has " + std::to_string(first.ndim()) + " dimension(s) and the array at index " +
+                       where + " has " + std::to_string(arrays[k].ndim()) + " dimension(s)");
+    if (without_axis(arrays[k].shape(), axis) == without_axis(first.shape(), axis)) continue;
+    int differs = 0;
+    while (differs == axis || arrays[k].shape(differs) == first.shape(differs)) ++differs;
+    throw ShapeError("all the input array dimensions except for the concatenation axis must match exactly, but along "
+                     "dimension " + std::to_string(differs) + ", the array at index 0 has size " +
+                     std::to_string(first.shape(differs)) + " and the array at index " + where + " has size " +
+                     std::to_string(arrays[k].shape(differs)));
+  }
+}
+
+/// The part [begin, begin + extent) of an axis.
+Array part(const Array& array, int axis, int64_t begin, int64_t extent) {
+  std::vector<Index> index(static_cast<size_t>(axis), Slice{});
+  index.emplace_back(Slice{begin, begin + extent, {}});
+  return array.index(index);
+}
+
+}  // namespace
+
+Array empty(const Dims& shape, Dtype dtype) { return Array::empty(shape, dtype); }
+
+Array full(const Dims& shape, const Scalar& value, std::optional<Dtype> dtype) {
+  Array result = Array::empty(shape, dtype.value_or(value.dtype()));
+  result.fill(value);
+  return result;
+}
+
+Array zeros(const Dims& shape, Dtype dtype) { return full(shape, false, dtype); }
+Array ones(const Dims& shape, Dtype dtype) { return full(shape, true, dtype); }
+
+Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, std::optional<Dtype> dtype) {
+  const Argument scalars[] = {start, stop, step};
+  const bool integers = is_integral(start) && is_integral(stop) && is_integral(step);
+  const Dtype common = result_type(scalars);
+  const Dtype type = dtype.value_or(common == Dtype::bool_ ? Dtype::int64 : common);
+  const int64_t length = arange_length(start, stop, step, integers);
+  if (type == Dtype::bool_ && length > 2) throw TypeError("arange: no fill-function for data-type bool");
+  Array result = Array::empty({length}, type);
+  if (length == 0) return result;
+  const Argument arguments[] = {cast(start, type), increment(start, step, type), result};
+  count_kernel(type).call(arguments);
+  return result;
+}
+
+Array linspace(double start, double stop, int64_t count, bool endpoint, Dtype dtype) {
+  if (count < 0) throw ValueError("linspace: number of samples, " + std::to_string(count) + ", must be non-negative.");
+  const int64_t parts = endpoint ? count - 1 : count;
+  Array result = Array::empty({count}, Dtype::float64);
+  if (count == 0) return result.astype(dtype, false);
+  const double delta = stop - start;
+  const double step = parts > 0 ? delta / static_cast<double>(parts) : NAN;
+  auto typed = [](Scalar value, Dtype type) { return Argument(cast(value, type)); };
+  const Argument arguments[] = {typed(start, Dtype::float64),  typed(stop, Dtype::float64),
+                                typed(delta, Dtype::float64),  typed(parts > 0 ? step : delta, Dtype::float64),
+                                typed(parts, Dtype::int64),    typed(endpoint, Dtype::bool_), result};
+  linspace_kernel().call(arguments);
+  if (is_integer(dtype)) ElementwiseFunction("floor")(result, result);
+  return result.astype(dtype, false);
+}
+
+Array eye(int64_t rows, std::optional<int64_t> columns, int64_t k, Dtype dtype) {
+  const int64_t width = columns.value_or(rows);
+  Array result = zeros({rows, width}, dtype);
+  const int64_t row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
+  const int64_t length = std::min(rows - row, width - column);
+  if (length <= 0) return result;
+  const int64_t item = result.itemsize();
+  Array diagonal(result.buffer(), dtype, {length}, {(width + 1) * item}, result.offset() + (row * width + column) * item);
+  diagonal.fill(true);
+  return result;
+}
+
+Array concatenate(std::span<const Array> arrays, int axis) {
+  if (arrays.empty()) throw ValueError("need at least one array to concatenate");
+  const Array& first = arrays.front();
+  if (first.ndim() == 0) throw ShapeError("zero-dimensional arrays cannot be concatenated");
+  axis = normalize_axis("concatenate", axis, first.ndim());
+  check_joinable(arrays, axis);
+  Dims shape = first.shape();
+  Dtype dtype = first.dtype();
+  for (size_t k = 1; k < arrays.size(); ++k) {
+    shape[axis] += arrays[k].shape(axis);
+    dtype = promote(dtype, arrays[k].dtype());
+  }
+  Array result = Array::empty(shape, dtype, first.device());
+  int64_t begin = 0;
+  for (const Array& array : arrays) {
+    part(result, axis, begin, array.shape(axis)).assign(array);
+    begin += array.shape(axis);
+  }
+  return result;
+}
+
+Array stack(std::span<const Array> arrays, int axis) {
+  if (arrays.empty()) throw ValueError("need at least one array to stack");
+  for (const Array& array : arrays)
+    if (!(array.shape() == arrays.front().shape()))
+      throw ShapeError("all input arrays must have the same shape: " + to_string(arrays.front().shape()) + " and " +
+                       to_string(array.shape()));
+  axis = normalize_axis("stack", axis, arrays.front().ndim() + 1);
+  std::vector<Array> layers;
+  for (const Array& array : arrays) layers.push_back(array.expand_dims(axis));
+  return concatenate(layers, axis);
+}
+
+}  // namespace iruka

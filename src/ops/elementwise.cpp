@@ -1,0 +1,270 @@
+// Calls of elementwise functions: dtypes settled, a kernel for them made once, outputs checked, overlap resolved.
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "core/device.h"
+#include "ops/cast_text.h"
+#include "ops/loop_types.h"
+
+namespace iruka {
+namespace ops {
+
+/// A row's kernel for one combination of argument dtypes. Published once, kept for the life of the process.
+struct Variant {
+  uint64_t key;
+  LoopTypes types;
+  ElementwiseKernel kernel;
+  Variant* next;
+};
+
+namespace {
+
+using Row = ElementwiseFunction::Row;
+
+/// The variants of each row: a list that readers walk without a lock.
+std::atomic<Variant*>& variants_of(const Row& row) {
+  static std::unique_ptr<std::atomic<Variant*>[]> heads(new std::atomic<Variant*>[elementwise_table().size()]());
+  return heads[static_cast<size_t>(&row - elementwise_table().data())];
+}
+
+/// Everything the settled dtypes depend on: each argument's dtype, whether it is an array or a literal, and `dtype`.
+uint64_t variant_key(std::span<const Argument> arguments, std::optional<Dtype> dtype) {
+  uint64_t key = dtype ? static_cast<uint64_t>(*dtype) + 1 : 0;
+  for (const Argument& argument : arguments) {
+    const Dtype own = argument.is_array() ? argument.array().dtype() : argument.scalar().dtype();
+    const bool weak = !argument.is_array() && argument.scalar().weak();
+    key = key << 6 | static_cast<uint64_t>(own) << 2 | static_cast<uint64_t>(argument.is_array()) << 1 | weak;
+  }
+  return key << 3 | arguments.size();
+}
+
+std::string type_name(Dtype dtype) { return name(dtype); }
+
+/// Input k as the body sees it, cast from what the argument holds to the loop's type (rounded to float16 on the way).
+std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
+  const std::string id = std::to_string(k), argument = "a" + id;
+  const Dtype computing = computing_dtype(types.types[k]);
+  std::string value = cast_text(own, types.types[k], argument);
+  value = cast_text(types.types[k], computing, value);
+  return std::string("const ") + info(computing).c_type + " in" + id + " = " + value + ";\n";
+}
+
+ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<const Argument> arguments) {
+  const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
+  std::string in_params, out_params, before, after;
+  for (size_t k = 0; k < inputs; ++k) {
+    const Dtype own = arguments[k].is_array() ? arguments[k].array().dtype() : types.types[k];
+    in_params += (k ? ", " : "") + type_name(own) + " a" + std::to_string(k);
+    before += input_line(types, k, own);
+  }
+  for (size_t k = 0; k < outputs; ++k) {
+    const std::string id = std::to_string(k);
+    const Dtype from = types.types[inputs + k], computing = computing_dtype(from);
+    const bool given = inputs + k < arguments.size();
+    const Dtype to = given ? arguments[inputs + k].array().dtype() : from;
+    out_params += (k ? ", " : "") + type_name(to) + " r" + id;
+    before += std::string(info(computing).c_type) + " out" + id + ";\n";
+    after += "\nr" + id + " = " + cast_text(from, to, cast_text(computing, from, "out" + id)) + ";";
+  }
+  KernelOptions options;
+  const Dtype computing = computing_dtype(types.loop);
+  options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers;
+  return ElementwiseKernel(in_params, out_params, before + row.body + after, row.name, std::move(options));
+}
+
+void check_outputs_cast(const Row& row, const LoopTypes& types, std::span<const Argument> outputs) {
+  const size_t inputs = static_cast<size_t>(input_count(row));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const Dtype from = types.types[inputs + k], to = outputs[k].array().dtype();
+    if (can_cast_same_kind(from, to)) continue;
+    throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' output from dtype('" + name(from) +
+                    "') to dtype('" + name(to) + "') with casting rule 'same_kind'");
+  }
+}
+
+const Variant& find_variant(const Row& row, std::span<const Argument> arguments, std::optional<Dtype> dtype) {
+  std::atomic<Variant*>& head = variants_of(row);
+  const uint64_t key = variant_key(arguments, dtype);
+  for (Variant* variant = head.load(std::memory_order_acquire); variant; variant = variant->next)
+    if (variant->key == key) return *variant;
+
+  const size_t inputs = static_cast<size_t>(input_count(row));
+  const LoopTypes types = loop_types(row, arguments.first(inputs), dtype);
+  check_outputs_cast(row, types, arguments.subspan(inputs));
+  ElementwiseKernel kernel = make_kernel(row, types, arguments);
+
+  static std::mutex publishing;
+  std::lock_guard lock(publishing);
+  for (Variant* variant = head.load(std::memory_order_acquire); variant; variant = variant->next)
+    if (variant->key == key) return *variant;
+  auto* made = new Variant{key, types, std::move(kernel), head.load(std::memory_order_relaxed)};
+  head.store(made, std::memory_order_release);
+  return *made;
+}
+
+/// The scalar as the loop's type, so that the kernel passes it as it is. A NumPy scalar is cast; a literal must fit.
+Scalar cast_scalar(const Scalar& scalar, Dtype dtype) {
+  check_literal_fits(scalar, dtype);
+  alignas(16) std::byte element[16];
+  scalar.store(dtype, element);
+  return Scalar::load(dtype, element);
+}
+
+bool same_layout(const Array& a, const Array& b) {
+  return a.data() == b.data() && a.itemsize() == b.itemsize() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+/// Arguments of one call, owning what it made of the caller's: broadcast views, copies, new outputs.
+class Call {
+ public:
+  Call(const Row& row, std::span<const Argument> arguments)
+      : row_(row), inputs_(static_cast<size_t>(input_count(row))), size_(arguments.size()) {
+    for (size_t k = 0; k < size_; ++k) list_[k] = arguments[k];
+  }
+
+  std::vector<Array> run(const Variant& variant) {
+    bool any_array = false;
+    for (size_t k = 0; k < inputs_; ++k) {
+      any_array |= list_[k].is_array();
+      if (!list_[k].is_array()) list_[k] = Argument(cast_scalar(list_[k].scalar(), variant.types.types[k]));
+    }
+    if (size_ > inputs_) {
+      prepare_given_outputs();
+    } else if (!any_array) {
+      make_outputs(variant);
+    }
+    return variant.kernel.call(std::span<const Argument>(list_, size_));
+  }
+
+ private:
+  const Array& own(size_t k, Array array) {
+    owned_[k] = std::move(array);
+    list_[k] = Argument(owned_[k]);
+    return owned_[k];
+  }
+
+  /// Scalars alone give 0-d arrays.
+  void make_outputs(const Variant& variant) {
+    const size_t outputs = static_cast<size_t>(output_count(row_));
+    for (size_t k = 0; k < outputs; ++k) own(inputs_ + k, Array::empty(Dims(), variant.types.types[inputs_ + k]));
+    size_ = inputs_ + outputs;
+  }
+
+  void prepare_given_outputs() {
+    const Dims& shape = list_[inputs_].array().shape();
+    check_output_shapes();
+    for (size_t k = 0; k < inputs_; ++k) {
+      if (!list_[k].is_array()) continue;
+      if (!(list_[k].array().shape() == shape)) own(k, list_[k].array().broadcast_to(shape));
+      for (size_t out = inputs_; out < size_; ++out) {
+        const Array &input = list_[k].array(), &output = list_[out].array();
+        if (input.may_overlap(output) && !same_layout(input, output)) own(k, input.copy());
+      }
+    }
+  }
+
+  void check_output_shapes() const {
+    std::vector<const Dims*> shapes;
+    for (size_t k = 0; k < inputs_; ++k)
+      if (list_[k].is_array()) shapes.push_back(&list_[k].array().shape());
+    for (size_t k = inputs_; k < size_; ++k) {
+      if (!list_[k].array().writable()) throw ValueError("output array is read-only");
+      shapes.push_back(&list_[k].array().shape());
+    }
+    const Dims common = broadcast_shapes(shapes);
+    for (size_t k = inputs_; k < size_; ++k) {
+      const Dims& output = list_[k].array().shape();
+      if (!(output == common))
+        throw ShapeError("non-broadcastable output operand with shape " + to_string(output) +
+                         " doesn't match the broadcast shape " + to_string(common));
+    }
+  }
+
+  const Row& row_;
+  size_t inputs_, size_;
+  Argument list_[kMaxArguments] = {0, 0, 0, 0, 0, 0};
+  Array owned_[kMaxArguments];
+};
+
+/// NumPy raises where the body would have to give a fraction.
+void check_exponents(const Argument& exponent) {
+  bool negative = false;
+  if (!exponent.is_array()) {
+    negative = kind(exponent.scalar().dtype()) == Kind::signed_integer && exponent.scalar().as_int64() < 0;
+  } else if (kind(exponent.array().dtype()) == Kind::signed_integer && exponent.array().size() > 0) {
+    negative = min(exponent.array()).item().as_int64() < 0;
+  }
+  if (negative) throw ValueError("Integers to negative integer powers are not allowed.");
+}
+
+/// A literal that the other side cannot hold is compared as the 64-bit integer it is.
+bool needs_own_type(const Argument& argument, const Argument& other) {
+  if (argument.is_array() || !argument.scalar().weak() || !is_integer(argument.scalar().dtype())) return false;
+  const Dtype dtype = other.is_array() ? other.array().dtype() : other.scalar().dtype();
+  return is_integer(dtype) && (other.is_array() || !other.scalar().weak()) && !argument.scalar().fits(dtype);
+}
+
+/// x ** 2 is x * x: exact, and as fast as memory.
+std::optional<ElementwiseFunction> cheaper_power(std::span<const Argument> arguments) {
+  if (!arguments[0].is_array() || arguments[1].is_array() || !arguments[1].scalar().weak()) return {};
+  const Argument& exponent = arguments[1];
+  if (kind(exponent.scalar().dtype()) == Kind::complex || arguments[0].array().dtype() == Dtype::bool_) return {};
+  const bool integers = is_integer(arguments[0].array().dtype());
+  if (exponent.scalar().as_double() != 2.0 || (integers && !is_integer(exponent.scalar().dtype()))) return {};
+  return ElementwiseFunction("square");
+}
+
+}  // namespace
+}  // namespace ops
+
+ElementwiseFunction::ElementwiseFunction(const char* name) {
+  const int index = ops::find_elementwise(name);
+  if (index < 0) throw ValueError(std::string("there is no elementwise function named ") + name);
+  row_ = &ops::elementwise_table()[static_cast<size_t>(index)];
+}
+
+const char* ElementwiseFunction::name() const { return row_->name; }
+int ElementwiseFunction::nin() const { return ops::input_count(*row_); }
+int ElementwiseFunction::nout() const { return ops::output_count(*row_); }
+const char* ElementwiseFunction::documentation() const { return row_->documentation; }
+
+std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments, std::optional<Dtype> dtype) const {
+  using namespace ops;
+  const size_t inputs = static_cast<size_t>(nin()), all = inputs + static_cast<size_t>(nout());
+  if (arguments.size() != inputs && arguments.size() != all)
+    throw TypeError(std::string(name()) + "() takes " + std::to_string(inputs) + " inputs and optionally " +
+                    std::to_string(all - inputs) + " outputs, but " + std::to_string(arguments.size()) +
+                    " arguments were given");
+  for (size_t k = inputs; k < arguments.size(); ++k)
+    if (!arguments[k].is_array()) throw TypeError(std::string(name()) + "(): return arrays must be of ArrayType");
+
+  if (row_->rule == Rule::compare) {
+    for (size_t k : {0, 1}) {
+      if (!needs_own_type(arguments[k], arguments[1 - k])) continue;
+      std::vector<Argument> list(arguments.begin(), arguments.end());
+      list[k] = Argument(list[k].scalar().typed(list[k].scalar().dtype()));
+      return call(list, dtype);
+    }
+  }
+  if (row_->rule == Rule::power && !dtype) {
+    if (const auto cheaper = cheaper_power(arguments)) {
+      std::vector<Argument> list(arguments.begin(), arguments.end());
+      list.erase(list.begin() + 1);
+      return cheaper->call(list);
+    }
+  }
+  const Variant& variant = find_variant(*row_, arguments, dtype);
+  if (row_->rule == Rule::power && is_integer(variant.types.loop)) check_exponents(arguments[1]);
+  return Call(*row_, arguments).run(variant);
+}
+
+std::vector<std::string> elementwise_names() {
+  std::vector<std::string> names;
+  for (const auto& row : ops::elementwise_table()) names.emplace_back(row.name);
+  for (const auto& alias : ops::elementwise_aliases()) names.emplace_back(alias.alias);
+  return names;
+}
+
+}  // namespace iruka

@@ -1,0 +1,55 @@
+// One row an elementwise function: its types, its body and its documentation.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <string_view>
+
+#include "iruka/ops.h"
+
+namespace iruka {
+namespace ops {
+
+/// What the list of loops alone does not say about how dtypes are chosen.
+enum class Rule : uint8_t {
+  promote,      ///< the first loop that holds every input without loss
+  refuse_bool,  ///< the same, but bools alone are a TypeError
+  true_divide,  ///< integers and bools are divided as float64
+  compare,      ///< the same as promote, but int64 beside uint64 is compared exactly, and a literal may be out of range
+  power,        ///< the same as promote, but integers to negative integers are a ValueError
+};
+
+/// Most arguments, inputs and outputs together, that a row may have.
+inline constexpr int kMaxArguments = 6;
+
+struct Variant;  // a kernel for given dtypes; elementwise.cpp
+
+}  // namespace ops
+
+struct ElementwiseFunction::Row {
+  const char* name;
+  /// NumPy's notation: T is the loop's dtype, R its real part's, ? bool, l int64, i int32, B uint8.
+  const char* signature;
+  /// The loops' dtypes in the order they are tried: NumPy's characters, and E for bfloat16.
+  const char* loops;
+  /// Sets out0, out1... from in0, in1.... T and R name the computing types: float16 and bfloat16 compute in float.
+  /// S is the type T is stored as.
+  const char* body;
+  const char* documentation;
+  ops::Rule rule = ops::Rule::promote;
+  const char* helpers = "";  ///< functions that the body calls
+};
+
+namespace ops {
+
+std::span<const ElementwiseFunction::Row> elementwise_table();
+/// The row's index, also for a second name (mod for remainder); -1 where there is none.
+int find_elementwise(std::string_view name);
+/// The second names, each with the row's own.
+struct Alias {
+  const char *alias, *name;
+};
+std::span<const Alias> elementwise_aliases();
+
+}  // namespace ops
+}  // namespace iruka
