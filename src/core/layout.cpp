@@ -60,15 +60,15 @@ void LoopLayout::merge_axes() {
   rank_ = merged + 1;
 }
 
-/// Whether axis `inner` must go outside axis `outer`: the first operand that walks both decides.
-bool LoopLayout::inner_before_outer(int outer, int inner, int first_output) const {
+/// The first operand that walks both axes decides, outputs first.
+LoopLayout::Order LoopLayout::order_of(int outer, int inner, int first_output) const {
   for (int i = 0; i < operands_; ++i) {
     const int operand = (first_output + i) % operands_;
     const int64_t outer_step = std::abs(stride(operand, outer)), inner_step = std::abs(stride(operand, inner));
     if (outer_step == 0 || inner_step == 0 || outer_step == inner_step) continue;
-    return outer_step < inner_step;
+    return outer_step < inner_step ? Order::swap : Order::keep;
   }
-  return false;
+  return Order::any;
 }
 
 void LoopLayout::swap_axes(int a, int b) {
@@ -97,9 +97,15 @@ void LoopLayout::reorder_axes(int first_output) {
     }
     if (backwards && !forwards && extent(axis) > 1) flip_axis(axis);
   }
-  // Axes of extent 1 say nothing about order; merge_axes() drops them wherever they are.
+  // An insertion sort that looks past axes it cannot compare with, as NumPy's iterator does.
   for (int next = 1; next < rank_; ++next) {
-    for (int axis = next; axis > 0 && inner_before_outer(axis - 1, axis, first_output); --axis) swap_axes(axis - 1, axis);
+    int place = next;
+    for (int axis = next - 1; axis >= 0; --axis) {
+      const Order order = order_of(axis, next, first_output);
+      if (order == Order::keep) break;
+      if (order == Order::swap) place = axis;
+    }
+    for (int axis = next; axis > place; --axis) swap_axes(axis - 1, axis);
   }
 }
 

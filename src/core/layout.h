@@ -49,7 +49,8 @@ class LoopLayout {
   const int64_t* storage() const { return heap_ ? heap_.get() : inline_; }
   int64_t* storage() { return heap_ ? heap_.get() : inline_; }
   int64_t* mutable_strides(int operand) { return storage() + pitch_ * (operand + 1); }
-  bool inner_before_outer(int outer, int inner, int first_output) const;
+  enum class Order : uint8_t { keep, swap, any };
+  Order order_of(int outer, int inner, int first_output) const;
   void swap_axes(int a, int b);
   void flip_axis(int axis);
 
