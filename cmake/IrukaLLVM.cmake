@@ -17,7 +17,7 @@ if(NOT IRUKA_LLVM_VERSION MATCHES "^22\\.")
 endif()
 iruka_llvm_config(IRUKA_LLVM_INCLUDE --includedir)
 iruka_llvm_config(IRUKA_LLVM_LIBRARIES --libdir)
-iruka_llvm_config(components --link-static --libs x86 jitlink passes)
+iruka_llvm_config(components --link-static --libs x86 jitlink passes coverage)
 
 set(IRUKA_CLANG_LIBRARIES "")
 foreach(library Frontend CodeGen Driver Options Serialization Parse Sema Analysis AnalysisLifetimeSafety Edit AST ASTMatchers
@@ -37,7 +37,10 @@ find_library(IRUKA_SLEEF NAMES sleef REQUIRED)
 find_library(IRUKA_ZLIB NAMES libz.a z REQUIRED)
 find_library(IRUKA_ZSTD NAMES libzstd.a zstd REQUIRED)
 include(CheckLinkerFlag)
-check_linker_flag(CXX "-Wl,--pack-dyn-relocs=relr" IRUKA_LINKER_HAS_RELR)
+# Two hundred thousand relative relocations are most of a load; packed, they are nearly free.
+get_directory_property(CMAKE_REQUIRED_LINK_OPTIONS LINK_OPTIONS)  # the check does not see them by itself
+check_linker_flag(CXX "-Wl,-z,pack-relative-relocs" IRUKA_LINKER_PACKS_RELOCATIONS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
 function(iruka_link_llvm target)
   target_include_directories(${target} SYSTEM PRIVATE ${IRUKA_LLVM_INCLUDE})
@@ -47,9 +50,9 @@ function(iruka_link_llvm target)
   target_link_libraries(${target} PRIVATE
     -Wl,--start-group ${IRUKA_CLANG_LIBRARIES} -Wl,--end-group ${IRUKA_LLVM_STATIC_LIBRARIES}
     ${IRUKA_SLEEF} ${IRUKA_ZLIB} ${IRUKA_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic -Wl,-z,now
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,defs
     -Wl,-z,relro -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
-  if(IRUKA_LINKER_HAS_RELR)
-    target_link_options(${target} PRIVATE -Wl,--pack-dyn-relocs=relr)
+  if(IRUKA_LINKER_PACKS_RELOCATIONS)
+    target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
   endif()
 endfunction()

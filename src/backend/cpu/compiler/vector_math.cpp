@@ -9,7 +9,7 @@
 #include "backend/cpu/compiler/host.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 
-extern "C" float Sleef_expf1_u10(float);
+extern "C" float Sleef_expf1_u10purec(float);
 
 namespace iruka::cpu_backend {
 namespace {
@@ -46,7 +46,7 @@ struct Tables {
 /// The library that holds SLEEF, whatever name a wheel gave the file.
 void* sleef_library() {
   Dl_info info;
-  if (!dladdr(reinterpret_cast<void*>(&Sleef_expf1_u10), &info)) return nullptr;
+  if (!dladdr(reinterpret_cast<void*>(&Sleef_expf1_u10purec), &info)) return nullptr;
   return dlopen(info.dli_fname, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
 }
 
