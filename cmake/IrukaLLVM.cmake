@@ -50,8 +50,11 @@ function(iruka_link_llvm target)
   target_link_libraries(${target} PRIVATE
     -Wl,--start-group ${IRUKA_CLANG_LIBRARIES} -Wl,--end-group ${IRUKA_LLVM_STATIC_LIBRARIES}
     ${IRUKA_SLEEF} ${IRUKA_ZLIB} ${IRUKA_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
-  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,defs
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic -Wl,-z,now
     -Wl,-z,relro -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
+  if(NOT IRUKA_SANITIZE)  # Clang's sanitizer runtime is in the executable alone
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
   if(IRUKA_LINKER_PACKS_RELOCATIONS)
     target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
   endif()
