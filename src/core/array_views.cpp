@@ -162,8 +162,8 @@ Array Array::reshape(const Dims& shape) const {
 }
 
 std::optional<Array> Array::reshape_view(const Dims& shape) const {
+  if (shape == shape_) return *this;
   Dims target = infer_extent(shape, size_);
-  if (target == shape_) return *this;
   if (is_c_contiguous()) {
     Dims strides = c_strides(target, itemsize());
     return rebuild(*this, std::move(target), std::move(strides));
@@ -188,7 +188,8 @@ Array Array::broadcast_to(const Dims& shape) const {
 
 Array Array::squeeze(std::optional<int> axis) const {
   int only = -1;
-  if (axis) {
+  const bool scalar = ndim() == 0 && (axis == 0 || axis == -1);  // NumPy lets these pass
+  if (axis && !scalar) {
     only = normalize_axis("squeeze", *axis, ndim());
     if (shape_[only] != 1)
       throw ShapeError("squeeze: cannot select an axis to squeeze out which has size not equal to one: axis " +
