@@ -117,10 +117,11 @@ class Reader {
     read_header();
     check_size(where_, "JPEG", info_.image_width, info_.image_height, options.max_pixels);
     check_plausible();
+    int turned = options.apply_orientation ? orientation() : 1;
     int channels = choose_color_space(options.mode);
     Array picture = new_picture(info_.image_height, info_.image_width, channels, Dtype::uint8);
     read_rows(static_cast<uint8_t*>(picture.data()), static_cast<int64_t>(info_.image_width) * channels, channels);
-    return options.apply_orientation ? upright(picture, orientation()) : picture;
+    return upright(picture, turned);
   }
 
  private:
@@ -212,6 +213,7 @@ class Reader {
     });
   }
 
+  /// From the markers that the header's reading saved; libjpeg forgets them when the picture is done.
   int orientation() const {
     static constexpr char kExif[6] = {'E', 'x', 'i', 'f', 0, 0};
     for (jpeg_saved_marker_ptr marker = info_.marker_list; marker; marker = marker->next) {
