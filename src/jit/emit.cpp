@@ -14,14 +14,14 @@ std::string quoted(const char* file, const std::string& text) {
   return std::string("#line 1 \"") + file + "\"\n" + text + "\n#line 1 \"generated\"\n";
 }
 
-// Stores that go past the cache: an element of any size as unsigned words. x86 orders them only by a fence.
+// The loop vectoriser leaves non-temporal element stores scalar, so results gather in a buffer in the first-level cache
+// and leave it a cache line at a time. x86 orders such stores only by a fence.
 constexpr const char* kStreamFunctions = R"(
-template <class T> static inline __attribute__((always_inline)) void iruka_stream_store(T* to, const T& value) {
-  if constexpr (sizeof(T) == 1) __builtin_nontemporal_store(__builtin_bit_cast(uint8_t, value), (uint8_t*)to);
-  else if constexpr (sizeof(T) == 2) __builtin_nontemporal_store(__builtin_bit_cast(uint16_t, value), (uint16_t*)to);
-  else if constexpr (sizeof(T) == 4) __builtin_nontemporal_store(__builtin_bit_cast(uint32_t, value), (uint32_t*)to);
-  else if constexpr (sizeof(T) == 8) __builtin_nontemporal_store(__builtin_bit_cast(uint64_t, value), (uint64_t*)to);
-  else *to = value;
+typedef uint64_t iruka_line __attribute__((vector_size(64)));
+template <class T, int N> static inline __attribute__((always_inline)) void iruka_stream(T* to, const T (&from)[N]) {
+  static_assert(N * sizeof(T) % sizeof(iruka_line) == 0);
+  for (int k = 0; k < int(N * sizeof(T) / sizeof(iruka_line)); ++k)
+    __builtin_nontemporal_store(((const iruka_line*)from)[k], (iruka_line*)to + k);
 }
 static inline void iruka_stream_fence() {
 #if defined(__x86_64__)
@@ -127,8 +127,10 @@ class Emitter {
             "(const unsigned char* iruka_block, ptrdiff_t iruka_begin, ptrdiff_t iruka_end) {\n"
             "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
     if (names_count()) out_ += "[[maybe_unused]] const ptrdiff_t n = iruka_a.n;\n";
-    const std::string shape = kernel_.sees_indexer ? "iruka_a.indexer_shape" : "&iruka_a.n";
-    out_ += "[[maybe_unused]] " + indexer_type() + " _ind(iruka_a.n, " + shape + ");\n";
+    std::string shape = "iruka_a.n";
+    for (int axis = 0; kernel_.sees_indexer && axis < signature_.indexer_rank; ++axis)
+      shape = (axis ? shape + ", " : "") + "iruka_a.indexer_shape[" + number(axis) + "]";
+    out_ += "[[maybe_unused]] " + indexer_type() + " _ind{iruka_a.n, {" + shape + "}};\n";
     each([&](size_t k, const Parameter& parameter) { bind(k, parameter); });
     if (!kernel_.loop_prep.empty()) {
       out_ += quoted("loop_prep", kernel_.loop_prep) + ";\n";
@@ -191,11 +193,7 @@ class Emitter {
     each([&](size_t k, const Parameter&) {
       if (!is_plain(k) || !kernel_.is_stored(k)) return;
       const std::string local = "iruka_e" + number(k);
-      if (stream && kernel_.is_output(k)) {
-        out_ += "iruka_stream_store(&" + address(k) + ", " + local + ");\n";
-      } else {
-        out_ += address(k) + " = " + local + ";\n";
-      }
+      out_ += (stream && kernel_.is_output(k) ? "iruka_buffer" + number(k) + "[iruka_k]" : address(k)) + " = " + local + ";\n";
     });
   }
 
@@ -216,18 +214,20 @@ class Emitter {
 
   void stream_loop() {
     const std::string chunk = number(kStreamChunk);
-    out_ += "ptrdiff_t iruka_base = iruka_begin;\nfor (; iruka_base + " + chunk + " <= iruka_end; iruka_base += " + chunk + ") {\n";
-    each([&](size_t k, const Parameter&) {
-      if (is_plain(k) && signature_.operands[k].access == Access::contiguous && kernel_.is_output(k))
-        out_ += type(k) + "* iruka_p" + number(k) + " = (" + type(k) + "*)__builtin_assume_aligned(iruka_a.data" + number(k) +
-                " + iruka_base, 64);\n";
+    const auto each_output = [this](auto&& callable) {
+      each([&](size_t k, const Parameter&) { if (kernel_.is_output(k) && is_plain(k)) callable(number(k), type(k)); });
+    };
+    each_output([&](const std::string& id, const std::string& type) {
+      out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + chunk + "];\n";
     });
-    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = 0; iruka_k < " + chunk + "; ++iruka_k) {\n";
-    element("(iruka_base + iruka_k)", [&](size_t k) {
-      const bool aligned = signature_.operands[k].access == Access::contiguous && kernel_.is_output(k);
-      return aligned ? "iruka_p" + number(k) + "[iruka_k]" : flat_address(k, "(iruka_base + iruka_k)");
-    }, true);
-    out_ += "}\n}\n";
+    out_ += "ptrdiff_t iruka_base = iruka_begin;\nfor (; iruka_base + " + chunk + " <= iruka_end; iruka_base += " + chunk + ") {\n" +
+            parallel_pragma() + "for (ptrdiff_t iruka_k = 0; iruka_k < " + chunk + "; ++iruka_k) {\n";
+    element("(iruka_base + iruka_k)", [&](size_t k) { return flat_address(k, "(iruka_base + iruka_k)"); }, true);
+    out_ += "}\n";
+    each_output([&](const std::string& id, const std::string&) {
+      out_ += "iruka_stream(iruka_a.data" + id + " + iruka_base, iruka_buffer" + id + ");\n";
+    });
+    out_ += "}\n";
     flat_loop("iruka_base", "iruka_end");
     out_ += "iruka_stream_fence();\n";
   }

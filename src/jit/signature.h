@@ -57,7 +57,7 @@ static_assert(std::is_trivially_copyable_v<Signature>);
 static_assert(sizeof(OperandSignature) == 3 && offsetof(Signature, operands) == 8, "bytes() must have no padding");
 
 /// Elements a streamed loop writes at a time; ranges begin at multiples of it so that stores are aligned.
-inline constexpr int64_t kStreamChunk = 256;
+inline constexpr int64_t kStreamChunk = 1024;
 /// Edge of a tile of LoopForm::tiles.
 inline constexpr int64_t kTileEdge = 32;
 
