@@ -59,40 +59,32 @@ IRUKA_INLINE float remquo(float x, float y, int* quotient) { return remquof(x, y
 #undef IRUKA_EXTERNAL_2
 #undef IRUKA_PURE
 
-// One definition, CUDA's three names: f(float), f(double), ff(float).
-#define IRUKA_NAMES_1(name, expression)                             \
-  IRUKA_INLINE double name(double x) { using T = double; (void)T(); return expression; } \
-  IRUKA_INLINE float name(float x) { using T = float; (void)T(); return expression; }    \
-  IRUKA_INLINE float name##f(float x) { return name(x); }
-#define IRUKA_NAMES_2(name, expression)                                       \
-  IRUKA_INLINE double name(double x, double y) { using T = double; (void)T(); return expression; } \
-  IRUKA_INLINE float name(float x, float y) { using T = float; (void)T(); return expression; }     \
-  IRUKA_INLINE float name##f(float x, float y) { return name(x, y); }
-
-IRUKA_NAMES_1(sqrt, __builtin_elementwise_sqrt(x))
-IRUKA_NAMES_1(fabs, __builtin_elementwise_abs(x))
-IRUKA_NAMES_1(floor, __builtin_elementwise_floor(x))
-IRUKA_NAMES_1(ceil, __builtin_elementwise_ceil(x))
-IRUKA_NAMES_1(trunc, __builtin_elementwise_trunc(x))
-IRUKA_NAMES_1(round, __builtin_elementwise_round(x))
-IRUKA_NAMES_1(rint, __builtin_elementwise_rint(x))
-IRUKA_NAMES_1(nearbyint, __builtin_elementwise_nearbyint(x))
-IRUKA_NAMES_2(copysign, __builtin_elementwise_copysign(x, y))
-IRUKA_NAMES_2(fmin, __builtin_elementwise_minnum(x, y))
-IRUKA_NAMES_2(fmax, __builtin_elementwise_maxnum(x, y))
-IRUKA_NAMES_2(fdim, x > y ? x - y : (x != x || y != y ? x + y : T(0)))
-IRUKA_INLINE double fma(double x, double y, double z) { return __builtin_elementwise_fma(x, y, z); }
-IRUKA_INLINE float fma(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
+// What the processor does itself: for float and double as a template, and under the name with f.
+#define IRUKA_BUILTIN_1(name, builtin)                                                \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x) { return builtin(x); }        \
+  IRUKA_INLINE float name##f(float x) { return builtin(x); }
+#define IRUKA_BUILTIN_2(name, builtin)                                                \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x, T y) { return builtin(x, y); } \
+  IRUKA_INLINE float name##f(float x, float y) { return builtin(x, y); }
+IRUKA_BUILTIN_1(sqrt, __builtin_elementwise_sqrt)
+IRUKA_BUILTIN_1(fabs, __builtin_elementwise_abs)
+IRUKA_BUILTIN_1(floor, __builtin_elementwise_floor)
+IRUKA_BUILTIN_1(ceil, __builtin_elementwise_ceil)
+IRUKA_BUILTIN_1(trunc, __builtin_elementwise_trunc)
+IRUKA_BUILTIN_1(round, __builtin_elementwise_round)
+IRUKA_BUILTIN_1(rint, __builtin_elementwise_rint)
+IRUKA_BUILTIN_1(nearbyint, __builtin_elementwise_nearbyint)
+IRUKA_BUILTIN_2(copysign, __builtin_elementwise_copysign)
+IRUKA_BUILTIN_2(fmin, __builtin_elementwise_minnum)
+IRUKA_BUILTIN_2(fmax, __builtin_elementwise_maxnum)
+#undef IRUKA_BUILTIN_1
+#undef IRUKA_BUILTIN_2
+template <iruka::Floating T> IRUKA_INLINE T fma(T x, T y, T z) { return __builtin_elementwise_fma(x, y, z); }
 IRUKA_INLINE float fmaf(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
-
-IRUKA_INLINE bool isnan(double x) { return __builtin_isnan(x); }
-IRUKA_INLINE bool isnan(float x) { return __builtin_isnan(x); }
-IRUKA_INLINE bool isinf(double x) { return __builtin_isinf(x); }
-IRUKA_INLINE bool isinf(float x) { return __builtin_isinf(x); }
-IRUKA_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
-IRUKA_INLINE bool isfinite(float x) { return __builtin_isfinite(x); }
-IRUKA_INLINE bool signbit(double x) { return iruka::to_bits(x) >> 63; }
-IRUKA_INLINE bool signbit(float x) { return iruka::to_bits(x) >> 31; }
+template <iruka::Floating T> IRUKA_INLINE bool isnan(T x) { return __builtin_isnan(x); }
+template <iruka::Floating T> IRUKA_INLINE bool isinf(T x) { return __builtin_isinf(x); }
+template <iruka::Floating T> IRUKA_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
+template <iruka::Floating T> IRUKA_INLINE bool signbit(T x) { return iruka::to_bits(x) >> (sizeof(T) * 8 - 1); }
 
 namespace iruka {
 
@@ -152,9 +144,9 @@ template <class T> IRUKA_INLINE T cos_of_pi(T x) {
 }
 
 /// The normal quantile for probability 0.5 + `offset`; `tail` is the smaller of p and 1 - p. Wichura, AS 241 (1988).
-inline double normal_quantile(double offset, double tail) {
+template <Floating T> inline double normal_quantile(T offset, double tail) {
   if (fabs(offset) <= 0.425) {
-    double r = 0.180625 - offset * offset;
+    double r = 0.180625 - (double)offset * offset;
     return offset *
            (((((((2.5090809287301226727e+3 * r + 3.3430575583588128105e+4) * r + 6.7265770927008700853e+4) * r +
                 4.5921953931549871457e+4) * r + 1.3731693765509461125e+4) * r + 1.9715909503065514427e+3) * r +
@@ -163,7 +155,7 @@ inline double normal_quantile(double offset, double tail) {
                 2.1213794301586595867e+4) * r + 5.3941960214247511077e+3) * r + 6.8718700749205790830e+2) * r +
              4.2313330701600911252e+1) * r + 1.0);
   }
-  if (!(tail > 0)) return tail == 0 ? copysign((double)INFINITY, offset) : NAN;
+  if (!(tail > 0)) return tail == 0 ? copysign((double)INFINITY, (double)offset) : NAN;
   double r = sqrt(-log(tail));
   double z;
   if (r <= 5) {
@@ -183,12 +175,12 @@ inline double normal_quantile(double offset, double tail) {
             7.86869131145613259100e-4) * r + 1.48753612908506148525e-2) * r + 1.36929880922735805310e-1) * r +
          5.99832206555887937690e-1) * r + 1.0);
   }
-  return copysign(z, offset);
+  return copysign(z, (double)offset);
 }
 
 /// Modified Bessel functions: the power series (all terms positive) to 30, Hankel's asymptotic series beyond.
-inline double bessel_i(int order, double x) {
-  double a = fabs(x), term = order ? a / 2 : 1, sum = term;
+template <Floating T> inline double bessel_i(int order, T x) {
+  T a = fabs(x), term = order ? a / 2 : 1, sum = term;
   if (a <= 30) {
     for (int k = 1; k < 80; ++k) {
       term *= a / 2 * (a / 2) / ((double)k * (k + order));
@@ -207,8 +199,8 @@ inline double bessel_i(int order, double x) {
 }
 
 /// erfc(-x / sqrt 2) / 2, with the rounding error of the quotient put back to first order.
-inline double normal_cdf(double x) {
-  double t = -x * M_SQRT1_2;
+template <Floating T> inline double normal_cdf(T x) {
+  T t = -x * M_SQRT1_2;
   double error = fma(-x, M_SQRT1_2, -t) + x * 4.8336466567264567e-17;
   double value = erfc(t);
   if (fabs(t) < 27) value -= M_2_SQRTPI * exp(-t * t) * error;
@@ -217,42 +209,53 @@ inline double normal_cdf(double x) {
 
 }  // namespace iruka
 
+// Templates under every name, so that only what a body uses is instantiated.
+#define IRUKA_NAMES_1(name, expression)                                               \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x) { return (T)(expression); }   \
+  IRUKA_INLINE float name##f(auto x) { return name((float)x); }
+#define IRUKA_NAMES_2(name, expression)                                                  \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x, T y) { return (T)(expression); } \
+  IRUKA_INLINE float name##f(auto x, auto y) { return name((float)x, (float)y); }
 IRUKA_NAMES_1(rsqrt, 1 / sqrt(x))
 IRUKA_NAMES_1(rcbrt, 1 / cbrt(x))
 IRUKA_NAMES_1(sinpi, iruka::sin_of_pi(x))
 IRUKA_NAMES_1(cospi, iruka::cos_of_pi(x))
 IRUKA_NAMES_1(logb, x == 0 ? -T(INFINITY) : (isfinite(x) ? (T)iruka::integer_log(x) : x * x))
-IRUKA_NAMES_1(erfinv, (T)(M_SQRT1_2 * iruka::normal_quantile(0.5 * x, 0.5 * (1 - fabs((double)x)))))
-IRUKA_NAMES_1(erfcinv, (T)(-M_SQRT1_2 * iruka::normal_quantile(0.5 * ((double)x - 1), 0.5 * (x < 1 ? (double)x : 2 - (double)x))))
-IRUKA_NAMES_1(normcdf, (T)iruka::normal_cdf(x))
-IRUKA_NAMES_1(normcdfinv, (T)iruka::normal_quantile((double)x - 0.5, x < T(0.5) ? (double)x : 1 - (double)x))
-IRUKA_NAMES_1(cyl_bessel_i0, (T)iruka::bessel_i(0, x))
-IRUKA_NAMES_1(cyl_bessel_i1, (T)iruka::bessel_i(1, x))
+IRUKA_NAMES_1(erfinv, M_SQRT1_2 * iruka::normal_quantile((T)0.5 * x, 0.5 * (1 - fabs((double)x))))
+IRUKA_NAMES_1(erfcinv, -M_SQRT1_2 * iruka::normal_quantile(0.5 * ((double)x - 1), 0.5 * fmin((double)x, 2 - (double)x)))
+IRUKA_NAMES_1(normcdf, iruka::normal_cdf((double)x))
+IRUKA_NAMES_1(normcdfinv, iruka::normal_quantile((double)x - 0.5, fmin((double)x, 1 - (double)x)))
+IRUKA_NAMES_1(cyl_bessel_i0, iruka::bessel_i(0, (double)x))
+IRUKA_NAMES_1(cyl_bessel_i1, iruka::bessel_i(1, (double)x))
 IRUKA_NAMES_2(rhypot, 1 / hypot(x, y))
 IRUKA_NAMES_2(nextafter, iruka::next_after(x, y))
+IRUKA_NAMES_2(fdim, x > y ? x - y : (x != x || y != y ? x + y : 0))
 #undef IRUKA_NAMES_1
 #undef IRUKA_NAMES_2
 
-// The rest of the API: results that are integers, or come through pointers.
-#define IRUKA_REST(T, f)                                                                                  \
-  IRUKA_INLINE T scalbn##f(T x, int n) { return iruka::scale_by_power(x, n); }                            \
-  IRUKA_INLINE T scalbln##f(T x, long n) {                                                                \
-    return iruka::scale_by_power(x, n > 9999 ? 9999 : (n < -9999 ? -9999 : (int)n));                      \
-  }                                                                                                       \
-  IRUKA_INLINE T ldexp##f(T x, int n) { return iruka::scale_by_power(x, n); }                             \
-  IRUKA_INLINE T frexp##f(T x, int* exponent) { return iruka::split_exponent(x, exponent); }              \
-  IRUKA_INLINE T modf##f(T x, T* integer) { return iruka::split_integer(x, integer); }                    \
-  IRUKA_INLINE int ilogb##f(T x) { return iruka::integer_log(x); }                                        \
-  IRUKA_INLINE long lrint##f(T x) { return (long)rint(x); }                                               \
-  IRUKA_INLINE long long llrint##f(T x) { return (long long)rint(x); }                                    \
-  IRUKA_INLINE long lround##f(T x) { return (long)round(x); }                                             \
-  IRUKA_INLINE long long llround##f(T x) { return (long long)round(x); }                                  \
-  IRUKA_INLINE void sincos##f(T x, T* s, T* c) { *s = sin(x), *c = cos(x); }                              \
-  IRUKA_INLINE void sincospi##f(T x, T* s, T* c) { *s = sinpi(x), *c = cospi(x); }
-IRUKA_REST(double, )
-IRUKA_REST(float, )
-IRUKA_REST(float, f)
-#undef IRUKA_REST
+// The rest of the API: with a second argument or result that is an integer, or results through pointers.
+#define IRUKA_NAMES_N(result, name, expression)                                       \
+  template <iruka::Floating T> IRUKA_INLINE result name(T x, auto n) { return expression; } \
+  IRUKA_INLINE auto name##f(auto x, auto n) { return name((float)x, n); }
+IRUKA_NAMES_N(T, scalbn, iruka::scale_by_power(x, (int)n))
+IRUKA_NAMES_N(T, scalbln, iruka::scale_by_power(x, n > 9999 ? 9999 : (n < -9999 ? -9999 : (int)n)))
+IRUKA_NAMES_N(T, ldexp, iruka::scale_by_power(x, (int)n))
+IRUKA_NAMES_N(T, frexp, iruka::split_exponent(x, n))
+IRUKA_NAMES_N(T, modf, iruka::split_integer(x, n))
+#undef IRUKA_NAMES_N
+#define IRUKA_NAMES_I(result, name, expression)                                       \
+  template <iruka::Floating T> IRUKA_INLINE result name(T x) { return expression; }   \
+  IRUKA_INLINE result name##f(auto x) { return name((float)x); }
+IRUKA_NAMES_I(int, ilogb, iruka::integer_log(x))
+IRUKA_NAMES_I(long, lrint, (long)rint(x))
+IRUKA_NAMES_I(long long, llrint, (long long)rint(x))
+IRUKA_NAMES_I(long, lround, (long)round(x))
+IRUKA_NAMES_I(long long, llround, (long long)round(x))
+#undef IRUKA_NAMES_I
+template <iruka::Floating T> IRUKA_INLINE void sincos(T x, T* s, T* c) { *s = sin(x), *c = cos(x); }
+template <iruka::Floating T> IRUKA_INLINE void sincospi(T x, T* s, T* c) { *s = sinpi(x), *c = cospi(x); }
+IRUKA_INLINE void sincosf(float x, float* s, float* c) { *s = sinf(x), *c = cosf(x); }
+IRUKA_INLINE void sincospif(auto x, float* s, float* c) { sincospi((float)x, s, c); }
 
 // CUDA's intrinsics. Nothing is gained here by less accuracy, so the fast ones are the plain ones.
 #define IRUKA_FAST(name) \
@@ -270,35 +273,32 @@ IRUKA_INLINE float __powf(float x, float y) { return powf(x, y); }
 IRUKA_INLINE void __sincosf(float x, float* s, float* c) { sincosf(x, s, c); }
 IRUKA_INLINE float __fdividef(float x, float y) { return x / y; }
 IRUKA_INLINE float fdividef(float x, float y) { return x / y; }
-IRUKA_INLINE float __saturatef(float x) { return fmin(fmax(x, 0.0f), 1.0f); }
-IRUKA_INLINE float __frsqrt_rn(float x) { return rsqrt(x); }
-#define IRUKA_ROUNDED(T, prefix)                                                   \
+IRUKA_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
+IRUKA_INLINE float __frsqrt_rn(float x) { return 1 / sqrtf(x); }
+#define IRUKA_ROUNDED(T, prefix, sqrt)                                                   \
   IRUKA_INLINE T __##prefix##add_rn(T x, T y) { return x + y; }                    \
   IRUKA_INLINE T __##prefix##sub_rn(T x, T y) { return x - y; }                    \
   IRUKA_INLINE T __##prefix##mul_rn(T x, T y) { return x * y; }                    \
   IRUKA_INLINE T __##prefix##div_rn(T x, T y) { return x / y; }                    \
   IRUKA_INLINE T __##prefix##rcp_rn(T x) { return 1 / x; }                         \
   IRUKA_INLINE T __##prefix##sqrt_rn(T x) { return sqrt(x); }
-IRUKA_ROUNDED(float, f)
-IRUKA_ROUNDED(double, d)
+IRUKA_ROUNDED(float, f, sqrtf)
+IRUKA_ROUNDED(double, d, __builtin_elementwise_sqrt)
 #undef IRUKA_ROUNDED
-IRUKA_INLINE float __fmaf_rn(float x, float y, float z) { return fma(x, y, z); }
-IRUKA_INLINE double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+IRUKA_INLINE float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+IRUKA_INLINE double __fma_rn(double x, double y, double z) { return __builtin_elementwise_fma(x, y, z); }
 
-#define IRUKA_CONVERT(from, F, to, T)                                              \
-  IRUKA_INLINE T __##from##2##to##_rn(F x) { return (T)rint(x); }                  \
-  IRUKA_INLINE T __##from##2##to##_rz(F x) { return (T)trunc(x); }                 \
-  IRUKA_INLINE T __##from##2##to##_rd(F x) { return (T)floor(x); }                 \
-  IRUKA_INLINE T __##from##2##to##_ru(F x) { return (T)ceil(x); }                  \
-  IRUKA_INLINE F __##to##2##from##_rn(T x) { return (F)x; }
-IRUKA_CONVERT(float, float, int, int)
-IRUKA_CONVERT(float, float, uint, unsigned)
-IRUKA_CONVERT(float, float, ll, long long)
-IRUKA_CONVERT(float, float, ull, unsigned long long)
-IRUKA_CONVERT(double, double, int, int)
-IRUKA_CONVERT(double, double, uint, unsigned)
-IRUKA_CONVERT(double, double, ll, long long)
-IRUKA_CONVERT(double, double, ull, unsigned long long)
+#define IRUKA_CONVERT(from, to, T)                                                              \
+  IRUKA_INLINE T __##from##2##to##_rn(from x) { return (T)__builtin_elementwise_rint(x); }      \
+  IRUKA_INLINE T __##from##2##to##_rz(from x) { return (T)x; }                                  \
+  IRUKA_INLINE T __##from##2##to##_rd(from x) { return (T)__builtin_elementwise_floor(x); }     \
+  IRUKA_INLINE T __##from##2##to##_ru(from x) { return (T)__builtin_elementwise_ceil(x); }      \
+  IRUKA_INLINE from __##to##2##from##_rn(T x) { return (from)x; }
+IRUKA_CONVERT(float, int, int)
+IRUKA_CONVERT(float, uint, unsigned)
+IRUKA_CONVERT(float, ll, long long)
+IRUKA_CONVERT(double, int, int)
+IRUKA_CONVERT(double, ll, long long)
 #undef IRUKA_CONVERT
 IRUKA_INLINE float __double2float_rn(double x) { return (float)x; }
 

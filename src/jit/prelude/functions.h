@@ -6,7 +6,7 @@
   template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> name(A x) { return name((iruka::Compute<A>)x); }
 #define IRUKA_PROMOTE_2(name)                                                              \
   template <class A, class B>                                                              \
-    requires iruka::Promoted<A, B>                                                         \
+    requires iruka::is_promoted<A, B>                                                       \
   IRUKA_INLINE iruka::Result<iruka::Sum<A, B>> name(A x, B y) {                            \
     using Compute = iruka::Compute<iruka::Sum<A, B>>;                                      \
     return name((Compute)x, (Compute)y);                                                   \
@@ -81,7 +81,7 @@ IRUKA_PROMOTE_TEST(signbit)
 #undef IRUKA_PROMOTE_TEST
 
 template <class A, class B, class C>
-  requires iruka::Promoted<A, B, C>
+  requires iruka::is_promoted<A, B, C>
 IRUKA_INLINE iruka::Result<iruka::Sum<iruka::Sum<A, B>, C>> fma(A x, B y, C z) {
   using Compute = iruka::Compute<iruka::Sum<iruka::Sum<A, B>, C>>;
   return fma((Compute)x, (Compute)y, (Compute)z);

@@ -24,8 +24,13 @@ template <class T> concept Integer = number_kind<T> == NumberKind::integer;
 template <class T> concept Floating = number_kind<T> == NumberKind::floating;
 template <class T> concept Small = number_kind<T> == NumberKind::small;  ///< float16, bfloat16
 template <class T> concept Real = number_kind<T> != NumberKind::none;
+template <class A, class B> inline constexpr bool is_same = false;
+template <class A> inline constexpr bool is_same<A, A> = true;
 /// Arguments that functions.h must overload math functions for, because the target does not.
-template <class... T> concept Promoted = (Real<T> && ...) && (!kMathTakesIntegers || (Small<T> || ...));
+template <class A, class B = A, class C = A>
+inline constexpr bool is_promoted = Real<A> && Real<B> && Real<C> && !(Floating<A> && is_same<A, B> && is_same<A, C>) &&
+                                    (!kMathTakesIntegers || Small<A> || Small<B> || Small<C>);
+template <class A> concept Promoted = is_promoted<A>;
 
 /// The type a math function computes in, and the type it returns: int -> double; float16 -> float, then float16.
 template <class T> struct MathTypes { using Compute = double; using Result = double; };
@@ -39,8 +44,6 @@ template <class A, class B> using Sum = decltype(A() + B());
 template <class T> struct SameType { using Type = T; };
 /// A parameter type that takes no part in deduction.
 template <class T> using Same = typename SameType<T>::Type;
-template <class A, class B> inline constexpr bool is_same = false;
-template <class A> inline constexpr bool is_same<A, A> = true;
 template <bool condition, class A, class B> struct Choice { using Type = A; };
 template <class A, class B> struct Choice<false, A, B> { using Type = B; };
 template <bool condition, class A, class B> using Choose = typename Choice<condition, A, B>::Type;
