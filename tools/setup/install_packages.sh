@@ -29,4 +29,4 @@ echo "installing Debian packages: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -qq "$@"; }
 apt update
-apt install -y --no-install-recommends "${missing[@]}" </dev/null
+apt install -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
