@@ -140,6 +140,17 @@ CompiledProgram compile(const ProgramSource& source) {
   return program;
 }
 
+CompiledProgram check(const ProgramSource& source) {
+  CompiledProgram program;
+  CompileOptions options;
+  if (!parse_options(source.options, options, program.diagnostics)) return program;
+  const std::string fatal = run_with_large_stack([&] { program.ok = parse_only(source, options, program.diagnostics); });
+  if (fatal.empty()) return program;
+  program.ok = false;
+  program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
+  return program;
+}
+
 std::string assembly(const ProgramSource& source) {
   CompiledProgram program = compile_to(source, Output::assembly);
   if (program.ok) return program.code;

@@ -115,15 +115,15 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> prelude_file_system() {
   return files;
 }
 
-}  // namespace
-
-std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOptions& options,
-                                    llvm::LLVMContext& context, std::vector<Diagnostic>& diagnostics) {
+/// Runs Clang over prelude and text with the consumer that `make_consumer` gives; false after an error.
+bool run_clang(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics,
+               llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clang::CompilerInstance&)> make_consumer,
+               llvm::function_ref<void()> finish) {
   clang::CompilerInstance compiler(make_invocation(options));
   compiler.setVirtualFileSystem(prelude_file_system());
   DiagnosticCollector collector(diagnostics);
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
-  if (!compiler.createTarget()) return nullptr;
+  if (!compiler.createTarget()) return false;
   compiler.createFileManager();
   compiler.createSourceManager();
 
@@ -133,16 +133,34 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOp
   auto& preprocessor = compiler.getPreprocessor();
   preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), compiler.getLangOpts());
   compiler.createASTContext();
-
-  auto generator = clang::CreateLLVMCodeGen(compiler, source.file_name, context);
-  clang::CodeGenerator* code = generator.get();
-  compiler.setASTConsumer(std::move(generator));
+  compiler.setASTConsumer(make_consumer(compiler));
   compiler.createSema(clang::TU_Complete, nullptr);
   collector.BeginSourceFile(compiler.getLangOpts(), &preprocessor);
   clang::ParseAST(compiler.getSema());
   collector.EndSourceFile();
-  if (compiler.getDiagnostics().hasErrorOccurred()) return nullptr;
-  return std::unique_ptr<llvm::Module>(code->ReleaseModule());
+  if (compiler.getDiagnostics().hasErrorOccurred()) return false;
+  finish();
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOptions& options,
+                                    llvm::LLVMContext& context, std::vector<Diagnostic>& diagnostics) {
+  clang::CodeGenerator* generator = nullptr;
+  std::unique_ptr<llvm::Module> module;
+  const auto make_consumer = [&](clang::CompilerInstance& compiler) {
+    auto made = clang::CreateLLVMCodeGen(compiler, source.file_name, context);
+    generator = made.get();
+    return made;
+  };
+  run_clang(source, options, diagnostics, make_consumer, [&] { module = generator->ReleaseModule(); });
+  return module;
+}
+
+bool parse_only(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
+  const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
+  return run_clang(source, options, diagnostics, make_consumer, [] {});
 }
 
 std::string prelude_hash() {

@@ -19,6 +19,9 @@ namespace iruka::cpu_backend {
 std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOptions& options,
                                     llvm::LLVMContext& context, std::vector<Diagnostic>& diagnostics);
 
+/// Parses and checks types; the result says whether there was no error.
+bool parse_only(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics);
+
 /// Hash of the prelude's files, part of the fingerprint.
 std::string prelude_hash();
 

@@ -1,0 +1,102 @@
+#include "backend/cpu/cpu_device.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/compiler/compiler.h"
+#include "backend/cpu/thread_pool.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+// Below this, one core copies as fast as several.
+constexpr size_t kThreadedCopy = size_t{4} << 20;
+constexpr int64_t kPage = 4096;
+
+class CpuProgram final : public LoadedProgram {
+ public:
+  CpuProgram(std::string_view code, const std::string& entry) : object_(code, entry) {}
+  EntryFunction entry() const { return object_.entry(); }
+
+ private:
+  LinkedObject object_;
+};
+
+size_t last_level_cache() {
+  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    if (const long bytes = sysconf(level); bytes > 0) return static_cast<size_t>(bytes);
+  }
+  return size_t{8} << 20;
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice() { set_cancel_poll(should_stop); }
+
+const TargetDescription& CpuDevice::target() const {
+  static const auto& description =
+      *new TargetDescription{"cpu", compiler_fingerprint(), host_vector_bytes(), last_level_cache()};
+  return description;
+}
+
+void CpuDevice::copy(void* to, const void* from, size_t bytes, StreamHandle) {
+  if (bytes < kThreadedCopy) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  ThreadPool::instance().run(static_cast<int64_t>(bytes), kPage, [=](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, static_cast<size_t>(end - begin));
+  });
+}
+
+void CpuDevice::fill(void* to, int value, size_t bytes, StreamHandle) {
+  if (bytes < kThreadedCopy) {
+    std::memset(to, value, bytes);
+    return;
+  }
+  ThreadPool::instance().run(static_cast<int64_t>(bytes), kPage, [=](int64_t begin, int64_t end) {
+    std::memset(static_cast<char*>(to) + begin, value, static_cast<size_t>(end - begin));
+  });
+}
+
+CompiledProgram CpuDevice::compile(const ProgramSource& source) { return cpu_backend::compile(source); }
+
+CompiledProgram CpuDevice::check(const ProgramSource& source) { return cpu_backend::check(source); }
+
+std::string CpuDevice::assembly(const ProgramSource& source) { return cpu_backend::assembly(source); }
+
+std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, const std::string& entry) {
+  return std::make_shared<CpuProgram>(code, entry);
+}
+
+void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
+                       StreamHandle) {
+  const EntryFunction entry = static_cast<const CpuProgram&>(program).entry();
+  const void* block = arguments.data();
+  // Waking a thread costs more than such a loop.
+  if (range.count <= range.grain * range.align) {
+    if (range.count <= 0) return;
+    entry(block, 0, range.count);
+    throw_if_stopped();
+    return;
+  }
+  ThreadPool::instance().run(range.count, range.align,
+                             [=](int64_t begin, int64_t end) { entry(block, begin, end); });
+}
+
+CpuDevice& cpu_device() {
+  static CpuDevice& device = *[] {
+    auto* made = new CpuDevice;
+    // A child of fork() must not find the pool's lock held by a thread it does not have.
+    pthread_atfork([] { cpu_device().pool().lock_for_fork().lock(); },
+                   [] { cpu_device().pool().lock_for_fork().unlock(); },
+                   [] { cpu_device().pool().lock_for_fork().unlock(); });
+    return made;
+  }();
+  return device;
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,46 @@
+// The CPU as a device.
+#pragma once
+
+#include <string>
+
+#include "core/device.h"
+#include "core/pool.h"
+
+namespace iruka::cpu_backend {
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice();
+
+  const std::string& name() const override { return name_; }
+  const TargetDescription& target() const override;
+
+  void* allocate(size_t bytes) override { return pool_.allocate(bytes); }
+  void release(void* memory, size_t bytes) noexcept override { pool_.release(memory, bytes); }
+  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override;
+  void fill(void* to, int value, size_t bytes, StreamHandle stream) override;
+
+  // Everything has run when a call returns: streams and events are nothing.
+  StreamHandle new_stream() override { return nullptr; }
+  void* record(StreamHandle) override { return nullptr; }
+  void wait(void*) override {}
+  void synchronize() override {}
+
+  CompiledProgram compile(const ProgramSource& source) override;
+  CompiledProgram check(const ProgramSource& source) override;
+  std::string assembly(const ProgramSource& source) override;
+  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
+  void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
+              StreamHandle stream) override;
+
+  MemoryPool& pool() { return pool_; }
+
+ private:
+  const std::string name_ = "cpu";
+  MemoryPool pool_;
+};
+
+/// The only one; never destroyed.
+CpuDevice& cpu_device();
+
+}  // namespace iruka::cpu_backend

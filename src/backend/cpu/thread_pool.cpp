@@ -1,0 +1,304 @@
+#include "backend/cpu/thread_pool.h"
+
+#include <immintrin.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+
+#include "iruka/error.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+constexpr int64_t kCheckNanoseconds = 50'000'000;
+// Ranges grow until one takes this long: far above the cost of taking one, far below what a person waits for.
+constexpr int64_t kShortRange = 50'000, kLongRange = 400'000;
+constexpr int kSpins = 2000;  // about 20 microseconds, the time a sleeping thread takes to wake
+
+std::atomic<InterruptCheck> the_check{nullptr};
+
+int64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void sleep_on(std::atomic<uint32_t>& word, uint32_t value, int64_t nanoseconds) {
+  const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nanoseconds > 0 ? &limit : nullptr, nullptr, 0);
+}
+
+void wake(std::atomic<uint32_t>& word, int count) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+int usable_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  // More cores than a cpu_set_t counts.
+  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+int default_thread_count() {
+  if (const char* text = std::getenv("IRUKA_NUM_THREADS")) {
+    char* end = nullptr;
+    const long count = std::strtol(text, &end, 10);
+    if (end != text && *end == '\0' && count >= 1 && count <= 4096) return static_cast<int>(count);
+  }
+  return usable_cores();
+}
+
+/// What this thread is doing for a loop.
+struct ThreadState {
+  std::atomic<bool>* stop = nullptr;  ///< the running loop's, null outside loops
+  bool on_worker = false;
+  bool stopped = false;               ///< a body called directly was told to stop
+  int64_t last_check = 0;
+};
+thread_local ThreadState state;
+
+/// Asks the interrupt check when it is due. Only on the thread that launched.
+bool interrupted() {
+  const InterruptCheck check = the_check.load(std::memory_order_relaxed);
+  if (!check) return false;
+  const int64_t time = now();
+  if (time - state.last_check < kCheckNanoseconds) return false;
+  state.last_check = time;
+  return check();
+}
+
+std::atomic<ThreadPool*> the_pool{nullptr};
+
+}  // namespace
+
+struct ThreadPool::Job {
+  Job(int64_t count, int64_t align, int helpers, LoopBody body)
+      : units((count + align - 1) / align), count(count), align(align), threads(helpers + 1), body(body) {}
+
+  const int64_t units;  ///< of `align` elements
+  const int64_t count, align;
+  const int threads;
+  const LoopBody body;
+  std::atomic<int64_t> next{0};  ///< first unit nobody has taken
+  std::atomic<bool> stop{false};
+  bool interrupted = false;             ///< written by the caller alone
+  std::atomic<uint32_t> helpers{0};     ///< workers inside; the caller sleeps on it
+  std::atomic<bool> has_error{false};
+  std::exception_ptr error;             ///< written by the thread that set has_error
+
+  /// Takes up to `wanted` units; less near the end, so that the threads finish together.
+  bool take(int64_t wanted, int64_t& begin, int64_t& end) {
+    int64_t first = next.load(std::memory_order_relaxed);
+    int64_t last;
+    do {
+      if (first >= units || stop.load(std::memory_order_relaxed)) return false;
+      const int64_t fair = std::max<int64_t>(1, (units - first) / (2 * threads));
+      last = first + std::min(wanted, fair);
+    } while (!next.compare_exchange_weak(first, last, std::memory_order_relaxed));
+    begin = first * align;
+    end = std::min(count, last * align);
+    return true;
+  }
+};
+
+ThreadPool& ThreadPool::instance() {
+  ThreadPool* pool = the_pool.load(std::memory_order_acquire);
+  if (pool) return *pool;
+  // Never destroyed: workers may still run while the process ends.
+  static ThreadPool* first = [] {
+    auto* made = new ThreadPool(default_thread_count());
+    the_pool.store(made, std::memory_order_release);
+    pthread_atfork(nullptr, nullptr, replace_after_fork);
+    return made;
+  }();
+  pool = the_pool.load(std::memory_order_acquire);
+  return pool ? *pool : *first;
+}
+
+/// A child of fork() has none of the workers, and the old pool's lock may be held by one of them for ever.
+void ThreadPool::replace_after_fork() {
+  if (ThreadPool* old = the_pool.load(std::memory_order_relaxed)) {
+    the_pool.store(new ThreadPool(old->thread_count()), std::memory_order_release);
+  }
+  state = ThreadState{};
+}
+
+void ThreadPool::set_thread_count(int count) {
+  thread_count_.store(std::max(1, count), std::memory_order_relaxed);
+}
+
+void ThreadPool::run(int64_t count, int64_t align, LoopBody body) {
+  if (count <= 0) return;
+  if (state.stop) {
+    body(0, count);
+    return;
+  }
+  align = std::max<int64_t>(1, align);
+  const int64_t units = (count + align - 1) / align;
+  const int helpers = static_cast<int>(std::min<int64_t>(thread_count(), units)) - 1;
+  Job job(count, align, helpers, body);
+  if (helpers > 0) publish(job, helpers);
+  state.last_check = now();
+  run_chunks(job, /*on_caller=*/true);
+  if (helpers > 0) {
+    withdraw(job);
+    wait_for_helpers(job);
+  }
+  if (job.has_error.load(std::memory_order_acquire)) std::rethrow_exception(job.error);
+  if (job.interrupted) throw Interrupted("the kernel was interrupted");
+}
+
+void ThreadPool::publish(Job& job, int helpers) {
+  {
+    std::lock_guard lock(mutex_);
+    if (started_ < helpers) start_workers(helpers);
+    jobs_.push_back(&job);
+  }
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) > 0) {
+    // Workers beyond the thread count sleep on the same word, so all must be asked when there are any.
+    wake(epoch_, started_ > helpers ? INT_MAX : helpers);
+  }
+}
+
+void ThreadPool::withdraw(Job& job) {
+  std::lock_guard lock(mutex_);
+  jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+}
+
+void ThreadPool::start_workers(int wanted) {
+  // Signals are for the program's own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  struct Start {
+    ThreadPool* pool;
+    int index;
+  };
+  while (started_ < wanted) {
+    auto* start = new Start{this, started_ + 1};
+    pthread_t thread;
+    const auto main = [](void* argument) -> void* {
+      const std::unique_ptr<Start> own(static_cast<Start*>(argument));
+      own->pool->work(own->index);
+      return nullptr;
+    };
+    if (pthread_create(&thread, nullptr, main, start) != 0) {
+      delete start;  // fewer threads than asked for still do the work
+      break;
+    }
+    pthread_detach(thread);
+    ++started_;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void ThreadPool::work(int index) {
+  _mm_setcsr(0x1F80);  // IEEE: round to nearest, no flush to zero, whatever the starting thread had set
+  state.on_worker = true;
+  while (true) {
+    const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
+    if (Job* job = join_a_job(index)) {
+      run_chunks(*job, /*on_caller=*/false);
+      leave(*job);
+      continue;
+    }
+    int spins = 0;
+    while (epoch_.load(std::memory_order_relaxed) == seen && ++spins < kSpins) _mm_pause();
+    if (spins < kSpins) continue;
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    if (epoch_.load(std::memory_order_seq_cst) == seen) sleep_on(epoch_, seen, 0);
+    sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+}
+
+ThreadPool::Job* ThreadPool::join_a_job(int index) {
+  if (index >= thread_count()) return nullptr;
+  std::lock_guard lock(mutex_);
+  for (Job* job : jobs_) {
+    const auto inside = static_cast<int>(job->helpers.load(std::memory_order_relaxed));
+    const bool has_work = job->next.load(std::memory_order_relaxed) < job->units && !job->stop.load(std::memory_order_relaxed);
+    if (!has_work || inside + 1 >= job->threads) continue;
+    job->helpers.fetch_add(1, std::memory_order_relaxed);
+    return job;
+  }
+  return nullptr;
+}
+
+void ThreadPool::leave(Job& job) {
+  // Afterwards the job may be gone; waking an address that nobody sleeps on does no harm.
+  std::atomic<uint32_t>& helpers = job.helpers;
+  if (helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) wake(helpers, 1);
+}
+
+void ThreadPool::run_chunks(Job& job, bool on_caller) {
+  state.stop = &job.stop;
+  int64_t wanted = std::clamp<int64_t>(job.units / (32 * job.threads), 1, 256);
+  int64_t begin, end, before = now();
+  while (job.take(wanted, begin, end)) {
+    try {
+      job.body(begin, end);
+    } catch (...) {
+      if (!job.has_error.exchange(true, std::memory_order_acq_rel)) job.error = std::current_exception();
+      job.stop.store(true, std::memory_order_relaxed);
+    }
+    const int64_t after = now(), spent = after - before;
+    before = after;
+    if (spent < kShortRange) wanted *= 4;
+    else if (spent < kLongRange / 2) wanted *= 2;
+    else if (spent > 2 * kLongRange) wanted = std::max<int64_t>(1, wanted / 2);
+    wanted = std::min<int64_t>(wanted, job.units);
+    if (on_caller && interrupted()) {
+      job.interrupted = true;
+      job.stop.store(true, std::memory_order_relaxed);
+    }
+  }
+  state.stop = nullptr;
+  if (on_caller && state.stopped) {
+    state.stopped = false;
+    job.interrupted = true;
+  }
+}
+
+void ThreadPool::wait_for_helpers(Job& job) {
+  int spins = 0;
+  while (const uint32_t inside = job.helpers.load(std::memory_order_acquire)) {
+    if (++spins < kSpins) {
+      _mm_pause();
+      continue;
+    }
+    sleep_on(job.helpers, inside, kCheckNanoseconds);
+    if (!job.interrupted && interrupted()) {
+      job.interrupted = true;
+      job.stop.store(true, std::memory_order_relaxed);
+    }
+  }
+}
+
+bool should_stop() {
+  if (state.stop && state.stop->load(std::memory_order_relaxed)) return true;
+  if (state.on_worker) return false;
+  if (state.stopped) return true;
+  if (!interrupted()) return false;
+  state.stopped = true;
+  if (state.stop) state.stop->store(true, std::memory_order_relaxed);
+  return true;
+}
+
+void throw_if_stopped() {
+  if (!state.stopped || state.stop) return;
+  state.stopped = false;
+  throw Interrupted("the kernel was interrupted");
+}
+
+void set_interrupt_check(InterruptCheck check) { the_check.store(check, std::memory_order_relaxed); }
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,84 @@
+// Threads that share the elements of one loop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#include "iruka/device.h"
+
+namespace iruka::cpu_backend {
+
+/// A loop body, called with ranges [begin, end). Not owned.
+class LoopBody {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, LoopBody>)
+  LoopBody(F&& function)  // NOLINT: a view of any callable
+      : context_(const_cast<void*>(static_cast<const void*>(&function))),
+        call_([](void* context, int64_t begin, int64_t end) {
+          (*static_cast<std::remove_reference_t<F>*>(context))(begin, end);
+        }) {}
+  void operator()(int64_t begin, int64_t end) const { call_(context_, begin, end); }
+
+ private:
+  void* context_;
+  void (*call_)(void*, int64_t, int64_t);
+};
+
+/// Loops run on the caller and on workers that start when first needed and then wait for more. Several threads may run
+/// loops at once; a loop inside a loop runs on its own thread alone. A child of fork() gets workers of its own.
+class ThreadPool {
+ public:
+  /// The process's pool: IRUKA_NUM_THREADS threads, else as many as the cores this process may use.
+  static ThreadPool& instance();
+
+  /// Calls `body` on ranges that cover [0, count) once and begin at multiples of `align`. Ranges start small and grow
+  /// while they are quick, so that costly bodies stay balanced and cheap ones waste no time.
+  /// The first exception of `body` ends the loop and is rethrown. Raises Interrupted when the interrupt check, asked on
+  /// the calling thread about every 50 ms, says so.
+  void run(int64_t count, int64_t align, LoopBody body);
+
+  /// Threads in a loop, the caller included.
+  int thread_count() const { return thread_count_.load(std::memory_order_relaxed); }
+  /// At least 1.
+  void set_thread_count(int count);
+
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+ private:
+  struct Job;
+  explicit ThreadPool(int threads) : thread_count_(threads) {}
+  static void replace_after_fork();
+  void publish(Job& job, int helpers);
+  void withdraw(Job& job);
+  void start_workers(int wanted);
+  void work(int index);
+  Job* join_a_job(int index);
+  static void leave(Job& job);
+  static void run_chunks(Job& job, bool on_caller);
+  void wait_for_helpers(Job& job);
+
+  std::atomic<int> thread_count_;
+  std::mutex mutex_;           ///< guards jobs_ and started_
+  std::vector<Job*> jobs_;     ///< loops that still have ranges to give
+  int started_ = 0;
+  std::atomic<uint32_t> epoch_{0};  ///< changes with every job; workers sleep on it
+  std::atomic<int> sleepers_{0};
+};
+
+/// What a loop inside compiled code asks: whether to stop now. On the thread that launched, also asks the interrupt
+/// check when 50 ms have passed.
+bool should_stop();
+
+/// For a body called directly, without the pool: raises Interrupted when should_stop() has said to stop meanwhile.
+void throw_if_stopped();
+
+void set_interrupt_check(InterruptCheck check);
+
+}  // namespace iruka::cpu_backend
