@@ -100,7 +100,10 @@ void* MemoryPool::allocate(size_t bytes) {
     ++statistics_.allocations;
     memory = take_held(size_class);
   }
-  if (!memory) memory = allocate_fresh(bytes, size_class.bytes);
+  if (!memory) {
+    memory = allocate_fresh(bytes, size_class.bytes);
+    poison(memory, size_class.bytes);
+  }
   unpoison(memory, bytes);
   return memory;
 }
