@@ -19,7 +19,9 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
   const auto f = static_cast<size_t>(from), t = static_cast<size_t>(to);
   std::call_once(made[f][t], [&] {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
-    kernels[f][t].emplace(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype");
+    KernelOptions options;
+    options.diagnose_early = false;
+    kernels[f][t].emplace(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype", options);
   });
   return *kernels[f][t];
 }

@@ -68,6 +68,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
     after += "\nr" + id + " = " + cast_text(from, to, cast_text(computing, from, "out" + id)) + ";";
   }
   KernelOptions options;
+  options.diagnose_early = false;
   const Dtype computing = computing_dtype(types.loop);
   options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
                      ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers;
@@ -112,81 +113,37 @@ Scalar cast_scalar(const Scalar& scalar, Dtype dtype) {
   return Scalar::load(dtype, element);
 }
 
-bool same_layout(const Array& a, const Array& b) {
-  return a.data() == b.data() && a.itemsize() == b.itemsize() && a.shape() == b.shape() && a.strides() == b.strides();
+/// NumPy's rule: inputs broadcast to a given output, which itself is never broadcast.
+void check_outputs(size_t inputs, std::span<const Argument> arguments) {
+  std::vector<const Dims*> shapes;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].is_array()) continue;
+    if (k >= inputs && !arguments[k].array().writable()) throw ValueError("output array is read-only");
+    shapes.push_back(&arguments[k].array().shape());
+  }
+  const Dims common = broadcast_shapes(shapes);
+  for (const Argument& output : arguments.subspan(inputs))
+    if (!(output.array().shape() == common))
+      throw ShapeError("non-broadcastable output operand with shape " + to_string(output.array().shape()) +
+                       " doesn't match the broadcast shape " + to_string(common));
 }
 
-/// Arguments of one call, owning what it made of the caller's: broadcast views, copies, new outputs.
-class Call {
- public:
-  Call(const Row& row, std::span<const Argument> arguments)
-      : row_(row), inputs_(static_cast<size_t>(input_count(row))), size_(arguments.size()) {
-    for (size_t k = 0; k < size_; ++k) list_[k] = arguments[k];
+/// A call with scalars or given outputs: scalars are cast, and scalars alone give 0-d arrays.
+std::vector<Array> call_general(const Row& row, const Variant& variant, std::span<const Argument> arguments) {
+  const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
+  if (arguments.size() > inputs) check_outputs(inputs, arguments);
+  std::vector<Argument> list(arguments.begin(), arguments.end());
+  bool any_array = arguments.size() > inputs;
+  for (size_t k = 0; k < inputs; ++k) {
+    any_array |= list[k].is_array();
+    if (!list[k].is_array()) list[k] = Argument(cast_scalar(list[k].scalar(), variant.types.types[k]));
   }
-
-  std::vector<Array> run(const Variant& variant) {
-    bool any_array = false;
-    for (size_t k = 0; k < inputs_; ++k) {
-      any_array |= list_[k].is_array();
-      if (!list_[k].is_array()) list_[k] = Argument(cast_scalar(list_[k].scalar(), variant.types.types[k]));
-    }
-    if (size_ > inputs_) {
-      prepare_given_outputs();
-    } else if (!any_array) {
-      make_outputs(variant);
-    }
-    return variant.kernel.call(std::span<const Argument>(list_, size_));
-  }
-
- private:
-  const Array& own(size_t k, Array array) {
-    owned_[k] = std::move(array);
-    list_[k] = Argument(owned_[k]);
-    return owned_[k];
-  }
-
-  /// Scalars alone give 0-d arrays.
-  void make_outputs(const Variant& variant) {
-    const size_t outputs = static_cast<size_t>(output_count(row_));
-    for (size_t k = 0; k < outputs; ++k) own(inputs_ + k, Array::empty(Dims(), variant.types.types[inputs_ + k]));
-    size_ = inputs_ + outputs;
-  }
-
-  void prepare_given_outputs() {
-    const Dims& shape = list_[inputs_].array().shape();
-    check_output_shapes();
-    for (size_t k = 0; k < inputs_; ++k) {
-      if (!list_[k].is_array()) continue;
-      if (!(list_[k].array().shape() == shape)) own(k, list_[k].array().broadcast_to(shape));
-      for (size_t out = inputs_; out < size_; ++out) {
-        const Array &input = list_[k].array(), &output = list_[out].array();
-        if (input.may_overlap(output) && !same_layout(input, output)) own(k, input.copy());
-      }
-    }
-  }
-
-  void check_output_shapes() const {
-    std::vector<const Dims*> shapes;
-    for (size_t k = 0; k < inputs_; ++k)
-      if (list_[k].is_array()) shapes.push_back(&list_[k].array().shape());
-    for (size_t k = inputs_; k < size_; ++k) {
-      if (!list_[k].array().writable()) throw ValueError("output array is read-only");
-      shapes.push_back(&list_[k].array().shape());
-    }
-    const Dims common = broadcast_shapes(shapes);
-    for (size_t k = inputs_; k < size_; ++k) {
-      const Dims& output = list_[k].array().shape();
-      if (!(output == common))
-        throw ShapeError("non-broadcastable output operand with shape " + to_string(output) +
-                         " doesn't match the broadcast shape " + to_string(common));
-    }
-  }
-
-  const Row& row_;
-  size_t inputs_, size_;
-  Argument list_[kMaxArguments] = {0, 0, 0, 0, 0, 0};
-  Array owned_[kMaxArguments];
-};
+  std::vector<Array> made;
+  for (size_t k = 0; !any_array && k < outputs; ++k)
+    made.push_back(Array::empty(Dims(), variant.types.types[inputs + k]));
+  list.insert(list.end(), made.begin(), made.end());
+  return variant.kernel.call(list);
+}
 
 /// NumPy raises where the body would have to give a fraction.
 void check_exponents(const Argument& exponent) {
@@ -257,7 +214,9 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
   }
   const Variant& variant = find_variant(*row_, arguments, dtype);
   if (row_->rule == Rule::power && is_integer(variant.types.loop)) check_exponents(arguments[1]);
-  return Call(*row_, arguments).run(variant);
+  bool arrays_only = arguments.size() == inputs;
+  for (const Argument& argument : arguments) arrays_only &= argument.is_array();
+  return arrays_only ? variant.kernel.call(arguments) : call_general(*row_, variant, arguments);
 }
 
 std::vector<std::string> elementwise_names() {

@@ -1,0 +1,37 @@
+// Philox 4x32-10 in the kernel language (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+// SC 2011; the constants are Random123's).
+#pragma once
+
+namespace iruka::ops {
+
+/// philox(counter, key): four 32-bit words for a 128-bit counter and a 64-bit key, lowest words first.
+/// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter is the block's
+/// number, then the stream's low word, then its high 24 bits and the attempt, so that rejections draw anew.
+inline constexpr const char* kPhilox = R"(
+struct PhiloxWords {
+  unsigned w0, w1, w2, w3;
+};
+static inline PhiloxWords philox(PhiloxWords c, unsigned key0, unsigned key1) {
+  for (int round = 0; round < 10; ++round) {
+    const unsigned long long p0 = 0xD2511F53ull * c.w0, p1 = 0xCD9E8D57ull * c.w2;
+    c = PhiloxWords{(unsigned)(p1 >> 32) ^ c.w1 ^ key0, (unsigned)p1, (unsigned)(p0 >> 32) ^ c.w3 ^ key1, (unsigned)p0};
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return c;
+}
+static inline PhiloxWords philox_block(unsigned long long seed, unsigned long long stream, unsigned long long block,
+                                       unsigned attempt) {
+  const PhiloxWords counter{(unsigned)block, (unsigned)(block >> 32), (unsigned)stream,
+                            (unsigned)(stream >> 32) << 8 | (attempt & 255u)};
+  return philox(counter, (unsigned)seed, (unsigned)(seed >> 32));
+}
+/// 53 bits of two words, as a double in [0, 1).
+static inline double unit_double(unsigned high, unsigned low) {
+  return ((double)(int)(high >> 5) * 67108864.0 + (double)(int)(low >> 6)) * 0x1p-53;
+}
+/// 24 bits of a word, as a float in [0, 1).
+static inline float unit_float(unsigned word) { return (float)(int)(word >> 8) * 0x1p-24f; }
+)";
+
+}  // namespace iruka::ops

@@ -1,0 +1,212 @@
+// Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
+#include <atomic>
+#include <mutex>
+#include <cmath>
+
+#include "core/device.h"
+#include "jit/program.h"
+#include "ops/cast_text.h"
+#include "ops/reduction_emit.h"
+
+namespace iruka {
+namespace ops {
+namespace {
+
+using Row = ReductionFunction::Row;
+
+/// Elements that are worth a thread.
+constexpr int64_t kGrain = 32768;
+
+/// A row's program for one variant. Published once, kept for the life of the process.
+struct Entry {
+  uint64_t key;
+  Device* device;
+  std::shared_ptr<const jit::Program> program;
+  Entry* next;
+};
+
+std::atomic<Entry*>& entries_of(const Row& row) {
+  static std::unique_ptr<std::atomic<Entry*>[]> heads(new std::atomic<Entry*>[reduction_table().size()]());
+  return heads[static_cast<size_t>(&row - reduction_table().data())];
+}
+
+const Entry* find_entry(const Entry* entry, uint64_t key, const Device& device) {
+  while (entry && (entry->key != key || entry->device != &device)) entry = entry->next;
+  return entry;
+}
+
+const jit::Program& program_for(const Row& row, const ReductionVariant& variant, Device& device) {
+  std::atomic<Entry*>& head = entries_of(row);
+  const uint64_t key = variant.key();
+  if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
+  const ProgramSource source{emit_reduction(row, variant), "iruka_entry", {}, std::string("<") + row.name + ">"};
+  auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
+  static std::mutex publishing;
+  std::lock_guard lock(publishing);
+  if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
+  auto* made = new Entry{key, &device, std::move(program), head.load(std::memory_order_relaxed)};
+  head.store(made, std::memory_order_release);
+  return *made->program;
+}
+
+/// float32 sums are carried in float64, 16-bit ones in float32.
+Dtype summing_dtype(Dtype dtype) {
+  switch (kind(dtype)) {
+    case Kind::floating: return is_half(dtype) ? Dtype::float32 : Dtype::float64;
+    case Kind::complex: return Dtype::complex128;
+    case Kind::unsigned_integer: return Dtype::uint64;
+    default: return Dtype::int64;
+  }
+}
+
+bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
+
+ReductionTypes reduction_types(const Row& row, Dtype input) {
+  const Dtype sum = summing_dtype(input);
+  switch (row.rule) {
+    case ResultRule::sum: return {input, sum, is_inexact(input) ? input : sum};
+    case ResultRule::mean:
+      if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
+      return {input, sum, input};
+    case ResultRule::same: return {input, computing_dtype(input), input};
+    case ResultRule::boolean: return {input, Dtype::bool_, Dtype::bool_};
+    case ResultRule::count: return {input, Dtype::int64, Dtype::int64};
+    case ResultRule::length:
+      if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
+      return {input, real_dtype(sum), real_dtype(input)};
+    case ResultRule::index: break;
+  }
+  return {input, computing_dtype(input), Dtype::int64};
+}
+
+/// Whether the accumulator for the input's own dtype is as good as the one for `dtype`, so that no cast is needed first.
+bool accumulates_as(const ReductionTypes& types, Dtype dtype) {
+  const bool integers = is_integer(dtype) && !is_inexact(types.input);
+  return integers || (types.accumulator == Dtype::float64 && kind(dtype) == Kind::floating && is_inexact(types.input) &&
+                      itemsize(dtype) >= itemsize(types.input));
+}
+
+/// Which axes go; all of them when none are named.
+struct AxisSet {
+  bool reduced[kMaxRank] = {};
+  int64_t length = 1;   ///< product of the reduced extents
+  Dims result;          ///< the result's shape
+
+  AxisSet(const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+    const int ndim = x.ndim();
+    for (int axis = 0; axis < ndim; ++axis) reduced[axis] = !axes;
+    if (axes)
+      for (int64_t named : *axes) {
+        if (ndim == 0 && (named == 0 || named == -1)) continue;  // as NumPy: a scalar has an axis to reduce
+        const int axis = normalize_axis(row.name, static_cast<int>(named), ndim);
+        if (reduced[axis]) throw IndexError(std::string(row.name) + ": duplicate value in 'axis': " + to_string(*axes));
+        reduced[axis] = true;
+      }
+    for (int axis = 0; axis < ndim; ++axis) {
+      if (reduced[axis]) length *= x.shape(axis);
+      if (!reduced[axis] || keepdims) result.push_back(reduced[axis] ? 1 : x.shape(axis));
+    }
+  }
+};
+
+void push_axes(jit::ArgumentBlock& block, const ReductionAxis* axes, int rank) {
+  const ReductionAxis none{1, 0, 0, false};
+  const int size = std::max(rank, 1);
+  for (int64_t ReductionAxis::* member : {&ReductionAxis::extent, &ReductionAxis::stride, &ReductionAxis::step})
+    for (int k = 0; k < size; ++k) block.push((rank ? axes[k] : none).*member);
+}
+
+jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const Array& result, void* partial, int64_t stage) {
+  jit::ArgumentBlock block;
+  block.push(static_cast<char*>(x.data()) + plan.offset);
+  block.push(result.data());
+  block.push(partial);
+  for (int64_t value : {stage, plan.chunks, plan.outputs}) block.push(value);
+  block.push(static_cast<double>(plan.length));
+  for (int64_t value : {plan.out_offset, plan.rows, plan.rows_per_chunk, plan.parts, plan.part_length, plan.strips,
+                        plan.inner.extent, plan.inner.stride, plan.inner.step})
+    block.push(value);
+  push_axes(block, plan.kept, plan.kept_rank);
+  push_axes(block, plan.reduced, plan.reduced_rank);
+  return block;
+}
+
+LaunchRange range_of(int64_t units, int64_t elements_per_unit) {
+  return {units, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements_per_unit, 1))};
+}
+
+void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes, const ReductionTypes& types) {
+  const ReductionPlan plan =
+      plan_reduction(x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
+  const ReductionVariant variant{types, plan.form, plan.contiguous, plan.kept_rank, plan.reduced_rank,
+                                 plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
+  const jit::Program& program = program_for(row, variant, x.device());
+  Array partial;
+  if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
+  void* memory = plan.chunks > 1 ? partial.data() : nullptr;
+  program.launch(arguments_of(plan, x, result, memory, 0).bytes(), range_of(plan.units, plan.elements_per_unit));
+  if (plan.chunks > 1)
+    program.launch(arguments_of(plan, x, result, memory, 1).bytes(), range_of(plan.outputs, plan.chunks));
+}
+
+[[noreturn]] void raise_empty(const Row& row) {
+  if (row.rule == ResultRule::index)
+    throw ValueError(std::string("attempt to get ") + row.name + " of an empty sequence");
+  const char* ufunc = row.start == Start::lowest ? "maximum" : row.start == Start::highest ? "minimum" : row.name;
+  throw ValueError(std::string("zero-size array to reduction operation ") + ufunc + " which has no identity");
+}
+
+void fill_empty(Array& result, const Row& row) {
+  if (row.rule == ResultRule::mean) {
+    result.fill(static_cast<double>(NAN));
+  } else {
+    result.fill(row.start == Start::one);
+  }
+}
+
+}  // namespace
+}  // namespace ops
+
+ReductionFunction::ReductionFunction(const char* name) : row_(nullptr) {
+  for (const Row& row : ops::reduction_table())
+    if (std::string_view(row.name) == name) row_ = &row;
+  if (!row_) throw ValueError(std::string("there is no reduction named ") + name);
+}
+
+const char* ReductionFunction::name() const { return row_->name; }
+const char* ReductionFunction::documentation() const { return row_->documentation; }
+
+Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bool keepdims,
+                                    std::optional<Dtype> dtype) const {
+  using namespace ops;
+  // No integer is NaN: nanmin is min.
+  if (row_->start == Start::nan && !is_inexact(x.dtype()))
+    return ReductionFunction(row_->name + std::string_view("nan").size())(x, std::move(axes), keepdims, dtype);
+  const bool takes_dtype = row_->rule == ResultRule::sum || row_->rule == ResultRule::mean || row_->rule == ResultRule::same;
+  ReductionTypes types = reduction_types(*row_, x.dtype());
+  if (dtype && takes_dtype && *dtype != types.output) {
+    if (row_->rule == ResultRule::same || !accumulates_as(types, *dtype)) {
+      if (x.dtype() != *dtype) return (*this)(x.astype(*dtype), std::move(axes), keepdims, dtype);
+    }
+    types.output = *dtype;
+  }
+  const AxisSet set(*row_, x, axes, keepdims);
+  Array result = Array::empty(set.result, types.output, x.device());
+  if (result.size() == 0) return result;
+  if (set.length == 0) {
+    if (!row_->has_identity) raise_empty(*row_);
+    fill_empty(result, *row_);
+    return result;
+  }
+  reduce_into(result, *row_, x, set, types);
+  return result;
+}
+
+std::vector<std::string> reduction_names() {
+  std::vector<std::string> names;
+  for (const auto& row : ops::reduction_table())
+    if (!row.is_internal) names.emplace_back(row.name);
+  return names;
+}
+
+}  // namespace iruka

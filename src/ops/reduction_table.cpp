@@ -1,0 +1,47 @@
+// The table of reductions. To add one: a row here and its tests.
+#include "ops/reduction_table.h"
+
+namespace iruka::ops {
+namespace {
+
+using Row = ReductionFunction::Row;
+constexpr bool kInternal = true, kExact = true;
+
+constexpr const char* kSmaller = "((b < a) | (b != b)) ? b : a";
+constexpr const char* kLarger = "((b > a) | (b != b)) ? b : a";
+
+constexpr Row kTable[] = {
+    {"sum", ResultRule::sum, Start::zero, true, "cast(x)", "a + b", "a", "Sum of elements."},
+    {"prod", ResultRule::sum, Start::one, true, "cast(x)", "a * b", "a", "Product of elements."},
+    {"mean", ResultRule::mean, Start::zero, true, "cast(x)", "a + b", "a / count", "Arithmetic mean; NaN of none."},
+    {"min", ResultRule::same, Start::highest, false, "cast(x)", kSmaller, "a", "Smallest element; NaN if one is.",
+     !kInternal, kExact},
+    {"max", ResultRule::same, Start::lowest, false, "cast(x)", kLarger, "a", "Largest element; NaN if one is.",
+     !kInternal, kExact},
+    {"any", ResultRule::boolean, Start::zero, true, "nonzero(x)", "a | b", "a", "Whether an element is nonzero.",
+     !kInternal, kExact},
+    {"all", ResultRule::boolean, Start::one, true, "nonzero(x)", "a & b", "a", "Whether every element is nonzero.",
+     !kInternal, kExact},
+    {"argmin", ResultRule::index, Start::highest, false, "cast(x)", kSmaller, "a",
+     "Index of the smallest element, the first of equals; of the first NaN if there is one.", !kInternal, kExact},
+    {"argmax", ResultRule::index, Start::lowest, false, "cast(x)", kLarger, "a",
+     "Index of the largest element, the first of equals; of the first NaN if there is one.", !kInternal, kExact},
+    {"count_nonzero", ResultRule::count, Start::zero, true, "nonzero(x)", "a + b", "a", "Number of nonzero elements.",
+     !kInternal, kExact},
+    {"nansum", ResultRule::sum, Start::zero, true, "cast(number_or(x, 0))", "a + b", "a", "Sum of elements, NaN as 0."},
+    {"nanprod", ResultRule::sum, Start::one, true, "cast(number_or(x, 1))", "a * b", "a",
+     "Product of elements, NaN as 1."},
+    {"nanmin", ResultRule::same, Start::nan, false, "cast(x)", "((b < a) | (a != a)) ? b : a", "a",
+     "Smallest element that is not NaN.", !kInternal, kExact},
+    {"nanmax", ResultRule::same, Start::nan, false, "cast(x)", "((b > a) | (a != a)) ? b : a", "a",
+     "Largest element that is not NaN.", !kInternal, kExact},
+    {"norm1", ResultRule::length, Start::zero, true, "magnitude(x)", "a + b", "a", "Sum of absolute values.", kInternal},
+    {"norm2", ResultRule::length, Start::zero, true, "squared_magnitude(x)", "a + b", "sqrt(a)",
+     "Square root of the sum of squares.", kInternal},
+};
+
+}  // namespace
+
+std::span<const Row> reduction_table() { return kTable; }
+
+}  // namespace iruka::ops

@@ -1,0 +1,48 @@
+// One row a reduction: what an element becomes, how two results become one, and what the last one means.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "iruka/ops.h"
+
+namespace iruka {
+namespace ops {
+
+/// Which dtypes a reduction accumulates in and returns, for an input's dtype.
+enum class ResultRule : uint8_t {
+  sum,      ///< bool and integers: 64 bits; float16: in float32; float32: in float64; returns the input's float dtype
+  mean,     ///< as sum, but integers accumulate and return float64
+  same,     ///< the input's dtype
+  boolean,  ///< bool
+  count,    ///< int64
+  length,   ///< accumulates as mean; returns the real dtype of a float, float64 for integers
+  index,    ///< int64: where the winning element stands
+};
+
+/// What an accumulator starts from: a value that changes no result.
+enum class Start : uint8_t { zero, one, highest, lowest, nan };
+
+}  // namespace ops
+
+struct ReductionFunction::Row {
+  const char* name;
+  ops::ResultRule rule;
+  ops::Start start;
+  bool has_identity;  ///< whether an empty axis gives the start value, or a ValueError
+  /// The texts see scalars and vectors of the kernel language alike, so they may use only what both have.
+  const char* map;      ///< of x: cast(x) is x as the accumulator, nonzero(x) is 0 or 1
+  const char* combine;  ///< of two accumulators a and b, a from earlier elements
+  const char* finish;   ///< of the accumulator a and the number of elements, count
+  const char* documentation;
+  bool is_internal = false;  ///< a step of another function, not offered by name
+  /// Whether values of the input, compared by combine, are all that counts: sums gain from a tree, these do not.
+  bool is_exact = false;
+};
+
+namespace ops {
+
+std::span<const ReductionFunction::Row> reduction_table();
+
+}  // namespace ops
+}  // namespace iruka
