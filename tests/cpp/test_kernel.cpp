@@ -251,7 +251,7 @@ TEST(Kernel, EmptyAndZeroDimensional) {
 
 TEST(Kernel, HighRanks) {
   Dims shape(32, 1);
-  shape[0] = 2, shape[15] = 3, shape[31] = 2;
+  shape[0] = 2, shape[15] = 3, shape[16] = 3, shape[31] = 2;
   Dims axes(32);
   for (int k = 0; k < 32; ++k) axes[k] = 31 - k;
   const Array x = sequence<float>(shape), y = x.transpose(axes);
