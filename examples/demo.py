@@ -42,7 +42,8 @@ class Progress:
         seconds = time.perf_counter() - self.start
         if self.terminal:
             bar = ('#' * (30 * done // total)).ljust(30, '.')
-            print(f'\r{self.label:<9}[{bar}] row {done} of {total}, {seconds:.1f} s', end='', file=sys.stderr, flush=True)
+            print(f'\r{self.label:<9}[{bar}] row {done} of {total}, {seconds:.1f} s', end='', file=sys.stderr,
+                  flush=True)
             if done == total:
                 print(file=sys.stderr)
         elif 4 * done // total > self.quarter:
@@ -71,10 +72,10 @@ def side_by_side(pictures, enlarge=3, gap=12):
 
 def print_table(rows):
     """rows: (label, pixels, seconds, pairs per second)."""
-    print(f'\n{"":<44}{"pixels":>8}{"seconds":>10}{"million pairs/s":>18}')
+    print(f'\n{"":<52}{"pixels":>8}{"seconds":>10}{"million pairs/s":>17}')
     for label, pixels, seconds, speed in rows:
-        print(f'{label:<44}{pixels:>8}{seconds:>10.2f}{speed / 1e6:>18.1f}')
-    print(f'{"ratio":<44}{"":>8}{"":>10}{rows[1][3] / rows[0][3]:>17.1f}x')
+        print(f'{label:<52}{pixels:>8}{seconds:>10.2f}{speed / 1e6:>17.1f}')
+    print(f'{"ratio":<70}{rows[1][3] / rows[0][3]:>16.1f}x')
 
 
 def main():
