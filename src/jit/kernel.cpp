@@ -34,11 +34,14 @@ void number_placeholders(ElementwiseKernel::State& state) {
   state.placeholder_count = static_cast<int>(letters.size());
 }
 
-/// A macro may hide any name from us, so a preamble with macros counts as using it.
-bool can_see(const jit::KernelText& text, std::string_view word) {
+/// Macros, wherever they are defined, may hide any name from us; a text that brings one counts as using it.
+bool can_see(const jit::KernelText& text, const KernelOptions& options, std::string_view word) {
+  const auto hidden = [&](const std::string& macros) {
+    return macros.find("define") != macros.npos && jit::mentions(macros, word);
+  };
   return jit::mentions(text.operation, word) || jit::mentions(text.loop_prep, word) ||
-         jit::mentions(text.after_loop, word) ||
-         (text.preamble.find("define") != text.preamble.npos && jit::mentions(text.preamble, word));
+         jit::mentions(text.after_loop, word) || hidden(text.preamble) ||
+         std::ranges::any_of(options.options, [&](const std::string& option) { return jit::mentions(option, word); });
 }
 
 std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params, std::string operation,
@@ -55,8 +58,8 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->text.preamble = options.preamble;
   state->text.loop_prep = options.loop_prep;
   state->text.after_loop = options.after_loop;
-  state->text.sees_indexer = can_see(state->text, "_ind");
-  state->text.sees_index = state->text.sees_indexer || can_see(state->text, "i") || !options.loop_prep.empty() ||
+  state->text.sees_indexer = can_see(state->text, options, "_ind");
+  state->text.sees_index = state->text.sees_indexer || can_see(state->text, options, "i") || !options.loop_prep.empty() ||
                            !options.after_loop.empty() || !options.reduce_dims;
   state->options = std::move(options);
   number_placeholders(*state);
