@@ -1,0 +1,115 @@
+"""What iruka.ndarray does in Python: attributes that are objects, printing, pickling, NumPy's protocol."""
+
+import numpy
+
+from . import _core
+from ._functions import elementwise, reductions
+from .errors import TypeError, ValueError
+
+
+class Flags:
+    """Memory layout of an array, as attributes and by NumPy's names: flags['C_CONTIGUOUS']."""
+
+    _names = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
+
+    def __init__(self, array):
+        self.c_contiguous, self.f_contiguous, self.writeable, self.owndata = array._layout
+        self.aligned = True
+        self.fnc = self.f_contiguous and not self.c_contiguous
+        self.forc = self.f_contiguous or self.c_contiguous
+        self.contiguous = self.c_contiguous
+
+    def __getitem__(self, name):
+        attribute = self._names.get(name, str(name).lower())
+        if attribute not in self.__dict__:
+            raise KeyError(f"unknown flag {name!r}")
+        return getattr(self, attribute)
+
+    def __repr__(self):
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self._names.values())
+
+
+class Memory:
+    """The memory of an array: ptr is the address of its first element."""
+
+    def __init__(self, array):
+        self._array = array  # keeps the memory
+        self.ptr = array._address
+
+    def __int__(self):
+        return self.ptr
+
+    def __repr__(self):
+        return f"<Memory at {self.ptr:#x} of {self._array.device!r}>"
+
+
+def real(x):
+    return elementwise["real"](x) if x.dtype.kind == "c" else x
+
+
+def imag(x):
+    return elementwise["imag"](x) if x.dtype.kind == "c" else _core.zeros(x.shape, x.dtype)
+
+
+def conjugate(x):
+    return elementwise["conjugate"](x) if x.dtype.kind == "c" else x
+
+
+def clip(x, low=None, high=None, out=None):
+    if low is None and high is None:
+        raise ValueError("clip: one of min and max must be given")
+    if low is None:
+        return elementwise["minimum"](x, high, out=out)
+    if high is None:
+        return elementwise["maximum"](x, low, out=out)
+    return elementwise["clip"](x, low, high, out=out)
+
+
+def tolist(x):
+    if x.dtype.name == "bfloat16":
+        x = x.astype("float32")
+    return _core.numpy_view(x).tolist()
+
+
+def format_array(x, spec):
+    if x.ndim == 0:
+        return format(x.item(), spec)
+    if not spec:
+        return str(x)
+    raise TypeError(f"format specification {spec!r} needs a 0-d array, not one of shape {x.shape}")
+
+
+def restore(elements):
+    """Unpickles: an array over what NumPy unpickled."""
+    return _core.as_array(elements)
+
+
+def reduce_array(x):
+    """Pickles as NumPy does, so that protocol 5 keeps large arrays out of band."""
+    return restore, (_core.numpy_view(x),)
+
+
+_reduced = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+
+
+def _as_operand(value):
+    return _core.as_array(value) if isinstance(value, numpy.ndarray) else value
+
+
+def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
+    """numpy.add(x, y) with an iruka array among the arguments: our function of that name, if there is one."""
+    inputs = [_as_operand(value) for value in inputs]
+    if method == "__call__":
+        function = elementwise.get(ufunc.__name__)
+        if function is None or not keywords.keys() <= {"dtype"}:
+            return NotImplemented
+    elif method == "reduce" and ufunc.__name__ in _reduced and keywords.keys() <= {"axis", "dtype", "keepdims"}:
+        function = reductions[_reduced[ufunc.__name__]]
+        keywords.setdefault("axis", 0)
+    else:
+        return NotImplemented
+    if out is None:
+        return function(*inputs, **keywords)
+    targets = tuple(_as_operand(target) for target in out)
+    function(*inputs, out=targets if len(targets) > 1 else targets[0], **keywords)
+    return out if len(out) > 1 else out[0]

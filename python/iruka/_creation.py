@@ -1,0 +1,187 @@
+"""Arrays from nothing, from values, and from arrays of other libraries."""
+
+from __future__ import annotations
+
+import numpy
+
+from . import _core
+from ._core import asnumpy as _asnumpy, ndarray
+from .errors import ValueError
+
+
+def _check_order(function: str, order) -> None:
+    if order not in (None, "C", "K", "A"):
+        raise ValueError(f"{function}: order must be 'C', 'K' or 'A', not {order!r}; arrays are made in C order")
+
+
+def _check_shared(a, result: ndarray) -> None:
+    moved = isinstance(a, numpy.ndarray) and a.size and a.__array_interface__["data"][0] != result._address
+    if moved or isinstance(a, (list, tuple, bool, int, float, complex, numpy.generic)):
+        raise ValueError(f"asarray: {type(a).__name__} needs a copy, which copy=False forbids")
+
+
+def asarray(a, dtype=None, order=None, *, copy: bool | None = None) -> ndarray:
+    """An array of anything array-like: NumPy arrays, buffers, DLPack tensors, scalars, nested lists.
+
+    Shares memory with a NumPy array or buffer whose dtype, alignment and byte order fit (and is read-only when that
+    is); copies otherwise. copy=True always copies, copy=False raises ValueError where a copy is needed.
+    Raises TypeError for a dtype that arrays cannot have.
+
+        >>> iruka.asarray([[1, 2], [3, 4]])
+        array([[1, 2],
+               [3, 4]])
+    """
+    _check_order("asarray", order)
+    wanted = None if dtype is None else _core.dtype_of(dtype)
+    if wanted is not None and not isinstance(a, (ndarray, numpy.ndarray, numpy.generic)) and not hasattr(a, "__dlpack__"):
+        a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars take the dtype as they are read
+    result = _core.as_array(a)
+    if copy is False and not isinstance(a, ndarray):
+        _check_shared(a, result)
+    if wanted is not None and result.dtype != wanted:
+        if copy is False:
+            raise ValueError(f"asarray: {result.dtype} as {wanted} needs a copy, which copy=False forbids")
+        return result.astype(wanted)
+    return result.copy() if copy else result
+
+
+def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False, ndmin: int = 0) -> ndarray:
+    """A new array with the values of anything array-like; copy=False is asarray. ndmin adds axes in front.
+
+    Raises TypeError for a dtype that arrays cannot have.
+    """
+    _check_order("array", order)
+    result = asarray(object, dtype)
+    if copy and (isinstance(object, ndarray) and result._address == object._address or not result._layout[3]):
+        result = result.copy()
+    missing = ndmin - result.ndim
+    return result.reshape((1,) * missing + result.shape) if missing > 0 else result
+
+
+def ascontiguousarray(a, dtype=None) -> ndarray:
+    """The array itself when it is C-contiguous, else a copy that is."""
+    result = asarray(a, dtype)
+    return result if result.flags.c_contiguous else result.copy()
+
+
+def asnumpy(a, stream=None, order: str = "C", out=None) -> numpy.ndarray:
+    """A NumPy array with a copy of the elements; anything that is no iruka array goes through numpy.asarray.
+
+    out, a NumPy array of the same shape, is filled and returned when given.
+    """
+    if out is not None:
+        numpy.copyto(out, _core.numpy_view(a) if isinstance(a, ndarray) else a, casting="same_kind")
+        return out
+    if not isinstance(a, ndarray):
+        return numpy.asarray(a, order=order)
+    if order == "C":
+        return _asnumpy(a)
+    return numpy.array(_core.numpy_view(a), order=order, copy=True)
+
+
+def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> ndarray:
+    """An array over the memory of another library's tensor (anything with __dlpack__), without a copy."""
+    if device is not None and getattr(device, "name", device) != "cpu":
+        raise ValueError(f"from_dlpack: device must be 'cpu', not {device!r}")
+    return _core.from_dlpack(x, copy)
+
+
+def empty(shape, dtype=float, order="C") -> ndarray:
+    """An uninitialised array."""
+    _check_order("empty", order)
+    return _core.empty(shape, dtype)
+
+
+def zeros(shape, dtype=float, order="C") -> ndarray:
+    """An array of zeros."""
+    _check_order("zeros", order)
+    return _core.zeros(shape, dtype)
+
+
+def ones(shape, dtype=float, order="C") -> ndarray:
+    """An array of ones."""
+    _check_order("ones", order)
+    return _core.ones(shape, dtype)
+
+
+def full(shape, fill_value, dtype=None, order="C") -> ndarray:
+    """An array of one value, which also gives the dtype unless one is given."""
+    _check_order("full", order)
+    if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0):
+        values = asarray(fill_value)
+        result = _core.empty(shape, values.dtype if dtype is None else dtype)
+        result[...] = values
+        return result
+    return _core.full(shape, fill_value, dtype)
+
+
+def _like(a, dtype, shape):
+    a = a if isinstance(a, ndarray) else asarray(a)
+    return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype)
+
+
+def empty_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """An uninitialised array with the shape and dtype of another."""
+    _check_order("empty_like", order)
+    return _core.empty(*_like(a, dtype, shape))
+
+
+def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """Zeros with the shape and dtype of another array."""
+    _check_order("zeros_like", order)
+    return _core.zeros(*_like(a, dtype, shape))
+
+
+def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """Ones with the shape and dtype of another array."""
+    _check_order("ones_like", order)
+    return _core.ones(*_like(a, dtype, shape))
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """One value with the shape and dtype of another array."""
+    _check_order("full_like", order)
+    shape, dtype = _like(a, dtype, shape)
+    return full(shape, fill_value, dtype)
+
+
+def arange(start, stop=None, step=1, dtype=None) -> ndarray:
+    """start, start + step... up to, not including, stop; arange(n) counts from 0.
+
+    Raises ValueError for a step of 0.
+
+        >>> iruka.arange(3)
+        array([0, 1, 2])
+    """
+    return _core.arange(start, stop, step, dtype)
+
+
+def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None):
+    """num evenly spaced values from start to stop, which is left out without endpoint.
+
+    With retstep returns (values, step). Raises ValueError for a negative num.
+    """
+    if num < 0:
+        raise ValueError(f"linspace: num must not be negative, but is {num}")
+    floats = _core.dtype_of(float)
+    wanted = floats if dtype is None else _core.dtype_of(dtype)
+    values = _core.linspace(start, stop, num, endpoint, floats if wanted.kind in "iub" else wanted)
+    if values.dtype != wanted:
+        from ._functions import elementwise
+
+        values = elementwise["floor"](values).astype(wanted)
+    if not retstep:
+        return values
+    intervals = num - 1 if endpoint else num
+    return values, ((stop - start) / intervals if intervals > 0 else float("nan"))
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C") -> ndarray:
+    """Ones on the k-th diagonal of an N by M array, zeros elsewhere."""
+    _check_order("eye", order)
+    return _core.eye(N, M, k, dtype)
+
+
+def identity(n: int, dtype=float) -> ndarray:
+    """The n by n identity matrix."""
+    return _core.eye(n, None, 0, dtype)

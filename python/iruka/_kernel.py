@@ -1,0 +1,34 @@
+"""What kernels and their history are in Python."""
+
+import hashlib
+import os
+import re
+import tempfile
+from typing import NamedTuple
+
+from . import _core
+
+
+class KernelEvent(NamedTuple):
+    """One line of kernel_history()."""
+
+    kind: str  #: 'compiled', 'loaded_from_disk' or 'specialised'
+    kernel: str
+    device: str
+    milliseconds: float
+
+
+def keep_source(name: str, text: str) -> str:
+    """Writes a generated text to the cache folder, or to a temporary one where there is none; returns the path."""
+    folder = _core.cache_directory()
+    if folder:
+        folder = os.path.join(folder, "sources")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    else:
+        folder = tempfile.mkdtemp(prefix="iruka-")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = os.path.join(folder, f"{re.sub(r'[^A-Za-z0-9_]', '_', name)}-{digest}.cpp")
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".tmp", delete=False) as file:
+        file.write(text)
+    os.replace(file.name, path)
+    return path

@@ -1,0 +1,220 @@
+"""Shapes, joining, and choosing between arrays."""
+
+from __future__ import annotations
+
+import numpy
+
+from . import _core
+from ._array import clip as _clip
+from ._core import ndarray
+from ._creation import asarray
+from ._functions import elementwise
+from .errors import ShapeError, TypeError, ValueError
+
+
+def _array(a) -> ndarray:
+    return a if isinstance(a, ndarray) else asarray(a)
+
+
+def reshape(a, shape, order: str = "C") -> ndarray:
+    """The same elements in another shape; one extent may be -1. Raises ValueError where sizes differ."""
+    return _array(a).reshape(shape, order=order)
+
+
+def ravel(a, order: str = "C") -> ndarray:
+    """The elements along one axis; a view where strides allow it."""
+    return _array(a).ravel(order)
+
+
+def transpose(a, axes=None) -> ndarray:
+    """View with the axes in the given order; reversed without one."""
+    return _array(a).transpose(axes)
+
+
+def swapaxes(a, axis1: int, axis2: int) -> ndarray:
+    """View with two axes exchanged."""
+    return _array(a).swapaxes(axis1, axis2)
+
+
+def squeeze(a, axis=None) -> ndarray:
+    """View without axes of extent 1: all of them, or the given. Raises ValueError for another extent."""
+    return _array(a).squeeze(axis)
+
+
+def _axes(function: str, axis, ndim: int) -> tuple[int, ...]:
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    for a in axes:
+        if not -ndim <= a < ndim:
+            raise numpy.exceptions.AxisError(a, ndim, function)
+    normalized = tuple(a % ndim for a in axes)
+    if len(set(normalized)) != len(normalized):
+        raise ValueError(f"{function}: axis {axis} names one axis twice")
+    return normalized
+
+
+def expand_dims(a, axis) -> ndarray:
+    """View with new axes of extent 1 at the given places of the result."""
+    a = _array(a)
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    for place in sorted(_axes("expand_dims", axes, a.ndim + len(axes))):
+        a = a._expand_dims(place)
+    return a
+
+
+def moveaxis(a, source, destination) -> ndarray:
+    """View with axes moved to other places; the others keep their order."""
+    a = _array(a)
+    sources, destinations = _axes("moveaxis: source", source, a.ndim), _axes("moveaxis: destination", destination, a.ndim)
+    if len(sources) != len(destinations):
+        raise ValueError(f"moveaxis: {len(sources)} source axes but {len(destinations)} destinations")
+    order = [axis for axis in range(a.ndim) if axis not in sources]
+    for place, axis in sorted(zip(destinations, sources)):
+        order.insert(place, axis)
+    return a.transpose(order)
+
+
+def broadcast_to(array, shape, subok: bool = False) -> ndarray:
+    """Read-only view of a larger shape. Raises ValueError where broadcasting does not give it."""
+    return _array(array)._broadcast_to(shape)
+
+
+def broadcast_arrays(*args, subok: bool = False) -> tuple[ndarray, ...]:
+    """Read-only views of the arrays in the shape they all broadcast to."""
+    arrays = [_array(a) for a in args]
+    shape = _core.broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(a._broadcast_to(shape) for a in arrays)
+
+
+def _into(out, result: ndarray) -> ndarray:
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
+    if not can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule 'same_kind'")
+    out[...] = result
+    return out
+
+
+def concatenate(arrays, axis: int | None = 0, out: ndarray | None = None, *, dtype=None) -> ndarray:
+    """The arrays one after the other along an axis (flattened first when axis is None).
+
+    Raises ValueError where the other axes differ or no array is given.
+    """
+    arrays = [_array(a) for a in arrays]
+    if dtype is not None:
+        arrays = [a.astype(dtype, copy=False) for a in arrays]
+    if axis is None:
+        arrays, axis = [a.ravel() for a in arrays], 0
+    return _into(out, _core.concatenate(arrays, axis))
+
+
+def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None) -> ndarray:
+    """The arrays, all of one shape, along a new axis."""
+    arrays = [_array(a) for a in arrays]
+    if dtype is not None:
+        arrays = [a.astype(dtype, copy=False) for a in arrays]
+    return _into(out, _core.stack(arrays, axis))
+
+
+def _at_least(a, ndim: int) -> ndarray:
+    a = _array(a)
+    return a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a
+
+
+def vstack(tup, *, dtype=None) -> ndarray:
+    """The arrays below each other: along the first axis, 1-d ones as rows."""
+    return concatenate([_at_least(a, 2) for a in tup], 0, dtype=dtype)
+
+
+def hstack(tup, *, dtype=None) -> ndarray:
+    """The arrays beside each other: along the second axis, 1-d ones along the first."""
+    arrays = [_at_least(a, 1) for a in tup]
+    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype)
+
+
+def where(condition, x=None, y=None) -> ndarray:
+    """x where the condition is nonzero, else y; all broadcast."""
+    if x is None or y is None:
+        raise NotImplementedError("where: give all of condition, x and y; for indices use numpy.nonzero(iruka.asnumpy(condition))")
+    return elementwise["where"](condition, x, y)
+
+
+def clip(a, a_min=None, a_max=None, out: ndarray | None = None) -> ndarray:
+    """Every element held within [a_min, a_max]; None leaves a side open."""
+    return _clip(a, a_min, a_max, out)
+
+
+def isclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray:
+    """Whether |a - b| <= atol + rtol * |b|, element by element."""
+    return elementwise["isclose"](a, b, rtol, atol, equal_nan)
+
+
+def allclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether isclose holds for every element."""
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def array_equal(a1, a2) -> bool:
+    """Whether two arrays have one shape and equal elements."""
+    a1, a2 = _array(a1), _array(a2)
+    return a1.shape == a2.shape and bool((a1 == a2).all())
+
+
+def nan_to_num(x, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> ndarray:
+    """NaN as `nan`, infinities as `posinf` and `neginf` (without them the dtype's largest and smallest values)."""
+    x = _array(x)
+    if x.dtype.kind in "iub":
+        return x.copy() if copy else x
+    limits = numpy.finfo(x.dtype) if x.dtype.name != "bfloat16" else __import__("ml_dtypes").finfo(x.dtype)
+    posinf = float(limits.max) if posinf is None else posinf
+    neginf = float(limits.min) if neginf is None else neginf
+    return elementwise["nan_to_num"](x, nan, posinf, neginf, out=None if copy else x)
+
+
+def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
+    """Writes src, broadcast and cast, into dst; only where a mask holds, when one is given.
+
+    Raises TypeError where `casting` forbids the cast.
+    """
+    if isinstance(src, (ndarray, numpy.ndarray, numpy.generic)) and not can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(f"copyto: cannot cast from {src.dtype} to {dst.dtype} by the rule {casting!r}")
+    dst[...] = src if where is None else elementwise["where"](where, src, dst).astype(dst.dtype, copy=False)
+
+
+def copy(a, order: str = "K") -> ndarray:
+    """A copy with its own memory."""
+    return _array(a).copy()
+
+
+def can_cast(from_, to, casting: str = "safe") -> bool:
+    """NumPy's can_cast; an iruka array counts as its dtype."""
+    if isinstance(from_, ndarray):
+        from_ = from_.dtype
+    return numpy.can_cast(_core.dtype_of(from_), _core.dtype_of(to), casting)
+
+
+def result_type(*arrays_and_dtypes) -> numpy.dtype:
+    """The dtype that arrays, scalars and dtypes are computed in together (NumPy 2)."""
+    return _core.result_type(*arrays_and_dtypes)
+
+
+def promote_types(type1, type2) -> numpy.dtype:
+    """The smallest dtype that holds both; bfloat16 with float16 gives float32."""
+    return _core.promote_types(type1, type2)
+
+
+def shape(a) -> tuple[int, ...]:
+    """The shape of anything array-like."""
+    return a.shape if hasattr(a, "shape") else _array(a).shape
+
+
+def ndim(a) -> int:
+    """The number of axes of anything array-like."""
+    return len(shape(a))
+
+
+def size(a, axis: int | None = None) -> int:
+    """The number of elements, or the extent of one axis."""
+    extents = shape(a)
+    return int(numpy.prod(extents, dtype=int)) if axis is None else extents[axis]

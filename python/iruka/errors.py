@@ -1,0 +1,43 @@
+"""The errors Iruka raises. Each is also the built-in exception that a NumPy or CuPy user expects."""
+
+import builtins
+
+
+class Error(Exception):
+    """Root of every error; the message names the function, the rule and the actual values."""
+
+
+class ValueError(Error, builtins.ValueError):
+    """A value that no array or kernel could have."""
+
+
+class ShapeError(ValueError):
+    """Shapes, strides or sizes that do not go together."""
+
+
+class TypeError(Error, builtins.TypeError):
+    """A dtype, or a kind of argument, that does not fit."""
+
+
+class IndexError(Error, builtins.IndexError):
+    """An index or axis outside its bounds."""
+
+
+class OverflowError(Error, builtins.OverflowError):
+    """An integer that its dtype cannot hold."""
+
+
+class CompileError(Error, RuntimeError):
+    """A body that is not C++; the message shows the line with a caret."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written."""
+
+
+class DeviceError(Error, RuntimeError):
+    """A device that refused a call."""
+
+
+class OutOfMemoryError(DeviceError, MemoryError):
+    """A pool that has no room; requested, used and limit stand in the message."""

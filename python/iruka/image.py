@@ -1,0 +1,37 @@
+"""Pictures in and out: JPEG and PNG. A picture is an array (height, width, channels) or (height, width)."""
+
+from __future__ import annotations
+
+import os
+
+from . import _core
+from ._core import ndarray
+
+_codecs = _core._image
+
+
+def imread(path: str | os.PathLike, mode: str = "rgb", max_pixels: int | None = None) -> ndarray:
+    """Reads a picture file: uint8 (uint16 for deep PNGs), in C order.
+
+    mode: 'rgb', 'gray', 'rgba', or 'unchanged' for the channels that the file holds. Raises OSError for a file that
+    cannot be read, ValueError for one that is no picture, is damaged, or holds more than max_pixels (2**28).
+    """
+    return _codecs.imread(os.fspath(path), mode, max_pixels)
+
+
+def imdecode(data, mode: str = "rgb", max_pixels: int | None = None) -> ndarray:
+    """The picture in the bytes of a JPEG or PNG file; otherwise as imread."""
+    return _codecs.imdecode(data, mode, max_pixels)
+
+
+def imwrite(path: str | os.PathLike, picture, quality: int = 95, compression: int = 6) -> None:
+    """Writes a picture in the format of the path's extension; no half file is ever left.
+
+    quality, 1 to 100, is JPEG's; compression, 0 to 9, is PNG's.
+    """
+    _codecs.imwrite(os.fspath(path), picture, quality, compression)
+
+
+def imencode(format: str, picture, quality: int = 95, compression: int = 6) -> bytes:
+    """The bytes of a picture file; format is 'png' or 'jpeg' ('.jpg' is understood)."""
+    return _codecs.imencode(format.lstrip(".").lower(), picture, quality, compression)

@@ -1,0 +1,107 @@
+"""Dtypes, values and comparisons that the tests share. Expected values always come from NumPy."""
+
+import os
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+
+import iruka
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+NUMPY_DTYPES = [np.dtype(name) for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+                                            "float16", "float32", "float64", "complex64", "complex128")]
+DTYPES = NUMPY_DTYPES + [BFLOAT16]
+DTYPE_IDS = [d.name for d in DTYPES]
+
+
+def kind(dtype):
+    """numpy's kind letter, with bfloat16 a float."""
+    return "f" if dtype == BFLOAT16 else np.dtype(dtype).kind
+
+
+def values(dtype, shape, rng, low=-9, high=9):
+    """Small values of a dtype: exact in every dtype, with some zeros."""
+    dtype = np.dtype(dtype)
+    if kind(dtype) == "b":
+        return rng.integers(0, 2, shape).astype(bool)
+    if kind(dtype) == "u":
+        return rng.integers(0, high + 1, shape).astype(dtype)
+    if kind(dtype) == "i":
+        return rng.integers(low, high + 1, shape).astype(dtype)
+    numbers = rng.integers(low * 4, high * 4 + 1, shape) / 4
+    if kind(dtype) == "c":
+        return (numbers + 1j * rng.integers(low * 4, high * 4 + 1, shape) / 4).astype(dtype)
+    return np.asarray(numbers).astype(dtype)
+
+
+def layouts(array):
+    """The same values in several layouts: (name, array of iruka, NumPy's view of the same kind)."""
+    yield "contiguous", iruka.array(array), array
+    if array.ndim:
+        doubled = np.repeat(array, 2, axis=-1)
+        yield "every other", iruka.array(doubled)[..., ::2], doubled[..., ::2]
+        yield "backwards", iruka.array(array)[::-1], array[::-1]
+    if array.ndim > 1:
+        yield "transposed", iruka.array(np.ascontiguousarray(array.T)).T, array
+
+
+def widened(array):
+    """A NumPy array in the next larger precision, for a reference that is more exact than what is tested."""
+    wider = {"bfloat16": "float64", "float16": "float64", "float32": "float64", "float64": "longdouble",
+             "complex64": "complex128", "complex128": "clongdouble"}
+    return array.astype(wider[array.dtype.name]) if array.dtype.name in wider else array
+
+
+def epsilon(dtype):
+    dtype = np.dtype(dtype)
+    if dtype == BFLOAT16:
+        return float(ml_dtypes.finfo(dtype).eps)
+    return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 0.0
+
+
+def smallest(dtype):
+    dtype = np.dtype(dtype)
+    finfo = ml_dtypes.finfo(dtype) if dtype == BFLOAT16 else np.finfo(dtype)
+    return float(finfo.smallest_subnormal)
+
+
+def assert_same(actual, expected, ulps=0, message=""):
+    """Equal shape, dtype and elements; floats may differ by `ulps` units in the last place."""
+    assert isinstance(actual, iruka.ndarray), type(actual)
+    actual = iruka.asnumpy(actual)
+    expected = np.asarray(expected)
+    assert actual.shape == expected.shape, (actual.shape, expected.shape, message)
+    assert actual.dtype == expected.dtype, (actual.dtype, expected.dtype, message)
+    if ulps == 0 or kind(expected.dtype) in "biu":
+        np.testing.assert_array_equal(actual, expected, err_msg=message)
+        return
+    assert_close(actual, expected, expected.dtype, ulps, message)
+
+
+def assert_close(actual, reference, dtype, ulps, message=""):
+    """`actual` within `ulps` units in the last place of `dtype` from a reference that may be more exact."""
+    if kind(np.dtype(dtype)) == "c":
+        size = np.abs(np.asarray(reference).astype(np.clongdouble))
+        for part in ("real", "imag"):
+            _assert_parts(getattr(actual, part), getattr(reference, part), dtype, ulps, size, message)
+    else:
+        _assert_parts(actual, reference, dtype, ulps, np.abs(np.asarray(reference).astype(np.longdouble)), message)
+
+
+def _assert_parts(actual, reference, dtype, ulps, size, message):
+    actual, reference = np.asarray(actual).astype(np.longdouble), np.asarray(reference).astype(np.longdouble)
+    with np.errstate(all="ignore"):
+        tolerance = ulps * np.maximum(size * epsilon(dtype), smallest(dtype))
+        fine = (actual == reference) | (np.isnan(actual) & np.isnan(reference)) | (np.abs(actual - reference) <= tolerance)
+    if not np.all(fine):
+        first = np.unravel_index(np.argmin(fine), fine.shape)
+        raise AssertionError(f"{message}: element {tuple(map(int, first))} is {actual[first]!r}, expected {reference[first]!r} "
+                             f"within {ulps} ulps of {np.dtype(dtype).name}; {np.sum(~fine)} of {fine.size} differ")
+
+
+def run_python(code, timeout=120, **environment):
+    """Runs a program in a new process; returns what it did."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, **environment})

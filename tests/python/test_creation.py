@@ -1,0 +1,196 @@
+"""Creation, joining and choosing, against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, strategies as st
+
+import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_constants(dtype):
+    for shape in ((), 3, (2, 3), (0, 4)):
+        assert_same(iruka.zeros(shape, dtype), np.zeros(shape, dtype))
+        assert_same(iruka.ones(shape, dtype), np.ones(shape, dtype))
+        assert_same(iruka.full(shape, 1, dtype), np.full(shape, 1, dtype))
+        assert iruka.empty(shape, dtype).shape == np.empty(shape).shape
+    like = np.zeros((2, 3), dtype)
+    for name in ("zeros_like", "ones_like"):
+        assert_same(getattr(iruka, name)(iruka.array(like)), getattr(np, name)(like))
+    assert_same(iruka.full_like(iruka.array(like), 1), np.full_like(like, 1))
+    assert iruka.empty_like(iruka.array(like), "int8", shape=(4,)).shape == (4,)
+
+
+def test_default_dtypes():
+    assert iruka.zeros(2).dtype == iruka.ones(2).dtype == iruka.empty(2).dtype == np.float64
+    for value in (True, 2, 2.5, 1j, np.float32(1), np.int8(1)):
+        assert_same(iruka.full(3, value), np.full(3, value))
+    assert_same(iruka.full((2, 3), [1, 2, 3]), np.full((2, 3), [1, 2, 3]))
+
+
+@given(st.integers(-50, 50), st.integers(-50, 50), st.integers(-7, 7))
+def test_arange_of_integers(start, stop, step):
+    assume(step != 0)
+    assert_same(iruka.arange(start, stop, step), np.arange(start, stop, step))
+    assert_same(iruka.arange(stop), np.arange(stop))
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5), st.sampled_from([0.5, 0.1, -0.3, 1.7]))
+def test_arange_of_floats(start, stop, step):
+    assert_same(iruka.arange(start, stop, step), np.arange(start, stop, step), ulps=64)
+
+
+def test_arange_dtypes_and_errors():
+    for dtype in ("int8", "uint16", "float32", "float16", "complex64"):
+        assert_same(iruka.arange(0, 9, 2, dtype), np.arange(0, 9, 2, dtype))
+    assert_same(iruka.arange(5, dtype=BFLOAT16), np.arange(5).astype(BFLOAT16))
+    assert iruka.arange(np.int16(3)).dtype == np.arange(np.int16(3)).dtype
+    with pytest.raises(ValueError):
+        iruka.arange(0, 5, 0)
+    with pytest.raises((TypeError, ValueError)):
+        iruka.arange("a")
+
+
+@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.integers(0, 60), st.booleans())
+def test_linspace(start, stop, num, endpoint):
+    actual, expected = iruka.linspace(start, stop, num, endpoint), np.linspace(start, stop, num, endpoint)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-13, atol=1e-11)
+
+
+def test_linspace_details():
+    values_, step = iruka.linspace(0, 1, 5, retstep=True)
+    assert step == 0.25 and values_.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert_same(iruka.linspace(0, 10, 5, dtype="int32"), np.linspace(0, 10, 5, dtype="int32"))
+    assert_same(iruka.linspace(0, 1, 3, dtype="float32"), np.linspace(0, 1, 3, dtype="float32"))
+    with pytest.raises(ValueError):
+        iruka.linspace(0, 1, -1)
+
+
+@pytest.mark.parametrize("arguments", [(3,), (3, 4), (4, 3, 1), (4, 3, -2), (2, 2, 5), (0,), (3, 0)])
+def test_eye(arguments):
+    assert_same(iruka.eye(*arguments), np.eye(*arguments))
+    assert_same(iruka.eye(*arguments, dtype="int8"), np.eye(*arguments, dtype="int8"))
+    assert_same(iruka.identity(3), np.identity(3))
+
+
+@pytest.mark.parametrize("value", [3, 2.5, True, 1j, [1, 2], [[1.5, 2], [3, 4]], [], [[], []], (1, 2), [True, False], [1, 2.5, 3j],
+                                   [np.float32(1), np.float32(2)], 2**63, [2**63, 1], range(3), np.int8(3)], ids=repr)
+def test_arrays_of_python_values(value):
+    assert_same(iruka.array(value), np.array(value))
+    assert_same(iruka.asarray(value), np.array(value))
+    assert_same(iruka.array(value, dtype="complex64"), np.array(value, dtype="complex64"))
+
+
+def test_array_options():
+    assert_same(iruka.array([1, 2], ndmin=3), np.array([1, 2], ndmin=3))
+    assert_same(iruka.array([iruka.arange(3), iruka.arange(3)]), np.array([[0, 1, 2], [0, 1, 2]]))
+    assert_same(iruka.array([1.7, 2], dtype="int32"), np.array([1.7, 2], dtype="int32"))
+    with pytest.raises((ValueError, TypeError)):
+        iruka.array([[1, 2], [3]])
+    for bad in (["a"], [None], object(), "abc", b"abc", {"a": 1}, None):
+        with pytest.raises(TypeError):
+            iruka.array(bad)
+    with pytest.raises(ValueError, match="order"):
+        iruka.zeros(2, order="Z")
+    with pytest.raises(OverflowError):
+        iruka.array([300], dtype="uint8")
+
+
+def test_ascontiguousarray():
+    a = iruka.arange(6).reshape(2, 3)
+    assert iruka.ascontiguousarray(a).data.ptr == a.data.ptr
+    assert iruka.ascontiguousarray(a.T).flags.c_contiguous
+    assert_same(iruka.ascontiguousarray(a.T), np.ascontiguousarray(np.arange(6).reshape(2, 3).T))
+
+
+@given(st.integers(1, 4), st.integers(0, 3), st.data())
+def test_concatenate(count, rank, data):
+    rank = max(rank, 1)
+    shape = data.draw(st.lists(st.integers(0, 3), min_size=rank, max_size=rank))
+    axis = data.draw(st.integers(-rank, rank - 1))
+    parts = []
+    for k in range(count):
+        extents = list(shape)
+        extents[axis] = data.draw(st.integers(0, 3))
+        parts.append((np.arange(int(np.prod(extents, dtype=int))) + 10 * k).reshape(extents))
+    assert_same(iruka.concatenate([iruka.array(p) for p in parts], axis), np.concatenate(parts, axis))
+
+
+def test_joining(rng):
+    parts = [values(dtype, (2, 3), rng) for dtype in ("int8", "float32", "uint8")]
+    arrays = [iruka.array(p) for p in parts]
+    assert_same(iruka.concatenate(arrays), np.concatenate(parts))
+    assert_same(iruka.concatenate(arrays, axis=None), np.concatenate(parts, axis=None))
+    assert_same(iruka.concatenate(parts, 1, dtype="float64"), np.concatenate(parts, 1, dtype="float64"))
+    for axis in (0, 1, 2, -1):
+        assert_same(iruka.stack(arrays, axis), np.stack(parts, axis))
+    assert_same(iruka.vstack([a[0] for a in arrays]), np.vstack([p[0] for p in parts]))
+    assert_same(iruka.hstack([a[0] for a in arrays]), np.hstack([p[0] for p in parts]))
+    assert_same(iruka.hstack(arrays), np.hstack(parts))
+    out = iruka.empty((6, 3), "float64")
+    assert iruka.concatenate(arrays, out=out) is out
+    assert_same(out, np.concatenate(parts).astype("float64"))
+    with pytest.raises(ValueError):
+        iruka.concatenate([])
+    with pytest.raises(ValueError, match=r"\(2, 3\).*\(2, 4\)|\(2, 4\).*\(2, 3\)"):
+        iruka.concatenate([iruka.ones((2, 3)), iruka.ones((2, 4))])
+    with pytest.raises(ValueError):
+        iruka.stack([iruka.ones(2), iruka.ones(3)])
+    with pytest.raises(IndexError):
+        iruka.concatenate(arrays, 2)
+
+
+def test_broadcasting():
+    x = np.arange(3).reshape(3, 1)
+    assert_same(iruka.broadcast_to(iruka.array(x), (2, 3, 4)), np.broadcast_to(x, (2, 3, 4)))
+    first, second = iruka.broadcast_arrays(iruka.array(x), iruka.arange(4))
+    assert first.shape == second.shape == (3, 4)
+    assert iruka.broadcast_shapes((3, 1), (4,)) == (3, 4)
+    with pytest.raises(ValueError):
+        iruka.broadcast_to(iruka.ones(3), (4,))
+    with pytest.raises(ValueError):
+        iruka.broadcast_arrays(iruka.ones(3), iruka.ones(4))
+
+
+def test_expand_and_move():
+    x = np.arange(24).reshape(2, 3, 4)
+    a = iruka.array(x)
+    for axis in (0, -1, (0, 2), (1, -1)):
+        assert_same(iruka.expand_dims(a, axis), np.expand_dims(x, axis))
+    assert_same(iruka.moveaxis(a, (0, 1), (-1, 0)), np.moveaxis(x, (0, 1), (-1, 0)))
+    with pytest.raises(np.exceptions.AxisError):
+        iruka.expand_dims(a, 5)
+    with pytest.raises(ValueError):
+        iruka.moveaxis(a, (0, 1), (0,))
+
+
+def test_where_and_copyto(rng):
+    x, y, mask = values("float32", (3, 4), rng), values("int16", (4,), rng), values("bool", (3, 4), rng)
+    assert_same(iruka.where(iruka.array(mask), iruka.array(x), iruka.array(y)), np.where(mask, x, y))
+    assert_same(iruka.where(iruka.array(x) > 0, 1, 2.5), np.where(x > 0, 1, 2.5))
+    with pytest.raises(NotImplementedError):
+        iruka.where(iruka.array(mask))
+    target, expected = iruka.array(x), x.copy()
+    iruka.copyto(target, y)
+    np.copyto(expected, y)
+    assert_same(target, expected)
+    iruka.copyto(target, 9.0, where=iruka.array(mask))
+    np.copyto(expected, 9.0, where=mask)
+    assert_same(target, expected)
+    with pytest.raises(TypeError):
+        iruka.copyto(iruka.zeros(3, "int8"), np.ones(3))
+
+
+def test_shape_queries():
+    assert iruka.shape([[1, 2], [3, 4]]) == (2, 2) and iruka.ndim(iruka.ones((2, 3))) == 2
+    assert iruka.size(iruka.ones((2, 3))) == 6 and iruka.size(iruka.ones((2, 3)), 1) == 3
+
+
+def test_names_of_the_package():
+    assert iruka.float32 is np.float32 and iruka.newaxis is None and iruka.pi == np.pi and np.isnan(iruka.nan)
+    assert iruka.inf == np.inf and iruka.bool_ is np.bool_ and kind(iruka.bfloat16) == "f"
+    assert iruka.__version__.count(".") == 2
+    with pytest.raises(AttributeError):
+        iruka.no_such_name

@@ -1,0 +1,301 @@
+"""Every row of the elementwise table, every dtype, several layouts, against NumPy."""
+
+import numpy as np
+import pytest
+
+import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, NUMPY_DTYPES, assert_close, assert_same, kind, layouts, values, widened
+
+NAMES = iruka.elementwise_names()
+# Compared with a reference in the next larger precision; the rest is exact and compared with NumPy in the same dtype.
+APPROXIMATE = {"sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos",
+               "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
+               "degrees", "radians", "sinc", "angle", "power", "float_power", "divide", "reciprocal", "absolute", "square",
+               "multiply", "sign"}
+ALIASES = {"true_divide": "divide", "mod": "remainder", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+           "atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "rad2deg": "degrees",
+           "deg2rad": "radians", "abs": "absolute"}
+
+
+def inputs_of(name, count, dtype, rng):
+    """Inputs that suit the function: shifts stay below the width, integer powers stay in range."""
+    shape = (3, 14)
+    inputs = [values(dtype, shape, rng) for _ in range(count)]
+    if name in ("left_shift", "right_shift", "bitwise_left_shift", "bitwise_right_shift"):
+        inputs[1] = np.abs(inputs[1]) % 7
+    if name in ("power", "pow", "float_power") and kind(dtype) in "iu":
+        inputs[1] = np.abs(inputs[1]) % 4
+    if name in ("where",):
+        inputs[0] = values("bool", shape, rng)
+    if name == "clip":
+        inputs[1], inputs[2] = np.minimum(inputs[1], inputs[2]), np.maximum(inputs[1], inputs[2])
+    if name == "ldexp":
+        inputs[1] = rng.integers(-5, 6, shape)
+    if kind(dtype) == "f" and count <= 2 and name != "ldexp":
+        for array, special in zip(inputs, ([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 0.25], [1.0, np.inf, 2.0, -0.0, 0.0, np.nan, 0.5])):
+            array[0, :7] = np.array(special).astype(array.dtype)
+    return [array.astype(dtype) if name not in ("where", "ldexp") or k != (0 if name == "where" else 1) else array
+            for k, array in enumerate(inputs)]
+
+
+def reference_function(name):
+    return getattr(np, ALIASES.get(name, name), None)
+
+
+def numpy_result(function, inputs):
+    with np.errstate(all="ignore"):
+        result = function(*inputs)
+    return result if isinstance(result, tuple) else (result,)
+
+
+TABLE = [name for name in NAMES if reference_function(name) is not None and name not in ("isclose", "nan_to_num")]
+
+
+def test_every_name_has_a_reference():
+    assert set(NAMES) - set(TABLE) <= {"isclose", "nan_to_num"}  # these two have tests of their own
+
+
+@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_against_numpy(name, dtype, rng):
+    function, reference = getattr(iruka._functions, "elementwise")[name], reference_function(name)
+    inputs = inputs_of(name, function.nin, dtype, rng)
+    expected = reference_results(name, reference, inputs, dtype)
+    if expected is None:
+        with pytest.raises(TypeError):
+            function(*map(iruka.array, inputs))
+        return
+    for (layout, *_), columns in zip(list(layouts(inputs[0])), zip(*[list(layouts(a)) for a in inputs])):
+        actual = function(*(column[1] for column in columns))
+        actual = actual if isinstance(actual, tuple) else (actual,)
+        flipped = [np.asarray(e)[::-1] if layout == "backwards" else e for e in expected]
+        for one, wanted in zip(actual, flipped, strict=True):
+            compare(name, dtype, layout, one, wanted)
+
+
+def reference_results(name, reference, inputs, dtype):
+    """NumPy's answers, in NumPy's dtype; None where NumPy has no loop. bfloat16 is answered in float32, then rounded."""
+    try:
+        if dtype == BFLOAT16:
+            floats = [a.astype(np.float32) if a.dtype == BFLOAT16 else a for a in inputs]
+            if name in ("nextafter", "spacing"):
+                return bfloat16_neighbours(name, inputs)
+            results = numpy_result(reference, floats)
+            return tuple(r.astype(BFLOAT16) if r.dtype == np.float32 else r for r in results)
+        results = numpy_result(reference, inputs)
+    except TypeError:
+        return None
+    if name not in APPROXIMATE:
+        return results
+    try:
+        wide = numpy_result(reference, [widened(a) for a in inputs])
+    except TypeError:
+        return results
+    return tuple(Wide(r, w) for r, w in zip(results, wide))
+
+
+class Wide:
+    """A reference in a larger precision, with the dtype that the result must have."""
+
+    def __init__(self, result, wide):
+        self.dtype, self.values = np.asarray(result).dtype, np.asarray(wide)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+    def __getitem__(self, index):
+        copy = Wide(np.empty(0, self.dtype), self.values[index])
+        return copy
+
+
+def bfloat16_neighbours(name, inputs):
+    import ml_dtypes  # noqa: F401: registers NumPy's loops
+
+    with np.errstate(all="ignore"):
+        if name == "nextafter":
+            return (np.nextafter(*inputs),)
+        return (np.spacing(inputs[0]),)
+
+
+def compare(name, dtype, layout, actual, expected):
+    message = f"{name} of {np.dtype(dtype).name}, {layout}"
+    ulps = 8 if kind(dtype) == "c" else 4
+    if isinstance(expected, Wide):
+        assert actual.dtype == expected.dtype, (message, actual.dtype, expected.dtype)
+        if kind(expected.dtype) in "biu":
+            assert_same(actual, expected.values.astype(expected.dtype), message=message)
+        else:
+            assert_close(iruka.asnumpy(actual), expected.values, expected.dtype, ulps, message)
+    elif dtype == BFLOAT16:
+        assert_same(actual, expected, ulps=1, message=message)
+    elif name in APPROXIMATE:
+        assert_same(actual, expected, ulps=ulps, message=message)
+    else:
+        assert_same(actual, expected, message=message)
+
+
+@pytest.mark.parametrize("a", NUMPY_DTYPES, ids=lambda d: d.name)
+def test_promotion_follows_numpy(a, rng):
+    x = values(a, 5, rng)
+    for b in NUMPY_DTYPES:
+        y = values(b, 5, rng)
+        expected = np.add(x, y)
+        assert (iruka.array(x) + iruka.array(y)).dtype == expected.dtype == iruka.result_type(iruka.array(x), iruka.array(y))
+        assert iruka.promote_types(a, b) == np.promote_types(a, b)
+
+
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("scalar", [True, 3, 2.5, 1 + 2j], ids=repr)
+def test_python_scalars_are_weak(dtype, scalar, rng):
+    x = values(dtype, 6, rng)
+    for operation in (lambda p, q: p + q, lambda p, q: q * p):
+        assert_same(operation(iruka.array(x), scalar), operation(x, scalar), ulps=2)
+
+
+@pytest.mark.parametrize("scalar", [np.float64(2.5), np.float32(2.5), np.int8(3), np.uint64(7), np.bool_(True), np.complex64(1j)],
+                         ids=lambda s: s.dtype.name)
+@pytest.mark.parametrize("dtype", ["int16", "float32", "complex64"])
+def test_numpy_scalars_are_typed(dtype, scalar, rng):
+    x = values(dtype, 6, rng)
+    assert_same(iruka.array(x) + scalar, x + scalar, ulps=2)
+    assert_same(scalar + iruka.array(x), scalar + x, ulps=2)
+
+
+def test_integers_out_of_range_overflow():
+    with pytest.raises(OverflowError):
+        iruka.zeros(3, "uint8") + 256
+    with pytest.raises(OverflowError):
+        iruka.zeros(3, "int8") + (-129)
+    with pytest.raises(OverflowError):
+        iruka.zeros(3, "int64") + 2**64
+
+
+BINARY = ["+", "-", "*", "/", "//", "%", "**", "<", "<=", "==", "!=", ">", ">=", "&", "|", "^", "<<", ">>"]
+
+
+@pytest.mark.parametrize("operator", BINARY)
+@pytest.mark.parametrize("dtype", ["int32", "float32", "uint8", "bool"])
+def test_operators(operator, dtype, rng):
+    if dtype == "float32" and operator in ("&", "|", "^", "<<", ">>"):
+        with pytest.raises(TypeError):
+            eval(f"x {operator} x", {"x": iruka.ones(3, dtype)})
+        return
+    x, y = values(dtype, (4, 5), rng), np.abs(values(dtype, (4, 5), rng)) % 5 if dtype != "bool" else values(dtype, (4, 5), rng)
+    y = y.astype(dtype)
+    scope = {"x": x, "y": y, "a": iruka.array(x), "b": iruka.array(y)}
+    try:
+        with np.errstate(all="ignore"):
+            expected = eval(f"x {operator} y", scope)
+    except TypeError:
+        with pytest.raises(TypeError):
+            eval(f"a {operator} b", scope)
+        return
+    ulps = 4
+    assert_same(eval(f"a {operator} b", scope), expected, ulps)
+    assert_same(eval(f"a {operator} y", scope), expected, ulps)  # NumPy on the right
+    assert_same(eval(f"x {operator} b", scope), expected, ulps)  # NumPy on the left
+    if dtype != "bool":
+        with np.errstate(all="ignore"):
+            assert_same(eval(f"a {operator} 3", scope), eval(f"x {operator} 3", scope), ulps)
+            assert_same(eval(f"3 {operator} b", scope), eval(f"3 {operator} y", scope), ulps)
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>", "**"])
+def test_in_place(operator, rng):
+    x, y = values("int32", (3, 4), rng), np.abs(values("int32", (3, 4), rng)) % 5
+    y = y.astype("int32")
+    expected = x.copy()
+    a, b = iruka.array(x), iruka.array(y)
+    same = a
+    scope = {"a": a, "b": b, "x": expected, "y": y}
+    exec(f"a {operator}= b\nx {operator}= y", scope)
+    assert scope["a"] is same
+    assert_same(same, expected)
+
+
+def test_in_place_writes_through_views():
+    x = iruka.arange(10)
+    x[2:5] += 100
+    assert x.tolist() == [0, 1, 102, 103, 104, 5, 6, 7, 8, 9]
+
+
+def test_in_place_keeps_same_kind():
+    x = iruka.arange(4)
+    with pytest.raises(TypeError):
+        x += 1.5
+    with pytest.raises(TypeError):
+        x /= 2
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_unary_operators(rng):
+    x = values("int16", 7, rng)
+    a = iruka.array(x)
+    assert_same(-a, -x)
+    assert_same(+a, +x)
+    assert_same(abs(a), abs(x))
+    assert_same(~a, ~x)
+    quotient, rest = divmod(a, 4)
+    assert_same(quotient, x // 4)
+    assert_same(rest, x % 4)
+
+
+def test_overlapping_output():
+    x = np.arange(20.0)
+    a = iruka.array(x)
+    iruka.add(a[:-1], a[1:], out=a[1:])
+    expected = x.copy()
+    np.add(expected[:-1], expected[1:], out=expected[1:])
+    assert_same(a, expected)
+
+
+def test_out_and_dtype(rng):
+    x = values("float32", (3, 4), rng)
+    out = iruka.empty((3, 4), "float64")
+    assert iruka.multiply(iruka.array(x), 2, out=out) is out
+    assert_same(out, (x * np.float32(2)).astype("float64"))
+    assert iruka.add(iruka.arange(3), 1, dtype="float32").dtype == np.float32
+    with pytest.raises(ValueError):
+        iruka.multiply(iruka.array(x), 2, out=iruka.empty((4, 4)))
+    with pytest.raises(TypeError):
+        iruka.multiply(iruka.array(x), 2, out=iruka.empty((3, 4), "int32"))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'whre'"):
+        iruka.add(1, 2, whre=3)
+    with pytest.raises(TypeError, match="takes 2 inputs"):
+        iruka.add(iruka.ones(3))
+
+
+def test_division_of_integers_by_zero_gives_zero():
+    x = iruka.array([1, -2, 0], dtype="int32")
+    assert (x // 0).tolist() == [0, 0, 0]
+    assert (x % 0).tolist() == [0, 0, 0]
+
+
+def test_broadcasting(rng):
+    x, y = values("float64", (4, 1, 3), rng), values("float64", (5, 1), rng)
+    assert_same(iruka.array(x) + iruka.array(y), x + y)
+    with pytest.raises(ValueError, match=r"\(2, 3\).*\(4,\)"):
+        iruka.ones((2, 3)) + iruka.ones(4)
+
+
+def test_zero_size_and_zero_rank():
+    assert_same(iruka.zeros((0, 3)) + 1, np.zeros((0, 3)) + 1)
+    assert_same(iruka.asarray(2.0) * iruka.asarray(3.0), np.array(6.0))
+
+
+def test_isclose_and_nan_to_num():
+    x, y = np.array([1.0, np.nan, np.inf, 1.0, -np.inf]), np.array([1.0 + 1e-9, np.nan, np.inf, 1.1, np.inf])
+    for equal_nan in (False, True):
+        assert_same(iruka.isclose(iruka.array(x), iruka.array(y), equal_nan=equal_nan), np.isclose(x, y, equal_nan=equal_nan))
+    assert iruka.allclose(iruka.ones(3), 1.0) and not iruka.allclose(iruka.ones(3), 1.1)
+    for dtype in ("float32", "float64", "float16"):
+        z = np.array([np.nan, np.inf, -np.inf, 2.5], dtype)
+        assert_same(iruka.nan_to_num(iruka.array(z)), np.nan_to_num(z))
+    assert_same(iruka.nan_to_num(iruka.array(x), nan=7.0, posinf=8.0, neginf=9.0), np.nan_to_num(x, nan=7.0, posinf=8.0, neginf=9.0))
+
+
+def test_function_objects_describe_themselves():
+    assert iruka.add.__name__ == "add"
+    assert (iruka.add.nin, iruka.add.nout, iruka.add.nargs) == (2, 1, 3)
+    assert iruka.add.__doc__ and iruka.divmod.nout == 2
+    assert repr(iruka.add) == "<iruka function 'add'>"

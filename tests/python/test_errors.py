@@ -1,0 +1,242 @@
+"""Every error class, with its message: CuPy's list of bad inputs and ours."""
+
+import builtins
+import re
+
+import numpy as np
+import pytest
+
+import iruka
+from helpers import run_python
+from iruka import errors
+
+Kernel = iruka.ElementwiseKernel
+
+
+@pytest.fixture
+def add():
+    return Kernel("float32 x, float32 y", "float32 z", "z = x + y;", "add")
+
+
+@pytest.mark.parametrize("name, builtin", [("ValueError", ValueError), ("ShapeError", ValueError), ("TypeError", TypeError),
+                                           ("IndexError", IndexError), ("OverflowError", OverflowError), ("CompileError", RuntimeError),
+                                           ("FileError", OSError), ("DeviceError", RuntimeError), ("OutOfMemoryError", MemoryError)])
+def test_classes(name, builtin):
+    cls = getattr(errors, name)
+    assert issubclass(cls, errors.Error) and issubclass(cls, builtin)
+
+
+def raises(cls, builtin, *parts):
+    """Our class, caught as the built-in one, whose message holds every part."""
+    return pytest.raises(builtin, check=lambda error: isinstance(error, cls) and all(str(p) in str(error) for p in parts))
+
+
+def test_wrong_count(add):
+    x = iruka.ones(3, "float32")
+    for arguments in ((), (x,), (x, x, x, x)):
+        with raises(errors.TypeError, builtins.TypeError, "add", len(arguments)):
+            add(*arguments)
+
+
+def test_unknown_keywords(add):
+    x = iruka.ones(3, "float32")
+    with raises(errors.TypeError, builtins.TypeError, "add", "sise"):
+        add(x, x, sise=3)
+    with raises(errors.TypeError, builtins.TypeError, "nam"):
+        Kernel("T x", "T y", "y = x;", nam="k")
+
+
+def test_unsupported_arguments(add):
+    x = iruka.ones(3, "float32")
+    with raises(errors.TypeError, builtins.TypeError, "add", "argument 2 (float32 y)", "numpy.ndarray", "iruka.asarray"):
+        add(x, np.ones(3, "float32"))
+    for bad in ("x", None, [1, 2], object()):
+        with raises(errors.TypeError, builtins.TypeError, "add", type(bad).__name__):
+            add(x, bad)
+
+
+def test_dtypes_that_do_not_fit(add):
+    with raises(errors.TypeError, builtins.TypeError, "add", "x", "float32", "float64"):
+        add(iruka.ones(3), iruka.ones(3, "float32"))
+    with raises(errors.TypeError, builtins.TypeError, "add", "z", "float32", "int32"):
+        add(1, 2, iruka.empty(3, "int32"))
+
+
+def test_conflicting_placeholder():
+    k = Kernel("T x, T y", "T z", "z = x + y;", "conflicting")
+    with raises(errors.TypeError, builtins.TypeError, "conflicting", "T", "float32", "int32"):
+        k(iruka.ones(3, "float32"), iruka.ones(3, "int32"))
+
+
+def test_unsettled_placeholder():
+    with pytest.raises((TypeError, ValueError), match="T"):
+        Kernel("float32 x", "T y", "y = x;", "unsettled")(iruka.ones(3, "float32"))
+
+
+def test_size_with_a_plain_array(add):
+    x = iruka.ones(3, "float32")
+    with raises(errors.ValueError, builtins.ValueError, "add", "size"):
+        add(x, x, size=3)
+
+
+def test_all_raw_and_no_size():
+    k = Kernel("raw float32 x", "raw float32 y", "y[i] = x[i];", "all_raw")
+    with raises(errors.ValueError, builtins.ValueError, "all_raw", "size"):
+        k(iruka.ones(3, "float32"), iruka.ones(3, "float32"))
+    with raises(errors.ValueError, builtins.ValueError, "all_raw", "-1"):
+        k(iruka.ones(3, "float32"), iruka.ones(3, "float32"), size=-1)
+    for bad in (2.5, "3", (2, 3)):
+        with raises(errors.TypeError, builtins.TypeError, "all_raw", "size"):
+            k(iruka.ones(3, "float32"), iruka.ones(3, "float32"), size=bad)
+
+
+def test_output_shapes(add):
+    x = iruka.ones((2, 3), "float32")
+    with raises(errors.ShapeError, builtins.ValueError, "add", "(2, 3)", "(3,)"):
+        add(x, x, iruka.empty(3, "float32"))
+    with raises(errors.ShapeError, builtins.ValueError, "add", "(2, 3)", "(4,)"):
+        add(x, iruka.ones(4, "float32"))
+
+
+def test_output_is_no_array(add):
+    x = iruka.ones(3, "float32")
+    with raises(errors.TypeError, builtins.TypeError, "add", "z"):
+        add(x, x, 3.0)
+
+
+def test_output_is_read_only(add):
+    x = iruka.ones(3, "float32")
+    with raises(errors.ValueError, builtins.ValueError, "add", "read-only"):
+        add(x, x, iruka.broadcast_to(x, (3,)))
+
+
+@pytest.mark.parametrize("parameters", ["float32 i", "float32 n, float32 i", "float32 _ind", "float32 float", "float32 2x", "float32 x-y",
+                                        "float32", "float33 x", "x", "float32 x float32 y", "float32 x,, float32 y", "raw raw float32 x",
+                                        "float32 x, float32 x", "TT x", "float32 class", "raw x"])
+def test_bad_parameters(parameters):
+    with pytest.raises((ValueError, TypeError), match=re.escape(parameters.split(",")[-1].split()[-1]) if parameters.split() else "") as caught:
+        Kernel(parameters, "float32 z", "z = 1;", "bad_parameters")
+    assert isinstance(caught.value, errors.Error)
+
+
+@pytest.mark.parametrize("name", ["", "1k", "a b", "a-b", "k;", "operator+"])
+def test_bad_names(name):
+    with raises(errors.ValueError, builtins.ValueError, name):
+        Kernel("T x", "T y", "y = x;", name)
+
+
+@pytest.mark.parametrize("block_size", [0, -1])
+def test_bad_block_sizes(add, block_size):
+    x = iruka.ones(3, "float32")
+    with raises(errors.ValueError, builtins.ValueError, "add", "block_size", block_size):
+        add(x, x, block_size=block_size)
+
+
+def test_integers_that_overflow():
+    k = Kernel("int8 x, uint16 y", "int32 z", "z = x + y;", "small")
+    x = iruka.ones(3, "int8")
+    with raises(errors.OverflowError, builtins.OverflowError, "small", "y", "65536"):
+        k(x, 65536)
+    with raises(errors.OverflowError, builtins.OverflowError, "small", "y", "-1"):
+        k(x, -1)
+    with raises(errors.OverflowError, builtins.OverflowError, str(2**64)):
+        k(x, 2**64)
+
+
+def test_texts_must_be_texts():
+    for arguments in ((1, "T y", ";"), ("T x", None, ";"), ("T x", "T y", b";")):
+        with raises(errors.TypeError, builtins.TypeError, "must be a str"):
+            Kernel(*arguments)
+    with raises(errors.TypeError, builtins.TypeError, "options"):
+        Kernel("T x", "T y", "y = x;", options="-O3")
+
+
+def test_wrong_body_is_found_when_the_kernel_is_made():
+    with raises(errors.CompileError, builtins.RuntimeError, "broken", "y = x +* ;", "^", "test_errors.py:"):
+        Kernel("float32 x", "float32 y", "float t = x;\ny = x +* ;\n", "broken")
+    with raises(errors.CompileError, builtins.RuntimeError, "undeclared_name", "float32 x"):
+        Kernel("float32 x", "float32 y", "y = undeclared_name;", "unknown_name")
+    with raises(errors.CompileError, builtins.RuntimeError, "return q;"):
+        Kernel("float32 x", "float32 y", "y = f(x);", "bad_preamble", preamble="int f(float v) {\n  return q;\n}")
+
+
+def test_wrong_body_of_a_placeholder_is_found_at_the_call():
+    k = Kernel("T x", "T y", "y = x.nothing();", "late")
+    with raises(errors.CompileError, builtins.RuntimeError, "late", "y = x.nothing();", "^", "int32", "test_errors.py:"):
+        k(iruka.ones(3, "int32"))
+
+
+def test_place_is_the_callers_line():
+    with pytest.raises(errors.CompileError) as caught:
+        Kernel("float32 x", "float32 y", "y = ;", "placed")  # this line
+    with open(__file__) as file:
+        line = next(number for number, text in enumerate(file, 1) if "# this line" in text)
+    assert f"test_errors.py:{line}" in str(caught.value)
+
+
+def test_writing_to_an_input_is_refused():
+    with raises(errors.CompileError, builtins.RuntimeError, "x = 1;"):
+        Kernel("float32 x", "float32 y", "x = 1; y = x;", "const_input")
+
+
+def test_a_kernel_works_after_its_error():
+    k = Kernel("T x", "int32 y", "y = x.size();", "recovers")
+    with pytest.raises(errors.CompileError):
+        k(iruka.ones(3, "int32"))
+    with pytest.raises(errors.CompileError):
+        k(iruka.ones(3, "int32"))
+    assert iruka.add(1, 2).item() == 3
+
+
+def test_shapes_that_do_not_broadcast():
+    with raises(errors.ShapeError, builtins.ValueError, "(2,)", "(3,)"):
+        iruka.ones(2) + iruka.ones(3)
+
+
+def test_index_and_memory_and_device():
+    with raises(errors.IndexError, builtins.IndexError, "5", "3"):
+        iruka.ones(3)[5]
+    with raises(errors.OutOfMemoryError, MemoryError):
+        iruka.empty(2**58, "uint8")
+    with raises(errors.DeviceError, RuntimeError, "cuda"):
+        iruka.device("cuda:0")
+    with pytest.raises((errors.DeviceError, errors.ValueError)):
+        iruka.device("nonsense")
+
+
+def test_cuda_is_absent_and_says_so():
+    assert iruka.cuda.is_available() is False
+    with raises(errors.DeviceError, RuntimeError, "iruka.cuda.Stream", "CPU"):
+        iruka.cuda.Stream
+
+
+def test_files(tmp_path):
+    with raises(errors.FileError, OSError, "missing.png"):
+        iruka.image.imread(tmp_path / "missing.png")
+    with raises(errors.ValueError, builtins.ValueError):
+        iruka.image.imdecode(b"no picture at all")
+    with raises(errors.ValueError, builtins.ValueError, "sepia"):
+        iruka.image.imdecode(b"", mode="sepia")
+    with pytest.raises(TypeError):
+        iruka.image.imdecode(3)
+
+
+def test_thread_counts():
+    before = iruka.get_num_threads()
+    assert before >= 1
+    for bad in (0, -2):
+        with raises(errors.ValueError, builtins.ValueError, bad):
+            iruka.set_num_threads(bad)
+    assert iruka.get_num_threads() == before
+
+
+def test_nothing_is_printed():
+    done = run_python("""
+import iruka
+for body in ("y = ;", "y = x / 0;", "y = *(int*)0 + x;"):
+    try:
+        iruka.ElementwiseKernel("int32 x", "int32 y", body, "quiet")
+    except RuntimeError:
+        pass
+""")
+    assert done.returncode == 0 and done.stdout == "" and done.stderr == ""

@@ -1,0 +1,139 @@
+"""Basic indexing and assignment against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as hnp
+
+import iruka
+from helpers import DTYPE_IDS, DTYPES, assert_same, values
+
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
+
+
+@given(SHAPES, st.data())
+def test_getitem(shape, data):
+    x = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    index = data.draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True))
+    assert_same(iruka.array(x)[index], x[index])
+
+
+@given(SHAPES, st.data())
+def test_setitem_scalar_and_array(shape, data):
+    x = np.arange(int(np.prod(shape, dtype=int)), dtype="float32").reshape(shape)
+    a = iruka.array(x)
+    index = data.draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True))
+    x[index] = -1
+    a[index] = -1
+    assert_same(a, x)
+    source = np.arange(x[index].size, dtype="int64").reshape(x[index].shape)
+    x[index] = source
+    a[index] = iruka.array(source)
+    assert_same(a, x)
+    x[index] = source * 2
+    a[index] = source * 2  # NumPy's
+    assert_same(a, x)
+
+
+@given(SHAPES, st.data())
+def test_views_of_views(shape, data):
+    x = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+    first = data.draw(hnp.basic_indices(shape))
+    y = np.asarray(x[first])
+    second = data.draw(hnp.basic_indices(y.shape))
+    assert_same(iruka.array(x)[first][second], y[second])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_every_dtype(dtype, rng):
+    x = values(dtype, (4, 6), rng)
+    a = iruka.array(x)
+    assert_same(a[1:, ::-2], x[1:, ::-2])
+    y = x.copy()
+    y[::2, 1] = x[0, 0]
+    a[::2, 1] = a[0, 0]
+    assert_same(a, y)
+
+
+def test_integers_give_arrays_without_axes():
+    a = iruka.arange(6).reshape(2, 3)
+    element = a[1, 2]
+    assert isinstance(element, iruka.ndarray) and element.shape == () and int(element) == 5
+    assert int(a[np.int8(1), np.uint64(2)]) == 5 and int(a[iruka.asarray(1), -1]) == 5
+    assert int(a[-2, -3]) == 0
+
+
+def test_out_of_bounds():
+    a = iruka.arange(6).reshape(2, 3)
+    for index in (2, -3, (0, 3), (slice(None), -4), 2**70):
+        with pytest.raises(IndexError):
+            a[index]
+    with pytest.raises(IndexError, match="index 7 .*axis 1.*3"):
+        a[0, 7]
+    with pytest.raises(IndexError):
+        a[0, 0, 0]
+    with pytest.raises(IndexError):
+        a[..., ...]
+    with pytest.raises(ValueError):
+        a[::0]
+    with pytest.raises(IndexError):
+        iruka.asarray(1)[0]
+
+
+@pytest.mark.parametrize("index", [[0, 1], np.array([0, 1]), True, np.True_, np.array([True, False]), 1.0, "a", b"a"], ids=repr)
+def test_advanced_indexing_is_refused(index):
+    a = iruka.arange(6).reshape(2, 3)
+    with pytest.raises(IndexError, match="go through NumPy"):
+        a[index]
+    with pytest.raises(IndexError, match="go through NumPy"):
+        a[index] = 1
+    with pytest.raises(IndexError, match="go through NumPy"):
+        a[iruka.array([0, 1])]
+
+
+def test_overlapping_assignment():
+    for first, second in [(slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)), (slice(None), slice(None, None, -1))]:
+        x = np.arange(1000)
+        a = iruka.array(x)
+        expected = x.copy()
+        expected[first] = x[second].copy()
+        a[first] = a[second]
+        assert_same(a, expected)
+    x = np.arange(2500).reshape(50, 50)
+    a = iruka.array(x)
+    a[...] = a.T
+    assert_same(a, x.T)
+
+
+def test_assignment_broadcasts_and_casts():
+    x, a = np.zeros((3, 4), "int16"), iruka.zeros((3, 4), "int16")
+    x[...] = np.arange(4)
+    a[...] = iruka.arange(4)
+    assert_same(a, x)
+    a[:, 1] = 2.7
+    x[:, 1] = 2.7
+    assert_same(a, x)
+    a[0] = [7, 8, 9, 10]
+    x[0] = [7, 8, 9, 10]
+    assert_same(a, x)
+    with pytest.raises(ValueError, match=r"\(3,\).*\(4,\)|\(4,\).*\(3,\)"):
+        a[0] = iruka.zeros(3)
+    with pytest.raises(OverflowError):
+        a[0, 0] = 1 << 20
+    with pytest.raises(TypeError):
+        a[0] = None
+    with pytest.raises(ValueError):
+        del a[0]
+
+
+def test_read_only():
+    frozen = iruka.broadcast_to(iruka.arange(3), (2, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        frozen[0, 0] = 1
+    assert not frozen[0].flags.writeable and frozen.copy().flags.writeable
+
+
+def test_slice_bounds_saturate():
+    x, a = np.arange(5), iruka.arange(5)
+    for s in (slice(-100, 100), slice(10**30), slice(None, -(10**30), -1), slice(4, None, -3), slice(np.int8(1), np.int8(4))):
+        assert_same(a[s], x[s])

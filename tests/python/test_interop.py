@@ -1,0 +1,324 @@
+"""NumPy, the buffer protocol, DLPack, pickling."""
+
+import array
+import pickle
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, NUMPY_DTYPES, assert_same, kind, layouts, values
+
+
+def address(x):
+    return x.__array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_numpy_arrays_in_and_out(dtype, rng):
+    x = values(dtype, (3, 4, 5), rng)
+    for same in (x, x[::2, ::-1], x.T, x[1:1], x[0, 0, 0:1].reshape(()), x[:, None]):
+        a = iruka.asarray(same)
+        assert_same(a, same)
+        assert a.strides == same.strides or same.size <= 1
+        back = np.asarray(a)
+        assert back.dtype == same.dtype and back.strides == same.strides or same.size <= 1
+        np.testing.assert_array_equal(back, same)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_asarray_shares_memory(dtype):
+    x = np.zeros((4, 5), dtype)
+    a = iruka.asarray(x)
+    assert a.data.ptr == x.ctypes.data
+    a[1, 2] = 1
+    assert x[1, 2] == 1
+    x[3, 4] = 1
+    assert a[3, 4].item() == 1
+    assert np.shares_memory(np.asarray(a), x) if dtype != BFLOAT16 else True
+    assert iruka.array(x).data.ptr != x.ctypes.data
+
+
+def test_owner_stays_alive():
+    a = iruka.asarray(np.arange(1000, dtype="float64"))
+    junk = [np.full(1000, 7.0) for _ in range(50)]
+    assert_same(a, np.arange(1000.0))
+    view = np.asarray(iruka.arange(1000))
+    del a, junk
+    np.testing.assert_array_equal(view, np.arange(1000))
+
+
+def test_references_are_given_back():
+    import sys
+
+    x = np.arange(10.0)
+    before = sys.getrefcount(x)
+    a = iruka.asarray(x)
+    b = a[2:]
+    assert sys.getrefcount(x) > before
+    del a, b
+    assert sys.getrefcount(x) == before
+
+
+def test_read_only_is_respected():
+    x = np.arange(4)
+    x.flags.writeable = False
+    a = iruka.asarray(x)
+    assert a.data.ptr == x.ctypes.data and not a.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 1
+    assert not np.asarray(a).flags.writeable
+    frozen = iruka.asarray(bytes(8) and np.frombuffer(bytes(8), "uint8"))
+    assert not frozen.flags.writeable
+    assert iruka.array(x).flags.writeable
+
+
+def test_unaligned_arrays_are_copied():
+    raw = np.zeros(33, "uint8")
+    x = raw[1:].view("float64")
+    x[:] = np.arange(4)
+    a = iruka.asarray(x)
+    assert a.data.ptr != x.ctypes.data
+    assert_same(a, np.arange(4.0))
+    with pytest.raises(ValueError):
+        iruka.asarray(x, copy=False)
+
+
+@pytest.mark.parametrize("x, name", [(np.array(["a"]), "str"), (np.array([None]), "object"), (np.array([1], "datetime64[s]"), "datetime64"),
+                                     (np.zeros(1, np.longdouble), "longdouble|float128"), (np.zeros(1, ">f4"), "byte order"),
+                                     (np.zeros(1, "i4,f4"), "void"), (np.zeros(1, np.clongdouble), "complex256")], ids=lambda v: str(v)[:20])
+def test_unsupported_dtypes_are_named(x, name):
+    for function in (iruka.asarray, iruka.array, lambda v: iruka.ones(1) + v):
+        with pytest.raises(TypeError, match=name):
+            function(x)
+
+
+def test_asarray_of_other_things():
+    assert_same(iruka.asarray(array.array("f", [1, 2])), np.array([1, 2], "float32"))
+    assert_same(iruka.asarray(bytearray(b"ab")), np.array([97, 98], "uint8"))
+    assert_same(iruka.asarray(memoryview(np.arange(6).reshape(2, 3))), np.arange(6).reshape(2, 3))
+    assert_same(iruka.asarray(np.float32(2)), np.array(2, "float32"))
+    assert_same(iruka.asarray(ml_dtypes.bfloat16(2)), np.array(2, BFLOAT16))
+
+    class Interface:
+        data = np.arange(3)
+        __array_interface__ = data.__array_interface__
+
+    class Converts:
+        def __array__(self, dtype=None, copy=None):
+            return np.arange(4.0)
+
+    assert_same(iruka.asarray(Interface()), np.arange(3))
+    assert_same(iruka.asarray(Converts()), np.arange(4.0))
+    assert_same(iruka.asarray(np.arange(3), dtype="float32"), np.arange(3, dtype="float32"))
+    with pytest.raises(ValueError):
+        iruka.asarray([1, 2], copy=False)
+
+
+def test_asnumpy_and_get_copy():
+    a = iruka.arange(4)
+    for x in (iruka.asnumpy(a), a.get(), np.array(a)):
+        assert type(x) is np.ndarray and x.flags.owndata and x.flags.writeable
+        x[0] = 9
+    assert a.tolist() == [0, 1, 2, 3]
+    out = np.empty(4, "int64")
+    assert iruka.asnumpy(a, out=out) is out and out.tolist() == [0, 1, 2, 3]
+    assert iruka.asnumpy(a.reshape(2, 2), order="F").flags.f_contiguous
+    assert iruka.asnumpy([1, 2]).tolist() == [1, 2]
+    a.set(np.array([4, 3, 2, 1]))
+    assert a.tolist() == [4, 3, 2, 1]
+
+
+def test_array_protocol():
+    a = iruka.arange(3)
+    assert a.__array__().dtype == np.int64
+    assert np.asarray(a, dtype="float32").dtype == np.float32
+    assert address(a.__array__()) == a.data.ptr and address(a.__array__(copy=True)) != a.data.ptr
+    with pytest.raises(ValueError):
+        a.__array__("float32", copy=False)
+    b = iruka.ones(3, "bfloat16")
+    assert np.asarray(b).dtype == BFLOAT16 and address(np.asarray(b)) == b.data.ptr
+
+
+def test_array_ufunc(rng):
+    x, y = values("float32", (3, 4), rng), values("float32", (4,), rng)
+    a = iruka.array(x)
+    assert_same(np.add(a, y), x + y)
+    assert_same(np.add(y, a), y + x)
+    assert_same(np.exp(a), np.exp(x), ulps=4)
+    assert_same(np.multiply(a, 2, dtype="float64"), np.multiply(x, 2, dtype="float64"))
+    out = np.empty((3, 4), "float32")
+    assert np.add(a, 1, out=out) is out
+    np.testing.assert_array_equal(out, x + 1)
+    target = iruka.empty((3, 4), "float32")
+    assert np.subtract(a, y, out=target) is target
+    assert_same(target, x - y)
+    whole, fraction = np.divmod(a, 2)
+    assert_same(whole, x // 2)
+    assert_same(fraction, x % 2)
+    assert_same(np.add.reduce(a), np.add.reduce(x), ulps=4)
+    assert_same(np.maximum.reduce(a, axis=1), np.maximum.reduce(x, axis=1))
+    for call in (lambda: np.add.accumulate(a), lambda: np.add(a, a, where=x > 0), lambda: np.add.outer(a, a), lambda: np.matmul(a, a)):
+        with pytest.raises(TypeError):
+            call()
+    expected = x.copy()
+    expected += iruka.asnumpy(a)
+    x += a
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_numpy_functions_that_call_methods(rng):
+    x = values("float64", (3, 4), rng)
+    a = iruka.array(x)
+    assert_same(np.sum(a, axis=0), np.sum(x, axis=0), ulps=4)
+    assert_same(np.transpose(a), x.T)
+    assert_same(np.reshape(a, (4, 3)), x.reshape(4, 3))
+    np.testing.assert_allclose(np.linalg.norm(a), np.linalg.norm(x))
+    assert np.shape(a) == (3, 4) and np.ndim(a) == 2 and np.size(a) == 12
+
+
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES, ids=lambda d: d.name)
+def test_buffer_protocol(dtype, rng):
+    x = values(dtype, (3, 4), rng)
+    for name, a, same in layouts(x):
+        view = memoryview(a)
+        assert view.shape == same.shape and view.strides == a.strides and view.itemsize == dtype.itemsize and view.nbytes == x.nbytes
+        assert not view.readonly and np.dtype(view.format if kind(dtype) != "c" else dtype) == dtype
+        np.testing.assert_array_equal(np.asarray(view), same, err_msg=name)
+    assert bytes(iruka.array(x)) == x.tobytes() == iruka.array(x).tobytes()
+
+
+def test_buffers_keep_memory_and_refuse():
+    view = memoryview(iruka.arange(500))
+    iruka.ones(500)
+    assert view[499] == 499
+    frozen = iruka.broadcast_to(iruka.arange(3), (2, 3))
+    assert memoryview(frozen).readonly
+    with pytest.raises(BufferError):
+        memoryview(iruka.ones(2, "bfloat16"))
+    with pytest.raises((BufferError, TypeError, ValueError)):
+        (b"" * 2).join([iruka.arange(6).reshape(2, 3).T])  # needs contiguous bytes
+
+
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES, ids=lambda d: d.name)
+def test_dlpack_to_numpy_and_back(dtype, rng):
+    x = values(dtype, (3, 4), rng)
+    for _, a, same in layouts(x):
+        y = np.from_dlpack(a)
+        np.testing.assert_array_equal(y, same)
+        assert address(y) == a.data.ptr and y.strides == a.strides
+    b = iruka.from_dlpack(x)
+    assert_same(b, x)
+    assert b.data.ptr == x.ctypes.data and b.flags.writeable
+    assert iruka.array(x).__dlpack_device__() == (1, 0)
+
+
+def test_dlpack_of_bfloat16_and_between_ourselves():
+    a = iruka.arange(6).astype("bfloat16").reshape(2, 3).T
+    b = iruka.from_dlpack(a)
+    assert b.dtype == BFLOAT16 and b.data.ptr == a.data.ptr and b.strides == a.strides
+    assert_same(b, np.arange(6).astype(BFLOAT16).reshape(2, 3).T)
+
+
+def test_dlpack_read_only():
+    frozen = iruka.broadcast_to(iruka.arange(3), (2, 3))
+    assert not np.from_dlpack(frozen).flags.writeable
+    assert not iruka.from_dlpack(frozen).flags.writeable
+    with pytest.raises(BufferError):
+        frozen.__dlpack__()
+    x = np.arange(3)
+    x.flags.writeable = False
+    assert not iruka.from_dlpack(x).flags.writeable
+
+
+def test_dlpack_details():
+    a = iruka.arange(4)
+    assert "dltensor_versioned" in repr(a.__dlpack__(max_version=(1, 0))) and '"dltensor"' in repr(a.__dlpack__())
+    copied = iruka.from_dlpack(a, copy=True)
+    assert copied.data.ptr != a.data.ptr and copied.tolist() == a.tolist()
+    with pytest.raises(BufferError):
+        a.__dlpack__(dl_device=(2, 0))
+    capsule = a.__dlpack__(max_version=(1, 1))
+    assert iruka.from_dlpack(capsule).tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError):
+        iruka.from_dlpack(capsule)  # used
+    with pytest.raises(TypeError):
+        iruka.from_dlpack([1, 2])
+    with pytest.raises(ValueError):
+        iruka.from_dlpack(a, device="cuda:0")
+    for _ in range(1000):
+        a.__dlpack__()  # capsules that nobody takes are freed
+
+
+def test_dlpack_keeps_memory():
+    x = np.from_dlpack(iruka.arange(1000))
+    iruka.ones(1000)
+    np.testing.assert_array_equal(x, np.arange(1000))
+    b = iruka.from_dlpack(np.arange(1000))
+    np.ones(1000)
+    assert_same(b, np.arange(1000))
+
+
+def test_old_producers_without_keywords():
+    class Old:
+        def __init__(self, x):
+            self.x = x
+
+        def __dlpack__(self, stream=None):
+            return self.x.__dlpack__()
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+    assert_same(iruka.from_dlpack(Old(np.arange(5))), np.arange(5))
+    assert_same(iruka.asarray(Old(np.arange(5))), np.arange(5))
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_pickling(protocol, dtype, rng):
+    x = values(dtype, (3, 4), rng)
+    for _, a, same in layouts(x):
+        b = pickle.loads(pickle.dumps(a, protocol))
+        assert_same(b, same)
+        assert b.flags.writeable
+    assert_same(pickle.loads(pickle.dumps(iruka.asarray(2.5), protocol)), np.array(2.5))
+
+
+def test_pickling_out_of_band():
+    a = iruka.arange(10000)
+    buffers = []
+    data = pickle.dumps(a, 5, buffer_callback=buffers.append)
+    assert len(data) < 1000 and len(buffers) == 1
+    assert_same(pickle.loads(data, buffers=buffers), np.arange(10000))
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    t = torch.arange(6).reshape(2, 3)
+    a = iruka.from_dlpack(t)
+    assert a.data.ptr == t.data_ptr() and a.tolist() == t.tolist()
+    assert torch.from_dlpack(a).data_ptr() == t.data_ptr()
+
+
+def test_testing_module():
+    a = iruka.arange(3.0)
+    iruka.testing.assert_allclose(a, np.arange(3.0) + 1e-12)
+    iruka.testing.assert_array_equal(a, [0, 1, 2])
+    iruka.testing.assert_array_almost_equal(a, a + 1e-9)
+    for function in (iruka.testing.assert_allclose, iruka.testing.assert_array_equal, iruka.testing.assert_array_almost_equal):
+        with pytest.raises(AssertionError):
+            function(a, a + 1)
+
+
+def test_pictures(tmp_path, rng):
+    picture = rng.integers(0, 256, (20, 30, 3)).astype("uint8")
+    iruka.image.imwrite(tmp_path / "a.png", iruka.array(picture))
+    assert_same(iruka.image.imread(tmp_path / "a.png"), picture)
+    assert_same(iruka.image.imdecode(iruka.image.imencode(".png", picture)), picture)
+    assert iruka.image.imread(tmp_path / "a.png", mode="gray").shape == (20, 30)
+    jpeg = iruka.image.imdecode(iruka.image.imencode("jpeg", iruka.full((16, 16, 3), 100, "uint8"), quality=90))
+    assert jpeg.shape == (16, 16, 3) and abs(iruka.asnumpy(jpeg).astype(int) - 100).max() <= 2
+    with pytest.raises(ValueError):
+        iruka.image.imread(tmp_path / "a.png", max_pixels=10)

@@ -1,0 +1,340 @@
+"""The kernel language: parameters, indices, raw arrays, scalars, several outputs, options, attributes."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
+
+Kernel = iruka.ElementwiseKernel
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_every_dtype_by_name_and_by_placeholder(dtype, rng):
+    x = values(dtype, (4, 9), rng)
+    named = Kernel(f"{dtype.name} x", f"{dtype.name} y", "y = x;", "named")
+    assert_same(named(iruka.array(x)), x)
+    placed = Kernel("T x", "T y", "y = x;", "placed")
+    assert_same(placed(iruka.array(x)), x)
+    if kind(dtype) != "b":
+        doubled = Kernel("T x", "T y", "y = x + x;", "doubled")
+        assert_same(doubled(iruka.array(x)), (x + x).astype(dtype))
+
+
+def test_placeholders():
+    k = Kernel("T x, U y", "T z, U w", "z = x * 2; w = y * 3;", "two_types")
+    z, w = k(iruka.arange(3, dtype="int16"), iruka.arange(3, dtype="float32"))
+    assert_same(z, np.arange(3, dtype="int16") * np.int16(2))
+    assert_same(w, np.arange(3, dtype="float32") * np.float32(3))
+    sizes = Kernel("T x, U y", "int32 z", "z = (int)sizeof(T) * 100 + (int)sizeof(U);", "sizes")
+    assert sizes(iruka.zeros(1, "int8"), iruka.zeros(1, "float64")).tolist() == [108]
+    typed = Kernel("T x", "int32 z", "T copy = x; z = sizeof(copy);", "names_the_type")
+    assert typed(iruka.zeros(1, "complex128")).tolist() == [16]
+
+
+def test_outputs_settle_placeholders_first():
+    k = Kernel("T x", "T y", "y = x;", "settled")
+    out = iruka.empty(3, "float32")
+    assert k(2, out) is out and out.tolist() == [2, 2, 2]
+    with pytest.raises(TypeError):
+        k(iruka.zeros(3, "int32"), out)
+
+
+def test_scalars_are_cast_to_the_settled_type():
+    k = Kernel("float32 x, int16 a, T b, bool c", "T y", "y = x + a + b + c;", "scalars")
+    result = k(iruka.ones(2, "float32"), 2.0, np.float64(0.5), True)
+    assert_same(result, np.array([4.5, 4.5]))
+    power = Kernel("T x, T p", "T y", "y = x * p;", "weak")
+    assert power(iruka.ones(2, "float32"), 3).dtype == np.float32
+    assert power(iruka.ones(2, "int8"), 3).dtype == np.int8
+    complex_ = Kernel("complex64 x, complex64 a", "complex64 y", "y = x * a;", "complex_scalar")
+    assert complex_(iruka.ones(1, "complex64"), 2 - 3j).tolist() == [2 - 3j]
+    half = Kernel("float16 x, float16 a, bfloat16 b", "float32 y", "y = float(x) + float(a) + float(b);", "halves")
+    assert half(iruka.ones(1, "float16"), 0.5, np.float32(0.25)).tolist() == [1.75]
+
+
+def test_scalars_alone_give_an_array_without_axes():
+    k = Kernel("float32 x, float32 y", "float32 z", "z = x * y;", "scalars_only")
+    result = k(3, 4)
+    assert result.shape == () and float(result) == 12
+
+
+def test_names_of_numpys_types():
+    k = Kernel("int a, float b, bool c", "int y, float z", "y = a; z = b;", "numpy_names")
+    y, z = k(iruka.ones(1, "int64"), iruka.ones(1), True)
+    assert y.dtype == np.int64 and z.dtype == np.float64
+
+
+def test_broadcasting(rng):
+    x, y = values("float32", (4, 1, 3), rng), values("float32", (5, 1), rng)
+    add = Kernel("float32 x, float32 y", "float32 z", "z = x + y;", "add")
+    assert_same(add(iruka.array(x), iruka.array(y)), x + y)
+    assert_same(add(iruka.array(x).T, iruka.array(y)), x.T + y)
+    assert add(iruka.zeros((0, 3), "float32"), iruka.zeros(3, "float32")).shape == (0, 3)
+
+
+@pytest.mark.parametrize("reduce_dims", [True, False])
+def test_layouts(reduce_dims, rng):
+    x = values("float32", (5, 6, 7), rng)
+    k = Kernel("float32 x, float32 y", "float32 z", "z = x * 2 + y;", "layouts", reduce_dims=reduce_dims)
+    for index in (np.s_[...], np.s_[::2], np.s_[:, ::-1], np.s_[..., 3], np.s_[1:2, 2:, ::3]):
+        a = iruka.array(x)[index]
+        assert_same(k(a, a), x[index] * 3)
+        assert_same(k(a.T, a.T), x[index].T * 3)
+    out = iruka.zeros((5, 12, 7), "float32")
+    k(iruka.array(x), 0, out[:, ::2])
+    assert_same(out[:, ::2], x * 2)
+    assert_same(out[:, 1::2], np.zeros((5, 6, 7), "float32"))
+
+
+def test_high_ranks():
+    shape = (2, 1) * 5 + (2,) * 4
+    x = np.arange(int(np.prod(shape)), dtype="float32").reshape(shape)
+    k = Kernel("float32 x", "float32 z", "z = x + 1;", "high_rank")
+    assert_same(k(iruka.array(x)), x + 1)
+    y = np.ascontiguousarray(x.T)
+    assert_same(k(iruka.array(y).T), y.T + 1)
+
+
+def test_indices():
+    k = Kernel("raw int16 x", "int64 z, int64 count, int64 also", "z = i; count = _ind.size(); also = n;", "indices")
+    z, count, also = k(iruka.zeros((3, 4), "int16"), size=12)
+    assert_same(z, np.arange(12))
+    assert set(count.tolist()) == set(also.tolist()) == {12}
+    multi = Kernel("T x", "int64 y", "auto at = _ind.get(); y = at[0] * 100 + at[1] * 10 + at[2];", "multi_index")
+    expected = np.arange(2)[:, None, None] * 100 + np.arange(3)[:, None] * 10 + np.arange(4)
+    assert_same(multi(iruka.zeros((2, 3, 4))), expected)
+    assert_same(multi(iruka.zeros((4, 3, 2)).T), expected)
+
+
+def test_raw_arrays(rng):
+    x = values("int32", (4, 5), rng)
+    flat = Kernel("raw T x", "T y", "y = x[n - 1 - i];", "reversed")
+    for a, same in ((iruka.array(x), x), (iruka.array(x).T, x.T), (iruka.array(x)[:, ::2], x[:, ::2]), (iruka.array(x)[::-1], x[::-1])):
+        assert_same(flat(a, size=same.size), same.ravel()[::-1])
+    picked = Kernel("raw T x, int32 row, int32 column", "T y", "int at[] = {row, column}; y = x[at];", "by_array")
+    columns = np.array([0, 4, 2], "int32")
+    assert_same(picked(iruka.array(x), 2, iruka.array(columns)), x[2, columns])
+    assert_same(picked(iruka.array(x).T, iruka.array(columns), 3), x.T[columns, 3])
+    listed = Kernel("raw T x", "T y", "y = x[{1, 2}];", "by_list")
+    assert listed(iruka.array(x), size=1).tolist() == [x[1, 2]]
+
+
+def test_raw_array_members():
+    k = Kernel("raw float32 x", "raw int64 out",
+               "out[0] = x.size(); out[1] = x.shape()[0]; out[2] = x.shape()[1]; out[3] = x.strides()[0]; out[4] = x.strides()[1]; out[5] = x.ndim;",
+               "members")
+    out = iruka.zeros(6, int)
+    k(iruka.zeros((3, 8), "float32")[:, ::2], out, size=1)
+    assert out.tolist() == [12, 3, 4, 32, 8, 2]
+
+
+def test_raw_arrays_bind_to_references():
+    for qualifier in ("", "const "):
+        k = Kernel("raw float32 x", "float32 y", "y = second(x, i);", "by_reference",
+                   preamble=f"__device__ float second({qualifier}CArray<float, 1>& a, int i) {{ return a[i] * 2; }}")
+        assert k(iruka.arange(3, dtype="float32"), size=3).tolist() == [0, 2, 4]
+
+
+def test_raw_outputs(rng):
+    x = values("float32", 6, rng)
+    k = Kernel("raw float32 x", "raw float32 z", "z[i * 2] = x[i]; z[i * 2 + 1] = -x[i];", "raw_output")
+    z = iruka.zeros((6, 2), "float32")
+    assert k(iruka.array(x), z, size=6) is z
+    assert_same(z, np.stack([x, -x], 1))
+    z = iruka.zeros((2, 6), "float32").T
+    k(iruka.array(x), z, size=6)
+    assert_same(z, np.stack([x, -x], 1))
+
+
+def test_non_const_inputs():
+    k = Kernel("_non_const T x, T y", "", "x += y;", "accumulate", no_return=True)
+    x = iruka.arange(4)
+    assert k(x, 10) is None
+    assert x.tolist() == [10, 11, 12, 13]
+
+
+def test_given_outputs_and_returns():
+    two = Kernel("T x", "T y, T z", "y = x + 1; z = x + 2;", "two_outputs")
+    y, z = iruka.empty(3, int), iruka.empty(3, int)
+    result = two(iruka.arange(3), y, z)
+    assert isinstance(result, tuple) and result[0] is y and result[1] is z
+    assert y.tolist() == [1, 2, 3] and z.tolist() == [2, 3, 4]
+    one = Kernel("T x", "T y", "y = x;", "one", return_tuple=True)
+    assert isinstance(one(iruka.arange(3)), tuple)
+    silent = Kernel("T x", "T y", "y = x;", "silent", no_return=True)
+    assert silent(iruka.arange(3)) is None
+    assert silent(iruka.arange(3), y) is None and y.tolist() == [0, 1, 2]
+
+
+def test_in_place_and_overlapping():
+    k = Kernel("float32 x", "float32 y", "y = x * 2;", "in_place")
+    x = iruka.arange(5, dtype="float32")
+    k(x, x)
+    assert x.tolist() == [0, 2, 4, 6, 8]
+
+
+def test_preamble_loop_prep_after_loop_and_options():
+    k = Kernel("float32 x", "float32 y", "y = helper(x) * SCALE;", "with_preamble",
+               preamble="struct Pair { float a, b; };\n__device__ __forceinline__ float helper(float v) { Pair p = {v, 1}; return p.a + p.b; }",
+               options=("-DSCALE=3",))
+    assert k(iruka.arange(3, dtype="float32")).tolist() == [3, 6, 9]
+    prepared = Kernel("float32 x", "float32 y", "y = x + offset;", "prepared", loop_prep="float offset = 5;", after_loop="(void)offset;")
+    assert prepared(iruka.arange(3, dtype="float32")).tolist() == [5, 6, 7]
+    fast = Kernel("float32 x", "float32 y", "y = __expf(x);", "fast", options=("--use_fast_math",))
+    np.testing.assert_allclose(iruka.asnumpy(fast(iruka.arange(3, dtype="float32"))), np.exp(np.arange(3)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("expression, reference", [
+    ("powf(x, 2)", lambda x: x**2), ("rsqrt(x)", lambda x: 1 / np.sqrt(x)), ("__expf(x)", np.exp), ("min(x, 2.0f)", lambda x: np.minimum(x, 2)),
+    ("max(x, 2.0f)", lambda x: np.maximum(x, 2)), ("isnan(x) ? 1 : 0", lambda x: x * 0), ("sqrtf(x)", np.sqrt), ("logf(x)", np.log),
+    ("sinf(x) + cosf(x)", lambda x: np.sin(x) + np.cos(x)), ("fmaf(x, x, 1)", lambda x: x * x + 1), ("floorf(x)", np.floor),
+    ("fabsf(-x)", np.abs), ("atan2f(x, 2)", lambda x: np.arctan2(x, 2)), ("tanhf(x)", np.tanh), ("fmodf(x, 1)", lambda x: np.fmod(x, 1)),
+    ("expf(x)", np.exp), ("cbrtf(x)", np.cbrt), ("hypotf(x, 3)", lambda x: np.hypot(x, 3)), ("copysignf(x, -1)", lambda x: -x)])
+def test_math_functions(expression, reference):
+    x = np.linspace(0.1, 5, 37, dtype="float32")
+    k = Kernel("float32 x", "float32 y", f"y = {expression};", "math")
+    np.testing.assert_allclose(iruka.asnumpy(k(iruka.array(x))), reference(x.astype("float64")), rtol=2e-6, atol=1e-6)
+
+
+def test_half_precision_and_complex(rng):
+    x = values("float16", 9, rng)
+    k = Kernel("float16 x, bfloat16 y", "float16 a, bfloat16 b", "a = x * x + float16(1); b = y - bfloat16(2);", "halves")
+    y = x.astype(BFLOAT16)
+    a, b = k(iruka.array(x), iruka.array(y))
+    assert_same(a, (x.astype("float32") ** 2 + 1).astype("float16"), ulps=1)
+    assert_same(b, (y.astype("float32") - 2).astype(BFLOAT16), ulps=1)
+    z = values("complex64", 9, rng)
+    c = Kernel("complex64 z", "complex64 w, float32 m", "w = z * conj(z) + complex<float>(1, 2); m = abs(z) + z.real() - z.imag();", "complexes")
+    w, m = c(iruka.array(z))
+    assert_same(w, (z * z.conj() + (1 + 2j)).astype("complex64"), ulps=4)
+    assert_same(m, (abs(z) + z.real - z.imag).astype("float32"), ulps=8)
+
+
+def test_atomics(rng):
+    x = rng.integers(0, 10, 100_000).astype("int32")
+    histogram = Kernel("int32 x", "raw int32 counts", "atomicAdd(&counts[x], 1);", "histogram")
+    counts = iruka.zeros(10, "int32")
+    histogram(iruka.array(x), counts)
+    assert_same(counts, np.bincount(x, minlength=10).astype("int32"))
+    extremes = Kernel("int32 x", "raw int32 out", "atomicMin(&out[0], x); atomicMax(&out[1], x);", "extremes")
+    out = iruka.array([99, -99], dtype="int32")
+    extremes(iruka.array(x), out)
+    assert out.tolist() == [x.min(), x.max()]
+
+
+def test_fixed_semantics():
+    x = iruka.array([7, -7, 0], dtype="int32")
+    assert Kernel("int32 x, int32 d", "int32 y", "y = x / d;", "quotient")(x, 0).tolist() == [0, 0, 0]
+    assert Kernel("int32 x, int32 d", "int32 y", "y = x % d;", "rest")(x, 0).tolist() == [0, 0, 0]
+    low = iruka.array([-(2**31)], dtype="int32")
+    assert Kernel("int32 x, int32 d", "int32 y", "y = x / d;", "overflowing")(low, -1).tolist() in ([-(2**31)], [0])
+    floats = iruka.array([1e20, -1e20, np.nan, 2.9, -2.9, np.inf], dtype="float32")
+    cast = Kernel("float32 x", "int32 y", "y = (int)x;", "saturating")
+    assert cast(floats).tolist() == [2**31 - 1, -(2**31), 0, 2, -2, 2**31 - 1]
+    shift = Kernel("int32 x, int32 s", "int32 y", "y = x << s;", "shifted")
+    assert shift(x, 40).tolist() == [0, 0, 0]
+
+
+def test_control_flow(rng):
+    k = Kernel("int32 x", "int32 steps", """
+        long long value = x;
+        steps = 0;
+        while (value > 1) {
+          value = value % 2 ? 3 * value + 1 : value / 2;
+          if (++steps > 500) break;
+        }""", "collatz")
+
+    def collatz(value):
+        steps = 0
+        while value > 1:
+            value = 3 * value + 1 if value % 2 else value // 2
+            steps += 1
+        return steps
+
+    x = rng.integers(1, 1000, 300).astype("int32")
+    assert_same(k(iruka.array(x)), np.array([collatz(int(v)) for v in x], "int32"))
+
+
+def test_return_in_a_body():
+    k = Kernel("float32 x", "float32 y", "y = 1; if (x > 2) return; y = 0;", "early_return")
+    assert k(iruka.arange(5, dtype="float32")).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_integer_arguments_equal_call_after_call_keep_answers(rng):
+    x = values("float32", 5000, rng)
+    k = Kernel("raw float32 x, int32 taps", "float32 y",
+               "float sum = 0; for (int t = 0; t < taps; t++) sum += x[(i + t) % _ind.size()]; y = sum;", "moving_sum")
+    a = iruka.array(x)
+    expected = {taps: sum(np.roll(x.astype("float64"), -t) for t in range(taps)) for taps in (3, 4)}
+    for round_ in range(300):
+        taps = 3 if round_ % 50 else 4
+        result = k(a, taps, size=5000)
+        if round_ % 30 == 0:
+            iruka.finish_background_compilation()
+        if round_ % 10 == 0 or taps == 4:
+            np.testing.assert_allclose(iruka.asnumpy(result), expected[taps], rtol=1e-5, atol=1e-4)
+
+
+def test_attributes():
+    k = Kernel("raw float32 x, T y", "T z, int64 w", "z = y; w = i;", "described", preamble="// nothing", options=("-O3",), doc="Documentation.")
+    assert (k.nin, k.nout, k.nargs) == (2, 2, 4)
+    assert k.name == "described" and k.operation == "z = y; w = i;" and k.preamble == "// nothing"
+    assert k.__doc__ == "Documentation." and k.kwargs == {"options": ("-O3",)}
+    assert [p.name for p in k.in_params] == ["x", "y"] and [p.name for p in k.out_params] == ["z", "w"]
+    assert isinstance(k.params, tuple) and [p.name for p in k.params] == ["x", "y", "z", "w"]
+    x, y, z, w = k.params
+    assert x.raw and x.is_const and x.dtype == np.float32 and x.ctype == "float"
+    assert not y.raw and y.dtype is None and y.ctype == "T" and y.is_const
+    assert not z.is_const and w.dtype == np.int64
+    assert "raw float32 x" in repr(x)
+    assert k.reduce_dims and not k.no_return and not k.return_tuple
+    for part in ("ElementwiseKernel", "described", "raw float32 x", "T z"):
+        assert part in repr(k)
+
+
+def test_generated_text(tmp_path):
+    k = Kernel("float32 x, T y", "T z", "z = x + y; /* a mark */", "shown")
+    with pytest.raises(ValueError):
+        k.cached_code
+    a = iruka.ones(4, "float32")
+    text = k.source(a, a)
+    assert "a mark" in text
+    k(a, a)
+    assert "a mark" in k.cached_code and isinstance(k.cached_codes, dict) and len(k.cached_codes) == 1
+    k(a, iruka.ones(4))
+    assert len(k.cached_codes) == 2
+    assembly = k.assembly(a, a)
+    assert re.search(r"iruka_entry|ret", assembly)
+    path = k.path(a, a)
+    with open(path) as file:
+        assert file.read() == text
+    assert os.path.basename(path).startswith("shown-") and k.path(a, a) == path
+
+
+def test_call_keywords():
+    k = Kernel("raw float32 x", "float32 y", "y = x[i];", "keywords")
+    a = iruka.arange(4, dtype="float32")
+    for keywords in ({}, {"block_size": 64}, {"stream": None}, {"stream": 0}):
+        assert k(a, size=4, **keywords).tolist() == [0, 1, 2, 3]
+    assert k(a, size=np.int32(2)).tolist() == [0, 1]
+    assert k(a, size=0).shape == (0,)
+
+
+def test_kernels_are_called_from_threads(rng):
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = values("float32", 30000, rng)
+    a = iruka.array(x)
+
+    def work(number):
+        k = Kernel("float32 x, float32 c", "float32 y", "y = x + c;", f"threaded_{number % 3}")
+        return [iruka.asnumpy(k(a, float(c))) for c in range(5)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for results in pool.map(work, range(16)):
+            for c, result in enumerate(results):
+                np.testing.assert_array_equal(result, x + np.float32(c))

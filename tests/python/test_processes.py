@@ -1,0 +1,217 @@
+"""Ctrl-C, forks, threads, the disk cache, import time: what only whole processes show."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from helpers import run_python
+
+LONG_KERNEL = """
+import sys, time
+import iruka
+k = iruka.ElementwiseKernel("raw float32 x", "float32 y", '''
+    float sum = x[i];
+    for (long long t = 0; t < 40000; t++) sum = sum * 1.0001f + x[t % _ind.size()];
+    y = sum;''', "long_kernel")
+x = iruka.ones(1 << 22, "float32")
+k(iruka.ones(16, "float32"), size=16)
+"""
+
+
+def start(code):
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def interrupted_after(process, seconds):
+    """Sends Ctrl-C once the program says it is ready; returns how long it took to end, and what it said."""
+    assert process.stdout.readline() == "ready\n", process.stderr.read()
+    time.sleep(seconds)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    return time.monotonic() - began, out, err
+
+
+def test_ctrl_c_stops_a_long_kernel():
+    process = start(LONG_KERNEL + """
+print("ready", flush=True)
+try:
+    k(x, size=x.size)
+except KeyboardInterrupt:
+    y = iruka.add(iruka.arange(3), 1)
+    print("stopped", y.tolist())
+""")
+    seconds, out, err = interrupted_after(process, 0.5)
+    assert seconds < 2 and out == "stopped [1, 2, 3]\n", (seconds, out, err)
+
+
+def test_ctrl_c_stops_one_endless_element():
+    process = start("""
+import iruka
+k = iruka.ElementwiseKernel("float32 x", "float32 y", "float t = x; while (t < 2) { t = t * 0.5f + 0.5f; if (t >= 1) t = 0; } y = t;", "endless")
+print("ready", flush=True)
+try:
+    k(iruka.zeros(64, "float32"))
+except KeyboardInterrupt:
+    print("stopped")
+""")
+    seconds, out, err = interrupted_after(process, 0.5)
+    assert seconds < 2 and out == "stopped\n", (seconds, out, err)
+
+
+def test_a_handlers_own_exception_comes_through():
+    process = start(LONG_KERNEL + """
+import signal
+class Custom(Exception): pass
+def handler(*_): raise Custom("mine")
+signal.signal(signal.SIGINT, handler)
+print("ready", flush=True)
+try:
+    k(x, size=x.size)
+except Custom as error:
+    print("caught", error)
+""")
+    seconds, out, err = interrupted_after(process, 0.5)
+    assert seconds < 2 and out == "caught mine\n", (seconds, out, err)
+
+
+def test_other_threads_run_during_a_kernel():
+    done = run_python(LONG_KERNEL.replace("40000", "1500") + """
+import threading
+ticks, stop = [], threading.Event()
+def tick():
+    while not stop.is_set():
+        ticks.append(time.monotonic())
+        time.sleep(0.005)
+thread = threading.Thread(target=tick)
+thread.start()
+began = time.monotonic()
+k(x, size=x.size)
+ended = time.monotonic()
+stop.set()
+thread.join()
+inside = [t for t in ticks if began < t < ended]
+assert ended - began > 0.05 and len(inside) >= (ended - began) / 0.1, (ended - began, len(inside))
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_fork():
+    done = run_python("""
+import multiprocessing, warnings
+import numpy as np
+import iruka
+warnings.simplefilter("ignore")
+k = iruka.ElementwiseKernel("float32 x, float32 c", "float32 y", "y = x * c;", "forked")
+x = iruka.arange(200000, dtype="float32")
+expected = float(k(x, 2).sum())
+def work(number):
+    own = iruka.ElementwiseKernel("float32 x", "float32 y", f"y = x + {number};", f"own_{number}")
+    same = float(k(x, 2).sum())
+    return same, float(own(x)[5])
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        for number, (same, value) in enumerate(pool.map(work, range(6))):
+            assert same == expected and value == 5 + number
+    assert float(k(x, 2).sum()) == expected
+    print("fine")
+""")
+    assert done.returncode == 0 and done.stdout == "fine\n", done.stderr
+
+
+CACHED = """
+import iruka
+k = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x * 3 + 1;", "cached")
+assert k(iruka.arange(3, dtype="float32")).tolist() == [1, 4, 7]
+print(",".join(event.kind for event in iruka.kernel_history() if event.kernel == "cached"))
+"""
+
+
+def test_the_disk_cache_is_used_by_the_next_process(tmp_path):
+    folder = tmp_path / "cache"
+    first, second = (run_python(CACHED, IRUKA_CACHE_DIR=str(folder)) for _ in range(2))
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    assert "compiled" in first.stdout and second.stdout.strip() == "loaded_from_disk"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("harm", ["truncate", "flip", "empty", "unreadable folder"])
+def test_a_damaged_cache_is_survived(tmp_path, harm):
+    folder = tmp_path / "cache"
+    assert run_python(CACHED, IRUKA_CACHE_DIR=str(folder)).returncode == 0
+    files = [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 100]
+    assert files
+    for path in files:
+        data = path.read_bytes()
+        if harm == "truncate":
+            path.write_bytes(data[: len(data) // 2])
+        elif harm == "flip":
+            middle = len(data) // 2
+            path.write_bytes(data[:middle] + bytes([data[middle] ^ 0x40]) + data[middle + 1 :])
+        elif harm == "empty":
+            path.write_bytes(b"")
+    if harm == "unreadable folder":
+        folder.chmod(0o500)
+    try:
+        done = run_python(CACHED, IRUKA_CACHE_DIR=str(folder))
+    finally:
+        folder.chmod(0o700)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    if harm != "unreadable folder":
+        assert "compiled" in done.stdout
+
+
+def test_no_place_for_a_cache(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    for environment in ({"IRUKA_CACHE_DIR": str(file / "below")}, {"IRUKA_CACHE_DIR": "", "HOME": "/nonexistent", "XDG_CACHE_HOME": ""}):
+        done = run_python(CACHED, **environment)
+        assert done.returncode == 0 and done.stderr == "" and "compiled" in done.stdout, done.stderr
+
+
+def test_many_processes_start_at_once(tmp_path):
+    processes = [subprocess.Popen([sys.executable, "-c", CACHED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, "IRUKA_CACHE_DIR": str(tmp_path / "cache")}) for _ in range(10)]
+    for process in processes:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0 and err == "", err
+
+
+def test_clear_cache_and_history(tmp_path):
+    done = run_python(CACHED + """
+assert iruka.cache_directory()
+iruka.clear_kernel_history()
+assert iruka.kernel_history() == []
+assert k(iruka.arange(3, dtype="float32")).tolist() == [1, 4, 7]
+assert iruka.kernel_history() == []
+iruka.clear_cache()
+assert k(iruka.arange(3, dtype="float32")).tolist() == [1, 4, 7]
+again = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x * 3 + 1;", "cached")
+again(iruka.arange(3, dtype="float32"))
+events = [e for e in iruka.kernel_history() if e.kernel == "cached"]
+assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 and events[0].device == "cpu", events
+""", IRUKA_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_import_adds_little_to_numpy():
+    code = """
+import time
+import numpy
+began = time.perf_counter()
+import iruka
+print(time.perf_counter() - began)
+import sys
+assert "ml_dtypes" not in sys.modules and "numpy.testing" not in sys.modules
+"""
+    runs = [run_python(code) for _ in range(5)]
+    assert all(done.returncode == 0 for done in runs), runs[0].stderr
+    assert min(float(done.stdout) for done in runs) < 0.06

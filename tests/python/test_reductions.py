@@ -1,0 +1,154 @@
+"""Reductions over every axis, layout and dtype, against NumPy."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, kind, layouts, values
+
+FOLDS = ["sum", "prod", "mean", "min", "max", "any", "all"]
+SELECTIONS = ["argmin", "argmax"]
+
+
+def numpy_fold(name, x, **keywords):
+    """NumPy's answer and the dtype the result must have; floats are folded in float64 or more."""
+    if x.dtype == BFLOAT16:
+        result = getattr(np, name)(x.astype("float64"), **keywords)
+        return np.asarray(result), BFLOAT16 if name in ("sum", "prod", "mean", "min", "max") else np.asarray(result).dtype
+    dtype = np.asarray(getattr(np, name)(x, **keywords)).dtype
+    if kind(x.dtype) in "fc" and name in ("sum", "prod", "mean"):
+        wide = x.astype("complex128" if kind(x.dtype) == "c" else "float64")
+        return np.asarray(getattr(np, name)(wide, **keywords)), dtype
+    return np.asarray(getattr(np, name)(x, **keywords)), dtype
+
+
+def check(name, x, a, **keywords):
+    with np.errstate(all="ignore"):
+        expected, dtype = numpy_fold(name, x, **keywords)
+    actual = getattr(iruka, name)(a, **keywords)
+    message = f"{name} of {x.dtype.name} {x.shape} {keywords}"
+    assert actual.dtype == dtype, (message, actual.dtype, dtype)
+    if kind(dtype) in "biu" or name in ("min", "max"):
+        assert_same(actual, expected.astype(dtype), message=message)
+    else:
+        assert actual.shape == expected.shape, message
+        assert_close(iruka.asnumpy(actual), expected, dtype, 8, message)
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_against_numpy(name, dtype, rng):
+    x = values(dtype, (3, 4, 5), rng, 1, 3) if name == "prod" else values(dtype, (3, 4, 5), rng)
+    if kind(dtype) == "c" and name in ("min", "max"):
+        x = x.real.astype(dtype)
+    for axis in (None, 0, -1, (0, 2)):
+        check(name, x, iruka.array(x), axis=axis)
+    check(name, x, iruka.array(x), axis=1, keepdims=True)
+    for layout, a, same in layouts(x):
+        if layout != "contiguous":
+            check(name, np.ascontiguousarray(same), a, axis=1)
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if kind(d) != "c"], ids=[d.name for d in DTYPES if kind(d) != "c"])
+def test_selections(name, dtype, rng):
+    x = values(dtype, (6, 7), rng)
+    reference = x.astype("float32") if dtype == BFLOAT16 else x
+    for axis in (None, 0, 1, -1):
+        for keepdims in (False, True):
+            expected = getattr(np, name)(reference, axis=axis, keepdims=keepdims)
+            assert_same(getattr(iruka.array(x), name)(axis=axis, keepdims=keepdims), expected)
+            assert_same(getattr(iruka.array(x).T, name)(axis=axis), getattr(np, name)(reference.T, axis=axis))
+
+
+@given(st.lists(st.integers(0, 4), min_size=0, max_size=4), st.data())
+def test_any_shape_any_axes(shape, data):
+    x = np.arange(int(np.prod(shape, dtype=int)), dtype="int64").reshape(shape)
+    axes = data.draw(st.sets(st.integers(0, len(shape) - 1))) if shape else set()
+    keepdims = data.draw(st.booleans())
+    axis = tuple(sorted(axes))
+    assert_same(iruka.sum(iruka.array(x), axis=axis, keepdims=keepdims), np.sum(x, axis=axis, keepdims=keepdims))
+    assert_same(iruka.array(x).all(axis=axis, keepdims=keepdims), np.all(x, axis=axis, keepdims=keepdims))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000, 65537, 1 << 20])
+def test_large_sums_are_exact_to_a_few_ulps(size, rng):
+    x = rng.standard_normal(size).astype("float32")
+    exact = float(np.sum(x.astype("longdouble")))
+    scale = float(np.sum(np.abs(x), dtype="longdouble"))
+    assert abs(float(iruka.array(x).sum()) - exact) <= 8 * np.finfo("float32").eps * scale
+    y = rng.integers(-1000, 1000, size)
+    assert int(iruka.array(y).sum()) == int(y.sum())
+
+
+def test_nan_and_empty():
+    x = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, -np.inf]])
+    for name in ("min", "max", "sum", "argmin", "argmax"):
+        assert_same(getattr(iruka.array(x), name)(axis=1), getattr(x, name)(axis=1))
+    for name in ("min", "max", "argmin", "argmax"):
+        with pytest.raises(ValueError):
+            getattr(iruka.zeros((0,)), name)()
+    assert_same(iruka.zeros((0, 3)).sum(axis=0), np.zeros((0, 3)).sum(axis=0))
+    assert_same(iruka.zeros((0, 3)).prod(), np.zeros((0, 3)).prod())
+    assert_same(iruka.zeros((3, 0)).max(axis=0), np.zeros((3, 0)).max(axis=0))
+    assert np.isnan(float(iruka.zeros(0).mean()))
+
+
+def test_dtype_and_out(rng):
+    x = values("int8", (5, 6), rng)
+    assert_same(iruka.array(x).sum(dtype="int16"), x.sum(dtype="int16"))
+    assert_same(iruka.array(x).sum(axis=0, dtype="float32"), x.sum(axis=0, dtype="float32"))
+    out = iruka.empty(6, "int64")
+    assert iruka.array(x).sum(axis=0, out=out) is out
+    assert_same(out, x.sum(axis=0))
+    with pytest.raises(ValueError, match=r"out has shape \(5,\)"):
+        iruka.array(x).sum(axis=0, out=iruka.empty(5, "int64"))
+    with pytest.raises(TypeError, match="same_kind"):
+        iruka.array(x).sum(axis=0, out=iruka.empty(6, "uint8"))
+
+
+def test_bad_axes():
+    x = iruka.ones((2, 3))
+    for axis in (2, -3, (0, 5)):
+        with pytest.raises(IndexError):
+            x.sum(axis=axis)
+    with pytest.raises((ValueError, IndexError)):
+        x.sum(axis=(0, 0))
+    with pytest.raises(TypeError):
+        x.sum(axis=1.5)
+
+
+@pytest.mark.parametrize("order", [None, 1, 2, np.inf, -np.inf, 0, 3, 2.5])
+def test_vector_norms(order, rng):
+    x = rng.standard_normal((4, 5))
+    assert_same(iruka.linalg.norm(iruka.array(x), order, axis=1), np.linalg.norm(x, order, axis=1), ulps=16)
+    assert_same(iruka.linalg.norm(iruka.array(x[0]), order), np.linalg.norm(x[0], order), ulps=16)
+
+
+def test_norm_of_matrices_and_integers(rng):
+    x = rng.standard_normal((3, 4, 5)).astype("float32")
+    assert_same(iruka.linalg.norm(iruka.array(x)), np.linalg.norm(x), ulps=16)
+    assert_same(iruka.linalg.norm(iruka.array(x), axis=(0, 2)), np.linalg.norm(x, axis=(0, 2)), ulps=16)
+    assert_same(iruka.linalg.norm(iruka.array(x[0]), "fro"), np.linalg.norm(x[0], "fro"), ulps=16)
+    assert_same(iruka.linalg.norm(iruka.arange(10)), np.linalg.norm(np.arange(10)), ulps=16)
+    z = x[0, 0] + 1j * x[0, 1]
+    assert_same(iruka.linalg.norm(iruka.array(z)), np.linalg.norm(z), ulps=16)
+    with pytest.raises(NotImplementedError):
+        iruka.linalg.norm(iruka.array(x[0]), 2)
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmin", "nanmax", "count_nonzero"])
+def test_further_reductions(name):
+    x = np.array([[1.0, np.nan, 0.0], [4.0, 0.0, -2.0]])
+    for axis in (None, 0, 1):
+        expected = getattr(np, name)(x, axis=axis)
+        assert_same(getattr(iruka, name)(iruka.array(x), axis=axis), np.asarray(expected), ulps=4)
+
+
+def test_methods_and_functions_agree(rng):
+    x = iruka.array(values("float64", (3, 4), rng))
+    for name, axis in itertools.product(FOLDS + SELECTIONS, (None, 0, 1)):
+        assert iruka.array_equal(getattr(x, name)(axis=axis), getattr(iruka, name)(x, axis=axis))

@@ -1,0 +1,35 @@
+"""The public surface as golden files: the stub of the C++ module, and the names of the package."""
+
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import iruka
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "python" / "iruka"
+
+
+def test_stub_is_current(tmp_path):
+    """After a wanted change: python -m nanobind.stubgen -m iruka._core -o python/iruka/_core.pyi"""
+    made = tmp_path / "_core.pyi"
+    subprocess.run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "iruka._core", "-o", made], check=True)
+    assert made.read_text() == (PACKAGE / "_core.pyi").read_text()
+
+
+def test_public_names():
+    """After a wanted change: edit tests/python/public_names.txt."""
+    names = sorted(name for name in dir(iruka) if not name.startswith("_"))
+    expected = (pathlib.Path(__file__).parent / "public_names.txt").read_text().split()
+    assert names == expected
+
+
+def test_public_things_are_documented():
+    for name in dir(iruka):
+        thing = getattr(iruka, name)
+        if not name.startswith("_") and (inspect.isfunction(thing) or inspect.isclass(thing) or inspect.ismodule(thing)
+                                         or isinstance(thing, (iruka._core.ElementwiseFunction, iruka._core.ReductionFunction))):
+            assert thing.__doc__, name
+    for name in dir(iruka.ndarray):
+        if not name.startswith("_"):
+            assert getattr(iruka.ndarray, name).__doc__, name
