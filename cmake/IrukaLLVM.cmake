@@ -1,3 +1,4 @@
+# iruka_use_llvm(TARGET): lets TARGET include the headers of Clang and LLVM 22.
 # iruka_link_llvm(TARGET): links Clang and LLVM 22 statically into the shared library TARGET and hides their symbols.
 # Only what compiling C++ for x86-64 in memory needs: no Polly, no Z3, no libxml2, no libedit, no curl.
 find_program(IRUKA_LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS ${LLVM_DIR}/../../../bin PATHS /usr/lib/llvm-22/bin)
@@ -42,11 +43,14 @@ get_directory_property(CMAKE_REQUIRED_LINK_OPTIONS LINK_OPTIONS)  # the check do
 check_linker_flag(CXX "-Wl,-z,pack-relative-relocs" IRUKA_LINKER_PACKS_RELOCATIONS)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
-function(iruka_link_llvm target)
+function(iruka_use_llvm target)
   target_include_directories(${target} SYSTEM PRIVATE ${IRUKA_LLVM_INCLUDE})
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS
                              __STDC_LIMIT_MACROS)
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+endfunction()
+
+function(iruka_link_llvm target)
   target_link_libraries(${target} PRIVATE
     -Wl,--start-group ${IRUKA_CLANG_LIBRARIES} -Wl,--end-group ${IRUKA_LLVM_STATIC_LIBRARIES}
     ${IRUKA_SLEEF} ${IRUKA_ZLIB} ${IRUKA_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)

@@ -15,6 +15,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Parse/ParseAST.h"
+#include "clang/Serialization/ASTWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -28,21 +29,21 @@ namespace iruka::cpu_backend {
 namespace {
 
 constexpr const char* kPreludeFolder = "/iruka";
+constexpr const char* kPrecompiledFile = "/iruka/prelude.pch";
 
-clang::LangStandard::Kind standard_kind(int standard) {
-  switch (standard) {
-    case 11: return clang::LangStandard::lang_gnucxx11;
-    case 14: return clang::LangStandard::lang_gnucxx14;
-    case 17: return clang::LangStandard::lang_gnucxx17;
-    case 23: return clang::LangStandard::lang_gnucxx23;
-    default: return clang::LangStandard::lang_gnucxx20;
-  }
+/// What stands in front of the text.
+enum class Prelude { as_text, precompiled, being_precompiled };
+
+/// A precompiled header is read lazily, which is what makes a small kernel quick; it holds C++20 only.
+Prelude prelude_for(const CompileOptions& options) {
+  return options.standard == 20 && !precompiled_prelude().empty() ? Prelude::precompiled : Prelude::as_text;
 }
 
 void set_language(clang::LangOptions& language, const CompileOptions& options, const llvm::Triple& triple) {
   std::vector<std::string> includes;
   clang::LangOptions::setLangDefaults(language, clang::Language::CXX, triple, includes,
-                                      standard_kind(options.standard));
+                                      options.standard == 23 ? clang::LangStandard::lang_gnucxx23
+                                                             : clang::LangStandard::lang_gnucxx20);
   language.Exceptions = language.CXXExceptions = 0;
   language.RTTI = language.RTTIData = 0;
   language.MathErrno = 0;
@@ -77,24 +78,29 @@ void set_code_generation(clang::CodeGenOptions& generation, const CompileOptions
   generation.RelocationModel = llvm::Reloc::PIC_;
 }
 
-std::shared_ptr<clang::CompilerInvocation> make_invocation(const CompileOptions& options) {
+std::shared_ptr<clang::CompilerInvocation> make_invocation(const CompileOptions& options, Prelude prelude) {
   auto invocation = std::make_shared<clang::CompilerInvocation>();
-  const llvm::Triple triple(host().triple);
   auto& target = invocation->getTargetOpts();
   target.Triple = host().triple;
-  target.CPU = host().processor;
-  target.FeaturesAsWritten = host().features;
-  set_language(invocation->getLangOpts(), options, triple);
+  if (prelude == Prelude::being_precompiled) {
+    target.CPU = "x86-64";
+  } else {
+    target.CPU = host().processor;
+    target.FeaturesAsWritten = host().features;
+  }
+  set_language(invocation->getLangOpts(), options, llvm::Triple(host().triple));
   set_code_generation(invocation->getCodeGenOpts(), options);
 
   auto& headers = invocation->getHeaderSearchOpts();
   headers.UseBuiltinIncludes = headers.UseStandardSystemIncludes = headers.UseStandardCXXIncludes = 0;
   headers.AddPath(kPreludeFolder, clang::frontend::System, /*IsFramework=*/false, /*IgnoreSysRoot=*/true);
   auto& preprocessor = invocation->getPreprocessorOpts();
-  for (const auto& [macro, undefine] : options.macros) {
-    undefine ? preprocessor.addMacroUndef(macro) : preprocessor.addMacroDef(macro);
+  if (prelude == Prelude::as_text) preprocessor.Includes.push_back("prelude.h");
+  if (prelude == Prelude::precompiled) {
+    preprocessor.ImplicitPCHInclude = kPrecompiledFile;
+    // It was made for plain x86-64 and default options; nothing in the prelude depends on either.
+    preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::All;
   }
-  preprocessor.Includes.push_back("prelude.h");
 
   auto& diagnostics = invocation->getDiagnosticOpts();
   diagnostics.Warnings = options.warnings;
@@ -112,14 +118,35 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> prelude_file_system() {
     files->addFileNoOwn(std::string(kPreludeFolder) + "/" + std::string(name), 0,
                         llvm::MemoryBufferRef(llvm::StringRef(text.data(), text.size()), name));
   }
+  const std::string_view precompiled = precompiled_prelude();
+  if (!precompiled.empty()) {
+    files->addFileNoOwn(kPrecompiledFile, 0,
+                        llvm::MemoryBufferRef(llvm::StringRef(precompiled.data(), precompiled.size()), "prelude.pch"));
+  }
   return files;
 }
 
-/// Runs Clang over prelude and text with the consumer that `make_consumer` gives; false after an error.
-bool run_clang(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics,
-               llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clang::CompilerInstance&)> make_consumer,
-               llvm::function_ref<void()> finish) {
-  clang::CompilerInstance compiler(make_invocation(options));
+/// The text with the user's macros before it. As text, not as options, so that the precompiled prelude still fits.
+std::string text_with_macros(const ProgramSource& source, const CompileOptions& options) {
+  std::string text;
+  for (const auto& [macro, undefine] : options.macros) {
+    const size_t equals = macro.find('=');
+    const std::string name = macro.substr(0, equals);
+    const std::string value = equals == macro.npos ? "1" : macro.substr(equals + 1);
+    text += "#undef " + name + "\n";
+    if (!undefine) text += "#define " + name + " " + value + "\n";
+  }
+  if (!text.empty()) text += "#line 1 \"" + source.file_name + "\"\n";
+  return text + source.text;
+}
+
+using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clang::CompilerInstance&)>;
+
+/// Runs Clang over `text` with the consumer that `make_consumer` gives; false after an error. `finish` runs while the
+/// syntax tree still lives.
+bool run_clang(const std::string& text, const std::string& name, const CompileOptions& options, Prelude prelude,
+               std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer, llvm::function_ref<void()> finish) {
+  clang::CompilerInstance compiler(make_invocation(options, prelude));
   compiler.setVirtualFileSystem(prelude_file_system());
   DiagnosticCollector collector(diagnostics);
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
@@ -128,13 +155,20 @@ bool run_clang(const ProgramSource& source, const CompileOptions& options, std::
   compiler.createSourceManager();
 
   auto& manager = compiler.getSourceManager();
-  manager.setMainFileID(manager.createFileID(llvm::MemoryBufferRef(source.text, source.file_name)));
-  compiler.createPreprocessor(clang::TU_Complete);
-  auto& preprocessor = compiler.getPreprocessor();
-  preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), compiler.getLangOpts());
+  manager.setMainFileID(manager.createFileID(llvm::MemoryBufferRef(text, name)));
+  const auto kind = prelude == Prelude::being_precompiled ? clang::TU_Prefix : clang::TU_Complete;
+  compiler.createPreprocessor(kind);
   compiler.createASTContext();
+  auto& preprocessor = compiler.getPreprocessor();
+  if (prelude == Prelude::precompiled) {
+    compiler.createPCHExternalASTSource(kPrecompiledFile, clang::DisableValidationForModuleKind::All,
+                                        /*AllowPCHWithCompilerErrors=*/false, nullptr, false);
+    if (!compiler.getASTContext().getExternalSource()) return false;
+  } else {
+    preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), compiler.getLangOpts());
+  }
   compiler.setASTConsumer(make_consumer(compiler));
-  compiler.createSema(clang::TU_Complete, nullptr);
+  compiler.createSema(kind, nullptr);
   collector.BeginSourceFile(compiler.getLangOpts(), &preprocessor);
   clang::ParseAST(compiler.getSema());
   collector.EndSourceFile();
@@ -154,13 +188,28 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOp
     generator = made.get();
     return made;
   };
-  run_clang(source, options, diagnostics, make_consumer, [&] { module = generator->ReleaseModule(); });
+  run_clang(text_with_macros(source, options), source.file_name, options, prelude_for(options), diagnostics,
+            make_consumer, [&] { module = generator->ReleaseModule(); });
   return module;
 }
 
 bool parse_only(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
   const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
-  return run_clang(source, options, diagnostics, make_consumer, [] {});
+  return run_clang(text_with_macros(source, options), source.file_name, options, prelude_for(options), diagnostics,
+                   make_consumer, [] {});
+}
+
+std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
+  const auto buffer = std::make_shared<clang::PCHBuffer>();
+  const auto make_consumer = [&](clang::CompilerInstance& compiler) {
+    return std::make_unique<clang::PCHGenerator>(compiler.getPreprocessor(), compiler.getModuleCache(), kPrecompiledFile,
+                                                 /*isysroot=*/"", buffer, compiler.getCodeGenOpts(),
+                                                 llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
+                                                 /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
+  };
+  run_clang("#include \"prelude.h\"\n", "prelude", CompileOptions{}, Prelude::being_precompiled, diagnostics,
+            make_consumer, [] {});
+  return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();
 }
 
 std::string prelude_hash() {

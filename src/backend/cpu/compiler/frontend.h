@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cpu/compiler/options.h"
@@ -21,6 +22,12 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOp
 
 /// Parses and checks types; the result says whether there was no error.
 bool parse_only(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics);
+
+/// The prelude as a precompiled header, for any x86-64. Empty where it does not compile.
+std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);
+
+/// What precompile_prelude() gave when the library was built; empty in the program that makes it.
+std::string_view precompiled_prelude();
 
 /// Hash of the prelude's files, part of the fingerprint.
 std::string prelude_hash();

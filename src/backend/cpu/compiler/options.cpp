@@ -40,7 +40,7 @@ bool is_macro(std::string_view macro, bool may_have_value) {
 
 bool parse_standard(std::string_view value, int& standard) {
   if (!take_prefix(value, "c++") && !take_prefix(value, "gnu++")) return false;
-  constexpr std::pair<std::string_view, int> kStandards[] = {{"11", 11}, {"14", 14}, {"1y", 14}, {"17", 17}, {"1z", 17},
+  constexpr std::pair<std::string_view, int> kStandards[] = {{"11", 20}, {"14", 20}, {"1y", 20}, {"17", 20}, {"1z", 20},
                                                              {"20", 20}, {"2a", 20}, {"23", 23}, {"2b", 23}};
   for (const auto& [name, number] : kStandards) {
     if (value == name) {

@@ -10,16 +10,13 @@
 namespace iruka::cpu_backend {
 
 struct CompileOptions {
-  int standard = 20;           ///< C++ standard: 11, 14, 17, 20 or 23
+  int standard = 20;           ///< C++ standard: 20 or 23; the prelude needs 20, so that older ones mean 20
   int optimization_level = 3;  ///< 0 to 3
   bool fast_math = false;      ///< reassociation, reciprocals, approximate functions; NaN and infinity stay honoured
   bool contract = true;        ///< a * b + c may become one FMA
   bool no_warnings = false;
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
-
-  /// Whether a prelude compiled with the defaults means the same under these options.
-  bool same_language_as_default() const { return standard == 20 && !fast_math && contract && macros.empty(); }
 };
 
 /// Reads `options`. An option that is not known is an error diagnostic that names it, and the result is false.
