@@ -19,9 +19,9 @@ const ElementwiseKernel& count_kernel(Dtype dtype) {
     const Dtype computing = ops::computing_dtype(dtype);
     const std::string type = info(computing).c_type, own = name(dtype);
     kernel.emplace(own + " start, " + own + " step", own + " y",
-                   "const " + type + " first = " + ops::cast_text(dtype, computing, "start") + ";\nconst " + type +
-                       " way = " + type + "(" + type + "(i) * " + ops::cast_text(dtype, computing, "step") +
-                       ");\nconst " + type + " sum = " + type + "(first + way);\ny = " +
+                   "using Computing = " + type + ";\nconst Computing first = " + ops::cast_text(dtype, computing, "start") +
+                       ";\nconst Computing way = Computing(Computing(i) * " + ops::cast_text(dtype, computing, "step") +
+                       ");\nconst Computing sum = Computing(first + way);\ny = " +
                        ops::cast_text(computing, dtype, "sum") + ";",
                    "arange");
   }
