@@ -270,8 +270,8 @@ void bind_kernel(nb::module_& module) {
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
   nb::class_<PyKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
                        kDocumentation)
-      .def("__init__", construct, nb::arg("in_params"), nb::arg("out_params"), nb::arg("operation"),
-           nb::arg("name") = "kernel", nb::arg("reduce_dims") = true, nb::arg("preamble") = "",
+      .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
+           nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true, nb::arg("preamble") = "",
            nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "", nb::arg("kwargs"),
            nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', "
                    "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "

@@ -186,13 +186,13 @@ void bind_creation(nb::module_& module) {
   module.def("as_array", [](nb::handle object) { return to_python(as_operand(object, "asarray")); });
   module.def("empty", [](nb::handle shape, nb::handle dtype) {
     return to_python(iruka::empty(to_dims(shape, "empty: shape"), to_dtype(dtype)));
-  });
+  }, nb::arg("shape"), nb::arg("dtype").none());
   module.def("zeros", [](nb::handle shape, nb::handle dtype) {
     return to_python(iruka::zeros(to_dims(shape, "zeros: shape"), to_dtype(dtype)));
-  });
+  }, nb::arg("shape"), nb::arg("dtype").none());
   module.def("ones", [](nb::handle shape, nb::handle dtype) {
     return to_python(iruka::ones(to_dims(shape, "ones: shape"), to_dtype(dtype)));
-  });
+  }, nb::arg("shape"), nb::arg("dtype").none());
   module.def("full", [](nb::handle shape, nb::handle value, nb::handle dtype) {
     return to_python(iruka::full(to_dims(shape, "full: shape"), scalar_of(value, "full"), to_optional_dtype(dtype)));
   }, nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
@@ -201,12 +201,12 @@ void bind_creation(nb::module_& module) {
   }, nb::arg("start"), nb::arg("stop").none(), nb::arg("step").none(), nb::arg("dtype").none());
   module.def("linspace", [](double start, double stop, int64_t count, bool endpoint, nb::handle dtype) {
     return to_python(iruka::linspace(start, stop, count, endpoint, to_dtype(dtype)));
-  });
+  }, nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("dtype").none());
   module.def("eye", [](int64_t rows, nb::handle columns, int64_t k, nb::handle dtype) {
     std::optional<int64_t> width;
     if (!columns.is_none()) width = to_int64(columns, "eye: M");
     return to_python(iruka::eye(rows, width, k, to_dtype(dtype)));
-  }, nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype"));
+  }, nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype").none());
 }
 
 void bind_joining(nb::module_& module) {

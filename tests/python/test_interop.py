@@ -15,15 +15,20 @@ def address(x):
     return x.__array_interface__["data"][0]
 
 
+def meaningful_strides(x):
+    """Strides of the axes along which there is a next element."""
+    return [stride for stride, extent in zip(x.strides, x.shape) if extent > 1] if x.size else []
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
 def test_numpy_arrays_in_and_out(dtype, rng):
     x = values(dtype, (3, 4, 5), rng)
     for same in (x, x[::2, ::-1], x.T, x[1:1], x[0, 0, 0:1].reshape(()), x[:, None]):
         a = iruka.asarray(same)
         assert_same(a, same)
-        assert a.strides == same.strides or same.size <= 1
+        assert meaningful_strides(a) == meaningful_strides(same)
         back = np.asarray(a)
-        assert back.dtype == same.dtype and back.strides == same.strides or same.size <= 1
+        assert back.dtype == same.dtype and meaningful_strides(back) == meaningful_strides(same)
         np.testing.assert_array_equal(back, same)
 
 
@@ -304,7 +309,7 @@ def test_torch():
 
 def test_testing_module():
     a = iruka.arange(3.0)
-    iruka.testing.assert_allclose(a, np.arange(3.0) + 1e-12)
+    iruka.testing.assert_allclose(a + 1, np.arange(3.0) + 1 + 1e-12)
     iruka.testing.assert_array_equal(a, [0, 1, 2])
     iruka.testing.assert_array_almost_equal(a, a + 1e-9)
     for function in (iruka.testing.assert_allclose, iruka.testing.assert_array_equal, iruka.testing.assert_array_almost_equal):

@@ -56,10 +56,12 @@ def test_scalars_are_cast_to_the_settled_type():
     assert half(iruka.ones(1, "float16"), 0.5, np.float32(0.25)).tolist() == [1.75]
 
 
-def test_scalars_alone_give_an_array_without_axes():
+def test_scalars_alone_need_a_size_or_an_output():
     k = Kernel("float32 x, float32 y", "float32 z", "z = x * y;", "scalars_only")
-    result = k(3, 4)
-    assert result.shape == () and float(result) == 12
+    with pytest.raises(ValueError, match="size"):
+        k(3, 4)
+    assert k(3, 4, size=2).tolist() == [12, 12]
+    assert k(3, 4, iruka.empty((), "float32")).item() == 12
 
 
 def test_names_of_numpys_types():
