@@ -18,20 +18,22 @@ import iruka
 from iruka import image
 
 # Element i is pixel i of A. Both pictures have a border, so that no patch leaves them; each row of a patch is a run of
-# `patch_size * channels` numbers.
+# `patch_size * channels` numbers. A patch that is already farther than the nearest so far is given up between rows.
 nnf_kernel = iruka.ElementwiseKernel(
     in_params='raw float32 imgA, raw float32 imgB, int32 widthA, int32 widthB, int32 heightB, '
               'int32 channels, int32 patch_size',
     out_params='raw int32 nnf',
     preamble='''
-    __device__ float patch_distance(const CArray<float, 3>& imgA, const CArray<float, 3>& imgB, int a, int b,
-                                    int strideA, int strideB, int row, int rows) {
+    __device__ float patch_distance(const float* a, const float* b, int strideA, int strideB, int row, int rows,
+                                    float least) {
         float distance = 0;
-        for (int y = 0; y < rows; y++) {
+        for (int y = 0; y < rows && distance < least; y++) {
             for (int k = 0; k < row; k++) {
-                float difference = imgA[a + y * strideA + k] - imgB[b + y * strideB + k];
+                float difference = a[k] - b[k];
                 distance += difference * difference;
             }
+            a += strideA;
+            b += strideB;
         }
         return distance;
     }
@@ -41,12 +43,13 @@ nnf_kernel = iruka.ElementwiseKernel(
     int strideB = (widthB + patch_size - 1) * channels;
     int xA = i % widthA;
     int yA = i / widthA;
+    const float* a = &imgA[yA * strideA + xA * channels];
     int nearest_x = 0, nearest_y = 0;
     float least = 3.4e38f;
     for (int yB = 0; yB < heightB; yB++) {
         for (int xB = 0; xB < widthB; xB++) {
-            float distance = patch_distance(imgA, imgB, yA * strideA + xA * channels, yB * strideB + xB * channels,
-                                            strideA, strideB, patch_size * channels, patch_size);
+            const float* b = &imgB[yB * strideB + xB * channels];
+            float distance = patch_distance(a, b, strideA, strideB, patch_size * channels, patch_size, least);
             if (distance < least) {
                 least = distance;
                 nearest_x = xB;
