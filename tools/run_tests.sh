@@ -15,10 +15,11 @@ export IRUKA_CACHE_DIR=$scratch/cache  # no test sees, or leaves, anything in th
 ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --no-tests=error --timeout 600 \
   --output-junit "$PWD/$results/ctest.xml" >"$results/ctest.log" 2>&1
 ctest_status=$?
-if [ $ctest_status -eq 0 ]; then tail -n 5 "$results/ctest.log"; else grep -v ' Passed ' "$results/ctest.log"; fi
+if [ $ctest_status -eq 0 ]; then tail -n 5 "$results/ctest.log"; else grep -Ev ' Passed |^ +Start ' "$results/ctest.log"; fi
 
 PYTHONPATH=$PWD/$build/python $python -m pytest tests/python -q --junitxml="$results/pytest.xml"
 pytest_status=$?
+echo  # whatever the interpreter said on its way out, the closing line stands alone
 
 $python tools/count_tests.py "$results/ctest.xml" "$results/pytest.xml"
 counted_status=$?
