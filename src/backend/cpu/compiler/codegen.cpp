@@ -112,7 +112,7 @@ std::string generate(llvm::Module& module, const std::string& entry, const Compi
     fail(diagnostics, "the text does not define the function '" + entry + "'");
     return {};
   }
-  auto machine = make_target_machine(options.optimization_level, options.fast_math);
+  const TargetMachineLease machine(options.optimization_level, options.fast_math);
   module.setDataLayout(machine->createDataLayout());
   llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
   mark_math_functions(module);

@@ -1,6 +1,8 @@
 #include "backend/cpu/compiler/host.h"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -52,6 +54,28 @@ Host find_host() {
   return host;
 }
 
+constexpr size_t kMostIdle = 4;
+
+struct IdleMachines {
+  std::mutex mutex;
+  std::array<std::vector<std::unique_ptr<llvm::TargetMachine>>, 8> by_kind;
+};
+
+IdleMachines& idle_machines() {
+  static auto& machines = *new IdleMachines;
+  return machines;
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(int optimization_level, bool fast_math) {
+  const Host& here = host();
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = fast_math ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+  const auto level = static_cast<llvm::CodeGenOptLevel>(optimization_level);
+  return std::unique_ptr<llvm::TargetMachine>(
+      x86_target->createTargetMachine(llvm::Triple(here.triple), here.processor, here.feature_list, options,
+                                      llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+}
+
 }  // namespace
 
 const Host& host() {
@@ -59,16 +83,23 @@ const Host& host() {
   return found;
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(int optimization_level, bool fast_math) {
-  const Host& here = host();
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = fast_math ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
-  options.NoZerosInBSS = false;
-  options.EmulatedTLS = false;
-  const auto level = static_cast<llvm::CodeGenOptLevel>(std::clamp(optimization_level, 0, 3));
-  return std::unique_ptr<llvm::TargetMachine>(
-      x86_target->createTargetMachine(llvm::Triple(here.triple), here.processor, here.feature_list, options,
-                                      llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+TargetMachineLease::TargetMachineLease(int optimization_level, bool fast_math)
+    : kind_(std::clamp(optimization_level, 0, 3) * 2 + fast_math) {
+  IdleMachines& idle = idle_machines();
+  std::lock_guard lock(idle.mutex);
+  auto& machines = idle.by_kind[kind_];
+  if (machines.empty()) {
+    machine_ = make_target_machine(kind_ / 2, fast_math);
+  } else {
+    machine_ = std::move(machines.back());
+    machines.pop_back();
+  }
+}
+
+TargetMachineLease::~TargetMachineLease() {
+  IdleMachines& idle = idle_machines();
+  std::lock_guard lock(idle.mutex);
+  if (idle.by_kind[kind_].size() < kMostIdle) idle.by_kind[kind_].push_back(std::move(machine_));
 }
 
 }  // namespace iruka::cpu_backend

@@ -34,7 +34,20 @@ struct Host {
 /// Found once. Registers the LLVM target, too.
 const Host& host();
 
-/// A target machine for `optimization_level` (0 to 3); one per thread and compilation.
-std::unique_ptr<llvm::TargetMachine> make_target_machine(int optimization_level, bool fast_math);
+/// A target machine lent to one compilation. They are kept, because the tables of instructions that each builds take
+/// longer than a small kernel's code.
+class TargetMachineLease {
+ public:
+  TargetMachineLease(int optimization_level, bool fast_math);
+  ~TargetMachineLease();
+  TargetMachineLease(const TargetMachineLease&) = delete;
+  TargetMachineLease& operator=(const TargetMachineLease&) = delete;
+  llvm::TargetMachine& operator*() const { return *machine_; }
+  llvm::TargetMachine* operator->() const { return machine_.get(); }
+
+ private:
+  int kind_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+};
 
 }  // namespace iruka::cpu_backend
