@@ -51,8 +51,8 @@ def main():
         for value in (limits.min - 1, limits.min, limits.max, limits.max + 1, 0, -1, 300, 2**63 - 1, 2**63, 2**64 - 1):
             if -(2**63) <= value < 2**64:
                 lines.append(f"fits {value} {name} {int(limits.min <= value <= limits.max)}")
-    for value in (0.0, -0.0, 1.0, 0.1, 1 / 3, 1e5, 1e15, 123456789.125, 1e16, 1e22, 1e-4, 1e-5, 5e-324, 1.7976931348623157e308,
-                  float("inf"), float("-inf"), float("nan"), -2.5, 100.0, 2.0**70):
+    for value in (0.0, -0.0, 1.0, 0.1, 1 / 3, 1e5, 1e15, 123456789.125, 1e16, 1e22, 1e-4, 1e-5, 5e-324,
+                  1.7976931348623157e308, float("inf"), float("-inf"), float("nan"), -2.5, 100.0, 2.0**70):
         lines.append(f"text float64 {struct.unpack('<Q', struct.pack('<d', value))[0]} {value!r}")
     for value in (0.0, 1.0, 0.1, 1 / 3, 1e5, 65504.0, 1e-3, -2.5, 16777.0):
         # NumPy's digits; the place of the exponent is Python's for every float.

@@ -152,7 +152,8 @@ def error_text(error):
 def outcome(base, x):
     if x is None:
         return "copy"
-    flags = "".join(name for name, on in zip("CFW", (x.flags.c_contiguous, x.flags.f_contiguous, x.flags.writeable)) if on)
+    on = x.flags.c_contiguous, x.flags.f_contiguous, x.flags.writeable
+    flags = "".join(flag for flag, is_on in zip("CFW", on) if is_on)
     if x.size == 0:
         return f"view {dims_text(x.shape)} ? ? {flags or '-'}"
     offset = x.__array_interface__["data"][0] - base.__array_interface__["data"][0]

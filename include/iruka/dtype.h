@@ -39,13 +39,13 @@ inline bool is_integer(Dtype d) { return kind(d) == Kind::signed_integer || kind
 /// Raises TypeError for a name that is no dtype.
 IRUKA_API Dtype parse_dtype(std::string_view name);
 
-/// The dtype that holds both, by NumPy 2's table; bfloat16 with float16 gives float32.
+/// The dtype that holds both: NumPy 2's table. bfloat16 with float16 gives float32, beside integers it acts as float16.
 IRUKA_API Dtype promote(Dtype a, Dtype b);
 
 /// The real dtype of a complex one (complex64 -> float32); others unchanged.
 IRUKA_API Dtype real_dtype(Dtype dtype);
 
-/// Whether NumPy's can_cast(from, to, 'same_kind') holds.
+/// NumPy's can_cast(from, to, 'same_kind'): bool, unsigned, signed, float, complex; bfloat16 is a float.
 IRUKA_API bool can_cast_same_kind(Dtype from, Dtype to);
 
 /// One value with a dtype. A weak one (a Python or C++ literal) gives way to the arrays beside it (NEP 50).
@@ -71,7 +71,7 @@ class IRUKA_API Scalar {
   Scalar typed(Dtype dtype) const;
   /// The value of one element in memory, typed.
   static Scalar load(Dtype dtype, const void* element);
-  /// Writes the value as `dtype`. An integer that does not fit wraps; a NaN or infinite float becomes a saturated integer (NaN: 0).
+  /// Writes the value as `dtype`. An integer that does not fit wraps; a float saturates as an integer (NaN: 0).
   void store(Dtype dtype, void* element) const;
 
   Dtype dtype() const { return dtype_; }

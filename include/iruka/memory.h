@@ -12,7 +12,7 @@ namespace iruka {
 
 class Device;
 
-/// What a pool holds, in bytes.
+/// What a pool holds, in bytes of whole blocks: a block is at most 1/8 over its request (a reused large one, 3/8).
 struct PoolStatistics {
   size_t used_bytes = 0;   ///< in arrays that live
   size_t held_bytes = 0;   ///< kept for reuse

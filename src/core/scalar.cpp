@@ -78,7 +78,8 @@ bool is_real_number(Kind kind) { return kind == Kind::floating || kind == Kind::
 
 template <class T>
 void write_integer(const Scalar& scalar, void* element) {
-  write<T>(element, is_real_number(scalar.kind()) ? saturate<T>(scalar.as_double()) : static_cast<T>(scalar.as_int64()));
+  const bool real = is_real_number(scalar.kind());
+  write<T>(element, real ? saturate<T>(scalar.as_double()) : static_cast<T>(scalar.as_int64()));
 }
 
 /// A double that rounds to the 16-bit float nearest to the scalar: 64-bit integers keep a sticky last bit.

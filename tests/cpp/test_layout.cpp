@@ -233,7 +233,8 @@ TEST(Overlap, AgreesWithListsOfBytes) {
     };
     const Array a = view(), b = view();
     const std::set<int64_t> bytes_a = bytes_of(a), bytes_b = bytes_of(b);
-    const bool common = std::any_of(bytes_a.begin(), bytes_a.end(), [&](int64_t byte) { return bytes_b.contains(byte); });
+    const bool common =
+        std::any_of(bytes_a.begin(), bytes_a.end(), [&](int64_t byte) { return bytes_b.contains(byte); });
     ASSERT_EQ(overlap(a, b) != Overlap::none, common) << to_string(a.shape()) << to_string(a.strides()) << a.offset()
                                                       << to_string(b.shape()) << to_string(b.strides()) << b.offset();
     ++(common ? shared : apart);
