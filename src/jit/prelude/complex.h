@@ -125,7 +125,7 @@ template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z) {
 /// log |z|, accurate also where |z| is near 1: |z|^2 - 1 is summed with the products' rounding errors.
 template <class T> inline T log_abs(complex<T> z) {
   T x = fmax(fabs(z.real_), fabs(z.imag_)), y = fmin(fabs(z.real_), fabs(z.imag_));
-  if (!(x > T(0.5) && x < T(2)) || isnan(y)) {
+  if (!(x > T(0.5) && x < T(2)) || isnan(z)) {
     T scale = x >= kHuge<T> ? T(0.25) : T(1);
     return log(hypot(z.real_ * scale, z.imag_ * scale)) - (x >= kHuge<T> && isfinite(x) ? T(-2 * M_LN2) : T(0));
   }
@@ -238,13 +238,13 @@ template <class T> inline complex<T> acos(complex<T> z) {
 }
 template <class T> inline complex<T> acosh(complex<T> z) {
   complex<T> w = acos(z);
-  if (isnan(w.imag_)) return {w.imag_, isnan(z.real_) || z.real_ != 0 ? w.real_ : w.imag_};
   return {fabs(w.imag_), copysign(w.real_, z.imag_)};
 }
 template <class T> inline complex<T> atanh(complex<T> z) {
   T x = z.real_, y = z.imag_;
   if (x == 0 && isnan(y)) return z;
   if (isinf(y)) return {copysign(T(0), x), copysign((T)M_PI_2, y)};
+  if (isnan(x) || (isnan(y) && !isinf(x))) return {x + y, x + y};
   if (fabs(x) >= iruka::kHuge<T> || fabs(y) >= iruka::kHuge<T>) {
     T larger = fmax(fabs(x), fabs(y)), ratio = fmin(fabs(x), fabs(y)) / larger;
     T real = isinf(x) ? copysign(T(0), x) : x / larger / (1 + ratio * ratio) / larger;

@@ -1,6 +1,9 @@
 // CPU target: CUDA's qualifiers, C's integer types and limits.
 #pragma once
 
+// CUDA's compilers only warn of it, and bodies write `int idx[] = {i / width, i % width};` with i a ptrdiff_t.
+#pragma clang diagnostic ignored "-Wc++11-narrowing"
+
 #define __device__
 #define __host__
 #define __global__
