@@ -10,18 +10,20 @@ from ._core import ndarray
 _codecs = _core._image
 
 
-def imread(path: str | os.PathLike, mode: str = "rgb", max_pixels: int | None = None) -> ndarray:
-    """Reads a picture file: uint8 (uint16 for deep PNGs), in C order.
+def imread(path: str | os.PathLike, mode: str = "rgb", max_pixels: int | None = None,
+           apply_orientation: bool = True) -> ndarray:
+    """Reads a picture file: uint8, in C order; grey pictures have shape (height, width).
 
-    mode: 'rgb', 'gray', 'rgba', or 'unchanged' for the channels that the file holds. Raises OSError for a file that
-    cannot be read, ValueError for one that is no picture, is damaged, or holds more than max_pixels (2**28).
+    mode: 'rgb', 'gray', 'rgba', or 'unchanged' for the channels and, in a 16-bit PNG, the uint16 samples that the file
+    holds. apply_orientation: turn the picture upright by its EXIF tag. Raises OSError for a file that cannot be read,
+    ValueError for one that is no picture, is damaged, or holds more than max_pixels (2**28).
     """
-    return _codecs.imread(os.fspath(path), mode, max_pixels)
+    return _codecs.imread(os.fspath(path), mode, max_pixels, apply_orientation)
 
 
-def imdecode(data, mode: str = "rgb", max_pixels: int | None = None) -> ndarray:
+def imdecode(data, mode: str = "rgb", max_pixels: int | None = None, apply_orientation: bool = True) -> ndarray:
     """The picture in the bytes of a JPEG or PNG file; otherwise as imread."""
-    return _codecs.imdecode(data, mode, max_pixels)
+    return _codecs.imdecode(data, mode, max_pixels, apply_orientation)
 
 
 def imwrite(path: str | os.PathLike, picture, quality: int = 95, compression: int = 6) -> None:

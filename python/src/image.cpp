@@ -9,7 +9,7 @@ namespace iruka::python {
 
 namespace {
 
-image::DecodeOptions decode_options(const std::string& mode, nb::handle max_pixels) {
+image::DecodeOptions decode_options(const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
   image::DecodeOptions options;
   if (mode == "rgb") {
     options.mode = image::ColorMode::rgb;
@@ -23,6 +23,7 @@ image::DecodeOptions decode_options(const std::string& mode, nb::handle max_pixe
     throw ValueError("mode must be 'rgb', 'gray', 'rgba' or 'unchanged', not '" + mode + "'");
   }
   if (!max_pixels.is_none()) options.max_pixels = to_int64(max_pixels, "max_pixels");
+  options.apply_orientation = apply_orientation;
   return options;
 }
 
@@ -35,11 +36,15 @@ struct Bytes {
   ~Bytes() { PyBuffer_Release(&view); }
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
-  std::span<const uint8_t> span() const { return {static_cast<const uint8_t*>(view.buf), static_cast<size_t>(view.len)}; }
+  std::span<const uint8_t> span() const {
+    return {static_cast<const uint8_t*>(view.buf), static_cast<size_t>(view.len)};
+  }
 };
 
 Array picture_of(nb::handle object) {
-  if (!is_array_like(object.ptr())) throw TypeError(std::string("a picture is an array, not ") + nb::repr(object.type()).c_str());
+  if (!is_array_like(object.ptr())) {
+    throw TypeError(std::string("a picture is an array, not ") + nb::repr(object.type()).c_str());
+  }
   return as_array(object);
 }
 
@@ -49,17 +54,19 @@ constexpr int64_t kLargeWork = GilRelease::kLarge;
 
 void bind_image(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_image", "Codecs; iruka.image gives them defaults.");
-  module.def("imdecode", [](nb::handle data, const std::string& mode, nb::handle max_pixels) {
-    image::DecodeOptions options = decode_options(mode, max_pixels);
+  module.def("imdecode", [](nb::handle data, const std::string& mode, nb::handle max_pixels,
+                            bool apply_orientation) {
+    image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
     Bytes bytes(data);
     GilRelease release(kLargeWork);
     return image::imdecode(bytes.span(), options);
-  }, nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none());
-  module.def("imread", [](const std::string& path, const std::string& mode, nb::handle max_pixels) {
-    image::DecodeOptions options = decode_options(mode, max_pixels);
+  }, nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
+  module.def("imread", [](const std::string& path, const std::string& mode, nb::handle max_pixels,
+                          bool apply_orientation) {
+    image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
     GilRelease release(kLargeWork);
     return image::imread(path, options);
-  }, nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none());
+  }, nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
   module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression) {
     Array picture = picture_of(object);
     std::vector<uint8_t> encoded;
