@@ -17,7 +17,8 @@ namespace iruka::test {
 inline std::unique_ptr<cpu_backend::LinkedObject> build_text(const std::string& text) {
   const CompiledProgram program = cpu_backend::compile({text, "iruka_entry", {}, "<test>"});
   for (const auto& d : program.diagnostics) {
-    if (d.level == Diagnostic::Level::error) ADD_FAILURE() << d.file << ":" << d.line << ": " << d.message << "\n" << text;
+    if (d.level == Diagnostic::Level::error)
+      ADD_FAILURE() << d.file << ":" << d.line << ": " << d.message << "\n" << text;
   }
   if (!program.ok) return nullptr;
   return std::make_unique<cpu_backend::LinkedObject>(program.code, "iruka_entry");
@@ -27,7 +28,8 @@ inline std::unique_ptr<cpu_backend::LinkedObject> build_text(const std::string& 
 /// {"const float* x", "double* z"}. `preamble` goes before the entry function.
 inline void run_body(const std::string& preamble, const std::vector<std::string>& declarations, const std::string& body,
                      const std::vector<const void*>& pointers, int64_t count) {
-  std::string text = preamble + "\nextern \"C\" void iruka_entry(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) {\n";
+  std::string text =
+      preamble + "\nextern \"C\" void iruka_entry(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) {\n";
   for (size_t k = 0; k < declarations.size(); ++k) {
     const auto star = declarations[k].rfind('*');
     text += "  " + declarations[k] + " = ((" + declarations[k].substr(0, star + 1) + " const*)arguments)[" +
@@ -83,9 +85,12 @@ inline long double reference_widen(uint16_t bits, int exponent_bits) {
   const int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1), fraction = bits & ((1 << fraction_bits) - 1);
   long double magnitude;
-  if (exponent == (1 << exponent_bits) - 1) magnitude = fraction ? NAN : INFINITY;
-  else if (exponent == 0) magnitude = std::ldexp(static_cast<long double>(fraction), 1 - bias - fraction_bits);
-  else magnitude = std::ldexp(static_cast<long double>(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits);
+  if (exponent == (1 << exponent_bits) - 1)
+    magnitude = fraction ? NAN : INFINITY;
+  else if (exponent == 0)
+    magnitude = std::ldexp(static_cast<long double>(fraction), 1 - bias - fraction_bits);
+  else
+    magnitude = std::ldexp(static_cast<long double>(fraction + (1 << fraction_bits)), exponent - bias - fraction_bits);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 

@@ -1,9 +1,9 @@
 // The prelude's types: 16-bit floats bit by bit, and which type an expression has.
-#include "prelude_kernel.h"
-
 #include <algorithm>
 #include <limits>
 #include <random>
+
+#include "prelude_kernel.h"
 
 namespace iruka::test {
 namespace {
@@ -20,8 +20,10 @@ bool is_nan(uint16_t bits, int exponent_bits) {
 }
 
 void expect_same(uint16_t got, uint16_t want, int exponent_bits, long double from) {
-  if (is_nan(want, exponent_bits)) EXPECT_TRUE(is_nan(got, exponent_bits)) << "from " << from;
-  else EXPECT_EQ(got, want) << "from " << static_cast<double>(from);
+  if (is_nan(want, exponent_bits))
+    EXPECT_TRUE(is_nan(got, exponent_bits)) << "from " << from;
+  else
+    EXPECT_EQ(got, want) << "from " << static_cast<double>(from);
 }
 
 std::vector<uint16_t> all_bits() {
@@ -34,11 +36,14 @@ TEST(SmallFloat, EveryValueWidensExactly) {
   for (const auto& format : kFormats) {
     const auto all = all_bits();
     std::vector<float> got(65536);
-    run_body("", {std::string("const ") + format.name + "* x", "float* z"}, "z[i] = x[i];", {all.data(), got.data()}, 65536);
+    run_body("", {std::string("const ") + format.name + "* x", "float* z"}, "z[i] = x[i];", {all.data(), got.data()},
+             65536);
     for (int k = 0; k < 65536; ++k) {
       const long double want = reference_widen(all[k], format.exponent_bits);
-      if (std::isnan(want)) ASSERT_TRUE(std::isnan(got[k])) << k;
-      else ASSERT_EQ(bits_of<uint32_t>(got[k]), bits_of<uint32_t>(static_cast<float>(want))) << k;
+      if (std::isnan(want))
+        ASSERT_TRUE(std::isnan(got[k])) << k;
+      else
+        ASSERT_EQ(bits_of<uint32_t>(got[k]), bits_of<uint32_t>(static_cast<float>(want))) << k;
     }
   }
 }
@@ -84,8 +89,19 @@ TEST(SmallFloat, DoublesRoundOnceToNearestEven) { check_narrowing<double>("doubl
 template <class T>
 void check_integers(const char* c_type) {
   std::mt19937_64 random(7);
-  std::vector<T> values = {0, 1, 2047, 2048, 2049, 2050, 2051, 65503, 65519, 65520, 65535,
-                           std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+  std::vector<T> values = {0,
+                           1,
+                           2047,
+                           2048,
+                           2049,
+                           2050,
+                           2051,
+                           65503,
+                           65519,
+                           65520,
+                           65535,
+                           std::numeric_limits<T>::min(),
+                           std::numeric_limits<T>::max()};
   for (int k = 0; k < 20000; ++k) values.push_back(static_cast<T>(random() >> (random() % 64)));
   // Beside the middle of two bfloat16 values, where a first rounding to double would land on it.
   for (int shift = 0; shift + 10 < static_cast<int>(sizeof(T) * 8); ++shift) {
@@ -124,13 +140,15 @@ TEST(SmallFloat, ArithmeticRoundsTheExactResult) {
              "z[4*i] = x[i] + y[i]; z[4*i+1] = x[i] - y[i]; z[4*i+2] = x[i] * y[i]; z[4*i+3] = x[i] / y[i];",
              {x.data(), y.data(), got.data()}, count);
     for (int k = 0; k < count; ++k) {
-      const long double a = reference_widen(x[k], format.exponent_bits), b = reference_widen(y[k], format.exponent_bits);
+      const long double a = reference_widen(x[k], format.exponent_bits),
+                        b = reference_widen(y[k], format.exponent_bits);
       // float holds enough bits that its rounding does not show, but for results below float's own range.
       const long double want[] = {a + b, a - b, a * b, a / b};
       for (int op = 0; op < 4; ++op) {
         const bool subnormal_float = want[op] != 0 && std::fabs(want[op]) < std::numeric_limits<float>::min();
         if (subnormal_float) continue;
-        expect_same(got[4 * k + op], reference_narrow(want[op], format.exponent_bits), format.exponent_bits, want[op]);
+        expect_same(got[4 * k + op], reference_narrow(want[op], format.exponent_bits), format.exponent_bits,
+        want[op]);
       }
     }
   }
@@ -170,8 +188,10 @@ template <class T> void check(T x, T y) {
   static_assert(is_same<decltype(x + y), T> && is_same<decltype(x * 2), T> && is_same<decltype(2u / x), T>);
   static_assert(is_same<decltype(x - true), T> && is_same<decltype(x + 1ll), T> && is_same<decltype(-x), T>);
   static_assert(is_same<decltype(x + 1.0f), float> && is_same<decltype(1.0 * x), double>);
-  static_assert(is_same<decltype(sqrt(x)), T> && is_same<decltype(pow(x, 2)), T> && is_same<decltype(pow(x, 2.0f)), float>);
-  static_assert(is_same<decltype(max(x, 0)), T> && is_same<decltype(max(x, 1.0f)), float> && is_same<decltype(abs(x)), T>);
+  static_assert(is_same<decltype(sqrt(x)), T> && is_same<decltype(pow(x, 2)), T> &&
+  is_same<decltype(pow(x, 2.0f)), float>);
+  static_assert(is_same<decltype(max(x, 0)), T> && is_same<decltype(max(x, 1.0f)), float> &&
+  is_same<decltype(abs(x)), T>);
   static_assert(sizeof(T) == 2 && alignof(T) == 2 && __is_trivially_copyable(T) && __is_trivial(T));
   T z = x + y; z = x * 2; z = 2 * x; z = sqrt(x); z = 1; z = 2.5; z = 2.5f; z = true; z = 7ull; z = -x;
   float f = x; double d = x; int k = x; bool b = x < 1; b = x < y; b = 0 == x; b = x != 1.5; b = !x;
@@ -184,22 +204,26 @@ template void check(float16, float16);
 template void check(bfloat16, bfloat16);
 )";
   int16_t z[2] = {};
-  run_body(checks, {"int16_t* z"}, "float16 a = 1.5; bfloat16 b = a; a = b; a += b; z[i] = (int)(a * 10) + (int)(a + b);", {z}, 2);
+  run_body(checks, {"int16_t* z"},
+           "float16 a = 1.5; bfloat16 b = a; a = b; a += b; z[i] = (int)(a * 10) + (int)(a + b);", {z}, 2);
   EXPECT_EQ(z[0], 34);
 }
 
 TEST(Promotion, FunctionsOfIntegersAreDouble) {
   const std::string checks = R"(
 using iruka::is_same;
-static_assert(is_same<decltype(exp(1)), double> && is_same<decltype(exp(1.0f)), float> && is_same<decltype(exp(1.0)), double>);
+static_assert(is_same<decltype(exp(1)), double> && is_same<decltype(exp(1.0f)), float> &&
+is_same<decltype(exp(1.0)), double>);
 static_assert(is_same<decltype(sqrt((int16_t)1)), double> && is_same<decltype(pow(1.0f, 2)), float>);
 static_assert(is_same<decltype(pow(2, 2)), double> && is_same<decltype(pow(1.0f, 2.0)), double>);
 static_assert(is_same<decltype(atan2(1, 2.0f)), float> && is_same<decltype(floor((uint8_t)3)), double>);
 static_assert(is_same<decltype(max((uint16_t)1, (uint16_t)2)), int> && is_same<decltype(min(1, 2u)), unsigned>);
 static_assert(is_same<decltype(max((int64_t)1, 2)), int64_t> && is_same<decltype(max(1ll, (int64_t)2)), long long>);
 static_assert(is_same<decltype(max(1, 2.0f)), float> && is_same<decltype(max(1.0f, 2.0)), double>);
-static_assert(is_same<decltype(abs((int8_t)1)), int> && is_same<decltype(abs((int64_t)1)), int64_t> && is_same<decltype(abs(1.0f)), float>);
-static_assert(is_same<decltype(sinpif(1)), float> && is_same<decltype(rsqrt(4)), double> && is_same<decltype(isnan(1)), bool>);
+static_assert(is_same<decltype(abs((int8_t)1)), int> && is_same<decltype(abs((int64_t)1)), int64_t> &&
+is_same<decltype(abs(1.0f)), float>);
+static_assert(is_same<decltype(sinpif(1)), float> && is_same<decltype(rsqrt(4)), double> &&
+is_same<decltype(isnan(1)), bool>);
 )";
   double z[7] = {};
   run_body(checks, {"double* z"}, R"(
@@ -212,12 +236,15 @@ static_assert(is_same<decltype(sinpif(1)), float> && is_same<decltype(rsqrt(4)),
 }
 
 TEST(Promotion, NoConversionIsAmbiguousForAnyIntegerType) {
-  for (const char* type : {"bool", "char", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t",
+  for (const char* type : {"bool", "char", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
+  "int64_t",
                            "uint64_t", "long long", "unsigned long long"}) {
     const std::string t = type;
     double z[2] = {};
-    run_body("", {"double* z"}, t + " a = 1, b = 1; z[0] = sqrt(a) + pow(a, b) + hypot(a, 2.0f) + fabs(a) + exp(0 * a) + max(a, 0) + "
-             "min(1, a) + abs(a) + isnan(a) + fmod(a, 2) + rsqrt(a) + float16(a) + bfloat16(a);", {z}, 1);
+    run_body("", {"double* z"},
+             t + " a = 1, b = 1; z[0] = sqrt(a) + pow(a, b) + hypot(a, 2.0f) + fabs(a) + exp(0 * a) + max(a, 0) + "
+                 "min(1, a) + abs(a) + isnan(a) + fmod(a, 2) + rsqrt(a) + float16(a) + bfloat16(a);",
+             {z}, 1);
     EXPECT_NEAR(z[0], 11 + std::sqrt(5.0), 1e-6) << type;
   }
 }

@@ -1,10 +1,10 @@
 // CArray, CIndexer and atomics; and the articles' bodies, as they stand, with the parameters they would get.
-#include "prelude_kernel.h"
-
 #include <atomic>
 #include <numeric>
 #include <random>
 #include <thread>
+
+#include "prelude_kernel.h"
 
 namespace iruka::test {
 namespace {
@@ -30,18 +30,23 @@ TEST(CArray, ElementKIsInCOrderWhateverTheStrides) {
 TEST(CArray, EveryIndexTypeAndRank) {
   const std::string preamble = R"(
 enum Axis { kFirst, kSecond };
-static_assert(sizeof(CArray<float, 2>) == 56 && __is_standard_layout(CArray<float, 2>) && __is_trivially_copyable(CArray<float, 2>));
+static_assert(sizeof(CArray<float, 2>) == 56 && __is_standard_layout(CArray<float, 2>) &&
+__is_trivially_copyable(CArray<float, 2>));
 static_assert(CArray<double, 3>::ndim == 3 && CIndexer<2>::ndim == 2);
 __device__ float by_reference(CArray<float, 2>& a) { return a[5]; }
-__device__ float by_const_reference(const CArray<float, 2>& a) { return a[5] + a.size() * a.shape()[1] + a.strides()[0]; }
+__device__ float by_const_reference(const CArray<float,
+2>& a) { return a[5] + a.size() * a.shape()[1] + a.strides()[0]; }
 )";
   std::vector<float> data = {0, 1, 2, 3, 4, 5};
   float z[12] = {};
   run_body(preamble, {"float* data", "float* z"}, R"(
-    CArray<float, 2> a{data, 6, {2, 3}, {12, 4}, true}; CArray<float, 0> s{data + 4, 1, {}, {}, true}; CArray<float, 1> v{data, 3, {3}, {8}, false};
+    CArray<float, 2> a{data, 6, {2, 3}, {12, 4}, true}; CArray<float, 0> s{data + 4, 1, {}, {}, true};
+    CArray<float, 1> v{data, 3, {3}, {8}, false};
     long long k = 5; int8_t small = 4; bool one = true; size_t wide = 2;
-    z[0] = a[k]; z[1] = a[small]; z[2] = a[one]; z[3] = a[kSecond]; z[4] = a[{one, wide}]; z[5] = s[0]; z[6] = v[2]; z[7] = v[{wide}];
-    z[8] = by_reference(a); z[9] = by_const_reference(a); z[10] = a[(unsigned)3]; int at[] = {i + 1}; z[11] = v[at];)",
+    z[0] = a[k]; z[1] = a[small]; z[2] = a[one]; z[3] = a[kSecond]; z[4] = a[{one, wide}]; z[5] = s[0]; z[6] = v[2];
+    z[7] = v[{wide}];
+    z[8] = by_reference(a); z[9] = by_const_reference(a); z[10] = a[(unsigned)3]; int at[] = {i + 1};
+    z[11] = v[at];)",
            {data.data(), z}, 1);
   const float want[12] = {5, 4, 1, 1, 5, 4, 4, 4, 5, 5 + 18 + 12, 3, 2};
   for (int k = 0; k < 12; ++k) EXPECT_EQ(z[k], want[k]) << k;
@@ -51,7 +56,8 @@ TEST(CArray, WritesGoThrough) {
   std::vector<int16_t> data(12, 0);
   run_body("", {"int16_t* data"}, R"(
     CArray<int16_t, 2> a{data, 12, {3, 4}, {2, 6}, false};
-    int y = i / 4, x = i % 4; if (i % 2) a[i] = i; else a[{y, x}] += i;)", {data.data()}, 12);
+    int y = i / 4, x = i % 4; if (i % 2) a[i] = i; else a[{y, x}] += i;)",
+           {data.data()}, 12);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(data[i % 4 * 3 + i / 4], i);
 }
 
@@ -60,7 +66,8 @@ TEST(CIndexer, GivesTheMultiIndexInCOrder) {
   run_body("", {"int64_t* z"}, R"(
     CIndexer<3> _ind{24, {2, 3, 4}}; _ind.set(i);
     for (int axis = 0; axis < 3; ++axis) z[4*i+axis] = _ind.get()[axis];
-    z[4*i+3] = _ind.size() + _ind.shape()[2];)", {z.data()}, 24);
+    z[4*i+3] = _ind.size() + _ind.shape()[2];)",
+           {z.data()}, 24);
   for (int i = 0; i < 24; ++i) {
     EXPECT_EQ(z[4 * i], i / 12);
     EXPECT_EQ(z[4 * i + 1], i / 4 % 3);
@@ -73,25 +80,31 @@ TEST(CIndexer, IndexesArrays) {
   std::vector<float> data(12), z(12);
   std::iota(data.begin(), data.end(), 0.0f);
   run_body("", {"float* data", "float* z"}, R"(
-    CArray<float, 2> a{data, 12, {3, 4}, {4, 12}, false}; CIndexer<2> _ind{12, {3, 4}}; _ind.set(i); z[i] = a[_ind.get()];)",
+    CArray<float, 2> a{data, 12, {3, 4}, {4, 12}, false}; CIndexer<2> _ind{12, {3, 4}}; _ind.set(i);
+    z[i] = a[_ind.get()];)",
            {data.data(), z.data()}, 12);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(z[i], i % 4 * 3 + i / 4);
 }
 
 TEST(CIndexer, CostsNothingUnused) {
-  const std::string head = "extern \"C\" void iruka_entry(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) {\n"
-                           "  float* z = *(float* const*)arguments; ptrdiff_t rows = ((const ptrdiff_t*)arguments)[1];\n";
+  const std::string head =
+      "extern \"C\" void iruka_entry(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) {\n"
+      "  float* z = *(float* const*)arguments; ptrdiff_t rows = ((const ptrdiff_t*)arguments)[1];\n";
   const std::string loop = "  for (ptrdiff_t i = begin; i < end; ++i) {\n";
-  const std::string with = head + "  CIndexer<2> _ind{rows * 7, {rows, 7}};\n" + loop + "    _ind.set(i); z[i] = i;\n  }\n}\n";
+  const std::string with =
+      head + "  CIndexer<2> _ind{rows * 7, {rows, 7}};\n" + loop + "    _ind.set(i); z[i] = i;\n  }\n}\n";
   const std::string without = head + loop + "    z[i] = i;\n  }\n}\n";
-  EXPECT_EQ(cpu_backend::assembly({with, "iruka_entry", {}, "<test>"}), cpu_backend::assembly({without, "iruka_entry", {}, "<test>"}));
+  EXPECT_EQ(cpu_backend::assembly({with, "iruka_entry", {}, "<test>"}),
+            cpu_backend::assembly({without, "iruka_entry", {}, "<test>"}));
 }
 
 /// Runs `body` 4 x 5000 times in four threads at once; `z` is what it works on.
 void run_in_threads(const std::string& declaration, const std::string& body, void* z) {
-  const auto linked = build_text("extern \"C\" void iruka_entry(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) {\n  " + declaration +
-                                 " = *(" + declaration.substr(0, declaration.rfind('*') + 1) + " const*)arguments;\n" +
-                                 "  for (ptrdiff_t i = begin; i < end; ++i) {\n" + body + "\n  }\n}\n");
+  const auto linked =
+      build_text("extern \"C\" void iruka_entry(const unsigned char* arguments, "
+                 "ptrdiff_t begin, ptrdiff_t end) {\n  " +
+                 declaration + " = *(" + declaration.substr(0, declaration.rfind('*') + 1) + " const*)arguments;\n" +
+                 "  for (ptrdiff_t i = begin; i < end; ++i) {\n" + body + "\n  }\n}\n");
   ASSERT_TRUE(linked);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) threads.emplace_back([&, t] { linked->entry()(&z, t * 5000, (t + 1) * 5000); });
@@ -102,8 +115,10 @@ template <class T>
 void check_integer_atomics(const char* c_type) {
   T z[9] = {0, 20000, std::numeric_limits<T>::max(), 0, 0, 0, 0, static_cast<T>(~T(0)), 0};
   run_in_threads(std::string(c_type) + "* z", R"(
-    atomicAdd(&z[0], 1); atomicSub(&z[1], 1); atomicMin(&z[2], i + 3); atomicMax(&z[3], i); atomicInc(&z[4], 9); atomicDec(&z[5], 9);
-    atomicOr(&z[6], 1 << i % 6); atomicAnd(&z[7], ~(1 << i % 6)); atomicXor(&z[8], i);)", z);
+    atomicAdd(&z[0], 1); atomicSub(&z[1], 1); atomicMin(&z[2], i + 3); atomicMax(&z[3], i); atomicInc(&z[4], 9);
+    atomicDec(&z[5], 9);
+    atomicOr(&z[6], 1 << i % 6); atomicAnd(&z[7], ~(1 << i % 6)); atomicXor(&z[8], i);)",
+                 z);
   T exclusive = 0;
   for (int i = 0; i < 20000; ++i) exclusive = static_cast<T>(exclusive ^ i);
   const T want[9] = {20000, 0, 3, 19999, 0, 0, 63, static_cast<T>(~T(63)), exclusive};
@@ -143,8 +158,10 @@ TEST(Atomics, FloatingTypesAdd) {
 TEST(Atomics, ReturnTheOldValue) {
   int z[8] = {5, 5, 5, 5, 5, 0, 5, 5};
   run_body("", {"int* z"}, R"(
-    z[5] = atomicAdd(&z[0], 2) * 1000000 + atomicSub(&z[1], 2) * 100000 + atomicExch(&z[2], 9) * 10000 + atomicCAS(&z[3], 5, 8) * 1000 +
-           atomicCAS(&z[4], 6, 8) * 100 + atomicMax(&z[6], 7) * 10 + atomicInc(&z[7], 5);)", {z}, 1);
+    z[5] = atomicAdd(&z[0], 2) * 1000000 + atomicSub(&z[1], 2) * 100000 + atomicExch(&z[2],
+    9) * 10000 + atomicCAS(&z[3], 5, 8) * 1000 +
+           atomicCAS(&z[4], 6, 8) * 100 + atomicMax(&z[6], 7) * 10 + atomicInc(&z[7], 5);)",
+           {z}, 1);
   EXPECT_EQ(z[5], 5555555);
   const int want[8] = {7, 3, 9, 8, 5, 5555555, 7, 0};
   for (int k = 0; k < 8; ++k) EXPECT_EQ(z[k], want[k]) << k;
@@ -165,10 +182,12 @@ TEST(Articles, RollReadsTheNextElement) {
   std::vector<int16_t> x(15), z(15);
   std::iota(x.begin(), x.end(), int16_t{3});
   run_body("", {"int16_t* x_data", "int16_t* z_data"}, R"(
-    CArray<int16_t, 1> x{x_data, 15, {15}, {2}, true}; CIndexer<1> _ind{15, {15}}; _ind.set(i); int16_t& z = z_data[i];
+    CArray<int16_t, 1> x{x_data, 15, {15}, {2}, true}; CIndexer<1> _ind{15, {15}}; _ind.set(i);
+    int16_t& z = z_data[i];
         int idx = (i + 1) % _ind.size();
         z = x[idx];
-)", {x.data(), z.data()}, 15);
+)",
+           {x.data(), z.data()}, 15);
   for (int k = 0; k < 15; ++k) EXPECT_EQ(z[k], x[(k + 1) % 15]);
 }
 
@@ -176,13 +195,15 @@ TEST(Articles, ThreeChannels) {
   std::vector<int16_t> storage(27), z(18);
   std::iota(storage.begin(), storage.end(), int16_t{0});
   run_body("", {"int16_t* x_data", "int16_t* z_data"}, R"(
-    CArray<int16_t, 3> x{x_data, 27, {3, 3, 3}, {6, 2, 18}, false}; CArray<int16_t, 3> z{z_data, 18, {3, 3, 2}, {12, 4, 2}, true};
+    CArray<int16_t, 3> x{x_data, 27, {3, 3, 3}, {6, 2, 18}, false};
+    CArray<int16_t, 3> z{z_data, 18, {3, 3, 2}, {12, 4, 2}, true};
     const int16_t width = 3, height = 3;
         int x_idx = i%width;
         int y_idx = i/width;
         z[i*2] = x[i*3] + x[i*3+1];
         z[i*2+1] = x[i*3+1] + x[i*3+2];
-)", {storage.data(), z.data()}, 9);
+)",
+           {storage.data(), z.data()}, 9);
   for (int k = 0; k < 9; ++k) {
     EXPECT_EQ(z[2 * k], k + k + 9);
     EXPECT_EQ(z[2 * k + 1], k + 9 + k + 18);
@@ -214,11 +235,13 @@ TEST(Articles, LocalMean) {
   std::vector<float> x(height * width), z(height * width);
   for (float& value : x) value = static_cast<float>(random() % 1000) / 8;
   run_body(preamble, {"float* input_data", "float* output_data"}, R"(
-    CArray<float, 2> input{input_data, 13 * 17, {13, 17}, {68, 4}, true}; const int16_t width = 17, height = 13; float& output = output_data[i];
+    CArray<float, 2> input{input_data, 13 * 17, {13, 17}, {68, 4}, true}; const int16_t width = 17, height = 13;
+    float& output = output_data[i];
         int x_idx = get_x_idx(i, width);
         int y_idx = get_y_idx(i, width);
         output = calc_local_mean(x_idx, y_idx, width, height, input);
-)", {x.data(), z.data()}, height * width);
+)",
+           {x.data(), z.data()}, height * width);
   for (int r = 0; r < height; ++r) {
     for (int c = 0; c < width; ++c) {
       double sum = 0;
@@ -241,7 +264,8 @@ TEST(Articles, LinearLayer) {
     for (float& value : *values) value = normal(random);
   }
   run_body("", {"float* x", "float* w", "float* b", "float* z"}, R"(
-    CArray<float, 2> input_matrix{x, 200, {40, 5}, {20, 4}, true}, weight{w, 40, {8, 5}, {20, 4}, true}, output_matrix{z, 320, {40, 8}, {32, 4}, true};
+    CArray<float, 2> input_matrix{x, 200, {40, 5}, {20, 4}, true}, weight{w, 40, {8, 5}, {20, 4}, true},
+    output_matrix{z, 320, {40, 8}, {32, 4}, true};
     CArray<float, 1> bias{b, 8, {8}, {4}, true}; const int16_t n_of_current_layer = 5, n_of_next_layer = 8;
     float elementwise_product;
     for (int r = 0; r < n_of_next_layer; r++){
@@ -251,7 +275,8 @@ TEST(Articles, LinearLayer) {
         }
         output_matrix[i * n_of_next_layer + r] = elementwise_product + bias[r];
     }
-)", {x.data(), weight.data(), bias.data(), z.data()}, count);
+)",
+           {x.data(), weight.data(), bias.data(), z.data()}, count);
   for (int k = 0; k < count * out; ++k) {
     double want = bias[k % out];
     for (int c = 0; c < in; ++c) want += static_cast<double>(weight[k % out * in + c]) * x[k / out * in + c];
@@ -332,7 +357,8 @@ TEST(Articles, PatchMatchFindsTheNearestPatch) {
     for (float& value : *image) value = static_cast<float>(random() % 256);
   }
   std::vector<uint16_t> z(ha * wa * 2);
-  run_body(std::string(kIndexPreamble) + kPatchPreamble, {"float* a", "float* b", "uint16_t* z"}, kPatchBody, {a.data(), b.data(), z.data()}, ha * wa);
+  run_body(std::string(kIndexPreamble) + kPatchPreamble, {"float* a", "float* b", "uint16_t* z"}, kPatchBody,
+           {a.data(), b.data(), z.data()}, ha * wa);
   const auto pixel = [](const std::vector<float>& image, int h, int w, int y, int x, int c) {
     return static_cast<int>(image[(std::clamp(y, 0, h - 1) * w + std::clamp(x, 0, w - 1)) * 3 + c]);
   };
@@ -343,7 +369,8 @@ TEST(Articles, PatchMatchFindsTheNearestPatch) {
       long sum = 0;
       for (int d = 0; d < 27; ++d) {
         const int dy = d / 9 - 1, dx = d / 3 % 3 - 1, c = d % 3;
-        const long difference = pixel(a, ha, wa, k / wa + dy, k % wa + dx, c) - pixel(b, hb, wb, at / wb + dy, at % wb + dx, c);
+        const long difference =
+            pixel(a, ha, wa, k / wa + dy, k % wa + dx, c) - pixel(b, hb, wb, at / wb + dy, at % wb + dx, c);
         sum += difference * difference;
       }
       if (best < 0 || sum < best) best = sum, best_at = at;

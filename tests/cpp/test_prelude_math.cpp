@@ -1,9 +1,9 @@
 // Math functions against long double, intrinsics and NumPy's helpers against their definitions.
-#include "prelude_kernel.h"
-
 #include <functional>
 #include <limits>
 #include <random>
+
+#include "prelude_kernel.h"
 
 namespace iruka::test {
 namespace {
@@ -17,8 +17,12 @@ struct Function {
 };
 
 const long double kPi = 3.14159265358979323846264338327950288L;
-long double sin_pi(long double x) { return std::remainder(x, 2.0L) == std::trunc(std::remainder(x, 2.0L)) ? 0 : std::sin(kPi * std::remainder(x, 2.0L)); }
-long double cos_pi(long double x) { return std::fabs(std::remainder(x, 1.0L)) == 0.5L ? 0 : std::cos(kPi * std::remainder(x, 2.0L)); }
+long double sin_pi(long double x) {
+  return std::remainder(x, 2.0L) == std::trunc(std::remainder(x, 2.0L)) ? 0 : std::sin(kPi * std::remainder(x, 2.0L));
+}
+long double cos_pi(long double x) {
+  return std::fabs(std::remainder(x, 1.0L)) == 0.5L ? 0 : std::cos(kPi * std::remainder(x, 2.0L));
+}
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> table = {
@@ -75,7 +79,8 @@ template <class T>
 std::vector<T> samples(const Function& f) {
   std::vector<T> x;
   for (int k = 0; k < kSamples; ++k) x.push_back(static_cast<T>(f.low + (f.high - f.low) * k / (kSamples - 1)));
-  for (int k = 0; k < 40; ++k) x[k * 3 + 1] = static_cast<T>(std::round(x[k * 3 + 1] * 2) / 2);  // whole and half numbers
+  for (int k = 0; k < 40; ++k)
+    x[k * 3 + 1] = static_cast<T>(std::round(x[k * 3 + 1] * 2) / 2);  // whole and half numbers
   return x;
 }
 
@@ -90,7 +95,8 @@ void check_functions(const char* c_type, const char* suffix) {
     const std::string at = "[" + std::to_string(f * kSamples) + " + i]";
     body += "z" + at + " = " + table[f].name + suffix + "(x" + at + ");\n";
   }
-  run_body("", {std::string("const ") + c_type + "* x", std::string(c_type) + "* z"}, body, {x.data(), got.data()}, kSamples);
+  run_body("", {std::string("const ") + c_type + "* x", std::string(c_type) + "* z"}, body, {x.data(), got.data()},
+           kSamples);
   for (size_t f = 0; f < table.size(); ++f) {
     for (int k = 0; k < kSamples; ++k) {
       const T at = x[f * kSamples + k], value = got[f * kSamples + k];
@@ -115,10 +121,12 @@ TEST(Math, InverseErrorFunctionsInvert) {
            {p.data(), z.data()}, count);
   for (int k = 0; k < count; ++k) {
     // One relative rounding of z moves erf by erf'(z) z: that and nothing more may be missing.
-    const long double e = std::erf(static_cast<long double>(z[4 * k])), c = std::erfc(static_cast<long double>(z[4 * k + 1]));
+    const long double e = std::erf(static_cast<long double>(z[4 * k])),
+                      c = std::erfc(static_cast<long double>(z[4 * k + 1]));
     const long double n = std::erfc(-static_cast<long double>(z[4 * k + 2]) / std::sqrt(2.0L)) / 2;
     const auto slack = [](long double t) { return 1e-15L * (1 + 2 * t * t); };
-    EXPECT_NEAR(e, p[k], 2 * (slack(0) * p[k] + 1e-15 * std::exp(-z[4 * k] * z[4 * k]) * std::fabs(z[4 * k]))) << p[k];
+    EXPECT_NEAR(e, p[k],
+    2 * (slack(0) * p[k] + 1e-15 * std::exp(-z[4 * k] * z[4 * k]) * std::fabs(z[4 * k]))) << p[k];
     EXPECT_NEAR(c / p[k], 1, slack(z[4 * k + 1])) << p[k];
     EXPECT_NEAR(n / p[k], 1, slack(z[4 * k + 2])) << p[k];
     if (p[k] < 0.9 && p[k] > 1e-36) {
@@ -127,8 +135,10 @@ TEST(Math, InverseErrorFunctionsInvert) {
   }
   double edges[9] = {};
   run_body("", {"double* z"},
-           "z[0] = erfinv(1.0); z[1] = erfinv(-1.0); z[2] = erfinv(0.0); z[3] = erfinv(1.5); z[4] = erfcinv(0.0); z[5] = erfcinv(2.0);"
-           "z[6] = normcdfinv(0.5); z[7] = normcdfinv(1.0); z[8] = erfinv((double)NAN);", {edges}, 1);
+           "z[0] = erfinv(1.0); z[1] = erfinv(-1.0); z[2] = erfinv(0.0); z[3] = erfinv(1.5); z[4] = erfcinv(0.0);"
+           "z[5] = erfcinv(2.0);"
+           "z[6] = normcdfinv(0.5); z[7] = normcdfinv(1.0); z[8] = erfinv((double)NAN);",
+           {edges}, 1);
   EXPECT_EQ(edges[0], INFINITY);
   EXPECT_EQ(edges[1], -INFINITY);
   EXPECT_EQ(edges[2], 0);
@@ -144,24 +154,45 @@ template <class T>
 void check_scaling(const char* c_type) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   const T tiny = std::numeric_limits<T>::denorm_min(), big = std::numeric_limits<T>::max();
-  const std::vector<T> values = {0, T(-0.0), 1, T(1.5), T(-0.7), tiny, 3 * tiny, std::numeric_limits<T>::min(), big, -big, INFINITY, NAN,
-                                 std::nextafter(std::numeric_limits<T>::min(), T(0)), T(8), T(0.5), T(-5.5), T(1e6)};
-  const int shifts[] = {0, 1, -1, 10, -10, 120, -120, 127, -127, 149, -149, 150, 1023, -1023, 1074, -1074, 2000, -2000, 2147483647, -2147483647 - 1};
+  const std::vector<T> values = {0,
+                                 T(-0.0),
+                                 1,
+                                 T(1.5),
+                                 T(-0.7),
+                                 tiny,
+                                 3 * tiny,
+                                 std::numeric_limits<T>::min(),
+                                 big,
+                                 -big,
+                                 INFINITY,
+                                 NAN,
+                                 std::nextafter(std::numeric_limits<T>::min(), T(0)),
+                                 T(8),
+                                 T(0.5),
+                                 T(-5.5),
+                                 T(1e6)};
+  const int shifts[] = {0,    1,   -1,   10,    -10,  120,   -120, 127,   -127,       149,
+                        -149, 150, 1023, -1023, 1074, -1074, 2000, -2000, 2147483647, -2147483647 - 1};
   const size_t count = values.size();
   std::vector<T> got(3 * count * std::size(shifts));
   std::vector<int> integers(2 * got.size());
-  run_body("", {std::string("const ") + c_type + "* x", std::string(c_type) + "* z", "int* k", "const int* n", "const int* count"},
-           "int v = i % *count, s = n[i / *count];"
-           "z[3*i] = ldexp(x[v], s); z[3*i+1] = frexp(x[v], &k[2*i]); z[3*i+2] = scalbn(x[v], s); k[2*i+1] = ilogb(x[v]);",
-           {values.data(), got.data(), integers.data(), shifts, &count}, static_cast<int64_t>(count * std::size(shifts)));
+  run_body(
+      "",
+      {std::string("const ") + c_type + "* x", std::string(c_type) + "* z", "int* k", "const int* n",
+       "const int* count"},
+      "int v = i % *count, s = n[i / *count];"
+      "z[3*i] = ldexp(x[v], s); z[3*i+1] = frexp(x[v], &k[2*i]); z[3*i+2] = scalbn(x[v], s); k[2*i+1] = ilogb(x[v]);",
+      {values.data(), got.data(), integers.data(), shifts, &count}, static_cast<int64_t>(count * std::size(shifts)));
   for (size_t k = 0; k < count * std::size(shifts); ++k) {
     const T value = values[k % count];
     const int n = shifts[k / count];
     int exponent = 0;
     const T want[] = {std::ldexp(value, n), std::frexp(value, &exponent), std::scalbn(value, n)};
     for (int m = 0; m < 3; ++m) {
-      if (std::isnan(want[m])) EXPECT_TRUE(std::isnan(got[3 * k + m]));
-      else EXPECT_EQ(bits_of<Bits>(got[3 * k + m]), bits_of<Bits>(want[m])) << value << " " << n << " " << m;
+      if (std::isnan(want[m]))
+        EXPECT_TRUE(std::isnan(got[3 * k + m]));
+      else
+        EXPECT_EQ(bits_of<Bits>(got[3 * k + m]), bits_of<Bits>(want[m])) << value << " " << n << " " << m;
     }
     if (!std::isfinite(value)) continue;
     EXPECT_EQ(integers[2 * k], exponent) << value;
@@ -174,13 +205,19 @@ TEST(Math, ScalingByPowersOfTwoRoundsOnce) {
 }
 
 TEST(Math, FunctionsOfTwoArguments) {
-  const std::vector<double> values = {0.0, -0.0, 1, -1, 0.5, 2.5, -3.75, 7, 1e-300, 1e300, -1e18, INFINITY, -INFINITY, NAN};
+  const std::vector<double> values = {0.0, -0.0,   1,     -1,    0.5,      2.5,       -3.75,
+                                      7,   1e-300, 1e300, -1e18, INFINITY, -INFINITY, NAN};
   const std::vector<std::pair<const char*, double (*)(double, double)>> table = {
-      {"pow", [](double x, double y) { return std::pow(x, y); }}, {"atan2", [](double x, double y) { return std::atan2(x, y); }},
-      {"hypot", [](double x, double y) { return std::hypot(x, y); }}, {"fmod", [](double x, double y) { return std::fmod(x, y); }},
-      {"remainder", [](double x, double y) { return std::remainder(x, y); }}, {"copysign", [](double x, double y) { return std::copysign(x, y); }},
-      {"fmin", [](double x, double y) { return std::fmin(x, y); }}, {"fmax", [](double x, double y) { return std::fmax(x, y); }},
-      {"fdim", [](double x, double y) { return std::fdim(x, y); }}, {"nextafter", [](double x, double y) { return std::nextafter(x, y); }}};
+      {"pow", [](double x, double y) { return std::pow(x, y); }},
+      {"atan2", [](double x, double y) { return std::atan2(x, y); }},
+      {"hypot", [](double x, double y) { return std::hypot(x, y); }},
+      {"fmod", [](double x, double y) { return std::fmod(x, y); }},
+      {"remainder", [](double x, double y) { return std::remainder(x, y); }},
+      {"copysign", [](double x, double y) { return std::copysign(x, y); }},
+      {"fmin", [](double x, double y) { return std::fmin(x, y); }},
+      {"fmax", [](double x, double y) { return std::fmax(x, y); }},
+      {"fdim", [](double x, double y) { return std::fdim(x, y); }},
+      {"nextafter", [](double x, double y) { return std::nextafter(x, y); }}};
   const int n = static_cast<int>(values.size());
   std::string body;
   for (size_t f = 0; f < table.size(); ++f) {
@@ -193,10 +230,14 @@ TEST(Math, FunctionsOfTwoArguments) {
     for (int k = 0; k < n * n; ++k) {
       const double x = values[k / n], y = values[k % n], value = got[f * n * n + k], want = table[f].second(x, y);
       const std::string name = table[f].first;
-      if (name == "fmod" && std::fabs(x) > 1e17 && std::fabs(y) < 1e10) continue;  // the vector library's fmod gives up there
-      if (std::isnan(want)) EXPECT_TRUE(std::isnan(value)) << name << "(" << x << ", " << y << ")";
-      else if (std::isinf(want) || want == 0) EXPECT_EQ(value, want) << name << "(" << x << ", " << y << ")";
-      else EXPECT_NEAR(value / want, 1, 1e-15) << name << "(" << x << ", " << y << ")";
+      if (name == "fmod" && std::fabs(x) > 1e17 && std::fabs(y) < 1e10)
+        continue;  // the vector library's fmod gives up there
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(value)) << name << "(" << x << ", " << y << ")";
+      else if (std::isinf(want) || want == 0)
+        EXPECT_EQ(value, want) << name << "(" << x << ", " << y << ")";
+      else
+        EXPECT_NEAR(value / want, 1, 1e-15) << name << "(" << x << ", " << y << ")";
     }
   }
 }
@@ -204,27 +245,73 @@ TEST(Math, FunctionsOfTwoArguments) {
 TEST(Intrinsics, BitsAndProducts) {
   long long z[40] = {};
   run_body("", {"long long* z"}, R"(
-    z[0] = __popc(0xf0f0u); z[1] = __popcll(~0ull); z[2] = __clz(1); z[3] = __clz(0); z[4] = __clzll(0); z[5] = __clzll(1ll << 40);
+    z[0] = __popc(0xf0f0u); z[1] = __popcll(~0ull); z[2] = __clz(1); z[3] = __clz(0); z[4] = __clzll(0);
+    z[5] = __clzll(1ll << 40);
     z[6] = __ffs(0); z[7] = __ffs(8); z[8] = __ffsll(1ll << 50); z[9] = __brev(1u); z[10] = (long long)__brevll(2ull);
-    z[11] = __mul24(-3, 5); z[12] = __umul24(0xff000003u, 7u); z[13] = __mulhi(1 << 30, -8); z[14] = __umulhi(~0u, ~0u);
-    z[15] = __mul64hi(1ll << 62, -8); z[16] = (long long)__umul64hi(~0ull, ~0ull); z[17] = __sad(-5, 7, 100); z[18] = __usad(7u, 5u, 1u);
+    z[11] = __mul24(-3, 5); z[12] = __umul24(0xff000003u, 7u); z[13] = __mulhi(1 << 30, -8);
+    z[14] = __umulhi(~0u, ~0u);
+    z[15] = __mul64hi(1ll << 62, -8); z[16] = (long long)__umul64hi(~0ull, ~0ull); z[17] = __sad(-5, 7, 100);
+    z[18] = __usad(7u, 5u, 1u);
     z[19] = __byte_perm(0x33221100, 0x77665544, 0x7531); z[20] = __byte_perm(0x80000000u, 0, 0x000b);
-    z[21] = __float_as_int(1.0f); z[22] = (long long)(__int_as_float(0x40490fdb) * 1000); z[23] = __double_as_longlong(2.0);
-    z[24] = __longlong_as_double(0x3ff8000000000000ll) * 10; z[25] = __double2hiint(1.0); z[26] = __hiloint2double(0x40080000, 0);
-    z[27] = __float2int_rn(2.5f); z[28] = __float2int_rz(-2.9f); z[29] = __float2int_ru(2.1f); z[30] = __float2int_rd(-2.1f);
+    z[21] = __float_as_int(1.0f); z[22] = (long long)(__int_as_float(0x40490fdb) * 1000);
+    z[23] = __double_as_longlong(2.0);
+    z[24] = __longlong_as_double(0x3ff8000000000000ll) * 10; z[25] = __double2hiint(1.0);
+    z[26] = __hiloint2double(0x40080000, 0);
+    z[27] = __float2int_rn(2.5f); z[28] = __float2int_rz(-2.9f); z[29] = __float2int_ru(2.1f);
+    z[30] = __float2int_rd(-2.1f);
     z[31] = lrint(3.5); z[32] = lround(-2.5f); z[33] = llrintf(2.5f); z[34] = __hadd(2147483647, 2147483647);
-    z[35] = __funnelshift_l(0x80000000u, 1u, 1u); z[36] = __funnelshift_r(1u, 2u, 1u); z[37] = __ldg(z + 27); z[38] = __fmaf_rn(2, 3, 4);
-    __syncthreads(); assert(z[0] == 0); z[39] = __fdividef(9.0f, 2.0f) * 10;)", {z}, 1);
-  const long long want[40] = {8, 64, 31, 32, 64, 23, 0, 4, 51, 0x80000000ll, 0x4000000000000000ll, -15, 21, -2, 0xfffffffell,
-                              -2, -2, 112, 3, 0x77553311ll, 0xff, 0x3f800000, 3141, 0x4000000000000000ll, 15, 0x3ff00000, 3,
-                              2, -2, 3, -3, 4, -3, 2, 2147483647, 3, 0, 2, 10, 45};
+    z[35] = __funnelshift_l(0x80000000u, 1u, 1u); z[36] = __funnelshift_r(1u, 2u, 1u); z[37] = __ldg(z + 27);
+    z[38] = __fmaf_rn(2, 3, 4);
+    __syncthreads(); assert(z[0] == 0); z[39] = __fdividef(9.0f, 2.0f) * 10;)",
+           {z}, 1);
+  const long long want[40] = {8,
+                              64,
+                              31,
+                              32,
+                              64,
+                              23,
+                              0,
+                              4,
+                              51,
+                              0x80000000ll,
+                              0x4000000000000000ll,
+                              -15,
+                              21,
+                              -2,
+                              0xfffffffell,
+                              -2,
+                              -2,
+                              112,
+                              3,
+                              0x77553311ll,
+                              0xff,
+                              0x3f800000,
+                              3141,
+                              0x4000000000000000ll,
+                              15,
+                              0x3ff00000,
+                              3,
+                              2,
+                              -2,
+                              3,
+                              -3,
+                              4,
+                              -3,
+                              2,
+                              2147483647,
+                              3,
+                              0,
+                              2,
+                              10,
+                              45};
   for (int k = 0; k < 40; ++k) EXPECT_EQ(z[k], want[k]) << k;
 }
 
 TEST(Numeric, FloorDivisionOfSmallIntegers) {
   std::vector<int8_t> quotient(65536), remainder(65536), c_remainder(65536);
   run_body("", {"int8_t* q", "int8_t* r", "int8_t* c"},
-           "int8_t a = i / 256 - 128, b = i % 256 - 128; q[i] = iruka::floor_divide(a, b); r[i] = iruka::remainder(a, b); c[i] = iruka::fmod(a, b);",
+           "int8_t a = i / 256 - 128, b = i % 256 - 128; q[i] = iruka::floor_divide(a, b);"
+           "r[i] = iruka::remainder(a, b); c[i] = iruka::fmod(a, b);",
            {quotient.data(), remainder.data(), c_remainder.data()}, 65536);
   for (int k = 0; k < 65536; ++k) {
     const int a = k / 256 - 128, b = k % 256 - 128;
@@ -242,15 +329,19 @@ TEST(Numeric, FloorDivisionOfFloatsAsNumpy) {
   const double q[] = {3, -4, -4, 3, 0.0, -0.0, 0.0, -1, NAN, -1, -INFINITY, INFINITY, NAN, NAN, INFINITY, 2};
   const double r[] = {1, 1, -1, -1, 0.0, 0.0, 1, INFINITY, NAN, -INFINITY, NAN, NAN, NAN, NAN, 0, 0.3 - 2 * 0.1};
   std::vector<double> got(32);
-  run_body("", {"const double* x", "const double* y", "double* z"}, "auto d = iruka::divmod(x[i], y[i]); z[2*i] = d.quotient; z[2*i+1] = d.remainder;",
-           {x, y, got.data()}, 16);
+  run_body("", {"const double* x", "const double* y", "double* z"},
+           "auto d = iruka::divmod(x[i], y[i]); z[2*i] = d.quotient;"
+           "z[2*i+1] = d.remainder;", {x, y, got.data()}, 16);
   for (int k = 0; k < 16; ++k) {
     if (k == 14) continue;  // the remainder of an enormous quotient is the vector library's affair
     for (int m = 0; m < 2; ++m) {
       const double want = m ? r[k] : q[k];
-      if (std::isnan(want)) EXPECT_TRUE(std::isnan(got[2 * k + m])) << k;
-      else if (std::isinf(want)) EXPECT_EQ(got[2 * k + m], want) << k;
-      else EXPECT_NEAR(got[2 * k + m], want, 1e-16) << k << (m ? " remainder" : " quotient");
+      if (std::isnan(want))
+        EXPECT_TRUE(std::isnan(got[2 * k + m])) << k;
+      else if (std::isinf(want))
+        EXPECT_EQ(got[2 * k + m], want) << k;
+      else
+        EXPECT_NEAR(got[2 * k + m], want, 1e-16) << k << (m ? " remainder" : " quotient");
       EXPECT_TRUE(want != 0 || std::signbit(got[2 * k + m]) == std::signbit(want)) << k;
     }
   }
@@ -260,14 +351,34 @@ TEST(Numeric, IntegerHelpers) {
   int64_t z[30] = {};
   run_body("", {"int64_t* z"}, R"(
     using namespace iruka;
-    z[0] = power((int8_t)3, (int8_t)5); z[1] = power((int64_t)3, (int64_t)40); z[2] = power(-1, -3); z[3] = power(2, -1); z[4] = power(1, -9);
-    z[5] = power(0, 0); z[6] = gcd(-12, 18); z[7] = gcd(0, 0); z[8] = lcm(4, -6); z[9] = lcm(0, 5); z[10] = gcd((uint8_t)250, (uint8_t)100);
-    z[11] = left_shift(1, 31); z[12] = left_shift(1, 32); z[13] = left_shift((int8_t)1, (int8_t)9); z[14] = right_shift(-5, 40);
-    z[15] = right_shift(5u, 40u); z[16] = right_shift((int64_t)-5, (int64_t)1); z[17] = left_shift(1, -1); z[18] = sign(-7); z[19] = sign(3u);
-    z[20] = reciprocal(1); z[21] = reciprocal(-1); z[22] = reciprocal(2); z[23] = highest<int8_t>(); z[24] = lowest<int8_t>();
-    z[25] = highest<uint16_t>(); z[26] = lowest<uint16_t>(); z[27] = highest<int64_t>(); z[28] = lowest<int64_t>(); z[29] = clip(7, 0, 5);)", {z}, 1);
-  const int64_t want[30] = {-13, static_cast<int64_t>(12157665459056928801ull), -1, 0, 1, 1, 6, 0, 12, 0, 50, -2147483647 - 1, 0, 0, -1, 0, -3, 0, -1, 1, 1, -1, 0,
-                            127, -128, 65535, 0, INT64_MAX, INT64_MIN, 5};
+    z[0] = power((int8_t)3, (int8_t)5); z[1] = power((int64_t)3, (int64_t)40); z[2] = power(-1, -3);
+    z[3] = power(2, -1); z[4] = power(1, -9);
+    z[5] = power(0, 0); z[6] = gcd(-12, 18); z[7] = gcd(0, 0); z[8] = lcm(4, -6); z[9] = lcm(0, 5);
+    z[10] = gcd((uint8_t)250, (uint8_t)100);
+    z[11] = left_shift(1, 31); z[12] = left_shift(1, 32); z[13] = left_shift((int8_t)1, (int8_t)9);
+    z[14] = right_shift(-5, 40);
+    z[15] = right_shift(5u, 40u); z[16] = right_shift((int64_t)-5, (int64_t)1); z[17] = left_shift(1, -1);
+    z[18] = sign(-7); z[19] = sign(3u);
+    z[20] = reciprocal(1); z[21] = reciprocal(-1); z[22] = reciprocal(2); z[23] = highest<int8_t>();
+    z[24] = lowest<int8_t>();
+    z[25] = highest<uint16_t>(); z[26] = lowest<uint16_t>(); z[27] = highest<int64_t>(); z[28] = lowest<int64_t>();
+    z[29] = clip(7, 0, 5);)",
+           {z}, 1);
+  const int64_t want[30] = {-13,       static_cast<int64_t>(12157665459056928801ull),
+                            -1,        0,
+                            1,         1,
+                            6,         0,
+                            12,        0,
+                            50,        -2147483647 - 1,
+                            0,         0,
+                            -1,        0,
+                            -3,        0,
+                            -1,        1,
+                            1,         -1,
+                            0,         127,
+                            -128,      65535,
+                            0,         INT64_MAX,
+                            INT64_MIN, 5};
   for (int k = 0; k < 30; ++k) EXPECT_EQ(z[k], want[k]) << k;
 }
 
@@ -275,22 +386,71 @@ TEST(Numeric, FloatHelpers) {
   double z[40] = {};
   run_body("", {"double* z"}, R"(
     using namespace iruka; double nan = NAN, inf = INFINITY;
-    z[0] = sign(nan); z[1] = sign(-2.5); z[2] = heaviside(0.0, 0.5); z[3] = heaviside(-1.0, 0.5); z[4] = heaviside(nan, 0.5);
-    z[5] = minimum(nan, 1.0); z[6] = minimum(1.0, nan); z[7] = maximum(2.0, 1.0); z[8] = iruka::fmin(nan, 1.0); z[9] = iruka::fmax(1.0, nan);
-    z[10] = logaddexp(1.0, 2.0); z[11] = logaddexp(1000.0, 1000.0); z[12] = logaddexp(-inf, -inf); z[13] = logaddexp(-inf, 3.0);
-    z[14] = logaddexp2(1.0, 2.0); z[15] = logaddexp(inf, -inf); z[16] = around(2.5, 0); z[17] = around(1.2345, 2); z[18] = around(1250.0, -2);
-    z[19] = spacing(1.0); z[20] = spacing(-1.0); z[21] = spacing(0.0); z[22] = spacing(inf); z[23] = sinc(0.0); z[24] = sinc(0.5);
-    z[25] = deg2rad(180.0); z[26] = rad2deg((double)M_PI); z[27] = square(1.5); z[28] = reciprocal(4.0); z[29] = spacing((float16)1);
-    z[30] = spacing((bfloat16)1); z[31] = minimum((float16)1, (float16)-2); z[32] = floor_divide((float16)-7, (float16)2); z[33] = highest<float16>();
-    z[34] = logaddexp(nan, 1.0); z[35] = maximum(inf, nan); z[36] = around((float16)2.345f, 1); z[37] = spacing(1.0f); z[38] = clip(5.0, 0.0, 1.0); z[39] = clip(nan, 0.0, 1.0);)", {z}, 1);
+    z[0] = sign(nan); z[1] = sign(-2.5); z[2] = heaviside(0.0, 0.5); z[3] = heaviside(-1.0, 0.5);
+    z[4] = heaviside(nan, 0.5);
+    z[5] = minimum(nan, 1.0); z[6] = minimum(1.0, nan); z[7] = maximum(2.0, 1.0); z[8] = iruka::fmin(nan, 1.0);
+    z[9] = iruka::fmax(1.0, nan);
+    z[10] = logaddexp(1.0, 2.0); z[11] = logaddexp(1000.0, 1000.0); z[12] = logaddexp(-inf, -inf);
+    z[13] = logaddexp(-inf, 3.0);
+    z[14] = logaddexp2(1.0, 2.0); z[15] = logaddexp(inf, -inf); z[16] = around(2.5, 0); z[17] = around(1.2345, 2);
+    z[18] = around(1250.0, -2);
+    z[19] = spacing(1.0); z[20] = spacing(-1.0); z[21] = spacing(0.0); z[22] = spacing(inf); z[23] = sinc(0.0);
+    z[24] = sinc(0.5);
+    z[25] = deg2rad(180.0); z[26] = rad2deg((double)M_PI); z[27] = square(1.5); z[28] = reciprocal(4.0);
+    z[29] = spacing((float16)1);
+    z[30] = spacing((bfloat16)1); z[31] = minimum((float16)1, (float16)-2);
+    z[32] = floor_divide((float16)-7, (float16)2); z[33] = highest<float16>();
+    z[34] = logaddexp(nan, 1.0); z[35] = maximum(inf, nan); z[36] = around((float16)2.345f, 1);
+    z[37] = spacing(1.0f); z[38] = clip(5.0, 0.0, 1.0); z[39] = clip(nan, 0.0, 1.0);)",
+           {z}, 1);
   const double nan = NAN;
-  const double want[40] = {nan, -1, 0.5, 0, nan, nan, nan, 2, 1, 1, std::log(std::exp(1.0) + std::exp(2.0)), 1000 + std::log(2.0), -INFINITY, 3,
-                           std::log2(6.0), INFINITY, 2, 1.23, 1200, std::ldexp(1.0, -52), -std::ldexp(1.0, -52), 4.9406564584124654e-324, nan, 1, 2 / M_PI,
-                           M_PI, 180, 2.25, 0.25, std::ldexp(1.0, -10), std::ldexp(1.0, -7), -2, -4, INFINITY, nan, nan, 2.30078125, std::ldexp(1.0, -23), 1, nan};
+  const double want[40] = {nan,
+                           -1,
+                           0.5,
+                           0,
+                           nan,
+                           nan,
+                           nan,
+                           2,
+                           1,
+                           1,
+                           std::log(std::exp(1.0) + std::exp(2.0)),
+                           1000 + std::log(2.0),
+                           -INFINITY,
+                           3,
+                           std::log2(6.0),
+                           INFINITY,
+                           2,
+                           1.23,
+                           1200,
+                           std::ldexp(1.0, -52),
+                           -std::ldexp(1.0, -52),
+                           4.9406564584124654e-324,
+                           nan,
+                           1,
+                           2 / M_PI,
+                           M_PI,
+                           180,
+                           2.25,
+                           0.25,
+                           std::ldexp(1.0, -10),
+                           std::ldexp(1.0, -7),
+                           -2,
+                           -4,
+                           INFINITY,
+                           nan,
+                           nan,
+                           2.30078125,
+                           std::ldexp(1.0, -23),
+                           1,
+                           nan};
   for (int k = 0; k < 40; ++k) {
-    if (std::isnan(want[k])) EXPECT_TRUE(std::isnan(z[k])) << k;
-    else if (std::isinf(want[k]) || std::fabs(want[k]) < 1e-300) EXPECT_EQ(z[k], want[k]) << k;
-    else EXPECT_NEAR(z[k] / want[k], want[k] == 0 ? 0 : 1, 1e-15) << k;
+    if (std::isnan(want[k]))
+      EXPECT_TRUE(std::isnan(z[k])) << k;
+    else if (std::isinf(want[k]) || std::fabs(want[k]) < 1e-300)
+      EXPECT_EQ(z[k], want[k]) << k;
+    else
+      EXPECT_NEAR(z[k] / want[k], want[k] == 0 ? 0 : 1, 1e-15) << k;
   }
 }
 

@@ -69,8 +69,10 @@ template <class T> IRUKA_INLINE complex<T> divide(complex<T> a, complex<T> b) {
 
 }  // namespace iruka
 
-IRUKA_COMPLEX_OPERATOR(+, (Z{a.real_ + b.real_, a.imag_ + b.imag_}), (Z{a.real_ + b, a.imag_}), (Z{a + b.real_, b.imag_}))
-IRUKA_COMPLEX_OPERATOR(-, (Z{a.real_ - b.real_, a.imag_ - b.imag_}), (Z{a.real_ - b, a.imag_}), (Z{a - b.real_, -b.imag_}))
+IRUKA_COMPLEX_OPERATOR(+, (Z{a.real_ + b.real_, a.imag_ + b.imag_}), (Z{a.real_ + b, a.imag_}),
+                       (Z{a + b.real_, b.imag_}))
+IRUKA_COMPLEX_OPERATOR(-, (Z{a.real_ - b.real_, a.imag_ - b.imag_}), (Z{a.real_ - b, a.imag_}),
+                       (Z{a - b.real_, -b.imag_}))
 IRUKA_COMPLEX_OPERATOR(*, (Z{a.real_ * b.real_ - a.imag_ * b.imag_, a.real_ * b.imag_ + a.imag_ * b.real_}),
                        (Z{a.real_ * b, a.imag_ * b}), (Z{a * b.real_, a * b.imag_}))
 IRUKA_COMPLEX_OPERATOR(/, iruka::divide(a, b), (Z{a.real_ / b, a.imag_ / b}), iruka::divide(Z(a), b))
@@ -79,7 +81,9 @@ IRUKA_COMPLEX_OPERATOR(/, iruka::divide(a, b), (Z{a.real_ / b, a.imag_ / b}), ir
 template <class A, class B> IRUKA_INLINE bool operator==(complex<A> a, complex<B> b) {
   return a.real_ == b.real_ && a.imag_ == b.imag_;
 }
-template <class A, iruka::Real B> IRUKA_INLINE bool operator==(complex<A> a, B b) { return a.real_ == b && a.imag_ == 0; }
+template <class A, iruka::Real B> IRUKA_INLINE bool operator==(complex<A> a, B b) {
+  return a.real_ == b && a.imag_ == 0;
+}
 
 // NumPy's order: by real part, then by imaginary part; a NaN compares false.
 #define IRUKA_COMPLEX_ORDER(op, strict)                                                                       \
@@ -102,7 +106,9 @@ template <class T> IRUKA_INLINE T norm(complex<T> z) { return z.real_ * z.real_ 
 template <class T> IRUKA_INLINE bool isnan(complex<T> z) { return isnan(z.real_) || isnan(z.imag_); }
 template <class T> IRUKA_INLINE bool isinf(complex<T> z) { return isinf(z.real_) || isinf(z.imag_); }
 template <class T> IRUKA_INLINE bool isfinite(complex<T> z) { return isfinite(z.real_) && isfinite(z.imag_); }
-template <class T> IRUKA_INLINE complex<T> polar(T radius, T angle) { return {radius * cos(angle), radius * sin(angle)}; }
+template <class T> IRUKA_INLINE complex<T> polar(T radius, T angle) {
+  return {radius * cos(angle), radius * sin(angle)};
+}
 template <class T> IRUKA_INLINE complex<T> proj(complex<T> z) {
   return isinf(z) ? complex<T>((T)INFINITY, copysign((T)0, z.imag_)) : z;
 }

@@ -1,4 +1,4 @@
-// The kernel language: what a body may use beyond C++ itself. Only a target header knows the device; the rest is shared.
+// The kernel language: what a body may use beyond C++ itself. Only a target header knows the device.
 #pragma once
 
 #ifdef __CUDACC_RTC__
