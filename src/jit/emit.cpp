@@ -237,18 +237,40 @@ class Emitter {
     switch (signature_.operands[k].access) {
       case Access::contiguous: return "((" + type(k) + "*)" + row + ")[iruka_k]";
       case Access::broadcast: return "*(" + type(k) + "*)" + row;
+      case Access::crosswise: return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
       default: return "*(" + type(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) + "])";
     }
   }
 
   void row_pointers(const std::string& coordinate_of_row) {
     each([&](size_t k, const Parameter&) {
-      if (!is_plain(k)) return;
+      if (!is_plain(k) || signature_.operands[k].access == Access::crosswise) return;
       const std::string id = number(k);
       out_ += "char* const iruka_row" + id + " = (char*)iruka_a.data" + id;
       for (size_t axis = 0; axis + 2 < rank_; ++axis)
-        out_ += " + iruka_c[" + number(axis) + "] * iruka_a.stride" + id + "[" + number(axis) + "]";
+        out_ += plane_offset(k, axis);
       out_ += " + " + coordinate_of_row + " * iruka_a.stride" + id + "[" + number(rank_ - 2) + "];\n";
+    });
+  }
+
+  std::string plane_offset(size_t k, size_t axis) const {
+    return " + iruka_c[" + number(axis) + "] * iruka_a.stride" + number(k) + "[" + number(axis) + "]";
+  }
+
+  // Reads a tile of a crosswise input the way it lies, whole cache lines at a time: neighbours along its slow axis may
+  // all fall into one set of the cache, so a line must be used up before the next is touched.
+  void turn_tiles() {
+    const std::string edge = number(signature_.tile_edge), last = number(rank_ - 1);
+    each([&](size_t k, const Parameter&) {
+      if (signature_.operands[k].access != Access::crosswise) return;
+      const std::string id = number(k);
+      out_ += type(k) + " iruka_turned" + id + "[" + edge + "][" + edge + "];\n"
+              "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n"
+              "const " + type(k) + "* const iruka_line = (const " + type(k) + "*)((const char*)iruka_a.data" + id +
+              " + iruka_k * iruka_a.stride" + id + "[" + last + "]";
+      for (size_t axis = 0; axis + 2 < rank_; ++axis) out_ += plane_offset(k, axis);
+      out_ += ");\nfor (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) iruka_turned" + id +
+              "[iruka_r - iruka_y][iruka_k - iruka_x] = iruka_line[iruka_r];\n}\n";
     });
   }
 
@@ -270,7 +292,7 @@ class Emitter {
 
   void tile_loop() {
     const std::string inner = "iruka_a.shape[" + number(rank_ - 1) + "]", rows = "iruka_a.shape[" + number(rank_ - 2) + "]";
-    const std::string edge = number(kTileEdge);
+    const std::string edge = number(signature_.tile_edge);
     out_ += "const ptrdiff_t iruka_across = (" + inner + " + " + edge + " - 1) / " + edge + ", iruka_down = (" + rows + " + " +
             edge + " - 1) / " + edge + ";\n"
             "for (ptrdiff_t iruka_tile = iruka_begin; iruka_tile < iruka_end; ++iruka_tile) {\n"
@@ -284,8 +306,9 @@ class Emitter {
               "  iruka_rest /= iruka_a.shape[axis];\n}\n";
     }
     out_ += "const ptrdiff_t iruka_x_stop = iruka_x + " + edge + " < " + inner + " ? iruka_x + " + edge + " : " + inner + ";\n"
-            "const ptrdiff_t iruka_y_stop = iruka_y + " + edge + " < " + rows + " ? iruka_y + " + edge + " : " + rows + ";\n"
-            "for (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) {\n"
+            "const ptrdiff_t iruka_y_stop = iruka_y + " + edge + " < " + rows + " ? iruka_y + " + edge + " : " + rows + ";\n";
+    turn_tiles();
+    out_ += "for (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) {\n"
             "const ptrdiff_t iruka_base = (iruka_plane * " + rows + " + iruka_r) * " + inner + ";\n";
     row_pointers("iruka_r");
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n";

@@ -202,6 +202,7 @@ void KernelCall::plan_loop() {
 }
 
 Access KernelCall::plain_access(size_t k, int plain) const {
+  if (count_ == 1) return Access::contiguous;  // strides say nothing of one element
   const int64_t stride = loop_->stride(plain, loop_->rank() - 1);
   return stride == itemsize(signature_.operands[k].dtype) ? Access::contiguous
          : stride == 0                                    ? Access::broadcast
@@ -226,6 +227,7 @@ void KernelCall::describe_operands() {
   signature_.indexer_rank = kernel_.text.sees_indexer ? static_cast<uint8_t>(std::max(shape_.size(), 1)) : 1;
   signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
   signature_.form = choose_form();
+  if (signature_.form == LoopForm::tiles) describe_tiles();
 }
 
 // 1. One axis, and the outputs alone exceed the cache: write past it.
@@ -254,8 +256,9 @@ bool KernelCall::wants_streaming() const {
 }
 
 bool KernelCall::wants_tiles() const {
+  constexpr int64_t kShortest = 16;
   const int inner_axis = loop_->rank() - 1, outer_axis = loop_->rank() - 2;
-  if (loop_->extent(inner_axis) < kTileEdge / 2 || loop_->extent(outer_axis) < kTileEdge / 2) return false;
+  if (loop_->extent(inner_axis) < kShortest || loop_->extent(outer_axis) < kShortest) return false;
   bool inner_fast = false, outer_fast = false;
   for (int k = 0; k < plain_count_; ++k) {
     const int64_t inner = std::abs(loop_->stride(k, inner_axis)), outer = std::abs(loop_->stride(k, outer_axis));
@@ -263,6 +266,22 @@ bool KernelCall::wants_tiles() const {
     (inner <= outer ? inner_fast : outer_fast) = true;
   }
   return inner_fast && outer_fast;
+}
+
+// Inputs that are dense along the outer axis of a tile are turned in a buffer.
+void KernelCall::describe_tiles() {
+  int64_t largest = 1;
+  int plain = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!is_plain_array(k)) continue;
+    OperandSignature& operand = signature_.operands[k];
+    const int64_t size = itemsize(operand.dtype);
+    largest = std::max(largest, size);
+    if (operand.access == Access::strided && !kernel_.text.is_stored(k) && loop_->stride(plain, loop_->rank() - 2) == size)
+      operand.access = Access::crosswise;
+    ++plain;
+  }
+  signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest));
 }
 
 void KernelCall::pack_scalar(ArgumentBlock& block, size_t k) const {
@@ -311,7 +330,7 @@ void KernelCall::pack(ArgumentBlock& block) const {
 int64_t KernelCall::unit_count() const {
   if (signature_.form != LoopForm::tiles) return count_;
   const int rank = loop_->rank();
-  const auto tiles = [](int64_t extent) { return (extent + kTileEdge - 1) / kTileEdge; };
+  const auto tiles = [edge = signature_.tile_edge](int64_t extent) { return (extent + edge - 1) / edge; };
   int64_t units = tiles(loop_->extent(rank - 1)) * tiles(loop_->extent(rank - 2));
   for (int axis = 0; axis < rank - 2; ++axis) units *= loop_->extent(axis);
   return units;

@@ -40,6 +40,7 @@ class KernelCall {
   bool wants_tiles() const;
   bool wants_streaming() const;
   void describe_operands();
+  void describe_tiles();
   Access plain_access(size_t k, int plain) const;
   void pack(ArgumentBlock& block) const;
   void pack_scalar(ArgumentBlock& block, size_t k) const;

@@ -17,6 +17,7 @@ enum class Access : uint8_t {
   contiguous,      ///< plain array, innermost stride is the element size
   broadcast,       ///< plain array, innermost stride is zero
   strided,         ///< plain array, any other innermost stride
+  crosswise,       ///< plain input of LoopForm::tiles whose second innermost stride is the element size
   raw_contiguous,  ///< raw array in C order without gaps
   raw_strided,
 };
@@ -41,7 +42,8 @@ struct Signature {
   uint8_t indexer_rank = 1;   ///< axes `_ind` sees
   uint8_t small_index = 1;    ///< the loop has fewer than 2^31 elements
   uint8_t operand_count = 0;
-  uint8_t reserved[3] = {};
+  uint8_t tile_edge = 0;  ///< elements along each side of a tile, for LoopForm::tiles
+  uint8_t reserved[2] = {};
   OperandSignature operands[kMaxParameters];  // only the first operand_count are set
 
   std::string_view bytes() const {
@@ -58,7 +60,8 @@ static_assert(sizeof(OperandSignature) == 3 && offsetof(Signature, operands) == 
 
 /// Elements a streamed loop writes at a time; ranges begin at multiples of it so that stores are aligned.
 inline constexpr int64_t kStreamChunk = 1024;
-/// Edge of a tile of LoopForm::tiles.
-inline constexpr int64_t kTileEdge = 32;
+/// Edge of a tile, from the largest element of the operands: a cache line or more along both axes, and a buffered tile
+/// well inside the first-level cache.
+inline constexpr int tile_edge(int64_t largest_element) { return largest_element <= 2 ? 64 : 32; }
 
 }  // namespace iruka::jit

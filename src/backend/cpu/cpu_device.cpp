@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/thread_pool.h"
@@ -25,7 +27,18 @@ class CpuProgram final : public LoadedProgram {
   LinkedObject object_;
 };
 
+/// The size a core's cache of `index` has by the kernel's account, 0 where there is none.
+size_t listed_cache(int index) {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
+  size_t kibibytes = 0;
+  return file >> kibibytes ? kibibytes << 10 : 0;
+}
+
+// The C library counts the caches of every core of the host together on some virtual machines, so it is asked last.
 size_t last_level_cache() {
+  size_t largest = 0;
+  for (int index = 0; index < 8; ++index) largest = std::max(largest, listed_cache(index));
+  if (largest > 0) return largest;
   for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
     if (const long bytes = sysconf(level); bytes > 0) return static_cast<size_t>(bytes);
   }
