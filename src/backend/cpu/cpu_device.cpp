@@ -1,6 +1,5 @@
 #include "backend/cpu/cpu_device.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 
@@ -101,14 +100,7 @@ void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> 
 }
 
 CpuDevice& cpu_device() {
-  static CpuDevice& device = *[] {
-    auto* made = new CpuDevice;
-    // A child of fork() must not find the pool's lock held by a thread it does not have.
-    pthread_atfork([] { cpu_device().pool().lock_for_fork().lock(); },
-                   [] { cpu_device().pool().lock_for_fork().unlock(); },
-                   [] { cpu_device().pool().lock_for_fork().unlock(); });
-    return made;
-  }();
+  static CpuDevice& device = *new CpuDevice;
   return device;
 }
 

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -29,7 +30,16 @@ SleefVariant sleef_variant(bool fma, bool avx, bool avx2, bool avx512, bool sse4
   return variant;
 }
 
+/// Unrolling a loop whose count is only known at run time doubles the time a small kernel takes to compile, for its
+/// scalar leftovers mostly; vector loops are interleaved by the vectoriser anyway.
+void disable_runtime_unrolling() {
+  auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find("unroll-runtime");
+  if (found != options.end()) found->second->addOccurrence(0, "unroll-runtime", "false");
+}
+
 Host find_host() {
+  disable_runtime_unrolling();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -1,0 +1,272 @@
+// The thread pool and the device on it: coverage, balance, nesting, fork, exceptions, interrupts.
+#include "backend/cpu/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "compile_text.h"
+#include "core/device.h"
+
+namespace iruka {
+namespace {
+
+using cpu_backend::ThreadPool;
+
+/// Gives the pool a number of threads for one test.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(thread_count()) { set_thread_count(count); }
+  ~Threads() { set_thread_count(before_); }
+
+ private:
+  int before_;
+};
+
+void expect_covered(int64_t count, int64_t align) {
+  std::vector<std::atomic<uint8_t>> seen(static_cast<size_t>(count));
+  std::atomic<bool> aligned{true};
+  ThreadPool::instance().run(count, align, [&](int64_t begin, int64_t end) {
+    if (begin % align != 0 || end > count || begin >= end) aligned = false;
+    for (int64_t k = begin; k < end; ++k) seen[static_cast<size_t>(k)].fetch_add(1);
+  });
+  EXPECT_TRUE(aligned);
+  for (int64_t k = 0; k < count; ++k) ASSERT_EQ(seen[static_cast<size_t>(k)].load(), 1) << k << " of " << count;
+}
+
+TEST(ThreadPool, EveryElementRunsOnceInAlignedRanges) {
+  for (const int threads : {1, 2, 5}) {
+    const Threads use(threads);
+    for (const int64_t align : {1, 3, 64}) {
+      for (const int64_t count : {0, 1, 2, 63, 64, 65, 1000, 100003}) expect_covered(count, align);
+    }
+  }
+}
+
+TEST(ThreadPool, SeveralThreadsTakePartAndTheCallerIsOne) {
+  const Threads use(3);
+  std::mutex mutex;
+  std::set<std::thread::id> ids;
+  ThreadPool::instance().run(300, 1, [&](int64_t, int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::lock_guard lock(mutex);
+    ids.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(ids.size(), 3u);
+  EXPECT_TRUE(ids.count(std::this_thread::get_id()));
+}
+
+TEST(ThreadPool, CostlyElementsAreBalanced) {
+  const Threads use(4);
+  std::mutex mutex;
+  std::map<std::thread::id, int> shares;
+  ThreadPool::instance().run(64, 1, [&](int64_t begin, int64_t end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * (end - begin)));
+    std::lock_guard lock(mutex);
+    shares[std::this_thread::get_id()] += static_cast<int>(end - begin);
+  });
+  EXPECT_EQ(shares.size(), 4u);
+  for (const auto& [id, share] : shares) EXPECT_LE(share, 32);
+}
+
+TEST(ThreadPool, NestedLoopsRunInline) {
+  const Threads use(3);
+  std::atomic<int64_t> total{0};
+  ThreadPool::instance().run(50, 1, [&](int64_t begin, int64_t end) {
+    const auto outer = std::this_thread::get_id();
+    for (int64_t k = begin; k < end; ++k) {
+      ThreadPool::instance().run(100, 1, [&](int64_t b, int64_t e) {
+        EXPECT_EQ(std::this_thread::get_id(), outer);
+        total += e - b;
+      });
+    }
+  });
+  EXPECT_EQ(total, 5000);
+}
+
+TEST(ThreadPool, SeveralCallersAtOnce) {
+  const Threads use(3);
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 6; ++t) {
+    callers.emplace_back([&] {
+      for (int k = 0; k < 200; ++k) {
+        ThreadPool::instance().run(1000, 1, [&](int64_t begin, int64_t end) { total += end - begin; });
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(total, 6 * 200 * 1000);
+}
+
+TEST(ThreadPool, TheThreadCountMayChangeWhileLoopsRun) {
+  std::atomic<bool> done{false};
+  std::thread changer([&] {
+    for (int k = 0; !done; ++k) set_thread_count(1 + k % 5);
+  });
+  const int before = thread_count();
+  for (int k = 0; k < 300; ++k) expect_covered(997, 1);
+  done = true;
+  changer.join();
+  set_thread_count(before);
+  EXPECT_THROW(set_thread_count(0), ValueError);
+}
+
+TEST(ThreadPool, TheFirstExceptionReachesTheCaller) {
+  const Threads use(3);
+  for (int k = 0; k < 50; ++k) {
+    EXPECT_THROW(ThreadPool::instance().run(10000, 1,
+                                            [&](int64_t begin, int64_t) {
+                                              if (begin >= 100) throw ValueError("from a body");
+                                            }),
+                 ValueError);
+  }
+  expect_covered(1000, 1);
+}
+
+TEST(ThreadPool, AChildOfForkHasItsOwnWorkers) {
+  const Threads use(3);
+  expect_covered(100000, 1);
+  for (int k = 0; k < 5; ++k) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      std::atomic<int64_t> total{0};
+      std::mutex mutex;
+      std::set<std::thread::id> ids;
+      ThreadPool::instance().run(100, 1, [&](int64_t begin, int64_t end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        total += end - begin;
+        std::lock_guard lock(mutex);
+        ids.insert(std::this_thread::get_id());
+      });
+      _exit(total == 100 && ids.size() == 3 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+}
+
+TEST(ThreadPool, ForkWhileOtherThreadsRunLoops) {
+  const Threads use(3);
+  std::atomic<bool> done{false};
+  std::thread busy([&] {
+    while (!done) ThreadPool::instance().run(1000, 1, [](int64_t, int64_t) {});
+  });
+  for (int k = 0; k < 20; ++k) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      std::atomic<int64_t> total{0};
+      ThreadPool::instance().run(1000, 1, [&](int64_t begin, int64_t end) { total += end - begin; });
+      _exit(total == 1000 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  done = true;
+  busy.join();
+}
+
+std::atomic<int> checks{0};
+std::atomic<bool> asked_elsewhere{false};
+std::thread::id main_thread;
+
+/// Interrupts at the third question.
+bool third_time() {
+  if (std::this_thread::get_id() != main_thread) asked_elsewhere = true;
+  return ++checks >= 3;
+}
+
+class Interrupts : public testing::Test {
+ protected:
+  void SetUp() override {
+    checks = 0;
+    asked_elsewhere = false;
+    main_thread = std::this_thread::get_id();
+    set_interrupt_check(third_time);
+  }
+  void TearDown() override {
+    set_interrupt_check(nullptr);
+    EXPECT_FALSE(asked_elsewhere);
+  }
+};
+
+TEST_F(Interrupts, StopALongLoop) {
+  for (const int threads : {1, 3}) {
+    const Threads use(threads);
+    checks = 0;
+    std::atomic<int64_t> ran{0};
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_THROW(ThreadPool::instance().run(100000, 1,
+                                            [&](int64_t begin, int64_t end) {
+                                              std::this_thread::sleep_for(std::chrono::milliseconds(end - begin));
+                                              ran += end - begin;
+                                            }),
+                 Interrupted);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_LT(ran, 100000);
+    EXPECT_EQ(checks, 3);
+  }
+}
+
+TEST_F(Interrupts, StopEndlessKernels) {
+  const auto compiled = cpu().compile(test::program(test::loop_text("int", "int", "int", "while (true) { z = z * 3 + 1; }")));
+  ASSERT_TRUE(compiled.ok) << test::errors(compiled.diagnostics);
+  const auto program = cpu().load(compiled.code, "iruka_entry");
+  std::vector<int> values(1000);
+  struct {
+    const int *a, *b;
+    int* z;
+  } arguments{values.data(), values.data(), values.data()};
+  const auto bytes = std::as_bytes(std::span(&arguments, 1));
+  for (const int64_t grain : {1, 100000}) {  // on the pool, and directly
+    const Threads use(3);
+    checks = 0;
+    EXPECT_THROW(cpu().launch(*program, bytes, {1000, 1, grain}, nullptr), Interrupted);
+    EXPECT_GE(checks, 3);
+  }
+  // The next launch knows nothing of it.
+  set_interrupt_check(nullptr);
+  const auto quick = cpu().compile(test::program(test::loop_text("int", "int", "int", "z = a + 1;")));
+  const auto next = cpu().load(quick.code, "iruka_entry");
+  std::fill(values.begin(), values.end(), 4);
+  cpu().launch(*next, bytes, {1000, 1, 1}, nullptr);
+  EXPECT_EQ(values, std::vector<int>(1000, 5));
+}
+
+TEST(CpuDevice, CopiesAndFillsOfAnySize) {
+  const Threads use(3);
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{5000}, (size_t{9} << 20) + 7}) {
+    std::vector<unsigned char> from(bytes + 1), to(bytes + 1, 9);
+    for (size_t k = 0; k < bytes; ++k) from[k] = static_cast<unsigned char>(k * 31 >> 3);
+    cpu().copy(to.data(), from.data(), bytes, nullptr);
+    EXPECT_TRUE(std::equal(from.begin(), from.begin() + static_cast<long>(bytes), to.begin()));
+    EXPECT_EQ(to[bytes], 9);
+    cpu().fill(to.data(), 0xAB, bytes, nullptr);
+    EXPECT_EQ(std::count(to.begin(), to.begin() + static_cast<long>(bytes), 0xAB), static_cast<long>(bytes));
+    EXPECT_EQ(to[bytes], 9);
+  }
+}
+
+TEST(CpuDevice, NamesAndTarget) {
+  EXPECT_EQ(device_name(cpu()), "cpu");
+  EXPECT_EQ(&device("cpu"), &cpu());
+  EXPECT_THROW(device("cuda:0"), DeviceError);
+  EXPECT_THROW(device("tpu"), DeviceError);
+  EXPECT_EQ(cpu().target().name, "cpu");
+  EXPECT_GE(cpu().target().vector_bytes, 16);
+  EXPECT_GT(cpu().target().last_level_cache_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace iruka
