@@ -63,13 +63,14 @@ template <class T> inline T power(T base, T exponent) {
   if (exponent < 0) return base == 1 ? T(1) : base != T(-1) ? T(0) : exponent & 1 ? T(-1) : T(1);
   return repeated_square(base, exponent);
 }
-inline float power(float base, float exponent) { return pow(base, exponent); }
-inline double power(double base, double exponent) { return pow(base, exponent); }
+inline float power(float base, float exponent) { return exponent == 1 ? base : pow(base, exponent); }
+inline double power(double base, double exponent) { return exponent == 1 ? base : pow(base, exponent); }
 template <class F> inline complex<F> power(complex<F> base, complex<F> exponent) {
   const F re = exponent.real(), im = exponent.imag();
   if (re == 0 && im == 0) return complex<F>(1, 0);
   if (base.real() == 0 && base.imag() == 0)
-    return re > 0 && im == 0 ? complex<F>(0, 0) : complex<F>(F(0) / F(0) * re, F(0) / F(0) * re);
+    return re > 0 ? complex<F>(0, 0) : complex<F>(F(NAN), F(NAN));
+  if (im == 0 && re == 1) return base;
   if (im == 0 && re > F(-100) && re < F(100) && re == F(int(re))) {
     const int n = int(re);
     const complex<F> result = repeated_square(base, n < 0 ? -n : n);
@@ -94,16 +95,25 @@ inline constexpr const char* kSign = R"(
 namespace op {
 template <class T> inline T sign(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? T(0) : x; }
 template <class F> inline complex<F> sign(complex<F> z) {
-  const F x = z.real(), y = z.imag(), length = hypot(x, y);
+  const F x = z.real(), y = z.imag();
+  const bool infinite = fabs(x) == F(INFINITY) || fabs(y) == F(INFINITY);
+  const F length = infinite ? F(INFINITY) : hypot(x, y);
   if (length == 0) return complex<F>(0, 0);
   if (length != length) return complex<F>(length, length);
   if (length - length == 0) return complex<F>(x / length, y / length);
-  const bool x_finite = x - x == 0, y_finite = y - y == 0;
-  if (!x_finite && !y_finite) return complex<F>(F(0) / F(0) * x, F(0) / F(0) * y);
-  return x_finite ? complex<F>(0, copysign(F(1), y)) : complex<F>(copysign(F(1), x), 0);
+  const bool x_infinite = fabs(x) == F(INFINITY), y_infinite = fabs(y) == F(INFINITY);
+  if (x_infinite && y_infinite) return complex<F>(F(NAN), F(NAN));
+  return y_infinite ? complex<F>(0, copysign(F(1), y)) : complex<F>(copysign(F(1), x), 0);
 }
 template <class T> inline T reciprocal(T x) { return T(T(1) / x); }
-template <class F> inline complex<F> reciprocal(complex<F> x) { return complex<F>(1, 0) / x; }
+template <class F> inline complex<F> reciprocal(complex<F> x) {
+  if (fabs(x.imag()) <= fabs(x.real())) {
+    const F ratio = x.imag() / x.real(), denominator = x.real() + x.imag() * ratio;
+    return complex<F>(F(1) / denominator, -ratio / denominator);
+  }
+  const F ratio = x.real() / x.imag(), denominator = x.imag() + x.real() * ratio;
+  return complex<F>(ratio / denominator, F(-1) / denominator);
+}
 }
 )";
 
@@ -126,19 +136,24 @@ template <class T> inline T fmin(T a, T b) { return not_less(b, a) || is_nan(b) 
 
 inline constexpr const char* kGcd = R"(
 namespace op {
-template <class T> inline T positive(T x) { return x < T(0) ? T(-x) : x; }
-template <class T> inline T gcd(T a, T b) {
-  a = positive(a), b = positive(b);
+template <int Bytes> struct Magnitude { using type = unsigned; };
+template <> struct Magnitude<8> { using type = unsigned long long; };
+template <class T> inline auto magnitude(T x) {
+  using U = typename Magnitude<sizeof(T)>::type;
+  return x < T(0) ? U(0) - U(x) : U(x);
+}
+template <class T> inline T gcd(T x, T y) {
+  auto a = magnitude(x), b = magnitude(y);
   while (b != 0) {
-    const T rest = T(a % b);
+    const auto rest = a % b;
     a = b;
     b = rest;
   }
-  return a;
+  return T(a);
 }
 template <class T> inline T lcm(T a, T b) {
-  const T divisor = gcd(a, b);
-  return divisor == 0 ? T(0) : T(T(positive(a) / divisor) * positive(b));
+  const auto divisor = magnitude(gcd(a, b));
+  return divisor == 0 ? T(0) : T(magnitude(a) / divisor * magnitude(b));
 }
 }
 )";
@@ -316,7 +331,8 @@ template <class S, class T> inline T next_after(T x, T y) {
 template <class S, class T> inline T spacing(T x) {
   if (x - x != T(0)) return x - x;
   const T infinity = T(__builtin_bit_cast(double, 0x7ff0000000000000ll));
-  return next_after<S>(x, copysign(infinity, x)) - x;
+  const T distance = next_after<S>(x, copysign(infinity, x)) - x;
+  return sizeof(S) == 2 ? fabs(distance) : distance;  // NumPy: signed, but for float16
 }
 inline double power_of_two(long long n) { return __builtin_bit_cast(double, (n + 1023) << 52); }
 inline double scale(double x, long long n) {

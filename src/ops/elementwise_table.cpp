@@ -23,7 +23,7 @@ constexpr Row kTable[] = {
     {"add", "TT->T", kEvery, "out0 = in0 + in1;", "Sum; of bools, logical or."},
     {"subtract", "TT->T", kNumbers, "out0 = in0 - in1;", "Difference.", Rule::refuse_bool},
     {"multiply", "TT->T", kEvery, "out0 = in0 * in1;", "Product; of bools, logical and."},
-    {"divide", "TT->T", kInexact, "out0 = in0 / in1;", "Quotient; of integers, in float64.", Rule::true_divide},
+    {"divide", "TT->T", kInexact, "out0 = in0 / in1;", "Quotient; of integers, in float64.", Rule::integers_as_float64},
     {"floor_divide", "TT->T", kRealNumbers, "out0 = op::floor_divide(in0, in1);",
      "Largest integer not above the quotient; by integer zero, 0.", Rule::promote, kDivision},
     {"remainder", "TT->T", kRealNumbers, "out0 = op::remainder(in0, in1);",
@@ -99,7 +99,7 @@ constexpr Row kTable[] = {
     {"degrees", "T->T", kFloats, "out0 = in0 * T(57.29577951308232);", "Radians to degrees."},
     {"radians", "T->T", kFloats, "out0 = in0 * T(0.017453292519943295);", "Degrees to radians."},
     {"sinc", "T->T", kInexact, "const T x = in0 * R(3.141592653589793); out0 = in0 == T(0) ? T(1) : sin(x) / x;",
-     "sin(pi x) / (pi x); 1 at 0."},
+     "sin(pi x) / (pi x); 1 at 0.", Rule::integers_as_float64},
 
     // Bits
     {"bitwise_and", "TT->T", kBits, "out0 = in0 & in1;", "Bits set in both."},

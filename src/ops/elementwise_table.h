@@ -14,7 +14,7 @@ namespace ops {
 enum class Rule : uint8_t {
   promote,      ///< the first loop that holds every input without loss
   refuse_bool,  ///< the same, but bools alone are a TypeError
-  true_divide,  ///< integers and bools are divided as float64
+  integers_as_float64,  ///< the same, but integers and bools are float64
   compare,      ///< the same as promote, but int64 beside uint64 is compared exactly, and a literal may be out of range
   power,        ///< the same as promote, but integers to negative integers are a ValueError
 };

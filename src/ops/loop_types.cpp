@@ -91,7 +91,7 @@ bool crosses_signs(const Row& row, std::span<const Argument> inputs, Dtype commo
 }
 
 std::optional<Dtype> first_loop(const Row& row, Dtype common) {
-  if (row.rule == Rule::true_divide && is_integral(common)) return Dtype::float64;
+  if (row.rule == Rule::integers_as_float64 && is_integral(common)) return Dtype::float64;
   for (const char* loop = row.loops; *loop; ++loop)
     if (holds(dtype_of_character(*loop), common)) return dtype_of_character(*loop);
   return {};
@@ -112,7 +112,8 @@ void check_inputs_cast(const Row& row, std::span<const Argument> inputs, const L
   for (size_t k = 0; k < inputs.size(); ++k) {
     const Dtype from = argument_dtype(inputs[k]), to = types.types[k];
     const bool weak = !inputs[k].is_array() && inputs[k].scalar().weak();
-    if (row.signature[k] == '?' || can_cast_same_kind(from, to) || (weak && promote_weak(to, inputs[k].scalar()) == to))
+    const bool castable = row.signature[k] == 'l' ? holds(to, from) : can_cast_same_kind(from, to);
+    if (row.signature[k] == '?' || castable || (weak && promote_weak(to, inputs[k].scalar()) == to))
       continue;
     throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' input " + std::to_string(k) + " from " +
                     quoted(from) + " to " + quoted(to) + " with casting rule 'same_kind'");

@@ -149,10 +149,10 @@ struct Best {
   C value;
   long long index;
 };
-static inline bool beats(C b, C a) { return (b BEFORE a) || (b != b && a == a); }
-static inline bool ties(C a, C b) { return a == b || (a != a && b != b); }
+static inline bool beats(C b, C a) { return (b BEFORE a) | ((b != b) & (a == a)); }
+static inline bool ties(C a, C b) { return (a == b) | ((a != a) & (b != b)); }
 static inline Best combine(Best a, Best b) {
-  return beats(b.value, a.value) || (ties(b.value, a.value) && b.index < a.index) ? b : a;
+  return beats(b.value, a.value) | (ties(b.value, a.value) & (b.index < a.index)) ? b : a;
 }
 static inline Best start_best() { return {start(), 0x7fffffffffffffffll}; }
 struct Accumulator {
@@ -367,21 +367,29 @@ class Emitter {
 
   void begin_strip(const char* width) {
     stage();
-    out_ += std::string(indexed() ? "const Partial first_value = start_best();\n" : "const Partial first_value = start();\n") + kUnit +
-            "ptrdiff_t strip = 0;\nif (a.strips > 1) strip = place % a.strips, place /= a.strips;\n"
+    out_ += kUnit;
+    out_ += "ptrdiff_t strip = 0;\nif (a.strips > 1) strip = place % a.strips, place /= a.strips;\n"
             "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
             "const ptrdiff_t column = strip * " + number(kStripWidth) + ";\n"
             "const ptrdiff_t first = chunk * a.rows_per_chunk;\n"
             "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
             "const ptrdiff_t width = a.extent - column < " + number(kStripWidth) + " ? a.extent - column : " +
-            number(kStripWidth) + ";\nbase += column * stride_of(a);\nat += column * a.step;\n"
-            "Partial sums[" + number(kStripWidth) + "];\nfor (ptrdiff_t j = 0; j < " + width + "; ++j) sums[j] = first_value;\n";
+            number(kStripWidth) + ";\nbase += column * stride_of(a);\nat += column * a.step;\n" + accumulators(width);
+  }
+
+  /// One accumulator a column; those of argmin as two arrays, so that both are vectorised.
+  std::string accumulators(const std::string& width) const {
+    const std::string all = "[" + number(kStripWidth) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
+    if (!indexed()) return "A sums" + all + ";\n" + each + "sums[j] = start();\n";
+    return "C values" + all + ";\nlong long indices" + all + ";\n" + each +
+           "values[j] = start(), indices[j] = start_best().index;\n";
   }
 
   void end_strip() {
+    const std::string sum = indexed() ? "(Best{values[j], indices[j]})" : "sums[j]";
     out_ += "if (a.chunks > 1) {\nPartial* to = (Partial*)a.partial + chunk * a.outputs + at;\n"
-            "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = sums[j];\n} else {\nOut* to = (Out*)a.out + at;\n"
-            "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = finish(sums[j], a.count);\n}\n}\n";
+            "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = " + sum + ";\n} else {\nOut* to = (Out*)a.out + at;\n"
+            "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = finish(" + sum + ", a.count);\n}\n}\n";
     insert_stride();
   }
 
@@ -391,7 +399,9 @@ class Emitter {
     out_ += "ptrdiff_t row = first;\n";
     if (indexed()) {
       out_ += "for (; row < last; ++row) {\nconst char* p = base;\nptrdiff_t index = 0;\nlocate_reduced(a, row, p, index);\n"
-              "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], Best{element(p, j, stride_of(a)), index});\n}\n";
+              "for (ptrdiff_t j = 0; j < width; ++j) {\nconst C value = element(p, j, stride_of(a));\n"
+              "const bool takes = beats(value, values[j]) | (ties(value, values[j]) & (index < indices[j]));\n"
+              "values[j] = takes ? value : values[j];\nindices[j] = takes ? index : indices[j];\n}\n}\n";
     } else {
       out_ += "[[maybe_unused]] ptrdiff_t index = 0;\nfor (; row + 4 <= last; row += 4) {\n";
       for (const char* k : {"0", "1", "2", "3"})
@@ -408,7 +418,7 @@ class Emitter {
   // Rows lie end to end: as many as fit side by side make one long row, folded at the end.
   void periodic() {
     begin_strip("period");
-    const size_t at = out_.find("Partial sums[");
+    const size_t at = out_.find("A sums[");
     out_.insert(at, "const ptrdiff_t period = " + number(kStripWidth) + " / width * width;\n");
     out_ += "const char* p = base + first * a.reduced_stride[0];\nconst ptrdiff_t n = (last - first) * width;\n"
             "ptrdiff_t i = 0;\nfor (; i + period <= n; i += period, p += period * sizeof(In))\n"

@@ -18,7 +18,7 @@ enum class ReductionForm : uint8_t { rows, short_rows, columns, periodic };
 /// Outputs that one unit of `columns` accumulates side by side; accumulators of `periodic`.
 inline constexpr int64_t kStripWidth = 1024;
 /// Longest row of short_rows and of periodic.
-inline constexpr int64_t kShortRow = 8, kLongestPeriod = 128;
+inline constexpr int64_t kShortRow = 16, kLongestPeriod = 128;
 
 struct ReductionAxis {
   int64_t extent;
