@@ -47,7 +47,12 @@ Table& table() {
     table_instance = new Table;
     pthread_atfork([] { table_instance->building.lock(); table_instance->mutex.lock(); },
                    [] { table_instance->mutex.unlock(); table_instance->building.unlock(); },
-                   [] { forget_unfinished(); table_instance->mutex.unlock(); table_instance->building.unlock(); });
+                   [] {
+                     forget_unfinished();
+                     table_instance->mutex.unlock();
+                     // Not unlock(): glibc knows the writer by its thread id, and the child's is another one.
+                     new (&table_instance->building) std::shared_mutex;
+                   });
     return table_instance;
   }();
   return *instance;
