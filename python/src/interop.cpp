@@ -81,8 +81,8 @@ Array from_numpy(nb::handle array) {
 
 bool is_array_like(PyObject* object) {
   if (is_array(object) || is_numpy_array(object) || PyList_Check(object) || PyTuple_Check(object)) return true;
-  if (PyUnicode_Check(object) || PyBytes_Check(object) || object == Py_None) return false;
-  if (PyObject_CheckBuffer(object)) return true;
+  if (PyUnicode_Check(object) || PyBytes_Check(object) || object == Py_None || PyType_Check(object)) return false;
+  if (PyObject_CheckBuffer(object) || PySequence_Check(object)) return true;
   for (const char* name : {"__array__", "__array_interface__", "__dlpack__"}) {
     if (PyObject_HasAttrString(object, name)) return true;
   }

@@ -5,7 +5,7 @@
 
 namespace iruka::python {
 
-/// Whether as_array has a chance: NumPy arrays, buffers, __array__, __dlpack__, lists and tuples.
+/// Whether as_array has a chance: NumPy arrays, buffers, __array__, __dlpack__, sequences.
 bool is_array_like(PyObject* object);
 
 /// An array of anything array-like. Shares memory where dtype, alignment and byte order allow, else copies.

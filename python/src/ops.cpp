@@ -150,11 +150,18 @@ int64_t total_size(const std::vector<Array>& arrays) {
   return total;
 }
 
+/// NumPy counts in int64 at least, whatever small type the bounds have.
+Dtype arange_dtype(std::initializer_list<Scalar> bounds) {
+  Dtype dtype = Dtype::int64;
+  for (const Scalar& bound : bounds) dtype = bound.weak() ? promote_weak(dtype, bound) : promote(dtype, bound.dtype());
+  return dtype;
+}
+
 Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
   Scalar first = stop.is_none() ? Scalar(0) : scalar_of(start, "arange");
   Scalar last = scalar_of(stop.is_none() ? start : stop, "arange");
   Scalar by = step.is_none() ? Scalar(1) : scalar_of(step, "arange");
-  return iruka::arange(first, last, by, to_optional_dtype(dtype));
+  return iruka::arange(first, last, by, dtype.is_none() ? arange_dtype({first, last, by}) : to_dtype(dtype));
 }
 
 void bind_rows(nb::module_& module) {

@@ -134,7 +134,7 @@ def test_joining(rng):
     assert_same(out, np.concatenate(parts).astype("float64"))
     with pytest.raises(ValueError):
         iruka.concatenate([])
-    with pytest.raises(ValueError, match=r"\(2, 3\).*\(2, 4\)|\(2, 4\).*\(2, 3\)"):
+    with pytest.raises(ValueError, match="size 3.*size 4"):
         iruka.concatenate([iruka.ones((2, 3)), iruka.ones((2, 4))])
     with pytest.raises(ValueError):
         iruka.stack([iruka.ones(2), iruka.ones(3)])
