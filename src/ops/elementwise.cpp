@@ -24,7 +24,7 @@ using Row = ElementwiseFunction::Row;
 
 /// The variants of each row: a list that readers walk without a lock.
 std::atomic<Variant*>& variants_of(const Row& row) {
-  static std::unique_ptr<std::atomic<Variant*>[]> heads(new std::atomic<Variant*>[elementwise_table().size()]());
+  static auto* heads = new std::atomic<Variant*>[elementwise_table().size()]();  // outlives calls made at exit
   return heads[static_cast<size_t>(&row - elementwise_table().data())];
 }
 

@@ -26,7 +26,7 @@ struct Entry {
 };
 
 std::atomic<Entry*>& entries_of(const Row& row) {
-  static std::unique_ptr<std::atomic<Entry*>[]> heads(new std::atomic<Entry*>[reduction_table().size()]());
+  static auto* heads = new std::atomic<Entry*>[reduction_table().size()]();  // outlives calls made at exit
   return heads[static_cast<size_t>(&row - reduction_table().data())];
 }
 

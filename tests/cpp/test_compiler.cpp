@@ -78,7 +78,7 @@ TYPED_TEST(Integers, CompoundDivisionByConstantsAndUniformValues) {
     // C++'s own rules: operands are promoted to int, or stay what they are.
     using P = decltype(a[k] + 0);
     const auto by_minus_one = static_cast<T>(static_cast<__int128>(static_cast<P>(a[k])) / static_cast<P>(-1));
-    const T expected = static_cast<T>(static_cast<T>(a[k] % 7) + by_minus_one);
+    const T expected = static_cast<T>(static_cast<__int128>(a[k] % 7) + by_minus_one);
     ASSERT_EQ(results[k], expected) << +a[k];
   }
 }
