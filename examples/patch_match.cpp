@@ -49,8 +49,7 @@ const iruka::ElementwiseKernel& nnf_kernel() {
       nnf[i * 2] = nearest_x;
       nnf[i * 2 + 1] = nearest_y;
       )",
-      "nnf_kernel",
-      {.preamble = R"(
+      "nnf_kernel", {.preamble = R"(
       __device__ float patch_distance(const float* a, const float* b, int strideA, int strideB, int row, int rows,
                                       float least) {
           float distance = 0;
@@ -193,17 +192,21 @@ CommandLine parse(int count, char** texts) {
   CommandLine line;
   for (int k = 1; k < count; ++k) {
     std::string text = texts[k];
-    if (text == "--gray") line.gray = true;
-    else if (text == "--check") line.check = true;
-    else if (text == "--patch-size" && k + 1 < count) line.patch_size = std::atoll(texts[++k]);
-    else line.files.push_back(text);
+    if (text == "--gray")
+      line.gray = true;
+    else if (text == "--check")
+      line.check = true;
+    else if (text == "--patch-size" && k + 1 < count)
+      line.patch_size = std::atoll(texts[++k]);
+    else
+      line.files.push_back(text);
   }
   return line;
 }
 
 int run(const CommandLine& line) {
-  const iruka::image::DecodeOptions options{
-      .mode = line.gray ? iruka::image::ColorMode::gray : iruka::image::ColorMode::rgb};
+  const iruka::image::DecodeOptions options{.mode = line.gray ? iruka::image::ColorMode::gray
+                                                              : iruka::image::ColorMode::rgb};
   Array a = iruka::image::imread(line.files[0], options), b = iruka::image::imread(line.files[1], options);
   ExactPatchMatch match(line.patch_size, a, b);
   auto start = std::chrono::steady_clock::now();

@@ -8,12 +8,8 @@ namespace {
 class TiffReader {
  public:
   explicit TiffReader(std::span<const uint8_t> bytes) : bytes_(bytes), big_endian_(byte(0) == 'M') {}
-  uint32_t u16(uint64_t at) const {
-    return big_endian_ ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at);
-  }
-  uint32_t u32(uint64_t at) const {
-    return big_endian_ ? u16(at) << 16 | u16(at + 2) : u16(at + 2) << 16 | u16(at);
-  }
+  uint32_t u16(uint64_t at) const { return big_endian_ ? byte(at) << 8 | byte(at + 1) : byte(at + 1) << 8 | byte(at); }
+  uint32_t u32(uint64_t at) const { return big_endian_ ? u16(at) << 16 | u16(at + 2) : u16(at + 2) << 16 | u16(at); }
   bool is_tiff() const { return byte(0) == byte(1) && (byte(0) == 'I' || byte(0) == 'M') && u16(2) == 42; }
 
  private:

@@ -1,14 +1,13 @@
 // JPEG over libjpeg-turbo. libjpeg reports errors by a call that must not return; here that call jumps back to
 // `guarded`, and no frame in between owns anything.
+#include <jerror.h>
+#include <jpeglib.h>
+
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
-
-#include <jpeglib.h>
-
-#include <jerror.h>
 
 #include "image/codec.h"
 #include "iruka/device.h"
@@ -25,9 +24,7 @@ struct ErrorManager : jpeg_error_mgr {
   char message[JMSG_LENGTH_MAX] = "";
 };
 
-ErrorManager& manager(void* info) {
-  return *static_cast<ErrorManager*>(static_cast<jpeg_common_struct*>(info)->err);
-}
+ErrorManager& manager(void* info) { return *static_cast<ErrorManager*>(static_cast<jpeg_common_struct*>(info)->err); }
 
 [[noreturn]] void jump_back(void* info, ErrorManager::What what) {
   manager(info).what = what;
@@ -97,9 +94,12 @@ void convert_cmyk(const uint8_t* from, uint8_t* to, int64_t width) {
 
 RowConverter cmyk_converter(int channels, bool inverted) {
   switch (channels) {
-    case 1: return inverted ? convert_cmyk<1, true> : convert_cmyk<1, false>;
-    case 4: return inverted ? convert_cmyk<4, true> : convert_cmyk<4, false>;
-    default: return inverted ? convert_cmyk<3, true> : convert_cmyk<3, false>;
+    case 1:
+      return inverted ? convert_cmyk<1, true> : convert_cmyk<1, false>;
+    case 4:
+      return inverted ? convert_cmyk<4, true> : convert_cmyk<4, false>;
+    default:
+      return inverted ? convert_cmyk<3, true> : convert_cmyk<3, false>;
   }
 }
 
@@ -235,7 +235,8 @@ class Reader {
         throw ValueError(where_ + ": truncated JPEG: its " + total + " bytes end " + place());
       case ErrorManager::What::too_many_scans:
         throw ValueError(where_ + ": this JPEG has more than " + std::to_string(kMaxScans) + " scans");
-      case ErrorManager::What::library: break;
+      case ErrorManager::What::library:
+        break;
     }
     size_t at = info_.src ? bytes_.size() - source_.bytes_in_buffer : 0;
     raise_library_error(error_, where_ + ": damaged or unsupported JPEG near byte " + std::to_string(at) + " of " +

@@ -1,12 +1,12 @@
 // PNG over libpng. As with libjpeg, an error jumps back to `guarded`, and no frame in between owns anything.
+#include <png.h>
+
 #include <algorithm>
 #include <bit>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
-
-#include <png.h>
 
 #include "image/codec.h"
 #include "iruka/device.h"
@@ -102,8 +102,9 @@ class Reader {
 
   /// Texts, colour profiles and their compressed forms are never unpacked.
   void skip_unused_chunks() {
-    static constexpr png_byte kUnused[] = "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0sBIT\0sCAL\0sPLT\0sRGB\0"
-                                          "tEXt\0tIME\0zTXt";
+    static constexpr png_byte kUnused[] =
+        "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0sBIT\0sCAL\0sPLT\0sRGB\0"
+        "tEXt\0tIME\0zTXt";
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, kUnused, sizeof(kUnused) / 5);
   }
@@ -132,8 +133,10 @@ class Reader {
       bool colored = color_type_ & PNG_COLOR_MASK_COLOR;
       png_set_expand(png_);
       if (bit_depth_ == 16) {
-        if (mode != ColorMode::unchanged) png_set_scale_16(png_);
-        else if (std::endian::native == std::endian::little) png_set_swap(png_);
+        if (mode != ColorMode::unchanged)
+          png_set_scale_16(png_);
+        else if (std::endian::native == std::endian::little)
+          png_set_swap(png_);
       }
       if ((mode == ColorMode::rgb || mode == ColorMode::rgba) && !colored) png_set_gray_to_rgb(png_);
       if ((mode == ColorMode::rgb || mode == ColorMode::gray) && has_alpha) png_set_strip_alpha(png_);
@@ -165,8 +168,10 @@ class Reader {
 
   [[noreturn]] void raise() const {
     std::string place = "in the header";
-    if (row_ >= height_) place = "after the last row";
-    else if (row_ >= 0) place = "in row " + std::to_string(row_) + " of " + std::to_string(height_);
+    if (row_ >= height_)
+      place = "after the last row";
+    else if (row_ >= 0)
+      place = "in row " + std::to_string(row_) + " of " + std::to_string(height_);
     std::string total = std::to_string(bytes_.size());
     if (truncated_) throw ValueError(where_ + ": truncated PNG: its " + total + " bytes end " + place);
     throw ValueError(where_ + ": damaged PNG near byte " + std::to_string(position_) + " of " + total + ", " + place +

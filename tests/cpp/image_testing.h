@@ -1,12 +1,11 @@
 // Helpers of the picture tests: reference files, damaged files, pixels as numbers.
 #pragma once
 
-#include <cstdio>
-
 #include <jpeglib.h>
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -14,14 +14,14 @@
 
 namespace {
 
+using image_testing::Bytes;
+using image_testing::error_of;
 using iruka::Array;
 using iruka::Dims;
 using iruka::Dtype;
 using iruka::image::ColorMode;
 using iruka::image::DecodeOptions;
 using iruka::image::imdecode;
-using image_testing::Bytes;
-using image_testing::error_of;
 using png_builder::Png;
 
 constexpr ColorMode kModes[] = {ColorMode::rgb, ColorMode::gray, ColorMode::rgba, ColorMode::unchanged};
@@ -41,7 +41,8 @@ Pixel specified_pixel(const Png& png, size_t index) {
   auto key = [&](int k) { return png.transparency[2 * k] << 8 | png.transparency[2 * k + 1]; };
   bool has_key = !png.transparency.empty();
   switch (png.color_type) {
-    case 0: return {wide(0), wide(0), wide(0), has_key && s[0] == key(0) ? 0 : 65535};
+    case 0:
+      return {wide(0), wide(0), wide(0), has_key && s[0] == key(0) ? 0 : 65535};
     case 2: {
       bool transparent = has_key && s[0] == key(0) && s[1] == key(1) && s[2] == key(2);
       return {wide(0), wide(1), wide(2), transparent ? 0 : 65535};
@@ -51,8 +52,10 @@ Pixel specified_pixel(const Png& png, size_t index) {
       int alpha = s[0] < png.transparency.size() ? png.transparency[s[0]] : 255;
       return {entry[0] * 257, entry[1] * 257, entry[2] * 257, alpha * 257};
     }
-    case 4: return {wide(0), wide(0), wide(0), wide(1)};
-    default: return {wide(0), wide(1), wide(2), wide(3)};
+    case 4:
+      return {wide(0), wide(0), wide(0), wide(1)};
+    default:
+      return {wide(0), wide(1), wide(2), wide(3)};
   }
 }
 
@@ -61,15 +64,20 @@ std::vector<int> specified(const Png& png, ColorMode mode, int& channels) {
   bool colored = png.color_type & 2;
   bool alpha = (png.color_type & 4) || !png.transparency.empty();
   bool wide = mode == ColorMode::unchanged && png.depth == 16;
-  if (mode == ColorMode::unchanged) channels = (colored ? 3 : 1) + alpha;
-  else channels = mode == ColorMode::gray ? 1 : mode == ColorMode::rgb ? 3 : 4;
+  if (mode == ColorMode::unchanged)
+    channels = (colored ? 3 : 1) + alpha;
+  else
+    channels = mode == ColorMode::gray ? 1 : mode == ColorMode::rgb ? 3 : 4;
   std::vector<int> values;
   for (size_t i = 0; i < size_t{png.width} * png.height; ++i) {
     Pixel p = specified_pixel(png, i);
     if (!wide) p = {scale_to_8(p.red), scale_to_8(p.green), scale_to_8(p.blue), scale_to_8(p.alpha)};
-    if (channels >= 3) values.insert(values.end(), {p.red, p.green, p.blue});
-    else if (colored) values.push_back(static_cast<int>(0.299 * p.red + 0.587 * p.green + 0.114 * p.blue + 0.5));
-    else values.push_back(p.red);
+    if (channels >= 3)
+      values.insert(values.end(), {p.red, p.green, p.blue});
+    else if (colored)
+      values.push_back(static_cast<int>(0.299 * p.red + 0.587 * p.green + 0.114 * p.blue + 0.5));
+    else
+      values.push_back(p.red);
     if (channels == 2 || channels == 4) values.push_back(p.alpha);
   }
   return values;
@@ -170,7 +178,8 @@ TEST(Jpeg, InkIsReadWithAndWithoutAdobesMarker) {
       if (ycck && !adobe) continue;  // YCCK is known by Adobe's marker alone
       SCOPED_TRACE(std::string(adobe ? "Adobe " : "plain ") + (ycck ? "YCCK" : "CMYK"));
       std::array<uint8_t, 4> ink = {200, 100, 0, 51};
-      if (adobe) for (uint8_t& sample : ink) sample = static_cast<uint8_t>(255 - sample);
+      if (adobe)
+        for (uint8_t& sample : ink) sample = static_cast<uint8_t>(255 - sample);
       Bytes file = image_testing::cmyk_jpeg(16, 16, ink, ycck, adobe);
       std::vector<int> rgb = image_testing::samples(imdecode(file));
       ASSERT_EQ(rgb.size(), 16u * 16 * 3);
@@ -189,14 +198,22 @@ TEST(Jpeg, InkIsReadWithAndWithoutAdobesMarker) {
 std::pair<int, int> stored_position(int orientation, int y, int x, int stored_height, int stored_width) {
   int bottom = stored_height - 1, right = stored_width - 1;
   switch (orientation) {
-    case 2: return {y, right - x};
-    case 3: return {bottom - y, right - x};
-    case 4: return {bottom - y, x};
-    case 5: return {x, y};
-    case 6: return {bottom - x, y};
-    case 7: return {bottom - x, right - y};
-    case 8: return {x, right - y};
-    default: return {y, x};
+    case 2:
+      return {y, right - x};
+    case 3:
+      return {bottom - y, right - x};
+    case 4:
+      return {bottom - y, x};
+    case 5:
+      return {x, y};
+    case 6:
+      return {bottom - x, y};
+    case 7:
+      return {bottom - x, right - y};
+    case 8:
+      return {x, right - y};
+    default:
+      return {y, x};
   }
 }
 
@@ -323,11 +340,20 @@ TEST(Hostile, DamagedChunksWithRightChecksumsNeverCrash) {
       Png damaged = png;
       damaged.raw = png.rows();
       switch (random() % 5) {
-        case 0: damaged.raw[random() % damaged.raw.size()] = static_cast<uint8_t>(random()); break;
-        case 1: damaged.raw.resize(1 + random() % damaged.raw.size()); break;
-        case 2: damaged.raw.resize(damaged.raw.size() + 1 + random() % 5000, 9); break;
-        case 3: damaged.palette.resize(random() % 900, 3); break;
-        default: damaged.transparency.resize(random() % 300, 1);
+        case 0:
+          damaged.raw[random() % damaged.raw.size()] = static_cast<uint8_t>(random());
+          break;
+        case 1:
+          damaged.raw.resize(1 + random() % damaged.raw.size());
+          break;
+        case 2:
+          damaged.raw.resize(damaged.raw.size() + 1 + random() % 5000, 9);
+          break;
+        case 3:
+          damaged.palette.resize(random() % 900, 3);
+          break;
+        default:
+          damaged.transparency.resize(random() % 300, 1);
       }
       if (random() % 3 == 0) damaged.color_type = static_cast<int>(random() % 8);
       if (random() % 3 == 0) damaged.depth = 1 << random() % 6;

@@ -15,6 +15,9 @@
 namespace {
 
 namespace fs = std::filesystem;
+using image_testing::Bytes;
+using image_testing::error_of;
+using image_testing::samples;
 using iruka::Array;
 using iruka::Dims;
 using iruka::Dtype;
@@ -24,9 +27,6 @@ using iruka::image::imdecode;
 using iruka::image::imencode;
 using iruka::image::imread;
 using iruka::image::imwrite;
-using image_testing::Bytes;
-using image_testing::error_of;
-using image_testing::samples;
 
 template <class T>
 Array random_picture(const Dims& shape, unsigned seed) {
