@@ -14,8 +14,8 @@ std::string quoted(const char* file, const std::string& text) {
   return std::string("#line 1 \"") + file + "\"\n" + text + "\n#line 1 \"generated\"\n";
 }
 
-// The loop vectoriser leaves non-temporal element stores scalar, so results gather in a buffer in the first-level cache
-// and leave it a cache line at a time. x86 orders such stores only by a fence.
+// The loop vectoriser leaves non-temporal element stores scalar, so a few lines' worth of results gather in a local
+// array, which the optimiser keeps in registers, and leave as whole lines. x86 orders such stores only by a fence.
 constexpr const char* kStreamFunctions = R"(
 typedef uint64_t iruka_line __attribute__((vector_size(64)));
 template <class T, int N> static inline __attribute__((always_inline)) void iruka_stream(T* to, const T (&from)[N]) {
@@ -35,6 +35,8 @@ class Emitter {
   Emitter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
       : kernel_(kernel), signature_(signature), fixed_(fixed), rank_(signature.rank) {}
 
+  // Every loop below is written so that its length can be computed: the compiler makes loops of unknown length look for
+  // an interrupt.
   std::string text() {
     placeholders();
     out_ += quoted("preamble", kernel_.preamble);
@@ -212,23 +214,36 @@ class Emitter {
     out_ += "}\n";
   }
 
+  // Elements to gather: four lines of the largest output, and at least one of the smallest.
+  int64_t stream_strip() const {
+    int64_t smallest = 16, largest = 1;
+    each([&](size_t k, const Parameter&) {
+      if (!kernel_.is_output(k) || !is_plain(k)) return;
+      smallest = std::min(smallest, itemsize(signature_.operands[k].dtype));
+      largest = std::max(largest, itemsize(signature_.operands[k].dtype));
+    });
+    return std::max(64 / smallest, 256 / largest);
+  }
+
   void stream_loop() {
-    const std::string chunk = number(kStreamChunk);
+    const std::string strip = number(static_cast<size_t>(stream_strip()));
     const auto each_output = [this](auto&& callable) {
       each([&](size_t k, const Parameter&) { if (kernel_.is_output(k) && is_plain(k)) callable(number(k), type(k)); });
     };
+    out_ += "const ptrdiff_t iruka_strips = (iruka_end - iruka_begin) / " + strip + ";\n"
+            "for (ptrdiff_t iruka_s = 0; iruka_s < iruka_strips; ++iruka_s) {\n"
+            "const ptrdiff_t iruka_base = iruka_begin + iruka_s * " + strip + ";\n";
     each_output([&](const std::string& id, const std::string& type) {
-      out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + chunk + "];\n";
+      out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + strip + "];\n";
     });
-    out_ += "ptrdiff_t iruka_base = iruka_begin;\nfor (; iruka_base + " + chunk + " <= iruka_end; iruka_base += " + chunk + ") {\n" +
-            parallel_pragma() + "for (ptrdiff_t iruka_k = 0; iruka_k < " + chunk + "; ++iruka_k) {\n";
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = 0; iruka_k < " + strip + "; ++iruka_k) {\n";
     element("(iruka_base + iruka_k)", [&](size_t k) { return flat_address(k, "(iruka_base + iruka_k)"); }, true);
     out_ += "}\n";
     each_output([&](const std::string& id, const std::string&) {
       out_ += "iruka_stream(iruka_a.data" + id + " + iruka_base, iruka_buffer" + id + ");\n";
     });
     out_ += "}\n";
-    flat_loop("iruka_base", "iruka_end");
+    flat_loop("iruka_begin + iruka_strips * " + strip, "iruka_end");
     out_ += "iruka_stream_fence();\n";
   }
 
@@ -280,7 +295,9 @@ class Emitter {
             "ptrdiff_t iruka_first = iruka_begin % iruka_inner, iruka_rest = iruka_begin / iruka_inner;\n"
             "for (int axis = " + last + "; axis >= 0; --axis) {\n"
             "  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n  iruka_rest /= iruka_a.shape[axis];\n}\n"
-            "for (ptrdiff_t iruka_base = iruka_begin - iruka_first; iruka_base < iruka_end; iruka_base += iruka_inner) {\n"
+            "const ptrdiff_t iruka_rows = (iruka_end - iruka_begin + iruka_first + iruka_inner - 1) / iruka_inner;\n"
+            "for (ptrdiff_t iruka_r = 0; iruka_r < iruka_rows; ++iruka_r) {\n"
+            "const ptrdiff_t iruka_base = iruka_begin / iruka_inner * iruka_inner + iruka_r * iruka_inner;\n"
             "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
     row_pointers("iruka_c[" + last + "]");
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
