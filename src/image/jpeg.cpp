@@ -1,13 +1,15 @@
 // JPEG over libjpeg-turbo. libjpeg reports errors by a call that must not return; here that call jumps back to
 // `guarded`, and no frame in between owns anything.
-#include <jerror.h>
-#include <jpeglib.h>
-
 #include <algorithm>
 #include <csetjmp>
-#include <cstdio>
 #include <cstring>
 #include <type_traits>
+
+// clang-format off: jpeglib.h needs what cstdio declares, jerror.h what jpeglib.h does
+#include <cstdio>
+#include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
 
 #include "image/codec.h"
 #include "iruka/device.h"

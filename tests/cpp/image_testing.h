@@ -1,14 +1,16 @@
 // Helpers of the picture tests: reference files, damaged files, pixels as numbers.
 #pragma once
 
-#include <jpeglib.h>
-
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+// clang-format off: jpeglib.h needs what cstdio declares, jerror.h what jpeglib.h does
+#include <cstdio>
+#include <jpeglib.h>
+// clang-format on
 
 #include "iruka/array.h"
 
