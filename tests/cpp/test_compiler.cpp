@@ -255,6 +255,20 @@ TEST(Compiler, HostileTextsGiveErrorsNotCrashes) {
       "int " + repeat("*", 50000) + "p; z = a;",
       "float q" + repeat("[2]", 3000) + "; z = a;",
       "constexpr auto f = [](auto self, int n) -> int { return n == 0 ? 0 : self(self, n + 1); }; constexpr int v = f(f, 1); z = v;",
+      repeat("for (;;) ", 20000) + ";",
+      repeat("{ if (a > 0) z = a; else ", 150) + repeat("}", 150),
+      "#define F(x) x\nz = " + repeat("F(", 20000) + "a" + repeat(")", 20000) + ";",
+      "#if " + repeat("!", 1000000) + "1\n#endif",
+      "#if " + repeat("(", 5000) + "1\n#endif",
+      "#define A0 a + a\n" + [] {
+        std::string macros;
+        for (int k = 1; k < 60; ++k) {
+          const std::string last = "A" + std::to_string(k - 1);
+          macros += "#define A" + std::to_string(k) + " " + last + " + " + last + "\n";
+        }
+        return macros;
+      }() + "z = A59;",
+      repeat("z = z * a + b;\n", 3000),
       "} } } }",
       std::string("z = a\0b;", 8),
       "z = '" + repeat("\\", 1001) + ";",

@@ -153,11 +153,5 @@ TEST(VectorMath, SineAndCosineOfOneArgumentKeepTheirBits) {
   for (size_t k = 0; k < a.size(); ++k) EXPECT_EQ(sum[k], sine[k] * 2 - cosine[k]) << a[k];
 }
 
-TEST(VectorMath, BranchesDoNotKeepMathOutOfLanes) {
-  const std::string assembly = cpu_backend::assembly(
-      test::program(test::loop_text("float", "float", "float", "if (a > 0) z = erff(a); else z = expf(a) + b;")));
-  EXPECT_NE(assembly.find("Sleef_"), std::string::npos) << assembly;
-}
-
 }  // namespace
 }  // namespace iruka

@@ -25,7 +25,7 @@ namespace {
 /// Raise it when the same text is to give other code.
 constexpr int kCodegenVersion = 1;
 /// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
-constexpr size_t kStackBytes = size_t{64} << 20;
+constexpr size_t kStackBytes = size_t{256} << 20;
 
 // LLVM's fatal errors must not end the process: they leave the compile thread by a jump instead. What the abandoned
 // frames held leaks, which is the price of going on.

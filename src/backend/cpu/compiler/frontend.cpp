@@ -5,6 +5,7 @@
 
 #include "backend/cpu/compiler/diagnostics.h"
 #include "backend/cpu/compiler/host.h"
+#include "backend/cpu/compiler/limits.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/CodeGenOptions.h"
@@ -74,7 +75,6 @@ void set_code_generation(clang::CodeGenOptions& generation, const CompileOptions
   generation.UnrollLoops = options.optimization_level >= 2;
   generation.UnwindTables = 0;
   generation.setFiniteLoops(clang::CodeGenOptions::FiniteLoopsKind::Never);
-  generation.StrictReturn = 0;
   generation.RelocationModel = llvm::Reloc::PIC_;
 }
 
@@ -146,6 +146,10 @@ using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clan
 /// syntax tree still lives.
 bool run_clang(const std::string& text, const std::string& name, const CompileOptions& options, Prelude prelude,
                std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer, llvm::function_ref<void()> finish) {
+  if (std::string error = text_limit_error(text); !error.empty()) {
+    diagnostics.push_back({Diagnostic::Level::error, name, 0, 0, std::move(error)});
+    return false;
+  }
   clang::CompilerInstance compiler(make_invocation(options, prelude));
   compiler.setVirtualFileSystem(prelude_file_system());
   DiagnosticCollector collector(diagnostics);
@@ -167,6 +171,7 @@ bool run_clang(const std::string& text, const std::string& name, const CompileOp
   } else {
     preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), compiler.getLangOpts());
   }
+  preprocessor.setTokenWatcher(TokenLimiter(preprocessor));
   compiler.setASTConsumer(make_consumer(compiler));
   compiler.createSema(kind, nullptr);
   collector.BeginSourceFile(compiler.getLangOpts(), &preprocessor);

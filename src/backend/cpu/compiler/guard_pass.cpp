@@ -68,11 +68,48 @@ Value* guard_shift(llvm::BinaryOperator& shift) {
   return build.CreateSelect(in_range, result, llvm::Constant::getNullValue(type));
 }
 
+/// A float constant of `type`, rounded towards zero.
+llvm::Constant* bound(llvm::Type* type, const llvm::APInt& integer, bool is_signed) {
+  llvm::APFloat value(type->getScalarType()->getFltSemantics());
+  value.convertFromAPInt(integer, is_signed, llvm::APFloat::rmTowardZero);
+  return llvm::ConstantFP::get(type, value);
+}
+
+/// LLVM's own saturating casts become scalar code on x86; compares and selects stay vectors. The hardware cast only
+/// sees values that fit.
 Value* guard_cast(llvm::CastInst& cast) {
   IRBuilder<> build(&cast);
-  const auto intrinsic =
-      cast.getOpcode() == Instruction::FPToSI ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  return build.CreateIntrinsic(intrinsic, {cast.getType(), cast.getOperand(0)->getType()}, {cast.getOperand(0)});
+  const bool is_signed = cast.getOpcode() == Instruction::FPToSI;
+  Value* value = build.CreateFreeze(cast.getOperand(0));
+  if (value->getType()->getScalarSizeInBits() < 32) {
+    value = build.CreateFPExt(value, value->getType()->getWithNewType(build.getFloatTy()));
+  }
+  llvm::Type* type = value->getType();
+  llvm::Type* integer = cast.getType();
+  const unsigned width = integer->getScalarSizeInBits();
+  const auto least = is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getZero(width);
+  const auto most = is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width);
+  Value* low = bound(type, least, is_signed);
+  if (width <= 16) {
+    // Both bounds are exact: clamp, which is one instruction each, and convert through int32.
+    Value* number = is_signed ? build.CreateSelect(build.CreateFCmpORD(value, value), value, llvm::Constant::getNullValue(type))
+                              : value;
+    Value* above = build.CreateSelect(build.CreateFCmpOGT(number, low), number, low);  // an unsigned cast's NaN gives 0
+    Value* high = bound(type, most, is_signed);
+    Value* inside = build.CreateSelect(build.CreateFCmpOLT(above, high), above, high);
+    return build.CreateTrunc(build.CreateFPToSI(inside, integer->getWithNewBitWidth(32)), integer);
+  }
+  // The upper bound itself may not be a float, but the power of two above it is.
+  llvm::APFloat limit(type->getScalarType()->getFltSemantics());
+  limit.convertFromAPInt(most.zext(width + 1) + 1, /*IsSigned=*/false, llvm::APFloat::rmNearestTiesToEven);
+  Value* too_large = build.CreateFCmpOGE(value, llvm::ConstantFP::get(type, limit));
+  Value* large_enough = build.CreateFCmpOGE(value, low);
+  Value* fits = build.CreateAnd(large_enough, build.CreateNot(too_large));
+  Value* safe = build.CreateSelect(fits, value, llvm::Constant::getNullValue(type));
+  Value* result = is_signed ? build.CreateFPToSI(safe, integer) : build.CreateFPToUI(safe, integer);
+  result = build.CreateSelect(too_large, llvm::ConstantInt::get(integer, most), result);
+  if (!is_signed) return result;
+  return build.CreateSelect(build.CreateFCmpOLT(value, low), llvm::ConstantInt::get(integer, least), result);
 }
 
 Value* guarded(Instruction& instruction) {

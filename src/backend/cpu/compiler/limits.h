@@ -1,0 +1,40 @@
+// Keeps texts that nest without end from using up Clang's stack.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clang {
+class Preprocessor;
+class Token;
+}  // namespace clang
+
+namespace iruka::cpu_backend {
+
+/// What is wrong with a text before Clang sees it (size, nested brackets, length of directives); empty where nothing is.
+std::string text_limit_error(std::string_view text);
+
+/// Watches the tokens that the parser gets. Clang limits brackets itself, but not chains such as !!!!x, a ? b : c ? d : e
+/// or `if (a) if (b)`, each link of which takes stack. At a limit it reports an error and lets the file end.
+class TokenLimiter {
+ public:
+  explicit TokenLimiter(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+  void operator()(const clang::Token& token);
+
+ private:
+  static constexpr int kLongestChain = 5000;     ///< tokens of one statement
+  static constexpr int kMostElses = 5000;        ///< of one text: else if (...) nests
+  static constexpr int kMostTokens = 2'000'000;  ///< macros can multiply
+
+  void count(const clang::Token& token);
+  void fail(const clang::Token& token, const char* message);
+
+  clang::Preprocessor& preprocessor_;
+  std::vector<char> brackets_;  ///< '(' '[' '{' and 'i' for the brace of an initialiser
+  unsigned short previous_ = 0;
+  int chain_ = 0, elses_ = 0, tokens_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace iruka::cpu_backend
