@@ -227,7 +227,10 @@ std::string DiskCache::default_directory() {
   if (const std::string own = variable("IRUKA_CACHE_DIR"); !own.empty()) return own;
   // XDG: a relative path is to be ignored.
   if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/iruka";
-  if (const std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/iruka";
+  // A home that is not there is somebody's way of saying that there is none; it is not ours to make.
+  struct stat status;
+  const std::string home = variable("HOME");
+  if (home.starts_with('/') && ::stat(home.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return home + "/.cache/iruka";
   return "";
 }
 

@@ -186,8 +186,9 @@ TEST_F(DiskCacheTest, TheEnvironmentChoosesTheFolder) {
   };
   EXPECT_EQ(with("/own", "/xdg", "/home/me"), "/own");
   EXPECT_EQ(with(nullptr, "/xdg", "/home/me"), "/xdg/iruka");
-  EXPECT_EQ(with(nullptr, "relative", "/home/me"), "/home/me/.cache/iruka");
-  EXPECT_EQ(with("", "", "/home/me"), "/home/me/.cache/iruka");
+  EXPECT_EQ(with(nullptr, "relative", root_.c_str()), root_ + "/.cache/iruka");
+  EXPECT_EQ(with("", "", root_.c_str()), root_ + "/.cache/iruka");
+  EXPECT_EQ(with("", "", (root_ + "/missing").c_str()), "");
   EXPECT_EQ(with(nullptr, nullptr, nullptr), "");
   ::setenv("IRUKA_CACHE_SIZE", "3M", 1);
   EXPECT_EQ(DiskCache::default_budget(), 3u << 20);
