@@ -153,5 +153,33 @@ TEST(VectorMath, SineAndCosineOfOneArgumentKeepTheirBits) {
   for (size_t k = 0; k < a.size(); ++k) EXPECT_EQ(sum[k], sine[k] * 2 - cosine[k]) << a[k];
 }
 
+TEST(VectorMath, LiteralsGiveTheBitsOfVariables) {
+  const std::vector<double> a = {0.7}, b = {2.3};
+  const std::vector<float> c = {0.7f}, d = {2.3f};
+  for (const auto& function : kFunctions) {
+    const bool two = function.arity == 2;
+    const std::string x = std::string(function.name) == "acosh" ? "1.7" : "0.7", shift = x == "1.7" ? "1 + " : "";
+    const std::string literal = std::string(function.name) + "(" + x + (two ? ", 2.3)" : ")");
+    const std::string variable = std::string(function.name) + "(" + shift + "a" + (two ? ", b)" : ")");
+    const auto apart = test::evaluate<double>(test::loop_text("double", "double", "double", "z = " + variable + " - " + literal + ";"), a, b);
+    EXPECT_EQ(apart[0], 0) << function.name;
+    const std::string single = std::string(function.name) + "f(" + x + "f" + (two ? ", 2.3f)" : ")");
+    const std::string single_variable = std::string(function.name) + "f(" + shift + "a" + (two ? ", b)" : ")");
+    const auto single_apart = test::evaluate<float>(test::loop_text("float", "float", "float", "z = " + single_variable + " - " + single + ";"), c, d);
+    EXPECT_EQ(single_apart[0], 0) << function.name;
+  }
+}
+
+TEST(VectorMath, RemaindersOfAnyQuotientAreExact) {
+  std::vector<double> a = {1e300, 1e300, 5e-324, 1e18, -1e18, 7.5, 1e16}, b = {3e-300, 7, 1e-320, 3, 3, -2, 1e-5};
+  std::vector<float> c = {1e38f, 1e38f, 1e-45f, 1e18f, -1e18f, 7.5f, 1e8f}, d = {3e-38f, 7, 1e-44f, 3, 3, -2, 1e-5f};
+  const auto wide = test::evaluate<double>(test::loop_text("double", "double", "double", "z = fmod(a, b);"), a, b);
+  const auto narrow = test::evaluate<float>(test::loop_text("float", "float", "float", "z = fmodf(a, b);"), c, d);
+  for (size_t k = 0; k < a.size(); ++k) {
+    EXPECT_EQ(wide[k], std::fmod(a[k], b[k])) << a[k] << " " << b[k];
+    EXPECT_EQ(narrow[k], std::fmod(c[k], d[k])) << c[k] << " " << d[k];
+  }
+}
+
 }  // namespace
 }  // namespace iruka

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <utility>
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -30,16 +31,23 @@ SleefVariant sleef_variant(bool fma, bool avx, bool avx2, bool avx512, bool sse4
   return variant;
 }
 
-/// Unrolling a loop whose count is only known at run time doubles the time a small kernel takes to compile, for its
-/// scalar leftovers mostly; vector loops are interleaved by the vectoriser anyway.
-void disable_runtime_unrolling() {
+/// Options of LLVM that have no other interface. This copy of LLVM is ours alone.
+void set_llvm_options() {
+  constexpr std::pair<const char*, const char*> kOptions[] = {
+      // Costs a small kernel half its compile time, for the scalar leftovers of loops mostly.
+      {"unroll-runtime", "false"},
+      // expf(1) is to have the bits that expf(x) has where x happens to be 1, not those of this machine's libm.
+      {"disable-fp-call-folding", "true"},
+  };
   auto& options = llvm::cl::getRegisteredOptions();
-  const auto found = options.find("unroll-runtime");
-  if (found != options.end()) found->second->addOccurrence(0, "unroll-runtime", "false");
+  for (const auto& [name, value] : kOptions) {
+    const auto found = options.find(name);
+    if (found != options.end()) found->second->addOccurrence(0, name, value);
+  }
 }
 
 Host find_host() {
-  disable_runtime_unrolling();
+  set_llvm_options();
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();

@@ -31,7 +31,8 @@ constexpr MathFunction kFunctions[] = {
     {"asinh", "u10", 1, nullptr},      {"acosh", "u10", 1, nullptr},      {"atanh", "u10", 1, nullptr},
     {"pow", "u10", 2, "llvm.pow"},     {"cbrt", "u10", 1, nullptr},       {"hypot", "u05", 2, nullptr},
     {"erf", "u10", 1, nullptr},        {"erfc", "u15", 1, nullptr},       {"tgamma", "u10", 1, nullptr},
-    {"lgamma", "u10", 1, nullptr},     {"fmod", "", 2, nullptr},
+    {"lgamma", "u10", 1, nullptr},
+    // Not fmod: SLEEF's gives NaN where the quotient is very large.
 };
 
 /// Every name LLVM is told of, kept for ever because VecDesc only refers to them.
