@@ -90,10 +90,19 @@ bool crosses_signs(const Row& row, std::span<const Argument> inputs, Dtype commo
          is_integral(argument_dtype(inputs[1]));
 }
 
-std::optional<Dtype> first_loop(const Row& row, Dtype common) {
+/// The first loop that holds each input: int8 and uint8 may go to float16 together, though their sum goes to int16.
+std::optional<Dtype> first_loop(const Row& row, std::span<const Argument> inputs, Dtype common) {
   if (row.rule == Rule::integers_as_float64 && is_integral(common)) return Dtype::float64;
+  auto holds_inputs = [&](Dtype loop) {
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (!takes_part(row.signature[k])) continue;
+      const bool weak = !inputs[k].is_array() && inputs[k].scalar().weak();
+      if (!holds(loop, weak ? common : argument_dtype(inputs[k]))) return false;
+    }
+    return true;
+  };
   for (const char* loop = row.loops; *loop; ++loop)
-    if (holds(dtype_of_character(*loop), common)) return dtype_of_character(*loop);
+    if (holds_inputs(dtype_of_character(*loop))) return dtype_of_character(*loop);
   return {};
 }
 
@@ -135,7 +144,7 @@ LoopTypes loop_types(const Row& row, std::span<const Argument> inputs, std::opti
   } else if (dtype && *dtype != Dtype::bool_) {
     throw TypeError(std::string("No loop matching the specified signature and casting was found for ufunc ") + row.name);
   } else {
-    const std::optional<Dtype> loop = first_loop(row, common);
+    const std::optional<Dtype> loop = first_loop(row, inputs, common);
     if (!loop) raise_unsupported(row, inputs);
     types.loop = *loop;
   }

@@ -1,0 +1,291 @@
+// Reductions over every dtype, axis set and layout, against plain loops in long double or exact integers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <random>
+
+#include "iruka/iruka.h"
+
+namespace {
+
+using namespace iruka;
+using Real = long double;
+
+const std::vector<Dtype> kReal{Dtype::bool_,  Dtype::int8,   Dtype::int16,  Dtype::int32,    Dtype::int64,
+                               Dtype::uint8,  Dtype::uint16, Dtype::uint32, Dtype::uint64,   Dtype::float16,
+                               Dtype::bfloat16, Dtype::float32, Dtype::float64};
+
+std::vector<double> doubles(const Array& array) { return array.astype(Dtype::float64).to_vector<double>(); }
+
+/// Small whole numbers, exact in every dtype, with zeros and repeats.
+Array numbers(const Dims& shape, Dtype dtype, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::vector<double> values(static_cast<size_t>(count(shape)));
+  for (double& value : values) value = dtype == Dtype::bool_ ? random() % 2 : random() % 7;
+  return Array::from(std::span<const double>(values), shape).astype(dtype);
+}
+
+/// Groups the elements of x by output: values[o] lists the elements of output o in C order of the reduced axes.
+std::vector<std::vector<double>> groups(const Array& x, const std::vector<bool>& reduced) {
+  const auto values = doubles(x);
+  int64_t outputs = 1;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (!reduced[static_cast<size_t>(axis)]) outputs *= x.shape(axis);
+  std::vector<std::vector<double>> result(static_cast<size_t>(outputs));
+  for (int64_t k = 0; k < x.size(); ++k) {
+    int64_t rest = k, output = 0, step = 1;
+    for (int axis = x.ndim() - 1; axis >= 0; --axis) {
+      const int64_t index = rest % x.shape(axis);
+      rest /= x.shape(axis);
+      if (reduced[static_cast<size_t>(axis)]) continue;
+      output += index * step;
+      step *= x.shape(axis);
+    }
+    result[static_cast<size_t>(output)].push_back(values[static_cast<size_t>(k)]);
+  }
+  return result;
+}
+
+double sum_of(const std::vector<double>& v) {
+  Real total = 0;
+  for (double x : v) total += x;
+  return static_cast<double>(total);
+}
+double least(const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
+double most(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
+double count_of(const std::vector<double>& v) { return static_cast<double>(v.size()) - static_cast<double>(std::count(v.begin(), v.end(), 0.0)); }
+
+struct Reference {
+  const char* name;
+  std::function<double(const std::vector<double>&)> formula;
+};
+const Reference kReferences[] = {
+    {"sum", sum_of},
+    {"mean", [](const auto& v) { return sum_of(v) / static_cast<double>(v.size()); }},
+    {"min", least},
+    {"max", most},
+    {"any", [](const auto& v) { return static_cast<double>(count_of(v) > 0); }},
+    {"all", [](const auto& v) { return static_cast<double>(count_of(v) == static_cast<double>(v.size())); }},
+    {"argmin", [](const auto& v) { return static_cast<double>(std::min_element(v.begin(), v.end()) - v.begin()); }},
+    {"argmax", [](const auto& v) { return static_cast<double>(std::max_element(v.begin(), v.end()) - v.begin()); }},
+    {"count_nonzero", count_of},
+    {"nansum", sum_of},
+    {"nanmin", least},
+    {"nanmax", most},
+};
+
+void check(const Reference& row, const Array& x, const std::vector<bool>& reduced, bool every_axis_by_default = false) {
+  Dims axes;
+  std::string named;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (reduced[static_cast<size_t>(axis)]) axes.push_back(axis - (axis % 2 ? x.ndim() : 0));  // some negative
+  const std::optional<Dims> given = every_axis_by_default ? std::nullopt : std::optional<Dims>(axes);
+  const auto got = doubles(ReductionFunction(row.name)(x, given));
+  const auto want = groups(x, reduced);
+  ASSERT_EQ(got.size(), want.size());
+  // A mean is rounded to its dtype; everything else here is exact.
+  const double tolerance = std::string_view(row.name) != "mean" ? 0
+                           : x.dtype() == Dtype::float16        ? 2e-3
+                           : x.dtype() == Dtype::bfloat16       ? 1e-2
+                           : x.dtype() == Dtype::float32        ? 1e-6
+                                                                : 1e-14;
+  for (size_t k = 0; k < want.size(); ++k) {
+    const double value = row.formula(want[k]);
+    ASSERT_LE(std::abs(got[k] - value), tolerance * std::max(1.0, std::abs(value)))
+        << row.name << " of " << name(x.dtype()) << " " << to_string(x.shape()) << " strides " << to_string(x.strides()) << " axes "
+        << to_string(axes) << " output " << k;
+  }
+}
+
+class Reductions : public testing::TestWithParam<Reference> {};
+
+TEST_P(Reductions, EveryDtype) {
+  for (Dtype dtype : kReal)
+    for (int64_t n : {1, 5, 31, 33, 100, 700}) {
+      // Sums of up to 100 stay exact in 8 mantissa bits only when few: bfloat16 and float16 sums get short rows.
+      if ((dtype == Dtype::bfloat16 || dtype == Dtype::float16) && n > 33) continue;
+      check(GetParam(), numbers({n}, dtype, static_cast<unsigned>(n)), {true}, true);
+    }
+}
+
+TEST_P(Reductions, EveryAxisSetOfManyLayouts) {
+  const Array base = numbers({4, 9, 5, 6}, Dtype::float32);
+  const Array views[] = {base,
+                         base.transpose(),
+                         base.transpose({2, 0, 3, 1}),
+                         base.at(Slice{{}, {}, -1}, Slice{}, Slice{{}, {}, -2}),
+                         base.at(Ellipsis{}, Slice{1, {}, 2}),
+                         base.at(Slice{}, Slice{0, 1, {}}).broadcast_to({4, 9, 5, 6}),
+                         base.at(2),
+                         base.at(Slice{}, NewAxis{}, 3)};
+  for (const Array& view : views)
+    for (unsigned mask = 0; mask < 1u << view.ndim(); ++mask) {
+      std::vector<bool> reduced;
+      for (int axis = 0; axis < view.ndim(); ++axis) reduced.push_back(mask >> axis & 1);
+      check(GetParam(), view, reduced);
+    }
+}
+
+TEST_P(Reductions, LargeShapesThatAreCutIntoChunks) {
+  const Dims shapes[] = {{140000}, {50000, 3}, {3, 70000}, {9000, 17}, {17, 9000}, {4, 100, 300}, {12000, 12}, {2, 800, 100}};
+  for (const Dims& shape : shapes) {
+    const Array x = numbers(shape, Dtype::float64);
+    for (unsigned mask = 1; mask < 1u << shape.size(); ++mask) {
+      std::vector<bool> reduced;
+      for (int axis = 0; axis < shape.size(); ++axis) reduced.push_back(mask >> axis & 1);
+      check(GetParam(), x, reduced);
+      reduced.assign(reduced.rbegin(), reduced.rend());
+      check(GetParam(), x.transpose(), reduced);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, Reductions, testing::ValuesIn(kReferences), [](const auto& row) { return row.param.name; });
+
+TEST(ReductionTypes, AreNumPys) {
+  const std::pair<Dtype, Dtype> sums[] = {{Dtype::bool_, Dtype::int64},    {Dtype::int8, Dtype::int64},     {Dtype::uint8, Dtype::uint64},
+                                          {Dtype::int32, Dtype::int64},    {Dtype::uint64, Dtype::uint64},  {Dtype::float16, Dtype::float16},
+                                          {Dtype::float32, Dtype::float32}, {Dtype::complex64, Dtype::complex64}};
+  for (const auto& [input, output] : sums) {
+    EXPECT_EQ(sum(ones({3}, input)).dtype(), output) << name(input);
+    EXPECT_EQ(prod(ones({3}, input)).dtype(), output) << name(input);
+    EXPECT_EQ(max(ones({3}, input)).dtype(), input);
+    EXPECT_EQ(any(ones({3}, input)).dtype(), Dtype::bool_);
+    EXPECT_EQ(argmax(ones({3}, input)).dtype(), Dtype::int64);
+    EXPECT_EQ(mean(ones({3}, input)).dtype(), kind(input) >= Kind::floating ? input : Dtype::float64);
+  }
+  EXPECT_EQ(sum(ones({3}, Dtype::float32), {}, false, Dtype::float64).dtype(), Dtype::float64);
+  const Array bytes = full({300}, 1, Dtype::int8);
+  EXPECT_EQ(sum(bytes, {}, false, Dtype::int8).item<int64_t>(), 300 - 256);
+  EXPECT_EQ(sum(bytes, {}, false, Dtype::float64).item<double>(), 300);
+  EXPECT_EQ(mean(bytes, {}, false, Dtype::float32).dtype(), Dtype::float32);
+}
+
+TEST(ReductionShapes, KeepDimsAndNegativeAxes) {
+  const Array x = numbers({2, 3, 4}, Dtype::int32);
+  EXPECT_EQ(sum(x).shape(), Dims());
+  EXPECT_EQ(sum(x, {}, true).shape(), (Dims{1, 1, 1}));
+  EXPECT_EQ(sum(x, Dims{-1}, true).shape(), (Dims{2, 3, 1}));
+  EXPECT_EQ(sum(x, Dims{0, -1}).shape(), (Dims{3}));
+  EXPECT_EQ(sum(Array::from<int32_t>({5}).reshape({})).item<int64_t>(), 5);
+  EXPECT_THROW(sum(x, Dims{3}), IndexError);
+  EXPECT_THROW(sum(x, Dims{1, 1}), IndexError);
+  EXPECT_THROW(sum(x, Dims{1, -2}), IndexError);
+}
+
+TEST(ReductionEmpty, IdentityOrError) {
+  const Array none = zeros({0, 3});
+  EXPECT_EQ(doubles(sum(none, Dims{0})), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(doubles(prod(none, Dims{0})), (std::vector<double>{1, 1, 1}));
+  EXPECT_TRUE(all(none).item<bool>());
+  EXPECT_FALSE(any(none).item<bool>());
+  EXPECT_TRUE(std::isnan(mean(none).item<double>()));
+  EXPECT_EQ(sum(none, Dims{1}).shape(), (Dims{0}));
+  EXPECT_EQ(max(none, Dims{1}).shape(), (Dims{0}));
+  auto message = [](auto call) {
+    try {
+      call();
+    } catch (const ValueError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message([&] { max(none); }), "zero-size array to reduction operation maximum which has no identity");
+  EXPECT_EQ(message([&] { min(none, Dims{0}); }), "zero-size array to reduction operation minimum which has no identity");
+  EXPECT_EQ(message([&] { argmax(none); }), "attempt to get argmax of an empty sequence");
+}
+
+TEST(ReductionNan, PropagatesAndTheFirstWins) {
+  for (Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
+    for (int64_t n : {3, 40, 3000, 200000}) {
+      std::vector<double> values(static_cast<size_t>(n), 1.0);
+      values[static_cast<size_t>(n / 2)] = NAN;
+      values[static_cast<size_t>(n - 1)] = NAN;
+      values[0] = -INFINITY;
+      const Array x = Array::from(std::span<const double>(values), {n}).astype(dtype);
+      for (const Array& view : {x, x.reshape({-1, 1}), x.reshape({1, -1}).broadcast_to({2, n})}) {
+        const Dims axis{view.ndim() == 2 && view.shape(0) > 2 ? 0 : view.ndim() - 1};
+        EXPECT_TRUE(std::isnan(doubles(min(view, axis))[0])) << n;
+        EXPECT_TRUE(std::isnan(doubles(max(view, axis))[0])) << n;
+        EXPECT_EQ(argmin(view, axis).to_vector<int64_t>()[0], n / 2);
+        EXPECT_EQ(argmax(view, axis).to_vector<int64_t>()[0], n / 2);
+        EXPECT_EQ(doubles(ReductionFunction("nanmax")(view, axis))[0], n == 3 ? -INFINITY : 1);
+      }
+    }
+  EXPECT_TRUE(std::isnan(ReductionFunction("nanmin")(full({3}, static_cast<double>(NAN))).item<double>()));
+  EXPECT_EQ(argmin(full({40}, static_cast<double>(INFINITY))).item<int64_t>(), 0);
+  EXPECT_EQ(argmax(full({5000}, static_cast<double>(-INFINITY))).item<int64_t>(), 0);
+  EXPECT_EQ(argmax(full({5000}, INT64_MIN, Dtype::int64)).item<int64_t>(), 0);
+}
+
+TEST(ReductionComplex, SumsMeansAndOrder) {
+  std::vector<std::complex<double>> values;
+  std::complex<double> total = 0;
+  for (int k = 0; k < 3001; ++k) {
+    values.emplace_back(k % 17 - 8, k % 5);
+    total += values.back();
+  }
+  for (Dtype dtype : {Dtype::complex64, Dtype::complex128}) {
+    const Array x = Array::from(std::span<const std::complex<double>>(values), {3001}).astype(dtype);
+    EXPECT_EQ(sum(x).item().as_complex(), total);
+    EXPECT_NEAR(std::abs(mean(x).item().as_complex() - total / 3001.0), 0, 1e-7);
+    EXPECT_EQ(max(x).item().as_complex(), std::complex<double>(8, 4));
+    EXPECT_EQ(min(x).item().as_complex(), std::complex<double>(-8, 0));
+    EXPECT_EQ(doubles(sum(x.at(Slice{0, 3000, {}}).reshape({1000, 3}).astype(dtype), Dims{0})).size(), 3u);
+    EXPECT_TRUE(any(x).item<bool>());
+    int64_t first = 0;
+    while (values[static_cast<size_t>(first)] != std::complex<double>(8, 4)) ++first;
+    EXPECT_EQ(argmax(x).item<int64_t>(), first);
+  }
+}
+
+TEST(ReductionAccuracy, FloatSumsAreAsGoodAsATree) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<double> values(1 << 22);
+  for (double& value : values) value = uniform(random);
+  Real exact = 0;
+  for (double value : values) exact += value;
+  const Array x = Array::from(std::span<const double>(values), {1 << 22});
+  // 16 additions in a row, then a tree of depth 18: at most 34 roundings, here of random sign.
+  EXPECT_LE(std::abs(static_cast<Real>(sum(x).item<double>()) - exact) / exact, 4 * 2.2e-16L);
+  EXPECT_LE(std::abs(static_cast<Real>(sum(x.reshape({2048, 2048}).transpose()).item<double>()) - exact) / exact, 4 * 2.2e-16L);
+  Real exact32 = 0;
+  const Array single = x.astype(Dtype::float32);
+  for (float value : single.to_vector<float>()) exact32 += value;
+  EXPECT_EQ(sum(single).item<float>(), static_cast<float>(exact32));  // carried in float64: one rounding
+  EXPECT_EQ(mean(single).item<float>(), static_cast<float>(exact32 / values.size()));
+  const Array halves = full({10000}, 0.1, Dtype::float16);
+  EXPECT_NEAR(sum(halves).item<double>(), 10000 * 0.0999755859375, 0.5);  // float16 alone would stop at 256
+}
+
+TEST(ReductionThreads, ResultsDoNotDependOnTheirNumber) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(1 << 20);
+  for (double& value : values) value = normal(random);
+  const Array x = Array::from(std::span<const double>(values), {1024, 1024});
+  const int threads = thread_count();
+  std::vector<std::vector<double>> results;
+  for (int count : {1, 2, 7}) {
+    set_thread_count(count);
+    std::vector<double> all;
+    for (const Array& part : {sum(x), sum(x, Dims{0}), sum(x, Dims{1}), mean(x.transpose(), Dims{0}), prod(add(x, 1.0))})
+      for (double value : doubles(part)) all.push_back(value);
+    results.push_back(all);
+  }
+  set_thread_count(threads);
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(ReductionNames, AreCallable) {
+  const auto names = reduction_names();
+  EXPECT_GE(names.size(), 12u);
+  for (const std::string& name : names) EXPECT_STRNE(ReductionFunction(name.c_str()).documentation(), "");
+  EXPECT_THROW(ReductionFunction("no_such_reduction"), ValueError);
+}
+
+}  // namespace
