@@ -132,7 +132,7 @@ IRUKA_API Dims broadcast_shapes(std::span<const Dims* const> shapes);
 IRUKA_API Dims c_strides(const Dims& shape, int64_t itemsize);
 /// Product of extents. Raises ShapeError on overflow or a negative extent.
 IRUKA_API int64_t count(const Dims& shape);
-/// 0 <= result < ndim; raises IndexError (NumPy: AxisError) naming `function`.
+/// 0 <= result < ndim; raises AxisError naming `function`.
 IRUKA_API int normalize_axis(const char* function, int axis, int ndim);
 
 }  // namespace iruka

@@ -38,6 +38,12 @@ class IRUKA_API IndexError : public Error {
   using Error::Error;
 };
 
+/// An axis that an array does not have (Python: numpy.exceptions.AxisError, an IndexError and a ValueError).
+class IRUKA_API AxisError : public IndexError {
+ public:
+  using IndexError::IndexError;
+};
+
 /// A Python or C++ integer that its dtype cannot hold (Python: OverflowError).
 class IRUKA_API OverflowError : public Error {
  public:

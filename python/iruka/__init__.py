@@ -41,3 +41,7 @@ def __getattr__(name):
         globals()["bfloat16"] = ml_dtypes.bfloat16
         return ml_dtypes.bfloat16
     raise AttributeError(f"module 'iruka' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), "bfloat16"})

@@ -96,6 +96,14 @@ def _as_operand(value):
     return _core.as_array(value) if isinstance(value, numpy.ndarray) else value
 
 
+def _as_target(out):
+    """An output's own memory, never a copy of it."""
+    target = _as_operand(out)
+    if isinstance(out, numpy.ndarray) and out.size and out.__array_interface__["data"][0] != target._address:
+        raise TypeError("out is not aligned, and a copy of it would be lost")
+    return target
+
+
 def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     """numpy.add(x, y) with an iruka array among the arguments: our function of that name, if there is one."""
     inputs = [_as_operand(value) for value in inputs]
@@ -110,6 +118,6 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
         return NotImplemented
     if out is None:
         return function(*inputs, **keywords)
-    targets = tuple(_as_operand(target) for target in out)
+    targets = tuple(map(_as_target, out))
     function(*inputs, out=targets if len(targets) > 1 else targets[0], **keywords)
     return out if len(out) > 1 else out[0]

@@ -9,7 +9,7 @@ from ._array import clip as _clip
 from ._core import ndarray
 from ._creation import asarray
 from ._functions import elementwise
-from .errors import ShapeError, TypeError, ValueError
+from .errors import AxisError, ShapeError, TypeError, ValueError
 
 
 def _array(a) -> ndarray:
@@ -45,7 +45,7 @@ def _axes(function: str, axis, ndim: int) -> tuple[int, ...]:
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     for a in axes:
         if not -ndim <= a < ndim:
-            raise numpy.exceptions.AxisError(a, ndim, function)
+            raise AxisError(f"{function}: axis {a} is out of bounds for an array of {ndim} axes")
     normalized = tuple(a % ndim for a in axes)
     if len(set(normalized)) != len(normalized):
         raise ValueError(f"{function}: axis {axis} names one axis twice")

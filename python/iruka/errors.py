@@ -2,6 +2,8 @@
 
 import builtins
 
+from numpy.exceptions import AxisError as _NumpyAxisError
+
 
 class Error(Exception):
     """Root of every error; the message names the function, the rule and the actual values."""
@@ -21,6 +23,10 @@ class TypeError(Error, builtins.TypeError):
 
 class IndexError(Error, builtins.IndexError):
     """An index or axis outside its bounds."""
+
+
+class AxisError(IndexError, ValueError, _NumpyAxisError):
+    """An axis that an array does not have."""
 
 
 class OverflowError(Error, builtins.OverflowError):

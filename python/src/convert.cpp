@@ -22,9 +22,14 @@ nb::object package_attribute(const char* module, const char* name) {
 
 nb::object numpy_attribute(const char* name) { return package_attribute("numpy", name); }
 
+namespace {
+
+std::array<PyObject*, kDtypeCount> dtype_objects{};  // filled as they are asked for; kept until the process ends
+
+}  // namespace
+
 nb::object dtype_object(Dtype dtype) {
-  static std::array<PyObject*, kDtypeCount> cache{};  // kept until the process ends
-  PyObject*& entry = cache[static_cast<size_t>(dtype)];
+  PyObject*& entry = dtype_objects[static_cast<size_t>(dtype)];
   if (!entry) {
     nb::object source = dtype == Dtype::bfloat16 ? package_attribute("ml_dtypes", "bfloat16") : nb::str(name(dtype));
     entry = numpy_attribute("dtype")(source).release().ptr();
@@ -68,6 +73,9 @@ Dtype resolve_dtype(nb::handle object) {
 }  // namespace
 
 Dtype to_dtype(nb::handle object) {
+  for (int k = 0; k < kDtypeCount; k++) {  // NumPy has one object for each of its own dtypes
+    if (dtype_objects[k] == object.ptr()) return static_cast<Dtype>(k);
+  }
   // Resolving asks NumPy; what programs write (types, names, dtype objects) is hashable and comes again and again.
   static PyObject* known = PyDict_New();
   if (PyObject* found = PyDict_GetItemWithError(known, object.ptr())) {
@@ -75,6 +83,7 @@ Dtype to_dtype(nb::handle object) {
   }
   PyErr_Clear();
   Dtype dtype = resolve_dtype(object);
+  dtype_object(dtype);
   if (nb::isinstance<nb::str>(object) || PyType_Check(object.ptr())) {
     nb::int_ value(static_cast<int>(dtype));
     if (PyDict_SetItem(known, object.ptr(), value.ptr()) != 0) PyErr_Clear();

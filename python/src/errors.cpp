@@ -50,6 +50,8 @@ void set_iruka_error(const Error& error) {
     name = "ValueError";
   } else if (dynamic_cast<const TypeError*>(&error)) {
     name = "TypeError";
+  } else if (dynamic_cast<const AxisError*>(&error)) {
+    name = "AxisError";
   } else if (dynamic_cast<const IndexError*>(&error)) {
     name = "IndexError";
   } else if (dynamic_cast<const OverflowError*>(&error)) {

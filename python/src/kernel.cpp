@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -17,8 +18,10 @@ namespace {
 
 struct PyKernel {
   ElementwiseKernel kernel;
-  bool called = false;  ///< the first call compiles: others run meanwhile
+  bool slow = true;  ///< whether the last call was worth giving the GIL away; the first one compiles
 };
+
+constexpr std::chrono::microseconds kSlow{200};
 
 /// The arguments of one call, in place while there are few.
 class ArgumentList {
@@ -114,11 +117,12 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
     const ElementwiseKernel& kernel = held.kernel;
     Call call(kernel, positional, keywords);
     std::vector<Array> outputs;
+    auto start = std::chrono::steady_clock::now();
     {
-      GilRelease release(held.called ? call.elements : GilRelease::kLarge);
+      GilRelease release(held.slow ? GilRelease::kLarge : call.elements);
       outputs = kernel.call(call.arguments.span(), call.options);
     }
-    held.called = true;
+    held.slow = std::chrono::steady_clock::now() - start > kSlow;
     if (kernel.options().no_return) Py_RETURN_NONE;
     Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
     bool given = PyTuple_GET_SIZE(positional) == nin + nout;

@@ -65,8 +65,8 @@ Dims broadcast_shapes(std::span<const Dims* const> shapes) {
 
 int normalize_axis(const char* function, int axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
-    throw IndexError(std::string(function) + ": axis " + std::to_string(axis) +
-                     " is out of bounds for array of dimension " + std::to_string(ndim));
+    throw AxisError(std::string(function) + ": axis " + std::to_string(axis) +
+                    " is out of bounds for array of dimension " + std::to_string(ndim));
   return axis < 0 ? axis + ndim : axis;
 }
 

@@ -192,6 +192,13 @@ def test_shapes_that_do_not_broadcast():
         iruka.ones(2) + iruka.ones(3)
 
 
+def test_axes():
+    for call in (lambda x: x.sum(axis=2), lambda x: iruka.concatenate([x, x], -3), lambda x: x.swapaxes(0, 5), lambda x: iruka.expand_dims(x, 9)):
+        for builtin in (IndexError, ValueError, np.exceptions.AxisError):
+            with raises(errors.AxisError, builtin, "axis"):
+                call(iruka.ones((2, 3)))
+
+
 def test_index_and_memory_and_device():
     with raises(errors.IndexError, builtins.IndexError, "5", "3"):
         iruka.ones(3)[5]

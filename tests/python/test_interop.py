@@ -156,6 +156,9 @@ def test_array_ufunc(rng):
     out = np.empty((3, 4), "float32")
     assert np.add(a, 1, out=out) is out
     np.testing.assert_array_equal(out, x + 1)
+    unaligned = np.zeros(13 * 4, "uint8")[1:49].view("float32").reshape(3, 4)
+    with pytest.raises(TypeError, match="aligned"):
+        np.add(a, 1, out=unaligned)
     target = iruka.empty((3, 4), "float32")
     assert np.subtract(a, y, out=target) is target
     assert_same(target, x - y)
