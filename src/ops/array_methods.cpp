@@ -21,7 +21,8 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
     KernelOptions options;
     options.diagnose_early = false;
-    kernels[f][t].emplace(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype", options);
+    kernels[f][t].emplace(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype",
+                          options);
   });
   return *kernels[f][t];
 }

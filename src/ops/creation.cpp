@@ -18,12 +18,12 @@ const ElementwiseKernel& count_kernel(Dtype dtype) {
   if (!kernel) {
     const Dtype computing = ops::computing_dtype(dtype);
     const std::string type = info(computing).c_type, own = name(dtype);
-    kernel.emplace(own + " start, " + own + " step", own + " y",
-                   "using Computing = " + type + ";\nconst Computing first = " + ops::cast_text(dtype, computing, "start") +
-                       ";\nconst Computing way = Computing(Computing(i) * " + ops::cast_text(dtype, computing, "step") +
-                       ");\nconst Computing sum = Computing(first + way);\ny = " +
-                       ops::cast_text(computing, dtype, "sum") + ";",
-                   "arange");
+    kernel.emplace(
+        own + " start, " + own + " step", own + " y",
+        "using Computing = " + type + ";\nconst Computing first = " + ops::cast_text(dtype, computing, "start") +
+            ";\nconst Computing way = Computing(Computing(i) * " + ops::cast_text(dtype, computing, "step") +
+            ");\nconst Computing sum = Computing(first + way);\ny = " + ops::cast_text(computing, dtype, "sum") + ";",
+        "arange");
   }
   return *kernel;
 }
@@ -86,16 +86,19 @@ void check_joinable(std::span<const Array> arrays, int axis) {
   for (size_t k = 1; k < arrays.size(); ++k) {
     const std::string where = std::to_string(k);
     if (arrays[k].ndim() != first.ndim())
-      throw ShapeError("all the input array dimensions except for the concatenation axis must match exactly: the array "
-                       "at index 0 has " + std::to_string(first.ndim()) + " dimension(s) and the array at index " +
-                       where + " has " + std::to_string(arrays[k].ndim()) + " dimension(s)");
+      throw ShapeError(
+          "all the input array dimensions except for the concatenation axis must match exactly: the array "
+          "at index 0 has " +
+          std::to_string(first.ndim()) + " dimension(s) and the array at index " + where + " has " +
+          std::to_string(arrays[k].ndim()) + " dimension(s)");
     if (without_axis(arrays[k].shape(), axis) == without_axis(first.shape(), axis)) continue;
     int differs = 0;
     while (differs == axis || arrays[k].shape(differs) == first.shape(differs)) ++differs;
-    throw ShapeError("all the input array dimensions except for the concatenation axis must match exactly, but along "
-                     "dimension " + std::to_string(differs) + ", the array at index 0 has size " +
-                     std::to_string(first.shape(differs)) + " and the array at index " + where + " has size " +
-                     std::to_string(arrays[k].shape(differs)));
+    throw ShapeError(
+        "all the input array dimensions except for the concatenation axis must match exactly, but along "
+        "dimension " +
+        std::to_string(differs) + ", the array at index 0 has size " + std::to_string(first.shape(differs)) +
+        " and the array at index " + where + " has size " + std::to_string(arrays[k].shape(differs)));
   }
 }
 
@@ -141,9 +144,13 @@ Array linspace(double start, double stop, int64_t count, bool endpoint, Dtype dt
   const double delta = stop - start;
   const double step = parts > 0 ? delta / static_cast<double>(parts) : NAN;
   auto typed = [](Scalar value, Dtype type) { return Argument(cast(value, type)); };
-  const Argument arguments[] = {typed(start, Dtype::float64),  typed(stop, Dtype::float64),
-                                typed(delta, Dtype::float64),  typed(parts > 0 ? step : delta, Dtype::float64),
-                                typed(parts, Dtype::int64),    typed(endpoint, Dtype::bool_), result};
+  const Argument arguments[] = {typed(start, Dtype::float64),
+                                typed(stop, Dtype::float64),
+                                typed(delta, Dtype::float64),
+                                typed(parts > 0 ? step : delta, Dtype::float64),
+                                typed(parts, Dtype::int64),
+                                typed(endpoint, Dtype::bool_),
+                                result};
   linspace_kernel().call(arguments);
   if (is_integer(dtype)) ElementwiseFunction("floor")(result, result);
   return result.astype(dtype, false);
@@ -156,7 +163,8 @@ Array eye(int64_t rows, std::optional<int64_t> columns, int64_t k, Dtype dtype) 
   const int64_t length = std::min(rows - row, width - column);
   if (length <= 0) return result;
   const int64_t item = result.itemsize();
-  Array diagonal(result.buffer(), dtype, {length}, {(width + 1) * item}, result.offset() + (row * width + column) * item);
+  Array diagonal(result.buffer(), dtype, {length}, {(width + 1) * item},
+                 result.offset() + (row * width + column) * item);
   diagonal.fill(true);
   return result;
 }

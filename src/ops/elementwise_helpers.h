@@ -260,7 +260,9 @@ inline bool is_less_equal(int64_t a, uint64_t b) { return a < 0 || (uint64_t)a <
 inline bool is_less_equal(uint64_t a, int64_t b) { return b >= 0 && a <= (uint64_t)b; }
 inline bool is_equal(int64_t a, uint64_t b) { return a >= 0 && (uint64_t)a == b; }
 inline bool is_equal(uint64_t a, int64_t b) { return is_equal(b, a); }
-template <class F> inline bool is_ordered(complex<F> a, complex<F> b) { return a.imag() == a.imag() && b.imag() == b.imag(); }
+template <class F> inline bool is_ordered(complex<F> a, complex<F> b) {
+  return a.imag() == a.imag() && b.imag() == b.imag();
+}
 template <class F> inline bool is_less(complex<F> a, complex<F> b) {
   return (a.real() < b.real() && is_ordered(a, b)) || (a.real() == b.real() && a.imag() < b.imag());
 }
@@ -276,7 +278,9 @@ template <class F> inline bool is_equal(complex<F> a, complex<F> b) {
 inline constexpr const char* kIsClose = R"(
 namespace op {
 template <class F> inline F distance(F a, F b) { return fabs(a - b); }
-template <class F> inline F distance(complex<F> a, complex<F> b) { return hypot(a.real() - b.real(), a.imag() - b.imag()); }
+template <class F> inline F distance(complex<F> a, complex<F> b) {
+  return hypot(a.real() - b.real(), a.imag() - b.imag());
+}
 template <class F> inline F length(F a) { return fabs(a); }
 template <class F> inline F length(complex<F> a) { return hypot(a.real(), a.imag()); }
 template <class F> inline bool is_nan(F a) { return a != a; }

@@ -116,8 +116,8 @@ constexpr Row kTable[] = {
 
     // Comparison
     {"greater", "TT->?", kEvery, "out0 = op::is_less(in1, in0);", "Whether first > second.", Rule::compare, kCompare},
-    {"greater_equal", "TT->?", kEvery, "out0 = op::is_less_equal(in1, in0);", "Whether first >= second.",
-     Rule::compare, kCompare},
+    {"greater_equal", "TT->?", kEvery, "out0 = op::is_less_equal(in1, in0);", "Whether first >= second.", Rule::compare,
+     kCompare},
     {"less", "TT->?", kEvery, "out0 = op::is_less(in0, in1);", "Whether first < second.", Rule::compare, kCompare},
     {"less_equal", "TT->?", kEvery, "out0 = op::is_less_equal(in0, in1);", "Whether first <= second.", Rule::compare,
      kCompare},
@@ -160,11 +160,25 @@ constexpr Row kTable[] = {
 };
 
 constexpr Alias kAliases[] = {
-    {"true_divide", "divide"}, {"mod", "remainder"},        {"abs", "absolute"},      {"conj", "conjugate"},
-    {"pow", "power"},          {"rad2deg", "degrees"},      {"deg2rad", "radians"},   {"bitwise_not", "invert"},
-    {"asin", "arcsin"},        {"acos", "arccos"},          {"atan", "arctan"},       {"atan2", "arctan2"},
-    {"asinh", "arcsinh"},      {"acosh", "arccosh"},        {"atanh", "arctanh"},     {"bitwise_invert", "invert"},
-    {"fix", "trunc"},          {"bitwise_left_shift", "left_shift"}, {"bitwise_right_shift", "right_shift"},
+    {"true_divide", "divide"},
+    {"mod", "remainder"},
+    {"abs", "absolute"},
+    {"conj", "conjugate"},
+    {"pow", "power"},
+    {"rad2deg", "degrees"},
+    {"deg2rad", "radians"},
+    {"bitwise_not", "invert"},
+    {"asin", "arcsin"},
+    {"acos", "arccos"},
+    {"atan", "arctan"},
+    {"atan2", "arctan2"},
+    {"asinh", "arcsinh"},
+    {"acosh", "arccosh"},
+    {"atanh", "arctanh"},
+    {"bitwise_invert", "invert"},
+    {"fix", "trunc"},
+    {"bitwise_left_shift", "left_shift"},
+    {"bitwise_right_shift", "right_shift"},
 };
 
 }  // namespace

@@ -12,11 +12,11 @@ namespace ops {
 
 /// What the list of loops alone does not say about how dtypes are chosen.
 enum class Rule : uint8_t {
-  promote,      ///< the first loop that holds every input without loss
-  refuse_bool,  ///< the same, but bools alone are a TypeError
+  promote,              ///< the first loop that holds every input without loss
+  refuse_bool,          ///< the same, but bools alone are a TypeError
   integers_as_float64,  ///< the same, but integers and bools are float64
-  compare,      ///< the same as promote, but int64 beside uint64 is compared exactly, and a literal may be out of range
-  power,        ///< the same as promote, but integers to negative integers are a ValueError
+  compare,  ///< the same as promote, but int64 beside uint64 is compared exactly, and a literal may be out of range
+  power,    ///< the same as promote, but integers to negative integers are a ValueError
 };
 
 /// Most arguments, inputs and outputs together, that a row may have.

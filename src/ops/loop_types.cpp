@@ -10,21 +10,36 @@ using Row = ElementwiseFunction::Row;
 
 Dtype dtype_of_character(char character) {
   switch (character) {
-    case '?': return Dtype::bool_;
-    case 'b': return Dtype::int8;
-    case 'h': return Dtype::int16;
-    case 'i': return Dtype::int32;
-    case 'l': return Dtype::int64;
-    case 'B': return Dtype::uint8;
-    case 'H': return Dtype::uint16;
-    case 'I': return Dtype::uint32;
-    case 'L': return Dtype::uint64;
-    case 'e': return Dtype::float16;
-    case 'E': return Dtype::bfloat16;
-    case 'f': return Dtype::float32;
-    case 'd': return Dtype::float64;
-    case 'F': return Dtype::complex64;
-    default: return Dtype::complex128;
+    case '?':
+      return Dtype::bool_;
+    case 'b':
+      return Dtype::int8;
+    case 'h':
+      return Dtype::int16;
+    case 'i':
+      return Dtype::int32;
+    case 'l':
+      return Dtype::int64;
+    case 'B':
+      return Dtype::uint8;
+    case 'H':
+      return Dtype::uint16;
+    case 'I':
+      return Dtype::uint32;
+    case 'L':
+      return Dtype::uint64;
+    case 'e':
+      return Dtype::float16;
+    case 'E':
+      return Dtype::bfloat16;
+    case 'f':
+      return Dtype::float32;
+    case 'd':
+      return Dtype::float64;
+    case 'F':
+      return Dtype::complex64;
+    default:
+      return Dtype::complex128;
   }
 }
 
@@ -74,11 +89,13 @@ std::string quoted(Dtype dtype) { return std::string("dtype('") + name(dtype) + 
 [[noreturn]] void raise_bool(const Row& row) {
   const std::string_view row_name = row.name;
   if (row_name == "subtract")
-    throw TypeError("numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` "
-                    "operator, or the logical_xor function instead.");
+    throw TypeError(
+        "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` "
+        "operator, or the logical_xor function instead.");
   if (row_name == "negative")
-    throw TypeError("The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the "
-                    "logical_not function instead.");
+    throw TypeError(
+        "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the "
+        "logical_not function instead.");
   throw TypeError(std::string("ufunc '") + row.name + "' did not contain a loop with signature matching types bool");
 }
 
@@ -122,8 +139,7 @@ void check_inputs_cast(const Row& row, std::span<const Argument> inputs, const L
     const Dtype from = argument_dtype(inputs[k]), to = types.types[k];
     const bool weak = !inputs[k].is_array() && inputs[k].scalar().weak();
     const bool castable = row.signature[k] == 'l' ? holds(to, from) : can_cast_same_kind(from, to);
-    if (row.signature[k] == '?' || castable || (weak && promote_weak(to, inputs[k].scalar()) == to))
-      continue;
+    if (row.signature[k] == '?' || castable || (weak && promote_weak(to, inputs[k].scalar()) == to)) continue;
     throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' input " + std::to_string(k) + " from " +
                     quoted(from) + " to " + quoted(to) + " with casting rule 'same_kind'");
   }
@@ -142,7 +158,8 @@ LoopTypes loop_types(const Row& row, std::span<const Argument> inputs, std::opti
   if (dtype && *outputs != '?') {
     types.loop = forced_loop(row, common, *dtype);
   } else if (dtype && *dtype != Dtype::bool_) {
-    throw TypeError(std::string("No loop matching the specified signature and casting was found for ufunc ") + row.name);
+    throw TypeError(std::string("No loop matching the specified signature and casting was found for ufunc ") +
+                    row.name);
   } else {
     const std::optional<Dtype> loop = first_loop(row, inputs, common);
     if (!loop) raise_unsupported(row, inputs);

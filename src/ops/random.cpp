@@ -56,14 +56,16 @@ const ElementwiseKernel& uniform_kernel(Dtype dtype) {
     const PhiloxWords w = philox_block(seed, stream, i, 0);
     y[2 * i] = low + width * unit_double(w.w0, w.w1);
     y[2 * i + 1] = low + width * unit_double(w.w2, w.w3);
-  )", "random_uniform");
+  )",
+                                                        "random_uniform");
   static const ElementwiseKernel floats = block_kernel(", float32 low, float32 width", "raw float32 y", R"(
     const PhiloxWords w = philox_block(seed, stream, i, 0);
     y[4 * i] = low + width * unit_float(w.w0);
     y[4 * i + 1] = low + width * unit_float(w.w1);
     y[4 * i + 2] = low + width * unit_float(w.w2);
     y[4 * i + 3] = low + width * unit_float(w.w3);
-  )", "random_uniform");
+  )",
+                                                       "random_uniform");
   return dtype == Dtype::float64 ? doubles : floats;
 }
 
@@ -75,7 +77,8 @@ const ElementwiseKernel& normal_kernel(Dtype dtype) {
     const double angle = 6.283185307179586 * unit_double(w.w2, w.w3);
     y[2 * i] = mean + deviation * (radius * cos(angle));
     y[2 * i + 1] = mean + deviation * (radius * sin(angle));
-  )", "random_normal");
+  )",
+                                                        "random_normal");
   static const ElementwiseKernel floats = block_kernel(", float32 mean, float32 deviation", "raw float32 y", R"(
     const PhiloxWords w = philox_block(seed, stream, i, 0);
     const float radius0 = radius_of(w.w0), angle0 = 6.2831853f * unit_float(w.w1);
@@ -84,7 +87,8 @@ const ElementwiseKernel& normal_kernel(Dtype dtype) {
     y[4 * i + 1] = mean + deviation * (radius0 * sinf(angle0));
     y[4 * i + 2] = mean + deviation * (radius1 * cosf(angle1));
     y[4 * i + 3] = mean + deviation * (radius1 * sinf(angle1));
-  )", "random_normal", R"(
+  )",
+                                                       "random_normal", R"(
     static inline float radius_of(unsigned word) {
       const float high = (float)(int)(word >> 16), low = (float)(int)(word & 0xffffu);
       return sqrtf(-2.0f * logf((high * 65536.0f + (low + 0.5f)) * 0x1p-32f));
@@ -133,8 +137,8 @@ static inline unsigned long long bounded_double_word(unsigned long long seed, un
 ElementwiseKernel make_integer_kernel(Dtype dtype, bool wide) {
   const std::string output = std::string("raw ") + name(dtype) + " y", type = info(dtype).c_type;
   const std::string draw = wide ? "bounded_double_word" : "bounded_word", per_block = wide ? "2" : "4";
-  const std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\nfor (int place = 0; place < " + per_block +
-                           "; ++place)\n  y[" + per_block + " * i + place] = (" + type + ")(low + " + draw +
+  const std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\nfor (int place = 0; place < " +
+                           per_block + "; ++place)\n  y[" + per_block + " * i + place] = (" + type + ")(low + " + draw +
                            "(seed, stream, i, w, place, span));";
   return block_kernel(", uint64 low, uint64 span", output.c_str(), body.c_str(), "random_integers", kBounded);
 }
@@ -202,7 +206,8 @@ Array uniform(double low, double high, const Dims& shape, Dtype dtype) {
 
 Array normal(double mean, double deviation, const Dims& shape, Dtype dtype) {
   check_float("normal", dtype);
-  if (!(deviation >= 0)) throw ValueError("random.normal: the deviation must not be negative, not " + Scalar(deviation).to_string());
+  if (!(deviation >= 0))
+    throw ValueError("random.normal: the deviation must not be negative, not " + Scalar(deviation).to_string());
   return draw(normal_kernel(dtype), shape, dtype, dtype == Dtype::float64 ? 2 : 4, real(mean, dtype),
               real(deviation, dtype));
 }
@@ -213,8 +218,10 @@ Array randint(const Scalar& low, const Scalar& high, const Dims& shape, Dtype dt
   const Wide first = exact(low), last = exact(high) - (endpoint ? 0 : 1);
   if (first > last)
     throw ValueError("random.randint: low " + low.to_string() + " must be below high " + high.to_string());
-  if (first < smallest(dtype)) throw ValueError("random.randint: low " + low.to_string() + " is out of bounds for " + name(dtype));
-  if (last > largest(dtype)) throw ValueError("random.randint: high " + high.to_string() + " is out of bounds for " + name(dtype));
+  if (first < smallest(dtype))
+    throw ValueError("random.randint: low " + low.to_string() + " is out of bounds for " + name(dtype));
+  if (last > largest(dtype))
+    throw ValueError("random.randint: high " + high.to_string() + " is out of bounds for " + name(dtype));
   const Wide span = last - first + 1;
   const bool wide = span > Wide{1} << 32;
   return draw(integer_kernel(dtype, wide), shape, dtype, wide ? 2 : 4, typed(static_cast<uint64_t>(first)),

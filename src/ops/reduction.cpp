@@ -1,7 +1,7 @@
 // Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
 #include <atomic>
-#include <mutex>
 #include <cmath>
+#include <mutex>
 
 #include "core/device.h"
 #include "jit/program.h"
@@ -52,10 +52,14 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
 /// float32 sums are carried in float64, 16-bit ones in float32.
 Dtype summing_dtype(Dtype dtype) {
   switch (kind(dtype)) {
-    case Kind::floating: return is_half(dtype) ? Dtype::float32 : Dtype::float64;
-    case Kind::complex: return Dtype::complex128;
-    case Kind::unsigned_integer: return Dtype::uint64;
-    default: return Dtype::int64;
+    case Kind::floating:
+      return is_half(dtype) ? Dtype::float32 : Dtype::float64;
+    case Kind::complex:
+      return Dtype::complex128;
+    case Kind::unsigned_integer:
+      return Dtype::uint64;
+    default:
+      return Dtype::int64;
   }
 }
 
@@ -64,22 +68,28 @@ bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 ReductionTypes reduction_types(const Row& row, Dtype input) {
   const Dtype sum = summing_dtype(input);
   switch (row.rule) {
-    case ResultRule::sum: return {input, sum, is_inexact(input) ? input : sum};
+    case ResultRule::sum:
+      return {input, sum, is_inexact(input) ? input : sum};
     case ResultRule::mean:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, sum, input};
-    case ResultRule::same: return {input, computing_dtype(input), input};
-    case ResultRule::boolean: return {input, Dtype::bool_, Dtype::bool_};
-    case ResultRule::count: return {input, Dtype::int64, Dtype::int64};
+    case ResultRule::same:
+      return {input, computing_dtype(input), input};
+    case ResultRule::boolean:
+      return {input, Dtype::bool_, Dtype::bool_};
+    case ResultRule::count:
+      return {input, Dtype::int64, Dtype::int64};
     case ResultRule::length:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, real_dtype(sum), real_dtype(input)};
-    case ResultRule::index: break;
+    case ResultRule::index:
+      break;
   }
   return {input, computing_dtype(input), Dtype::int64};
 }
 
-/// Whether the accumulator for the input's own dtype is as good as the one for `dtype`, so that no cast is needed first.
+/// Whether the accumulator for the input's own dtype is as good as the one for `dtype`, so that no cast is needed
+/// first.
 bool accumulates_as(const ReductionTypes& types, Dtype dtype) {
   const bool integers = is_integer(dtype) && !is_inexact(types.input);
   return integers || (types.accumulator == Dtype::float64 && kind(dtype) == Kind::floating && is_inexact(types.input) &&
@@ -89,8 +99,8 @@ bool accumulates_as(const ReductionTypes& types, Dtype dtype) {
 /// Which axes go; all of them when none are named.
 struct AxisSet {
   bool reduced[kMaxRank] = {};
-  int64_t length = 1;   ///< product of the reduced extents
-  Dims result;          ///< the result's shape
+  int64_t length = 1;  ///< product of the reduced extents
+  Dims result;         ///< the result's shape
 
   AxisSet(const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
     const int ndim = x.ndim();
@@ -116,7 +126,8 @@ void push_axes(jit::ArgumentBlock& block, const ReductionAxis* axes, int rank) {
     for (int k = 0; k < size; ++k) block.push((rank ? axes[k] : none).*member);
 }
 
-jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const Array& result, void* partial, int64_t stage) {
+jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const Array& result, void* partial,
+                                int64_t stage) {
   jit::ArgumentBlock block;
   block.push(static_cast<char*>(x.data()) + plan.offset);
   block.push(result.data());
@@ -135,11 +146,13 @@ LaunchRange range_of(int64_t units, int64_t elements_per_unit) {
   return {units, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements_per_unit, 1))};
 }
 
-void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes, const ReductionTypes& types) {
+void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes,
+                 const ReductionTypes& types) {
   const ReductionPlan plan =
       plan_reduction(x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
-  const ReductionVariant variant{types, plan.form, plan.contiguous, plan.kept_rank, plan.reduced_rank,
-                                 plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
+  const ReductionVariant variant{
+      types,          plan.form,         plan.contiguous,
+      plan.kept_rank, plan.reduced_rank, plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
   const jit::Program& program = program_for(row, variant, x.device());
   Array partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
@@ -182,7 +195,8 @@ Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bo
   // No integer is NaN: nanmin is min.
   if (row_->start == Start::nan && !is_inexact(x.dtype()))
     return ReductionFunction(row_->name + std::string_view("nan").size())(x, std::move(axes), keepdims, dtype);
-  const bool takes_dtype = row_->rule == ResultRule::sum || row_->rule == ResultRule::mean || row_->rule == ResultRule::same;
+  const bool takes_dtype =
+      row_->rule == ResultRule::sum || row_->rule == ResultRule::mean || row_->rule == ResultRule::same;
   ReductionTypes types = reduction_types(*row_, x.dtype());
   if (dtype && takes_dtype && *dtype != types.output) {
     if (row_->rule == ResultRule::same || !accumulates_as(types, *dtype)) {

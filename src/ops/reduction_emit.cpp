@@ -216,13 +216,22 @@ class Emitter {
     arguments();
     out_ += variant_.form == ReductionForm::short_rows ? "" : kJoin;
     locate();
-    out_ += "extern \"C\" void iruka_entry(const unsigned char* block, ptrdiff_t begin, ptrdiff_t end) {\n"
-            "const Arguments& a = *(const Arguments*)block;\n";
+    out_ +=
+        "extern \"C\" void iruka_entry(const unsigned char* block, ptrdiff_t begin, ptrdiff_t end) {\n"
+        "const Arguments& a = *(const Arguments*)block;\n";
     switch (variant_.form) {
-      case ReductionForm::rows: rows(); break;
-      case ReductionForm::short_rows: short_rows(); break;
-      case ReductionForm::columns: columns(); break;
-      case ReductionForm::periodic: periodic(); break;
+      case ReductionForm::rows:
+        rows();
+        break;
+      case ReductionForm::short_rows:
+        short_rows();
+        break;
+      case ReductionForm::columns:
+        columns();
+        break;
+      case ReductionForm::periodic:
+        periodic();
+        break;
     }
     return std::move(out_) + "}\n";
   }
@@ -244,17 +253,18 @@ class Emitter {
             ", kTree = " + (joins_by_tree() ? "true" : "false") + ";\n";
     out_ += "static inline A start() { return " + start_text(row_.start, accumulator) + "; }\n";
     const std::string widened = cast_text(input, computing_dtype(input), "value");
-    out_ += "static inline C element(const char* p, ptrdiff_t i, [[maybe_unused]] ptrdiff_t stride) {\n"
-            "  const In value = kContiguous ? ((const In*)p)[i] : *(const In*)(p + i * stride);\n  return C(" + widened +
-            ");\n}\n";
+    out_ +=
+        "static inline C element(const char* p, ptrdiff_t i, [[maybe_unused]] ptrdiff_t stride) {\n"
+        "  const In value = kContiguous ? ((const In*)p)[i] : *(const In*)(p + i * stride);\n  return C(" +
+        widened + ");\n}\n";
   }
 
   void functions() {
     const bool complex = !has_vectors();
     out_ += kScalars;
     out_ += complex ? kComplexMagnitudes : kRealMagnitudes;
-    out_ += std::string("static inline A map(C x) { return ") + row_.map + "; }\nstatic inline A combine(A a, A b) { return " +
-            row_.combine + "; }\n";
+    out_ += std::string("static inline A map(C x) { return ") + row_.map +
+            "; }\nstatic inline A combine(A a, A b) { return " + row_.combine + "; }\n";
     if (!complex) {
       out_ += kVectors;
       out_ += std::string("static inline VA map(VC x) { return ") + row_.map +
@@ -267,36 +277,44 @@ class Emitter {
     if (indexed()) {
       std::string best = kBest;
       best.replace(best.find("BEFORE"), 6, row_.start == Start::highest ? "<" : ">");
-      out_ += (complex ? kScalarExtreme : kVectorExtreme) + best + "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
+      out_ += (complex ? kScalarExtreme : kVectorExtreme) + best +
+              "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
       return;
     }
     out_ += kAccumulator;
     const Dtype accumulator = variant_.types.accumulator;
-    const std::string output =
-        accumulator == Dtype::bool_ && variant_.types.output == Dtype::bool_
-            ? "(value != 0)"
-            : cast_text(computing_dtype(accumulator), variant_.types.output, "value");
-    out_ += std::string("using Partial = A;\nstatic inline Out finish(A a, [[maybe_unused]] double count) {\n"
-                        "  const A value = A(") + row_.finish + ");\n  return " + output + ";\n}\n";
+    const std::string output = accumulator == Dtype::bool_ && variant_.types.output == Dtype::bool_
+                                   ? "(value != 0)"
+                                   : cast_text(computing_dtype(accumulator), variant_.types.output, "value");
+    out_ += std::string(
+                "using Partial = A;\nstatic inline Out finish(A a, [[maybe_unused]] double count) {\n"
+                "  const A value = A(") +
+            row_.finish + ");\n  return " + output + ";\n}\n";
   }
 
   void widen() {
     out_ += "static inline VC widen(VRaw raw) {\n";
     if (variant_.types.input == Dtype::bfloat16) {
-      out_ += "  typedef unsigned VU __attribute__((ext_vector_type(32)));\n"
-              "  return __builtin_bit_cast(VC, __builtin_convertvector(raw, VU) << 16);\n}\n";
+      out_ +=
+          "  typedef unsigned VU __attribute__((ext_vector_type(32)));\n"
+          "  return __builtin_bit_cast(VC, __builtin_convertvector(raw, VU) << 16);\n}\n";
     } else {
       out_ += "  return __builtin_convertvector(raw, VC);\n}\n";
     }
   }
 
   void arguments() {
-    const std::string kept = number(std::max(variant_.kept_rank, 1)), reduced = number(std::max(variant_.reduced_rank, 1));
-    out_ += "struct Arguments {\n  const char* x;\n  char *out, *partial;\n  ptrdiff_t stage, chunks, outputs;\n"
-            "  double count;\n  ptrdiff_t out_offset, rows, rows_per_chunk, parts, part_length, strips, extent, stride, step;\n"
-            "  ptrdiff_t kept_extent[" + kept + "], kept_stride[" + kept + "], kept_step[" + kept + "];\n"
-            "  ptrdiff_t reduced_extent[" + reduced + "], reduced_stride[" + reduced + "], reduced_step[" + reduced +
-            "];\n};\n";
+    const std::string kept = number(std::max(variant_.kept_rank, 1)),
+                      reduced = number(std::max(variant_.reduced_rank, 1));
+    out_ +=
+        "struct Arguments {\n  const char* x;\n  char *out, *partial;\n  ptrdiff_t stage, chunks, outputs;\n"
+        "  double count;\n  ptrdiff_t out_offset, rows, rows_per_chunk, parts, part_length, strips, extent, stride, "
+        "step;\n"
+        "  ptrdiff_t kept_extent[" +
+        kept + "], kept_stride[" + kept + "], kept_step[" + kept +
+        "];\n"
+        "  ptrdiff_t reduced_extent[" +
+        reduced + "], reduced_stride[" + reduced + "], reduced_step[" + reduced + "];\n};\n";
   }
 
   /// Moves a byte offset and a step count to element `number` of a group of axes.
@@ -306,7 +324,8 @@ class Emitter {
             "[[maybe_unused]] ptrdiff_t& steps) {\n";
     for (int axis = rank - 1; axis >= 0; --axis) {
       const std::string index = "[" + std::to_string(axis) + "]", extent = "a." + group + "_extent" + index;
-      out_ += axis ? "  const ptrdiff_t c" + std::to_string(axis) + " = number % " + extent + ";\n  number /= " + extent + ";\n"
+      out_ += axis ? "  const ptrdiff_t c" + std::to_string(axis) + " = number % " + extent +
+                         ";\n  number /= " + extent + ";\n"
                    : "  const ptrdiff_t c0 = number;\n";
       out_ += "  p += c" + std::to_string(axis) + " * a." + group + "_stride" + index + ";\n  steps += c" +
               std::to_string(axis) + " * a." + group + "_step" + index + ";\n";
@@ -328,16 +347,18 @@ class Emitter {
   void rows() {
     stage();
     out_ += kUnit;
-    out_ += "ptrdiff_t group = chunk, part = 0;\nif (a.parts > 1) part = chunk % a.parts, group = chunk / a.parts;\n"
-            "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
-            "const ptrdiff_t first = group * a.rows_per_chunk, from = part * a.part_length;\n"
-            "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
-            "const ptrdiff_t length = a.extent - from < a.part_length ? a.extent - from : a.part_length;\n"
-            "Accumulator accumulator;\n"
-            "for (ptrdiff_t row = first; row < last; ++row) {\n"
-            "const char* p = base + from * stride_of(a);\n[[maybe_unused]] ptrdiff_t index = from * a.step;\n"
-            "locate_reduced(a, row, p, index);\n";
-    out_ += std::string("accumulator.row(p, length, stride_of(a)") + (indexed() ? ", index, a.step" : "") + ");\n}\n"
+    out_ +=
+        "ptrdiff_t group = chunk, part = 0;\nif (a.parts > 1) part = chunk % a.parts, group = chunk / a.parts;\n"
+        "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
+        "const ptrdiff_t first = group * a.rows_per_chunk, from = part * a.part_length;\n"
+        "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
+        "const ptrdiff_t length = a.extent - from < a.part_length ? a.extent - from : a.part_length;\n"
+        "Accumulator accumulator;\n"
+        "for (ptrdiff_t row = first; row < last; ++row) {\n"
+        "const char* p = base + from * stride_of(a);\n[[maybe_unused]] ptrdiff_t index = from * a.step;\n"
+        "locate_reduced(a, row, p, index);\n";
+    out_ += std::string("accumulator.row(p, length, stride_of(a)") + (indexed() ? ", index, a.step" : "") +
+            ");\n}\n"
             "const Partial value = accumulator.result();\n"
             "if (a.chunks > 1) ((Partial*)a.partial)[chunk * a.outputs + at] = value;\n"
             "else ((Out*)a.out)[at] = finish(value, a.count);\n}\n";
@@ -346,21 +367,23 @@ class Emitter {
 
   /// A contiguous walk's stride is a constant of the text.
   void insert_stride() {
-    const std::string function = std::string("static inline ptrdiff_t stride_of([[maybe_unused]] const Arguments& a) { return ") +
-                                 (variant_.contiguous ? "sizeof(In)" : "a.stride") + "; }\n";
+    const std::string function =
+        std::string("static inline ptrdiff_t stride_of([[maybe_unused]] const Arguments& a) { return ") +
+        (variant_.contiguous ? "sizeof(In)" : "a.stride") + "; }\n";
     out_.insert(out_.find("extern \"C\""), function);
   }
 
   void short_rows() {
     const std::string n = number(variant_.row_length);
-    out_ += "const In* x = (const In*)a.x;\nOut* out = (Out*)a.out;\n"
-            "#pragma clang loop vectorize(assume_safety)\nfor (ptrdiff_t o = begin; o < end; ++o) {\n";
+    out_ +=
+        "const In* x = (const In*)a.x;\nOut* out = (Out*)a.out;\n"
+        "#pragma clang loop vectorize(assume_safety)\nfor (ptrdiff_t o = begin; o < end; ++o) {\n";
     if (indexed()) {
       out_ += "Best value = start_best();\nfor (int k = 0; k < " + n +
               "; ++k) value = combine(value, Best{element((const char*)(x + o * " + n + "), k, 0), k});\n";
     } else {
-      out_ += "A value = start();\nfor (int k = 0; k < " + n + "; ++k) value = combine(value, map(element((const char*)(x + o * " +
-              n + "), k, 0)));\n";
+      out_ += "A value = start();\nfor (int k = 0; k < " + n +
+              "; ++k) value = combine(value, map(element((const char*)(x + o * " + n + "), k, 0)));\n";
     }
     out_ += "out[o] = finish(value, a.count);\n}\n";
   }
@@ -368,28 +391,47 @@ class Emitter {
   void begin_strip(const char* width) {
     stage();
     out_ += kUnit;
-    out_ += "ptrdiff_t strip = 0;\nif (a.strips > 1) strip = place % a.strips, place /= a.strips;\n"
-            "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
-            "const ptrdiff_t column = strip * " + number(kStripWidth) + ";\n"
-            "const ptrdiff_t first = chunk * a.rows_per_chunk;\n"
-            "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
-            "const ptrdiff_t width = a.extent - column < " + number(kStripWidth) + " ? a.extent - column : " +
-            number(kStripWidth) + ";\nbase += column * stride_of(a);\nat += column * a.step;\n" + accumulators(width);
+    out_ +=
+        "ptrdiff_t strip = 0;\nif (a.strips > 1) strip = place % a.strips, place /= a.strips;\n"
+        "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
+        "const ptrdiff_t column = strip * " +
+        number(kStripWidth) +
+        ";\n"
+        "const ptrdiff_t first = chunk * a.rows_per_chunk;\n"
+        "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
+        "const ptrdiff_t width = a.extent - column < " +
+        number(kStripWidth) + " ? a.extent - column : " + number(kStripWidth) +
+        ";\nbase += column * stride_of(a);\nat += column * a.step;\n" + accumulators(width);
   }
 
   /// One accumulator a column; those of argmin as two arrays, so that both are vectorised.
   std::string accumulators(const std::string& width) const {
     const std::string all = "[" + number(kStripWidth) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
     if (!indexed()) return "A sums" + all + ";\n" + each + "sums[j] = start();\n";
+    if (rows_are_ordered())
+      return "C values" + all + ";\nunsigned rows" + all + ";\n" + each + "values[j] = start(), rows[j] = 0;\n";
     return "C values" + all + ";\nlong long indices" + all + ";\n" + each +
            "values[j] = start(), indices[j] = start_best().index;\n";
   }
 
+  /// Whether rows come in the order of their index, so that the first of equals is the one met first.
+  bool rows_are_ordered() const { return variant_.reduced_rank <= 1; }
+
+  std::string strip_result() const {
+    if (!indexed()) return "sums[j]";
+    return rows_are_ordered() ? "(Best{values[j], (long long)(first + rows[j]) * a.reduced_step[0]})"
+                              : "(Best{values[j], indices[j]})";
+  }
+
   void end_strip() {
-    const std::string sum = indexed() ? "(Best{values[j], indices[j]})" : "sums[j]";
-    out_ += "if (a.chunks > 1) {\nPartial* to = (Partial*)a.partial + chunk * a.outputs + at;\n"
-            "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = " + sum + ";\n} else {\nOut* to = (Out*)a.out + at;\n"
-            "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = finish(" + sum + ", a.count);\n}\n}\n";
+    const std::string sum = strip_result();
+    out_ +=
+        "if (a.chunks > 1) {\nPartial* to = (Partial*)a.partial + chunk * a.outputs + at;\n"
+        "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = " +
+        sum +
+        ";\n} else {\nOut* to = (Out*)a.out + at;\n"
+        "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = finish(" +
+        sum + ", a.count);\n}\n}\n";
     insert_stride();
   }
 
@@ -398,19 +440,26 @@ class Emitter {
     begin_strip("width");
     out_ += "ptrdiff_t row = first;\n";
     if (indexed()) {
-      out_ += "for (; row < last; ++row) {\nconst char* p = base;\nptrdiff_t index = 0;\nlocate_reduced(a, row, p, index);\n"
-              "for (ptrdiff_t j = 0; j < width; ++j) {\nconst C value = element(p, j, stride_of(a));\n"
-              "const bool takes = beats(value, values[j]) | (ties(value, values[j]) & (index < indices[j]));\n"
-              "values[j] = takes ? value : values[j];\nindices[j] = takes ? index : indices[j];\n}\n}\n";
+      const bool ordered = rows_are_ordered();
+      out_ +=
+          "for (; row < last; ++row) {\nconst char* p = base;\nptrdiff_t index = 0;\nlocate_reduced(a, row, p, "
+          "index);\n"
+          "for (ptrdiff_t j = 0; j < width; ++j) {\nconst C value = element(p, j, stride_of(a));\nconst bool takes = "
+          "beats(value, values[j])";
+      out_ += ordered
+                  ? ";\nrows[j] = takes ? unsigned(row - first) : rows[j];\n"
+                  : " | (ties(value, values[j]) & (index < indices[j]));\nindices[j] = takes ? index : indices[j];\n";
+      out_ += "values[j] = takes ? value : values[j];\n}\n}\n";
     } else {
       out_ += "[[maybe_unused]] ptrdiff_t index = 0;\nfor (; row + 4 <= last; row += 4) {\n";
       for (const char* k : {"0", "1", "2", "3"})
         out_ += std::string("const char* p") + k + " = base;\nlocate_reduced(a, row + " + k + ", p" + k + ", index);\n";
-      out_ += "for (ptrdiff_t j = 0; j < width; ++j)\nsums[j] = combine(combine(combine(combine(sums[j], "
-              "map(element(p0, j, stride_of(a)))), map(element(p1, j, stride_of(a)))), map(element(p2, j, stride_of(a)))), "
-              "map(element(p3, j, stride_of(a))));\n}\n"
-              "for (; row < last; ++row) {\nconst char* p = base;\nlocate_reduced(a, row, p, index);\n"
-              "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], map(element(p, j, stride_of(a))));\n}\n";
+      out_ +=
+          "for (ptrdiff_t j = 0; j < width; ++j)\nsums[j] = combine(combine(combine(combine(sums[j], "
+          "map(element(p0, j, stride_of(a)))), map(element(p1, j, stride_of(a)))), map(element(p2, j, stride_of(a)))), "
+          "map(element(p3, j, stride_of(a))));\n}\n"
+          "for (; row < last; ++row) {\nconst char* p = base;\nlocate_reduced(a, row, p, index);\n"
+          "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], map(element(p, j, stride_of(a))));\n}\n";
     }
     end_strip();
   }
@@ -420,12 +469,13 @@ class Emitter {
     begin_strip("period");
     const size_t at = out_.find("A sums[");
     out_.insert(at, "const ptrdiff_t period = " + number(kStripWidth) + " / width * width;\n");
-    out_ += "const char* p = base + first * a.reduced_stride[0];\nconst ptrdiff_t n = (last - first) * width;\n"
-            "ptrdiff_t i = 0;\nfor (; i + period <= n; i += period, p += period * sizeof(In))\n"
-            "for (ptrdiff_t j = 0; j < period; ++j) sums[j] = combine(sums[j], map(element(p, j, 0)));\n"
-            "for (ptrdiff_t j = 0; j < n - i; ++j) sums[j] = combine(sums[j], map(element(p, j, 0)));\n"
-            "for (ptrdiff_t k = width; k < period; k += width)\n"
-            "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], sums[k + j]);\n";
+    out_ +=
+        "const char* p = base + first * a.reduced_stride[0];\nconst ptrdiff_t n = (last - first) * width;\n"
+        "ptrdiff_t i = 0;\nfor (; i + period <= n; i += period, p += period * sizeof(In))\n"
+        "for (ptrdiff_t j = 0; j < period; ++j) sums[j] = combine(sums[j], map(element(p, j, 0)));\n"
+        "for (ptrdiff_t j = 0; j < n - i; ++j) sums[j] = combine(sums[j], map(element(p, j, 0)));\n"
+        "for (ptrdiff_t k = width; k < period; k += width)\n"
+        "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], sums[k + j]);\n";
     end_strip();
   }
 

@@ -24,7 +24,8 @@ struct ReductionVariant {
   uint64_t key() const {
     uint64_t key = static_cast<uint64_t>(types.input) << 8 | static_cast<uint64_t>(types.accumulator) << 4 |
                    static_cast<uint64_t>(types.output);
-    for (const int64_t part : {static_cast<int64_t>(form), int64_t{contiguous}, int64_t{kept_rank}, int64_t{reduced_rank}, row_length})
+    for (const int64_t part :
+         {static_cast<int64_t>(form), int64_t{contiguous}, int64_t{kept_rank}, int64_t{reduced_rank}, row_length})
       key = key << 6 | static_cast<uint64_t>(part);
     return key;
   }
@@ -35,8 +36,8 @@ inline constexpr int64_t kPartialBytes = 32;
 
 /// Entry: iruka_entry(arguments, begin, end) over units (stage 0), or over outputs whose chunks are to be joined
 /// (stage 1). The argument block is, in order: input, output and partial results' addresses; stage; chunks; outputs;
-/// count (float64); out_offset; rows; rows_per_chunk; parts; part_length; strips; extent, stride and step of the inner axis; then
-/// extents, strides and steps of the outer kept axes, and of the outer reduced axes.
+/// count (float64); out_offset; rows; rows_per_chunk; parts; part_length; strips; extent, stride and step of the inner
+/// axis; then extents, strides and steps of the outer kept axes, and of the outer reduced axes.
 std::string emit_reduction(const ReductionFunction::Row& row, const ReductionVariant& variant);
 
 }  // namespace iruka::ops

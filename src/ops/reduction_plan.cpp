@@ -139,7 +139,8 @@ ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool
     plan.inner = list.take_inner();
   }
   const auto outer = short_rows || periodic ? list.axes().first(list.axes().size() - 1) : list.axes();
-  for (const ReductionAxis& axis : outer) (axis.reduced ? plan.reduced[plan.reduced_rank++] : plan.kept[plan.kept_rank++]) = axis;
+  for (const ReductionAxis& axis : outer)
+    (axis.reduced ? plan.reduced[plan.reduced_rank++] : plan.kept[plan.kept_rank++]) = axis;
 
   for (int k = 0; k < plan.reduced_rank; ++k) plan.rows *= plan.reduced[k].extent;
   for (int k = 0; k < plan.kept_rank; ++k) plan.outputs *= plan.kept[k].extent;

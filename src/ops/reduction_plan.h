@@ -30,22 +30,22 @@ struct ReductionAxis {
 /// Chunks depend on the shape alone, never on the number of threads, so that results do not either.
 struct ReductionPlan {
   ReductionForm form;
-  bool contiguous;              ///< elements of the inner axis are adjacent
-  int64_t offset = 0;           ///< bytes from the input's first element to where the walk starts
-  int64_t out_offset = 0;       ///< elements from the output's first to where the walk starts
-  int kept_rank = 0;            ///< outer kept axes
-  int reduced_rank = 0;         ///< outer reduced axes
+  bool contiguous;         ///< elements of the inner axis are adjacent
+  int64_t offset = 0;      ///< bytes from the input's first element to where the walk starts
+  int64_t out_offset = 0;  ///< elements from the output's first to where the walk starts
+  int kept_rank = 0;       ///< outer kept axes
+  int reduced_rank = 0;    ///< outer reduced axes
   ReductionAxis kept[kMaxRank], reduced[kMaxRank];
   ReductionAxis inner;
-  int64_t outputs = 1;          ///< all of them
-  int64_t length = 1;           ///< elements that make one output
-  int64_t rows = 1;             ///< product of outer reduced extents
+  int64_t outputs = 1;  ///< all of them
+  int64_t length = 1;   ///< elements that make one output
+  int64_t rows = 1;     ///< product of outer reduced extents
   int64_t rows_per_chunk = 1;
-  int64_t parts = 1;            ///< pieces an inner reduced axis is cut into
+  int64_t parts = 1;  ///< pieces an inner reduced axis is cut into
   int64_t part_length = 1;
-  int64_t strips = 1;           ///< pieces an inner kept axis is cut into
-  int64_t chunks = 1;           ///< partial results that make one output
-  int64_t units = 1;            ///< independent pieces of work
+  int64_t strips = 1;  ///< pieces an inner kept axis is cut into
+  int64_t chunks = 1;  ///< partial results that make one output
+  int64_t units = 1;   ///< independent pieces of work
   int64_t elements_per_unit = 1;
 };
 

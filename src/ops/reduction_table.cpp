@@ -35,7 +35,8 @@ constexpr Row kTable[] = {
      "Smallest element that is not NaN.", !kInternal, kExact},
     {"nanmax", ResultRule::same, Start::nan, false, "cast(x)", "((b > a) | (a != a)) ? b : a", "a",
      "Largest element that is not NaN.", !kInternal, kExact},
-    {"norm1", ResultRule::length, Start::zero, true, "magnitude(x)", "a + b", "a", "Sum of absolute values.", kInternal},
+    {"norm1", ResultRule::length, Start::zero, true, "magnitude(x)", "a + b", "a", "Sum of absolute values.",
+     kInternal},
     {"norm2", ResultRule::length, Start::zero, true, "squared_magnitude(x)", "a + b", "sqrt(a)",
      "Square root of the sum of squares.", kInternal},
 };

@@ -20,8 +20,8 @@ struct TypeCase {
 constexpr TypeCase kTypeCases[] = {
 #include "ops_cases.inc"
 };
-constexpr Dtype kOrder[] = {Dtype::bool_,  Dtype::int8,   Dtype::int16,   Dtype::int32,   Dtype::int64,
-                            Dtype::uint8,  Dtype::uint16, Dtype::uint32,  Dtype::uint64,  Dtype::float16,
+constexpr Dtype kOrder[] = {Dtype::bool_,   Dtype::int8,    Dtype::int16,     Dtype::int32,     Dtype::int64,
+                            Dtype::uint8,   Dtype::uint16,  Dtype::uint32,    Dtype::uint64,    Dtype::float16,
                             Dtype::float32, Dtype::float64, Dtype::complex64, Dtype::complex128};
 constexpr std::string_view kCharacters = "?bhilBHILefdFD";
 
@@ -124,7 +124,8 @@ TEST(OpsLiterals, OutOfRangeOverflowsInArithmeticOnly) {
 }
 
 TEST(OpsCompare, SignedBesideUnsignedIsExact) {
-  const Array a = Array::from<int64_t>({-1, INT64_MAX, 5, 0}), b = Array::from<uint64_t>({UINT64_MAX, uint64_t(INT64_MAX) + 1, 5, 1});
+  const Array a = Array::from<int64_t>({-1, INT64_MAX, 5, 0}),
+              b = Array::from<uint64_t>({UINT64_MAX, uint64_t(INT64_MAX) + 1, 5, 1});
   EXPECT_EQ(truths(equal(a, b)), "0010");
   EXPECT_EQ(truths(less(a, b)), "1101");
   EXPECT_EQ(truths(greater(b, a)), "1101");
@@ -201,8 +202,14 @@ TEST(OpsOutputs, OverlapReadsInputsAsTheyWere) {
 
 TEST(OpsLayouts, StridedBroadcastReversedEmptyAndScalarArrays) {
   const Array x = arange(24).reshape({2, 3, 4});
-  const Array views[] = {x, x.transpose(), x.at(Slice{{}, {}, -1}), x.transpose({1, 0, 2}), x.at(Ellipsis{}, Slice{{}, {}, 2}),
-                         x.at(Slice{}, Slice{0, 1, {}}).broadcast_to({2, 3, 4}), x.at(Slice{}, Slice{0, 0, {}}), x.at(0, 0, 0)};
+  const Array views[] = {x,
+                         x.transpose(),
+                         x.at(Slice{{}, {}, -1}),
+                         x.transpose({1, 0, 2}),
+                         x.at(Ellipsis{}, Slice{{}, {}, 2}),
+                         x.at(Slice{}, Slice{0, 1, {}}).broadcast_to({2, 3, 4}),
+                         x.at(Slice{}, Slice{0, 0, {}}),
+                         x.at(0, 0, 0)};
   for (const Array& view : views) {
     const Array doubled = add(view, view);
     ASSERT_EQ(doubled.shape(), view.shape());

@@ -78,7 +78,8 @@ TEST(Creation, Linspace) {
     }
   EXPECT_EQ(linspace(0, 1, 0).size(), 0);
   EXPECT_EQ(linspace(0, 1, 5, true, Dtype::float32).dtype(), Dtype::float32);
-  EXPECT_EQ(doubles(linspace(-1, 1, 5, true, Dtype::int32)), (std::vector<double>{-1, -1, 0, 0, 1}));  // floor, as NumPy
+  EXPECT_EQ(doubles(linspace(-1, 1, 5, true, Dtype::int32)),
+            (std::vector<double>{-1, -1, 0, 0, 1}));  // floor, as NumPy
   EXPECT_EQ(message_of([] { linspace(0, 1, -1); }), "linspace: number of samples, -1, must be non-negative.");
 }
 
@@ -105,9 +106,10 @@ TEST(Joining, ConcatenateAndStack) {
   EXPECT_EQ(message_of([] { concatenate({}); }), "need at least one array to concatenate");
   EXPECT_EQ(message_of([] { stack({}); }), "need at least one array to stack");
   const Array uneven[] = {ones({2, 3}), ones({2, 4})}, ranks[] = {ones({2, 3}), ones({2})}, scalars[] = {ones({})};
-  EXPECT_EQ(message_of([&] { concatenate(uneven); }),
-            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 1, "
-            "the array at index 0 has size 3 and the array at index 1 has size 4");
+  EXPECT_EQ(
+      message_of([&] { concatenate(uneven); }),
+      "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 1, "
+      "the array at index 0 has size 3 and the array at index 1 has size 4");
   EXPECT_THROW(concatenate(ranks), ShapeError);
   EXPECT_EQ(message_of([&] { concatenate(scalars); }), "zero-dimensional arrays cannot be concatenated");
   EXPECT_THROW(stack(uneven), ShapeError);
@@ -129,13 +131,15 @@ TEST(Casting, Semantics) {
   const Array x = Array::from<double>({300.7, -300.7, NAN, INFINITY, -INFINITY, 1e300, 0.5});
   EXPECT_EQ(x.astype(Dtype::int8).to_vector<int8_t>(), (std::vector<int8_t>{127, -128, 0, 127, -128, 127, 0}));
   EXPECT_EQ(x.astype(Dtype::uint8).to_vector<uint8_t>(), (std::vector<uint8_t>{255, 0, 0, 255, 0, 255, 0}));
-  EXPECT_EQ(x.astype(Dtype::int64).to_vector<int64_t>(), (std::vector<int64_t>{300, -300, 0, INT64_MAX, INT64_MIN, INT64_MAX, 0}));
+  EXPECT_EQ(x.astype(Dtype::int64).to_vector<int64_t>(),
+            (std::vector<int64_t>{300, -300, 0, INT64_MAX, INT64_MIN, INT64_MAX, 0}));
   EXPECT_EQ(doubles(x.astype(Dtype::bool_)), (std::vector<double>{1, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(Array::from<int32_t>({300, -1}).astype(Dtype::uint8).to_vector<uint8_t>(), (std::vector<uint8_t>{44, 255}));
   const Array z = Array::from<std::complex<double>>({{1.5, 2}, {0, 3}, {0, 0}});
   EXPECT_EQ(doubles(z.astype(Dtype::float32)), (std::vector<double>{1.5, 0, 0}));
   EXPECT_EQ(doubles(z.astype(Dtype::bool_)), (std::vector<double>{1, 1, 0}));
-  EXPECT_EQ(Array::from<double>({1.0 + 0x1p-11 + 0x1p-40}).astype(Dtype::float16).astype(Dtype::float64).item<double>(), 1 + 0x1p-10);  // one rounding
+  EXPECT_EQ(Array::from<double>({1.0 + 0x1p-11 + 0x1p-40}).astype(Dtype::float16).astype(Dtype::float64).item<double>(),
+            1 + 0x1p-10);  // one rounding
   const Array same = x.astype(Dtype::float64, false);
   EXPECT_EQ(same.data(), x.data());
   EXPECT_NE(x.astype(Dtype::float64).data(), x.data());
@@ -148,7 +152,8 @@ TEST(Copying, MakesCOrderAndKeepsValues) {
   EXPECT_NE(y.data(), x.data());
   EXPECT_EQ(y.to_vector<int64_t>(), x.to_vector<int64_t>());
   EXPECT_EQ(y.contiguous().data(), y.data());
-  EXPECT_EQ(x.at(Slice{{}, {}, -1}, 1).copy().to_vector<int64_t>(), (std::vector<int64_t>{15, 19, 23, 14, 18, 22, 13, 17, 21, 12, 16, 20}));
+  EXPECT_EQ(x.at(Slice{{}, {}, -1}, 1).copy().to_vector<int64_t>(),
+            (std::vector<int64_t>{15, 19, 23, 14, 18, 22, 13, 17, 21, 12, 16, 20}));
   EXPECT_EQ(zeros({0, 4}).copy().shape(), (Dims{0, 4}));
 }
 
@@ -160,7 +165,8 @@ TEST(Assigning, BroadcastsCastsAndRefuses) {
   EXPECT_EQ(x.to_vector<int32_t>(), std::vector<int32_t>(6, 1));
   x.at(Slice{}, 1).assign(full({}, 5));
   EXPECT_EQ(x.to_vector<int32_t>(), (std::vector<int32_t>{1, 5, 1, 1, 5, 1}));
-  EXPECT_EQ(message_of([&] { x.assign(ones({2})); }), "could not broadcast input array from shape (2,) into shape (2, 3)");
+  EXPECT_EQ(message_of([&] { x.assign(ones({2})); }),
+            "could not broadcast input array from shape (2,) into shape (2, 3)");
   EXPECT_EQ(message_of([&] { x.read_only().assign(ones({3})); }), "assignment destination is read-only");
   EXPECT_EQ(message_of([&] { x.read_only().fill(1); }), "assignment destination is read-only");
   EXPECT_THROW(x.fill(INT64_MAX), OverflowError);

@@ -23,7 +23,10 @@ const std::vector<Dtype> kIntegers{Dtype::int8,  Dtype::int16,  Dtype::int32,  D
 /// Distance of neighbours near `value` in a dtype.
 Real unit_in_last_place(Dtype dtype, Real value) {
   const int bits = dtype == Dtype::float16 ? 11 : dtype == Dtype::bfloat16 ? 8 : dtype == Dtype::float32 ? 24 : 53;
-  const int least = dtype == Dtype::float16 ? -24 : dtype == Dtype::float64 ? -1074 : dtype == Dtype::bfloat16 ? -133 : -149;
+  const int least = dtype == Dtype::float16    ? -24
+                    : dtype == Dtype::float64  ? -1074
+                    : dtype == Dtype::bfloat16 ? -133
+                                               : -149;
   const int exponent = value == 0 ? least : std::ilogb(value) - bits + 1;
   return std::ldexp(Real(1), std::max(exponent, least));
 }
@@ -51,8 +54,8 @@ Array as(const std::vector<double>& values, Dtype dtype) {
 }
 std::vector<double> doubles(const Array& array) { return array.astype(Dtype::float64).to_vector<double>(); }
 
-const std::vector<double> kAnywhere{0.0,  -0.0, 1,    -1,  0.5,  -0.5,  1.5,   2.5,  -2.5,     3.5,       7,
-                                    -7,   10.25, 100, -100, 1e-3, -1e-3, 0.1,  0.9, 1.0 / 3, INFINITY, -INFINITY, NAN};
+const std::vector<double> kAnywhere{0.0,   -0.0, 1,    -1,   0.5,   -0.5, 1.5, 2.5,     -2.5,     3.5,       7,  -7,
+                                    10.25, 100,  -100, 1e-3, -1e-3, 0.1,  0.9, 1.0 / 3, INFINITY, -INFINITY, NAN};
 
 struct Unary {
   const char* name;
@@ -142,9 +145,15 @@ const Binary kBinary[] = {
     {"minimum", [](Real a, Real b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }, 0},
     {"fmax", [](Real a, Real b) { return std::fmax(a, b); }, 0},
     {"fmin", [](Real a, Real b) { return std::fmin(a, b); }, 0},
-    {"heaviside", [](Real a, Real b) { return std::isnan(a) ? a : a == 0 ? b : Real(a > 0); }, 0},
+    {"heaviside", [](Real a, Real b) { return std::isnan(a) ? a
+                                              : a == 0      ? b
+                                                            : Real(a > 0); }, 0},
     // Near zero the two terms cancel: the error is that of the larger.
-    {"logaddexp", [](Real a, Real b) { return a == b ? a + std::log(Real(2)) : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }, 64},
+    {"logaddexp",
+     [](Real a, Real b) {
+       return a == b ? a + std::log(Real(2)) : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+     },
+     64},
 };
 
 class BinaryValues : public testing::TestWithParam<Binary> {};
@@ -160,10 +169,12 @@ TEST_P(BinaryValues, MatchTheFormulaInEveryFloatDtype) {
     for (size_t j = 0; j < n; ++j)
       for (size_t k = 0; k < n; ++k)
         expect_close(got[j * n + k], row.formula(inputs[j], inputs[k]), dtype, row.ulps,
-                     std::string(row.name) + "(" + std::to_string(inputs[j]) + ", " + std::to_string(inputs[k]) + ") in " + name(dtype));
+                     std::string(row.name) + "(" + std::to_string(inputs[j]) + ", " + std::to_string(inputs[k]) +
+                         ") in " + name(dtype));
   }
 }
-INSTANTIATE_TEST_SUITE_P(Rows, BinaryValues, testing::ValuesIn(kBinary), [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, BinaryValues, testing::ValuesIn(kBinary),
+                         [](const auto& row) { return row.param.name; });
 
 using Wide = __int128;
 
@@ -210,7 +221,8 @@ const IntegerCase kIntegerCases[] = {
     {"fmax", [](Wide a, Wide b, Dtype) { return std::max(a, b); }},
     {"fmin", [](Wide a, Wide b, Dtype) { return std::min(a, b); }},
     {"gcd", [](Wide a, Wide b, Dtype) { return divisor(a, b); }},
-    {"lcm", [](Wide a, Wide b, Dtype) { return a == 0 || b == 0 ? Wide(0) : product(magnitude(a) / divisor(a, b), magnitude(b)); }},
+    {"lcm", [](Wide a, Wide b,
+               Dtype) { return a == 0 || b == 0 ? Wide(0) : product(magnitude(a) / divisor(a, b), magnitude(b)); }},
     {"left_shift", [](Wide a, Wide b, Dtype d) { return b < 0 || b >= itemsize(d) * 8 ? Wide(0) : a << b; }},
     {"right_shift", [](Wide a, Wide b, Dtype d) { return shifted_right(a, b >= itemsize(d) * 8 ? Wide(100) : b); }},
     {"power", [](Wide a, Wide b, Dtype) { return integer_power(a, b); }},
@@ -227,7 +239,8 @@ std::vector<Wide> integer_values(Dtype dtype) {
 Array integers(const std::vector<Wide>& values, Dtype dtype) {
   Array result = Array::empty({static_cast<int64_t>(values.size())}, dtype);
   for (size_t k = 0; k < values.size(); ++k)
-    Scalar(static_cast<uint64_t>(values[k])).store(dtype, static_cast<char*>(result.data()) + static_cast<int64_t>(k) * itemsize(dtype));
+    Scalar(static_cast<uint64_t>(values[k]))
+        .store(dtype, static_cast<char*>(result.data()) + static_cast<int64_t>(k) * itemsize(dtype));
   return result;
 }
 
@@ -249,15 +262,17 @@ TEST_P(IntegerValues, MatchExactArithmeticInEveryIntegerDtype) {
   for (Dtype dtype : kIntegers) {
     std::vector<Wide> first = integer_values(dtype), second = first;
     if (exponents) second = {0, 1, 2, 3, 7, 31, 100};
-    const auto got = integers_of(ElementwiseFunction(row.name)(integers(first, dtype).reshape({-1, 1}), integers(second, dtype)));
+    const auto got =
+        integers_of(ElementwiseFunction(row.name)(integers(first, dtype).reshape({-1, 1}), integers(second, dtype)));
     for (size_t j = 0; j < first.size(); ++j)
       for (size_t k = 0; k < second.size(); ++k)
         EXPECT_TRUE(got[j * second.size() + k] == wrapped(row.formula(first[j], second[k], dtype), dtype))
-            << row.name << " in " << name(dtype) << " of " << static_cast<int64_t>(first[j]) << ", " << static_cast<int64_t>(second[k])
-            << ": " << static_cast<int64_t>(got[j * second.size() + k]);
+            << row.name << " in " << name(dtype) << " of " << static_cast<int64_t>(first[j]) << ", "
+            << static_cast<int64_t>(second[k]) << ": " << static_cast<int64_t>(got[j * second.size() + k]);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Rows, IntegerValues, testing::ValuesIn(kIntegerCases), [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, IntegerValues, testing::ValuesIn(kIntegerCases),
+                         [](const auto& row) { return row.param.name; });
 
 TEST(IntegerValues, Unary) {
   for (Dtype dtype : kIntegers) {
@@ -277,7 +292,8 @@ TEST(IntegerValues, Unary) {
     check("floor", [](Wide a) { return a; });
     const auto counts = integers_of(ElementwiseFunction("bitwise_count")(x));
     for (size_t k = 0; k < values.size(); ++k)
-      EXPECT_EQ(static_cast<int>(counts[k]), std::popcount(static_cast<uint64_t>(values[k] < 0 ? -values[k] : values[k])));
+      EXPECT_EQ(static_cast<int>(counts[k]),
+                std::popcount(static_cast<uint64_t>(values[k] < 0 ? -values[k] : values[k])));
   }
 }
 
@@ -288,8 +304,11 @@ std::string truths(const Array& array) {
 }
 
 TEST(BoolValues, AddIsOrMultiplyIsAnd) {
-  const Array a = Array::from<uint8_t>({0, 0, 1, 1}).astype(Dtype::bool_), b = Array::from<uint8_t>({0, 1, 0, 1}).astype(Dtype::bool_);
-  auto check = [&](const char* function, const char* want) { EXPECT_EQ(truths(ElementwiseFunction(function)(a, b)), want) << function; };
+  const Array a = Array::from<uint8_t>({0, 0, 1, 1}).astype(Dtype::bool_),
+              b = Array::from<uint8_t>({0, 1, 0, 1}).astype(Dtype::bool_);
+  auto check = [&](const char* function, const char* want) {
+    EXPECT_EQ(truths(ElementwiseFunction(function)(a, b)), want) << function;
+  };
   check("add", "0111");
   check("multiply", "0001");
   check("bitwise_and", "0001");
@@ -308,7 +327,9 @@ TEST(BoolValues, AddIsOrMultiplyIsAnd) {
 TEST(FloatValues, ComparisonsAndClassesInEveryFloatDtype) {
   for (Dtype dtype : kFloats) {
     const Array x = as({1, NAN, INFINITY, -INFINITY, -0.0, 2}, dtype), y = as({1, NAN, 1, 1, 0, 3}, dtype);
-    auto check = [&](const char* function, const char* want) { EXPECT_EQ(truths(ElementwiseFunction(function)(x, y)), want) << function << name(dtype); };
+    auto check = [&](const char* function, const char* want) {
+      EXPECT_EQ(truths(ElementwiseFunction(function)(x, y)), want) << function << name(dtype);
+    };
     check("less", "000101");
     check("less_equal", "100111");
     check("greater", "001000");
@@ -316,12 +337,16 @@ TEST(FloatValues, ComparisonsAndClassesInEveryFloatDtype) {
     check("equal", "100010");
     check("not_equal", "011101");
     check("logical_and", "111101");  // NaN is true
-    auto classify = [&](const char* function, const char* want) { EXPECT_EQ(truths(ElementwiseFunction(function)(x)), want) << function << name(dtype); };
+    auto classify = [&](const char* function, const char* want) {
+      EXPECT_EQ(truths(ElementwiseFunction(function)(x)), want) << function << name(dtype);
+    };
     classify("isnan", "010000");
     classify("isinf", "001100");
     classify("isfinite", "100011");
     classify("signbit", "000110");
-    EXPECT_EQ(truths(ElementwiseFunction("isclose")(as({1, NAN, INFINITY, 1}, dtype), as({1, NAN, INFINITY, 2}, dtype), 1e-5, 1e-8, false)), "1010");
+    EXPECT_EQ(truths(ElementwiseFunction("isclose")(as({1, NAN, INFINITY, 1}, dtype), as({1, NAN, INFINITY, 2}, dtype),
+                                                    1e-5, 1e-8, false)),
+              "1010");
     EXPECT_EQ(truths(ElementwiseFunction("isclose")(as({1, NAN}, dtype), as({1.5, NAN}, dtype), 0.5, 0.0, true)), "11");
   }
 }
@@ -358,7 +383,8 @@ TEST(FloatValues, FormatFunctions) {
         EXPECT_EQ(exponents[k], exponent);
       }
     }
-    const auto scaled = doubles(ElementwiseFunction("ldexp")(as({1, -3, 0.5, 1}, dtype), Array::from<int32_t>({3, -2, 0, -100000})));
+    const auto scaled =
+        doubles(ElementwiseFunction("ldexp")(as({1, -3, 0.5, 1}, dtype), Array::from<int32_t>({3, -2, 0, -100000})));
     EXPECT_EQ(scaled, (std::vector<double>{8, -0.75, 0.5, 0}));
     const Array mixed = as({2.75, -2.75, -INFINITY, -3}, dtype);
     const Argument fractional[] = {mixed};
@@ -367,7 +393,8 @@ TEST(FloatValues, FormatFunctions) {
     EXPECT_TRUE(std::signbit(doubles(split[0])[3]));
     EXPECT_EQ(doubles(split[1]), (std::vector<double>{2, -2, -INFINITY, -3}));
   }
-  EXPECT_EQ(ElementwiseFunction("nextafter")(as({0.0}, Dtype::float64), as({-1.0}, Dtype::float64)).item<double>(), -5e-324);
+  EXPECT_EQ(ElementwiseFunction("nextafter")(as({0.0}, Dtype::float64), as({-1.0}, Dtype::float64)).item<double>(),
+            -5e-324);
   EXPECT_EQ(doubles(ElementwiseFunction("ldexp")(as({5e-324, 1}, Dtype::float64), Array::from<int64_t>({2000, -1074}))),
             (std::vector<double>{std::ldexp(5e-324, 2000), 5e-324}));
 }
@@ -379,8 +406,9 @@ TEST(FloatValues, ClipAndNanToNum) {
   EXPECT_EQ(clipped[1], 0.5);
   EXPECT_EQ(clipped[2], 1);
   EXPECT_TRUE(std::isnan(clipped[3]));
-  EXPECT_EQ(doubles(ElementwiseFunction("nan_to_num")(as({NAN, INFINITY, -INFINITY, 2}, Dtype::float64), 1.0, 10.0, -10.0)),
-            (std::vector<double>{1, 10, -10, 2}));
+  EXPECT_EQ(
+      doubles(ElementwiseFunction("nan_to_num")(as({NAN, INFINITY, -INFINITY, 2}, Dtype::float64), 1.0, 10.0, -10.0)),
+      (std::vector<double>{1, 10, -10, 2}));
   EXPECT_EQ(ElementwiseFunction("sinc")(as({0, 0.5}, Dtype::float64)).to_vector<double>()[0], 1);
 }
 
@@ -389,10 +417,10 @@ using Complex = std::complex<double>;
 TEST(ComplexValues, MatchTheStandardLibrary) {
   const std::vector<Complex> values{{1, 2}, {-1.5, 0.25}, {0.1, -3}, {2, 0}, {0.25, 1}, {-0.5, -0.5}};
   const std::pair<const char*, Complex (*)(const Complex&)> rows[] = {
-      {"exp", std::exp},    {"log", std::log},     {"sqrt", std::sqrt},   {"sin", std::sin},     {"cos", std::cos},
-      {"tan", std::tan},    {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},   {"arcsin", std::asin},
-      {"arccos", std::acos}, {"arctan", std::atan}, {"arcsinh", std::asinh}, {"arccosh", std::acosh}, {"arctanh", std::atanh},
-      {"log10", std::log10}};
+      {"exp", std::exp},       {"log", std::log},       {"sqrt", std::sqrt},     {"sin", std::sin},
+      {"cos", std::cos},       {"tan", std::tan},       {"sinh", std::sinh},     {"cosh", std::cosh},
+      {"tanh", std::tanh},     {"arcsin", std::asin},   {"arccos", std::acos},   {"arctan", std::atan},
+      {"arcsinh", std::asinh}, {"arccosh", std::acosh}, {"arctanh", std::atanh}, {"log10", std::log10}};
   for (Dtype dtype : {Dtype::complex64, Dtype::complex128}) {
     const double tolerance = dtype == Dtype::complex64 ? 1e-6 : 1e-14;
     const Array x = Array::from(std::span<const Complex>(values), {6}).astype(dtype);

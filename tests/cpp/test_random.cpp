@@ -19,15 +19,18 @@ TEST(Philox, KnownAnswers) {
   // kat_vectors of Random123 1.14: philox4x32 10, counter, key, result.
   const uint32_t vectors[][10] = {
       {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
-      {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
-      {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
+      {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6,
+       0x6d5451fd},
+      {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
+       0x24126ea1},
   };
   KernelOptions options;
   options.preamble = ops::kPhilox;
-  const ElementwiseKernel kernel("raw uint32 input", "raw uint32 output",
-                                 "const PhiloxWords w = philox(PhiloxWords{input[0], input[1], input[2], input[3]}, input[4], input[5]);"
-                                 "output[0] = w.w0; output[1] = w.w1; output[2] = w.w2; output[3] = w.w3;",
-                                 "philox", options);
+  const ElementwiseKernel kernel(
+      "raw uint32 input", "raw uint32 output",
+      "const PhiloxWords w = philox(PhiloxWords{input[0], input[1], input[2], input[3]}, input[4], input[5]);"
+      "output[0] = w.w0; output[1] = w.w1; output[2] = w.w2; output[3] = w.w3;",
+      "philox", options);
   for (const auto& vector : vectors) {
     const Array input = Array::from(std::span<const uint32_t>(vector, 6), {6}), output = zeros({4}, Dtype::uint32);
     const Argument arguments[] = {input, output};
@@ -78,7 +81,8 @@ double kolmogorov_smirnov(std::vector<double> values, Distribution distribution)
   double distance = 0;
   for (size_t k = 0; k < values.size(); ++k) {
     const double expected = distribution(values[k]);
-    distance = std::max({distance, std::abs(expected - static_cast<double>(k) / n), std::abs(expected - static_cast<double>(k + 1) / n)});
+    distance = std::max({distance, std::abs(expected - static_cast<double>(k) / n),
+                         std::abs(expected - static_cast<double>(k + 1) / n)});
   }
   return distance * std::sqrt(n);
 }
@@ -95,7 +99,8 @@ TEST(Statistics, UniformByKolmogorovSmirnovAndMoments) {
     EXPECT_LT(kolmogorov_smirnov(values, [](double x) { return x; }), kKolmogorov1e6);
     double mean = 0, lag = 0;
     for (double x : values) mean += x / static_cast<double>(values.size());
-    for (size_t k = 1; k < values.size(); ++k) lag += (values[k] - 0.5) * (values[k - 1] - 0.5) * 12 / static_cast<double>(values.size());
+    for (size_t k = 1; k < values.size(); ++k)
+      lag += (values[k] - 0.5) * (values[k - 1] - 0.5) * 12 / static_cast<double>(values.size());
     EXPECT_NEAR(mean, 0.5, 5 * std::sqrt(1.0 / 12 / 200001));  // five deviations: 6e-7
     EXPECT_NEAR(lag, 0, 5 / std::sqrt(200001.0));
   }
@@ -116,7 +121,8 @@ TEST(Statistics, NormalByKolmogorovSmirnovAndMoments) {
   random::seed(3);
   for (const Dtype dtype : {Dtype::float64, Dtype::float32}) {
     const auto values = doubles(random::normal(2, 3, {200001}, dtype));
-    EXPECT_LT(kolmogorov_smirnov(values, [](double x) { return 0.5 * std::erfc(-(x - 2) / 3 / std::sqrt(2.0)); }), kKolmogorov1e6);
+    EXPECT_LT(kolmogorov_smirnov(values, [](double x) { return 0.5 * std::erfc(-(x - 2) / 3 / std::sqrt(2.0)); }),
+              kKolmogorov1e6);
     double mean = 0, variance = 0;
     const double n = static_cast<double>(values.size());
     for (double x : values) mean += x / n;
@@ -139,12 +145,14 @@ double chi_square_deviations(const std::vector<double>& values, double low, int 
 
 TEST(Statistics, IntegersByChiSquareInEveryDtype) {
   random::seed(4);
-  for (const Dtype dtype : {Dtype::int8, Dtype::int16, Dtype::int32, Dtype::int64, Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64}) {
+  for (const Dtype dtype : {Dtype::int8, Dtype::int16, Dtype::int32, Dtype::int64, Dtype::uint8, Dtype::uint16,
+                            Dtype::uint32, Dtype::uint64}) {
     const Array x = random::randint(3, 103, {100003}, dtype);
     EXPECT_EQ(x.dtype(), dtype);
     EXPECT_LT(std::abs(chi_square_deviations(doubles(x), 3, 100)), 6);  // about 1e-7 for 99 degrees
   }
-  EXPECT_LT(std::abs(chi_square_deviations(doubles(random::randint(0, 2, {100003}, Dtype::bool_)), 0, 2)), 18);  // (z^2 - 1) / sqrt(2), z = 5
+  EXPECT_LT(std::abs(chi_square_deviations(doubles(random::randint(0, 2, {100003}, Dtype::bool_)), 0, 2)),
+            18);  // (z^2 - 1) / sqrt(2), z = 5
 }
 
 TEST(Statistics, WideSpansHaveNoModuloBias) {
@@ -160,10 +168,12 @@ TEST(Statistics, WideSpansHaveNoModuloBias) {
 TEST(Integers, FullRangesAndBounds) {
   random::seed(7);
   std::set<int64_t> seen;
-  for (int64_t value : random::randint(-128, 128, {20000}, Dtype::int8).astype(Dtype::int64).to_vector<int64_t>()) seen.insert(value);
+  for (int64_t value : random::randint(-128, 128, {20000}, Dtype::int8).astype(Dtype::int64).to_vector<int64_t>())
+    seen.insert(value);
   EXPECT_EQ(seen.size(), 256u);
   const auto all = random::randint(0, UINT64_MAX, {10000}, Dtype::uint64, true).to_vector<uint64_t>();
-  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](uint64_t x) { return x >> 63; }) / 500, 10);  // 5000 expected; 5499 is ten deviations
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](uint64_t x) { return x >> 63; }) / 500,
+            10);  // 5000 expected; 5499 is ten deviations
   const auto whole = doubles(random::randint(INT64_MIN, INT64_MAX, {50000}, Dtype::int64, true));
   EXPECT_LT(kolmogorov_smirnov(whole, [](double x) { return x * 0x1p-64 + 0.5; }), kKolmogorov1e6);
   EXPECT_EQ(random::randint(7, 8, {5}).to_vector<int64_t>(), std::vector<int64_t>(5, 7));

@@ -13,8 +13,8 @@ namespace {
 using namespace iruka;
 using Real = long double;
 
-const std::vector<Dtype> kReal{Dtype::bool_,  Dtype::int8,   Dtype::int16,  Dtype::int32,    Dtype::int64,
-                               Dtype::uint8,  Dtype::uint16, Dtype::uint32, Dtype::uint64,   Dtype::float16,
+const std::vector<Dtype> kReal{Dtype::bool_,    Dtype::int8,    Dtype::int16,  Dtype::int32,  Dtype::int64,
+                               Dtype::uint8,    Dtype::uint16,  Dtype::uint32, Dtype::uint64, Dtype::float16,
                                Dtype::bfloat16, Dtype::float32, Dtype::float64};
 
 std::vector<double> doubles(const Array& array) { return array.astype(Dtype::float64).to_vector<double>(); }
@@ -55,7 +55,9 @@ double sum_of(const std::vector<double>& v) {
 }
 double least(const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
 double most(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
-double count_of(const std::vector<double>& v) { return static_cast<double>(v.size()) - static_cast<double>(std::count(v.begin(), v.end(), 0.0)); }
+double count_of(const std::vector<double>& v) {
+  return static_cast<double>(v.size()) - static_cast<double>(std::count(v.begin(), v.end(), 0.0));
+}
 
 struct Reference {
   const char* name;
@@ -94,8 +96,8 @@ void check(const Reference& row, const Array& x, const std::vector<bool>& reduce
   for (size_t k = 0; k < want.size(); ++k) {
     const double value = row.formula(want[k]);
     ASSERT_LE(std::abs(got[k] - value), tolerance * std::max(1.0, std::abs(value)))
-        << row.name << " of " << name(x.dtype()) << " " << to_string(x.shape()) << " strides " << to_string(x.strides()) << " axes "
-        << to_string(axes) << " output " << k;
+        << row.name << " of " << name(x.dtype()) << " " << to_string(x.shape()) << " strides " << to_string(x.strides())
+        << " axes " << to_string(axes) << " output " << k;
   }
 }
 
@@ -129,7 +131,8 @@ TEST_P(Reductions, EveryAxisSetOfManyLayouts) {
 }
 
 TEST_P(Reductions, LargeShapesThatAreCutIntoChunks) {
-  const Dims shapes[] = {{140000}, {50000, 3}, {3, 70000}, {9000, 17}, {17, 9000}, {4, 100, 300}, {12000, 12}, {2, 800, 100}};
+  const Dims shapes[] = {{140000},   {50000, 3},    {3, 70000},  {9000, 17},
+                         {17, 9000}, {4, 100, 300}, {12000, 12}, {2, 800, 100}};
   for (const Dims& shape : shapes) {
     const Array x = numbers(shape, Dtype::float64);
     for (unsigned mask = 1; mask < 1u << shape.size(); ++mask) {
@@ -142,11 +145,13 @@ TEST_P(Reductions, LargeShapesThatAreCutIntoChunks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Reductions, testing::ValuesIn(kReferences), [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, Reductions, testing::ValuesIn(kReferences),
+                         [](const auto& row) { return row.param.name; });
 
 TEST(ReductionTypes, AreNumPys) {
-  const std::pair<Dtype, Dtype> sums[] = {{Dtype::bool_, Dtype::int64},    {Dtype::int8, Dtype::int64},     {Dtype::uint8, Dtype::uint64},
-                                          {Dtype::int32, Dtype::int64},    {Dtype::uint64, Dtype::uint64},  {Dtype::float16, Dtype::float16},
+  const std::pair<Dtype, Dtype> sums[] = {{Dtype::bool_, Dtype::int64},     {Dtype::int8, Dtype::int64},
+                                          {Dtype::uint8, Dtype::uint64},    {Dtype::int32, Dtype::int64},
+                                          {Dtype::uint64, Dtype::uint64},   {Dtype::float16, Dtype::float16},
                                           {Dtype::float32, Dtype::float32}, {Dtype::complex64, Dtype::complex64}};
   for (const auto& [input, output] : sums) {
     EXPECT_EQ(sum(ones({3}, input)).dtype(), output) << name(input);
@@ -193,7 +198,8 @@ TEST(ReductionEmpty, IdentityOrError) {
     return std::string();
   };
   EXPECT_EQ(message([&] { max(none); }), "zero-size array to reduction operation maximum which has no identity");
-  EXPECT_EQ(message([&] { min(none, Dims{0}); }), "zero-size array to reduction operation minimum which has no identity");
+  EXPECT_EQ(message([&] { min(none, Dims{0}); }),
+            "zero-size array to reduction operation minimum which has no identity");
   EXPECT_EQ(message([&] { argmax(none); }), "attempt to get argmax of an empty sequence");
 }
 
@@ -251,7 +257,8 @@ TEST(ReductionAccuracy, FloatSumsAreAsGoodAsATree) {
   const Array x = Array::from(std::span<const double>(values), {1 << 22});
   // 16 additions in a row, then a tree of depth 18: at most 34 roundings, here of random sign.
   EXPECT_LE(std::abs(static_cast<Real>(sum(x).item<double>()) - exact) / exact, 4 * 2.2e-16L);
-  EXPECT_LE(std::abs(static_cast<Real>(sum(x.reshape({2048, 2048}).transpose()).item<double>()) - exact) / exact, 4 * 2.2e-16L);
+  EXPECT_LE(std::abs(static_cast<Real>(sum(x.reshape({2048, 2048}).transpose()).item<double>()) - exact) / exact,
+            4 * 2.2e-16L);
   Real exact32 = 0;
   const Array single = x.astype(Dtype::float32);
   for (float value : single.to_vector<float>()) exact32 += value;
@@ -272,7 +279,8 @@ TEST(ReductionThreads, ResultsDoNotDependOnTheirNumber) {
   for (int count : {1, 2, 7}) {
     set_thread_count(count);
     std::vector<double> all;
-    for (const Array& part : {sum(x), sum(x, Dims{0}), sum(x, Dims{1}), mean(x.transpose(), Dims{0}), prod(add(x, 1.0))})
+    for (const Array& part :
+         {sum(x), sum(x, Dims{0}), sum(x, Dims{1}), mean(x.transpose(), Dims{0}), prod(add(x, 1.0))})
       for (double value : doubles(part)) all.push_back(value);
     results.push_back(all);
   }
