@@ -30,6 +30,15 @@ class Threads {
   int before_;
 };
 
+#ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+// ThreadSanitizer ends a child of fork() that starts a thread.
+#define SKIP_WHERE_FORK_CANNOT_START_THREADS() \
+  if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer does not support threads after fork()"
+
 void expect_covered(int64_t count, int64_t align) {
   std::vector<std::atomic<uint8_t>> seen(static_cast<size_t>(count));
   std::atomic<bool> aligned{true};
@@ -132,6 +141,7 @@ TEST(ThreadPool, TheFirstExceptionReachesTheCaller) {
 }
 
 TEST(ThreadPool, AChildOfForkHasItsOwnWorkers) {
+  SKIP_WHERE_FORK_CANNOT_START_THREADS();
   const Threads use(3);
   expect_covered(100000, 1);
   for (int k = 0; k < 5; ++k) {
@@ -156,6 +166,7 @@ TEST(ThreadPool, AChildOfForkHasItsOwnWorkers) {
 }
 
 TEST(ThreadPool, ForkWhileOtherThreadsRunLoops) {
+  SKIP_WHERE_FORK_CANNOT_START_THREADS();
   const Threads use(3);
   std::atomic<bool> done{false};
   std::thread busy([&] {
