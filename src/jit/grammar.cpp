@@ -124,7 +124,11 @@ void check_names_differ(const std::string& kernel, const std::vector<Parameter>&
                          "' is both a placeholder and a parameter's name");
 }
 
-bool mentions(std::string_view text, std::string_view word) {
+namespace {
+
+/// Calls `visit(begin, end)` for each word of `text` outside comments, strings and characters; stops when it says true.
+template <class Visit>
+bool any_word(std::string_view text, Visit&& visit) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '/' && at + 1 < text.size() && text[at + 1] == '/') {
@@ -140,13 +144,47 @@ bool mentions(std::string_view text, std::string_view word) {
       size_t end = at;
       const bool number = c >= '0' && c <= '9';  // 1'000'000 holds no character literal
       while (end < text.size() && (is_word(text[end]) || (number && text[end] == '\''))) ++end;
-      if (text.substr(at, end - at) == word) return true;
+      if (visit(at, end)) return true;
       at = end;
     } else {
       ++at;
     }
   }
   return false;
+}
+
+/// The last argument of the call whose parenthesis opens at `open`; "" when it does not close.
+std::string_view last_argument(std::string_view text, size_t open) {
+  int depth = 0;
+  size_t begin = open + 1;
+  for (size_t at = open; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ',' && depth == 1) begin = at + 1;
+    if ((c == ')' || c == ']' || c == '}') && --depth == 0) return text.substr(begin, at - begin);
+  }
+  return "";
+}
+
+bool is_number(std::string_view text) {
+  const auto is_part = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == 'f' || c == 'F' || is_space(c) || c == '-'; };
+  return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; }) && std::ranges::all_of(text, is_part);
+}
+
+}  // namespace
+
+bool mentions(std::string_view text, std::string_view word) {
+  return any_word(text, [&](size_t begin, size_t end) { return text.substr(begin, end - begin) == word; });
+}
+
+bool has_open_power(std::string_view text) {
+  return any_word(text, [&](size_t begin, size_t end) {
+    const std::string_view word = text.substr(begin, end - begin);
+    if (word.find("pow") == word.npos) return false;
+    size_t open = end;
+    while (open < text.size() && is_space(text[open])) ++open;
+    return open == text.size() || text[open] != '(' || !is_number(last_argument(text, open));
+  });
 }
 
 }  // namespace iruka::jit

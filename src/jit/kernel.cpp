@@ -61,6 +61,8 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->text.sees_indexer = can_see(state->text, options, "_ind");
   state->text.sees_index = state->text.sees_indexer || can_see(state->text, options, "i") || !options.loop_prep.empty() ||
                            !options.after_loop.empty() || !options.reduce_dims;
+  for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop})
+    state->may_fix_values &= !jit::has_open_power(*text);
   state->options = std::move(options);
   number_placeholders(*state);
   return state;

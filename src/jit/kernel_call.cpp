@@ -361,7 +361,7 @@ std::vector<Array> KernelCall::run() {
   LaunchRange range{units, signature_.form == LoopForm::stream ? kStreamChunk : 1, kUnknownGrain};
   if (unit_cost > 0) range.grain = static_cast<int64_t>(std::clamp(kInlineNanoseconds / unit_cost, 1.0, 1e15));
 
-  const bool may_specialise = measured || made.has_variants.load(std::memory_order_acquire);
+  const bool may_specialise = kernel_.may_fix_values && (measured || made.has_variants.load(std::memory_order_acquire));
   const std::string values = may_specialise ? integer_values(kernel_.text, signature_, block.bytes()) : std::string();
   if (!measured) {
     choose_program(made, values).launch(block.bytes(), range, stream_);

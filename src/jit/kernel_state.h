@@ -69,6 +69,8 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   /// For each parameter: the index of its placeholder letter, -1 for a concrete type.
   std::vector<int> placeholder;
   int placeholder_count = 0;
+  /// Whether a variant with fixed integers computes the same bits.
+  bool may_fix_values = true;
   jit::SpecialisationTable table;
 
   jit::Blame blame(const jit::Signature* signature) const;

@@ -85,5 +85,12 @@ TEST(Grammar, MentionsSkipsCommentsStringsAndLongerWords) {
   EXPECT_FALSE(mentions("/* i", "i"));
 }
 
+TEST(Grammar, FindsPowersWhoseExponentIsNotWrittenOut) {
+  for (const char* text : {"z = powf(x - y, 2);", "pow(f(a, b), 0.5f)", "x = 2; __powf (x, -3)"})
+    EXPECT_FALSE(has_open_power(text)) << text;
+  for (const char* text : {"pow(x, n)", "powf(x, 2 * k)", "auto f = powf;", "pow(x, (y, 2", "pow(2, k[3])"})
+    EXPECT_TRUE(has_open_power(text)) << text;
+}
+
 }  // namespace
 }  // namespace iruka::jit
