@@ -1,29 +1,102 @@
 """Arrays whose loops you write as a string of C++, under NumPy's and CuPy's names.
 
-    >>> import iruka as cp
-    >>> add = cp.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
-    >>> add(cp.arange(3, dtype=cp.float32), 1)
-    array([1., 2., 3.], dtype=float32)
+>>> import iruka as cp
+>>> add = cp.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
+>>> add(cp.arange(3, dtype=cp.float32), 1)
+array([1., 2., 3.], dtype=float32)
 """
 
-from numpy import bool_, complex64, complex128, e, euler_gamma, float16, float32, float64, inf, int8, int16, int32, int64
+from numpy import (
+    bool_,
+    complex64,
+    complex128,
+    e,
+    euler_gamma,
+    float16,
+    float32,
+    float64,
+    inf,
+    int8,
+    int16,
+    int32,
+    int64,
+)
 from numpy import intp, nan, newaxis, pi, uint8, uint16, uint32, uint64
 
 from . import errors
-from ._core import (Device, ElementwiseKernel, broadcast_shapes, cache_directory, clear_cache, clear_kernel_history,
-                    default_device, device, elementwise_names, finish_background_compilation, free_held_memory,
-                    get_num_threads, kernel_history, memory_statistics, ndarray, reduction_names, set_memory_limit,
-                    set_num_threads)
-from ._creation import (arange, array, asarray, ascontiguousarray, asnumpy, empty, empty_like, eye, from_dlpack, full,
-                        full_like, identity, linspace, ones, ones_like, zeros, zeros_like)
+from ._core import (
+    Device,
+    ElementwiseKernel,
+    broadcast_shapes,
+    cache_directory,
+    clear_cache,
+    clear_kernel_history,
+    default_device,
+    device,
+    elementwise_names,
+    finish_background_compilation,
+    free_held_memory,
+    get_num_threads,
+    kernel_history,
+    memory_statistics,
+    ndarray,
+    reduction_names,
+    set_memory_limit,
+    set_num_threads,
+)
+from ._creation import (
+    arange,
+    array,
+    asarray,
+    ascontiguousarray,
+    asnumpy,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    identity,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
 from ._functions import elementwise as _elementwise, reductions as _reductions
 
 globals().update(_elementwise)
 globals().update(_reductions)
 
-from ._manipulation import (allclose, array_equal, broadcast_arrays, broadcast_to, can_cast, clip, concatenate, copy,  # noqa: E402
-                            copyto, expand_dims, hstack, isclose, moveaxis, nan_to_num, ndim, promote_types, ravel,
-                            reshape, result_type, shape, size, squeeze, stack, swapaxes, transpose, vstack, where)
+from ._manipulation import (
+    allclose,
+    array_equal,
+    broadcast_arrays,
+    broadcast_to,
+    can_cast,
+    clip,
+    concatenate,
+    copy,  # noqa: E402
+    copyto,
+    expand_dims,
+    hstack,
+    isclose,
+    moveaxis,
+    nan_to_num,
+    ndim,
+    promote_types,
+    ravel,
+    reshape,
+    result_type,
+    shape,
+    size,
+    squeeze,
+    stack,
+    swapaxes,
+    transpose,
+    vstack,
+    where,
+)
 from .memory import MemoryPool, get_default_memory_pool  # noqa: E402
 from . import cuda, image, linalg, random, testing  # noqa: E402
 

@@ -89,7 +89,14 @@ def reduce_array(x):
     return restore, (_core.numpy_view(x),)
 
 
-_reduced = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+_reduced = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
 
 
 def _as_operand(value):

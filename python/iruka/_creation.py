@@ -33,7 +33,11 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None) -> ndarray:
     """
     _check_order("asarray", order)
     wanted = None if dtype is None else _core.dtype_of(dtype)
-    if wanted is not None and not isinstance(a, (ndarray, numpy.ndarray, numpy.generic)) and not hasattr(a, "__dlpack__"):
+    if (
+        wanted is not None
+        and not isinstance(a, (ndarray, numpy.ndarray, numpy.generic))
+        and not hasattr(a, "__dlpack__")
+    ):
         a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars take the dtype as they are read
     result = _core.as_array(a)
     if copy is False and not isinstance(a, ndarray):

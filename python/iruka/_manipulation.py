@@ -64,7 +64,9 @@ def expand_dims(a, axis) -> ndarray:
 def moveaxis(a, source, destination) -> ndarray:
     """View with axes moved to other places; the others keep their order."""
     a = _array(a)
-    sources, destinations = _axes("moveaxis: source", source, a.ndim), _axes("moveaxis: destination", destination, a.ndim)
+    sources, destinations = _axes("moveaxis: source", source, a.ndim), _axes(
+        "moveaxis: destination", destination, a.ndim
+    )
     if len(sources) != len(destinations):
         raise ValueError(f"moveaxis: {len(sources)} source axes but {len(destinations)} destinations")
     order = [axis for axis in range(a.ndim) if axis not in sources]
@@ -136,7 +138,9 @@ def hstack(tup, *, dtype=None) -> ndarray:
 def where(condition, x=None, y=None) -> ndarray:
     """x where the condition is nonzero, else y; all broadcast."""
     if x is None or y is None:
-        raise NotImplementedError("where: give all of condition, x and y; for indices use numpy.nonzero(iruka.asnumpy(condition))")
+        raise NotImplementedError(
+            "where: give all of condition, x and y; for indices use numpy.nonzero(iruka.asnumpy(condition))"
+        )
     return elementwise["where"](condition, x, y)
 
 
@@ -161,7 +165,9 @@ def array_equal(a1, a2) -> bool:
     return a1.shape == a2.shape and bool((a1 == a2).all())
 
 
-def nan_to_num(x, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> ndarray:
+def nan_to_num(
+    x, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> ndarray:
     """NaN as `nan`, infinities as `posinf` and `neginf` (without them the dtype's largest and smallest values)."""
     x = _array(x)
     if x.dtype.kind in "iub":

@@ -16,5 +16,7 @@ def is_available() -> bool:
 def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(f"module 'iruka.cuda' has no attribute {name!r}")
-    raise DeviceError(f"iruka.cuda.{name}: this build of Iruka has no CUDA device; arrays and kernels run on the CPU "
-                      "(iruka.device('cpu'))")
+    raise DeviceError(
+        f"iruka.cuda.{name}: this build of Iruka has no CUDA device; arrays and kernels run on the CPU "
+        "(iruka.device('cpu'))"
+    )

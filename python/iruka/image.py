@@ -10,8 +10,9 @@ from ._core import ndarray
 _codecs = _core._image
 
 
-def imread(path: str | os.PathLike, mode: str = "rgb", max_pixels: int | None = None,
-           apply_orientation: bool = True) -> ndarray:
+def imread(
+    path: str | os.PathLike, mode: str = "rgb", max_pixels: int | None = None, apply_orientation: bool = True
+) -> ndarray:
     """Reads a picture file: uint8, in C order; grey pictures have shape (height, width).
 
     mode: 'rgb', 'gray', 'rgba', or 'unchanged' for the channels and, in a 16-bit PNG, the uint16 samples that the file

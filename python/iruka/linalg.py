@@ -7,7 +7,9 @@ from ._core import ndarray
 from .errors import ValueError
 
 
-def norm(x, ord: float | str | None = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ndarray:
+def norm(
+    x, ord: float | str | None = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> ndarray:
     """Vector norm along an axis, or of all elements; the Frobenius norm over two axes.
 
     ord: None or 2 (Euclidean), 1, inf, -inf, 0 (number of nonzeros) or any p. Without an axis, ord other than None

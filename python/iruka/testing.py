@@ -7,7 +7,9 @@ from ._creation import asnumpy
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=0, err_msg="", verbose=True, **keywords):
     """Raises AssertionError unless |actual - desired| <= atol + rtol * |desired| everywhere."""
-    numpy.testing.assert_allclose(asnumpy(actual), asnumpy(desired), rtol=rtol, atol=atol, err_msg=err_msg, verbose=verbose, **keywords)
+    numpy.testing.assert_allclose(
+        asnumpy(actual), asnumpy(desired), rtol=rtol, atol=atol, err_msg=err_msg, verbose=verbose, **keywords
+    )
 
 
 def assert_array_equal(x, y, err_msg="", verbose=True, **keywords):

@@ -77,7 +77,9 @@ Array astype(const Array& x, nb::handle dtype, nb::handle order, const std::stri
   return fortran ? x.transpose().astype(to, copy).transpose() : x.astype(to, copy);
 }
 
-Array view(const Array& x, nb::handle dtype) { return dtype.is_none() ? x.at(iruka::Ellipsis{}) : x.view(to_dtype(dtype)); }
+Array view(const Array& x, nb::handle dtype) {
+  return dtype.is_none() ? x.at(iruka::Ellipsis{}) : x.view(to_dtype(dtype));
+}
 
 nb::object item(const Array& x, const nb::args& index) {
   if (index.size() == 0) return from_scalar(x.item());
@@ -123,27 +125,37 @@ nb::object in_package(const char* name) { return package_attribute("iruka._array
 using ArrayClass = nb::class_<Array>;
 
 void bind_attributes(ArrayClass& type) {
-  type.def_prop_ro("shape", [](const Array& x) { return from_dims(x.shape()); }, nb::sig("def shape(self) -> tuple[int, ...]"),
-                   "Extents, one an axis.")
-      .def_prop_ro("strides", [](const Array& x) { return from_dims(x.strides()); },
-                   nb::sig("def strides(self) -> tuple[int, ...]"), "Bytes from one element to the next, one an axis.")
-      .def_prop_ro("dtype", [](const Array& x) { return dtype_object(x.dtype()); }, nb::sig("def dtype(self) -> numpy.dtype"),
-                   "Element type, a numpy.dtype.")
+  type.def_prop_ro(
+          "shape", [](const Array& x) { return from_dims(x.shape()); }, nb::sig("def shape(self) -> tuple[int, ...]"),
+          "Extents, one an axis.")
+      .def_prop_ro(
+          "strides", [](const Array& x) { return from_dims(x.strides()); },
+          nb::sig("def strides(self) -> tuple[int, ...]"), "Bytes from one element to the next, one an axis.")
+      .def_prop_ro(
+          "dtype", [](const Array& x) { return dtype_object(x.dtype()); }, nb::sig("def dtype(self) -> numpy.dtype"),
+          "Element type, a numpy.dtype.")
       .def_prop_ro("ndim", &Array::ndim, "Number of axes, 0 to 32.")
       .def_prop_ro("size", &Array::size, "Number of elements.")
       .def_prop_ro("nbytes", &Array::nbytes, "Bytes that the elements take.")
       .def_prop_ro("itemsize", &Array::itemsize, "Bytes of one element.")
-      .def_prop_ro("T", [](const Array& x) { return to_python(x.transpose()); }, nb::sig("def T(self) -> ndarray"),
-                   "View with the axes reversed.")
-      .def_prop_ro("device", [](const Array& x) { return PyDevice{&x.device()}; }, "Where the elements are.")
-      .def_prop_ro("flags", [](nb::handle x) { return in_package("Flags")(x); }, nb::sig("def flags(self) -> iruka._array.Flags"),
-                   "Memory layout: c_contiguous, f_contiguous, writeable, owndata, aligned.")
-      .def_prop_ro("data", [](nb::handle x) { return in_package("Memory")(x); }, nb::sig("def data(self) -> iruka._array.Memory"),
-                   "The memory: data.ptr is the address of the first element.")
-      .def_prop_ro("real", [](nb::handle x) { return in_package("real")(x); }, nb::sig("def real(self) -> ndarray"),
-                   "Real part.")
-      .def_prop_ro("imag", [](nb::handle x) { return in_package("imag")(x); }, nb::sig("def imag(self) -> ndarray"),
-                   "Imaginary part; zeros for a real array.")
+      .def_prop_ro(
+          "T", [](const Array& x) { return to_python(x.transpose()); }, nb::sig("def T(self) -> ndarray"),
+          "View with the axes reversed.")
+      .def_prop_ro(
+          "device", [](const Array& x) { return PyDevice{&x.device()}; }, "Where the elements are.")
+      .def_prop_ro(
+          "flags", [](nb::handle x) { return in_package("Flags")(x); },
+          nb::sig("def flags(self) -> iruka._array.Flags"),
+          "Memory layout: c_contiguous, f_contiguous, writeable, owndata, aligned.")
+      .def_prop_ro(
+          "data", [](nb::handle x) { return in_package("Memory")(x); },
+          nb::sig("def data(self) -> iruka._array.Memory"), "The memory: data.ptr is the address of the first element.")
+      .def_prop_ro(
+          "real", [](nb::handle x) { return in_package("real")(x); }, nb::sig("def real(self) -> ndarray"),
+          "Real part.")
+      .def_prop_ro(
+          "imag", [](nb::handle x) { return in_package("imag")(x); }, nb::sig("def imag(self) -> ndarray"),
+          "Imaginary part; zeros for a real array.")
       .def_prop_ro("_address", [](const Array& x) { return reinterpret_cast<uintptr_t>(x.data()); })
       .def_prop_ro("_layout", [](const Array& x) {
         return nb::make_tuple(x.is_c_contiguous(), x.is_f_contiguous(), x.writable(), !x.buffer()->foreign());
@@ -152,24 +164,42 @@ void bind_attributes(ArrayClass& type) {
 }
 
 void bind_views(ArrayClass& type) {
-  type.def("reshape", [](const Array& x, nb::args shape, nb::handle order) {
+  type.def(
+          "reshape",
+          [](const Array& x, nb::args shape, nb::handle order) {
             return to_python(reshape_ordered(x, dims_of(shape, "reshape: shape"), order));
-          }, nb::arg("shape"), nb::arg("order") = "C", nb::sig("def reshape(self, *shape, order: str = 'C') -> ndarray"),
+          },
+          nb::arg("shape"), nb::arg("order") = "C", nb::sig("def reshape(self, *shape, order: str = 'C') -> ndarray"),
           "The same elements in another shape: a view where strides allow it, else a copy. One extent may be -1.")
-      .def("ravel", [](const Array& x, nb::handle order) { return to_python(reshape_ordered(x, {-1}, order)); },
-           nb::arg("order") = "C", nb::sig("def ravel(self, order: str = 'C') -> ndarray"), "The elements along one axis; a view where strides allow it.")
-      .def("flatten", [](const Array& x, nb::handle order) {
+      .def(
+          "ravel", [](const Array& x, nb::handle order) { return to_python(reshape_ordered(x, {-1}, order)); },
+          nb::arg("order") = "C", nb::sig("def ravel(self, order: str = 'C') -> ndarray"),
+          "The elements along one axis; a view where strides allow it.")
+      .def(
+          "flatten",
+          [](const Array& x, nb::handle order) {
             Array flat = reshape_ordered(x, {-1}, order);
             return to_python(flat.buffer() == x.buffer() ? copy(flat, nb::none()) : flat);
-          }, nb::arg("order") = "C", nb::sig("def flatten(self, order: str = 'C') -> ndarray"), "The elements along one axis, copied.")
-      .def("transpose", [](const Array& x, nb::args axes) { return to_python(transpose(x, axes)); },
-           nb::sig("def transpose(self, *axes) -> ndarray"), "View with the axes in the given order; reversed without one.")
-      .def("swapaxes", [](const Array& x, int a, int b) { return to_python(x.swapaxes(a, b)); }, nb::arg("axis1"), nb::arg("axis2"),
-           nb::sig("def swapaxes(self, axis1: int, axis2: int) -> ndarray"), "View with two axes exchanged.")
-      .def("squeeze", [](const Array& x, nb::handle axis) { return to_python(squeeze(x, axis)); }, nb::arg("axis") = nb::none(),
-           nb::sig("def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray"), "View without axes of extent 1.")
-      .def("view", [](const Array& x, nb::handle dtype) { return to_python(view(x, dtype)); }, nb::arg("dtype") = nb::none(),
-           nb::sig("def view(self, dtype=None) -> ndarray"), "The same bytes, as another dtype when one is given.")
+          },
+          nb::arg("order") = "C", nb::sig("def flatten(self, order: str = 'C') -> ndarray"),
+          "The elements along one axis, copied.")
+      .def(
+          "transpose", [](const Array& x, nb::args axes) { return to_python(transpose(x, axes)); },
+          nb::sig("def transpose(self, *axes) -> ndarray"),
+          "View with the axes in the given order; reversed without one.")
+      .def(
+          "swapaxes", [](const Array& x, int a, int b) { return to_python(x.swapaxes(a, b)); }, nb::arg("axis1"),
+          nb::arg("axis2"), nb::sig("def swapaxes(self, axis1: int, axis2: int) -> ndarray"),
+          "View with two axes exchanged.")
+      .def(
+          "squeeze", [](const Array& x, nb::handle axis) { return to_python(squeeze(x, axis)); },
+          nb::arg("axis") = nb::none(),
+          nb::sig("def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray"),
+          "View without axes of extent 1.")
+      .def(
+          "view", [](const Array& x, nb::handle dtype) { return to_python(view(x, dtype)); },
+          nb::arg("dtype") = nb::none(), nb::sig("def view(self, dtype=None) -> ndarray"),
+          "The same bytes, as another dtype when one is given.")
       .def("_expand_dims", [](const Array& x, int axis) { return to_python(x.expand_dims(axis)); })
       .def("_broadcast_to", [](const Array& x, nb::handle shape) {
         return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
@@ -177,42 +207,69 @@ void bind_views(ArrayClass& type) {
 }
 
 void bind_copies(ArrayClass& type) {
-  type.def("astype", [](const Array& x, nb::handle dtype, nb::handle order, const char* casting, bool copy) {
+  type.def(
+          "astype",
+          [](const Array& x, nb::handle dtype, nb::handle order, const char* casting, bool copy) {
             return to_python(astype(x, dtype, order, casting, copy));
-          }, nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", nb::arg("copy") = true,
+          },
+          nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", nb::arg("copy") = true,
           nb::sig("def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray"),
-          "A copy with another dtype. Floats to integers saturate, and NaN gives 0. copy=False: itself when nothing changes.")
-      .def("copy", [](const Array& x, nb::handle order) { return to_python(copy(x, order)); }, nb::arg("order") = "C",
-           nb::sig("def copy(self, order: str = 'C') -> ndarray"), "A copy with its own memory.")
+          "A copy with another dtype. Floats to integers saturate, and NaN gives 0. copy=False: itself when nothing "
+          "changes.")
+      .def(
+          "copy", [](const Array& x, nb::handle order) { return to_python(copy(x, order)); }, nb::arg("order") = "C",
+          nb::sig("def copy(self, order: str = 'C') -> ndarray"), "A copy with its own memory.")
       .def("__copy__", [](const Array& x) { return to_python(copy(x, nb::none())); })
-      .def("__deepcopy__", [](const Array& x, nb::handle) { return to_python(copy(x, nb::none())); }, nb::arg("memo"))
-      .def("fill", [](const Array& x, nb::handle value) {
-            if (is_array(value.ptr()) && array_of(value.ptr()).ndim() != 0) throw ValueError("fill: the value must be a scalar");
+      .def(
+          "__deepcopy__", [](const Array& x, nb::handle) { return to_python(copy(x, nb::none())); }, nb::arg("memo"))
+      .def(
+          "fill",
+          [](const Array& x, nb::handle value) {
+            if (is_array(value.ptr()) && array_of(value.ptr()).ndim() != 0)
+              throw ValueError("fill: the value must be a scalar");
             assign_value(x, value);
-          }, nb::arg("value"), "Sets every element to a scalar.")
-      .def("set", [](const Array& x, nb::handle array) { assign_value(x, array); }, nb::arg("array"),
-           "Copies the elements of an array of any library into this one.")
+          },
+          nb::arg("value"), "Sets every element to a scalar.")
+      .def(
+          "set", [](const Array& x, nb::handle array) { assign_value(x, array); }, nb::arg("array"),
+          "Copies the elements of an array of any library into this one.")
       .def("item", item, nb::sig("def item(self, *index: int) -> bool | int | float | complex"),
            "One element as a Python scalar: the only one, or the one at a flat or full index.")
-      .def("tolist", [](nb::handle x) { return in_package("tolist")(x); }, nb::sig("def tolist(self) -> object"), "Nested lists of Python scalars.")
-      .def("tobytes", [](nb::handle x) { return numpy_view(x).attr("tobytes")(); }, nb::sig("def tobytes(self) -> bytes"), "The elements in C order, as bytes.")
-      .def("get", [](nb::handle x) { return as_numpy(x); }, nb::sig("def get(self) -> numpy.ndarray"), "A NumPy array with a copy of the elements.")
-      .def("clip", [](nb::handle x, nb::handle low, nb::handle high, nb::handle out) { return in_package("clip")(x, low, high, out); },
-           nb::arg("min") = nb::none(), nb::arg("max") = nb::none(), nb::arg("out") = nb::none(),
-           nb::sig("def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray"), "Every element held within [min, max].")
-      .def("conj", [](nb::handle x) { return in_package("conjugate")(x); }, nb::sig("def conj(self) -> ndarray"), "Complex conjugate.");
+      .def(
+          "tolist", [](nb::handle x) { return in_package("tolist")(x); }, nb::sig("def tolist(self) -> object"),
+          "Nested lists of Python scalars.")
+      .def(
+          "tobytes", [](nb::handle x) { return numpy_view(x).attr("tobytes")(); },
+          nb::sig("def tobytes(self) -> bytes"), "The elements in C order, as bytes.")
+      .def(
+          "get", [](nb::handle x) { return as_numpy(x); }, nb::sig("def get(self) -> numpy.ndarray"),
+          "A NumPy array with a copy of the elements.")
+      .def(
+          "clip",
+          [](nb::handle x, nb::handle low, nb::handle high, nb::handle out) {
+            return in_package("clip")(x, low, high, out);
+          },
+          nb::arg("min") = nb::none(), nb::arg("max") = nb::none(), nb::arg("out") = nb::none(),
+          nb::sig("def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray"),
+          "Every element held within [min, max].")
+      .def(
+          "conj", [](nb::handle x) { return in_package("conjugate")(x); }, nb::sig("def conj(self) -> ndarray"),
+          "Complex conjugate.");
 }
 
-#define IRUKA_REDUCTION(name, row, documentation)                                                                          \
-  type.def(name, method_of_row<row>, nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(),                           \
-           nb::arg("out") = nb::none(), nb::arg("keepdims") = false,                                                        \
-           nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, " \
-                   "keepdims: bool = False) -> ndarray"), documentation)
-#define IRUKA_SELECTION(name, row, documentation)                                                                           \
-  type.def(name, method_without_dtype<row>, nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(),                      \
-           nb::arg("keepdims") = false,                                                                                     \
-           nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "             \
-                   "keepdims: bool = False) -> ndarray"), documentation)
+#define IRUKA_REDUCTION(name, row, documentation)                                                                      \
+  type.def(                                                                                                            \
+      name, method_of_row<row>, nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(),                           \
+      nb::arg("out") = nb::none(), nb::arg("keepdims") = false,                                                        \
+      nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, " \
+              "keepdims: bool = False) -> ndarray"),                                                                   \
+      documentation)
+#define IRUKA_SELECTION(name, row, documentation)                                                               \
+  type.def(name, method_without_dtype<row>, nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(),          \
+           nb::arg("keepdims") = false,                                                                         \
+           nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, " \
+                   "keepdims: bool = False) -> ndarray"),                                                       \
+           documentation)
 
 void bind_reductions(ArrayClass& type) {
   IRUKA_REDUCTION("sum", kSum, "Sum along axes (all of them without one).");
@@ -229,27 +286,43 @@ void bind_reductions(ArrayClass& type) {
 #undef IRUKA_SELECTION
 
 void bind_protocols(ArrayClass& type) {
-  type.def("__repr__", [](nb::handle x) { return numpy_attribute("array_repr")(numpy_view(x)); }, nb::sig("def __repr__(self) -> str"))
+  type.def(
+          "__repr__", [](nb::handle x) { return numpy_attribute("array_repr")(numpy_view(x)); },
+          nb::sig("def __repr__(self) -> str"))
       .def("__str__", [](nb::handle x) { return nb::str(numpy_view(x)); })
-      .def("__format__", [](nb::handle x, nb::handle spec) { return in_package("format_array")(x, spec); }, nb::sig("def __format__(self, spec: str) -> str"))
-      .def("__complex__", [](const Array& x) {
-            if (x.size() != 1) throw TypeError("complex: only an array of one element can be converted to a Python scalar");
+      .def(
+          "__format__", [](nb::handle x, nb::handle spec) { return in_package("format_array")(x, spec); },
+          nb::sig("def __format__(self, spec: str) -> str"))
+      .def(
+          "__complex__",
+          [](const Array& x) {
+            if (x.size() != 1)
+              throw TypeError("complex: only an array of one element can be converted to a Python scalar");
             std::complex<double> value = x.item().as_complex();
             return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
-          }, nb::sig("def __complex__(self) -> complex"))
-      .def("__reduce_ex__", [](nb::handle x, int) { return in_package("reduce_array")(x); }, nb::sig("def __reduce_ex__(self, protocol: int) -> tuple"))
+          },
+          nb::sig("def __complex__(self) -> complex"))
+      .def(
+          "__reduce_ex__", [](nb::handle x, int) { return in_package("reduce_array")(x); },
+          nb::sig("def __reduce_ex__(self, protocol: int) -> tuple"))
       .def("__array__", numpy_protocol, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype=None, copy: bool | None = None) -> numpy.ndarray"))
-      .def("__array_ufunc__", [](nb::args arguments, nb::kwargs keywords) {
-            return in_package("array_ufunc")(*arguments, **keywords);
-          }, nb::sig("def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object"))
-      .def("__dlpack__", [](nb::handle x, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
+      .def(
+          "__array_ufunc__",
+          [](nb::args arguments, nb::kwargs keywords) { return in_package("array_ufunc")(*arguments, **keywords); },
+          nb::sig("def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object"))
+      .def(
+          "__dlpack__",
+          [](nb::handle x, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
             return to_dlpack(x, max_version, device, copy);
-          }, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
-           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
-           nb::sig("def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, "
-                   "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object"))
-      .def("__dlpack_device__", [](const Array&) { return nb::make_tuple(1, 0); }, nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
+          },
+          nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+          nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
+          nb::sig("def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, "
+                  "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object"))
+      .def(
+          "__dlpack_device__", [](const Array&) { return nb::make_tuple(1, 0); },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
 }
 
 }  // namespace
@@ -260,9 +333,12 @@ void bind_array(nb::module_& module) {
                   "An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; "
                   "iruka.array, zeros, arange and their neighbours make filled ones.");
   array_type = reinterpret_cast<PyTypeObject*>(type.ptr());
-  type.def("__init__", [](Array* self, nb::handle shape, nb::handle dtype) {
-            new (self) Array(Array::empty(to_dims(shape, "ndarray: shape"), to_dtype(dtype)));
-          }, nb::arg("shape"), nb::arg("dtype") = "float64", nb::sig("def __init__(self, shape, dtype='float64') -> None"));
+  type.def(
+      "__init__",
+      [](Array* self, nb::handle shape, nb::handle dtype) {
+        new (self) Array(Array::empty(to_dims(shape, "ndarray: shape"), to_dtype(dtype)));
+      },
+      nb::arg("shape"), nb::arg("dtype") = "float64", nb::sig("def __init__(self, shape, dtype='float64') -> None"));
   bind_attributes(type);
   bind_views(type);
   bind_copies(type);

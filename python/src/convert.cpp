@@ -16,9 +16,7 @@ PyObject* wrap(Array array) {
   return object.release().ptr();
 }
 
-nb::object package_attribute(const char* module, const char* name) {
-  return nb::module_::import_(module).attr(name);
-}
+nb::object package_attribute(const char* module, const char* name) { return nb::module_::import_(module).attr(name); }
 
 nb::object numpy_attribute(const char* name) { return package_attribute("numpy", name); }
 
@@ -48,12 +46,14 @@ std::string text_of(nb::handle object) {
 Dtype from_numpy_dtype(nb::handle dtype) {
   std::string name = text_of(dtype.attr("name"));
   if (!nb::cast<bool>(dtype.attr("isnative"))) {
-    throw TypeError("dtype " + text_of(nb::repr(dtype)) + " is not in this machine's byte order; convert it with NumPy first");
+    throw TypeError("dtype " + text_of(nb::repr(dtype)) +
+                    " is not in this machine's byte order; convert it with NumPy first");
   }
   try {
     return parse_dtype(name);
   } catch (const TypeError&) {
-    throw TypeError("dtype '" + name + "' is not supported; supported are bool, int8 to int64, uint8 to uint64, "
+    throw TypeError("dtype '" + name +
+                    "' is not supported; supported are bool, int8 to int64, uint8 to uint64, "
                     "float16, bfloat16, float32, float64, complex64 and complex128");
   }
 }
@@ -121,7 +121,8 @@ Dims to_dims(nb::handle object, const char* what) {
   nb::object sequence = nb::steal(PySequence_Fast(object.ptr(), ""));
   if (!sequence.is_valid()) {
     PyErr_Clear();
-    throw TypeError(std::string(what) + " must be an integer or a sequence of integers, not " + text_of(nb::repr(object)));
+    throw TypeError(std::string(what) + " must be an integer or a sequence of integers, not " +
+                    text_of(nb::repr(object)));
   }
   Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.ptr());
   if (size > kMaxRank) {

@@ -58,7 +58,8 @@ class Operand {
   Scalar scalar_;
 };
 
-/// Lets other Python threads run while much work is done. Giving the GIL away costs about 0.1 us, so small work keeps it.
+/// Lets other Python threads run while much work is done. Giving the GIL away costs about 0.1 us, so small work keeps
+/// it.
 class GilRelease {
  public:
   explicit GilRelease(int64_t elements) : state_(elements >= kLarge ? PyEval_SaveThread() : nullptr) {}

@@ -7,7 +7,7 @@ namespace iruka::python {
 
 namespace {
 
-unsigned long main_thread = 0;  // Python's, as threading.main_thread().ident says
+unsigned long main_thread = 0;        // Python's, as threading.main_thread().ident says
 PyObject* pending_interrupt[3] = {};  // what a signal handler raised, while C++ unwinds
 
 /// Called now and then while a kernel runs, with or without the GIL; only the main thread sees signals.

@@ -54,19 +54,23 @@ constexpr int64_t kLargeWork = GilRelease::kLarge;
 
 void bind_image(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_image", "Codecs; iruka.image gives them defaults.");
-  module.def("imdecode", [](nb::handle data, const std::string& mode, nb::handle max_pixels,
-                            bool apply_orientation) {
-    image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
-    Bytes bytes(data);
-    GilRelease release(kLargeWork);
-    return image::imdecode(bytes.span(), options);
-  }, nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
-  module.def("imread", [](const std::string& path, const std::string& mode, nb::handle max_pixels,
-                          bool apply_orientation) {
-    image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
-    GilRelease release(kLargeWork);
-    return image::imread(path, options);
-  }, nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
+  module.def(
+      "imdecode",
+      [](nb::handle data, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
+        image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
+        Bytes bytes(data);
+        GilRelease release(kLargeWork);
+        return image::imdecode(bytes.span(), options);
+      },
+      nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
+  module.def(
+      "imread",
+      [](const std::string& path, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
+        image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
+        GilRelease release(kLargeWork);
+        return image::imread(path, options);
+      },
+      nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
   module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression) {
     Array picture = picture_of(object);
     std::vector<uint8_t> encoded;

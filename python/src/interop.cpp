@@ -34,8 +34,8 @@ Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& stride
     int64_t reach = (shape[axis] - 1) * strides[axis];
     (reach < 0 ? low : high) += reach;
   }
-  auto buffer = std::make_shared<Buffer>(cpu(), static_cast<char*>(data) + low, static_cast<size_t>(high - low), writable,
-                                         std::move(release));
+  auto buffer = std::make_shared<Buffer>(cpu(), static_cast<char*>(data) + low, static_cast<size_t>(high - low),
+                                         writable, std::move(release));
   return Array(std::move(buffer), dtype, shape, strides, -low);
 }
 
@@ -119,21 +119,36 @@ namespace {
 
 const char* buffer_format(Dtype dtype) {
   switch (dtype) {
-    case Dtype::bool_: return "?";
-    case Dtype::int8: return "b";
-    case Dtype::int16: return "h";
-    case Dtype::int32: return "i";
-    case Dtype::int64: return "l";
-    case Dtype::uint8: return "B";
-    case Dtype::uint16: return "H";
-    case Dtype::uint32: return "I";
-    case Dtype::uint64: return "L";
-    case Dtype::float16: return "e";
-    case Dtype::bfloat16: return nullptr;
-    case Dtype::float32: return "f";
-    case Dtype::float64: return "d";
-    case Dtype::complex64: return "Zf";
-    case Dtype::complex128: return "Zd";
+    case Dtype::bool_:
+      return "?";
+    case Dtype::int8:
+      return "b";
+    case Dtype::int16:
+      return "h";
+    case Dtype::int32:
+      return "i";
+    case Dtype::int64:
+      return "l";
+    case Dtype::uint8:
+      return "B";
+    case Dtype::uint16:
+      return "H";
+    case Dtype::uint32:
+      return "I";
+    case Dtype::uint64:
+      return "L";
+    case Dtype::float16:
+      return "e";
+    case Dtype::bfloat16:
+      return nullptr;
+    case Dtype::float32:
+      return "f";
+    case Dtype::float64:
+      return "d";
+    case Dtype::complex64:
+      return "Zf";
+    case Dtype::complex128:
+      return "Zd";
   }
   return nullptr;
 }
@@ -156,10 +171,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   return guarded(-1, [&] {
     const Array& array = array_of(self);
     const char* format = buffer_format(array.dtype());
-    if (!format) return refuse_buffer(view, "bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");
+    if (!format)
+      return refuse_buffer(view, "bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");
     if ((flags & PyBUF_WRITABLE) && !array.writable()) return refuse_buffer(view, "the array is read-only");
     bool c_order = array.is_c_contiguous();
-    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c_order) return refuse_buffer(view, "the array is not C-contiguous");
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c_order)
+      return refuse_buffer(view, "the array is not C-contiguous");
     if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !c_order) {
       return refuse_buffer(view, "the array is not C-contiguous");
     }
@@ -195,11 +212,16 @@ dlpack::DataType to_dlpack_type(Dtype dtype) {
   auto bits = static_cast<uint8_t>(itemsize(dtype) * 8);
   if (dtype == Dtype::bfloat16) return {dlpack::kBfloat, 16, 1};
   switch (kind(dtype)) {
-    case Kind::boolean: return {dlpack::kBool, 8, 1};
-    case Kind::signed_integer: return {dlpack::kInt, bits, 1};
-    case Kind::unsigned_integer: return {dlpack::kUnsigned, bits, 1};
-    case Kind::floating: return {dlpack::kFloat, bits, 1};
-    case Kind::complex: break;
+    case Kind::boolean:
+      return {dlpack::kBool, 8, 1};
+    case Kind::signed_integer:
+      return {dlpack::kInt, bits, 1};
+    case Kind::unsigned_integer:
+      return {dlpack::kUnsigned, bits, 1};
+    case Kind::floating:
+      return {dlpack::kFloat, bits, 1};
+    case Kind::complex:
+      break;
   }
   return {dlpack::kComplex, bits, 1};
 }
@@ -231,8 +253,13 @@ nb::object export_capsule(const Array& array, const char* name, bool copied) {
     exported->strides[axis] = array.strides()[axis] / array.itemsize();
   }
   auto managed = std::make_unique<M>();
-  managed->tensor = {array.data(), {dlpack::kCpu, 0}, array.ndim(), to_dlpack_type(array.dtype()),
-                     exported->shape, exported->strides, 0};
+  managed->tensor = {array.data(),
+                     {dlpack::kCpu, 0},
+                     array.ndim(),
+                     to_dlpack_type(array.dtype()),
+                     exported->shape,
+                     exported->strides,
+                     0};
   managed->context = exported.release();
   managed->deleter = [](M* self) {
     delete static_cast<Exported*>(self->context);
@@ -263,10 +290,12 @@ nb::object to_dlpack(nb::handle self, nb::handle max_version, nb::handle device,
   Array array = array_of(self.ptr());
   if (!device.is_none()) {
     Dims wanted = to_dims(device, "__dlpack__: dl_device");
-    if (!(wanted == Dims{dlpack::kCpu, 0})) throw nb::buffer_error("__dlpack__: arrays of the CPU are exported to the CPU only");
+    if (!(wanted == Dims{dlpack::kCpu, 0}))
+      throw nb::buffer_error("__dlpack__: arrays of the CPU are exported to the CPU only");
   }
   for (int axis = 0; axis < array.ndim(); axis++) {
-    if (array.strides()[axis] % array.itemsize() != 0) throw nb::buffer_error("__dlpack__: strides are not whole elements");
+    if (array.strides()[axis] % array.itemsize() != 0)
+      throw nb::buffer_error("__dlpack__: strides are not whole elements");
   }
   bool copied = !copy.is_none() && nb::cast<bool>(copy);
   if (copied) array = array.copy();
@@ -288,7 +317,8 @@ Array import_tensor(M* managed, bool writable) {
     throw nb::buffer_error("from_dlpack: the tensor is not in CPU memory");
   }
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank) {
-    throw ShapeError("from_dlpack: " + std::to_string(tensor.ndim) + " axes; arrays have at most " + std::to_string(kMaxRank));
+    throw ShapeError("from_dlpack: " + std::to_string(tensor.ndim) + " axes; arrays have at most " +
+                     std::to_string(kMaxRank));
   }
   Dtype dtype = from_dlpack_type(tensor.dtype);
   Dims shape(tensor.shape, tensor.ndim);
@@ -345,8 +375,9 @@ Array from_dlpack(nb::handle object, nb::handle copy) {
 }
 
 void bind_interop(nb::module_& module) {
-  module.def("from_dlpack", [](nb::handle object, nb::handle copy) { return to_python(from_dlpack(object, copy)); },
-             nb::arg("object"), nb::arg("copy").none());
+  module.def(
+      "from_dlpack", [](nb::handle object, nb::handle copy) { return to_python(from_dlpack(object, copy)); },
+      nb::arg("object"), nb::arg("copy").none());
   module.def("numpy_view", numpy_view, nb::arg("array"), nb::sig("def numpy_view(array: ndarray) -> numpy.ndarray"),
              "A NumPy array over the same memory.");
 }

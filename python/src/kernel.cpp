@@ -51,7 +51,8 @@ const Parameter* parameter_at(const ElementwiseKernel& kernel, Py_ssize_t k) {
 [[noreturn]] void refuse_argument(const ElementwiseKernel& kernel, Py_ssize_t k, PyObject* object) {
   const Parameter* parameter = parameter_at(kernel, k);
   std::string which = "argument " + std::to_string(k + 1);
-  if (parameter) which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
+  if (parameter)
+    which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
   throw TypeError(kernel.name() + "(): " + which + " has unsupported type " +
                   nb::repr(nb::handle(object).type()).c_str() +
                   "; a kernel takes iruka arrays and scalars: convert arrays of other libraries with iruka.asarray");
@@ -152,7 +153,8 @@ std::string calling_place() {
 
 std::string text_argument(const char* what, nb::handle object) {
   if (!PyUnicode_Check(object.ptr())) {
-    throw TypeError(std::string("ElementwiseKernel: ") + what + " must be a str, not " + nb::repr(object.type()).c_str());
+    throw TypeError(std::string("ElementwiseKernel: ") + what + " must be a str, not " +
+                    nb::repr(object.type()).c_str());
   }
   return nb::str(object).c_str();
 }
@@ -175,8 +177,8 @@ void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
 }
 
 void construct(nb::pointer_and_handle<PyKernel> self, nb::handle in_params, nb::handle out_params, nb::handle operation,
-               nb::handle name, bool reduce_dims, nb::handle preamble, bool no_return, bool return_tuple, nb::handle doc,
-               nb::kwargs keywords) {
+               nb::handle name, bool reduce_dims, nb::handle preamble, bool no_return, bool return_tuple,
+               nb::handle doc, nb::kwargs keywords) {
   KernelOptions options;
   options.reduce_dims = reduce_dims;
   options.preamble = text_argument("preamble", preamble);
@@ -207,7 +209,8 @@ nb::object parameter_dtype(const Parameter& parameter) {
 nb::dict cached_codes(const PyKernel& self) {
   nb::dict codes;
   int64_t number = 0;
-  for (const std::string& text : self.kernel.generated_sources()) codes[nb::int_(number++)] = nb::str(text.c_str(), text.size());
+  for (const std::string& text : self.kernel.generated_sources())
+    codes[nb::int_(number++)] = nb::str(text.c_str(), text.size());
   return codes;
 }
 
@@ -241,9 +244,11 @@ void bind_parameter(nb::module_& module) {
   nb::class_<Parameter>(module, "ParameterInfo", "One parameter of a kernel.")
       .def_ro("name", &Parameter::name, "Name that the body sees.")
       .def_ro("type", &Parameter::type, "Type as written: 'float32', or a placeholder's letter.")
-      .def_prop_ro("dtype", parameter_dtype, nb::sig("def dtype(self) -> numpy.dtype | None"), "Its numpy.dtype; None for a placeholder.")
-      .def_prop_ro("ctype", [](const Parameter& p) { return p.dtype ? std::string(info(*p.dtype).c_type) : p.type; },
-                   "C++ type that the body sees; for a placeholder its letter.")
+      .def_prop_ro("dtype", parameter_dtype, nb::sig("def dtype(self) -> numpy.dtype | None"),
+                   "Its numpy.dtype; None for a placeholder.")
+      .def_prop_ro(
+          "ctype", [](const Parameter& p) { return p.dtype ? std::string(info(*p.dtype).c_type) : p.type; },
+          "C++ type that the body sees; for a placeholder its letter.")
       .def_ro("raw", &Parameter::raw, "Whether the body sees the whole array.")
       .def_ro("is_const", &Parameter::is_const, "Whether the body may only read it.")
       .def("__repr__", [](const Parameter& p) { return "<ParameterInfo " + parameter_text(p) + ">"; });
@@ -272,33 +277,52 @@ iruka.errors.CompileError, with the line and a caret, for a body that is not C++
 void bind_kernel(nb::module_& module) {
   bind_parameter(module);
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
-  nb::class_<PyKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(), nb::is_weak_referenceable(),
-                       kDocumentation)
+  nb::class_<PyKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(),
+                       nb::is_weak_referenceable(), kDocumentation)
       .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
-           nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true, nb::arg("preamble") = "",
-           nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "", nb::arg("kwargs"),
-           nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', "
-                   "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "
-                   "doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None"))
-      .def_prop_ro("name", [](const PyKernel& k) { return k.kernel.name(); }, "The kernel's name.")
-      .def_prop_ro("operation", [](const PyKernel& k) { return k.kernel.operation(); }, "The body.")
-      .def_prop_ro("preamble", [](const PyKernel& k) { return k.kernel.options().preamble; }, "Helper functions and types.")
-      .def_prop_ro("reduce_dims", [](const PyKernel& k) { return k.kernel.options().reduce_dims; }, "Whether axes are merged.")
-      .def_prop_ro("no_return", [](const PyKernel& k) { return k.kernel.options().no_return; }, "Whether a call returns None.")
-      .def_prop_ro("return_tuple", [](const PyKernel& k) { return k.kernel.options().return_tuple; }, "Whether a call always returns a tuple.")
-      .def_prop_ro("in_params", [](const PyKernel& k) { return parameters(k.kernel.in_params()); },
-                   nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
-      .def_prop_ro("out_params", [](const PyKernel& k) { return parameters(k.kernel.out_params()); },
-                   nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
-      .def_prop_ro("params", [](const PyKernel& k) { return parameters(k.kernel.in_params()) + parameters(k.kernel.out_params()); },
-                   nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
-      .def_prop_ro("nin", [](const PyKernel& k) { return k.kernel.nin(); }, "Number of inputs.")
-      .def_prop_ro("nout", [](const PyKernel& k) { return k.kernel.nout(); }, "Number of outputs.")
-      .def_prop_ro("nargs", [](const PyKernel& k) { return k.kernel.nin() + k.kernel.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[int, str]"), "Texts generated so far, by number.")
+           nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true,
+           nb::arg("preamble") = "", nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "",
+           nb::arg("kwargs"),
+           nb::sig(
+               "def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', "
+               "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "
+               "doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None"))
+      .def_prop_ro(
+          "name", [](const PyKernel& k) { return k.kernel.name(); }, "The kernel's name.")
+      .def_prop_ro(
+          "operation", [](const PyKernel& k) { return k.kernel.operation(); }, "The body.")
+      .def_prop_ro(
+          "preamble", [](const PyKernel& k) { return k.kernel.options().preamble; }, "Helper functions and types.")
+      .def_prop_ro(
+          "reduce_dims", [](const PyKernel& k) { return k.kernel.options().reduce_dims; }, "Whether axes are merged.")
+      .def_prop_ro(
+          "no_return", [](const PyKernel& k) { return k.kernel.options().no_return; }, "Whether a call returns None.")
+      .def_prop_ro(
+          "return_tuple", [](const PyKernel& k) { return k.kernel.options().return_tuple; },
+          "Whether a call always returns a tuple.")
+      .def_prop_ro(
+          "in_params", [](const PyKernel& k) { return parameters(k.kernel.in_params()); },
+          nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
+      .def_prop_ro(
+          "out_params", [](const PyKernel& k) { return parameters(k.kernel.out_params()); },
+          nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
+      .def_prop_ro(
+          "params",
+          [](const PyKernel& k) { return parameters(k.kernel.in_params()) + parameters(k.kernel.out_params()); },
+          nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
+      .def_prop_ro(
+          "nin", [](const PyKernel& k) { return k.kernel.nin(); }, "Number of inputs.")
+      .def_prop_ro(
+          "nout", [](const PyKernel& k) { return k.kernel.nout(); }, "Number of outputs.")
+      .def_prop_ro(
+          "nargs", [](const PyKernel& k) { return k.kernel.nin() + k.kernel.nout(); }, "Inputs and outputs together.")
+      .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[int, str]"),
+                   "Texts generated so far, by number.")
       .def_prop_ro("cached_code", cached_code, "The first text generated. Raises ValueError before the first call.")
-      .def("source", source, nb::sig("def source(self, *args, size: int | None = None) -> str"), "The C++ text made for arguments like these.")
-      .def("assembly", assembly, nb::sig("def assembly(self, *args, size: int | None = None) -> str"), "The machine code for arguments like these, as text.")
+      .def("source", source, nb::sig("def source(self, *args, size: int | None = None) -> str"),
+           "The C++ text made for arguments like these.")
+      .def("assembly", assembly, nb::sig("def assembly(self, *args, size: int | None = None) -> str"),
+           "The machine code for arguments like these, as text.")
       .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
            "Writes source(...) to a file that is kept in the cache folder and returns its path.")
       .def("__repr__", [](const PyKernel& k) { return "<" + k.kernel.to_string() + ">"; });

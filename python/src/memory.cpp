@@ -24,9 +24,12 @@ nb::dict statistics() {
 
 const char* kind_name(KernelEvent::Kind kind) {
   switch (kind) {
-    case KernelEvent::Kind::compiled: return "compiled";
-    case KernelEvent::Kind::loaded_from_disk: return "loaded_from_disk";
-    case KernelEvent::Kind::specialised: break;
+    case KernelEvent::Kind::compiled:
+      return "compiled";
+    case KernelEvent::Kind::loaded_from_disk:
+      return "loaded_from_disk";
+    case KernelEvent::Kind::specialised:
+      break;
   }
   return "specialised";
 }
@@ -43,22 +46,37 @@ nb::list history() {
 }  // namespace
 
 void bind_memory(nb::module_& module) {
-  module.def("memory_statistics", statistics,
-             "The CPU pool in bytes: used, held for reuse, peak, limit (0: none); and its numbers of allocations and reuses.");
-  module.def("set_memory_limit", [](nb::handle bytes) {
-    int64_t limit = to_int64(bytes, "set_memory_limit: bytes");
-    if (limit < 0) throw ValueError("set_memory_limit: the limit must not be negative, but is " + std::to_string(limit));
-    set_memory_limit(static_cast<size_t>(limit));
-  }, nb::arg("bytes"), "Most bytes that the CPU pool may hold; 0 lifts the limit.");
+  module.def(
+      "memory_statistics", statistics,
+      "The CPU pool in bytes: used, held for reuse, peak, limit (0: none); and its numbers of allocations and reuses.");
+  module.def(
+      "set_memory_limit",
+      [](nb::handle bytes) {
+        int64_t limit = to_int64(bytes, "set_memory_limit: bytes");
+        if (limit < 0)
+          throw ValueError("set_memory_limit: the limit must not be negative, but is " + std::to_string(limit));
+        set_memory_limit(static_cast<size_t>(limit));
+      },
+      nb::arg("bytes"), "Most bytes that the CPU pool may hold; 0 lifts the limit.");
   module.def("free_held_memory", &free_held_memory, "Gives memory that no array uses back to the system.");
   module.def("kernel_history", history, nb::sig("def kernel_history() -> list[iruka._kernel.KernelEvent]"),
              "What was compiled, found on disk or specialised in this process, in order.");
   module.def("clear_kernel_history", &clear_kernel_history, "Empties kernel_history().");
-  module.def("clear_cache", [] { GilRelease release(GilRelease::kLarge); clear_cache(); },
-             "Forgets compiled kernels in memory and deletes the disk cache. Running kernels are safe.");
+  module.def(
+      "clear_cache",
+      [] {
+        GilRelease release(GilRelease::kLarge);
+        clear_cache();
+      },
+      "Forgets compiled kernels in memory and deletes the disk cache. Running kernels are safe.");
   module.def("cache_directory", &cache_directory, "The folder of the disk cache, or '' where none can be had.");
-  module.def("finish_background_compilation", [] { GilRelease release(GilRelease::kLarge); finish_background_compilation(); },
-             "Waits until kernels being specialised in the background are ready.");
+  module.def(
+      "finish_background_compilation",
+      [] {
+        GilRelease release(GilRelease::kLarge);
+        finish_background_compilation();
+      },
+      "Waits until kernels being specialised in the background are ready.");
 }
 
 }  // namespace iruka::python

@@ -18,11 +18,12 @@ constexpr int kMaxOperands = 8;
 /// An `out` must hold the result's shape, and a dtype it can be cast to.
 void check_out(const char* function, const Array& out, const Dims& shape, Dtype dtype) {
   if (!(out.shape() == shape)) {
-    throw ShapeError(std::string(function) + ": out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
+    throw ShapeError(std::string(function) + ": out has shape " + to_string(out.shape()) + ", the result " +
+                     to_string(shape));
   }
   if (!can_cast_same_kind(dtype, out.dtype())) {
-    throw TypeError(std::string(function) + ": cannot cast the result from " + name(dtype) + " to " + name(out.dtype()) +
-                    " by the rule 'same_kind'");
+    throw TypeError(std::string(function) + ": cannot cast the result from " + name(dtype) + " to " +
+                    name(out.dtype()) + " by the rule 'same_kind'");
   }
 }
 
@@ -74,8 +75,9 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
     CallKeywords given(function.name(), keywords);
     Py_ssize_t count = PyTuple_GET_SIZE(positional);
     if (count < function.nin() || count > function.nin() + function.nout()) {
-      throw TypeError(std::string(function.name()) + "() takes " + std::to_string(function.nin()) + " inputs and up to " +
-                      std::to_string(function.nout()) + " outputs, but " + std::to_string(count) + " arguments were given");
+      throw TypeError(std::string(function.name()) + "() takes " + std::to_string(function.nin()) +
+                      " inputs and up to " + std::to_string(function.nout()) + " outputs, but " +
+                      std::to_string(count) + " arguments were given");
     }
     Operand operands[kMaxOperands];
     std::vector<Argument> arguments;
@@ -84,8 +86,8 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
     for (int k = 0; k < function.nin(); k++) {
       PyObject* object = PyTuple_GET_ITEM(positional, k);
       if (!operands[k].take(object, false)) {
-        throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) + " is neither an array nor a scalar but " +
-                        nb::repr(nb::handle(object).type()).c_str());
+        throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) +
+                        " is neither an array nor a scalar but " + nb::repr(nb::handle(object).type()).c_str());
       }
       arguments.push_back(operands[k].argument());
       size = std::max(size, operands[k].size());
@@ -102,8 +104,8 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
     }
     if (outputs.size() == 1 && outputs[0].is_none()) outputs.clear();
     if (!outputs.empty() && outputs.size() != static_cast<size_t>(function.nout())) {
-      throw ValueError(std::string(function.name()) + "(): " + std::to_string(outputs.size()) + " outputs are given where it has " +
-                       std::to_string(function.nout()));
+      throw ValueError(std::string(function.name()) + "(): " + std::to_string(outputs.size()) +
+                       " outputs are given where it has " + std::to_string(function.nout()));
     }
     for (const nb::object& out : outputs) arguments.push_back(Argument(out_array(function.name(), out)));
     std::optional<Dtype> dtype = to_optional_dtype(given.dtype);
@@ -166,24 +168,28 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
 
 void bind_rows(nb::module_& module) {
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_elementwise)}, {0, nullptr}};
-  nb::class_<ElementwiseFunction>(module, "ElementwiseFunction", nb::type_slots(slots), nb::dynamic_attr(),
-                                  "A function of every element: f(x, ..., out=None, dtype=None). Inputs are arrays, scalars or "
-                                  "anything array-like; they broadcast and promote as in NumPy 2.")
+  nb::class_<ElementwiseFunction>(
+      module, "ElementwiseFunction", nb::type_slots(slots), nb::dynamic_attr(),
+      "A function of every element: f(x, ..., out=None, dtype=None). Inputs are arrays, scalars or "
+      "anything array-like; they broadcast and promote as in NumPy 2.")
       .def(nb::init<const char*>(), nb::arg("name"))
       .def_prop_ro("nin", &ElementwiseFunction::nin, "Number of inputs.")
       .def_prop_ro("nout", &ElementwiseFunction::nout, "Number of outputs.")
-      .def_prop_ro("nargs", [](const ElementwiseFunction& f) { return f.nin() + f.nout(); }, "Inputs and outputs together.")
+      .def_prop_ro(
+          "nargs", [](const ElementwiseFunction& f) { return f.nin() + f.nout(); }, "Inputs and outputs together.")
       .def_prop_ro("_documentation", &ElementwiseFunction::documentation)
       .def("__repr__", [](const ElementwiseFunction& f) { return "<iruka function '" + std::string(f.name()) + "'>"; });
   nb::class_<ReductionFunction>(module, "ReductionFunction", nb::dynamic_attr(), "A function that folds axes away.")
       .def(nb::init<const char*>(), nb::arg("name"))
       .def_prop_ro("_documentation", &ReductionFunction::documentation)
-      .def("__call__", [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims) {
-             return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims);
-           }, nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),
-           nb::arg("keepdims") = false,
-           nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
-                   "out: ndarray | None = None, keepdims: bool = False) -> ndarray"))
+      .def(
+          "__call__",
+          [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out,
+             bool keepdims) { return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims); },
+          nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),
+          nb::arg("keepdims") = false,
+          nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
+                  "out: ndarray | None = None, keepdims: bool = False) -> ndarray"))
       .def("__repr__", [](const ReductionFunction& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
   module.def("elementwise_names", &elementwise_names, "Names of every elementwise function.");
   module.def("reduction_names", &reduction_names, "Names of every reduction.");
@@ -191,29 +197,51 @@ void bind_rows(nb::module_& module) {
 
 void bind_creation(nb::module_& module) {
   module.def("as_array", [](nb::handle object) { return to_python(as_operand(object, "asarray")); });
-  module.def("empty", [](nb::handle shape, nb::handle dtype) {
-    return to_python(iruka::empty(to_dims(shape, "empty: shape"), to_dtype(dtype)));
-  }, nb::arg("shape"), nb::arg("dtype").none());
-  module.def("zeros", [](nb::handle shape, nb::handle dtype) {
-    return to_python(iruka::zeros(to_dims(shape, "zeros: shape"), to_dtype(dtype)));
-  }, nb::arg("shape"), nb::arg("dtype").none());
-  module.def("ones", [](nb::handle shape, nb::handle dtype) {
-    return to_python(iruka::ones(to_dims(shape, "ones: shape"), to_dtype(dtype)));
-  }, nb::arg("shape"), nb::arg("dtype").none());
-  module.def("full", [](nb::handle shape, nb::handle value, nb::handle dtype) {
-    return to_python(iruka::full(to_dims(shape, "full: shape"), scalar_of(value, "full"), to_optional_dtype(dtype)));
-  }, nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
-  module.def("arange", [](nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
-    return to_python(arange(start, stop, step, dtype));
-  }, nb::arg("start"), nb::arg("stop").none(), nb::arg("step").none(), nb::arg("dtype").none());
-  module.def("linspace", [](double start, double stop, int64_t count, bool endpoint, nb::handle dtype) {
-    return to_python(iruka::linspace(start, stop, count, endpoint, to_dtype(dtype)));
-  }, nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("dtype").none());
-  module.def("eye", [](int64_t rows, nb::handle columns, int64_t k, nb::handle dtype) {
-    std::optional<int64_t> width;
-    if (!columns.is_none()) width = to_int64(columns, "eye: M");
-    return to_python(iruka::eye(rows, width, k, to_dtype(dtype)));
-  }, nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype").none());
+  module.def(
+      "empty",
+      [](nb::handle shape, nb::handle dtype) {
+        return to_python(iruka::empty(to_dims(shape, "empty: shape"), to_dtype(dtype)));
+      },
+      nb::arg("shape"), nb::arg("dtype").none());
+  module.def(
+      "zeros",
+      [](nb::handle shape, nb::handle dtype) {
+        return to_python(iruka::zeros(to_dims(shape, "zeros: shape"), to_dtype(dtype)));
+      },
+      nb::arg("shape"), nb::arg("dtype").none());
+  module.def(
+      "ones",
+      [](nb::handle shape, nb::handle dtype) {
+        return to_python(iruka::ones(to_dims(shape, "ones: shape"), to_dtype(dtype)));
+      },
+      nb::arg("shape"), nb::arg("dtype").none());
+  module.def(
+      "full",
+      [](nb::handle shape, nb::handle value, nb::handle dtype) {
+        return to_python(
+            iruka::full(to_dims(shape, "full: shape"), scalar_of(value, "full"), to_optional_dtype(dtype)));
+      },
+      nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
+  module.def(
+      "arange",
+      [](nb::handle start, nb::handle stop, nb::handle step, nb::handle dtype) {
+        return to_python(arange(start, stop, step, dtype));
+      },
+      nb::arg("start"), nb::arg("stop").none(), nb::arg("step").none(), nb::arg("dtype").none());
+  module.def(
+      "linspace",
+      [](double start, double stop, int64_t count, bool endpoint, nb::handle dtype) {
+        return to_python(iruka::linspace(start, stop, count, endpoint, to_dtype(dtype)));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("dtype").none());
+  module.def(
+      "eye",
+      [](int64_t rows, nb::handle columns, int64_t k, nb::handle dtype) {
+        std::optional<int64_t> width;
+        if (!columns.is_none()) width = to_int64(columns, "eye: M");
+        return to_python(iruka::eye(rows, width, k, to_dtype(dtype)));
+      },
+      nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype").none());
 }
 
 void bind_joining(nb::module_& module) {
@@ -242,9 +270,11 @@ void bind_joining(nb::module_& module) {
     }
     return dtype_object(iruka::result_type(arguments));
   });
-  module.def("promote_types", [](nb::handle a, nb::handle b) { return dtype_object(promote(to_dtype(a), to_dtype(b))); });
-  module.def("dtype_of", [](nb::handle object) { return dtype_object(to_dtype(object)); },
-             "The numpy.dtype of anything dtype-like. Raises TypeError for one that arrays cannot have.");
+  module.def("promote_types",
+             [](nb::handle a, nb::handle b) { return dtype_object(promote(to_dtype(a), to_dtype(b))); });
+  module.def(
+      "dtype_of", [](nb::handle object) { return dtype_object(to_dtype(object)); },
+      "The numpy.dtype of anything dtype-like. Raises TypeError for one that arrays cannot have.");
   module.def("broadcast_shapes", [](nb::args shapes) {
     std::vector<Dims> dims;
     for (nb::handle shape : shapes) dims.push_back(to_dims(shape, "broadcast_shapes: shape"));
@@ -252,11 +282,14 @@ void bind_joining(nb::module_& module) {
     for (const Dims& d : dims) pointers.push_back(&d);
     return from_dims(iruka::broadcast_shapes(pointers));
   });
-  module.def("norm", [](nb::handle x, nb::handle order, nb::handle axis, bool keepdims) {
-    std::optional<double> p;
-    if (!order.is_none()) p = nb::cast<double>(order);
-    return to_python(linalg::norm(as_operand(x, "norm"), p, reduction_axes(axis), keepdims));
-  }, nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
+  module.def(
+      "norm",
+      [](nb::handle x, nb::handle order, nb::handle axis, bool keepdims) {
+        std::optional<double> p;
+        if (!order.is_none()) p = nb::cast<double>(order);
+        return to_python(linalg::norm(as_operand(x, "norm"), p, reduction_axes(axis), keepdims));
+      },
+      nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
 }
 
 }  // namespace

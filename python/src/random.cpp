@@ -11,19 +11,31 @@ void bind_random(nb::module_& parent) {
     if (seed < 0) throw ValueError("seed: the seed must not be negative, but is " + std::to_string(seed));
     random::seed(static_cast<uint64_t>(seed));
   });
-  module.def("random", [](nb::handle shape, nb::handle dtype) {
-    return to_python(random::random(to_dims(shape, "random: size"), to_dtype(dtype)));
-  }, nb::arg("shape"), nb::arg("dtype").none());
-  module.def("randint", [](nb::handle low, nb::handle high, nb::handle shape, nb::handle dtype) {
-    return to_python(random::randint(to_int64(low, "randint: low"), to_int64(high, "randint: high"),
-                                     to_dims(shape, "randint: size"), to_dtype(dtype)));
-  }, nb::arg("low"), nb::arg("high"), nb::arg("shape"), nb::arg("dtype"));
-  module.def("normal", [](double mean, double deviation, nb::handle shape, nb::handle dtype) {
-    return to_python(random::normal(mean, deviation, to_dims(shape, "normal: size"), to_dtype(dtype)));
-  }, nb::arg("first"), nb::arg("second"), nb::arg("shape"), nb::arg("dtype").none());
-  module.def("uniform", [](double low, double high, nb::handle shape, nb::handle dtype) {
-    return to_python(random::uniform(low, high, to_dims(shape, "uniform: size"), to_dtype(dtype)));
-  }, nb::arg("first"), nb::arg("second"), nb::arg("shape"), nb::arg("dtype").none());
+  module.def(
+      "random",
+      [](nb::handle shape, nb::handle dtype) {
+        return to_python(random::random(to_dims(shape, "random: size"), to_dtype(dtype)));
+      },
+      nb::arg("shape"), nb::arg("dtype").none());
+  module.def(
+      "randint",
+      [](nb::handle low, nb::handle high, nb::handle shape, nb::handle dtype) {
+        return to_python(random::randint(to_int64(low, "randint: low"), to_int64(high, "randint: high"),
+                                         to_dims(shape, "randint: size"), to_dtype(dtype)));
+      },
+      nb::arg("low"), nb::arg("high"), nb::arg("shape"), nb::arg("dtype"));
+  module.def(
+      "normal",
+      [](double mean, double deviation, nb::handle shape, nb::handle dtype) {
+        return to_python(random::normal(mean, deviation, to_dims(shape, "normal: size"), to_dtype(dtype)));
+      },
+      nb::arg("first"), nb::arg("second"), nb::arg("shape"), nb::arg("dtype").none());
+  module.def(
+      "uniform",
+      [](double low, double high, nb::handle shape, nb::handle dtype) {
+        return to_python(random::uniform(low, high, to_dims(shape, "uniform: size"), to_dtype(dtype)));
+      },
+      nb::arg("first"), nb::arg("second"), nb::arg("shape"), nb::arg("dtype").none());
 }
 
 }  // namespace iruka::python

@@ -10,8 +10,25 @@ import numpy as np
 import iruka
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-NUMPY_DTYPES = [np.dtype(name) for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-                                            "float16", "float32", "float64", "complex64", "complex128")]
+NUMPY_DTYPES = [
+    np.dtype(name)
+    for name in (
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    )
+]
 DTYPES = NUMPY_DTYPES + [BFLOAT16]
 DTYPE_IDS = [d.name for d in DTYPES]
 
@@ -49,8 +66,14 @@ def layouts(array):
 
 def widened(array):
     """A NumPy array in the next larger precision, for a reference that is more exact than what is tested."""
-    wider = {"bfloat16": "float64", "float16": "float64", "float32": "float64", "float64": "longdouble",
-             "complex64": "complex128", "complex128": "clongdouble"}
+    wider = {
+        "bfloat16": "float64",
+        "float16": "float64",
+        "float32": "float64",
+        "float64": "longdouble",
+        "complex64": "complex128",
+        "complex128": "clongdouble",
+    }
     return array.astype(wider[array.dtype.name]) if array.dtype.name in wider else array
 
 
@@ -100,14 +123,19 @@ def _assert_parts(actual, reference, dtype, ulps, size, message):
     with np.errstate(all="ignore"):
         reference = overflowed(reference, dtype)
         tolerance = ulps * np.maximum(size * epsilon(dtype), smallest(dtype))
-        fine = (actual == reference) | (np.isnan(actual) & np.isnan(reference)) | (np.abs(actual - reference) <= tolerance)
+        fine = (
+            (actual == reference) | (np.isnan(actual) & np.isnan(reference)) | (np.abs(actual - reference) <= tolerance)
+        )
     if not np.all(fine):
         first = np.unravel_index(np.argmin(fine), fine.shape)
-        raise AssertionError(f"{message}: element {tuple(map(int, first))} is {actual[first]!r}, expected {reference[first]!r} "
-                             f"within {ulps} ulps of {np.dtype(dtype).name}; {np.sum(~fine)} of {fine.size} differ")
+        raise AssertionError(
+            f"{message}: element {tuple(map(int, first))} is {actual[first]!r}, expected {reference[first]!r} "
+            f"within {ulps} ulps of {np.dtype(dtype).name}; {np.sum(~fine)} of {fine.size} differ"
+        )
 
 
 def run_python(code, timeout=120, **environment):
     """Runs a program in a new process; returns what it did."""
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout,
-                          env={**os.environ, **environment})
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, env={**os.environ, **environment}
+    )

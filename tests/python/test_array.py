@@ -225,9 +225,21 @@ def test_copies():
     assert_same(b.copy(order="F"), np.arange(6).reshape(2, 3))
 
 
-@pytest.mark.parametrize("x", [np.arange(6).reshape(2, 3), np.float32([1.5, 2]), np.array(3), np.zeros((0, 2)), np.eye(3, dtype=bool),
-                               np.arange(3) + 1j, np.arange(2000), np.arange(4).astype(BFLOAT16), np.float16([1e-7, 60000])],
-                         ids=lambda x: f"{x.dtype}{x.shape}")
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.arange(6).reshape(2, 3),
+        np.float32([1.5, 2]),
+        np.array(3),
+        np.zeros((0, 2)),
+        np.eye(3, dtype=bool),
+        np.arange(3) + 1j,
+        np.arange(2000),
+        np.arange(4).astype(BFLOAT16),
+        np.float16([1e-7, 60000]),
+    ],
+    ids=lambda x: f"{x.dtype}{x.shape}",
+)
 def test_printing_is_numpys(x):
     a = iruka.array(x)
     assert repr(a) == repr(x) and str(a) == str(x)

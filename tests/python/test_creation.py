@@ -75,8 +75,28 @@ def test_eye(arguments):
     assert_same(iruka.identity(3), np.identity(3))
 
 
-@pytest.mark.parametrize("value", [3, 2.5, True, 1j, [1, 2], [[1.5, 2], [3, 4]], [], [[], []], (1, 2), [True, False], [1, 2.5, 3j],
-                                   [np.float32(1), np.float32(2)], 2**63, [2**63, 1], range(3), np.int8(3)], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [
+        3,
+        2.5,
+        True,
+        1j,
+        [1, 2],
+        [[1.5, 2], [3, 4]],
+        [],
+        [[], []],
+        (1, 2),
+        [True, False],
+        [1, 2.5, 3j],
+        [np.float32(1), np.float32(2)],
+        2**63,
+        [2**63, 1],
+        range(3),
+        np.int8(3),
+    ],
+    ids=repr,
+)
 def test_arrays_of_python_values(value):
     assert_same(iruka.array(value), np.array(value))
     assert_same(iruka.asarray(value), np.array(value))

@@ -8,10 +8,44 @@ from helpers import BFLOAT16, DTYPE_IDS, DTYPES, NUMPY_DTYPES, assert_close, ass
 
 NAMES = iruka.elementwise_names()
 # Compared with a reference in the next larger precision; the rest is exact and compared with NumPy in the same dtype.
-APPROXIMATE = {"sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "logaddexp2", "sin", "cos",
-               "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
-               "degrees", "radians", "angle", "power", "float_power", "divide", "reciprocal", "absolute", "square",
-               "multiply", "sign"}
+APPROXIMATE = {
+    "sqrt",
+    "cbrt",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "logaddexp",
+    "logaddexp2",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arctan2",
+    "hypot",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "degrees",
+    "radians",
+    "angle",
+    "power",
+    "float_power",
+    "divide",
+    "reciprocal",
+    "absolute",
+    "square",
+    "multiply",
+    "sign",
+}
 
 
 def inputs_of(name, count, dtype, rng):
@@ -29,14 +63,18 @@ def inputs_of(name, count, dtype, rng):
     if name == "ldexp":
         inputs[1] = rng.integers(-5, 6, shape)
     if kind(dtype) == "f" and count <= 2 and name != "ldexp":
-        for array, special in zip(inputs, ([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 0.25], [1.0, np.inf, 2.0, -0.0, 0.0, np.nan, 0.5])):
+        for array, special in zip(
+            inputs, ([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 0.25], [1.0, np.inf, 2.0, -0.0, 0.0, np.nan, 0.5])
+        ):
             array[0, :7] = np.array(special).astype(array.dtype)
     if name == "reciprocal" and kind(dtype) in "iu":
         inputs[0][inputs[0] == 0] = 1  # 0 by our rule, undefined in NumPy
     if name == "spacing":  # NumPy's and ml_dtypes' signs differ for 16-bit floats and for -0.0
         inputs[0] = np.abs(inputs[0]) if np.dtype(dtype).itemsize <= 2 else inputs[0] + np.dtype(dtype).type(0)
-    return [array.astype(dtype) if name not in ("where", "ldexp") or k != (0 if name == "where" else 1) else array
-            for k, array in enumerate(inputs)]
+    return [
+        array.astype(dtype) if name not in ("where", "ldexp") or k != (0 if name == "where" else 1) else array
+        for k, array in enumerate(inputs)
+    ]
 
 
 def reference_function(name):
@@ -155,7 +193,11 @@ def test_promotion_follows_numpy(a, rng):
     for b in NUMPY_DTYPES:
         y = values(b, 5, rng)
         expected = np.add(x, y)
-        assert (iruka.array(x) + iruka.array(y)).dtype == expected.dtype == iruka.result_type(iruka.array(x), iruka.array(y))
+        assert (
+            (iruka.array(x) + iruka.array(y)).dtype
+            == expected.dtype
+            == iruka.result_type(iruka.array(x), iruka.array(y))
+        )
         assert iruka.promote_types(a, b) == np.promote_types(a, b)
 
 
@@ -167,8 +209,11 @@ def test_python_scalars_are_weak(dtype, scalar, rng):
         assert_same(operation(iruka.array(x), scalar), operation(x, scalar), ulps=2)
 
 
-@pytest.mark.parametrize("scalar", [np.float64(2.5), np.float32(2.5), np.int8(3), np.uint64(7), np.bool_(True), np.complex64(1j)],
-                         ids=lambda s: s.dtype.name)
+@pytest.mark.parametrize(
+    "scalar",
+    [np.float64(2.5), np.float32(2.5), np.int8(3), np.uint64(7), np.bool_(True), np.complex64(1j)],
+    ids=lambda s: s.dtype.name,
+)
 @pytest.mark.parametrize("dtype", ["int16", "float32", "complex64"])
 def test_numpy_scalars_are_typed(dtype, scalar, rng):
     x = values(dtype, 6, rng)
@@ -195,7 +240,9 @@ def test_operators(operator, dtype, rng):
         with pytest.raises(TypeError):
             eval(f"x {operator} x", {"x": iruka.ones(3, dtype)})
         return
-    x, y = values(dtype, (4, 5), rng), np.abs(values(dtype, (4, 5), rng)) % 5 if dtype != "bool" else values(dtype, (4, 5), rng)
+    x, y = values(dtype, (4, 5), rng), (
+        np.abs(values(dtype, (4, 5), rng)) % 5 if dtype != "bool" else values(dtype, (4, 5), rng)
+    )
     y = y.astype(dtype)
     scope = {"x": x, "y": y, "a": iruka.array(x), "b": iruka.array(y)}
     try:
@@ -302,12 +349,17 @@ def test_zero_size_and_zero_rank():
 def test_isclose_and_nan_to_num():
     x, y = np.array([1.0, np.nan, np.inf, 1.0, -np.inf]), np.array([1.0 + 1e-9, np.nan, np.inf, 1.1, np.inf])
     for equal_nan in (False, True):
-        assert_same(iruka.isclose(iruka.array(x), iruka.array(y), equal_nan=equal_nan), np.isclose(x, y, equal_nan=equal_nan))
+        assert_same(
+            iruka.isclose(iruka.array(x), iruka.array(y), equal_nan=equal_nan), np.isclose(x, y, equal_nan=equal_nan)
+        )
     assert iruka.allclose(iruka.ones(3), 1.0) and not iruka.allclose(iruka.ones(3), 1.1)
     for dtype in ("float32", "float64", "float16"):
         z = np.array([np.nan, np.inf, -np.inf, 2.5], dtype)
         assert_same(iruka.nan_to_num(iruka.array(z)), np.nan_to_num(z))
-    assert_same(iruka.nan_to_num(iruka.array(x), nan=7.0, posinf=8.0, neginf=9.0), np.nan_to_num(x, nan=7.0, posinf=8.0, neginf=9.0))
+    assert_same(
+        iruka.nan_to_num(iruka.array(x), nan=7.0, posinf=8.0, neginf=9.0),
+        np.nan_to_num(x, nan=7.0, posinf=8.0, neginf=9.0),
+    )
 
 
 def test_function_objects_describe_themselves():

@@ -17,9 +17,20 @@ def add():
     return Kernel("float32 x, float32 y", "float32 z", "z = x + y;", "add")
 
 
-@pytest.mark.parametrize("name, builtin", [("ValueError", ValueError), ("ShapeError", ValueError), ("TypeError", TypeError),
-                                           ("IndexError", IndexError), ("OverflowError", OverflowError), ("CompileError", RuntimeError),
-                                           ("FileError", OSError), ("DeviceError", RuntimeError), ("OutOfMemoryError", MemoryError)])
+@pytest.mark.parametrize(
+    "name, builtin",
+    [
+        ("ValueError", ValueError),
+        ("ShapeError", ValueError),
+        ("TypeError", TypeError),
+        ("IndexError", IndexError),
+        ("OverflowError", OverflowError),
+        ("CompileError", RuntimeError),
+        ("FileError", OSError),
+        ("DeviceError", RuntimeError),
+        ("OutOfMemoryError", MemoryError),
+    ],
+)
 def test_classes(name, builtin):
     cls = getattr(errors, name)
     assert issubclass(cls, errors.Error) and issubclass(cls, builtin)
@@ -27,7 +38,9 @@ def test_classes(name, builtin):
 
 def raises(cls, builtin, *parts):
     """Our class, caught as the built-in one, whose message holds every part."""
-    return pytest.raises(builtin, check=lambda error: isinstance(error, cls) and all(str(p) in str(error) for p in parts))
+    return pytest.raises(
+        builtin, check=lambda error: isinstance(error, cls) and all(str(p) in str(error) for p in parts)
+    )
 
 
 def test_wrong_count(add):
@@ -47,7 +60,9 @@ def test_unknown_keywords(add):
 
 def test_unsupported_arguments(add):
     x = iruka.ones(3, "float32")
-    with raises(errors.TypeError, builtins.TypeError, "add", "argument 2 (float32 y)", "numpy.ndarray", "iruka.asarray"):
+    with raises(
+        errors.TypeError, builtins.TypeError, "add", "argument 2 (float32 y)", "numpy.ndarray", "iruka.asarray"
+    ):
         add(x, np.ones(3, "float32"))
     for bad in ("x", None, [1, 2], object()):
         with raises(errors.TypeError, builtins.TypeError, "add", type(bad).__name__):
@@ -109,9 +124,26 @@ def test_output_is_read_only(add):
         add(x, x, iruka.broadcast_to(x, (3,)))
 
 
-@pytest.mark.parametrize("parameters", ["float32 i", "float32 n, float32 i", "float32 _ind", "float32 float", "float32 2x", "float32 x-y",
-                                        "float32", "float33 x", "x", "float32 x float32 y", "float32 x,, float32 y",
-                                        "float32 x, float32 x", "TT x", "float32 class", "raw x"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "float32 i",
+        "float32 n, float32 i",
+        "float32 _ind",
+        "float32 float",
+        "float32 2x",
+        "float32 x-y",
+        "float32",
+        "float33 x",
+        "x",
+        "float32 x float32 y",
+        "float32 x,, float32 y",
+        "float32 x, float32 x",
+        "TT x",
+        "float32 class",
+        "raw x",
+    ],
+)
 def test_bad_parameters(parameters):
     with pytest.raises((ValueError, TypeError), match="bad_parameters") as caught:
         Kernel(parameters, "float32 z", "z = 1;", "bad_parameters")
@@ -161,7 +193,9 @@ def test_wrong_body_is_found_when_the_kernel_is_made():
 
 def test_wrong_body_of_a_placeholder_is_found_at_the_call():
     k = Kernel("T x", "T y", "y = x.nothing();", "late")
-    with raises(errors.CompileError, builtins.RuntimeError, "late", "y = x.nothing();", "^", "int32", "test_errors.py:"):
+    with raises(
+        errors.CompileError, builtins.RuntimeError, "late", "y = x.nothing();", "^", "int32", "test_errors.py:"
+    ):
         k(iruka.ones(3, "int32"))
 
 
@@ -193,7 +227,12 @@ def test_shapes_that_do_not_broadcast():
 
 
 def test_axes():
-    for call in (lambda x: x.sum(axis=2), lambda x: iruka.concatenate([x, x], -3), lambda x: x.swapaxes(0, 5), lambda x: iruka.expand_dims(x, 9)):
+    for call in (
+        lambda x: x.sum(axis=2),
+        lambda x: iruka.concatenate([x, x], -3),
+        lambda x: x.swapaxes(0, 5),
+        lambda x: iruka.expand_dims(x, 9),
+    ):
         for builtin in (IndexError, ValueError, np.exceptions.AxisError):
             with raises(errors.AxisError, builtin, "axis"):
                 call(iruka.ones((2, 3)))

@@ -80,7 +80,9 @@ def test_out_of_bounds():
         iruka.asarray(1)[0]
 
 
-@pytest.mark.parametrize("index", [[0, 1], np.array([0, 1]), True, np.True_, np.array([True, False]), 1.0, "a", b"a"], ids=repr)
+@pytest.mark.parametrize(
+    "index", [[0, 1], np.array([0, 1]), True, np.True_, np.array([True, False]), 1.0, "a", b"a"], ids=repr
+)
 def test_advanced_indexing_is_refused(index):
     a = iruka.arange(6).reshape(2, 3)
     with pytest.raises(IndexError, match="go through NumPy"):
@@ -92,7 +94,11 @@ def test_advanced_indexing_is_refused(index):
 
 
 def test_overlapping_assignment():
-    for first, second in [(slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None)), (slice(None), slice(None, None, -1))]:
+    for first, second in [
+        (slice(1, None), slice(None, -1)),
+        (slice(None, -1), slice(1, None)),
+        (slice(None), slice(None, None, -1)),
+    ]:
         x = np.arange(1000)
         a = iruka.array(x)
         expected = x.copy()
@@ -135,5 +141,11 @@ def test_read_only():
 
 def test_slice_bounds_saturate():
     x, a = np.arange(5), iruka.arange(5)
-    for s in (slice(-100, 100), slice(10**30), slice(None, -(10**30), -1), slice(4, None, -3), slice(np.int8(1), np.int8(4))):
+    for s in (
+        slice(-100, 100),
+        slice(10**30),
+        slice(None, -(10**30), -1),
+        slice(4, None, -3),
+        slice(np.int8(1), np.int8(4)),
+    ):
         assert_same(a[s], x[s])

@@ -90,9 +90,19 @@ def test_unaligned_arrays_are_copied():
         iruka.asarray(x, copy=False)
 
 
-@pytest.mark.parametrize("x, name", [(np.array(["a"]), "str"), (np.array([None]), "object"), (np.array([1], "datetime64[s]"), "datetime64"),
-                                     (np.zeros(1, np.longdouble), "longdouble|float128"), (np.zeros(1, ">f4"), "byte order"),
-                                     (np.zeros(1, "i4,f4"), "void"), (np.zeros(1, np.clongdouble), "complex256")], ids=lambda v: str(v)[:20])
+@pytest.mark.parametrize(
+    "x, name",
+    [
+        (np.array(["a"]), "str"),
+        (np.array([None]), "object"),
+        (np.array([1], "datetime64[s]"), "datetime64"),
+        (np.zeros(1, np.longdouble), "longdouble|float128"),
+        (np.zeros(1, ">f4"), "byte order"),
+        (np.zeros(1, "i4,f4"), "void"),
+        (np.zeros(1, np.clongdouble), "complex256"),
+    ],
+    ids=lambda v: str(v)[:20],
+)
 def test_unsupported_dtypes_are_named(x, name):
     for function in (iruka.asarray, iruka.array, lambda v: iruka.ones(1) + v):
         with pytest.raises(TypeError, match=name):
@@ -167,7 +177,12 @@ def test_array_ufunc(rng):
     assert_same(fraction, x % 2)
     assert_same(np.add.reduce(a), np.add.reduce(x), ulps=4)
     assert_same(np.maximum.reduce(a, axis=1), np.maximum.reduce(x, axis=1))
-    for call in (lambda: np.add.accumulate(a), lambda: np.add(a, a, where=x > 0), lambda: np.add.outer(a, a), lambda: np.matmul(a, a)):
+    for call in (
+        lambda: np.add.accumulate(a),
+        lambda: np.add(a, a, where=x > 0),
+        lambda: np.add.outer(a, a),
+        lambda: np.matmul(a, a),
+    ):
         with pytest.raises(TypeError):
             call()
     expected = x.copy()
@@ -191,7 +206,12 @@ def test_buffer_protocol(dtype, rng):
     x = values(dtype, (3, 4), rng)
     for name, a, same in layouts(x):
         view = memoryview(a)
-        assert view.shape == same.shape and view.strides == a.strides and view.itemsize == dtype.itemsize and view.nbytes == x.nbytes
+        assert (
+            view.shape == same.shape
+            and view.strides == a.strides
+            and view.itemsize == dtype.itemsize
+            and view.nbytes == x.nbytes
+        )
         assert not view.readonly and np.dtype(view.format if kind(dtype) != "c" else dtype) == dtype
         np.testing.assert_array_equal(np.asarray(view), same, err_msg=name)
     assert bytes(iruka.array(x)) == x.tobytes() == iruka.array(x).tobytes()
@@ -315,7 +335,11 @@ def test_testing_module():
     iruka.testing.assert_allclose(a + 1, np.arange(3.0) + 1 + 1e-12)
     iruka.testing.assert_array_equal(a, [0, 1, 2])
     iruka.testing.assert_array_almost_equal(a, a + 1e-9)
-    for function in (iruka.testing.assert_allclose, iruka.testing.assert_array_equal, iruka.testing.assert_array_almost_equal):
+    for function in (
+        iruka.testing.assert_allclose,
+        iruka.testing.assert_array_equal,
+        iruka.testing.assert_array_almost_equal,
+    ):
         with pytest.raises(AssertionError):
             function(a, a + 1)
 

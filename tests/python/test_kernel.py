@@ -115,7 +115,12 @@ def test_indices():
 def test_raw_arrays(rng):
     x = values("int32", (4, 5), rng)
     flat = Kernel("raw T x", "T y", "y = x[n - 1 - i];", "reversed")
-    for a, same in ((iruka.array(x), x), (iruka.array(x).T, x.T), (iruka.array(x)[:, ::2], x[:, ::2]), (iruka.array(x)[::-1], x[::-1])):
+    for a, same in (
+        (iruka.array(x), x),
+        (iruka.array(x).T, x.T),
+        (iruka.array(x)[:, ::2], x[:, ::2]),
+        (iruka.array(x)[::-1], x[::-1]),
+    ):
         assert_same(flat(a, size=same.size), same.ravel()[::-1])
     picked = Kernel("raw T x, int32 row, int32 column", "T y", "int at[] = {row, column}; y = x[at];", "by_array")
     columns = np.array([0, 4, 2], "int32")
@@ -126,9 +131,12 @@ def test_raw_arrays(rng):
 
 
 def test_raw_array_members():
-    k = Kernel("raw float32 x", "raw int64 out",
-               "out[0] = x.size(); out[1] = x.shape()[0]; out[2] = x.shape()[1]; out[3] = x.strides()[0]; out[4] = x.strides()[1]; out[5] = x.ndim;",
-               "members")
+    k = Kernel(
+        "raw float32 x",
+        "raw int64 out",
+        "out[0] = x.size(); out[1] = x.shape()[0]; out[2] = x.shape()[1]; out[3] = x.strides()[0]; out[4] = x.strides()[1]; out[5] = x.ndim;",
+        "members",
+    )
     out = iruka.zeros(6, int)
     k(iruka.zeros((3, 8), "float32")[:, ::2], out, size=1)
     assert out.tolist() == [12, 3, 4, 32, 8, 2]
@@ -136,8 +144,13 @@ def test_raw_array_members():
 
 def test_raw_arrays_bind_to_references():
     for qualifier in ("", "const "):
-        k = Kernel("raw float32 x", "float32 y", "y = second(x, i);", "by_reference",
-                   preamble=f"__device__ float second({qualifier}CArray<float, 1>& a, int i) {{ return a[i] * 2; }}")
+        k = Kernel(
+            "raw float32 x",
+            "float32 y",
+            "y = second(x, i);",
+            "by_reference",
+            preamble=f"__device__ float second({qualifier}CArray<float, 1>& a, int i) {{ return a[i] * 2; }}",
+        )
         assert k(iruka.arange(3, dtype="float32"), size=3).tolist() == [0, 2, 4]
 
 
@@ -180,22 +193,52 @@ def test_in_place_and_overlapping():
 
 
 def test_preamble_loop_prep_after_loop_and_options():
-    k = Kernel("float32 x", "float32 y", "y = helper(x) * SCALE;", "with_preamble",
-               preamble="struct Pair { float a, b; };\n__device__ __forceinline__ float helper(float v) { Pair p = {v, 1}; return p.a + p.b; }",
-               options=("-DSCALE=3",))
+    k = Kernel(
+        "float32 x",
+        "float32 y",
+        "y = helper(x) * SCALE;",
+        "with_preamble",
+        preamble="struct Pair { float a, b; };\n__device__ __forceinline__ float helper(float v) { Pair p = {v, 1}; return p.a + p.b; }",
+        options=("-DSCALE=3",),
+    )
     assert k(iruka.arange(3, dtype="float32")).tolist() == [3, 6, 9]
-    prepared = Kernel("float32 x", "float32 y", "y = x + offset;", "prepared", loop_prep="float offset = 5;", after_loop="(void)offset;")
+    prepared = Kernel(
+        "float32 x",
+        "float32 y",
+        "y = x + offset;",
+        "prepared",
+        loop_prep="float offset = 5;",
+        after_loop="(void)offset;",
+    )
     assert prepared(iruka.arange(3, dtype="float32")).tolist() == [5, 6, 7]
     fast = Kernel("float32 x", "float32 y", "y = __expf(x);", "fast", options=("--use_fast_math",))
     np.testing.assert_allclose(iruka.asnumpy(fast(iruka.arange(3, dtype="float32"))), np.exp(np.arange(3)), rtol=1e-5)
 
 
-@pytest.mark.parametrize("expression, reference", [
-    ("powf(x, 2)", lambda x: x**2), ("rsqrt(x)", lambda x: 1 / np.sqrt(x)), ("__expf(x)", np.exp), ("min(x, 2.0f)", lambda x: np.minimum(x, 2)),
-    ("max(x, 2.0f)", lambda x: np.maximum(x, 2)), ("isnan(x) ? 1 : 0", lambda x: x * 0), ("sqrtf(x)", np.sqrt), ("logf(x)", np.log),
-    ("sinf(x) + cosf(x)", lambda x: np.sin(x) + np.cos(x)), ("fmaf(x, x, 1)", lambda x: x * x + 1), ("floorf(x)", np.floor),
-    ("fabsf(-x)", np.abs), ("atan2f(x, 2)", lambda x: np.arctan2(x, 2)), ("tanhf(x)", np.tanh), ("fmodf(x, 1)", lambda x: np.fmod(x, 1)),
-    ("expf(x)", np.exp), ("cbrtf(x)", np.cbrt), ("hypotf(x, 3)", lambda x: np.hypot(x, 3)), ("copysignf(x, -1)", lambda x: -x)])
+@pytest.mark.parametrize(
+    "expression, reference",
+    [
+        ("powf(x, 2)", lambda x: x**2),
+        ("rsqrt(x)", lambda x: 1 / np.sqrt(x)),
+        ("__expf(x)", np.exp),
+        ("min(x, 2.0f)", lambda x: np.minimum(x, 2)),
+        ("max(x, 2.0f)", lambda x: np.maximum(x, 2)),
+        ("isnan(x) ? 1 : 0", lambda x: x * 0),
+        ("sqrtf(x)", np.sqrt),
+        ("logf(x)", np.log),
+        ("sinf(x) + cosf(x)", lambda x: np.sin(x) + np.cos(x)),
+        ("fmaf(x, x, 1)", lambda x: x * x + 1),
+        ("floorf(x)", np.floor),
+        ("fabsf(-x)", np.abs),
+        ("atan2f(x, 2)", lambda x: np.arctan2(x, 2)),
+        ("tanhf(x)", np.tanh),
+        ("fmodf(x, 1)", lambda x: np.fmod(x, 1)),
+        ("expf(x)", np.exp),
+        ("cbrtf(x)", np.cbrt),
+        ("hypotf(x, 3)", lambda x: np.hypot(x, 3)),
+        ("copysignf(x, -1)", lambda x: -x),
+    ],
+)
 def test_math_functions(expression, reference):
     x = np.linspace(0.1, 5, 37, dtype="float32")
     k = Kernel("float32 x", "float32 y", f"y = {expression};", "math")
@@ -204,13 +247,20 @@ def test_math_functions(expression, reference):
 
 def test_half_precision_and_complex(rng):
     x = values("float16", 9, rng)
-    k = Kernel("float16 x, bfloat16 y", "float16 a, bfloat16 b", "a = x * x + float16(1); b = y - bfloat16(2);", "halves")
+    k = Kernel(
+        "float16 x, bfloat16 y", "float16 a, bfloat16 b", "a = x * x + float16(1); b = y - bfloat16(2);", "halves"
+    )
     y = x.astype(BFLOAT16)
     a, b = k(iruka.array(x), iruka.array(y))
     assert_same(a, (x.astype("float32") ** 2 + 1).astype("float16"), ulps=1)
     assert_same(b, (y.astype("float32") - 2).astype(BFLOAT16), ulps=1)
     z = values("complex64", 9, rng)
-    c = Kernel("complex64 z", "complex64 w, float32 m", "w = z * conj(z) + complex<float>(1, 2); m = abs(z) + z.real() - z.imag();", "complexes")
+    c = Kernel(
+        "complex64 z",
+        "complex64 w, float32 m",
+        "w = z * conj(z) + complex<float>(1, 2); m = abs(z) + z.real() - z.imag();",
+        "complexes",
+    )
     w, m = c(iruka.array(z))
     assert_same(w, (z * z.conj() + (1 + 2j)).astype("complex64"), ulps=4)
     assert_same(m, (abs(z) + z.real - z.imag).astype("float32"), ulps=8)
@@ -242,13 +292,18 @@ def test_fixed_semantics():
 
 
 def test_control_flow(rng):
-    k = Kernel("int32 x", "int32 steps", """
+    k = Kernel(
+        "int32 x",
+        "int32 steps",
+        """
         long long value = x;
         steps = 0;
         while (value > 1) {
           value = value % 2 ? 3 * value + 1 : value / 2;
           if (++steps > 500) break;
-        }""", "collatz")
+        }""",
+        "collatz",
+    )
 
     def collatz(value):
         steps = 0
@@ -268,8 +323,12 @@ def test_return_in_a_body():
 
 def test_integer_arguments_equal_call_after_call_keep_answers(rng):
     x = values("float32", 5000, rng)
-    k = Kernel("raw float32 x, int32 taps", "float32 y",
-               "float sum = 0; for (int t = 0; t < taps; t++) sum += x[(i + t) % _ind.size()]; y = sum;", "moving_sum")
+    k = Kernel(
+        "raw float32 x, int32 taps",
+        "float32 y",
+        "float sum = 0; for (int t = 0; t < taps; t++) sum += x[(i + t) % _ind.size()]; y = sum;",
+        "moving_sum",
+    )
     a = iruka.array(x)
     expected = {taps: sum(np.roll(x.astype("float64"), -t) for t in range(taps)) for taps in (3, 4)}
     for round_ in range(300):
@@ -282,7 +341,15 @@ def test_integer_arguments_equal_call_after_call_keep_answers(rng):
 
 
 def test_attributes():
-    k = Kernel("raw float32 x, T y", "T z, int64 w", "z = y; w = i;", "described", preamble="// nothing", options=("-O3",), doc="Documentation.")
+    k = Kernel(
+        "raw float32 x, T y",
+        "T z, int64 w",
+        "z = y; w = i;",
+        "described",
+        preamble="// nothing",
+        options=("-O3",),
+        doc="Documentation.",
+    )
     assert (k.nin, k.nout, k.nargs) == (2, 2, 4)
     assert k.name == "described" and k.operation == "z = y; w = i;" and k.preamble == "// nothing"
     assert k.__doc__ == "Documentation." and k.kwargs == {"options": ("-O3",)}

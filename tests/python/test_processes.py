@@ -172,21 +172,33 @@ def test_a_damaged_cache_is_survived(tmp_path, harm):
 def test_no_place_for_a_cache(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
-    for environment in ({"IRUKA_CACHE_DIR": str(file / "below")}, {"IRUKA_CACHE_DIR": "", "HOME": "/nonexistent", "XDG_CACHE_HOME": ""}):
+    for environment in (
+        {"IRUKA_CACHE_DIR": str(file / "below")},
+        {"IRUKA_CACHE_DIR": "", "HOME": "/nonexistent", "XDG_CACHE_HOME": ""},
+    ):
         done = run_python(CACHED, **environment)
         assert done.returncode == 0 and done.stderr == "" and "compiled" in done.stdout, done.stderr
 
 
 def test_many_processes_start_at_once(tmp_path):
-    processes = [subprocess.Popen([sys.executable, "-c", CACHED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                  env={**os.environ, "IRUKA_CACHE_DIR": str(tmp_path / "cache")}) for _ in range(10)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", CACHED],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "IRUKA_CACHE_DIR": str(tmp_path / "cache")},
+        )
+        for _ in range(10)
+    ]
     for process in processes:
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0 and err == "", err
 
 
 def test_clear_cache_and_history(tmp_path):
-    done = run_python(CACHED + """
+    done = run_python(
+        CACHED + """
 assert iruka.cache_directory()
 iruka.clear_kernel_history()
 assert iruka.kernel_history() == []
@@ -198,7 +210,9 @@ again = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x * 3 + 1;", "cac
 again(iruka.arange(3, dtype="float32"))
 events = [e for e in iruka.kernel_history() if e.kernel == "cached"]
 assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 and events[0].device == "cpu", events
-""", IRUKA_CACHE_DIR=str(tmp_path / "cache"))
+""",
+        IRUKA_CACHE_DIR=str(tmp_path / "cache"),
+    )
     assert done.returncode == 0, done.stderr
 
 

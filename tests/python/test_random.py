@@ -9,8 +9,16 @@ from helpers import run_python
 
 def sequence(seed):
     iruka.random.seed(seed)
-    return [iruka.asnumpy(x) for x in (iruka.random.rand(5), iruka.random.normal(size=7), iruka.random.randint(0, 100, 9),
-                                       iruka.random.uniform(-1, 1, (2, 3)), iruka.random.random((4,), dtype="float32"))]
+    return [
+        iruka.asnumpy(x)
+        for x in (
+            iruka.random.rand(5),
+            iruka.random.normal(size=7),
+            iruka.random.randint(0, 100, 9),
+            iruka.random.uniform(-1, 1, (2, 3)),
+            iruka.random.random((4,), dtype="float32"),
+        )
+    ]
 
 
 def test_seed_restarts_the_stream():
@@ -45,10 +53,19 @@ def test_unseeded_processes_differ():
     assert run_python(code).stdout != run_python(code).stdout
 
 
-@pytest.mark.parametrize("size, shape", [(None, ()), (3, (3,)), ((2, 3), (2, 3)), ((), ()), (np.int64(2), (2,)), ((0, 2), (0, 2)), ([2, 1], (2, 1))])
+@pytest.mark.parametrize(
+    "size, shape",
+    [(None, ()), (3, (3,)), ((2, 3), (2, 3)), ((), ()), (np.int64(2), (2,)), ((0, 2), (0, 2)), ([2, 1], (2, 1))],
+)
 def test_shapes(size, shape):
-    draws = [iruka.random.random(size), iruka.random.random_sample(size), iruka.random.normal(0, 1, size),
-             iruka.random.uniform(0, 1, size), iruka.random.randint(5, size=size), iruka.random.standard_normal(size)]
+    draws = [
+        iruka.random.random(size),
+        iruka.random.random_sample(size),
+        iruka.random.normal(0, 1, size),
+        iruka.random.uniform(0, 1, size),
+        iruka.random.randint(5, size=size),
+        iruka.random.standard_normal(size),
+    ]
     for drawn in draws:
         assert isinstance(drawn, iruka.ndarray) and drawn.shape == shape
     assert iruka.random.rand(2, 3).shape == iruka.random.randn(2, 3).shape == (2, 3)

@@ -17,7 +17,9 @@ def numpy_fold(name, x, **keywords):
     """NumPy's answer and the dtype the result must have; floats are folded in float64 or more."""
     if x.dtype == BFLOAT16:
         result = getattr(np, name)(x.astype("float64"), **keywords)
-        return np.asarray(result), BFLOAT16 if name in ("sum", "prod", "mean", "min", "max") else np.asarray(result).dtype
+        return np.asarray(result), (
+            BFLOAT16 if name in ("sum", "prod", "mean", "min", "max") else np.asarray(result).dtype
+        )
     dtype = np.asarray(getattr(np, name)(x, **keywords)).dtype
     if kind(x.dtype) in "fc" and name in ("sum", "prod", "mean"):
         wide = x.astype("complex128" if kind(x.dtype) == "c" else "float64")

@@ -27,8 +27,12 @@ def test_public_names():
 def test_public_things_are_documented():
     for name in dir(iruka):
         thing = getattr(iruka, name)
-        if not name.startswith("_") and (inspect.isfunction(thing) or inspect.isclass(thing) or inspect.ismodule(thing)
-                                         or isinstance(thing, (iruka._core.ElementwiseFunction, iruka._core.ReductionFunction))):
+        if not name.startswith("_") and (
+            inspect.isfunction(thing)
+            or inspect.isclass(thing)
+            or inspect.ismodule(thing)
+            or isinstance(thing, (iruka._core.ElementwiseFunction, iruka._core.ReductionFunction))
+        ):
             assert thing.__doc__, name
     for name in dir(iruka.ndarray):
         if not name.startswith("_"):
