@@ -13,7 +13,8 @@
 
 namespace iruka {
 
-/// One argument of a kernel call: an array or a scalar.
+/// One argument of a kernel call: an array or a scalar. It refers to its array, which must live until the call returns:
+/// k(x, f(y)) is fine, a list of Arguments that outlives the arrays in it is not.
 class Argument {
  public:
   Argument(const Array& array) : array_(&array) {}
@@ -69,11 +70,12 @@ class IRUKA_API ElementwiseKernel {
                     std::string name = "kernel", KernelOptions options = {},
                     std::source_location where = std::source_location::current());
 
-  /// Inputs, then (optionally) outputs to fill. Returns the first output.
+  /// Inputs, then (optionally) outputs to fill. Returns the first output; an invalid Array when there is none.
   template <class... A>
   Array operator()(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)...};
-    return std::move(call(list).front());
+    std::vector<Array> outputs = call(list);
+    return outputs.empty() ? Array() : std::move(outputs.front());
   }
   /// The same with options; returns all outputs in order (given outputs are returned as they are).
   std::vector<Array> call(std::span<const Argument> arguments, const CallOptions& options = {}) const;

@@ -11,9 +11,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "jit/program.h"
 
 namespace iruka::jit {
 namespace {
@@ -22,7 +25,8 @@ constexpr char kMagic[8] = {'I', 'R', 'U', 'K', 'A', 'J', 'I', 'T'};
 constexpr uint32_t kFormat = 1;
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::string_view kTemporaryPrefix = ".tmp-";
-constexpr uint64_t kLargestEntry = 256u << 20;
+constexpr size_t kKeyDigits = 32;
+constexpr uint64_t kLargestEntry = 64u << 20;
 constexpr time_t kStaleSeconds = 3600;
 constexpr time_t kTouchSeconds = 600;
 
@@ -95,6 +99,11 @@ struct Listed {
   timespec used;
 };
 
+bool is_entry_name(std::string_view name) {
+  return name.size() == kKeyDigits + kSuffix.size() && name.ends_with(kSuffix) &&
+         name.find_first_not_of("0123456789abcdef") == kKeyDigits;
+}
+
 /// The cache's own files; stale temporaries of crashed processes are deleted on the way.
 std::vector<Listed> list_entries(const std::string& directory) {
   std::vector<Listed> entries;
@@ -107,7 +116,7 @@ std::vector<Listed> list_entries(const std::string& directory) {
     if (::fstatat(::dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
     if (name.starts_with(kTemporaryPrefix) && now - status.st_mtime > kStaleSeconds) {
       ::unlinkat(::dirfd(folder), item->d_name, 0);
-    } else if (name.ends_with(kSuffix)) {
+    } else if (is_entry_name(name)) {
       entries.push_back({std::string(name), static_cast<uint64_t>(status.st_size), status.st_mtim});
     }
   }
@@ -163,7 +172,7 @@ std::string DiskCache::path(const CacheKey& key) const { return directory_ + "/"
 std::optional<std::string> DiskCache::read(const CacheKey& key) const {
   if (directory_.empty()) return {};
   const std::string name = path(key);
-  File file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  File file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return {};
   const uint64_t size = static_cast<uint64_t>(status.st_size);
@@ -224,7 +233,11 @@ void DiskCache::clear() {
 
 std::string DiskCache::default_directory() {
   const auto variable = [](const char* name) { const char* value = std::getenv(name); return std::string(value ? value : ""); };
-  if (const std::string own = variable("IRUKA_CACHE_DIR"); !own.empty()) return own;
+  if (const std::string own = variable("IRUKA_CACHE_DIR"); !own.empty()) {
+    std::error_code unknown;
+    const std::filesystem::path absolute = std::filesystem::absolute(own, unknown);
+    return unknown ? "" : absolute.string();
+  }
   // XDG: a relative path is to be ignored.
   if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/iruka";
   // A home that is not there is somebody's way of saying that there is none; it is not ours to make.
@@ -247,7 +260,11 @@ uint64_t DiskCache::default_budget() {
 }
 
 std::shared_ptr<DiskCache> disk_cache() {
-  static std::mutex* mutex = new std::mutex;
+  static std::mutex* mutex = [] {
+    auto* made = new std::mutex;
+    hold_across_fork(*made);
+    return made;
+  }();
   static std::shared_ptr<DiskCache>* current = new std::shared_ptr<DiskCache>;
   static std::string* settings = new std::string;
   const std::string directory = DiskCache::default_directory();

@@ -60,6 +60,9 @@ class Emitter {
     return true;
   }
   std::string type(size_t k) const { return type_of(signature_.operands[k].dtype); }
+  bool is_bool(size_t k) const { return signature_.operands[k].dtype == Dtype::bool_; }
+  /// How elements lie in memory: views of other dtypes may leave any byte in a bool array, and all but 0 are true.
+  std::string storage(size_t k) const { return is_bool(k) ? "uint8_t" : type(k); }
   template <class Callable>
   void each(Callable&& callable) const {
     for (size_t k = 0; k < kernel_.parameter_count(); ++k) callable(k, kernel_.parameter(k));
@@ -96,7 +99,7 @@ class Emitter {
         out_ += "  " + type(k) + "* data" + id + ";\n  ptrdiff_t size" + id + ", shape" + id + "[" + rank + "], stride" +
                 id + "[" + rank + "];\n";
       } else {
-        out_ += "  " + type(k) + "* data" + id + ";\n";
+        out_ += "  " + storage(k) + "* data" + id + ";\n";
         if (has_strides(k)) out_ += "  ptrdiff_t stride" + id + "[" + number(rank_) + "];\n";
       }
     });
@@ -185,7 +188,8 @@ class Emitter {
     each([&](size_t k, const Parameter& parameter) {
       if (is_plain(k)) {
         const std::string local = "iruka_e" + number(k);
-        out_ += std::string(kernel_.is_stored(k) ? "" : "const ") + type(k) + " " + local + " = " + address(k) + ";\n";
+        out_ += std::string(kernel_.is_stored(k) ? "" : "const ") + type(k) + " " + local + " = " + address(k) +
+                (is_bool(k) ? " != 0" : "") + ";\n";
         arguments += ", " + local;
       } else {
         arguments += ", " + parameter.name;
@@ -204,7 +208,7 @@ class Emitter {
     switch (signature_.operands[k].access) {
       case Access::contiguous: return "iruka_a.data" + id + "[" + index + "]";
       case Access::broadcast: return "iruka_a.data" + id + "[0]";
-      default: return "*(" + type(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
+      default: return "*(" + storage(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
     }
   }
 
@@ -228,7 +232,7 @@ class Emitter {
   void stream_loop() {
     const std::string strip = number(static_cast<size_t>(stream_strip()));
     const auto each_output = [this](auto&& callable) {
-      each([&](size_t k, const Parameter&) { if (kernel_.is_output(k) && is_plain(k)) callable(number(k), type(k)); });
+      each([&](size_t k, const Parameter&) { if (kernel_.is_output(k) && is_plain(k)) callable(number(k), storage(k)); });
     };
     out_ += "const ptrdiff_t iruka_strips = (iruka_end - iruka_begin) / " + strip + ";\n"
             "for (ptrdiff_t iruka_s = 0; iruka_s < iruka_strips; ++iruka_s) {\n"
@@ -250,10 +254,10 @@ class Emitter {
   std::string row_address(size_t k) const {
     const std::string row = "iruka_row" + number(k);
     switch (signature_.operands[k].access) {
-      case Access::contiguous: return "((" + type(k) + "*)" + row + ")[iruka_k]";
-      case Access::broadcast: return "*(" + type(k) + "*)" + row;
+      case Access::contiguous: return "((" + storage(k) + "*)" + row + ")[iruka_k]";
+      case Access::broadcast: return "*(" + storage(k) + "*)" + row;
       case Access::crosswise: return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
-      default: return "*(" + type(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) + "])";
+      default: return "*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) + "])";
     }
   }
 
@@ -279,9 +283,9 @@ class Emitter {
     each([&](size_t k, const Parameter&) {
       if (signature_.operands[k].access != Access::crosswise) return;
       const std::string id = number(k);
-      out_ += type(k) + " iruka_turned" + id + "[" + edge + "][" + edge + "];\n"
+      out_ += storage(k) + " iruka_turned" + id + "[" + edge + "][" + edge + "];\n"
               "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n"
-              "const " + type(k) + "* const iruka_line = (const " + type(k) + "*)((const char*)iruka_a.data" + id +
+              "const " + storage(k) + "* const iruka_line = (const " + storage(k) + "*)((const char*)iruka_a.data" + id +
               " + iruka_k * iruka_a.stride" + id + "[" + last + "]";
       for (size_t axis = 0; axis + 2 < rank_; ++axis) out_ += plane_offset(k, axis);
       out_ += ");\nfor (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) iruka_turned" + id +

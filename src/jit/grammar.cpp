@@ -26,6 +26,13 @@ bool is_identifier(std::string_view word) {
          std::ranges::find(kKeywords, word) == std::end(kKeywords);
 }
 
+bool is_prelude_macro(std::string_view name) {
+  constexpr std::string_view kPrefixes[] = {"M_", "IRUKA_", "FLT_", "DBL_"}, kNames[] = {"NAN", "INFINITY", "assert"};
+  const bool is_limit = name.ends_with("_MAX") || name.ends_with("_MIN");
+  return is_limit || std::ranges::find(kNames, name) != std::end(kNames) ||
+         std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 std::vector<std::string_view> split_words(std::string_view text) {
   std::vector<std::string_view> words;
   size_t at = 0;
@@ -50,6 +57,7 @@ void check_parameter_name(const std::string& kernel, std::string_view whole, std
   if (name == "i") fail(kernel, whole, "'i' cannot be a parameter's name, it is the element's index");
   if (name == "_ind") fail(kernel, whole, "'_ind' cannot be a parameter's name, it is the indexer");
   if (!is_identifier(name)) fail(kernel, whole, "'" + std::string(name) + "' is not a C++ name");
+  if (is_prelude_macro(name)) fail(kernel, whole, "'" + std::string(name) + "' is a macro of the kernel language");
   if (name.starts_with("iruka_") || name.starts_with("__") || name.starts_with("_raw_"))
     fail(kernel, whole, "names that begin with 'iruka_', '__' or '_raw_' are reserved");
 }
@@ -153,6 +161,9 @@ bool any_word(std::string_view text, Visit&& visit) {
   return false;
 }
 
+/// Raw strings end by rules of their own; a text with one is taken to hold anything.
+bool has_raw_string(std::string_view text) { return text.find("R\"") != text.npos; }
+
 /// The last argument of the call whose parenthesis opens at `open`; "" when it does not close.
 std::string_view last_argument(std::string_view text, size_t open) {
   int depth = 0;
@@ -174,10 +185,12 @@ bool is_number(std::string_view text) {
 }  // namespace
 
 bool mentions(std::string_view text, std::string_view word) {
+  if (has_raw_string(text)) return true;
   return any_word(text, [&](size_t begin, size_t end) { return text.substr(begin, end - begin) == word; });
 }
 
 bool has_open_power(std::string_view text) {
+  if (has_raw_string(text)) return true;
   return any_word(text, [&](size_t begin, size_t end) {
     const std::string_view word = text.substr(begin, end - begin);
     if (word.find("pow") == word.npos) return false;

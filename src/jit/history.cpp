@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "jit/program.h"
+
 namespace iruka {
 namespace {
 
@@ -14,7 +16,11 @@ struct History {
 };
 
 History& history() {
-  static History* instance = new History;
+  static History* instance = [] {
+    auto* made = new History;
+    jit::hold_across_fork(made->mutex);
+    return made;
+  }();
   return *instance;
 }
 

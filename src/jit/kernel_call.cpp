@@ -12,7 +12,7 @@ namespace {
 /// Work that is not worth a second thread.
 constexpr double kInlineNanoseconds = 20'000;
 /// Units run alone on the caller while the cost of one is unknown.
-constexpr int64_t kUnknownGrain = 512;
+constexpr double kUnknownGrain = 16;
 /// The first calls of a program are measured, then one in this many.
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
 /// Calls that take this long are always measured: the clock is nothing beside them.
@@ -284,15 +284,18 @@ void KernelCall::describe_tiles() {
   signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest));
 }
 
-void KernelCall::pack_scalar(ArgumentBlock& block, size_t k) const {
+void KernelCall::pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const {
   const Dtype dtype = signature_.operands[k].dtype;
   const Scalar& value = arguments_[k].scalar();
   if (is_integer(dtype) && (is_integer(value.dtype()) || value.dtype() == Dtype::bool_) && !value.fits(dtype))
     throw OverflowError(where(k) + value.to_string() + " does not fit " + name(dtype));
+  if (value.kind() == Kind::complex && kind(dtype) != Kind::complex)
+    throw TypeError(where(k) + "the complex number " + value.to_string() + " cannot become " + name(dtype));
   alignas(16) std::byte bytes[16];
   value.store(dtype, bytes);
   const size_t size = static_cast<size_t>(itemsize(dtype));
   block.push_bytes(bytes, size, kind(dtype) == Kind::complex ? size / 2 : size);
+  if (kind(dtype) < Kind::floating) integers.append(bytes, size);
 }
 
 void KernelCall::pack_raw(ArgumentBlock& block, const Array& array) const {
@@ -304,7 +307,7 @@ void KernelCall::pack_raw(ArgumentBlock& block, const Array& array) const {
   block.push_bytes(array.ndim() ? array.strides().data() : &zero, bytes, alignof(int64_t));
 }
 
-void KernelCall::pack(ArgumentBlock& block) const {
+void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
   const int rank = loop_->rank();
   block.push(count_);
   if (rank > 1) block.push_bytes(loop_->extents(), sizeof(int64_t) * static_cast<size_t>(rank), alignof(int64_t));
@@ -315,7 +318,7 @@ void KernelCall::pack(ArgumentBlock& block) const {
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
     switch (signature_.operands[k].access) {
-      case Access::scalar: pack_scalar(block, k); break;
+      case Access::scalar: pack_scalar(block, integers, k); break;
       case Access::raw_contiguous:
       case Access::raw_strided: pack_raw(block, array(k)); break;
       default:
@@ -349,31 +352,31 @@ Specialisation& KernelCall::specialisation() const {
 }
 
 std::vector<Array> KernelCall::run() {
-  if (count_ == 0) return std::move(outputs_);
   ArgumentBlock block;
-  pack(block);
+  IntegerValues integers;
+  pack(block, integers);
+  if (count_ == 0) return std::move(outputs_);
   Specialisation& made = specialisation();
-  const int64_t units = unit_count();
   const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
-  const uint32_t calls = made.calls.fetch_add(1, std::memory_order_relaxed);
-  const bool always = unit_cost * static_cast<double>(units) > kAlwaysMeasured;
-  const bool measured = calls < kMeasuredCalls || always || calls % kMeasureEvery == 0;
-  LaunchRange range{units, signature_.form == LoopForm::stream ? kStreamChunk : 1, kUnknownGrain};
-  if (unit_cost > 0) range.grain = static_cast<int64_t>(std::clamp(kInlineNanoseconds / unit_cost, 1.0, 1e15));
+  const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
+  const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;
+  const LaunchRange range{units, align, std::max(align, static_cast<int64_t>(std::clamp(worth_a_thread, 1.0, 1e15)))};
 
-  const bool may_specialise = kernel_.may_fix_values && (measured || made.has_variants.load(std::memory_order_acquire));
-  const std::string values = may_specialise ? integer_values(kernel_.text, signature_, block.bytes()) : std::string();
-  if (!measured) {
-    choose_program(made, values).launch(block.bytes(), range, stream_);
+  const bool may_fix = kernel_.may_fix_values && !integers.empty();
+  const Program& program = may_fix ? choose_program(made, integers) : *made.program;
+  const uint32_t calls = made.calls.fetch_add(1, std::memory_order_relaxed);
+  const bool always = unit_cost * static_cast<double>(units) > kAlwaysMeasured || calls < kMeasuredCalls;
+  if (!always && calls % kMeasureEvery != 0) {
+    program.launch(block.bytes(), range, stream_);
     return std::move(outputs_);
   }
   const auto start = std::chrono::steady_clock::now();
-  choose_program(made, values).launch(block.bytes(), range, stream_);
+  program.launch(block.bytes(), range, stream_);
   const double elapsed = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   const double threads = units <= range.grain ? 1 : std::min<double>(thread_count(), static_cast<double>(units));
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(elapsed * threads / static_cast<double>(units), 1e-3)),
                                   std::memory_order_relaxed);
-  if (!values.empty()) note_work(kernel_, made, signature_, values, elapsed * (always || calls < kMeasuredCalls ? 1 : kMeasureEvery));
+  if (may_fix) note_work(kernel_, made, signature_, integers, always ? elapsed : elapsed * kMeasureEvery);
   return std::move(outputs_);
 }
 

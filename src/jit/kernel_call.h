@@ -42,8 +42,8 @@ class KernelCall {
   void describe_operands();
   void describe_tiles();
   Access plain_access(size_t k, int plain) const;
-  void pack(ArgumentBlock& block) const;
-  void pack_scalar(ArgumentBlock& block, size_t k) const;
+  void pack(ArgumentBlock& block, IntegerValues& integers) const;
+  void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;
   void pack_raw(ArgumentBlock& block, const Array& array) const;
   int64_t unit_count() const;
 

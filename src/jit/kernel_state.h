@@ -3,7 +3,7 @@
 
 #include <array>
 #include <atomic>
-#include <deque>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -16,11 +16,33 @@
 
 namespace iruka::jit {
 
-/// A specialised program and the integer values it holds, packed one after another as in the argument block.
+/// The integer and bool scalars of a call, one after another. Empty when there are none, or more than fit.
+class IntegerValues {
+ public:
+  void append(const void* bytes, size_t size) {
+    overflows_ |= size_ + size > sizeof(bytes_);
+    if (overflows_) return;
+    std::memcpy(bytes_ + size_, bytes, size);
+    size_ += size;
+  }
+  bool empty() const { return size_ == 0 || overflows_; }
+  const char* data() const { return bytes_; }
+  friend bool operator==(const IntegerValues& a, const IntegerValues& b) {
+    return a.size_ == b.size_ && std::memcmp(a.bytes_, b.bytes_, a.size_) == 0;
+  }
+
+ private:
+  size_t size_ = 0;
+  bool overflows_ = false;
+  char bytes_[120];
+};
+
+/// A program that holds integer values as constants.
 struct Variant {
-  std::string values;
+  IntegerValues values;
   std::shared_ptr<const Program> program;
 };
+using VariantList = std::vector<Variant>;
 
 /// One signature's program, what is known of its cost, and its variants for fixed integer arguments.
 struct Specialisation {
@@ -33,11 +55,11 @@ struct Specialisation {
   std::atomic<uint32_t> calls{0};
   std::atomic<float> nanoseconds_per_unit{0};  ///< 0: not measured yet
 
-  std::atomic<bool> has_variants{false};
-  std::atomic<int> pending_variants{0};
-  std::mutex variants_mutex;  ///< guards what follows
-  std::vector<Variant> variants;
-  std::string last_values;
+  std::atomic<const VariantList*> variants{nullptr};  ///< never changed once published; null while there are none
+  std::vector<std::unique_ptr<const VariantList>> variant_lists;  ///< all that were ever published
+  std::atomic<bool> variant_pending{false};
+  std::mutex heat_mutex;  ///< guards what follows; only ever tried, so a holder lost in a fork hurts nobody
+  IntegerValues last_values;
   double hot_nanoseconds = 0;
 
   Specialisation* next = nullptr;  ///< in its bucket; set before it is published
@@ -49,13 +71,12 @@ class SpecialisationTable {
   Specialisation* find(const Device& device, const Signature& signature, uint64_t hash) const;
   /// Publishes `made`, unless another thread was first; returns the one that is in the table.
   Specialisation* insert(std::unique_ptr<Specialisation> made);
-  /// Signatures seen so far, oldest first.
+  /// Signatures compiled since the last clear_cache(), oldest first.
   std::vector<Signature> signatures() const;
 
  private:
   static constexpr size_t kBuckets = 16;
   std::array<std::atomic<Specialisation*>, kBuckets> buckets_{};
-  mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Specialisation>> owned_;
 };
 

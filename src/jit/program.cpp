@@ -33,6 +33,7 @@ struct Table {
   std::unordered_map<CacheKey, bool, KeyHash> checked;
   std::atomic<uint64_t> generation{0};
   std::shared_mutex building;  // fork waits until no compiler runs, so that a child finds its locks free
+  std::vector<std::mutex*> held_across_fork;
 };
 
 Table* table_instance = nullptr;
@@ -42,17 +43,35 @@ void forget_unfinished() {
   std::erase_if(table_instance->programs, [](const auto& item) { return !item.second->done; });
 }
 
+// A compiling thread takes the other locks while it holds `building`, so that one comes first.
+void before_fork() {
+  table_instance->building.lock();
+  table_instance->mutex.lock();
+  for (std::mutex* mutex : table_instance->held_across_fork) mutex->lock();
+}
+
+void release_mutexes() {
+  for (std::mutex* mutex : table_instance->held_across_fork) mutex->unlock();
+  table_instance->mutex.unlock();
+}
+
+void after_fork_in_parent() {
+  release_mutexes();
+  table_instance->building.unlock();
+}
+
+void after_fork_in_child() {
+  forget_unfinished();
+  release_mutexes();
+  new (&table_instance->finished) std::condition_variable;
+  // Not unlock(): glibc knows the writer by its thread id, and the child's is another one.
+  new (&table_instance->building) std::shared_mutex;
+}
+
 Table& table() {
   static Table* instance = [] {
     table_instance = new Table;
-    pthread_atfork([] { table_instance->building.lock(); table_instance->mutex.lock(); },
-                   [] { table_instance->mutex.unlock(); table_instance->building.unlock(); },
-                   [] {
-                     forget_unfinished();
-                     table_instance->mutex.unlock();
-                     // Not unlock(): glibc knows the writer by its thread id, and the child's is another one.
-                     new (&table_instance->building) std::shared_mutex;
-                   });
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     return table_instance;
   }();
   return *instance;
@@ -158,6 +177,12 @@ void check(Device& device, const ProgramSource& source, const Blame& blame) {
   }
   std::lock_guard lock(all.mutex);
   all.checked[key] = true;
+}
+
+void hold_across_fork(std::mutex& mutex) {
+  Table& all = table();
+  std::lock_guard lock(all.mutex);
+  all.held_across_fork.push_back(&mutex);
 }
 
 uint64_t cache_generation() { return table().generation.load(std::memory_order_acquire); }

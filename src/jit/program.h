@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ std::shared_ptr<const Program> build(Device& device, const ProgramSource& source
 /// Asks the compiler only whether `source` is C++; a text found right once (also by another process) is not asked again.
 /// Raises CompileError worded with `blame`.
 void check(Device& device, const ProgramSource& source, const Blame& blame);
+
+/// Has fork hold `mutex`, so that a child never finds it locked by a thread that did not come along. For mutexes that
+/// live as long as the process and under which no compiler runs.
+void hold_across_fork(std::mutex& mutex);
 
 /// Grows by one with each clear_cache(); programs of an older generation are to be built again.
 uint64_t cache_generation();

@@ -6,7 +6,9 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
-#include <functional>
+#include <mutex>
+#include <optional>
+#include <system_error>
 #include <thread>
 
 namespace iruka::jit {
@@ -16,6 +18,59 @@ namespace {
 // the same values in at least two calls; kernels whose values keep changing stop asking after a few variants.
 constexpr double kHotNanoseconds = 20e6;
 constexpr size_t kMostVariants = 8;
+
+/// Publishing is rare, so one mutex serves all kernels.
+std::mutex& publishing() {
+  static std::mutex& mutex = *[] {
+    auto* made = new std::mutex;
+    hold_across_fork(*made);
+    return made;
+  }();
+  return mutex;
+}
+
+bool holds_integer(const OperandSignature& operand) {
+  return operand.access == Access::scalar && (is_integer(operand.dtype) || operand.dtype == Dtype::bool_);
+}
+
+std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signature& signature, const IntegerValues& values) {
+  std::vector<std::optional<Scalar>> fixed(kernel.parameter_count());
+  size_t at = 0;
+  for (size_t k = 0; k < kernel.parameter_count(); ++k) {
+    if (!holds_integer(signature.operands[k])) continue;
+    fixed[k] = Scalar::load(signature.operands[k].dtype, values.data() + at);
+    at += static_cast<size_t>(itemsize(signature.operands[k].dtype));
+  }
+  return fixed;
+}
+
+/// A variant to compile. Holds its kernel alive.
+struct Job {
+  std::shared_ptr<ElementwiseKernel::State> kernel;
+  Specialisation* specialisation;
+  Signature signature;
+  IntegerValues values;
+
+  void run() const {
+    try {
+      const std::string text = emit_kernel(kernel->text, signature, unpack(kernel->text, signature, values));
+      auto program = build(*specialisation->device, kernel->program_source(text), kernel->blame(&signature), KernelEvent::Kind::specialised);
+      publish({values, std::move(program)});
+    } catch (...) {
+      // The generic program goes on; nobody asked for a variant, so nobody is told.
+    }
+    specialisation->variant_pending.store(false, std::memory_order_release);
+  }
+
+  void publish(Variant variant) const {
+    std::lock_guard lock(publishing());
+    const VariantList* old = specialisation->variants.load(std::memory_order_acquire);
+    auto list = std::make_unique<VariantList>(old ? *old : VariantList{});
+    list->push_back(std::move(variant));
+    specialisation->variant_lists.push_back(std::move(list));
+    specialisation->variants.store(specialisation->variant_lists.back().get(), std::memory_order_release);
+  }
+};
 
 /// One thread that compiles in the background, started when first needed and ended before the process is torn down.
 class BackgroundCompiler {
@@ -30,20 +85,26 @@ class BackgroundCompiler {
     return *only;
   }
 
-  void add(std::function<void()> job) {
+  /// False when no thread can be had.
+  bool add(Job job) {
     std::lock_guard lock(mutex_);
-    if (stopping_) return;
-    jobs_.push_back(std::move(job));
+    if (stopping_) return false;
     if (!running_) {
+      try {
+        std::thread([this] { work(); }).detach();
+      } catch (const std::system_error&) {
+        return false;
+      }
       running_ = true;
-      std::thread([this] { work(); }).detach();
     }
+    jobs_.push_back(std::move(job));
     changed_.notify_all();
+    return true;
   }
 
   void finish() {
     std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return (jobs_.empty() && !busy_) || stopping_; });
+    idle_.wait(lock, [this] { return (jobs_.empty() && !current_) || stopping_; });
   }
 
  private:
@@ -52,14 +113,12 @@ class BackgroundCompiler {
     while (true) {
       changed_.wait(lock, [this] { return !jobs_.empty() || stopping_; });
       if (stopping_) break;
-      std::function<void()> job = std::move(jobs_.front());
+      current_ = std::move(jobs_.front());
       jobs_.pop_front();
-      busy_ = true;
       lock.unlock();
-      job();
-      job = nullptr;  // what it holds goes before anyone who waits goes on
+      current_->run();
       lock.lock();
-      busy_ = false;
+      current_.reset();
       idle_.notify_all();
     }
     running_ = false;
@@ -78,110 +137,57 @@ class BackgroundCompiler {
   void after_fork() {
     new (&changed_) std::condition_variable;
     new (&idle_) std::condition_variable;
+    if (current_) current_->specialisation->variant_pending.store(false);
+    for (const Job& job : jobs_) job.specialisation->variant_pending.store(false);
+    current_.reset();
     jobs_.clear();
-    running_ = busy_ = false;
+    running_ = false;
     mutex_.unlock();
   }
 
   std::mutex mutex_;
   std::condition_variable changed_, idle_;
-  std::deque<std::function<void()>> jobs_;
-  bool running_ = false, busy_ = false, stopping_ = false;
+  std::deque<Job> jobs_;
+  std::optional<Job> current_;
+  bool running_ = false, stopping_ = false;
 };
 
-bool holds_integer(const OperandSignature& operand) {
-  return operand.access == Access::scalar && (is_integer(operand.dtype) || operand.dtype == Dtype::bool_);
+const Variant* find_variant(const Specialisation& specialisation, const IntegerValues& values) {
+  const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
+  if (!list) return nullptr;
+  const auto found = std::ranges::find(*list, values, &Variant::values);
+  return found == list->end() ? nullptr : &*found;
 }
 
-/// Calls `visit(k, offset)` for each integer scalar, with its place in the argument block.
-template <class Visit>
-void each_integer(const KernelText& kernel, const Signature& signature, Visit&& visit) {
-  size_t at = sizeof(int64_t);
-  if (signature.rank > 1) at += sizeof(int64_t) * signature.rank;
-  if (kernel.sees_indexer) at += sizeof(int64_t) * signature.indexer_rank;
-  for (size_t k = 0; k < kernel.parameter_count(); ++k) {
-    const OperandSignature& operand = signature.operands[k];
-    if (operand.access == Access::scalar) {
-      const size_t size = static_cast<size_t>(itemsize(operand.dtype));
-      const size_t align = kind(operand.dtype) == Kind::complex ? size / 2 : size;
-      at = (at + align - 1) & ~(align - 1);
-      if (holds_integer(operand)) visit(k, at);
-      at += size;
-      continue;
-    }
-    at = (at + 7) & ~size_t{7};
-    if (operand.access >= Access::raw_contiguous) {
-      at += sizeof(int64_t) * (2 + 2 * std::max<size_t>(operand.rank, 1));
-    } else {
-      at += sizeof(int64_t) * (1 + (signature.rank > 1 || operand.access == Access::strided ? signature.rank : 0));
-    }
+/// Adds to the heat of `values`; true when it is time for a variant.
+bool is_hot(Specialisation& specialisation, const IntegerValues& values, double nanoseconds) {
+  std::unique_lock lock(specialisation.heat_mutex, std::try_to_lock);
+  if (!lock) return false;
+  if (!(specialisation.last_values == values)) {
+    specialisation.last_values = values;
+    specialisation.hot_nanoseconds = 0;
+    return false;
   }
-}
-
-std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signature& signature, const std::string& values) {
-  std::vector<std::optional<Scalar>> fixed(kernel.parameter_count());
-  size_t at = 0;
-  for (size_t k = 0; k < kernel.parameter_count(); ++k) {
-    if (!holds_integer(signature.operands[k])) continue;
-    fixed[k] = Scalar::load(signature.operands[k].dtype, values.data() + at);
-    at += static_cast<size_t>(itemsize(signature.operands[k].dtype));
-  }
-  return fixed;
-}
-
-void compile_variant(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
-                     const std::string& values) {
-  try {
-    const std::string text = emit_kernel(kernel.text, signature, unpack(kernel.text, signature, values));
-    auto program = build(*specialisation.device, kernel.program_source(text), kernel.blame(&signature), KernelEvent::Kind::specialised);
-    std::lock_guard lock(specialisation.variants_mutex);
-    specialisation.variants.push_back({values, std::move(program)});
-    specialisation.has_variants.store(true, std::memory_order_release);
-  } catch (const Error&) {
-    // The generic program goes on; nobody asked for a variant, so nobody is told.
-  }
-  specialisation.pending_variants.fetch_sub(1);
+  specialisation.hot_nanoseconds += nanoseconds;
+  if (specialisation.hot_nanoseconds < kHotNanoseconds) return false;
+  specialisation.hot_nanoseconds = 0;
+  return true;
 }
 
 }  // namespace
 
-std::string integer_values(const KernelText& kernel, const Signature& signature, std::span<const std::byte> block) {
-  std::string values;
-  each_integer(kernel, signature, [&](size_t k, size_t at) {
-    values.append(reinterpret_cast<const char*>(block.data()) + at, static_cast<size_t>(itemsize(signature.operands[k].dtype)));
-  });
-  return values;
-}
-
-const Program& choose_program(Specialisation& specialisation, const std::string& values) {
-  if (specialisation.has_variants.load(std::memory_order_acquire)) {
-    std::lock_guard lock(specialisation.variants_mutex);
-    for (const Variant& variant : specialisation.variants)
-      if (variant.values == values) return *variant.program;
-  }
-  return *specialisation.program;
+const Program& choose_program(const Specialisation& specialisation, const IntegerValues& values) {
+  const Variant* variant = find_variant(specialisation, values);
+  return variant ? *variant->program : *specialisation.program;
 }
 
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
-               const std::string& values, double nanoseconds) {
-  {
-    std::lock_guard lock(specialisation.variants_mutex);
-    if (specialisation.last_values != values) {
-      specialisation.last_values = values;
-      specialisation.hot_nanoseconds = 0;
-    } else {
-      specialisation.hot_nanoseconds += nanoseconds;
-    }
-    if (specialisation.hot_nanoseconds < kHotNanoseconds || specialisation.pending_variants.load() > 0 ||
-        specialisation.variants.size() >= kMostVariants ||
-        std::ranges::find(specialisation.variants, values, &Variant::values) != specialisation.variants.end())
-      return;
-    specialisation.hot_nanoseconds = 0;
-    specialisation.pending_variants.fetch_add(1);
-  }
-  BackgroundCompiler::instance().add([state = kernel.shared_from_this(), &specialisation, signature, values] {
-    compile_variant(*state, specialisation, signature, values);
-  });
+               const IntegerValues& values, double nanoseconds) {
+  const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
+  if ((list && list->size() >= kMostVariants) || find_variant(specialisation, values)) return;
+  if (!is_hot(specialisation, values, nanoseconds) || specialisation.variant_pending.exchange(true)) return;
+  if (!BackgroundCompiler::instance().add({kernel.shared_from_this(), &specialisation, signature, values}))
+    specialisation.variant_pending.store(false);
 }
 
 Specialisation* SpecialisationTable::find(const Device& device, const Signature& signature, uint64_t hash) const {
@@ -192,7 +198,7 @@ Specialisation* SpecialisationTable::find(const Device& device, const Signature&
 }
 
 Specialisation* SpecialisationTable::insert(std::unique_ptr<Specialisation> made) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(publishing());
   std::atomic<Specialisation*>& bucket = buckets_[made->hash % kBuckets];
   for (Specialisation* at = bucket.load(); at; at = at->next)
     if (at->device == made->device && at->generation == made->generation && at->signature == made->signature) return at;
@@ -203,9 +209,10 @@ Specialisation* SpecialisationTable::insert(std::unique_ptr<Specialisation> made
 }
 
 std::vector<Signature> SpecialisationTable::signatures() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(publishing());
   std::vector<Signature> all;
   for (const auto& made : owned_) {
+    if (made->generation != cache_generation()) continue;
     Signature signature;
     std::memcpy(static_cast<void*>(&signature), made->signature.data(), made->signature.size());
     all.push_back(signature);

@@ -138,9 +138,10 @@ TEST_F(DiskCacheTest, AnEntryOverTheBudgetIsNotKept) {
 TEST_F(DiskCacheTest, ClearDeletesOnlyItsOwnFiles) {
   DiskCache cache(folder(), kBudget);
   cache.write(hash_key("x"), "y");
-  std::ofstream(folder() + "/notes.txt") << "mine";
+  const std::string mine = folder() + "/notes.kernel";
+  std::ofstream(mine) << "mine";
   cache.clear();
-  EXPECT_EQ(files(), std::vector<std::string>{folder() + "/notes.txt"});
+  EXPECT_EQ(files(), std::vector<std::string>{mine});
 }
 
 TEST_F(DiskCacheTest, AReadOnlyFolderStillReads) {

@@ -46,7 +46,7 @@ TEST(Grammar, OutputsAreNotConst) {
 
 TEST(Grammar, RefusesBadLists) {
   for (const char* text : {"float32", "float32 x,", ",float32 x", "float32 x y z", "huge float32 x", "float32 1x", "float32 x-y",
-                           "float32 i", "float32 _ind", "float32 for", "float32 __x", "float32 iruka_x", "float32 _raw_x", "1 x"})
+                           "float32 i", "float32 _ind", "float32 for", "float32 __x", "float32 iruka_x", "float32 _raw_x", "1 x", "float32 NAN", "float32 M_PI", "int32 INT_MAX"})
     EXPECT_THROW(inputs(text), ValueError) << text;
   EXPECT_THROW(inputs("float33 x"), TypeError);
   EXPECT_THROW(inputs("object x"), TypeError);
@@ -82,6 +82,7 @@ TEST(Grammar, MentionsSkipsCommentsStringsAndLongerWords) {
   EXPECT_FALSE(mentions("z = 1; // i\n/* i */ char c = 'i'; const char* s = \"i \\\" i\";", "i"));
   EXPECT_TRUE(mentions("z = 1'000'000; y = i;", "i"));
   EXPECT_TRUE(mentions("/* */ i", "i"));
+  EXPECT_TRUE(mentions("s = R\"(\" )\";", "i"));
   EXPECT_FALSE(mentions("/* i", "i"));
 }
 

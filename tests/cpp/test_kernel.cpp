@@ -95,6 +95,28 @@ TEST(Kernel, ComplexHalfAndBool) {
   EXPECT_EQ(ElementwiseKernel("bfloat16 x", "float32 z", "z = x * 2;")(brain).to_vector<float>(), (std::vector<float>{3.f, 4.5f, -6.f}));
 }
 
+TEST(Kernel, AnyByteButZeroIsTrue) {
+  const Array bytes = Array::from<uint8_t>({0, 1, 2, 255}).view(Dtype::bool_);
+  const ElementwiseKernel k("bool x", "int32 z", "z = x ? 10 : 5;");
+  EXPECT_EQ(k(bytes).to_vector<int32_t>(), (std::vector<int32_t>{5, 10, 10, 10}));
+  const Array square = sequence<uint8_t>({40, 40}).view(Dtype::bool_);
+  const auto counted = ElementwiseKernel("bool x, bool y", "int32 z", "z = x + y;")(square, square.transpose()).to_vector<int32_t>();
+  for (int r = 0; r < 40; ++r)
+    for (int c = 0; c < 40; ++c) ASSERT_EQ(counted[r * 40 + c], ((r * 40 + c) % 256 != 0) + ((c * 40 + r) % 256 != 0));
+}
+
+TEST(Kernel, ARawStringMayHoldAnything) {
+  Array z = Array::empty({3, 4}, Dtype::int64).transpose();
+  ElementwiseKernel("", "int64 z", "const char* s = R\"(\" )\"; z = i;")(z);
+  EXPECT_EQ(z.to_vector<int64_t>(), sequence<int64_t>({12}).to_vector<int64_t>());
+}
+
+TEST(Kernel, AKernelMayHaveNoOutput) {
+  Array x = sequence<float>({5});
+  EXPECT_FALSE(ElementwiseKernel("_non_const float32 x", "", "x += 1;")(x).valid());
+  EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{1, 2, 3, 4, 5}));
+}
+
 TEST(Kernel, ScalarsTakeTheSettledType) {
   const Array x = sequence<float>({4});
   EXPECT_EQ(adder()(x, 2).to_vector<float>(), (std::vector<float>{2, 3, 4, 5}));
@@ -398,6 +420,8 @@ TEST(KernelErrors, IntegersThatOverflow) {
   expect_words(message_of<OverflowError>([&] { k(x, 40000, 1); }), {"narrow", "'width'", "40000", "int16"});
   expect_words(message_of<OverflowError>([&] { k(x, 1, -1); }), {"narrow", "'small'", "-1", "uint8"});
   EXPECT_NO_THROW(k(x, -32768, 255));
+  EXPECT_THROW(k(sequence<float>({0}), 40000, 1), OverflowError);
+  expect_words(message_of<TypeError>([&] { k(x, std::complex<double>(1, 2), 1); }), {"narrow", "'width'", "(1+2j)", "int16"});
 }
 
 TEST(KernelErrors, WrongCppIsToldWhenTheKernelIsMade) {
