@@ -3,6 +3,7 @@
 #include "backend/cpu/compiler/cancel_pass.h"
 #include "backend/cpu/compiler/guard_pass.h"
 #include "backend/cpu/compiler/host.h"
+#include "backend/cpu/compiler/local_memory_pass.h"
 #include "backend/cpu/compiler/symbols.h"
 #include "backend/cpu/compiler/vector_math.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -71,8 +72,10 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.registerPipelineStartEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(GuardPass()));
   });
-  builder.registerVectorizerStartEPCallback(
-      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { passes.addPass(CancelPass()); });
+  builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(CancelPass());
+    passes.addPass(LocalMemoryPass());
+  });
   const auto level = optimization_level(options.optimization_level);
   auto passes = level == llvm::OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                      : builder.buildPerModuleDefaultPipeline(level);

@@ -1,0 +1,125 @@
+#include "backend/cpu/compiler/local_memory_pass.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+using llvm::Instruction;
+using llvm::Loop;
+using llvm::Value;
+
+constexpr const char* kParallel = "llvm.loop.parallel_accesses";
+constexpr const char* kForced = "llvm.loop.vectorize.enable";
+
+bool is_marked_parallel(const Loop& loop) { return llvm::findOptionMDForLoop(&loop, kParallel) != nullptr; }
+
+/// A pointer that came from elsewhere (loaded, computed from an integer) can be a local's only where one escaped.
+bool has_escaping_local(llvm::Function& function) {
+  for (Instruction& instruction : llvm::instructions(function)) {
+    if (llvm::isa<llvm::AllocaInst>(instruction) && llvm::PointerMayBeCaptured(&instruction, /*ReturnCaptures=*/true)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The locals a loop touches, with the instructions that do.
+struct LocalAccesses {
+  llvm::MapVector<const Value*, llvm::SmallVector<Instruction*, 4>> by_local;
+  bool unknown = false;  ///< something may touch a local that cannot be named
+};
+
+/// Memory that a caller owns: the argument block and what its pointers lead to.
+bool is_from_arguments(const Value* object, bool local_escapes) {
+  if (llvm::isa<llvm::Argument>(object)) return true;
+  if (!local_escapes) return true;
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
+  if (!load) return false;
+  llvm::SmallVector<const Value*, 4> sources;
+  llvm::getUnderlyingObjects(load->getPointerOperand(), sources, nullptr, /*MaxLookup=*/0);
+  return llvm::all_of(sources, [](const Value* source) { return llvm::isa<llvm::Argument>(source); });
+}
+
+LocalAccesses find_local_accesses(const Loop& loop, bool local_escapes) {
+  LocalAccesses found;
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (Instruction& instruction : *block) {
+      const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+      if (!pointer) continue;
+      llvm::SmallVector<const Value*, 4> objects;
+      llvm::getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
+      for (const Value* object : objects) {
+        if (llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object)) {
+          found.by_local[object].push_back(&instruction);
+        } else if (!is_from_arguments(object, local_escapes)) {
+          found.unknown = true;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/// Whether every round has a part of the local to itself: all addresses advance by the same constant step, and what a
+/// round touches lies within one step.
+bool is_split_by_rounds(llvm::ArrayRef<Instruction*> accesses, const Loop& loop, llvm::ScalarEvolution& evolution) {
+  const llvm::DataLayout& layout = accesses.front()->getDataLayout();
+  const llvm::SCEVAddRecExpr* first = nullptr;
+  int64_t lowest = 0, highest = 0, step = 0;
+  for (Instruction* access : accesses) {
+    const llvm::SCEV* address = evolution.getSCEV(llvm::getLoadStorePointerOperand(access));
+    const auto* walk = llvm::dyn_cast<llvm::SCEVAddRecExpr>(address);
+    if (!walk || walk->getLoop() != &loop || !walk->isAffine()) return false;
+    const auto* stride = llvm::dyn_cast<llvm::SCEVConstant>(walk->getStepRecurrence(evolution));
+    const llvm::TypeSize size = layout.getTypeStoreSize(llvm::getLoadStoreType(access));
+    if (!stride || size.isScalable()) return false;
+    if (!first) {
+      first = walk;
+      step = stride->getAPInt().getSExtValue();
+    }
+    const auto* offset = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getMinusSCEV(walk, first));
+    if (!offset) return false;
+    lowest = std::min(lowest, offset->getAPInt().getSExtValue());
+    highest = std::max(highest, offset->getAPInt().getSExtValue() + static_cast<int64_t>(size.getFixedValue()));
+  }
+  return highest - lowest <= std::abs(step);
+}
+
+bool shares_local_memory(const Loop& loop, bool local_escapes, llvm::ScalarEvolution& evolution) {
+  const LocalAccesses found = find_local_accesses(loop, local_escapes);
+  if (found.unknown) return true;
+  return llvm::any_of(found.by_local, [&](const auto& local) {
+    const bool written = llvm::any_of(local.second, [](Instruction* access) { return llvm::isa<llvm::StoreInst>(access); });
+    return written && !is_split_by_rounds(local.second, loop, evolution);
+  });
+}
+
+void withdraw_promise(Loop& loop, llvm::LLVMContext& context) {
+  loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {kParallel, kForced}, {}));
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses LocalMemoryPass::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  if (loops.empty()) return llvm::PreservedAnalyses::all();
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  const bool local_escapes = has_escaping_local(function);
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (is_marked_parallel(*loop) && shares_local_memory(*loop, local_escapes, evolution)) {
+      withdraw_promise(*loop, function.getContext());
+    }
+  }
+  return llvm::PreservedAnalyses::all();
+}
+
+}  // namespace iruka::cpu_backend
