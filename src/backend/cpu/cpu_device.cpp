@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -88,8 +87,8 @@ void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> 
                        StreamHandle) {
   const EntryFunction entry = static_cast<const CpuProgram&>(program).entry();
   const void* block = arguments.data();
-  // Waking a thread costs more than such a loop.
-  if (range.count <= range.grain * range.align) {
+  // Waking a thread costs more than such a loop, or it is one range anyhow.
+  if (range.count <= std::max(range.grain, range.align)) {
     if (range.count <= 0) return;
     entry(block, 0, range.count);
     throw_if_stopped();

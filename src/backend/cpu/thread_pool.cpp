@@ -157,15 +157,17 @@ void ThreadPool::run(int64_t count, int64_t align, LoopBody body) {
 }
 
 void ThreadPool::publish(Job& job, int helpers) {
+  int started;
   {
     std::lock_guard lock(mutex_);
     if (started_ < helpers) start_workers(helpers);
+    started = started_;
     jobs_.push_back(&job);
   }
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) {
     // Workers beyond the thread count sleep on the same word, so all must be asked when there are any.
-    wake(epoch_, started_ > helpers ? INT_MAX : helpers);
+    wake(epoch_, started > helpers ? INT_MAX : helpers);
   }
 }
 
