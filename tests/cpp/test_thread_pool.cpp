@@ -255,6 +255,66 @@ TEST_F(Interrupts, StopEndlessKernels) {
   EXPECT_EQ(values, std::vector<int>(1000, 5));
 }
 
+TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
+  const char* bodies[] = {
+      "float s = 0; for (int j = 0; j < a; ++j) for (int l = 0; l < a; ++l) s += (float)(j ^ l); z = (int)s;",
+      "unsigned s = b; for (int j = 0; j < 100000; ++j) for (int l = 0; l < 1000000; ++l) s = (s ^ l) * 2654435761u; z = s;",
+      "unsigned s = b; for (int j = 0; j < a; ++j) for (int l = 0; l < a; ++l)"
+      "  for (int m = 0; m < 3; ++m) s = (s ^ m) * 2654435761u + l; z = s;",
+  };
+  std::vector<int> values(3, 1'000'000);
+  std::vector<int> results(3);
+  struct {
+    const int *a, *b;
+    int* z;
+  } arguments{values.data(), values.data(), results.data()};
+  for (const char* body : bodies) {
+    const auto compiled = cpu().compile(test::program(test::loop_text("int", "int", "int", body)));
+    ASSERT_TRUE(compiled.ok) << test::errors(compiled.diagnostics);
+    const auto program = cpu().load(compiled.code, "iruka_entry");
+    for (const int64_t grain : {1, 100}) {  // on the pool, and directly
+      const Threads use(2);
+      checks = 0;
+      const auto start = std::chrono::steady_clock::now();
+      EXPECT_THROW(cpu().launch(*program, std::as_bytes(std::span(&arguments, 1)), {3, 1, grain}, nullptr), Interrupted);
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << body;
+    }
+  }
+}
+
+/// Ends of the ranges that a launch over `range` makes, by their beginnings.
+std::map<int64_t, int64_t> ranges_of(const LaunchRange& range) {
+  const auto compiled = cpu().compile(test::program(
+      "extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) { (*(long* const*)block)[begin] = end; }"));
+  const auto program = cpu().load(compiled.code, "iruka_entry");
+  std::vector<int64_t> ends(static_cast<size_t>(range.count), -1);
+  int64_t* const block = ends.data();
+  cpu().launch(*program, std::as_bytes(std::span(&block, 1)), range, nullptr);
+  std::map<int64_t, int64_t> ranges;
+  for (size_t k = 0; k < ends.size(); ++k) {
+    if (ends[k] >= 0) ranges[static_cast<int64_t>(k)] = ends[k];
+  }
+  return ranges;
+}
+
+TEST(CpuDevice, GrainCountsUnits) {
+  const Threads use(2);
+  const std::map<int64_t, int64_t> whole = {{0, 2048}};
+  EXPECT_EQ(ranges_of({2048, 1, 2048}), whole);
+  EXPECT_EQ(ranges_of({2048, 1024, 2048}), whole);
+  EXPECT_EQ(ranges_of({2048, 4096, 1}), whole);
+  EXPECT_GT(ranges_of({2049, 1, 2048}).size(), 1u);
+  const auto ranges = ranges_of({100 * 1024, 1024, 2048});
+  EXPECT_GT(ranges.size(), 1u);
+  int64_t covered = 0;
+  for (const auto& [begin, end] : ranges) {
+    EXPECT_EQ(begin, covered);
+    EXPECT_EQ(begin % 1024, 0);
+    covered = end;
+  }
+  EXPECT_EQ(covered, 100 * 1024);
+}
+
 TEST(CpuDevice, CopiesAndFillsOfAnySize) {
   const Threads use(3);
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{5000}, (size_t{9} << 20) + 7}) {

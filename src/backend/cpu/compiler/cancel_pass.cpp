@@ -9,56 +9,175 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 namespace iruka::cpu_backend {
 namespace {
 
-bool has_long_rounds(const llvm::Loop& loop) {
-  if (!loop.isInnermost()) return true;
-  for (const llvm::BasicBlock* block : loop.blocks()) {
-    for (const llvm::Instruction& instruction : *block) {
-      if (llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction)) return true;
+using llvm::Loop;
+
+/// Rounds between two polls, some tens of microseconds.
+constexpr uint64_t kBudget = 1 << 16;
+/// What a call counts for. A function of the text begins its own count anew at each call.
+constexpr uint64_t kMathCall = 16, kOwnCall = 4096;
+/// What a loop counts for whose length cannot be computed in front of it.
+constexpr uint64_t kUnknownLength = 256;
+
+/// The loops of a function by what is done about them.
+class LoopPlan {
+ public:
+  LoopPlan(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution) : loops_(loops), evolution_(evolution) {
+    for (Loop* loop : loops) visit(loop, /*user=*/!has_parallel_loop(*loop));
+  }
+
+  llvm::SmallVector<Loop*, 8> polled;   ///< ask whether to stop
+  llvm::SmallVector<Loop*, 8> counted;  ///< innermost ones inside those, left alone: their length is added in front
+
+  /// What one round of a polled loop takes, without loops that count for themselves.
+  uint64_t round_weight(const Loop& loop) const {
+    uint64_t weight = own_weight(loop);
+    for (const Loop* inner : loop) {
+      const uint64_t rounds = known_rounds(*inner);
+      if (rounds <= kBudget) weight += rounds;
+    }
+    return weight;
+  }
+
+ private:
+  // The loops around one that is marked parallel are the emitter's, as is what lies beside it: the thread pool gives
+  // them few rounds at a time. The user's begin inside it.
+  void visit(Loop* loop, bool user) {
+    user |= is_parallel(*loop);
+    const bool poll = user && must_poll(*loop);
+    if (poll) polled.push_back(loop);
+    for (Loop* inner : *loop) {
+      if (poll && inner->isInnermost() && !must_poll(*inner) && known_rounds(*inner) > kBudget) counted.push_back(inner);
+      visit(inner, user);
     }
   }
-  return false;
-}
 
-llvm::BasicBlock* make_return(llvm::Function& function) {
-  auto* block = llvm::BasicBlock::Create(function.getContext(), "cancelled", &function);
-  llvm::IRBuilder<> build(block);
-  llvm::Type* type = function.getReturnType();
-  type->isVoidTy() ? build.CreateRetVoid() : build.CreateRet(llvm::Constant::getNullValue(type));
-  return block;
-}
-
-/// Counts rounds in a phi of the header; the poll itself is on a cold path in the latch.
-void add_poll(llvm::BasicBlock* header, llvm::BasicBlock* latch, uint32_t period, llvm::BasicBlock* cancelled) {
-  llvm::Function& function = *header->getParent();
-  llvm::LLVMContext& context = function.getContext();
-  llvm::IRBuilder<> build(header, header->begin());
-  llvm::PHINode* round = build.CreatePHI(build.getInt32Ty(), 2, "round");
-
-  llvm::BasicBlock* rest = llvm::SplitBlock(latch, latch->getTerminator()->getIterator());
-  latch->getTerminator()->eraseFromParent();
-  auto* poll = llvm::BasicBlock::Create(context, "poll", &function, rest);
-  build.SetInsertPoint(latch);
-  llvm::Value* next = build.CreateAdd(round, build.getInt32(1));
-  llvm::Value* due = build.CreateICmpEQ(build.CreateAnd(next, period - 1), build.getInt32(0));
-  llvm::MDNode* unlikely = llvm::MDBuilder(context).createBranchWeights(1, period);
-  build.CreateCondBr(due, poll, rest, unlikely);
-  for (llvm::BasicBlock* predecessor : llvm::predecessors(header)) {
-    round->addIncoming(predecessor == rest ? next : build.getInt32(0), predecessor);
+  bool must_poll(const Loop& loop) const {
+    if (is_unbounded(loop)) return true;
+    if (known_rounds(loop) <= kBudget) return false;
+    return !loop.isInnermost() || own_weight(loop) >= kOwnCall;
   }
 
-  build.SetInsertPoint(poll);
-  auto callee = function.getParent()->getOrInsertFunction(kCancelPollName, build.getInt1Ty());
-  auto* asked = build.CreateCall(callee);
-  asked->addRetAttr(llvm::Attribute::ZExt);
-  asked->setDoesNotThrow();
-  build.CreateCondBr(asked, cancelled, rest, unlikely);
-}
+  bool is_unbounded(const Loop& loop) const {
+    return llvm::isa<llvm::SCEVCouldNotCompute>(evolution_.getBackedgeTakenCount(&loop));
+  }
+
+  /// Rounds of the loop and the loops in it, where constants bound them.
+  uint64_t known_rounds(const Loop& loop) const {
+    const unsigned most = evolution_.getSmallConstantMaxTripCount(&loop);
+    if (most == 0 || is_unbounded(loop)) return UINT64_MAX;
+    uint64_t round = own_weight(loop);
+    for (const Loop* inner : loop) round = llvm::SaturatingAdd(round, known_rounds(*inner));
+    return llvm::SaturatingMultiply<uint64_t>(most, round);
+  }
+
+  uint64_t own_weight(const Loop& loop) const {
+    uint64_t weight = 1;
+    for (const llvm::BasicBlock* block : loop.blocks()) {
+      if (loops_.getLoopFor(block) != &loop) continue;
+      for (const llvm::Instruction& instruction : *block) {
+        const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (!call || llvm::isa<llvm::IntrinsicInst>(call)) continue;
+        const llvm::Function* callee = call->getCalledFunction();
+        weight += callee && callee->isDeclaration() ? kMathCall : kOwnCall;
+      }
+    }
+    return weight;
+  }
+
+  static bool is_parallel(const Loop& loop) {
+    return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") != nullptr;
+  }
+  static bool has_parallel_loop(const Loop& loop) {
+    return llvm::any_of(loop, [](const Loop* inner) { return is_parallel(*inner) || has_parallel_loop(*inner); });
+  }
+
+  llvm::LoopInfo& loops_;
+  llvm::ScalarEvolution& evolution_;
+};
+
+/// Counts down from kBudget in one local, which becomes a register, through all loops of a function.
+class Polls {
+ public:
+  explicit Polls(llvm::Function& function) : function_(function), context_(function.getContext()) {
+    llvm::BasicBlock& entry = function.getEntryBlock();
+    llvm::IRBuilder<> build(&entry, entry.getFirstInsertionPt());
+    counter_ = build.CreateAlloca(build.getInt64Ty());
+    build.CreateStore(build.getInt64(kBudget), counter_);
+    cancelled_ = llvm::BasicBlock::Create(context_, "cancelled", &function);
+    llvm::IRBuilder<> leave(cancelled_);
+    llvm::Type* type = function.getReturnType();
+    type->isVoidTy() ? leave.CreateRetVoid() : leave.CreateRet(llvm::Constant::getNullValue(type));
+  }
+
+  /// Takes `loop`'s length off in front of it.
+  void count(Loop& loop, llvm::ScalarEvolution& evolution) {
+    llvm::BasicBlock* before = loop.getLoopPreheader();
+    if (!before) return;
+    const llvm::SCEV* length = evolution.getBackedgeTakenCount(&loop);
+    llvm::Instruction* place = before->getTerminator();
+    llvm::IRBuilder<> build(place);
+    llvm::SCEVExpander expander(evolution, "rounds", /*PreserveLCSSA=*/false);
+    llvm::Value* rounds = build.getInt64(kUnknownLength);
+    if (evolution.getTypeSizeInBits(length->getType()) <= 64 && expander.isSafeToExpandAt(length, place)) {
+      rounds = expander.expandCodeFor(length, length->getType(), place);
+      rounds = build.CreateZExt(build.CreateFreeze(rounds), build.getInt64Ty());
+    }
+    take(build, rounds);
+  }
+
+  /// Asks in the latch of `loop` once the count is used up; the question itself is on a cold path.
+  void poll(Loop& loop, uint64_t weight) {
+    llvm::SmallVector<llvm::BasicBlock*, 4> latches;
+    loop.getLoopLatches(latches);
+    for (llvm::BasicBlock* latch : latches) poll_in(latch, weight);
+  }
+
+  void finish() {
+    llvm::DominatorTree dominators(function_);
+    llvm::PromoteMemToReg({counter_}, dominators);
+    function_.setMemoryEffects(llvm::MemoryEffects::unknown());
+  }
+
+ private:
+  llvm::Value* take(llvm::IRBuilder<>& build, llvm::Value* rounds) {
+    llvm::Value* left = build.CreateSub(build.CreateLoad(build.getInt64Ty(), counter_), rounds);
+    build.CreateStore(left, counter_);
+    return left;
+  }
+
+  void poll_in(llvm::BasicBlock* latch, uint64_t weight) {
+    llvm::BasicBlock* rest = llvm::SplitBlock(latch, latch->getTerminator()->getIterator());
+    latch->getTerminator()->eraseFromParent();
+    auto* ask = llvm::BasicBlock::Create(context_, "poll", &function_, rest);
+    llvm::IRBuilder<> build(latch);
+    llvm::Value* left = take(build, build.getInt64(weight));
+    llvm::MDNode* unlikely = llvm::MDBuilder(context_).createBranchWeights(1, kBudget);
+    build.CreateCondBr(build.CreateICmpSLT(left, build.getInt64(0)), ask, rest, unlikely);
+
+    build.SetInsertPoint(ask);
+    auto callee = function_.getParent()->getOrInsertFunction(kCancelPollName, build.getInt1Ty());
+    auto* asked = build.CreateCall(callee);
+    asked->addRetAttr(llvm::Attribute::ZExt);
+    asked->setDoesNotThrow();
+    asked->setOnlyAccessesInaccessibleMemory();  // what the loop has read stays in registers
+    build.CreateStore(build.getInt64(kBudget), counter_);
+    build.CreateCondBr(asked, cancelled_, rest, unlikely);
+  }
+
+  llvm::Function& function_;
+  llvm::LLVMContext& context_;
+  llvm::AllocaInst* counter_;
+  llvm::BasicBlock* cancelled_;
+};
 
 }  // namespace
 
@@ -66,26 +185,21 @@ llvm::PreservedAnalyses CancelPass::run(llvm::Function& function, llvm::Function
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   if (loops.empty()) return llvm::PreservedAnalyses::all();
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  llvm::SmallVector<llvm::Loop*, 8> unbounded;
-  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (llvm::isa<llvm::SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(loop))) unbounded.push_back(loop);
-  }
-  if (unbounded.empty()) return llvm::PreservedAnalyses::all();
+  if (LoopPlan(loops, evolution).polled.empty()) return llvm::PreservedAnalyses::all();
 
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);
-  llvm::SmallVector<std::tuple<llvm::BasicBlock*, llvm::BasicBlock*, uint32_t>, 8> places;
-  for (llvm::Loop* loop : unbounded) {
+  const llvm::SmallVector<Loop*, 8> outermost(loops.begin(), loops.end());
+  for (Loop* loop : outermost) {
     llvm::simplifyLoop(loop, &dominators, &loops, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
-    llvm::SmallVector<llvm::BasicBlock*, 4> latches;
-    loop->getLoopLatches(latches);
-    for (llvm::BasicBlock* latch : latches) {
-      places.emplace_back(loop->getHeader(), latch, has_long_rounds(*loop) ? 16 : 4096);
-    }
   }
-  llvm::BasicBlock* cancelled = make_return(function);
-  for (const auto& [header, latch, period] : places) add_poll(header, latch, period, cancelled);
-  function.setMemoryEffects(llvm::MemoryEffects::unknown());
+  const LoopPlan plan(loops, evolution);
+  llvm::SmallVector<uint64_t, 8> weights;
+  for (const Loop* loop : plan.polled) weights.push_back(plan.round_weight(*loop));
+  Polls polls(function);
+  for (Loop* loop : plan.counted) polls.count(*loop, evolution);
+  for (size_t k = 0; k < plan.polled.size(); ++k) polls.poll(*plan.polled[k], weights[k]);
+  polls.finish();
   return llvm::PreservedAnalyses::none();
 }
 

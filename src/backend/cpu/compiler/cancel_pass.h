@@ -1,13 +1,15 @@
-// Lets loops of unknown length be interrupted.
+// Lets long loops be interrupted.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
 
 namespace iruka::cpu_backend {
 
-/// A loop whose trip count scalar evolution cannot express polls for cancellation every 4096 rounds (16 where a round
-/// holds loops or calls) and returns from the function when told to. Loops with a computable count are left alone, so
-/// that they vectorise. Runs just before the vectorisers, where loops are canonical.
+/// A loop polls for cancellation, and returns from the function when told to, where its length cannot be computed, where
+/// it holds a loop that is not known to be short, and where it calls a function of the text. One count of rounds runs
+/// through all loops of a function, so that a poll comes about every 65536 rounds whatever their nesting. An innermost
+/// loop of computable length is left alone, so that it vectorises, and counts as a whole in the loop around it. Runs
+/// just before the vectorisers, where loops are canonical.
 class CancelPass : public llvm::PassInfoMixin<CancelPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
