@@ -71,9 +71,9 @@ class IRUKA_API Array {
   std::optional<Array> reshape_view(const Dims& shape) const;
   Array ravel() const { return reshape({-1}); }
   Array broadcast_to(const Dims& shape) const;
-  Array squeeze(std::optional<int> axis = {}) const;
-  Array expand_dims(int axis) const;
-  Array swapaxes(int a, int b) const;
+  Array squeeze(std::optional<int64_t> axis = {}) const;
+  Array expand_dims(int64_t axis) const;
+  Array swapaxes(int64_t a, int64_t b) const;
   /// Basic indexing, as NumPy's x[i, a:b:c, None, ...].
   Array index(std::span<const Index> indices) const;
   template <class... I>
@@ -133,6 +133,6 @@ IRUKA_API Dims c_strides(const Dims& shape, int64_t itemsize);
 /// Product of extents. Raises ShapeError on overflow or a negative extent.
 IRUKA_API int64_t count(const Dims& shape);
 /// 0 <= result < ndim; raises AxisError naming `function`.
-IRUKA_API int normalize_axis(const char* function, int axis, int ndim);
+IRUKA_API int normalize_axis(const char* function, int64_t axis, int ndim);
 
 }  // namespace iruka

@@ -71,8 +71,8 @@ IRUKA_API Array linspace(double start, double stop, int64_t count = 50, bool end
                          Dtype dtype = Dtype::float64);
 IRUKA_API Array eye(int64_t rows, std::optional<int64_t> columns = {}, int64_t k = 0, Dtype dtype = Dtype::float64);
 
-IRUKA_API Array concatenate(std::span<const Array> arrays, int axis = 0);
-IRUKA_API Array stack(std::span<const Array> arrays, int axis = 0);
+IRUKA_API Array concatenate(std::span<const Array> arrays, int64_t axis = 0);
+IRUKA_API Array stack(std::span<const Array> arrays, int64_t axis = 0);
 
 /// The dtype arrays and scalars are computed in together (NEP 50).
 IRUKA_API Dtype result_type(std::span<const Argument> arguments);

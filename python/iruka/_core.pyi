@@ -433,7 +433,8 @@ class ElementwiseKernel:
     are accepted for CuPy's sake. Arrays broadcast and are never cast; scalars are cast to the settled type.
 
     Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
-    iruka.errors.CompileError, with the line and a caret, for a body that is not C++.
+    iruka.errors.CompileError, with the line and a caret, for a body that is not C++. Ctrl-C stops a running kernel that
+    Python's main thread called; one that another thread called runs to its end.
 
         >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
         >>> add(iruka.arange(3, dtype='float32'), 1)

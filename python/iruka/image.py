@@ -19,7 +19,7 @@ def imread(
     holds. apply_orientation: turn the picture upright by its EXIF tag. Raises OSError for a file that cannot be read,
     ValueError for one that is no picture, is damaged, or holds more than max_pixels (2**28).
     """
-    return _codecs.imread(os.fspath(path), mode, max_pixels, apply_orientation)
+    return _codecs.imread(os.fsencode(path), mode, max_pixels, apply_orientation)
 
 
 def imdecode(data, mode: str = "rgb", max_pixels: int | None = None, apply_orientation: bool = True) -> ndarray:
@@ -32,7 +32,7 @@ def imwrite(path: str | os.PathLike, picture, quality: int = 95, compression: in
 
     quality, 1 to 100, is JPEG's; compression, 0 to 9, is PNG's.
     """
-    _codecs.imwrite(os.fspath(path), picture, quality, compression)
+    _codecs.imwrite(os.fsencode(path), picture, quality, compression)
 
 
 def imencode(format: str, picture, quality: int = 95, compression: int = 6) -> bytes:

@@ -25,7 +25,7 @@ Dims reversed(Dims dims) {
 
 /// Whether `order` is Fortran's; A and K follow the layout.
 bool is_fortran(const Array& x, nb::handle order, const char* function) {
-  std::string text = order.is_none() ? "C" : nb::str(order).c_str();
+  std::string text = order.is_none() ? "C" : to_text(order, std::string(function) + ": order");
   if (text == "C") return false;
   if (text == "F") return true;
   if (text == "A" || text == "K") return x.is_f_contiguous() && !x.is_c_contiguous();
@@ -33,7 +33,7 @@ bool is_fortran(const Array& x, nb::handle order, const char* function) {
 }
 
 Array reshape(const Array& x, const Dims& shape) {
-  GilRelease release(x.size());
+  GilRelease release;
   return x.reshape(shape);
 }
 
@@ -50,16 +50,17 @@ Array transpose(const Array& x, const nb::args& axes) {
 Array squeeze(const Array& x, nb::handle axis) {
   if (axis.is_none()) return x.squeeze();
   Dims axes = to_dims(axis, "squeeze: axis");
-  for (int64_t& a : axes) a = normalize_axis("squeeze", static_cast<int>(a), x.ndim());
+  if (axes.size() == 1) return x.squeeze(axes[0]);
+  for (int64_t& a : axes) a = normalize_axis("squeeze", a, x.ndim());
   std::sort(axes.begin(), axes.end(), std::greater<>());
   Array result = x;
-  for (int64_t a : axes) result = result.squeeze(static_cast<int>(a));
+  for (int64_t a : axes) result = result.squeeze(a);
   return result;
 }
 
 Array copy(const Array& x, nb::handle order) {
   bool fortran = is_fortran(x, order, "copy");
-  GilRelease release(x.size());
+  GilRelease release;
   return fortran ? x.transpose().copy().transpose() : x.copy();
 }
 
@@ -73,7 +74,7 @@ Array astype(const Array& x, nb::handle dtype, nb::handle order, const std::stri
     throw ValueError("astype: casting must be 'unsafe' or 'same_kind', not '" + casting + "'");
   }
   bool fortran = is_fortran(x, order, "astype");
-  GilRelease release(x.size());
+  GilRelease release;
   return fortran ? x.transpose().astype(to, copy).transpose() : x.astype(to, copy);
 }
 
@@ -188,8 +189,11 @@ void bind_views(ArrayClass& type) {
           nb::sig("def transpose(self, *axes) -> ndarray"),
           "View with the axes in the given order; reversed without one.")
       .def(
-          "swapaxes", [](const Array& x, int a, int b) { return to_python(x.swapaxes(a, b)); }, nb::arg("axis1"),
-          nb::arg("axis2"), nb::sig("def swapaxes(self, axis1: int, axis2: int) -> ndarray"),
+          "swapaxes",
+          [](const Array& x, nb::handle a, nb::handle b) {
+            return to_python(x.swapaxes(to_int64(a, "swapaxes: axis1"), to_int64(b, "swapaxes: axis2")));
+          },
+          nb::arg("axis1"), nb::arg("axis2"), nb::sig("def swapaxes(self, axis1: int, axis2: int) -> ndarray"),
           "View with two axes exchanged.")
       .def(
           "squeeze", [](const Array& x, nb::handle axis) { return to_python(squeeze(x, axis)); },
@@ -200,7 +204,7 @@ void bind_views(ArrayClass& type) {
           "view", [](const Array& x, nb::handle dtype) { return to_python(view(x, dtype)); },
           nb::arg("dtype") = nb::none(), nb::sig("def view(self, dtype=None) -> ndarray"),
           "The same bytes, as another dtype when one is given.")
-      .def("_expand_dims", [](const Array& x, int axis) { return to_python(x.expand_dims(axis)); })
+      .def("_expand_dims", [](const Array& x, int64_t axis) { return to_python(x.expand_dims(axis)); })
       .def("_broadcast_to", [](const Array& x, nb::handle shape) {
         return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
       });

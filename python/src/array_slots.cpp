@@ -10,25 +10,22 @@ namespace iruka::python {
 
 namespace {
 
-std::string describe(nb::handle object) { return nb::repr(object).c_str(); }
-
 /// Calls a row of the table on operands of an operator; NotImplemented when one is no operand.
 PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObject*> objects,
                 PyObject* out = nullptr) {
   Operand operands[3];
   std::vector<Argument> arguments;
   arguments.reserve(4);
-  int64_t size = 0;
+  bool inexact = has_float_beside_huge_integer({objects.begin(), objects.size()});
   int count = 0;
   for (PyObject* object : objects) {
-    if (!operands[count].take(object, false)) Py_RETURN_NOTIMPLEMENTED;
-    arguments.push_back(operands[count].argument());
-    size = std::max(size, operands[count++].size());
+    if (!operands[count].take(object, false, inexact)) Py_RETURN_NOTIMPLEMENTED;
+    arguments.push_back(operands[count++].argument());
   }
   if (out) arguments.push_back(Argument(array_of(out)));
   std::vector<Array> results;
   {
-    GilRelease release(size);
+    GilRelease release;
     results = function.call(arguments);
   }
   if (out) return Py_NewRef(out);
@@ -185,7 +182,11 @@ PyObject* iterate(PyObject* self) {
 int contains(PyObject* self, PyObject* value) {
   PyObject* hits = compare(self, value, Py_EQ);
   if (!hits || hits == Py_NotImplemented) return Py_XDECREF(hits), hits ? 0 : -1;
-  int found = guarded(-1, [&]() -> int { return iruka::any(array_of(hits)).item().as_bool(); });
+  int found = guarded(-1, [&]() -> int {
+    const Array& equal = array_of(hits);
+    GilRelease release;
+    return iruka::any(equal).item().as_bool();
+  });
   Py_DECREF(hits);
   return found;
 }
@@ -204,10 +205,7 @@ std::optional<int64_t> slice_bound(PyObject* bound) {
 }
 
 /// Booleans are integers to Python and masks to NumPy: refused rather than misread.
-bool is_boolean(PyObject* entry) {
-  static PyTypeObject* numpy_bool = reinterpret_cast<PyTypeObject*>(numpy_attribute("bool_").release().ptr());
-  return PyBool_Check(entry) || Py_TYPE(entry) == numpy_bool;
-}
+bool is_boolean(PyObject* entry) { return PyBool_Check(entry) || Py_TYPE(entry) == imported.boolean; }
 
 Index to_index(PyObject* entry) {
   if (PyLong_CheckExact(entry)) {
@@ -249,14 +247,15 @@ Array get_item(const Array& array, nb::handle key) {
 void assign_value(Array target, nb::handle value) {
   Scalar scalar;
   if (is_array(value.ptr())) {
-    GilRelease release(target.size());
-    target.assign(array_of(value.ptr()));
-  } else if (to_scalar(value.ptr(), scalar)) {
-    GilRelease release(target.size());
+    const Array& source = array_of(value.ptr());
+    GilRelease release;
+    target.assign(source);
+  } else if (to_scalar(value.ptr(), scalar, is_inexact(target.dtype()))) {
+    GilRelease release;
     target.fill(scalar);
   } else if (is_array_like(value.ptr())) {
     Array source = as_array(value);
-    GilRelease release(target.size());
+    GilRelease release;
     target.assign(source);
   } else {
     throw TypeError("cannot assign " + describe(value) + " to elements of an array");

@@ -1,5 +1,6 @@
 #include "convert.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -14,6 +15,28 @@ PyObject* wrap(Array array) {
   new (nb::inst_ptr<Array>(object)) Array(std::move(array));
   nb::inst_mark_ready(object);
   return object.release().ptr();
+}
+
+Imported imported{};
+
+void import_needed() {
+  const auto type = [](const char* name) {
+    return reinterpret_cast<PyTypeObject*>(numpy_attribute(name).release().ptr());
+  };
+  nb::object modules = package_attribute("sys", "modules");
+  imported = {type("generic"), type("ndarray"), type("bool_"), PyDict_New(),
+              text_of(modules["iruka"].attr("__path__")[0])};
+}
+
+void refuse_uninitialised(nb::handle object) {
+  throw TypeError("the " + text_of(object.type().attr("__name__")) + " was never made: its __init__ was not called");
+}
+
+Array& checked_array(nb::handle object, const char* function) {
+  if (!is_array(object.ptr())) {
+    throw TypeError(std::string(function) + ": expected an iruka.ndarray, not " + describe(object.type()));
+  }
+  return array_of(object.ptr());
 }
 
 nb::object package_attribute(const char* module, const char* name) { return nb::module_::import_(module).attr(name); }
@@ -35,19 +58,35 @@ nb::object dtype_object(Dtype dtype) {
   return nb::borrow(entry);
 }
 
-namespace {
-
 std::string text_of(nb::handle object) {
   nb::str text(object);
-  return text.c_str();
+  Py_ssize_t size = 0;
+  if (const char* utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) return {utf8, static_cast<size_t>(size)};
+  PyErr_Clear();
+  nb::object escaped = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  if (!escaped.is_valid()) throw nb::python_error();
+  return {PyBytes_AS_STRING(escaped.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(escaped.ptr()))};
 }
+
+std::string describe(nb::handle object) { return text_of(nb::repr(object)); }
+
+std::string to_text(nb::handle object, const std::string& what) {
+  if (!PyUnicode_Check(object.ptr())) throw TypeError(what + " must be a str, not " + describe(object.type()));
+  Py_ssize_t size = 0;
+  const char* utf8 = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (!utf8) throw nb::python_error();
+  std::string text(utf8, static_cast<size_t>(size));
+  if (text.find('\0') != std::string::npos) throw ValueError(what + " holds a NUL character: " + describe(object));
+  return text;
+}
+
+namespace {
 
 /// A numpy.dtype's own name, after what no array here can hold was refused.
 Dtype from_numpy_dtype(nb::handle dtype) {
   std::string name = text_of(dtype.attr("name"));
   if (!nb::cast<bool>(dtype.attr("isnative"))) {
-    throw TypeError("dtype " + text_of(nb::repr(dtype)) +
-                    " is not in this machine's byte order; convert it with NumPy first");
+    throw TypeError("dtype " + describe(dtype) + " is not in this machine's byte order; convert it with NumPy first");
   }
   try {
     return parse_dtype(name);
@@ -65,7 +104,7 @@ Dtype resolve_dtype(nb::handle object) {
     dtype = numpy_attribute("dtype")(object);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
-    throw TypeError("cannot interpret " + text_of(nb::repr(object)) + " as a dtype");
+    throw TypeError("cannot interpret " + describe(object) + " as a dtype");
   }
   return from_numpy_dtype(dtype);
 }
@@ -77,8 +116,7 @@ Dtype to_dtype(nb::handle object) {
     if (dtype_objects[k] == object.ptr()) return static_cast<Dtype>(k);
   }
   // Resolving asks NumPy; what programs write (types, names, dtype objects) is hashable and comes again and again.
-  static PyObject* known = PyDict_New();
-  if (PyObject* found = PyDict_GetItemWithError(known, object.ptr())) {
+  if (PyObject* found = PyDict_GetItemWithError(imported.dtypes, object.ptr())) {
     return static_cast<Dtype>(PyLong_AsLong(found));
   }
   PyErr_Clear();
@@ -86,7 +124,7 @@ Dtype to_dtype(nb::handle object) {
   dtype_object(dtype);
   if (nb::isinstance<nb::str>(object) || PyType_Check(object.ptr())) {
     nb::int_ value(static_cast<int>(dtype));
-    if (PyDict_SetItem(known, object.ptr(), value.ptr()) != 0) PyErr_Clear();
+    if (PyDict_SetItem(imported.dtypes, object.ptr(), value.ptr()) != 0) PyErr_Clear();
   }
   return dtype;
 }
@@ -98,7 +136,7 @@ std::optional<Dtype> to_optional_dtype(nb::handle object) {
 
 int64_t to_int64(nb::handle object, const char* what) {
   if (!PyIndex_Check(object.ptr())) {
-    throw TypeError(std::string(what) + " must be an integer, not " + text_of(nb::repr(object.type())));
+    throw TypeError(std::string(what) + " must be an integer, not " + describe(object.type()));
   }
   nb::object index = nb::steal(PyNumber_Index(object.ptr()));
   if (!index.is_valid()) throw nb::python_error();
@@ -121,8 +159,7 @@ Dims to_dims(nb::handle object, const char* what) {
   nb::object sequence = nb::steal(PySequence_Fast(object.ptr(), ""));
   if (!sequence.is_valid()) {
     PyErr_Clear();
-    throw TypeError(std::string(what) + " must be an integer or a sequence of integers, not " +
-                    text_of(nb::repr(object)));
+    throw TypeError(std::string(what) + " must be an integer or a sequence of integers, not " + describe(object));
   }
   Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.ptr());
   if (size > kMaxRank) {
@@ -141,7 +178,7 @@ nb::tuple from_dims(const Dims& dims) {
 
 namespace {
 
-Scalar from_python_int(PyObject* object) {
+Scalar from_python_int(PyObject* object, bool inexact) {
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow == 0) return Scalar(static_cast<int64_t>(value));
@@ -149,6 +186,11 @@ Scalar from_python_int(PyObject* object) {
     unsigned long long large = PyLong_AsUnsignedLongLong(object);
     if (!PyErr_Occurred()) return Scalar(static_cast<uint64_t>(large));
     PyErr_Clear();
+  }
+  if (inexact) {
+    double value = PyLong_AsDouble(object);
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    return Scalar(value);
   }
   throw OverflowError("Python integer " + text_of(object) + " is out of bounds for int64 and uint64");
 }
@@ -174,15 +216,23 @@ bool from_numpy_scalar(PyObject* object, Scalar& scalar) {
   return true;
 }
 
-bool is_numpy_scalar(PyObject* object) {
-  static PyTypeObject* generic = reinterpret_cast<PyTypeObject*>(numpy_attribute("generic").release().ptr());
-  return PyType_IsSubtype(Py_TYPE(object), generic);
-}
+bool is_numpy_scalar(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.generic); }
 
 }  // namespace
 
-bool to_scalar(PyObject* object, Scalar& scalar) {
-  if (PyLong_CheckExact(object)) return scalar = from_python_int(object), true;
+bool is_huge_integer(PyObject* object) {
+  if (!PyLong_Check(object) || PyBool_Check(object)) return false;
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow <= 0) return overflow < 0;
+  PyLong_AsUnsignedLongLong(object);
+  bool huge = PyErr_Occurred();
+  PyErr_Clear();
+  return huge;
+}
+
+bool to_scalar(PyObject* object, Scalar& scalar, bool inexact) {
+  if (PyLong_CheckExact(object)) return scalar = from_python_int(object, inexact), true;
   if (PyFloat_CheckExact(object)) return scalar = Scalar(PyFloat_AS_DOUBLE(object)), true;
   if (PyBool_Check(object)) return scalar = Scalar(object == Py_True), true;
   if (PyComplex_CheckExact(object)) {
@@ -191,7 +241,7 @@ bool to_scalar(PyObject* object, Scalar& scalar) {
   }
   // numpy.float64 is a float and numpy.complex128 a complex too: ask for NumPy's before Python's subclasses.
   if (is_numpy_scalar(object)) return from_numpy_scalar(object, scalar);
-  if (PyLong_Check(object)) return scalar = from_python_int(object), true;
+  if (PyLong_Check(object)) return scalar = from_python_int(object, inexact), true;
   if (PyFloat_Check(object)) return scalar = Scalar(PyFloat_AsDouble(object)), true;
   if (PyComplex_Check(object)) {
     Py_complex value = PyComplex_AsCComplex(object);
@@ -217,16 +267,26 @@ nb::object from_scalar(const Scalar& scalar) {
   return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
 }
 
-bool Operand::take(PyObject* object, bool only_arrays_and_scalars) {
+bool Operand::take(PyObject* object, bool only_arrays_and_scalars, bool inexact) {
   if (is_array(object)) {
     array_ = &array_of(object);
     return true;
   }
-  if (to_scalar(object, scalar_)) return true;
+  if (to_scalar(object, scalar_, inexact)) return true;
   if (only_arrays_and_scalars || !is_array_like(object)) return false;
   converted_ = as_array(object);
   array_ = &converted_;
   return true;
+}
+
+bool has_float_beside_huge_integer(std::span<PyObject* const> objects) {
+  if (std::none_of(objects.begin(), objects.end(), is_huge_integer)) return false;
+  return std::any_of(objects.begin(), objects.end(), [](PyObject* object) {
+    Operand operand;
+    if (is_huge_integer(object) || !operand.take(object, false)) return false;
+    Argument argument = operand.argument();
+    return is_inexact(argument.is_array() ? argument.array().dtype() : argument.scalar().dtype());
+  });
 }
 
 }  // namespace iruka::python

@@ -16,10 +16,31 @@ namespace nb = nanobind;
 /// The Python type of iruka.ndarray; set once, when the module is made.
 extern PyTypeObject* array_type;
 
+/// NumPy's types and the folder of this package: imported when the module is made, because an import may let another
+/// thread run, and one that then waits for the same function-local static never goes on.
+struct Imported {
+  PyTypeObject *generic, *ndarray, *boolean;
+  PyObject* dtypes;  ///< a dict: dtype-likes seen so far
+  std::string package_folder;
+};
+extern Imported imported;
+void import_needed();
+
+[[noreturn]] void refuse_uninitialised(nb::handle object);
+
 inline bool is_array(PyObject* object) {
   return Py_TYPE(object) == array_type || PyType_IsSubtype(Py_TYPE(object), array_type);
 }
-inline Array& array_of(PyObject* object) { return *nb::inst_ptr<Array>(nb::handle(object)); }
+/// What a Python object holds. Raises TypeError for one whose __init__ never ran (T.__new__(T), or a subclass that does
+/// not call it): it holds nothing.
+template <class T>
+T& instance_of(PyObject* object) {
+  if (!nb::inst_ready(nb::handle(object))) refuse_uninitialised(object);
+  return *nb::inst_ptr<T>(nb::handle(object));
+}
+inline Array& array_of(PyObject* object) { return instance_of<Array>(object); }
+/// The same for an object of any type. Raises TypeError for one that is no array.
+Array& checked_array(nb::handle object, const char* function);
 
 /// A new reference to an iruka.ndarray.
 PyObject* wrap(Array array);
@@ -28,6 +49,12 @@ inline nb::object to_python(Array array) { return nb::steal(wrap(std::move(array
 /// "iruka.NAME" as Python sees it; imported when first asked.
 nb::object package_attribute(const char* module, const char* name);
 nb::object numpy_attribute(const char* name);
+
+/// str(object) as UTF-8, and repr(object), for messages: a lone surrogate is escaped.
+std::string text_of(nb::handle object);
+std::string describe(nb::handle object);
+/// A str that a caller gave. Raises TypeError naming `what` for anything else, ValueError for a NUL or lone surrogate.
+std::string to_text(nb::handle object, const std::string& what);
 
 /// Any dtype-like: numpy.dtype, scalar type, name, Python's bool, int, float, complex. Raises TypeError that names it.
 Dtype to_dtype(nb::handle object);
@@ -40,17 +67,19 @@ Dims to_dims(nb::handle object, const char* what);
 nb::tuple from_dims(const Dims& dims);
 int64_t to_int64(nb::handle object, const char* what);
 
-/// Python's and NumPy's scalars (the latter typed); false for anything else. Raises OverflowError beyond 64 bits.
-bool to_scalar(PyObject* object, Scalar& scalar);
+/// Python's and NumPy's scalars (the latter typed); false for anything else. An integer beyond 64 bits becomes a float
+/// where the value is `inexact`, and raises OverflowError elsewhere.
+bool to_scalar(PyObject* object, Scalar& scalar, bool inexact = false);
+/// Whether `object` is an int that neither int64 nor uint64 holds.
+bool is_huge_integer(PyObject* object);
 nb::object from_scalar(const Scalar& scalar);
 
 /// One argument of an array function, and what keeps it alive: an array, a scalar, or something an array is made of.
 class Operand {
  public:
-  /// False when `object` is none of these (and `strict`, or no sequence or array-like either).
-  bool take(PyObject* object, bool only_arrays_and_scalars);
+  /// False when `object` is none of these. `inexact` as in to_scalar.
+  bool take(PyObject* object, bool only_arrays_and_scalars, bool inexact = false);
   Argument argument() const { return array_ ? Argument(*array_) : Argument(scalar_); }
-  int64_t size() const { return array_ ? array_->size() : 1; }
 
  private:
   const Array* array_ = nullptr;
@@ -58,21 +87,34 @@ class Operand {
   Scalar scalar_;
 };
 
-/// Lets other Python threads run while much work is done. Giving the GIL away costs about 0.1 us, so small work keeps
-/// it.
+inline bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
+
+/// NumPy's rule for integers beyond 64 bits: they become floats beside something that is one.
+bool has_float_beside_huge_integer(std::span<PyObject* const> objects);
+
+/// Lets other Python threads run meanwhile. Around every launch, also of few elements: any may have to compile or loop
+/// for long, and giving the GIL away costs less than 0.1 us.
 class GilRelease {
  public:
-  explicit GilRelease(int64_t elements) : state_(elements >= kLarge ? PyEval_SaveThread() : nullptr) {}
-  ~GilRelease() {
-    if (state_) PyEval_RestoreThread(state_);
-  }
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease() { PyEval_RestoreThread(state_); }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
-  static constexpr int64_t kLarge = 2048;
 
  private:
   PyThreadState* state_;
 };
+
+/// A new iruka.ndarray of what `make` returns, made without the GIL.
+template <class Make>
+nb::object make_array(Make&& make) {
+  Array array;
+  {
+    GilRelease release;
+    array = make();
+  }
+  return to_python(std::move(array));
+}
 
 /// Sets the Python error of the C++ exception being handled.
 void set_python_error() noexcept;

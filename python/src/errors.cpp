@@ -1,4 +1,6 @@
 // C++ exceptions as Python's, and Ctrl-C.
+#include <cstring>
+
 #include "convert.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
@@ -33,7 +35,11 @@ void set_interrupted(const Interrupted& error) {
 void set_error(const char* name, const char* message) {
   PyObject* module = PyImport_ImportModule("iruka.errors");
   PyObject* type = module ? PyObject_GetAttrString(module, name) : nullptr;
-  if (type) PyErr_SetString(type, message);
+  // A message may quote a file's name or a compiler's text that is not UTF-8.
+  PyObject* text =
+      type ? PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(strlen(message)), "backslashreplace") : nullptr;
+  if (text) PyErr_SetObject(type, text);
+  Py_XDECREF(text);
   Py_XDECREF(type);
   Py_XDECREF(module);
 }

@@ -41,14 +41,15 @@ struct Bytes {
   }
 };
 
+/// What os.fsencode gave: a file's name need not be UTF-8.
+std::string file_name(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
 Array picture_of(nb::handle object) {
   if (!is_array_like(object.ptr())) {
-    throw TypeError(std::string("a picture is an array, not ") + nb::repr(object.type()).c_str());
+    throw TypeError("a picture is an array, not " + describe(object.type()));
   }
   return as_array(object);
 }
-
-constexpr int64_t kLargeWork = GilRelease::kLarge;
 
 }  // namespace
 
@@ -59,31 +60,33 @@ void bind_image(nb::module_& parent) {
       [](nb::handle data, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
         image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
         Bytes bytes(data);
-        GilRelease release(kLargeWork);
+        GilRelease release;
         return image::imdecode(bytes.span(), options);
       },
       nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
   module.def(
       "imread",
-      [](const std::string& path, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
+      [](nb::bytes path, const std::string& mode, nb::handle max_pixels, bool apply_orientation) {
         image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
-        GilRelease release(kLargeWork);
-        return image::imread(path, options);
+        std::string name = file_name(path);
+        GilRelease release;
+        return image::imread(name, options);
       },
       nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
   module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression) {
     Array picture = picture_of(object);
     std::vector<uint8_t> encoded;
     {
-      GilRelease release(kLargeWork);
+      GilRelease release;
       encoded = image::imencode(format, picture, {quality, compression});
     }
     return nb::bytes(reinterpret_cast<const char*>(encoded.data()), encoded.size());
   });
-  module.def("imwrite", [](const std::string& path, nb::handle object, int quality, int compression) {
+  module.def("imwrite", [](nb::bytes path, nb::handle object, int quality, int compression) {
     Array picture = picture_of(object);
-    GilRelease release(kLargeWork);
-    image::imwrite(path, picture, {quality, compression});
+    std::string name = file_name(path);
+    GilRelease release;
+    image::imwrite(name, picture, {quality, compression});
   });
 }
 

@@ -48,10 +48,7 @@ bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& st
   return true;
 }
 
-bool is_numpy_array(PyObject* object) {
-  static PyTypeObject* type = reinterpret_cast<PyTypeObject*>(numpy_attribute("ndarray").release().ptr());
-  return PyType_IsSubtype(Py_TYPE(object), type);
-}
+bool is_numpy_array(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.ndarray); }
 
 /// A NumPy array's memory without a copy, through its buffer; a copy where the memory is not aligned.
 Array from_numpy(nb::handle array) {
@@ -105,7 +102,7 @@ Array as_array(nb::handle object) {
 }
 
 nb::object numpy_view(nb::handle array) {
-  const Array& x = array_of(array.ptr());
+  const Array& x = checked_array(array, "asnumpy");
   if (x.dtype() == Dtype::bfloat16) {
     nb::object bits = to_python(x.view(Dtype::uint16));
     return numpy_view(bits).attr("view")(dtype_object(Dtype::bfloat16));
@@ -159,8 +156,7 @@ struct ExportedDims {
   Py_ssize_t strides[kMaxRank];
 };
 
-int refuse_buffer(Py_buffer* view, const char* message) {
-  view->obj = nullptr;
+int refuse_buffer(const char* message) {
   PyErr_SetString(PyExc_BufferError, message);
   return -1;
 }
@@ -168,23 +164,22 @@ int refuse_buffer(Py_buffer* view, const char* message) {
 }  // namespace
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  view->obj = nullptr;
   return guarded(-1, [&] {
     const Array& array = array_of(self);
     const char* format = buffer_format(array.dtype());
-    if (!format)
-      return refuse_buffer(view, "bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");
-    if ((flags & PyBUF_WRITABLE) && !array.writable()) return refuse_buffer(view, "the array is read-only");
+    if (!format) return refuse_buffer("bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");
+    if ((flags & PyBUF_WRITABLE) && !array.writable()) return refuse_buffer("the array is read-only");
     bool c_order = array.is_c_contiguous();
-    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c_order)
-      return refuse_buffer(view, "the array is not C-contiguous");
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c_order) return refuse_buffer("the array is not C-contiguous");
     if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !c_order) {
-      return refuse_buffer(view, "the array is not C-contiguous");
+      return refuse_buffer("the array is not C-contiguous");
     }
     if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !array.is_f_contiguous()) {
-      return refuse_buffer(view, "the array is not Fortran-contiguous");
+      return refuse_buffer("the array is not Fortran-contiguous");
     }
     if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c_order && !array.is_f_contiguous()) {
-      return refuse_buffer(view, "the array is not contiguous");
+      return refuse_buffer("the array is not contiguous");
     }
     auto dims = std::make_unique<ExportedDims>();
     std::copy(array.shape().begin(), array.shape().end(), dims->shape);
@@ -287,7 +282,7 @@ nb::object export_capsule(const Array& array, const char* name, bool copied) {
 }  // namespace
 
 nb::object to_dlpack(nb::handle self, nb::handle max_version, nb::handle device, nb::handle copy) {
-  Array array = array_of(self.ptr());
+  Array array = checked_array(self, "__dlpack__");
   if (!device.is_none()) {
     Dims wanted = to_dims(device, "__dlpack__: dl_device");
     if (!(wanted == Dims{dlpack::kCpu, 0}))
@@ -298,7 +293,10 @@ nb::object to_dlpack(nb::handle self, nb::handle max_version, nb::handle device,
       throw nb::buffer_error("__dlpack__: strides are not whole elements");
   }
   bool copied = !copy.is_none() && nb::cast<bool>(copy);
-  if (copied) array = array.copy();
+  if (copied) {
+    GilRelease release;
+    array = array.copy();
+  }
   bool versioned = !max_version.is_none() && to_dims(max_version, "__dlpack__: max_version")[0] >= 1;
   if (versioned) return export_capsule<dlpack::ManagedVersioned>(array, "dltensor_versioned", copied);
   if (!array.writable()) throw nb::buffer_error("__dlpack__: a read-only array needs DLPack 1.0 (max_version=(1, 0))");
@@ -356,7 +354,7 @@ Array from_dlpack(nb::handle object, nb::handle copy) {
   } else if (nb::hasattr(object, "__dlpack__")) {
     capsule = ask_for_capsule(object, copy);
   } else {
-    throw TypeError("from_dlpack: " + std::string(nb::repr(object.type()).c_str()) + " has no __dlpack__");
+    throw TypeError("from_dlpack: " + describe(object.type()) + " has no __dlpack__");
   }
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
     auto* managed = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));

@@ -4,8 +4,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -15,13 +13,6 @@
 namespace iruka::python {
 
 namespace {
-
-struct PyKernel {
-  ElementwiseKernel kernel;
-  bool slow = true;  ///< whether the last call was worth giving the GIL away; the first one compiles
-};
-
-constexpr std::chrono::microseconds kSlow{200};
 
 /// The arguments of one call, in place while there are few.
 class ArgumentList {
@@ -53,8 +44,7 @@ const Parameter* parameter_at(const ElementwiseKernel& kernel, Py_ssize_t k) {
   std::string which = "argument " + std::to_string(k + 1);
   if (parameter)
     which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
-  throw TypeError(kernel.name() + "(): " + which + " has unsupported type " +
-                  nb::repr(nb::handle(object).type()).c_str() +
+  throw TypeError(kernel.name() + "(): " + which + " has unsupported type " + describe(nb::handle(object).type()) +
                   "; a kernel takes iruka arrays and scalars: convert arrays of other libraries with iruka.asarray");
 }
 
@@ -62,22 +52,23 @@ void* stream_handle(PyObject* stream) {
   if (stream == Py_None) return nullptr;
   nb::object pointer = PyLong_Check(stream) ? nb::borrow(stream) : nb::getattr(nb::handle(stream), "ptr", nb::none());
   if (!PyLong_Check(pointer.ptr())) {
-    throw TypeError(std::string("stream must be None, an integer or have an attribute ptr, not ") +
-                    nb::repr(nb::handle(stream)).c_str());
+    throw TypeError("stream must be None, an integer or have an attribute ptr, not " + describe(stream));
   }
-  return PyLong_AsVoidPtr(pointer.ptr());
+  void* handle = PyLong_AsVoidPtr(pointer.ptr());
+  if (!handle && PyErr_Occurred()) throw nb::python_error();
+  return handle;
 }
 
 void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOptions& options) {
   PyObject *key, *value;
   Py_ssize_t position = 0;
   while (PyDict_Next(keywords, &position, &key, &value)) {
-    const char* text = PyUnicode_AsUTF8(key);
-    if (!strcmp(text, "size")) {
+    std::string text = text_of(key);
+    if (text == "size") {
       if (value != Py_None) options.size = to_int64(value, (kernel.name() + "(): size").c_str());
-    } else if (!strcmp(text, "block_size")) {
+    } else if (text == "block_size") {
       options.block_size = to_int64(value, (kernel.name() + "(): block_size").c_str());
-    } else if (!strcmp(text, "stream")) {
+    } else if (text == "stream") {
       options.stream = stream_handle(value);
     } else {
       throw TypeError(kernel.name() + "() got an unexpected keyword argument '" + text +
@@ -86,11 +77,44 @@ void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOpt
   }
 }
 
-/// Arguments and options of a call, and the largest number of elements any of them speaks of.
+/// The dtype in which the body will see argument k, as far as that is settled without scalars.
+std::optional<Dtype> settled_dtype(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k) {
+  const Parameter* parameter = parameter_at(kernel, k);
+  if (!parameter || parameter->dtype) return parameter ? parameter->dtype : std::nullopt;
+  std::optional<Dtype> settled;
+  for (Py_ssize_t other = 0; other < PyTuple_GET_SIZE(positional); other++) {
+    const Parameter* same = parameter_at(kernel, other);
+    PyObject* object = PyTuple_GET_ITEM(positional, other);
+    if (!same || same->type != parameter->type || !is_array(object)) continue;
+    if (!settled || other == kernel.nin()) settled = array_of(object).dtype();  // given outputs settle first
+  }
+  return settled;
+}
+
+Scalar scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k) {
+  PyObject* object = PyTuple_GET_ITEM(positional, k);
+  Scalar scalar;
+  bool inexact = false;
+  if (is_huge_integer(object)) {
+    std::optional<Dtype> dtype = settled_dtype(kernel, positional, k);
+    inexact = dtype && is_inexact(*dtype);
+  }
+  if (!to_scalar(object, scalar, inexact)) refuse_argument(kernel, k, object);
+  if (scalar.kind() == Kind::complex) {
+    std::optional<Dtype> dtype = settled_dtype(kernel, positional, k);
+    if (dtype && kind(*dtype) != Kind::complex) {
+      throw TypeError(kernel.name() + "(): argument " + std::to_string(k + 1) + " (" + parameter_at(kernel, k)->name +
+                      ") is " + name(*dtype) + " and cannot hold the complex " + describe(object) +
+                      "; take its real part");
+    }
+  }
+  return scalar;
+}
+
+/// Arguments and options of a call.
 struct Call {
   ArgumentList arguments;
   CallOptions options;
-  int64_t elements = 0;
 
   Call(const ElementwiseKernel& kernel, PyObject* positional, PyObject* keywords) {
     Py_ssize_t count = PyTuple_GET_SIZE(positional);
@@ -98,32 +122,24 @@ struct Call {
     for (Py_ssize_t k = 0; k < count; k++) {
       PyObject* object = PyTuple_GET_ITEM(positional, k);
       if (is_array(object)) {
-        const Array& array = array_of(object);
-        elements = std::max(elements, array.size());
-        arguments.push_back(array);
-        continue;
+        arguments.push_back(array_of(object));
+      } else {
+        arguments.push_back(scalar_argument(kernel, positional, k));
       }
-      Scalar scalar;
-      if (!to_scalar(object, scalar)) refuse_argument(kernel, k, object);
-      arguments.push_back(scalar);
     }
     if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options);
-    if (options.size) elements = std::max(elements, *options.size);
   }
 };
 
 PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
-    PyKernel& held = *nb::inst_ptr<PyKernel>(nb::handle(self));
-    const ElementwiseKernel& kernel = held.kernel;
+    const ElementwiseKernel& kernel = instance_of<ElementwiseKernel>(self);
     Call call(kernel, positional, keywords);
     std::vector<Array> outputs;
-    auto start = std::chrono::steady_clock::now();
     {
-      GilRelease release(held.slow ? GilRelease::kLarge : call.elements);
+      GilRelease release;
       outputs = kernel.call(call.arguments.span(), call.options);
     }
-    held.slow = std::chrono::steady_clock::now() - start > kSlow;
     if (kernel.options().no_return) Py_RETURN_NONE;
     Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
     bool given = PyTuple_GET_SIZE(positional) == nin + nout;
@@ -139,30 +155,26 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
 
 /// "file:line" of the innermost Python caller outside this package.
 std::string calling_place() {
-  static std::string package = nb::str(nb::module_::import_("iruka").attr("__path__")[0]).c_str();
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   while (frame.is_valid()) {
     auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
     nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
-    std::string file = nb::str(code.attr("co_filename")).c_str();
-    if (!file.starts_with(package + "/")) return file + ":" + std::to_string(PyFrame_GetLineNumber(raw));
+    std::string file = text_of(code.attr("co_filename"));
+    if (!file.starts_with(imported.package_folder + "/"))
+      return file + ":" + std::to_string(PyFrame_GetLineNumber(raw));
     frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw)));
   }
   return "";
 }
 
 std::string text_argument(const char* what, nb::handle object) {
-  if (!PyUnicode_Check(object.ptr())) {
-    throw TypeError(std::string("ElementwiseKernel: ") + what + " must be a str, not " +
-                    nb::repr(object.type()).c_str());
-  }
-  return nb::str(object).c_str();
+  return to_text(object, std::string("ElementwiseKernel: ") + what);
 }
 
 /// CuPy's further keywords, read into `options`; one it does not know is a TypeError.
 void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
   for (auto [key, value] : keywords) {
-    std::string name = nb::str(key).c_str();
+    std::string name = text_of(key);
     if (name == "options") {
       if (PyUnicode_Check(value.ptr())) throw TypeError("ElementwiseKernel: options must be a tuple of str, not a str");
       for (nb::handle option : nb::iter(value)) options.options.push_back(text_argument("an option", option));
@@ -176,9 +188,9 @@ void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
   }
 }
 
-void construct(nb::pointer_and_handle<PyKernel> self, nb::handle in_params, nb::handle out_params, nb::handle operation,
-               nb::handle name, bool reduce_dims, nb::handle preamble, bool no_return, bool return_tuple,
-               nb::handle doc, nb::kwargs keywords) {
+void construct(nb::pointer_and_handle<ElementwiseKernel> self, nb::handle in_params, nb::handle out_params,
+               nb::handle operation, nb::handle name, bool reduce_dims, nb::handle preamble, bool no_return,
+               bool return_tuple, nb::handle doc, nb::kwargs keywords) {
   KernelOptions options;
   options.reduce_dims = reduce_dims;
   options.preamble = text_argument("preamble", preamble);
@@ -189,8 +201,8 @@ void construct(nb::pointer_and_handle<PyKernel> self, nb::handle in_params, nb::
   std::string inputs = text_argument("in_params", in_params), outputs = text_argument("out_params", out_params);
   std::string body = text_argument("operation", operation), kernel_name = text_argument("name", name);
   {
-    GilRelease release(GilRelease::kLarge);  // a kernel whose types are all known is compiled here
-    new (self.p) PyKernel{ElementwiseKernel(inputs, outputs, body, kernel_name, std::move(options))};
+    GilRelease release;  // a kernel whose types are all known is compiled here
+    new (self.p) ElementwiseKernel(inputs, outputs, body, kernel_name, std::move(options));
   }
   self.h.attr("__doc__") = doc;
   self.h.attr("kwargs") = keywords;
@@ -206,34 +218,34 @@ nb::object parameter_dtype(const Parameter& parameter) {
   return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
 }
 
-nb::dict cached_codes(const PyKernel& self) {
+nb::dict cached_codes(const ElementwiseKernel& self) {
   nb::dict codes;
   int64_t number = 0;
-  for (const std::string& text : self.kernel.generated_sources())
+  for (const std::string& text : self.generated_sources())
     codes[nb::int_(number++)] = nb::str(text.c_str(), text.size());
   return codes;
 }
 
-std::string cached_code(const PyKernel& self) {
-  std::vector<std::string> sources = self.kernel.generated_sources();
-  if (sources.empty()) throw ValueError(self.kernel.name() + ": no code yet; call the kernel first");
+std::string cached_code(const ElementwiseKernel& self) {
+  std::vector<std::string> sources = self.generated_sources();
+  if (sources.empty()) throw ValueError(self.name() + ": no code yet; call the kernel first");
   return sources.front();
 }
 
-std::string source(const PyKernel& self, nb::args positional, nb::kwargs keywords) {
-  Call call(self.kernel, positional.ptr(), keywords.ptr());
-  GilRelease release(GilRelease::kLarge);
-  return self.kernel.source(call.arguments.span(), call.options);
+std::string source(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
+  Call call(self, positional.ptr(), keywords.ptr());
+  GilRelease release;
+  return self.source(call.arguments.span(), call.options);
 }
 
-std::string assembly(const PyKernel& self, nb::args positional, nb::kwargs keywords) {
-  Call call(self.kernel, positional.ptr(), keywords.ptr());
-  GilRelease release(GilRelease::kLarge);
-  return self.kernel.assembly(call.arguments.span(), call.options);
+std::string assembly(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
+  Call call(self, positional.ptr(), keywords.ptr());
+  GilRelease release;
+  return self.assembly(call.arguments.span(), call.options);
 }
 
-nb::object path(const PyKernel& self, nb::args positional, nb::kwargs keywords) {
-  return package_attribute("iruka._kernel", "keep_source")(self.kernel.name(), source(self, positional, keywords));
+nb::object path(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
+  return package_attribute("iruka._kernel", "keep_source")(self.name(), source(self, positional, keywords));
 }
 
 std::string parameter_text(const Parameter& parameter) {
@@ -266,7 +278,8 @@ A call takes the inputs, then optionally the outputs to fill, and size= when eve
 are accepted for CuPy's sake. Arrays broadcast and are never cast; scalars are cast to the settled type.
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
-iruka.errors.CompileError, with the line and a caret, for a body that is not C++.
+iruka.errors.CompileError, with the line and a caret, for a body that is not C++. Ctrl-C stops a running kernel that
+Python's main thread called; one that another thread called runs to its end.
 
     >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
     >>> add(iruka.arange(3, dtype='float32'), 1)
@@ -277,8 +290,8 @@ iruka.errors.CompileError, with the line and a caret, for a body that is not C++
 void bind_kernel(nb::module_& module) {
   bind_parameter(module);
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
-  nb::class_<PyKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(),
-                       nb::is_weak_referenceable(), kDocumentation)
+  nb::class_<ElementwiseKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(),
+                                nb::is_weak_referenceable(), kDocumentation)
       .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
            nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true,
            nb::arg("preamble") = "", nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "",
@@ -288,34 +301,33 @@ void bind_kernel(nb::module_& module) {
                "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "
                "doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None"))
       .def_prop_ro(
-          "name", [](const PyKernel& k) { return k.kernel.name(); }, "The kernel's name.")
+          "name", [](const ElementwiseKernel& k) { return k.name(); }, "The kernel's name.")
       .def_prop_ro(
-          "operation", [](const PyKernel& k) { return k.kernel.operation(); }, "The body.")
+          "operation", [](const ElementwiseKernel& k) { return k.operation(); }, "The body.")
       .def_prop_ro(
-          "preamble", [](const PyKernel& k) { return k.kernel.options().preamble; }, "Helper functions and types.")
+          "preamble", [](const ElementwiseKernel& k) { return k.options().preamble; }, "Helper functions and types.")
       .def_prop_ro(
-          "reduce_dims", [](const PyKernel& k) { return k.kernel.options().reduce_dims; }, "Whether axes are merged.")
+          "reduce_dims", [](const ElementwiseKernel& k) { return k.options().reduce_dims; }, "Whether axes are merged.")
       .def_prop_ro(
-          "no_return", [](const PyKernel& k) { return k.kernel.options().no_return; }, "Whether a call returns None.")
+          "no_return", [](const ElementwiseKernel& k) { return k.options().no_return; }, "Whether a call returns None.")
       .def_prop_ro(
-          "return_tuple", [](const PyKernel& k) { return k.kernel.options().return_tuple; },
+          "return_tuple", [](const ElementwiseKernel& k) { return k.options().return_tuple; },
           "Whether a call always returns a tuple.")
       .def_prop_ro(
-          "in_params", [](const PyKernel& k) { return parameters(k.kernel.in_params()); },
+          "in_params", [](const ElementwiseKernel& k) { return parameters(k.in_params()); },
           nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
       .def_prop_ro(
-          "out_params", [](const PyKernel& k) { return parameters(k.kernel.out_params()); },
+          "out_params", [](const ElementwiseKernel& k) { return parameters(k.out_params()); },
           nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
       .def_prop_ro(
-          "params",
-          [](const PyKernel& k) { return parameters(k.kernel.in_params()) + parameters(k.kernel.out_params()); },
+          "params", [](const ElementwiseKernel& k) { return parameters(k.in_params()) + parameters(k.out_params()); },
           nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
       .def_prop_ro(
-          "nin", [](const PyKernel& k) { return k.kernel.nin(); }, "Number of inputs.")
+          "nin", [](const ElementwiseKernel& k) { return k.nin(); }, "Number of inputs.")
       .def_prop_ro(
-          "nout", [](const PyKernel& k) { return k.kernel.nout(); }, "Number of outputs.")
+          "nout", [](const ElementwiseKernel& k) { return k.nout(); }, "Number of outputs.")
       .def_prop_ro(
-          "nargs", [](const PyKernel& k) { return k.kernel.nin() + k.kernel.nout(); }, "Inputs and outputs together.")
+          "nargs", [](const ElementwiseKernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
       .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[int, str]"),
                    "Texts generated so far, by number.")
       .def_prop_ro("cached_code", cached_code, "The first text generated. Raises ValueError before the first call.")
@@ -325,7 +337,7 @@ void bind_kernel(nb::module_& module) {
            "The machine code for arguments like these, as text.")
       .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
            "Writes source(...) to a file that is kept in the cache folder and returns its path.")
-      .def("__repr__", [](const PyKernel& k) { return "<" + k.kernel.to_string() + ">"; });
+      .def("__repr__", [](const ElementwiseKernel& k) { return "<" + k.to_string() + ">"; });
 }
 
 }  // namespace iruka::python

@@ -65,7 +65,7 @@ void bind_memory(nb::module_& module) {
   module.def(
       "clear_cache",
       [] {
-        GilRelease release(GilRelease::kLarge);
+        GilRelease release;
         clear_cache();
       },
       "Forgets compiled kernels in memory and deletes the disk cache. Running kernels are safe.");
@@ -73,7 +73,7 @@ void bind_memory(nb::module_& module) {
   module.def(
       "finish_background_compilation",
       [] {
-        GilRelease release(GilRelease::kLarge);
+        GilRelease release;
         finish_background_compilation();
       },
       "Waits until kernels being specialised in the background are ready.");

@@ -4,6 +4,7 @@ NB_MODULE(_core, module) {
   using namespace iruka::python;
   module.doc() = "The C++ core of iruka.";
   nb::set_leak_warnings(false);  // nothing prints to standard error, not at exit either
+  import_needed();
   bind_errors(module);
   bind_array(module);
   bind_kernel(module);

@@ -29,7 +29,7 @@ void check_out(const char* function, const Array& out, const Dims& shape, Dtype 
 
 const Array& out_array(const char* function, nb::handle out) {
   if (!is_array(out.ptr())) {
-    throw TypeError(std::string(function) + ": out must be an iruka.ndarray, not " + nb::repr(out.type()).c_str());
+    throw TypeError(std::string(function) + ": out must be an iruka.ndarray, not " + describe(out.type()));
   }
   return array_of(out.ptr());
 }
@@ -47,10 +47,10 @@ struct CallKeywords {
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (keywords && PyDict_Next(keywords, &position, &key, &value)) {
-      const char* text = PyUnicode_AsUTF8(key);
-      if (!strcmp(text, "out")) {
+      std::string text = text_of(key);
+      if (text == "out") {
         out = nb::borrow(value);
-      } else if (!strcmp(text, "dtype")) {
+      } else if (text == "dtype") {
         dtype = nb::borrow(value);
       } else {
         throw TypeError(std::string(function) + "() got an unexpected keyword argument '" + text + "'");
@@ -71,7 +71,7 @@ PyObject* pack_outputs(std::vector<Array>& results, const std::vector<nb::object
 /// function(x, y, out=..., dtype=...), also function(x, y, out).
 PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywords) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&] {
-    const auto& function = *nb::inst_ptr<ElementwiseFunction>(nb::handle(self));
+    const auto& function = instance_of<ElementwiseFunction>(self);
     CallKeywords given(function.name(), keywords);
     Py_ssize_t count = PyTuple_GET_SIZE(positional);
     if (count < function.nin() || count > function.nin() + function.nout()) {
@@ -82,15 +82,15 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
     Operand operands[kMaxOperands];
     std::vector<Argument> arguments;
     arguments.reserve(kMaxOperands);
-    int64_t size = 0;
+    auto nin = static_cast<size_t>(function.nin());
+    bool inexact = has_float_beside_huge_integer({&PyTuple_GET_ITEM(positional, 0), nin});
     for (int k = 0; k < function.nin(); k++) {
       PyObject* object = PyTuple_GET_ITEM(positional, k);
-      if (!operands[k].take(object, false)) {
+      if (!operands[k].take(object, false, inexact)) {
         throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) +
-                        " is neither an array nor a scalar but " + nb::repr(nb::handle(object).type()).c_str());
+                        " is neither an array nor a scalar but " + describe(nb::handle(object).type()));
       }
       arguments.push_back(operands[k].argument());
-      size = std::max(size, operands[k].size());
     }
     std::vector<nb::object> outputs;
     for (Py_ssize_t k = function.nin(); k < count; k++) outputs.push_back(nb::borrow(PyTuple_GET_ITEM(positional, k)));
@@ -111,7 +111,7 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
     std::optional<Dtype> dtype = to_optional_dtype(given.dtype);
     std::vector<Array> results;
     {
-      GilRelease release(size);
+      GilRelease release;
       results = function.call(arguments, dtype);
     }
     return pack_outputs(results, outputs);
@@ -122,17 +122,17 @@ Array as_operand(nb::handle object, const char* function) {
   if (!is_array_like(object.ptr())) {
     Scalar scalar;
     if (!to_scalar(object.ptr(), scalar)) {
-      throw TypeError(std::string(function) + ": expected an array, not " + nb::repr(object.type()).c_str());
+      throw TypeError(std::string(function) + ": expected an array, not " + describe(object.type()));
     }
   }
   return as_array(object);
 }
 
-Scalar scalar_of(nb::handle object, const char* function) {
+Scalar scalar_of(nb::handle object, const char* function, bool inexact = false) {
   Scalar scalar;
   if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) return array_of(object.ptr()).item();
-  if (!to_scalar(object.ptr(), scalar)) {
-    throw TypeError(std::string(function) + ": expected a scalar, not " + nb::repr(object).c_str());
+  if (!to_scalar(object.ptr(), scalar, inexact)) {
+    throw TypeError(std::string(function) + ": expected a scalar, not " + describe(object));
   }
   return scalar;
 }
@@ -146,12 +146,6 @@ std::vector<Array> arrays_of(nb::handle sequence, const char* function) {
   return arrays;
 }
 
-int64_t total_size(const std::vector<Array>& arrays) {
-  int64_t total = 0;
-  for (const Array& array : arrays) total += array.size();
-  return total;
-}
-
 /// NumPy counts in int64 at least, whatever small type the bounds have.
 Dtype arange_dtype(std::initializer_list<Scalar> bounds) {
   Dtype dtype = Dtype::int64;
@@ -163,7 +157,9 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
   Scalar first = stop.is_none() ? Scalar(0) : scalar_of(start, "arange");
   Scalar last = scalar_of(stop.is_none() ? start : stop, "arange");
   Scalar by = step.is_none() ? Scalar(1) : scalar_of(step, "arange");
-  return iruka::arange(first, last, by, dtype.is_none() ? arange_dtype({first, last, by}) : to_dtype(dtype));
+  Dtype type = dtype.is_none() ? arange_dtype({first, last, by}) : to_dtype(dtype);
+  GilRelease release;
+  return iruka::arange(first, last, by, type);
 }
 
 void bind_rows(nb::module_& module) {
@@ -206,20 +202,26 @@ void bind_creation(nb::module_& module) {
   module.def(
       "zeros",
       [](nb::handle shape, nb::handle dtype) {
-        return to_python(iruka::zeros(to_dims(shape, "zeros: shape"), to_dtype(dtype)));
+        Dims extents = to_dims(shape, "zeros: shape");
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return iruka::zeros(extents, type); });
       },
       nb::arg("shape"), nb::arg("dtype").none());
   module.def(
       "ones",
       [](nb::handle shape, nb::handle dtype) {
-        return to_python(iruka::ones(to_dims(shape, "ones: shape"), to_dtype(dtype)));
+        Dims extents = to_dims(shape, "ones: shape");
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return iruka::ones(extents, type); });
       },
       nb::arg("shape"), nb::arg("dtype").none());
   module.def(
       "full",
       [](nb::handle shape, nb::handle value, nb::handle dtype) {
-        return to_python(
-            iruka::full(to_dims(shape, "full: shape"), scalar_of(value, "full"), to_optional_dtype(dtype)));
+        Dims extents = to_dims(shape, "full: shape");
+        std::optional<Dtype> type = to_optional_dtype(dtype);
+        Scalar scalar = scalar_of(value, "full", type && is_inexact(*type));
+        return make_array([&] { return iruka::full(extents, scalar, type); });
       },
       nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
   module.def(
@@ -231,7 +233,8 @@ void bind_creation(nb::module_& module) {
   module.def(
       "linspace",
       [](double start, double stop, int64_t count, bool endpoint, nb::handle dtype) {
-        return to_python(iruka::linspace(start, stop, count, endpoint, to_dtype(dtype)));
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return iruka::linspace(start, stop, count, endpoint, type); });
       },
       nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("dtype").none());
   module.def(
@@ -239,20 +242,21 @@ void bind_creation(nb::module_& module) {
       [](int64_t rows, nb::handle columns, int64_t k, nb::handle dtype) {
         std::optional<int64_t> width;
         if (!columns.is_none()) width = to_int64(columns, "eye: M");
-        return to_python(iruka::eye(rows, width, k, to_dtype(dtype)));
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return iruka::eye(rows, width, k, type); });
       },
       nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype").none());
 }
 
 void bind_joining(nb::module_& module) {
-  module.def("concatenate", [](nb::handle sequence, int axis) {
+  module.def("concatenate", [](nb::handle sequence, int64_t axis) {
     std::vector<Array> arrays = arrays_of(sequence, "concatenate");
-    GilRelease release(total_size(arrays));
+    GilRelease release;
     return iruka::concatenate(arrays, axis);
   });
-  module.def("stack", [](nb::handle sequence, int axis) {
+  module.def("stack", [](nb::handle sequence, int64_t axis) {
     std::vector<Array> arrays = arrays_of(sequence, "stack");
-    GilRelease release(total_size(arrays));
+    GilRelease release;
     return iruka::stack(arrays, axis);
   });
   module.def("result_type", [](nb::args objects) {
@@ -287,7 +291,9 @@ void bind_joining(nb::module_& module) {
       [](nb::handle x, nb::handle order, nb::handle axis, bool keepdims) {
         std::optional<double> p;
         if (!order.is_none()) p = nb::cast<double>(order);
-        return to_python(linalg::norm(as_operand(x, "norm"), p, reduction_axes(axis), keepdims));
+        Array array = as_operand(x, "norm");
+        std::optional<Dims> axes = reduction_axes(axis);
+        return make_array([&] { return linalg::norm(array, p, axes, keepdims); });
       },
       nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
 }
@@ -300,13 +306,16 @@ nb::object reduce(const ReductionFunction& function, const Array& array, nb::han
   std::optional<Dtype> computed = to_optional_dtype(dtype);
   Array result;
   {
-    GilRelease release(array.size());
+    GilRelease release;
     result = function(array, axes, keepdims, computed);
   }
   if (out.is_none()) return to_python(std::move(result));
   Array target = out_array(function.name(), out);
   check_out(function.name(), target, result.shape(), result.dtype());
-  target.assign(result);
+  {
+    GilRelease release;
+    target.assign(result);
+  }
   return nb::borrow(out);
 }
 

@@ -14,26 +14,34 @@ void bind_random(nb::module_& parent) {
   module.def(
       "random",
       [](nb::handle shape, nb::handle dtype) {
-        return to_python(random::random(to_dims(shape, "random: size"), to_dtype(dtype)));
+        Dims extents = to_dims(shape, "random: size");
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return random::random(extents, type); });
       },
       nb::arg("shape"), nb::arg("dtype").none());
   module.def(
       "randint",
       [](nb::handle low, nb::handle high, nb::handle shape, nb::handle dtype) {
-        return to_python(random::randint(to_int64(low, "randint: low"), to_int64(high, "randint: high"),
-                                         to_dims(shape, "randint: size"), to_dtype(dtype)));
+        int64_t first = to_int64(low, "randint: low"), end = to_int64(high, "randint: high");
+        Dims extents = to_dims(shape, "randint: size");
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return random::randint(first, end, extents, type); });
       },
       nb::arg("low"), nb::arg("high"), nb::arg("shape"), nb::arg("dtype"));
   module.def(
       "normal",
       [](double mean, double deviation, nb::handle shape, nb::handle dtype) {
-        return to_python(random::normal(mean, deviation, to_dims(shape, "normal: size"), to_dtype(dtype)));
+        Dims extents = to_dims(shape, "normal: size");
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return random::normal(mean, deviation, extents, type); });
       },
       nb::arg("first"), nb::arg("second"), nb::arg("shape"), nb::arg("dtype").none());
   module.def(
       "uniform",
       [](double low, double high, nb::handle shape, nb::handle dtype) {
-        return to_python(random::uniform(low, high, to_dims(shape, "uniform: size"), to_dtype(dtype)));
+        Dims extents = to_dims(shape, "uniform: size");
+        Dtype type = to_dtype(dtype);
+        return make_array([&] { return random::uniform(low, high, extents, type); });
       },
       nb::arg("first"), nb::arg("second"), nb::arg("shape"), nb::arg("dtype").none());
 }

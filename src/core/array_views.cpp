@@ -137,8 +137,7 @@ Array Array::transpose(const Dims& axes) const {
   Array view = *this;
   uint64_t seen = 0;
   for (int i = 0; i < axes.size(); ++i) {
-    const int64_t bounded = std::clamp<int64_t>(axes[i], INT32_MIN, INT32_MAX);
-    const int axis = normalize_axis("transpose", static_cast<int>(bounded), ndim());
+    const int axis = normalize_axis("transpose", axes[i], ndim());
     if (seen >> axis & 1) throw ShapeError("transpose: repeated axis in " + to_string(axes));
     seen |= uint64_t{1} << axis;
     view.shape_[i] = shape_[axis];
@@ -147,12 +146,11 @@ Array Array::transpose(const Dims& axes) const {
   return view;
 }
 
-Array Array::swapaxes(int a, int b) const {
-  a = normalize_axis("swapaxes", a, ndim());
-  b = normalize_axis("swapaxes", b, ndim());
+Array Array::swapaxes(int64_t a, int64_t b) const {
+  const int first = normalize_axis("swapaxes", a, ndim()), second = normalize_axis("swapaxes", b, ndim());
   Array view = *this;
-  std::swap(view.shape_[a], view.shape_[b]);
-  std::swap(view.strides_[a], view.strides_[b]);
+  std::swap(view.shape_[first], view.shape_[second]);
+  std::swap(view.strides_[first], view.strides_[second]);
   return view;
 }
 
@@ -186,7 +184,7 @@ Array Array::broadcast_to(const Dims& shape) const {
   return rebuild(*this, shape, std::move(strides)).read_only();
 }
 
-Array Array::squeeze(std::optional<int> axis) const {
+Array Array::squeeze(std::optional<int64_t> axis) const {
   int only = -1;
   const bool scalar = ndim() == 0 && (axis == 0 || axis == -1);  // NumPy lets these pass
   if (axis && !scalar) {
@@ -204,11 +202,11 @@ Array Array::squeeze(std::optional<int> axis) const {
   return rebuild(*this, std::move(shape), std::move(strides));
 }
 
-Array Array::expand_dims(int axis) const {
-  axis = normalize_axis("expand_dims", axis, ndim() + 1);
+Array Array::expand_dims(int64_t axis) const {
+  const int place = normalize_axis("expand_dims", axis, ndim() + 1);
   Dims shape, strides;
   for (int i = 0; i <= ndim(); ++i) {
-    if (i == axis) {
+    if (i == place) {
       shape.push_back(1);
       strides.push_back(i < ndim() ? wrapping_product(strides_[i], std::max<int64_t>(shape_[i], 1)) : itemsize());
     }

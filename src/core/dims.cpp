@@ -63,11 +63,11 @@ Dims broadcast_shapes(std::span<const Dims* const> shapes) {
   return result;
 }
 
-int normalize_axis(const char* function, int axis, int ndim) {
+int normalize_axis(const char* function, int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim)
     throw AxisError(std::string(function) + ": axis " + std::to_string(axis) +
                     " is out of bounds for array of dimension " + std::to_string(ndim));
-  return axis < 0 ? axis + ndim : axis;
+  return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 
 }  // namespace iruka

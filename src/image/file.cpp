@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -60,14 +62,16 @@ std::string follow_links(const std::string& path) {
   return real ? std::string(real.get()) : path;
 }
 
-/// A new file in the folder of `path`, under a short name that no other writer has; or errno's reason in `error`.
-int open_temporary(const std::string& path, std::string& name, int& error) {
+/// A new file in the folder of `path`, under a short name that no other writer has and with the permissions of the
+/// file that it will replace; or errno's reason in `error`.
+int open_temporary(const std::string& path, std::optional<mode_t> mode, std::string& name, int& error) {
   static std::atomic<uint64_t> counter{0};
   std::string stem = path.substr(0, path.find_last_of('/') + 1) + ".iruka-" + std::to_string(::getpid()) + "-";
   while (true) {
     name = stem + std::to_string(counter++) + ".tmp";
-    int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? 0600 : 0666);
     error = errno;
+    if (descriptor >= 0 && mode) ::fchmod(descriptor, *mode);  // a file system without permissions refuses
     if (descriptor >= 0 || error != EEXIST) return descriptor;
   }
 }
@@ -75,6 +79,7 @@ int open_temporary(const std::string& path, std::string& name, int& error) {
 }  // namespace
 
 FileBytes read_file(const char* function, const std::string& path) {
+  if (path.find('\0') != std::string::npos) throw ValueError(std::string(function) + ": the path holds a NUL byte");
   File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) raise_file_error(function, "open", path, errno);
   struct stat status;
@@ -97,8 +102,11 @@ FileBytes read_file(const char* function, const std::string& path) {
 }
 
 void write_file(const char* function, const std::string& path, std::span<const uint8_t> bytes) {
+  if (path.find('\0') != std::string::npos) throw ValueError(std::string(function) + ": the path holds a NUL byte");
   struct stat status;
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+  std::optional<mode_t> mode;
+  if (::stat(path.c_str(), &status) == 0) mode = status.st_mode & 07777;
+  if (mode && !S_ISREG(status.st_mode)) {
     File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file.is_open()) raise_file_error(function, "write", path, errno);
     if (int error = write_all(file, bytes)) raise_file_error(function, "write", path, error);
@@ -106,7 +114,7 @@ void write_file(const char* function, const std::string& path, std::span<const u
   }
   std::string target = follow_links(path), temporary;
   int error = 0;
-  File file(open_temporary(target, temporary, error));
+  File file(open_temporary(target, mode, temporary, error));
   if (!file.is_open()) raise_file_error(function, "write", path, error);
   error = write_all(file, bytes);
   if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;

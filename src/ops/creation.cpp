@@ -169,11 +169,11 @@ Array eye(int64_t rows, std::optional<int64_t> columns, int64_t k, Dtype dtype) 
   return result;
 }
 
-Array concatenate(std::span<const Array> arrays, int axis) {
+Array concatenate(std::span<const Array> arrays, int64_t named) {
   if (arrays.empty()) throw ValueError("need at least one array to concatenate");
   const Array& first = arrays.front();
   if (first.ndim() == 0) throw ShapeError("zero-dimensional arrays cannot be concatenated");
-  axis = normalize_axis("concatenate", axis, first.ndim());
+  const int axis = normalize_axis("concatenate", named, first.ndim());
   check_joinable(arrays, axis);
   Dims shape = first.shape();
   Dtype dtype = first.dtype();
@@ -190,13 +190,13 @@ Array concatenate(std::span<const Array> arrays, int axis) {
   return result;
 }
 
-Array stack(std::span<const Array> arrays, int axis) {
+Array stack(std::span<const Array> arrays, int64_t named) {
   if (arrays.empty()) throw ValueError("need at least one array to stack");
   for (const Array& array : arrays)
     if (!(array.shape() == arrays.front().shape()))
       throw ShapeError("all input arrays must have the same shape: " + to_string(arrays.front().shape()) + " and " +
                        to_string(array.shape()));
-  axis = normalize_axis("stack", axis, arrays.front().ndim() + 1);
+  const int axis = normalize_axis("stack", named, arrays.front().ndim() + 1);
   std::vector<Array> layers;
   for (const Array& array : arrays) layers.push_back(array.expand_dims(axis));
   return concatenate(layers, axis);

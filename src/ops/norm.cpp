@@ -29,8 +29,8 @@ Array vector_norm(const Array& x, double order, const std::optional<Dims>& axes,
 
 /// Largest or smallest sum of magnitudes: of columns for order 1 and -1, of rows for inf and -inf.
 Array matrix_norm(const Array& x, double order, const Dims& axes, bool keepdims) {
-  const int row = normalize_axis("norm", static_cast<int>(axes[0]), x.ndim());
-  const int column = normalize_axis("norm", static_cast<int>(axes[1]), x.ndim());
+  const int row = normalize_axis("norm", axes[0], x.ndim());
+  const int column = normalize_axis("norm", axes[1], x.ndim());
   if (row == column) throw ValueError("norm: duplicate axes given: " + to_string(axes));
   if (std::abs(order) != 1 && !std::isinf(order))
     throw ValueError("norm: invalid norm order " + Scalar(order).to_string() +

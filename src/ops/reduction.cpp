@@ -39,7 +39,7 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
   std::atomic<Entry*>& head = entries_of(row);
   const uint64_t key = variant.key();
   if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
-  const ProgramSource source{emit_reduction(row, variant), "iruka_entry", {}, std::string("<") + row.name + ">"};
+  const ProgramSource source{emit_reduction(row, variant), "iruka_entry", reduction_options(variant), std::string("<") + row.name + ">"};
   auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
   static std::mutex publishing;
   std::lock_guard lock(publishing);
@@ -108,7 +108,7 @@ struct AxisSet {
     if (axes)
       for (int64_t named : *axes) {
         if (ndim == 0 && (named == 0 || named == -1)) continue;  // as NumPy: a scalar has an axis to reduce
-        const int axis = normalize_axis(row.name, static_cast<int>(named), ndim);
+        const int axis = normalize_axis(row.name, named, ndim);
         if (reduced[axis]) throw IndexError(std::string(row.name) + ": duplicate value in 'axis': " + to_string(*axes));
         reduced[axis] = true;
       }
@@ -151,8 +151,7 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
   const ReductionPlan plan =
       plan_reduction(x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
   const ReductionVariant variant{
-      types,          plan.form,         plan.contiguous,
-      plan.kept_rank, plan.reduced_rank, plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
+      types, plan.form, plan.spacing, plan.chunks > 1, plan.kept_rank, plan.reduced_rank, plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
   const jit::Program& program = program_for(row, variant, x.device());
   Array partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
