@@ -2,6 +2,7 @@
 
 import importlib.resources
 import io
+import os
 import threading
 
 import numpy as np
@@ -135,3 +136,30 @@ def test_threads_decode_at_once():
     assert len(results) == 6
     for result in results:
         np.testing.assert_array_equal(result, want)
+
+
+def test_permissions_of_a_replaced_file_are_kept(tmp_path):
+    path, link = tmp_path / "private.png", tmp_path / "link.png"
+    link.symlink_to(path)
+    for mode in (0o600, 0o640, 0o444):
+        path.touch()
+        path.chmod(mode)
+        for target in (path, link):
+            image.imwrite(target, np.zeros((3, 3), "uint8"))
+            assert path.stat().st_mode & 0o7777 == mode and path.stat().st_size > 0
+    new = tmp_path / "new.png"
+    mask = os.umask(0o027)
+    try:
+        image.imwrite(new, np.zeros((3, 3), "uint8"))
+    finally:
+        os.umask(mask)
+    assert new.stat().st_mode & 0o7777 == 0o640
+
+
+def test_names_that_are_not_utf_8(tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"\xff\xfe.png")
+    picture = np.arange(12, dtype="uint8").reshape(2, 2, 3)
+    image.imwrite(path, picture)
+    np.testing.assert_array_equal(iruka.asnumpy(image.imread(os.fsdecode(path))), picture)
+    with pytest.raises(OSError, match="missing"):
+        image.imread(path + b".missing")

@@ -354,3 +354,55 @@ def test_pictures(tmp_path, rng):
     assert jpeg.shape == (16, 16, 3) and abs(iruka.asnumpy(jpeg).astype(int) - 100).max() <= 2
     with pytest.raises(ValueError):
         iruka.image.imread(tmp_path / "a.png", max_pixels=10)
+
+
+def odd_booleans():
+    """Booleans whose bytes are not 0 and 1, by every way in: (iruka's array, NumPy's truth values)."""
+    raw = np.array([0, 1, 2, 255, 0, 128, 4] * 9, "uint8")
+    odd, truth = raw.view(bool), raw != 0
+    yield "numpy", iruka.asarray(odd), truth
+    yield "dlpack", iruka.from_dlpack(odd), truth
+    yield "view", iruka.array(raw).view("bool"), truth
+    yield "every other", iruka.asarray(odd)[::2], truth[::2]
+    yield "transposed", iruka.asarray(odd.reshape(7, 9)).T, truth.reshape(7, 9).T
+
+
+BOOLEAN_USES = {
+    "astype": lambda m, x: x.astype("int32"),
+    "sum": lambda m, x: m.sum(x, axis=None),
+    "sum of an axis": lambda m, x: m.sum(x, axis=0),
+    "prod": lambda m, x: m.prod(x, axis=0),
+    "mean": lambda m, x: m.mean(x, axis=None),
+    "max": lambda m, x: m.max(x, axis=None),
+    "min": lambda m, x: m.min(x, axis=None),
+    "argmax": lambda m, x: m.argmax(x, axis=None),
+    "any": lambda m, x: m.any(x, axis=0),
+    "all": lambda m, x: m.all(x, axis=None),
+    "where": lambda m, x: m.where(x, 3, 4),
+    "add": lambda m, x: m.add(x, 1),
+    "and": lambda m, x: m.bitwise_and(x, True),
+    "xor": lambda m, x: m.bitwise_xor(x, True),
+    "invert": lambda m, x: m.invert(x),
+    "equal": lambda m, x: m.equal(x, True),
+    "less": lambda m, x: m.less(x, True),
+    "maximum": lambda m, x: m.maximum(x, False),
+}
+
+
+@pytest.mark.parametrize("use", BOOLEAN_USES.values(), ids=BOOLEAN_USES.keys())
+def test_any_nonzero_byte_is_true(use):
+    for name, x, truth in odd_booleans():
+        expected = use(np, np.ascontiguousarray(truth))
+        actual = iruka.asnumpy(use(iruka, x))
+        assert actual.dtype == expected.dtype, name
+        np.testing.assert_array_equal(actual.astype("float64"), expected.astype("float64"), err_msg=name)
+
+
+def test_any_nonzero_byte_is_true_in_a_kernel():
+    as_number = iruka.ElementwiseKernel("bool x", "int32 y", "y = x;", "as_number")
+    chosen = iruka.ElementwiseKernel("T x", "int32 y", "y = x ? 10 : 5;", "chosen")
+    compared = iruka.ElementwiseKernel("bool x, bool z", "bool y", "y = x == z;", "compared")
+    for name, x, truth in odd_booleans():
+        np.testing.assert_array_equal(iruka.asnumpy(as_number(x)), truth, err_msg=name)
+        np.testing.assert_array_equal(iruka.asnumpy(chosen(x)), np.where(truth, 10, 5), err_msg=name)
+        np.testing.assert_array_equal(iruka.asnumpy(compared(x, True)).view("uint8"), truth, err_msg=name)

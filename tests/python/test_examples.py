@@ -1,0 +1,72 @@
+"""The programs that the documentation shows run, and print what it says they print."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import iruka
+from iruka import image
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+
+
+def python_blocks(path):
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / path).read_text(), re.MULTILINE | re.DOTALL)
+
+
+def run(program, *arguments, folder):
+    return subprocess.run(
+        [sys.executable, program, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_readme_prints_what_it_says(tmp_path):
+    example = python_blocks("README.md")[0]
+    program = tmp_path / "readme.py"
+    program.write_text(example)
+    done = run(program, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    claimed = re.findall(r"^# ?(.*)$", example, re.MULTILINE)
+    assert claimed and done.stdout.rstrip().splitlines() == claimed
+
+
+def test_kernel_of_the_language_page():
+    """docs/kernel_language.md's blur against a mean of 3 by 3 in NumPy."""
+    names = {}
+    exec(python_blocks("docs/kernel_language.md")[0], names)
+    picture = np.random.default_rng(3).random((7, 9)).astype("float32")
+    out = iruka.empty((7, 9), "float32")
+    names["blur"](iruka.array(picture), 9, 7, out)
+    total, count = np.zeros((7, 9)), np.zeros((7, 9))
+    for dy in (-1, 0, 1):
+        for dx in (-1, 0, 1):
+            here = np.s_[max(0, -dy) : 7 - max(0, dy), max(0, -dx) : 9 - max(0, dx)]
+            there = np.s_[max(0, dy) : 7 - max(0, -dy), max(0, dx) : 9 - max(0, -dx)]
+            total[here] += picture[there]
+            count[here] += 1
+    np.testing.assert_allclose(iruka.asnumpy(out), total / count, rtol=1e-5)
+
+
+def test_every_example_is_run_here():
+    assert PROGRAMS == ["demo.py", "patch_match.py"]
+
+
+def test_patch_match(tmp_path, rng):
+    for name in ("a.png", "b.png"):
+        image.imwrite(tmp_path / name, rng.integers(0, 256, (12, 14, 3)).astype("uint8"))
+    done = run(ROOT / "examples" / "patch_match.py", "a.png", "a.png", "out.png", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    picture = [iruka.asnumpy(image.imread(tmp_path / name)) for name in ("a.png", "out.png")]
+    np.testing.assert_array_equal(*picture)
+
+
+def test_demo(tmp_path):
+    pytest.importorskip("skimage")
+    done = run(ROOT / "examples" / "demo.py", "--patch-size", 1, "--output", tmp_path / "demo.png", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "(100.00 %)" in done.stdout and image.imread(tmp_path / "demo.png").ndim == 3

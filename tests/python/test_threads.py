@@ -1,0 +1,107 @@
+"""Python's threads: others run while Iruka works, and first calls from many at once do not wait for each other forever."""
+
+import pytest
+
+from helpers import run_python
+
+MEASURE = """
+import threading, time
+import numpy as np
+import iruka
+
+def share_of_longest_wait(work):
+    '''Seconds that `work` takes, and the longest time in which another thread did not run.'''
+    ticks, stop = [], threading.Event()
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.002)
+    thread = threading.Thread(target=tick)
+    thread.start()
+    while not ticks:
+        time.sleep(0.001)
+    began = time.monotonic()
+    work()
+    ended = time.monotonic()
+    stop.set()
+    thread.join()
+    inside = [began] + [t for t in ticks if began < t < ended] + [ended]
+    return ended - began, max(np.diff(inside))
+"""
+
+
+def test_the_first_slow_call_after_fast_ones():
+    done = run_python(MEASURE + """
+k = iruka.ElementwiseKernel('int32 x', 'int32 y', 'int s = 0; for (int j = 0; j < x; ++j) s += ((j * j) ^ x) / 3; y = s;')
+for _ in range(100):
+    k(iruka.arange(4, dtype='int32'))
+rounds = 1 << 24
+while True:
+    x = iruka.full(4, rounds, 'int32')
+    seconds, wait = share_of_longest_wait(lambda: k(x))
+    if seconds > 0.2:
+        break
+    rounds *= 2
+    for _ in range(100):
+        k(iruka.arange(4, dtype='int32'))
+assert wait < seconds / 2, (seconds, wait)
+""")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "iruka.random.normal(size=n)",
+        "iruka.arange(n, dtype='float64')",
+        "iruka.linalg.norm(x, 3)",
+        "iruka.linspace(0, 1, n)",
+        "x.sum()",
+        "x.astype('float16')",
+        "x.copy()",
+        "x.fill(3)",
+        "iruka.full(n, 2.5)",
+        "iruka.asnumpy(x)",
+    ],
+)
+def test_long_functions_let_others_run(work):
+    done = run_python(MEASURE + f"""
+n = 1 << 22
+while True:
+    x = iruka.ones(n)
+    seconds, wait = share_of_longest_wait(lambda: {work})
+    if seconds > 0.1 or n == 1 << 25:
+        break
+    n *= 2
+for _ in range(3):  # a busy machine may keep the other thread waiting too, but not each time
+    if wait < max(seconds * 0.6, 0.05):
+        break
+    seconds, wait = share_of_longest_wait(lambda: {work})
+else:
+    raise AssertionError((n, seconds, wait))
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_first_uses_from_many_threads_at_once():
+    done = run_python("""
+import sys, threading
+import numpy as np
+import iruka
+sys.setswitchinterval(1e-6)
+barrier, failures = threading.Barrier(8), []
+def work(number):
+    try:
+        barrier.wait()
+        x = iruka.asarray(np.arange(5))
+        k = iruka.ElementwiseKernel('T x, int64 s', 'T y', 'y = x + s;', f'first_{number % 2}')
+        assert k(x, np.int64(number)).tolist() == [number + i for i in range(5)]
+        assert x[np.int64(2)].item() == 2 and (x + number).sum().item() == 10 + 5 * number
+    except BaseException as error:
+        failures.append(error)
+threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not failures, failures
+""")
+    assert done.returncode == 0, done.stderr
