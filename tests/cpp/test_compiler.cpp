@@ -236,6 +236,40 @@ TEST(Compiler, NothingOutsideTheTextCanBeReached) {
   EXPECT_EQ(has_include[0], 0);
 }
 
+TEST(Compiler, DebugPragmasAreErrors) {
+  for (const char* what : {"crash", "overflow_stack", "dump", "llvm_fatal_error", "assert", "parser_crash"}) {
+    for (const std::string& text : {std::string("\n#pragma clang __debug ") + what + "\n z = a;",
+                                   std::string("_Pragma(\"clang __debug ") + what + "\") z = a;"}) {
+      const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", text)));
+      EXPECT_FALSE(compiled.ok);
+      EXPECT_NE(errors(compiled.diagnostics).find("pragma is not allowed"), std::string::npos) << errors(compiled.diagnostics);
+    }
+  }
+}
+
+TEST(Compiler, TemplatesThatMultiplyAreAnError) {
+  const std::string text =
+      "template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n"
+      "template <int M> struct F<0, M> { static constexpr int v = 1; };\n";
+  const auto loop = [](const char* depth) { return loop_text("int", "int", "int", std::string("z = F<") + depth + ", 0>::v;"); };
+  const auto compiled = cpu_backend::compile(program(text + loop("25")));
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_NE(errors(compiled.diagnostics).find("too many templates"), std::string::npos) << errors(compiled.diagnostics);
+  EXPECT_FALSE(cpu_backend::check(program(text + loop("25"))).ok);
+  EXPECT_EQ(evaluate<int>(text + loop("10"), std::vector<int>{1}, std::vector<int>{1})[0], 1024);
+}
+
+TEST(Compiler, LargeFramesAreErrors) {
+  const auto text = [](const std::string& count) {
+    return loop_text("int", "int", "int", "int t[" + count + "]; for (int j = 0; j < a; ++j) t[j * 7 % 1000] = j; z = t[b];");
+  };
+  const auto compiled = cpu_backend::compile(program(text("300000")));
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_NE(errors(compiled.diagnostics).find("1200000 bytes; at most 1048576"), std::string::npos) << errors(compiled.diagnostics);
+  EXPECT_FALSE(cpu_backend::compile(program(text("a"))).ok);
+  EXPECT_EQ(evaluate<int>(text("200000"), std::vector<int>{5}, std::vector<int>{28})[0], 4);
+}
+
 std::string repeat(const std::string& piece, int count) {
   std::string all;
   for (int k = 0; k < count; ++k) all += piece;

@@ -8,9 +8,12 @@
 #include "backend/cpu/compiler/vector_math.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
@@ -106,6 +109,30 @@ bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnost
   return diagnostics.empty() || diagnostics.back().level != Diagnostic::Level::error;
 }
 
+/// A frame is taken from whatever stack the calling thread has; a fault there would end the process.
+bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnostics) {
+  constexpr uint64_t kLargestFrame = 1 << 20;
+  bool ok = true;
+  for (const llvm::Function& function : module) {
+    uint64_t bytes = 0;
+    bool varies = false;
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+      if (!local) continue;
+      const auto size = local->getAllocationSize(module.getDataLayout());
+      if (!local->isStaticAlloca() || !size) varies = true;
+      else bytes = llvm::SaturatingAdd<uint64_t>(bytes, size->getFixedValue());
+    }
+    if (varies) fail(diagnostics, "a kernel cannot have a local array whose length is only known at run time");
+    if (bytes > kLargestFrame) {
+      fail(diagnostics, "the local variables of a kernel take " + std::to_string(bytes) + " bytes; at most " +
+                            std::to_string(kLargestFrame) + " are allowed");
+    }
+    ok &= !varies && bytes <= kLargestFrame;
+  }
+  return ok;
+}
+
 }  // namespace
 
 std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
@@ -120,7 +147,7 @@ std::string generate(llvm::Module& module, const std::string& entry, const Compi
   llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
   mark_math_functions(module);
   optimize(module, *machine, options);
-  if (!check_globals(module, diagnostics)) return {};
+  if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);

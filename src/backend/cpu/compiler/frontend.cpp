@@ -16,6 +16,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Parse/ParseAST.h"
+#include "clang/Sema/Sema.h"
 #include "clang/Serialization/ASTWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -172,8 +173,10 @@ bool run_clang(const std::string& text, const std::string& name, const CompileOp
     preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), compiler.getLangOpts());
   }
   preprocessor.setTokenWatcher(TokenLimiter(preprocessor));
+  refuse_debug_pragma(preprocessor);
   compiler.setASTConsumer(make_consumer(compiler));
   compiler.createSema(kind, nullptr);
+  compiler.getSema().TemplateInstCallbacks.push_back(std::make_unique<InstantiationLimiter>());
   collector.BeginSourceFile(compiler.getLangOpts(), &preprocessor);
   clang::ParseAST(compiler.getSema());
   collector.EndSourceFile();

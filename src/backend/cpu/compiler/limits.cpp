@@ -2,10 +2,25 @@
 
 #include <algorithm>
 
+#include "clang/AST/ASTContext.h"
+#include "clang/Lex/Pragma.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/Token.h"
 
 namespace iruka::cpu_backend {
+namespace {
+
+class RefusedPragma : public clang::PragmaHandler {
+ public:
+  explicit RefusedPragma(llvm::StringRef name) : clang::PragmaHandler(name) {}
+  void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer, clang::Token& first) override {
+    auto& diagnostics = preprocessor.getDiagnostics();
+    const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "this pragma is not allowed in a kernel");
+    diagnostics.Report(first.getLocation(), id);
+  }
+};
+
+}  // namespace
 
 std::string text_limit_error(std::string_view text) {
   constexpr size_t kLargestText = size_t{4} << 20, kLongestDirective = 20000;
@@ -90,6 +105,21 @@ void TokenLimiter::fail(const clang::Token& token, const char* message) {
   auto& diagnostics = preprocessor_.getDiagnostics();
   const unsigned id = diagnostics.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Error, message);
   diagnostics.Report(token.getLocation(), id);
+}
+
+void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema, const clang::Sema::CodeSynthesisContext& instantiation) {
+  ++count_;
+  const bool too_large = count_ % 256 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;
+  if (count_ <= kMost && !too_large) return;
+  auto& diagnostics = sema.getDiagnostics();
+  if (diagnostics.hasFatalErrorOccurred()) return;
+  const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Fatal,
+                                                  "the text instantiates too many templates (%0, at most %1)");
+  diagnostics.Report(instantiation.PointOfInstantiation, id) << count_ << kMost;
+}
+
+void refuse_debug_pragma(clang::Preprocessor& preprocessor) {
+  preprocessor.AddPragmaHandler("clang", new RefusedPragma("__debug"));  // takes the place of Clang's
 }
 
 }  // namespace iruka::cpu_backend

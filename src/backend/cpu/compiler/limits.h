@@ -1,9 +1,11 @@
-// Keeps texts that nest without end from using up Clang's stack.
+// Keeps texts that nest or multiply without end from using up Clang's stack, memory and time.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "clang/Sema/TemplateInstCallback.h"
 
 namespace clang {
 class Preprocessor;
@@ -36,5 +38,22 @@ class TokenLimiter {
   int chain_ = 0, elses_ = 0, tokens_ = 0;
   bool failed_ = false;
 };
+
+/// Ends a compilation by a fatal error when templates multiply: each may instantiate two more to a depth of 200.
+class InstantiationLimiter : public clang::TemplateInstantiationCallback {
+ public:
+  void initialize(const clang::Sema&) override {}
+  void finalize(const clang::Sema&) override {}
+  void atTemplateBegin(const clang::Sema& sema, const clang::Sema::CodeSynthesisContext& instantiation) override;
+  void atTemplateEnd(const clang::Sema&, const clang::Sema::CodeSynthesisContext&) override {}
+
+ private:
+  static constexpr int kMost = 50'000;
+  static constexpr size_t kMostMemory = size_t{512} << 20;  ///< of the syntax tree, in bytes
+  int count_ = 0;
+};
+
+/// `#pragma clang __debug` crashes the compiler on purpose, or makes it print; from now on it is an error.
+void refuse_debug_pragma(clang::Preprocessor& preprocessor);
 
 }  // namespace iruka::cpu_backend
