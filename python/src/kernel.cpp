@@ -100,14 +100,6 @@ Scalar scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py
     inexact = dtype && is_inexact(*dtype);
   }
   if (!to_scalar(object, scalar, inexact)) refuse_argument(kernel, k, object);
-  if (scalar.kind() == Kind::complex) {
-    std::optional<Dtype> dtype = settled_dtype(kernel, positional, k);
-    if (dtype && kind(*dtype) != Kind::complex) {
-      throw TypeError(kernel.name() + "(): argument " + std::to_string(k + 1) + " (" + parameter_at(kernel, k)->name +
-                      ") is " + name(*dtype) + " and cannot hold the complex " + describe(object) +
-                      "; take its real part");
-    }
-  }
   return scalar;
 }
 
