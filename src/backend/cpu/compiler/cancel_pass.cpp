@@ -1,6 +1,7 @@
 #include "backend/cpu/compiler/cancel_pass.h"
 
 #include "backend/cpu/compiler/symbols.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -118,8 +119,8 @@ class Polls {
     type->isVoidTy() ? leave.CreateRetVoid() : leave.CreateRet(llvm::Constant::getNullValue(type));
   }
 
-  /// Takes `loop`'s length off in front of it.
-  void count(Loop& loop, llvm::ScalarEvolution& evolution) {
+  /// Takes `loop`'s length, and `weight`, off in front of it.
+  void count(Loop& loop, llvm::ScalarEvolution& evolution, uint64_t weight) {
     llvm::BasicBlock* before = loop.getLoopPreheader();
     if (!before) return;
     const llvm::SCEV* length = evolution.getBackedgeTakenCount(&loop);
@@ -131,7 +132,7 @@ class Polls {
       rounds = expander.expandCodeFor(length, length->getType(), place);
       rounds = build.CreateZExt(build.CreateFreeze(rounds), build.getInt64Ty());
     }
-    take(build, rounds);
+    take(build, build.CreateAdd(rounds, build.getInt64(weight)));
   }
 
   /// Asks in the latch of `loop` once the count is used up; the question itself is on a cold path.
@@ -159,7 +160,7 @@ class Polls {
     latch->getTerminator()->eraseFromParent();
     auto* ask = llvm::BasicBlock::Create(context_, "poll", &function_, rest);
     llvm::IRBuilder<> build(latch);
-    llvm::Value* left = take(build, build.getInt64(weight));
+    llvm::Value* left = weight > 0 ? take(build, build.getInt64(weight)) : build.CreateLoad(build.getInt64Ty(), counter_);
     llvm::MDNode* unlikely = llvm::MDBuilder(context_).createBranchWeights(1, kBudget);
     build.CreateCondBr(build.CreateICmpSLT(left, build.getInt64(0)), ask, rest, unlikely);
 
@@ -194,11 +195,28 @@ llvm::PreservedAnalyses CancelPass::run(llvm::Function& function, llvm::Function
     llvm::simplifyLoop(loop, &dominators, &loops, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
   }
   const LoopPlan plan(loops, evolution);
-  llvm::SmallVector<uint64_t, 8> weights;
-  for (const Loop* loop : plan.polled) weights.push_back(plan.round_weight(*loop));
+  const auto runs_every_round = [&](const llvm::BasicBlock* block, const Loop& loop) {
+    const llvm::BasicBlock* latch = loop.getLoopLatch();
+    return block && latch && dominators.dominates(block, latch);
+  };
+  // A loop that polls in every round of the one around it does so for that one as well.
+  llvm::MapVector<Loop*, uint64_t> weights;
+  for (Loop* loop : plan.polled) {
+    const bool done_inside = llvm::any_of(plan.polled, [&](Loop* inner) {
+      return inner->getParentLoop() == loop && runs_every_round(inner->getLoopLatch(), *loop);
+    });
+    if (!done_inside) weights[loop] = plan.round_weight(*loop);
+  }
   Polls polls(function);
-  for (Loop* loop : plan.counted) polls.count(*loop, evolution);
-  for (size_t k = 0; k < plan.polled.size(); ++k) polls.poll(*plan.polled[k], weights[k]);
+  for (Loop* loop : plan.counted) {
+    // One subtraction serves both loops where they go together.
+    Loop* around = loop->getParentLoop();
+    const auto found = weights.find(around);
+    uint64_t weight = 0;
+    if (found != weights.end() && runs_every_round(loop->getLoopPreheader(), *around)) std::swap(weight, found->second);
+    polls.count(*loop, evolution, weight);
+  }
+  for (const auto& [loop, weight] : weights) polls.poll(*loop, weight);
   polls.finish();
   return llvm::PreservedAnalyses::none();
 }
