@@ -108,8 +108,9 @@ void TokenLimiter::fail(const clang::Token& token, const char* message) {
 }
 
 void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema, const clang::Sema::CodeSynthesisContext& instantiation) {
-  ++count_;
-  const bool too_large = count_ % 256 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;
+  // Overload resolution substitutes very often, and cheaply; it counts by the memory it takes.
+  if (instantiation.Kind == clang::Sema::CodeSynthesisContext::TemplateInstantiation) ++count_;
+  const bool too_large = ++events_ % 1024 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;
   if (count_ <= kMost && !too_large) return;
   auto& diagnostics = sema.getDiagnostics();
   if (diagnostics.hasFatalErrorOccurred()) return;

@@ -51,6 +51,7 @@ class InstantiationLimiter : public clang::TemplateInstantiationCallback {
   static constexpr int kMost = 50'000;
   static constexpr size_t kMostMemory = size_t{512} << 20;  ///< of the syntax tree, in bytes
   int count_ = 0;
+  unsigned events_ = 0;
 };
 
 /// `#pragma clang __debug` crashes the compiler on purpose, or makes it print; from now on it is an error.
