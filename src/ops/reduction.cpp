@@ -39,7 +39,8 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
   std::atomic<Entry*>& head = entries_of(row);
   const uint64_t key = variant.key();
   if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
-  const ProgramSource source{emit_reduction(row, variant), "iruka_entry", reduction_options(variant), std::string("<") + row.name + ">"};
+  const ProgramSource source{emit_reduction(row, variant), "iruka_entry", reduction_options(variant),
+                             std::string("<") + row.name + ">"};
   auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
   static std::mutex publishing;
   std::lock_guard lock(publishing);
@@ -122,7 +123,7 @@ struct AxisSet {
 void push_axes(jit::ArgumentBlock& block, const ReductionAxis* axes, int rank) {
   const ReductionAxis none{1, 0, 0, false};
   const int size = std::max(rank, 1);
-  for (int64_t ReductionAxis::* member : {&ReductionAxis::extent, &ReductionAxis::stride, &ReductionAxis::step})
+  for (int64_t ReductionAxis::*member : {&ReductionAxis::extent, &ReductionAxis::stride, &ReductionAxis::step})
     for (int k = 0; k < size; ++k) block.push((rank ? axes[k] : none).*member);
 }
 
@@ -150,8 +151,13 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
                  const ReductionTypes& types) {
   const ReductionPlan plan =
       plan_reduction(x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
-  const ReductionVariant variant{
-      types, plan.form, plan.spacing, plan.chunks > 1, plan.kept_rank, plan.reduced_rank, plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
+  const ReductionVariant variant{types,
+                                 plan.form,
+                                 plan.spacing,
+                                 plan.chunks > 1,
+                                 plan.kept_rank,
+                                 plan.reduced_rank,
+                                 plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
   const jit::Program& program = program_for(row, variant, x.device());
   Array partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());

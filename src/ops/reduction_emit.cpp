@@ -35,12 +35,14 @@ std::string start_text(Start start, Dtype accumulator) {
   return highest ? most : "A(-" + most + " - 1)";
 }
 
-// Vectors of the language's extension: 32 lanes whatever the machine, so that results do not depend on it.
+// Vectors of the language's extension, as many lanes (LANES) on every machine, so that results do not depend on it.
 constexpr const char* kVectors = R"(
-constexpr ptrdiff_t W = 32;
-typedef Raw VRaw __attribute__((ext_vector_type(32)));
-typedef C VC __attribute__((ext_vector_type(32)));
-typedef A VA __attribute__((ext_vector_type(32)));
+constexpr ptrdiff_t W = LANES;
+typedef Raw VRaw __attribute__((ext_vector_type(LANES)));
+typedef Raw VSpread __attribute__((ext_vector_type(2 * LANES)));
+typedef C VC __attribute__((ext_vector_type(LANES)));
+typedef A VA __attribute__((ext_vector_type(LANES)));
+static inline VA start_lanes() { return (VA)(start()); }
 static inline VA cast(VC x) { return __builtin_convertvector(x, VA); }
 static inline VA nonzero(VC x) { return __builtin_convertvector((x != (VC)(C(0))) & 1, VA); }
 static inline VC number_or(VC x, int other) { return (x == x) ? x : (VC)(C(other)); }
@@ -68,6 +70,7 @@ static inline A squared_magnitude(C x) { return A(x.real()) * A(x.real()) + A(x.
 constexpr const char* kLanes = R"(
 constexpr ptrdiff_t W = 4;
 struct VA { A lane[W]; };
+static inline VA start_lanes() { return {start(), start(), start(), start()}; }
 static inline VA combine(VA a, VA b) {
   for (int l = 0; l < W; ++l) a.lane[l] = combine(a.lane[l], b.lane[l]);
   return a;
@@ -77,17 +80,22 @@ static inline VA load(const char* p, [[maybe_unused]] ptrdiff_t stride) {
   for (int l = 0; l < W; ++l) v.lane[l] = map(element(p, l, stride));
   return v;
 }
+static inline A fold(VA v) { return combine(combine(v.lane[0], v.lane[2]), combine(v.lane[1], v.lane[3])); }
 )";
 
+// Of elements two apart, both are loaded: kReach is how many elements a load touches.
 constexpr const char* kVectorLoad = R"(
+constexpr ptrdiff_t kReach = kSpacing == 2 ? 2 * W : W;
 static inline VC load_computing(const char* p, [[maybe_unused]] ptrdiff_t stride) {
   VRaw raw;
-  if constexpr (kContiguous) {
+  if constexpr (kSpacing == 1) {
     __builtin_memcpy(&raw, p, sizeof(raw));
+  } else if constexpr (kSpacing == 2) {
+    VSpread spread;
+    __builtin_memcpy(&spread, p, sizeof(spread));
+    raw = spread.even;
   } else {
-    Raw buffer[W];
-    for (int l = 0; l < W; ++l) __builtin_memcpy(&buffer[l], p + l * stride, sizeof(Raw));
-    __builtin_memcpy(&raw, buffer, sizeof(raw));
+    for (int l = 0; l < W; ++l) raw[l] = *(const Raw*)(p + l * stride);
   }
   return widen(raw);
 }
@@ -96,49 +104,73 @@ static inline VA load(const char* p, ptrdiff_t stride) { return map(load_computi
 
 // Sixteen vectors are added one after another; sums of sixteen are the leaves of a binary tree, kept as a binary
 // counter is: level l holds the sum of 2^l leaves. The error grows with the logarithm of the length.
-constexpr const char* kAccumulator = R"(
+constexpr const char* kTree = R"(
 struct Accumulator {
-  VA levels[48];
-  VA lanes;
+  VA lanes = start_lanes();
   A rest = start();
   ptrdiff_t leaves = 0;
-  bool wide = false;
-  void add_lanes(VA v) {
-    lanes = wide ? combine(lanes, v) : v;
-    wide = true;
-  }
-  void add_leaf(VA v) {
+  VA levels[48];
+  __attribute__((noinline)) void add_leaf(const VA* leaf) {
+    VA v = *leaf;
     int level = 0;
     for (ptrdiff_t carry = leaves; carry & 1; carry >>= 1) v = combine(levels[level++], v);
     levels[level] = v;
     ++leaves;
   }
-  void row(const char* p, ptrdiff_t n, ptrdiff_t stride) {
+  ptrdiff_t add_blocks(const char* p, ptrdiff_t last, ptrdiff_t stride) {
     ptrdiff_t i = 0;
-    if constexpr (kTree) {
-      for (; i + 16 * W <= n; i += 16 * W) {
-        VA v = load(p + i * stride, stride);
-        for (int k = 1; k < 16; ++k) v = combine(v, load(p + (i + k * W) * stride, stride));
-        add_leaf(v);
-      }
+    for (; i + 15 * W <= last; i += 16 * W) {
+      VA v = start_lanes();
+#pragma clang loop unroll(disable)
+      for (int k = 0; k < 16; ++k) v = combine(v, load(p + (i + k * W) * stride, stride));
+      add_leaf(&v);
     }
-    if (i + W <= n) {
-      VA v = load(p + i * stride, stride);
-      for (i += W; i + W <= n; i += W) v = combine(v, load(p + i * stride, stride));
-      add_lanes(v);
+    return i;
+  }
+  void join_leaves() {
+    int level = 0;
+    for (ptrdiff_t left = leaves; left; left >>= 1, ++level)
+      if (left & 1) lanes = combine(lanes, levels[level]);
+  }
+)";
+
+// Blocks of sixteen vectors are added in the input's float32, blocks in float64: half the work, and fewer float32
+// roundings than in any pairwise sum.
+constexpr const char* kBlocks = R"(
+struct Accumulator {
+  VA lanes = start_lanes();
+  A rest = start();
+  ptrdiff_t add_blocks(const char* p, ptrdiff_t last, ptrdiff_t stride) {
+    ptrdiff_t i = 0;
+    for (; i + 15 * W <= last; i += 16 * W) {
+      VC v = prepare(load_computing(p + i * stride, stride));
+      for (int k = 1; k < 16; ++k) v = v + prepare(load_computing(p + (i + k * W) * stride, stride));
+      lanes = combine(lanes, cast(v));
     }
+    return i;
+  }
+  void join_leaves() {}
+)";
+
+constexpr const char* kPlain = R"(
+struct Accumulator {
+  VA lanes = start_lanes();
+  A rest = start();
+  ptrdiff_t add_blocks(const char*, ptrdiff_t, ptrdiff_t) { return 0; }
+  void join_leaves() {}
+)";
+
+// `last` is where the last vector may begin.
+constexpr const char* kAccumulator = R"(
+  void row(const char* p, ptrdiff_t n, ptrdiff_t stride) {
+    const ptrdiff_t last = n - kReach;
+    ptrdiff_t i = add_blocks(p, last, stride);
+    for (; i <= last; i += W) lanes = combine(lanes, load(p + i * stride, stride));
     for (; i < n; ++i) rest = combine(rest, map(element(p, i, stride)));
   }
   A result() {
-    int level = 0;
-    for (ptrdiff_t left = leaves; left; left >>= 1, ++level)
-      if (left & 1) add_lanes(levels[level]);
-    if (!wide) return rest;
-    A part[W];
-    __builtin_memcpy(part, &lanes, sizeof(part));
-    for (int w = W / 2; w; w /= 2)
-      for (int l = 0; l < w; ++l) part[l] = combine(part[l], part[l + w]);
-    return combine(part[0], rest);
+    join_leaves();
+    return combine(fold(lanes), rest);
   }
 };
 )";
@@ -149,12 +181,15 @@ struct Best {
   C value;
   long long index;
 };
-static inline bool beats(C b, C a) { return (b BEFORE a) | ((b != b) & (a == a)); }
+template <class V> static inline auto beats(V b, V a) { return (b BEFORE a) | ((b != b) & (a == a)); }
 static inline bool ties(C a, C b) { return (a == b) | ((a != a) & (b != b)); }
 static inline Best combine(Best a, Best b) {
   return beats(b.value, a.value) | (ties(b.value, a.value) & (b.index < a.index)) ? b : a;
 }
 static inline Best start_best() { return {start(), 0x7fffffffffffffffll}; }
+)";
+
+constexpr const char* kBestAccumulator = R"(
 struct Accumulator {
   Best best = start_best();
   void row(const char* p, ptrdiff_t n, ptrdiff_t stride, long long first, ptrdiff_t step) {
@@ -174,13 +209,10 @@ struct Accumulator {
 
 constexpr const char* kVectorExtreme = R"(
 static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
-  C value = start();
+  VA v = start_lanes();
   ptrdiff_t i = 0;
-  if (n >= W) {
-    VA v = load(p, stride);
-    for (i = W; i + W <= n; i += W) v = combine(v, load(p + i * stride, stride));
-    for (int l = 0; l < W; ++l) value = combine(value, v[l]);
-  }
+  for (; i <= n - kReach; i += W) v = combine(v, load(p + i * stride, stride));
+  C value = fold(v);
   for (; i < n; ++i) value = combine(value, element(p, i, stride));
   return value;
 }
@@ -194,15 +226,62 @@ static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
 }
 )";
 
-// Joins chunks in a tree of fixed shape, in place, for a range of outputs.
+// Joins chunks in a tree of fixed shape, for a range of outputs.
 constexpr const char* kJoin = R"(
-static void join(const Arguments& a, ptrdiff_t begin, ptrdiff_t end) {
-  Partial* p = (Partial*)a.partial;
-  for (ptrdiff_t width = 1; width < a.chunks; width *= 2)
-    for (ptrdiff_t c = 0; c + width < a.chunks; c += 2 * width)
-      for (ptrdiff_t o = begin; o < end; ++o)
-        p[c * a.outputs + o] = combine(p[c * a.outputs + o], p[(c + width) * a.outputs + o]);
-  for (ptrdiff_t o = begin; o < end; ++o) ((Out*)a.out)[o] = finish(p[o], a.count);
+static __attribute__((noinline)) Partial join(const Partial* p, ptrdiff_t chunks, ptrdiff_t outputs) {
+  if (chunks == 1) return *p;
+  const ptrdiff_t half = chunks / 2;
+  return combine(join(p, half, outputs), join(p + half * outputs, chunks - half, outputs));
+}
+)";
+
+constexpr const char* kJoinStage = R"(if (a.stage) {
+  for (ptrdiff_t o = begin; o < end; ++o)
+    ((Out*)a.out)[o] = finish(join((const Partial*)a.partial + o, a.chunks, a.outputs), a.count);
+  return;
+}
+)";
+
+// Rows added to one accumulator a column, several a pass, so that accumulators are loaded and stored once for all.
+constexpr const char* kAddRows = R"(
+static inline void add_rows(A* sums, const char* const* p, int count, ptrdiff_t width, ptrdiff_t stride) {
+  ptrdiff_t j = 0;
+  for (; j <= width - kReach; j += W) {
+    VA v;
+    __builtin_memcpy(&v, sums + j, sizeof(v));
+    for (int k = 0; k < count; ++k) v = combine(v, load(p[k] + j * stride, stride));
+    __builtin_memcpy(sums + j, &v, sizeof(v));
+  }
+  for (; j < width; ++j)
+    for (int k = 0; k < count; ++k) sums[j] = combine(sums[j], map(element(p[k], j, stride)));
+}
+)";
+
+// The same for argmin: a column's best value, and its row.
+constexpr const char* kBestRows = R"(
+typedef int VI __attribute__((ext_vector_type(W)));
+static inline void best_rows(C* values, int* rows, const char* const* p, int count, int row, ptrdiff_t width,
+                             ptrdiff_t stride) {
+  ptrdiff_t j = 0;
+  for (; j <= width - kReach; j += W) {
+    VC best;
+    VI at;
+    __builtin_memcpy(&best, values + j, sizeof(best));
+    __builtin_memcpy(&at, rows + j, sizeof(at));
+    for (int k = 0; k < count; ++k) {
+      const VC value = load_computing(p[k] + j * stride, stride);
+      const auto takes = beats(value, best);
+      best = takes ? value : best;
+      at = __builtin_convertvector(takes, VI) ? (VI)(row + k) : at;
+    }
+    __builtin_memcpy(values + j, &best, sizeof(best));
+    __builtin_memcpy(rows + j, &at, sizeof(at));
+  }
+  for (; j < width; ++j)
+    for (int k = 0; k < count; ++k) {
+      const C value = element(p[k], j, stride);
+      if (beats(value, values[j])) values[j] = value, rows[j] = row + k;
+    }
 }
 )";
 
@@ -214,11 +293,12 @@ class Emitter {
     types();
     functions();
     arguments();
-    out_ += variant_.form == ReductionForm::short_rows ? "" : kJoin;
+    if (variant_.is_chunked) out_ += kJoin;
     locate();
     out_ +=
         "extern \"C\" void iruka_entry(const unsigned char* block, ptrdiff_t begin, ptrdiff_t end) {\n"
         "const Arguments& a = *(const Arguments*)block;\n";
+    if (variant_.is_chunked) out_ += kJoinStage;
     switch (variant_.form) {
       case ReductionForm::rows:
         rows();
@@ -246,16 +326,18 @@ class Emitter {
 
   void types() {
     const Dtype input = variant_.types.input, accumulator = variant_.types.accumulator;
-    out_ += std::string("using In = ") + info(input).c_type + ";\nusing Raw = " + raw_type(input) +
-            ";\nusing C = " + computing_type(input) + ";\nusing A = " + computing_type(accumulator) +
-            ";\nusing Out = " + info(variant_.types.output).c_type + ";\n";
-    out_ += std::string("constexpr bool kContiguous = ") + (variant_.contiguous ? "true" : "false") +
-            ", kTree = " + (joins_by_tree() ? "true" : "false") + ";\n";
+    // Any byte but 0 is true, so bools are read as bytes.
+    const bool is_bool = input == Dtype::bool_;
+    out_ += std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) +
+            ";\nusing Raw = " + raw_type(input) + ";\nusing C = " + computing_type(input) +
+            ";\nusing A = " + computing_type(accumulator) + ";\nusing Out = " + info(variant_.types.output).c_type +
+            ";\n";
+    out_ += "constexpr int kSpacing = " + number(variant_.spacing) + ";\n";
     out_ += "static inline A start() { return " + start_text(row_.start, accumulator) + "; }\n";
-    const std::string widened = cast_text(input, computing_dtype(input), "value");
+    const std::string widened = is_bool ? "value != 0" : cast_text(input, computing_dtype(input), "value");
     out_ +=
         "static inline C element(const char* p, ptrdiff_t i, [[maybe_unused]] ptrdiff_t stride) {\n"
-        "  const In value = kContiguous ? ((const In*)p)[i] : *(const In*)(p + i * stride);\n  return C(" +
+        "  const In value = kSpacing ? ((const In*)p)[i * kSpacing] : *(const In*)(p + i * stride);\n  return C(" +
         widened + ");\n}\n";
   }
 
@@ -264,24 +346,30 @@ class Emitter {
     out_ += kScalars;
     out_ += complex ? kComplexMagnitudes : kRealMagnitudes;
     out_ += std::string("static inline A map(C x) { return ") + row_.map +
-            "; }\nstatic inline A combine(A a, A b) { return " + row_.combine + "; }\n";
-    if (!complex) {
-      out_ += kVectors;
-      out_ += std::string("static inline VA map(VC x) { return ") + row_.map +
-              "; }\nstatic inline VA combine(VA a, VA b) { return " + row_.combine + "; }\n";
+            "; }\ntemplate <class V> static inline V combine(V a, V b) { return " + row_.combine + "; }\n";
+    const bool has_lanes = variant_.form != ReductionForm::short_rows;
+    if (has_lanes && !complex) {
+      std::string vectors = kVectors;
+      for (size_t at; (at = vectors.find("LANES")) != std::string::npos;) vectors.replace(at, 5, number(lanes()));
+      out_ += vectors;
+      out_ += std::string("static inline VA map(VC x) { return ") + row_.map + "; }\n";
       widen();
       out_ += kVectorLoad;
-    } else {
+      fold();
+    } else if (has_lanes) {
       out_ += kLanes;
+      out_ += "constexpr ptrdiff_t kReach = W;\n";
     }
     if (indexed()) {
       std::string best = kBest;
       best.replace(best.find("BEFORE"), 6, row_.start == Start::highest ? "<" : ">");
-      out_ += (complex ? kScalarExtreme : kVectorExtreme) + best +
-              "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
+      if (is_strips() && !complex) best += kBestRows;
+      if (is_rows()) best = (complex ? kScalarExtreme : kVectorExtreme) + best + kBestAccumulator;
+      out_ += best + "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
       return;
     }
-    out_ += kAccumulator;
+    if (is_rows()) accumulator();
+    if (is_strips()) out_ += kAddRows;
     const Dtype accumulator = variant_.types.accumulator;
     const std::string output = accumulator == Dtype::bool_ && variant_.types.output == Dtype::bool_
                                    ? "(value != 0)"
@@ -292,11 +380,52 @@ class Emitter {
             row_.finish + ");\n  return " + output + ";\n}\n";
   }
 
+  bool is_rows() const { return variant_.form == ReductionForm::rows; }
+  bool is_strips() const { return !is_rows() && variant_.form != ReductionForm::short_rows; }
+
+  /// Rows need many additions under way; columns, few left over.
+  int64_t lanes() const {
+    return is_rows() ? 32 : std::min<int64_t>(32, 64 / itemsize(computing_dtype(variant_.types.input)));
+  }
+
+  /// Whether float32 may be added in blocks: only where the result is float32 as well.
+  bool adds_in_blocks() const {
+    return row_.rule == ResultRule::sum && row_.start == Start::zero && variant_.types.input == Dtype::float32 &&
+           variant_.types.output == Dtype::float32;
+  }
+
+  void accumulator() {
+    if (adds_in_blocks()) {
+      std::string prepare = row_.map;  // "cast(...)": what is cast is what is added
+      prepare = prepare.substr(4);
+      out_ += "static inline VC prepare(VC x) { return " + prepare + "; }\n";
+      out_ += kBlocks;
+    } else {
+      out_ += joins_by_tree() ? kTree : kPlain;
+    }
+    out_ += kAccumulator;
+  }
+
+  /// The lanes of a vector to one value: halves are combined.
+  void fold() {
+    out_ += "static inline A fold(VA v) {\n";
+    std::string whole = "v";
+    for (int64_t half = lanes() / 2; half; half /= 2) {
+      const std::string name = "v" + number(half);
+      out_ += "  const auto " + name + " = combine(" +
+              (half > 1 ? whole + ".lo, " + whole + ".hi" : "A(" + whole + "[0]), A(" + whole + "[1])") + ");\n";
+      whole = name;
+    }
+    out_ += "  return " + whole + ";\n}\n";
+  }
+
   void widen() {
     out_ += "static inline VC widen(VRaw raw) {\n";
-    if (variant_.types.input == Dtype::bfloat16) {
+    if (variant_.types.input == Dtype::bool_) {
+      out_ += "  return __builtin_convertvector((raw != 0) & 1, VC);\n}\n";
+    } else if (variant_.types.input == Dtype::bfloat16) {
       out_ +=
-          "  typedef unsigned VU __attribute__((ext_vector_type(32)));\n"
+          "  typedef unsigned VU __attribute__((ext_vector_type(W)));\n"
           "  return __builtin_bit_cast(VC, __builtin_convertvector(raw, VU) << 16);\n}\n";
     } else {
       out_ += "  return __builtin_convertvector(raw, VC);\n}\n";
@@ -337,31 +466,41 @@ class Emitter {
     locate_in("reduced", variant_.reduced_rank);
   }
 
-  void stage() { out_ += "if (a.stage) return join(a, begin, end);\n"; }
+  void begin_unit() {
+    out_ += "for (ptrdiff_t unit = begin; unit < end; ++unit) {\n";
+    out_ += variant_.is_chunked ? "const ptrdiff_t chunk = unit % a.chunks;\nptrdiff_t place = unit / a.chunks;\n"
+                                : "ptrdiff_t place = unit;\n";
+    out_ += "const char* base = a.x;\nptrdiff_t at = a.out_offset;\n";
+  }
 
-  static constexpr const char* kUnit =
-      "for (ptrdiff_t unit = begin; unit < end; ++unit) {\n"
-      "ptrdiff_t chunk = 0, place = unit;\n"
-      "if (a.chunks > 1) chunk = unit % a.chunks, place = unit / a.chunks;\n";
+  /// The rows of a unit: those of `group`.
+  std::string row_range(const std::string& group) const {
+    if (!variant_.is_chunked) return "const ptrdiff_t first = 0, last = a.rows;\n";
+    return "const ptrdiff_t first = " + group +
+           " * a.rows_per_chunk;\n"
+           "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n";
+  }
 
   void rows() {
-    stage();
-    out_ += kUnit;
-    out_ +=
-        "ptrdiff_t group = chunk, part = 0;\nif (a.parts > 1) part = chunk % a.parts, group = chunk / a.parts;\n"
-        "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
-        "const ptrdiff_t first = group * a.rows_per_chunk, from = part * a.part_length;\n"
-        "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
-        "const ptrdiff_t length = a.extent - from < a.part_length ? a.extent - from : a.part_length;\n"
-        "Accumulator accumulator;\n"
-        "for (ptrdiff_t row = first; row < last; ++row) {\n"
-        "const char* p = base + from * stride_of(a);\n[[maybe_unused]] ptrdiff_t index = from * a.step;\n"
-        "locate_reduced(a, row, p, index);\n";
-    out_ += std::string("accumulator.row(p, length, stride_of(a)") + (indexed() ? ", index, a.step" : "") +
-            ");\n}\n"
-            "const Partial value = accumulator.result();\n"
-            "if (a.chunks > 1) ((Partial*)a.partial)[chunk * a.outputs + at] = value;\n"
-            "else ((Out*)a.out)[at] = finish(value, a.count);\n}\n";
+    begin_unit();
+    const bool has_rows = variant_.reduced_rank > 0;
+    out_ += "locate_kept(a, place, base, at);\n";
+    if (has_rows) out_ += row_range("(chunk / a.parts)");
+    if (variant_.is_chunked) {
+      out_ += std::string("const ptrdiff_t from = ") + (has_rows ? "chunk % a.parts" : "chunk") +
+              " * a.part_length;\n"
+              "const ptrdiff_t length = a.extent - from < a.part_length ? a.extent - from : a.part_length;\n"
+              "base += from * stride_of(a);\n";
+    } else {
+      out_ += "const ptrdiff_t from = 0, length = a.extent;\n";
+    }
+    out_ += "Accumulator accumulator;\n";
+    if (has_rows) out_ += "for (ptrdiff_t row = first; row < last; ++row) ";
+    out_ += "{\nconst char* p = base;\n[[maybe_unused]] ptrdiff_t index = from * a.step;\n";
+    if (has_rows) out_ += "locate_reduced(a, row, p, index);\n";
+    out_ += std::string("accumulator.row(p, length, stride_of(a)") + (indexed() ? ", index, a.step" : "") + ");\n}\n";
+    out_ += variant_.is_chunked ? "((Partial*)a.partial)[chunk * a.outputs + at] = accumulator.result();\n}\n"
+                                : "((Out*)a.out)[at] = finish(accumulator.result(), a.count);\n}\n";
     insert_stride();
   }
 
@@ -369,7 +508,7 @@ class Emitter {
   void insert_stride() {
     const std::string function =
         std::string("static inline ptrdiff_t stride_of([[maybe_unused]] const Arguments& a) { return ") +
-        (variant_.contiguous ? "sizeof(In)" : "a.stride") + "; }\n";
+        (variant_.spacing ? "kSpacing * sizeof(In)" : "a.stride") + "; }\n";
     out_.insert(out_.find("extern \"C\""), function);
   }
 
@@ -388,34 +527,31 @@ class Emitter {
     out_ += "out[o] = finish(value, a.count);\n}\n";
   }
 
-  void begin_strip(const char* width) {
-    stage();
-    out_ += kUnit;
-    out_ +=
-        "ptrdiff_t strip = 0;\nif (a.strips > 1) strip = place % a.strips, place /= a.strips;\n"
-        "const char* base = a.x;\nptrdiff_t at = a.out_offset;\nlocate_kept(a, place, base, at);\n"
-        "const ptrdiff_t column = strip * " +
-        number(kStripWidth) +
-        ";\n"
-        "const ptrdiff_t first = chunk * a.rows_per_chunk;\n"
-        "const ptrdiff_t last = a.rows - first < a.rows_per_chunk ? a.rows : first + a.rows_per_chunk;\n"
-        "const ptrdiff_t width = a.extent - column < " +
-        number(kStripWidth) + " ? a.extent - column : " + number(kStripWidth) +
-        ";\nbase += column * stride_of(a);\nat += column * a.step;\n" + accumulators(width);
+  void begin_strip(const std::string& width) {
+    const std::string strip = number(kStripWidth);
+    begin_unit();
+    out_ += "const ptrdiff_t column = place % a.strips * " + strip +
+            ";\nplace /= a.strips;\nlocate_kept(a, place, base, at);\n" + row_range("chunk") +
+            "const ptrdiff_t width = a.extent - column < " + strip + " ? a.extent - column : " + strip +
+            ";\nbase += column * stride_of(a);\nat += column * a.step;\n";
+    if (width != "width") out_ += "const ptrdiff_t " + width + " = " + strip + " / width * width;\n";
+    out_ += accumulators(width);
   }
 
-  /// One accumulator a column; those of argmin as two arrays, so that both are vectorised.
+  /// One accumulator a column; those of argmin as two arrays, so that both are vectors.
   std::string accumulators(const std::string& width) const {
     const std::string all = "[" + number(kStripWidth) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
-    if (!indexed()) return "A sums" + all + ";\n" + each + "sums[j] = start();\n";
+    if (!indexed())
+      return "A sums" + all + ";\nconst VA none = start_lanes();\nfor (ptrdiff_t j = 0; j < " + width +
+             "; j += W) __builtin_memcpy(sums + j, &none, sizeof(none));\n";
     if (rows_are_ordered())
-      return "C values" + all + ";\nunsigned rows" + all + ";\n" + each + "values[j] = start(), rows[j] = 0;\n";
+      return "C values" + all + ";\nint rows" + all + ";\n" + each + "values[j] = start(), rows[j] = 0;\n";
     return "C values" + all + ";\nlong long indices" + all + ";\n" + each +
            "values[j] = start(), indices[j] = start_best().index;\n";
   }
 
   /// Whether rows come in the order of their index, so that the first of equals is the one met first.
-  bool rows_are_ordered() const { return variant_.reduced_rank <= 1; }
+  bool rows_are_ordered() const { return variant_.reduced_rank <= 1 && has_vectors(); }
 
   std::string strip_result() const {
     if (!indexed()) return "sums[j]";
@@ -424,42 +560,35 @@ class Emitter {
   }
 
   void end_strip() {
-    const std::string sum = strip_result();
-    out_ +=
-        "if (a.chunks > 1) {\nPartial* to = (Partial*)a.partial + chunk * a.outputs + at;\n"
-        "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = " +
-        sum +
-        ";\n} else {\nOut* to = (Out*)a.out + at;\n"
-        "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = finish(" +
-        sum + ", a.count);\n}\n}\n";
+    out_ += variant_.is_chunked ? "Partial* to = (Partial*)a.partial + chunk * a.outputs + at;\n"
+                                : "Out* to = (Out*)a.out + at;\n";
+    out_ += "for (ptrdiff_t j = 0; j < width; ++j) to[j * a.step] = ";
+    out_ += variant_.is_chunked ? strip_result() : "finish(" + strip_result() + ", a.count)";
+    out_ += ";\n}\n";
     insert_stride();
   }
 
-  // Four rows a pass, so that accumulators are loaded and stored once for four elements.
+  /// A loop over rows, eight a pass, around `call`.
+  void row_loop(const std::string& call) {
+    out_ +=
+        "for (; row < last; row += 8) {\nconst char* p[8];\nconst int count = last - row < 8 ? int(last - row) : 8;\n"
+        "for (int k = 0; k < count; ++k) p[k] = base, locate_reduced(a, row + k, p[k], index);\n" +
+        call + "\n}\n";
+  }
+
   void columns() {
     begin_strip("width");
-    out_ += "ptrdiff_t row = first;\n";
-    if (indexed()) {
-      const bool ordered = rows_are_ordered();
-      out_ +=
-          "for (; row < last; ++row) {\nconst char* p = base;\nptrdiff_t index = 0;\nlocate_reduced(a, row, p, "
-          "index);\n"
-          "for (ptrdiff_t j = 0; j < width; ++j) {\nconst C value = element(p, j, stride_of(a));\nconst bool takes = "
-          "beats(value, values[j])";
-      out_ += ordered
-                  ? ";\nrows[j] = takes ? unsigned(row - first) : rows[j];\n"
-                  : " | (ties(value, values[j]) & (index < indices[j]));\nindices[j] = takes ? index : indices[j];\n";
-      out_ += "values[j] = takes ? value : values[j];\n}\n}\n";
+    out_ += "ptrdiff_t row = first;\n[[maybe_unused]] ptrdiff_t index = 0;\n";
+    if (!indexed()) {
+      row_loop("add_rows(sums, p, count, width, stride_of(a));");
+    } else if (rows_are_ordered()) {
+      row_loop("best_rows(values, rows, p, count, int(row - first), width, stride_of(a));");
     } else {
-      out_ += "[[maybe_unused]] ptrdiff_t index = 0;\nfor (; row + 4 <= last; row += 4) {\n";
-      for (const char* k : {"0", "1", "2", "3"})
-        out_ += std::string("const char* p") + k + " = base;\nlocate_reduced(a, row + " + k + ", p" + k + ", index);\n";
       out_ +=
-          "for (ptrdiff_t j = 0; j < width; ++j)\nsums[j] = combine(combine(combine(combine(sums[j], "
-          "map(element(p0, j, stride_of(a)))), map(element(p1, j, stride_of(a)))), map(element(p2, j, stride_of(a)))), "
-          "map(element(p3, j, stride_of(a))));\n}\n"
-          "for (; row < last; ++row) {\nconst char* p = base;\nlocate_reduced(a, row, p, index);\n"
-          "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], map(element(p, j, stride_of(a))));\n}\n";
+          "for (; row < last; ++row) {\nconst char* p = base;\nindex = 0;\nlocate_reduced(a, row, p, index);\n"
+          "for (ptrdiff_t j = 0; j < width; ++j) {\nconst C value = element(p, j, stride_of(a));\n"
+          "if (beats(value, values[j]) | (ties(value, values[j]) & (index < indices[j])))\n"
+          "values[j] = value, indices[j] = index;\n}\n}\n";
     }
     end_strip();
   }
@@ -467,13 +596,12 @@ class Emitter {
   // Rows lie end to end: as many as fit side by side make one long row, folded at the end.
   void periodic() {
     begin_strip("period");
-    const size_t at = out_.find("A sums[");
-    out_.insert(at, "const ptrdiff_t period = " + number(kStripWidth) + " / width * width;\n");
     out_ +=
-        "const char* p = base + first * a.reduced_stride[0];\nconst ptrdiff_t n = (last - first) * width;\n"
-        "ptrdiff_t i = 0;\nfor (; i + period <= n; i += period, p += period * sizeof(In))\n"
-        "for (ptrdiff_t j = 0; j < period; ++j) sums[j] = combine(sums[j], map(element(p, j, 0)));\n"
-        "for (ptrdiff_t j = 0; j < n - i; ++j) sums[j] = combine(sums[j], map(element(p, j, 0)));\n"
+        "const char* p[8] = {base + first * a.reduced_stride[0]};\nptrdiff_t n = (last - first) * width;\n"
+        "while (n > 0) {\nint count = 1;\n"
+        "for (; count < 8 && n >= (count + 1) * period; ++count) p[count] = p[count - 1] + period * sizeof(In);\n"
+        "add_rows(sums, p, count, n < period ? n : period, sizeof(In));\n"
+        "n -= count * period;\np[0] = p[count - 1] + period * sizeof(In);\n}\n"
         "for (ptrdiff_t k = width; k < period; k += width)\n"
         "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], sums[k + j]);\n";
     end_strip();
@@ -487,5 +615,10 @@ class Emitter {
 }  // namespace
 
 std::string emit_reduction(const Row& row, const ReductionVariant& variant) { return Emitter(row, variant).text(); }
+
+std::vector<std::string> reduction_options(const ReductionVariant& variant) {
+  if (variant.form == ReductionForm::short_rows) return {};
+  return {"-O1"};
+}
 
 }  // namespace iruka::ops

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ops/reduction_plan.h"
 #include "ops/reduction_table.h"
@@ -17,15 +18,16 @@ struct ReductionTypes {
 struct ReductionVariant {
   ReductionTypes types;
   ReductionForm form;
-  bool contiguous;
+  int spacing;      ///< elements from one of the inner axis to the next, if 1 or 2; else 0
+  bool is_chunked;  ///< whether an output is made from several partial results
   int kept_rank, reduced_rank;
   int64_t row_length;  ///< of short_rows, else 0
 
   uint64_t key() const {
     uint64_t key = static_cast<uint64_t>(types.input) << 8 | static_cast<uint64_t>(types.accumulator) << 4 |
                    static_cast<uint64_t>(types.output);
-    for (const int64_t part :
-         {static_cast<int64_t>(form), int64_t{contiguous}, int64_t{kept_rank}, int64_t{reduced_rank}, row_length})
+    for (const int64_t part : {static_cast<int64_t>(form), int64_t{spacing} << 1 | int64_t{is_chunked},
+                               int64_t{kept_rank}, int64_t{reduced_rank}, row_length})
       key = key << 6 | static_cast<uint64_t>(part);
     return key;
   }
@@ -39,5 +41,9 @@ inline constexpr int64_t kPartialBytes = 32;
 /// count (float64); out_offset; rows; rows_per_chunk; parts; part_length; strips; extent, stride and step of the inner
 /// axis; then extents, strides and steps of the outer kept axes, and of the outer reduced axes.
 std::string emit_reduction(const ReductionFunction::Row& row, const ReductionVariant& variant);
+
+/// Compiler options for the text. What is hot is written as vectors, so that the passes that find them need not run:
+/// that halves the time to compile. Short rows are left to the vectoriser.
+std::vector<std::string> reduction_options(const ReductionVariant& variant);
 
 }  // namespace iruka::ops

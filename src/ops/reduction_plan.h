@@ -30,7 +30,7 @@ struct ReductionAxis {
 /// Chunks depend on the shape alone, never on the number of threads, so that results do not either.
 struct ReductionPlan {
   ReductionForm form;
-  bool contiguous;         ///< elements of the inner axis are adjacent
+  int spacing;             ///< elements from one of the inner axis to the next, if 1 or 2; else 0
   int64_t offset = 0;      ///< bytes from the input's first element to where the walk starts
   int64_t out_offset = 0;  ///< elements from the output's first to where the walk starts
   int kept_rank = 0;       ///< outer kept axes

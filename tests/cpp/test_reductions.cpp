@@ -1,6 +1,7 @@
 // Reductions over every dtype, axis set and layout, against plain loops in long double or exact integers.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -166,6 +167,34 @@ TEST(ReductionTypes, AreNumPys) {
   EXPECT_EQ(sum(bytes, {}, false, Dtype::int8).item<int64_t>(), 300 - 256);
   EXPECT_EQ(sum(bytes, {}, false, Dtype::float64).item<double>(), 300);
   EXPECT_EQ(mean(bytes, {}, false, Dtype::float32).dtype(), Dtype::float32);
+}
+
+TEST(ReductionBool, AnyByteButZeroIsTrueOnce) {
+  for (const Dims& shape : {Dims{4}, Dims{4000}, Dims{200000}, Dims{2000, 4}, Dims{40, 100}, Dims{3, 3000}}) {
+    const int64_t size = count(shape);
+    std::vector<uint8_t> bytes(static_cast<size_t>(size));
+    for (size_t k = 0; k < bytes.size(); ++k) bytes[k] = std::array<uint8_t, 4>{0, 1, 2, 255}[k % 4];
+    std::vector<int64_t> truths;
+    for (uint8_t byte : bytes) truths.push_back(byte != 0);
+    const Array ones = Array::from(std::span<const int64_t>(truths), shape);
+    const Array x = Array::empty(shape, Dtype::bool_);
+    std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(x.data()));
+    EXPECT_EQ(sum(x).item<int64_t>(), size / 4 * 3);
+    EXPECT_EQ(mean(x).item<double>(), 0.75);
+    EXPECT_EQ(argmax(x).item<int64_t>(), 1);
+    for (const Array& view : {x, x.at(Ellipsis{}, Slice{{}, {}, 2}), x.at(Ellipsis{}, Slice{{}, {}, -3})}) {
+      int64_t trues = 0;
+      for (double value : doubles(view)) trues += value != 0;
+      EXPECT_EQ(sum(view).item<int64_t>(), trues);
+      EXPECT_EQ(prod(view).item<int64_t>(), int64_t{trues == view.size()});
+    }
+    for (int64_t axis = 0; axis < shape.size(); ++axis) {
+      EXPECT_EQ(doubles(sum(x, Dims{axis})), doubles(sum(ones, Dims{axis})));
+      EXPECT_EQ(max(x, Dims{axis}).dtype(), Dtype::bool_);
+      EXPECT_EQ(doubles(max(x, Dims{axis})), doubles(max(ones, Dims{axis})));
+      EXPECT_EQ(doubles(argmin(x, Dims{axis})), doubles(argmin(ones, Dims{axis})));
+    }
+  }
 }
 
 TEST(ReductionShapes, KeepDimsAndNegativeAxes) {
