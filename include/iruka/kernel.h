@@ -62,6 +62,12 @@ struct CallOptions {
   void* stream = nullptr;
 };
 
+/// A text that was generated for a call, and the dtypes of the arrays (inputs, then outputs) it is for.
+struct GeneratedSource {
+  std::vector<Dtype> array_dtypes;
+  std::string text;
+};
+
 /// A kernel made from C++ text. Cheap to copy; calls are thread-safe. Compiled once per signature.
 class IRUKA_API ElementwiseKernel {
  public:
@@ -92,7 +98,7 @@ class IRUKA_API ElementwiseKernel {
   std::string source(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   std::string assembly(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   /// Every text generated so far, most recent last.
-  std::vector<std::string> generated_sources() const;
+  std::vector<GeneratedSource> generated_sources() const;
   /// "ElementwiseKernel mat_add(float32 x, float32 y) -> (float32 z)"
   std::string to_string() const;
 

@@ -495,7 +495,7 @@ class ElementwiseKernel:
         """Inputs and outputs together."""
 
     @property
-    def cached_codes(self) -> dict[int, str]:
+    def cached_codes(self) -> dict[tuple, str]:
         """Texts generated so far, by number."""
 
     @property

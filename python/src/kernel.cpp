@@ -210,18 +210,22 @@ nb::object parameter_dtype(const Parameter& parameter) {
   return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
 }
 
+/// Keyed by the dtypes of the arrays, as CuPy's; of several layouts the first one stands.
 nb::dict cached_codes(const ElementwiseKernel& self) {
   nb::dict codes;
-  int64_t number = 0;
-  for (const std::string& text : self.generated_sources())
-    codes[nb::int_(number++)] = nb::str(text.c_str(), text.size());
+  for (const GeneratedSource& source : self.generated_sources()) {
+    nb::list dtypes;
+    for (Dtype dtype : source.array_dtypes) dtypes.append(dtype_object(dtype));
+    const nb::tuple key(dtypes);
+    if (!codes.contains(key)) codes[key] = nb::str(source.text.c_str(), source.text.size());
+  }
   return codes;
 }
 
 std::string cached_code(const ElementwiseKernel& self) {
-  std::vector<std::string> sources = self.generated_sources();
+  std::vector<GeneratedSource> sources = self.generated_sources();
   if (sources.empty()) throw ValueError(self.name() + ": no code yet; call the kernel first");
-  return sources.front();
+  return sources.front().text;
 }
 
 std::string source(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
@@ -320,7 +324,7 @@ void bind_kernel(nb::module_& module) {
           "nout", [](const ElementwiseKernel& k) { return k.nout(); }, "Number of outputs.")
       .def_prop_ro(
           "nargs", [](const ElementwiseKernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[int, str]"),
+      .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[tuple, str]"),
                    "Texts generated so far, by number.")
       .def_prop_ro("cached_code", cached_code, "The first text generated. Raises ValueError before the first call.")
       .def("source", source, nb::sig("def source(self, *args, size: int | None = None) -> str"),

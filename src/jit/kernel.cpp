@@ -120,10 +120,15 @@ std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, con
   return call.device().assembly(source);
 }
 
-std::vector<std::string> ElementwiseKernel::generated_sources() const {
-  std::vector<std::string> texts;
-  for (const jit::Signature& signature : state_->table.signatures()) texts.push_back(jit::emit_kernel(state_->text, signature));
-  return texts;
+std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {
+  std::vector<GeneratedSource> sources;
+  for (const jit::Signature& signature : state_->table.signatures()) {
+    GeneratedSource source{{}, jit::emit_kernel(state_->text, signature)};
+    for (int k = 0; k < signature.operand_count; ++k)
+      if (signature.operands[k].access != jit::Access::scalar) source.array_dtypes.push_back(signature.operands[k].dtype);
+    sources.push_back(std::move(source));
+  }
+  return sources;
 }
 
 std::string ElementwiseKernel::to_string() const {
