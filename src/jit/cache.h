@@ -50,7 +50,6 @@ class DiskCache {
   std::string directory_;
   uint64_t budget_;
   std::atomic<uint64_t> written_{0};
-  std::atomic<uint64_t> writes_{0};
 };
 
 /// The cache in use; follows the environment variables when they change.

@@ -173,18 +173,22 @@ class Emitter {
     }
   }
 
-  std::string parallel_pragma() const {
-    return kernel_.loop_prep.empty() ? "#pragma clang loop vectorize(assume_safety)\n" : "";
+  // The vectoriser interleaves by itself; unrolling what it leaves over only takes the compiler's time. Strips are short
+  // and are to be unrolled whole.
+  std::string parallel_pragma(bool is_strip = false) const {
+    if (!kernel_.loop_prep.empty()) return "";
+    return std::string("#pragma clang loop vectorize(assume_safety)") + (is_strip ? "\n" : " unroll(disable)\n");
   }
 
   // One element at `index`: loads, the element function, stores. address(k) is an lvalue of the element.
   template <class Address>
   void element(const std::string& index, Address&& address, bool stream = false) {
-    if (signature_.small_index) out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
+    // With a range known, 64-bit divisions of the index become 32-bit ones; a body that does not see it needs neither.
+    if (signature_.small_index && kernel_.sees_index) out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
     std::string arguments = index;
     if (names_count()) arguments += ", iruka_a.n";
     arguments += ", _ind";
-    out_ += "_ind.set(" + index + ");\n";
+    if (kernel_.sees_indexer) out_ += "_ind.set(" + index + ");\n";
     each([&](size_t k, const Parameter& parameter) {
       if (is_plain(k)) {
         const std::string local = "iruka_e" + number(k);
@@ -240,7 +244,7 @@ class Emitter {
     each_output([&](const std::string& id, const std::string& type) {
       out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + strip + "];\n";
     });
-    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = 0; iruka_k < " + strip + "; ++iruka_k) {\n";
+    out_ += parallel_pragma(true) + "for (ptrdiff_t iruka_k = 0; iruka_k < " + strip + "; ++iruka_k) {\n";
     element("(iruka_base + iruka_k)", [&](size_t k) { return flat_address(k, "(iruka_base + iruka_k)"); }, true);
     out_ += "}\n";
     each_output([&](const std::string& id, const std::string&) {
