@@ -24,8 +24,6 @@ IRUKA_COMPILER_API int host_vector_bytes();
 IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
 /// The same up to the end of type checking: diagnostics, no code.
 IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
-/// Parses and checks types only; the result holds no code.
-IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
 IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
 
 /// The function a compiled program exports.
