@@ -1,16 +1,22 @@
 """How the benchmarks measure: interleaved repeats, medians, ratios, one table."""
+import random
 import statistics
 import time
 
 
 def interleaved(candidates, repeats=15, warmup=2):
-    """Median seconds of each callable in the dict `candidates`, run in turn so that noise meets all of them alike."""
+    """Median seconds of each callable in the dict `candidates`.
+
+    They run in turn, in a new order each time, so that noise and what the last one left in the cache meet all alike.
+    """
     for call in candidates.values():
         for _ in range(warmup):
             call()
     times = {name: [] for name in candidates}
+    order, shuffle = list(candidates.items()), random.Random(0).shuffle
     for _ in range(repeats):
-        for name, call in candidates.items():
+        shuffle(order)
+        for name, call in order:
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
