@@ -221,6 +221,15 @@ def print_rows(rows):
     print(markdown(table, ["case", "iruka ms", "GB/s"] + [f"{peer} / iruka" for peer in peers]))
 
 
+def processor():
+    """The processor's name as the kernel tells it."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
@@ -228,7 +237,7 @@ def main():
     parser.add_argument("--only", nargs="*", choices=BENCHMARKS, default=list(BENCHMARKS))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    machine = {"processor": platform.processor() or platform.machine(), "threads": THREADS, "numpy": np.__version__}
+    machine = {"processor": processor(), "threads": THREADS, "numpy": np.__version__}
     for name in arguments.only:
         rows = BENCHMARKS[name](arguments.build)
         print(f"\n{BENCHMARKS[name].__doc__.strip()}\n", flush=True)
