@@ -113,7 +113,12 @@ def __getattr__(name):
 
         globals()["bfloat16"] = ml_dtypes.bfloat16
         return ml_dtypes.bfloat16
-    raise AttributeError(f"module 'iruka' has no attribute {name!r}")
+    import numpy
+
+    hint = ""
+    if not name.startswith("_") and callable(getattr(numpy, name, None)):
+        hint = f"; NumPy's is a copy away: iruka.asarray(numpy.{name}(iruka.asnumpy(x), ...))"
+    raise AttributeError(f"module 'iruka' has no attribute {name!r}{hint}")
 
 
 def __dir__():

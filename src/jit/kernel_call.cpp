@@ -128,7 +128,9 @@ void KernelCall::settle_shape(const CallOptions& options) {
       throw ValueError("kernel '" + kernel_.text.name + "': size must not be negative, not " + std::to_string(*options.size));
     shape_ = Dims{*options.size};
   } else if (plain == 0) {
-    throw ValueError("kernel '" + kernel_.text.name + "': the loop's length is undecided: every array is raw, so give size=");
+    const bool has_arrays = std::ranges::any_of(arguments_, &Argument::is_array);
+    throw ValueError("kernel '" + kernel_.text.name + "': the loop's length is undecided: " +
+                     (has_arrays ? "every array is raw" : "no array was given") + ", so give size=");
   } else {
     bool same = true;
     for (size_t k = 1; same && k < plain; ++k) same = *shapes[k] == *shapes[0];

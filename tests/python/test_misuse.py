@@ -232,3 +232,15 @@ def test_axes_beyond_32_bits(axis):
             use()
 
 
+
+
+def test_a_missing_function_names_numpys():
+    with pytest.raises(AttributeError, match=r"no attribute 'bincount'; .*numpy\.bincount\(iruka\.asnumpy"):
+        iruka.bincount
+    with pytest.raises(AttributeError, match="no attribute 'nothing_at_all'$"):
+        iruka.nothing_at_all
+
+
+def test_a_kernel_given_only_scalars_says_so():
+    with pytest.raises(ValueError, match="no array was given, so give size="):
+        iruka.ElementwiseKernel("T x", "T y", "y = x;", "only_scalars")(3)
