@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/file.h"
 #include "iruka/error.h"
 
 namespace iruka::image {
@@ -23,35 +24,10 @@ namespace {
                   "': " + std::generic_category().message(error));
 }
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
-  /// A full disk may show only here. 0, or errno.
-  int close() {
-    int result = ::close(std::exchange(descriptor_, -1));
-    return result == 0 || errno == EINTR ? 0 : errno;
-  }
-
- private:
-  int descriptor_;
-};
-
-/// 0, or errno.
-int write_all(File& file, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return file.close();
+/// Writes and closes. 0, or errno.
+int write_and_close(File& file, std::span<const uint8_t> bytes) {
+  const int error = write_all(file, bytes.data(), bytes.size());
+  return error ? error : file.close();
 }
 
 /// The file a link leads to, so that writing replaces that and not the link.
@@ -109,14 +85,14 @@ void write_file(const char* function, const std::string& path, std::span<const u
   if (mode && !S_ISREG(status.st_mode)) {
     File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!file.is_open()) raise_file_error(function, "write", path, errno);
-    if (int error = write_all(file, bytes)) raise_file_error(function, "write", path, error);
+    if (int error = write_and_close(file, bytes)) raise_file_error(function, "write", path, error);
     return;
   }
   std::string target = follow_links(path), temporary;
   int error = 0;
   File file(open_temporary(target, mode, temporary, error));
   if (!file.is_open()) raise_file_error(function, "write", path, error);
-  error = write_all(file, bytes);
+  error = write_and_close(file, bytes);
   if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return;
   ::unlink(temporary.c_str());

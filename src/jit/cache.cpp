@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/file.h"
 #include "jit/program.h"
 
 namespace iruka::jit {
@@ -40,23 +41,6 @@ struct EntryHeader {
 };
 static_assert(sizeof(EntryHeader) == 56);
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  explicit operator bool() const { return descriptor_ >= 0; }
-  int get() const { return descriptor_; }
-  /// Closes now; false when the data did not reach the file system.
-  bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
-
- private:
-  int descriptor_;
-};
-
 bool read_all(int descriptor, char* to, size_t size) {
   while (size > 0) {
     const ssize_t got = ::read(descriptor, to, size);
@@ -64,16 +48,6 @@ bool read_all(int descriptor, char* to, size_t size) {
     if (got <= 0) return false;
     to += got;
     size -= static_cast<size_t>(got);
-  }
-  return true;
-}
-
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(descriptor, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(put));
   }
   return true;
 }
@@ -174,7 +148,7 @@ std::optional<std::string> DiskCache::read(const CacheKey& key) const {
   const std::string name = path(key);
   File file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return {};
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return {};
   const uint64_t size = static_cast<uint64_t>(status.st_size);
   if (size > kLargestEntry) {
     ::unlink(name.c_str());
@@ -197,9 +171,9 @@ void DiskCache::write(const CacheKey& key, std::string_view payload) {
   const std::string temporary =
       directory_ + "/" + std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return;
+  if (!file.is_open()) return;
   const std::string bytes = encode_entry(key, payload);
-  if (!write_all(file.get(), bytes) || !file.close() || ::rename(temporary.c_str(), path(key).c_str()) != 0) {
+  if (write_all(file, bytes.data(), bytes.size()) || file.close() || ::rename(temporary.c_str(), path(key).c_str()) != 0) {
     ::unlink(temporary.c_str());
     return;
   }
