@@ -334,7 +334,8 @@ TEST(Compiler, OptionsChooseOrAreRefusedByName) {
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "#ifdef GONE\nz = 1;\n#else\nz = 2;\n#endif"), a, a, {"-DGONE", "-UGONE"})[0], 2);
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "if consteval { z = 1; } else { z = 2; }"), a, a, {"-std=c++23"})[0], 2);
   for (const char* option : {"--maxrregcount=32", "-arch=sm_80", "-lineinfo", "--restrict", "-std=c++14", "-O1", "-O0", "-w", "-Wall",
-                             "--fmad=false", "--use_fast_math", "--std=c++17", "-Wno-unused"}) {
+                             "--fmad=false", "--use_fast_math", "--std=c++17", "-Wno-unused", "--lanes=0", "--lanes=1",
+                             "--lanes=2", "--lanes=4", "--lanes=8", "--lanes=16", "--lanes=32", "--lanes=64"}) {
     EXPECT_TRUE(cpu_backend::compile(program(loop_text("float", "float", "float", "z = a * b + 1;"), {option})).ok) << option;
   }
   for (const char* option : {"-I/usr/include", "-include", "/etc/passwd", "-fplugin=x.so", "-o", "-D1BAD", "-DX\n#include", "-Xclang",
@@ -342,6 +343,14 @@ TEST(Compiler, OptionsChooseOrAreRefusedByName) {
     const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {option}));
     EXPECT_FALSE(compiled.ok) << option;
     EXPECT_NE(errors(compiled.diagnostics).find(std::string("'") + option + "'"), std::string::npos) << errors(compiled.diagnostics);
+  }
+  EXPECT_TRUE(cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {"--lanes", "8"})).ok);
+  for (const char* value : {"", "3", "-1", "08", "128", "8x", " 8", "auto", "4294967296"}) {
+    const std::string option = std::string("--lanes=") + value;
+    const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {option}));
+    EXPECT_FALSE(compiled.ok) << option;
+    const std::string message = errors(compiled.diagnostics);
+    EXPECT_NE(message.find("'" + option + "'; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64"), message.npos) << message;
   }
   const auto warned = cpu_backend::compile(program(loop_text("int", "int", "int", "int unused; z = a;"), {"-Werror=unused-variable", "-Wall"}));
   EXPECT_FALSE(warned.ok);

@@ -57,6 +57,21 @@ bool parse_boolean(std::string_view value, bool& flag) {
   return true;
 }
 
+bool parse_lanes(std::string_view value, int& lanes) {
+  for (const int allowed : {0, 1, 2, 4, 8, 16, 32, 64}) {
+    if (value != std::to_string(allowed)) continue;
+    lanes = allowed;
+    return true;
+  }
+  return false;
+}
+
+/// What may stand in place of a wrong value, where that is worth telling.
+std::string allowed_values(std::string_view option) {
+  if (!take_prefix(option, "--lanes")) return "";
+  return "; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64";
+}
+
 bool is_warning_name(std::string_view name) {
   return !name.empty() && name.size() < 100 && std::all_of(name.begin(), name.end(), [](char c) {
     return c == '-' || c == '+' || c == '=' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -79,6 +94,7 @@ bool parse_option(std::string_view option, CompileOptions& result) {
   }
   if (take_prefix(value, "-std=") || take_prefix(value, "--std=")) return parse_standard(value, result.standard);
   if (take_prefix(value, "--fmad=") || take_prefix(value, "-fmad=")) return parse_boolean(value, result.contract);
+  if (take_prefix(value, "--lanes=")) return parse_lanes(value, result.lanes);
   if (take_prefix(value, "-ffp-contract=")) {
     result.contract = value != "off";
     return value == "off" || value == "on" || value == "fast";
@@ -115,11 +131,12 @@ bool parse_options(const std::vector<std::string>& options, CompileOptions& resu
     // "-D NAME" and the like come as two words.
     const bool two_words = option == "-D" || option == "-U" || option == "-arch" || option == "-maxrregcount" ||
                            option == "--gpu-architecture" || option == "--maxrregcount" || option == "--std" ||
-                           option == "-std" || option == "-Xptxas";
+                           option == "-std" || option == "-Xptxas" || option == "--lanes";
     if (two_words && k + 1 < options.size()) option += (option.size() > 2 ? "=" : "") + options[++k];
     if (parse_option(option, result)) continue;
     ok = false;
-    diagnostics.push_back({Diagnostic::Level::error, "options", 0, 0, "unknown compiler option '" + option + "'"});
+    diagnostics.push_back({Diagnostic::Level::error, "options", 0, 0,
+                           "unknown compiler option '" + option + "'" + allowed_values(option)});
   }
   return ok;
 }
