@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iruka/array.h"
+#include "iruka/report.h"
 
 namespace iruka {
 
@@ -97,6 +98,9 @@ class IRUKA_API ElementwiseKernel {
   /// The generated text, and its assembly, for arguments like these.
   std::string source(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   std::string assembly(std::span<const Argument> arguments, const CallOptions& options = {}) const;
+  /// How many elements run side by side for arguments like these, or why they do not, and what to know about it by the
+  /// user's lines. Compiles anew each time. Raises what assembly() raises.
+  KernelReport report(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   /// Every text generated so far, most recent last.
   std::vector<GeneratedSource> generated_sources() const;
   /// "ElementwiseKernel mat_add(float32 x, float32 y) -> (float32 z)"

@@ -419,6 +419,64 @@ class ParameterInfo:
 
     def __repr__(self) -> str: ...
 
+class Remark:
+    """One thing to know about the code that was made of a kernel."""
+
+    @property
+    def kind(self) -> str:
+        """
+        'refused', 'note', 'gather', 'scatter', 'divergent_branch', 'divergent_loop', 'per_lane', 'interleaved' or 'spill'.
+        """
+
+    @property
+    def file(self) -> str:
+        """
+        'operation', 'preamble', 'loop_prep' or 'after_loop'; another name, or '', for other text.
+        """
+
+    @property
+    def line(self) -> int:
+        """Line of that text, from 1; 0 where it is not known."""
+
+    @property
+    def column(self) -> int:
+        """Column of that line in bytes, from 1; 0 where it is not known."""
+
+    @property
+    def message(self) -> str:
+        """What is to say."""
+
+    def __repr__(self) -> str: ...
+
+class KernelReport:
+    """How a kernel runs for given dtypes and layouts; print it."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def device(self) -> str:
+        """Name of the device that the code is for."""
+
+    @property
+    def lanes(self) -> int:
+        """How many elements run side by side; 1 where the body was not widened."""
+
+    @property
+    def reason(self) -> str:
+        """Why the body was not widened; '' where it was."""
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """
+        What to know about it, in the order of the kernel's texts; one of each kind at a place.
+        """
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
 class ElementwiseKernel:
     """
     The inside of a loop as a string of C++, run over whole arrays.
@@ -507,6 +565,13 @@ class ElementwiseKernel:
 
     def assembly(self, *args, size: int | None = None) -> str:
         """The machine code for arguments like these, as text."""
+
+    def report(self, *args, size: int | None = None) -> KernelReport:
+        """
+        How many elements run side by side for arguments like these, or why they do not, by the body's lines.
+
+        Compiles anew each time. Raises what a call with these arguments raises before it runs.
+        """
 
     def path(self, *args, size: int | None = None) -> str:
         """

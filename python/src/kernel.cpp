@@ -3,6 +3,7 @@
 #include "iruka/kernel.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstddef>
 #include <string>
@@ -240,6 +241,12 @@ std::string assembly(const ElementwiseKernel& self, nb::args positional, nb::kwa
   return self.assembly(call.arguments.span(), call.options);
 }
 
+KernelReport report(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
+  Call call(self, positional.ptr(), keywords.ptr());
+  GilRelease release;
+  return self.report(call.arguments.span(), call.options);
+}
+
 nb::object path(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
   return package_attribute("iruka._kernel", "keep_source")(self.name(), source(self, positional, keywords));
 }
@@ -260,6 +267,37 @@ void bind_parameter(nb::module_& module) {
       .def_ro("raw", &Parameter::raw, "Whether the body sees the whole array.")
       .def_ro("is_const", &Parameter::is_const, "Whether the body may only read it.")
       .def("__repr__", [](const Parameter& p) { return "<ParameterInfo " + parameter_text(p) + ">"; });
+}
+
+std::string remark_text(const Remark& remark) {
+  std::string place = remark.file.empty() ? "" : " " + remark.file + ":" + std::to_string(remark.line);
+  if (!place.empty() && remark.column > 0) place += ":" + std::to_string(remark.column);
+  return std::string(name(remark.kind)) + place + ": " + remark.message;
+}
+
+void bind_report(nb::module_& module) {
+  nb::class_<Remark>(module, "Remark", "One thing to know about the code that was made of a kernel.")
+      .def_prop_ro(
+          "kind", [](const Remark& r) { return name(r.kind); },
+          "'refused', 'note', 'gather', 'scatter', 'divergent_branch', 'divergent_loop', 'per_lane', 'interleaved' or "
+          "'spill'.")
+      .def_ro("file", &Remark::file,
+              "'operation', 'preamble', 'loop_prep' or 'after_loop'; another name, or '', for other text.")
+      .def_ro("line", &Remark::line, "Line of that text, from 1; 0 where it is not known.")
+      .def_ro("column", &Remark::column, "Column of that line in bytes, from 1; 0 where it is not known.")
+      .def_ro("message", &Remark::message, "What is to say.")
+      .def("__repr__", [](const Remark& r) { return "<Remark " + remark_text(r) + ">"; });
+  nb::class_<KernelReport>(module, "KernelReport", "How a kernel runs for given dtypes and layouts; print it.")
+      .def_ro("kernel", &KernelReport::kernel, "The kernel's name.")
+      .def_ro("device", &KernelReport::device, "Name of the device that the code is for.")
+      .def_ro("lanes", &KernelReport::lanes, "How many elements run side by side; 1 where the body was not widened.")
+      .def_ro("reason", &KernelReport::reason, "Why the body was not widened; '' where it was.")
+      .def_prop_ro(
+          "remarks", [](const KernelReport& r) { return nb::tuple(nb::cast(r.remarks)); },
+          nb::sig("def remarks(self) -> tuple[Remark, ...]"),
+          "What to know about it, in the order of the kernel's texts; one of each kind at a place.")
+      .def("__str__", &KernelReport::to_string)
+      .def("__repr__", &KernelReport::to_string);
 }
 
 constexpr const char* kDocumentation = R"(The inside of a loop as a string of C++, run over whole arrays.
@@ -285,6 +323,7 @@ Python's main thread called; one that another thread called runs to its end.
 
 void bind_kernel(nb::module_& module) {
   bind_parameter(module);
+  bind_report(module);
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
   nb::class_<ElementwiseKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(),
                                 nb::is_weak_referenceable(), kDocumentation)
@@ -331,6 +370,9 @@ void bind_kernel(nb::module_& module) {
            "The C++ text made for arguments like these.")
       .def("assembly", assembly, nb::sig("def assembly(self, *args, size: int | None = None) -> str"),
            "The machine code for arguments like these, as text.")
+      .def("report", report, nb::sig("def report(self, *args, size: int | None = None) -> KernelReport"),
+           "How many elements run side by side for arguments like these, or why they do not, by the body's lines.\n\n"
+           "Compiles anew each time. Raises what a call with these arguments raises before it runs.")
       .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
            "Writes source(...) to a file that is kept in the cache folder and returns its path.")
       .def("__repr__", [](const ElementwiseKernel& k) { return "<" + k.to_string() + ">"; });

@@ -3,15 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/memory.h"
+#include "iruka/report.h"
 
 namespace iruka {
 
@@ -24,6 +27,7 @@ struct ProgramSource {
   std::string entry;                 ///< the extern "C" function to launch
   std::vector<std::string> options;  ///< the user's compiler options
   std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
+  bool wants_report = false;         ///< compile for the report's sake, with line tables
 };
 
 /// Where and what the compiler complained about.
@@ -36,11 +40,28 @@ struct Diagnostic {
   std::string message;
 };
 
+/// What became of the body: how many elements run side by side, and what to know about that.
+struct LaneReport {
+  int lanes = 1;
+  std::string reason;           ///< why the body was not widened; non-empty exactly when lanes is 1
+  std::vector<Remark> remarks;  ///< may repeat: a body that was written several times says everything several times
+
+  /// Adds what is to say of a further loop over the same body.
+  void add(LaneReport loop) {
+    if (reason.empty()) reason = std::move(loop.reason);
+    if (loop.lanes > lanes) lanes = loop.lanes;
+    if (lanes > 1) reason.clear();
+    remarks.insert(remarks.end(), std::make_move_iterator(loop.remarks.begin()),
+                   std::make_move_iterator(loop.remarks.end()));
+  }
+};
+
 /// Machine code as bytes (the disk cache holds these), or the diagnostics that explain why there is none.
 struct CompiledProgram {
   bool ok = false;
   std::string code;
   std::vector<Diagnostic> diagnostics;
+  LaneReport report;  ///< where the source wants one; the code is then left out
 };
 
 /// Loaded code, ready to launch. Unloads when the last handle goes.

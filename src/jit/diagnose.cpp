@@ -20,19 +20,19 @@ std::string line_of(const std::string& text, int line) {
 
 /// The line, and beneath it a caret; tabs are kept so that the caret stands right.
 std::string quote_line(const std::string& line, int column) {
-  if (line.size() > kLongestLine) return "";
+  if (line.empty() || line.size() > kLongestLine) return "";
+  if (column <= 0) return "\n      " + line;
   std::string caret;
   for (int k = 0; k + 1 < column && k < static_cast<int>(line.size()); ++k) caret += line[k] == '\t' ? '\t' : ' ';
   return "\n      " + line + "\n      " + caret + "^";
 }
 
 std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
-  const auto text = std::ranges::find(blame.texts, diagnostic.file, &std::pair<std::string, std::string>::first);
   const char* level = diagnostic.level == Diagnostic::Level::error ? "error" : diagnostic.level == Diagnostic::Level::warning ? "warning" : "note";
   std::string words = "\n  ";
-  if (text != blame.texts.end()) {
+  if (std::ranges::find(blame.texts, diagnostic.file, &Texts::value_type::first) != blame.texts.end()) {
     words += diagnostic.file + ", line " + std::to_string(diagnostic.line) + ": " + level + ": " + diagnostic.message;
-    words += quote_line(line_of(text->second, diagnostic.line), diagnostic.column);
+    words += quote(blame.texts, diagnostic.file, diagnostic.line, diagnostic.column);
   } else {
     words += std::string(level) + ": " + diagnostic.message;
   }
@@ -47,6 +47,11 @@ bool is_worth_telling(const Diagnostic& diagnostic, const Blame& blame) {
 }
 
 }  // namespace
+
+std::string quote(const Texts& texts, std::string_view file, int line, int column) {
+  const auto text = std::ranges::find(texts, file, &Texts::value_type::first);
+  return text == texts.end() ? "" : quote_line(line_of(text->second, line), column);
+}
 
 std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame) {
   std::string words = "kernel '" + blame.kernel_name + "' does not compile";

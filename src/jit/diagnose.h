@@ -1,8 +1,9 @@
-// Words for a body that does not compile.
+// Words for a body that does not compile, and the user's line that anything about a body is said of.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "jit/program.h"
 
@@ -10,5 +11,9 @@ namespace iruka::jit {
 
 /// The whole message: kernel, types, place, then each error with the user's own line and a caret.
 std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame);
+
+/// Line `line` of the text that is called `file`, indented on a line of its own, with a caret beneath unless `column` is
+/// 0. Empty where there is no such text or line, and for a line that is empty or too long to show.
+std::string quote(const Texts& texts, std::string_view file, int line, int column);
 
 }  // namespace iruka::jit

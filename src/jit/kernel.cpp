@@ -5,6 +5,7 @@
 #include "jit/grammar.h"
 #include "jit/kernel_call.h"
 #include "jit/kernel_state.h"
+#include "jit/report.h"
 
 namespace iruka {
 namespace {
@@ -118,6 +119,12 @@ std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, con
   const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, call.signature()));
   jit::build(call.device(), source, state_->blame(&call.signature()));  // words an error as a call would
   return call.device().assembly(source);
+}
+
+KernelReport ElementwiseKernel::report(std::span<const Argument> arguments, const CallOptions& options) const {
+  jit::KernelCall call(*state_, arguments, options);
+  const std::string text = jit::emit_kernel(state_->text, call.signature());
+  return jit::report(call.device(), state_->program_source(text), state_->blame(&call.signature()));
 }
 
 std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {

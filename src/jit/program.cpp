@@ -179,6 +179,13 @@ void check(Device& device, const ProgramSource& source, const Blame& blame) {
   all.checked[key] = true;
 }
 
+CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame) {
+  std::shared_lock building(table().building);
+  CompiledProgram compiled = device.compile(source);
+  if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
+  return compiled;
+}
+
 void hold_across_fork(std::mutex& mutex) {
   Table& all = table();
   std::lock_guard lock(all.mutex);

@@ -27,13 +27,15 @@ class Program {
   std::shared_ptr<const LoadedProgram> loaded_;
 };
 
+/// A kernel's texts by the file names that #line gives them: {"operation", text}...
+using Texts = std::vector<std::pair<std::string, std::string>>;
+
 /// What a compile error tells beside the compiler's own words.
 struct Blame {
   std::string kernel_name;
   std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is settled yet
   std::string made_at;         ///< "file:line"
-  /// User texts by the file name that #line gives them, to show the offending line: {"operation", text}...
-  std::vector<std::pair<std::string, std::string>> texts;
+  Texts texts;                 ///< to show the offending line
 };
 
 /// The program for `source` on `device`: from the table, from disk, or compiled. One compilation per key however many
@@ -44,6 +46,9 @@ std::shared_ptr<const Program> build(Device& device, const ProgramSource& source
 /// Asks the compiler only whether `source` is C++; a text found right once (also by another process) is not asked again.
 /// Raises CompileError worded with `blame`.
 void check(Device& device, const ProgramSource& source, const Blame& blame);
+
+/// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `blame`.
+CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame);
 
 /// Has fork hold `mutex`, so that a child never finds it locked by a thread that did not come along. For mutexes that
 /// live as long as the process and under which no compiler runs.

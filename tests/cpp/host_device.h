@@ -9,7 +9,7 @@
 
 namespace iruka::testing {
 
-class HostDevice final : public Device {
+class HostDevice : public Device {
  public:
   const std::string& name() const override { return name_; }
   const TargetDescription& target() const override { return target_; }

@@ -319,6 +319,9 @@ TEST(Compiler, HostileTextsGiveErrorsNotCrashes) {
   for (const std::string& text : texts) {
     const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", text)));
     EXPECT_EQ(compiled.ok, errors(compiled.diagnostics).empty()) << text.substr(0, 80);
+    ProgramSource for_report = program(loop_text("float", "float", "float", text));
+    for_report.wants_report = true;
+    EXPECT_EQ(cpu_backend::compile(for_report).ok, compiled.ok) << text.substr(0, 80);
   }
   const std::string templates =
       "template <int N> struct Deep { static constexpr int value = Deep<N + 1>::value; };\n"

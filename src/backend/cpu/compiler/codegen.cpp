@@ -136,7 +136,7 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
 }  // namespace
 
 std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
-                     std::vector<Diagnostic>& diagnostics) {
+                     std::vector<Diagnostic>& diagnostics, [[maybe_unused]] LaneReport* report) {
   llvm::Function* function = module.getFunction(entry);
   if (!function || function->isDeclaration()) {
     fail(diagnostics, "the text does not define the function '" + entry + "'");

@@ -16,7 +16,8 @@ namespace iruka::cpu_backend {
 enum class Output { object, assembly };
 
 /// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error.
+/// Where `report` is not null it is told what became of the body.
 std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
-                     std::vector<Diagnostic>& diagnostics);
+                     std::vector<Diagnostic>& diagnostics, LaneReport* report);
 
 }  // namespace iruka::cpu_backend

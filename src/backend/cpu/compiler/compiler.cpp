@@ -95,22 +95,32 @@ bool has_error(const std::vector<Diagnostic>& diagnostics) {
   return false;
 }
 
+/// A report says why the body was not widened, whoever decided it.
+void settle_reason(LaneReport& report, const CompileOptions& options) {
+  if (report.lanes > 1 || !report.reason.empty()) return;
+  report.reason =
+      options.lanes == 1 ? "--lanes=1 was asked for" : "the text has no loop over elements that could be widened";
+}
+
 CompiledProgram compile_to(const ProgramSource& source, Output output) {
   CompiledProgram program;
   CompileOptions options;
   if (!parse_options(source.options, options, program.diagnostics)) return program;
+  options.line_tables = source.wants_report;
+  LaneReport* const report = source.wants_report ? &program.report : nullptr;
   const std::string fatal = run_with_large_stack([&] {
     llvm::LLVMContext context;
     context.setDiagnosticHandler(std::make_unique<BackendDiagnostics>(program.diagnostics));
     context.setDiscardValueNames(true);
     const auto module = parse(source, options, context, program.diagnostics);
-    if (module) program.code = generate(*module, source.entry, options, output, program.diagnostics);
+    if (module) program.code = generate(*module, source.entry, options, output, program.diagnostics, report);
   });
   if (!fatal.empty()) {
     program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
   }
   program.ok = !has_error(program.diagnostics) && !program.code.empty();
   if (!program.ok) program.code.clear();
+  if (report) settle_reason(*report, options);
   return program;
 }
 
@@ -136,7 +146,8 @@ int host_vector_bytes() { return host().vector_bytes; }
 
 CompiledProgram compile(const ProgramSource& source) {
   CompiledProgram program = compile_to(source, Output::object);
-  if (program.ok) program.code = pack_object(program.code);
+  if (source.wants_report) program.code.clear();
+  if (program.ok && !source.wants_report) program.code = pack_object(program.code);
   return program;
 }
 

@@ -77,6 +77,11 @@ void set_code_generation(clang::CodeGenOptions& generation, const CompileOptions
   generation.UnwindTables = 0;
   generation.setFiniteLoops(clang::CodeGenOptions::FiniteLoopsKind::Never);
   generation.RelocationModel = llvm::Reloc::PIC_;
+  if (options.line_tables) {
+    generation.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
+    generation.DebugColumnInfo = 1;
+    generation.DwarfVersion = 5;
+  }
 }
 
 std::shared_ptr<clang::CompilerInvocation> make_invocation(const CompileOptions& options, Prelude prelude) {

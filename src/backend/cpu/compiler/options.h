@@ -16,6 +16,7 @@ struct CompileOptions {
   bool contract = true;        ///< a * b + c may become one FMA
   bool no_warnings = false;
   int lanes = 0;               ///< elements that run side by side: 0 lets the compiler choose, 1 is the scalar path
+  bool line_tables = false;    ///< no option: set for a report, whose remarks need places
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
 };

@@ -1,0 +1,70 @@
+#include "jit/report.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <tuple>
+
+#include "jit/diagnose.h"
+
+namespace iruka::jit {
+namespace {
+
+/// Remarks in the order of the user's texts, what belongs to none of them last; one of each kind at a place. Those that
+/// have no place are told apart by what they say.
+std::vector<Remark> in_text_order(std::vector<Remark> remarks, const Texts& texts) {
+  const auto text_number = [&](const Remark& remark) {
+    return std::ranges::find(texts, remark.file, &Texts::value_type::first) - texts.begin();
+  };
+  const auto place = [&](const Remark& remark) {
+    return std::tuple(text_number(remark), std::string_view(remark.file), remark.line, remark.column, remark.kind,
+                      remark.line > 0 ? std::string_view() : std::string_view(remark.message));
+  };
+  std::ranges::stable_sort(remarks, {}, place);
+  const auto repeated = std::ranges::unique(remarks, {}, place);
+  remarks.erase(repeated.begin(), repeated.end());
+  return remarks;
+}
+
+std::string describe_remark(const Remark& remark, const Texts& texts) {
+  std::string words = "\n  ";
+  if (!remark.file.empty() && remark.line > 0) {
+    words += remark.file + ":" + std::to_string(remark.line) + ":";
+    if (remark.column > 0) words += std::to_string(remark.column) + ":";
+    words += " ";
+  }
+  return words + remark.message + quote(texts, remark.file, remark.line, remark.column);
+}
+
+}  // namespace
+
+KernelReport report(Device& device, ProgramSource source, const Blame& blame) {
+  source.wants_report = true;
+  CompiledProgram compiled = compile_only(device, source, blame);
+  return {blame.kernel_name,
+          device.name(),
+          compiled.report.lanes,
+          std::move(compiled.report.reason),
+          in_text_order(std::move(compiled.report.remarks), blame.texts),
+          blame.texts};
+}
+
+}  // namespace iruka::jit
+
+namespace iruka {
+
+const char* name(Remark::Kind kind) {
+  constexpr const char* kNames[] = {"refused",        "note",     "gather",      "scatter", "divergent_branch",
+                                    "divergent_loop", "per_lane", "interleaved", "spill"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Remark::Kind::spill) + 1);
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string KernelReport::to_string() const {
+  std::string words = "kernel '" + kernel + "' on " + device + ": ";
+  words += lanes > 1 ? std::to_string(lanes) + " lanes a vector" : "not widened: " + reason;
+  for (const Remark& remark : remarks) words += jit::describe_remark(remark, texts);
+  return words;
+}
+
+}  // namespace iruka
