@@ -70,6 +70,12 @@ benchmark:  ## Run the benchmarks; results go to build/benchmarks
 	@cmake --build build/release -j $(JOBS)
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/run.py --build build/release --output build/benchmarks
 
+.PHONY: benchmark-spmd
+benchmark-spmd:  ## Run kernel bodies in lanes beside the scalar path, Numba, NumPy, intrinsics and ISPC where it is on PATH
+	$(call set_up,build test,build test benchmark,release)
+	@cmake --build build/release -j $(JOBS) --target iruka_python
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/spmd/run.py --output build/benchmarks/spmd
+
 .PHONY: readme-table
 readme-table: benchmark  ## Run the benchmarks and write their figures into README.md
 	@$(PYTHON_ENV) tools/readme_table.py build/benchmarks README.md

@@ -1,11 +1,13 @@
 """How the benchmarks measure: interleaved repeats, medians, ratios, one table."""
+import pathlib
+import platform
 import random
 import statistics
 import time
 
 
-def interleaved(candidates, repeats=15, warmup=2):
-    """Median seconds of each callable in the dict `candidates`.
+def interleaved_times(candidates, repeats=15, warmup=2):
+    """Seconds of each callable in the dict `candidates`, a list over the repeats.
 
     They run in turn, in a new order each time, so that noise and what the last one left in the cache meet all alike.
     """
@@ -20,7 +22,12 @@ def interleaved(candidates, repeats=15, warmup=2):
             start = time.perf_counter()
             call()
             times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(each) for name, each in times.items()}
+    return times
+
+
+def interleaved(candidates, repeats=15, warmup=2):
+    """Median seconds of each callable in the dict `candidates`."""
+    return {name: statistics.median(each) for name, each in interleaved_times(candidates, repeats, warmup).items()}
 
 
 def per_call(call, calls=2000, repeats=15):
@@ -38,3 +45,12 @@ def markdown(rows, header):
     """A table of strings in Markdown."""
     lines = ["| " + " | ".join(header) + " |", "|" + "|".join(" --- " for _ in header) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def processor():
+    """The processor's name as the kernel tells it."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()

@@ -8,7 +8,6 @@ import ctypes
 import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ import time
 import numpy as np
 
 import iruka as cp
-from measure import interleaved, markdown, per_call
+from measure import interleaved, markdown, per_call, processor
 
 THREADS = cp.get_num_threads()
 SIZE = 2**26
@@ -219,15 +218,6 @@ def print_rows(rows):
         table.append([row["case"], f"{own * 1e3:.2f}", f"{row['bytes'] / own / 1e9:.1f}"]
                      + [f"{row['seconds'][peer] / own:.2f}" if peer in row["seconds"] else "" for peer in peers])
     print(markdown(table, ["case", "iruka ms", "GB/s"] + [f"{peer} / iruka" for peer in peers]))
-
-
-def processor():
-    """The processor's name as the kernel tells it."""
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.machine()
 
 
 def main():
