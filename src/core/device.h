@@ -75,6 +75,7 @@ struct LaunchRange {
   int64_t count = 0;
   int64_t align = 1;  ///< ranges begin at multiples of this
   int64_t grain = 1;  ///< fewer units than this are not worth another thread
+  bool counts_elements = true;  ///< else a unit is a larger piece of work
 };
 
 /// What a device tells the emitter.

@@ -42,6 +42,7 @@ class Emitter {
     out_ += quoted("preamble", kernel_.preamble);
     fixed_functions();
     argument_struct();
+    out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";
     if (signature_.form == LoopForm::stream) out_ += kStreamFunctions;
     if (kernel_.loop_prep.empty()) element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
     entry();
@@ -180,6 +181,12 @@ class Emitter {
     return std::string("#pragma clang loop vectorize(assume_safety)") + (is_strip ? "\n" : " unroll(disable)\n");
   }
 
+  // Tells a compiler that widens bodies which loop's rounds are elements: 1: few of them, left over from another loop;
+  // 2: every raw array has fewer than 2^31 elements; 4: so has the loop.
+  void mark_loop(bool is_remainder = false) {
+    out_ += "iruka_lane_loop(" + number(is_remainder + 2 * signature_.small_arrays + 4 * signature_.small_index) + ");\n";
+  }
+
   // One element at `index`: loads, the element function, stores. address(k) is an lvalue of the element.
   template <class Address>
   void element(const std::string& index, Address&& address, bool stream = false) {
@@ -216,8 +223,9 @@ class Emitter {
     }
   }
 
-  void flat_loop(const std::string& begin, const std::string& end) {
+  void flat_loop(const std::string& begin, const std::string& end, bool is_remainder = false) {
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_i = " + begin + "; iruka_i < " + end + "; ++iruka_i) {\n";
+    mark_loop(is_remainder);
     element("iruka_i", [&](size_t k) { return flat_address(k, "iruka_i"); });
     out_ += "}\n";
   }
@@ -245,13 +253,14 @@ class Emitter {
       out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + strip + "];\n";
     });
     out_ += parallel_pragma(true) + "for (ptrdiff_t iruka_k = 0; iruka_k < " + strip + "; ++iruka_k) {\n";
+    mark_loop();
     element("(iruka_base + iruka_k)", [&](size_t k) { return flat_address(k, "(iruka_base + iruka_k)"); }, true);
     out_ += "}\n";
     each_output([&](const std::string& id, const std::string&) {
       out_ += "iruka_stream(iruka_a.data" + id + " + iruka_base, iruka_buffer" + id + ");\n";
     });
     out_ += "}\n";
-    flat_loop("iruka_begin + iruka_strips * " + strip, "iruka_end");
+    flat_loop("iruka_begin + iruka_strips * " + strip, "iruka_end", /*is_remainder=*/true);
     out_ += "iruka_stream_fence();\n";
   }
 
@@ -309,6 +318,7 @@ class Emitter {
             "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
     row_pointers("iruka_c[" + last + "]");
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
+    mark_loop();
     element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
     out_ += "}\niruka_first = 0;\n"
             "for (int axis = " + last + "; axis >= 0; --axis) {\n"
@@ -337,6 +347,7 @@ class Emitter {
             "const ptrdiff_t iruka_base = (iruka_plane * " + rows + " + iruka_r) * " + inner + ";\n";
     row_pointers("iruka_r");
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n";
+    mark_loop();
     element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
     out_ += "}\n}\n}\n";
   }

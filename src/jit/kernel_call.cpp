@@ -213,6 +213,7 @@ Access KernelCall::plain_access(size_t k, int plain) const {
 
 void KernelCall::describe_operands() {
   int plain = 0;
+  signature_.small_arrays = 1;
   for (size_t k = 0; k < parameter_count(); ++k) {
     OperandSignature& operand = signature_.operands[k];
     operand.rank = 0;
@@ -223,6 +224,7 @@ void KernelCall::describe_operands() {
     } else {
       operand.access = array(k).is_c_contiguous() ? Access::raw_contiguous : Access::raw_strided;
       operand.rank = static_cast<uint8_t>(array(k).ndim());
+      if (array(k).size() > std::numeric_limits<int32_t>::max()) signature_.small_arrays = 0;
     }
   }
   signature_.rank = static_cast<uint8_t>(loop_->rank());
@@ -362,7 +364,8 @@ std::vector<Array> KernelCall::run() {
   const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
   const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;
-  const LaunchRange range{units, align, std::max(align, static_cast<int64_t>(std::clamp(worth_a_thread, 1.0, 1e15)))};
+  const LaunchRange range{units, align, std::max(align, static_cast<int64_t>(std::clamp(worth_a_thread, 1.0, 1e15))),
+                          signature_.form != LoopForm::tiles};
 
   const bool may_fix = kernel_.may_fix_values && !integers.empty();
   const Program& program = may_fix ? choose_program(made, integers) : *made.program;

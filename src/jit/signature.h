@@ -43,7 +43,8 @@ struct Signature {
   uint8_t small_index = 1;    ///< the loop has fewer than 2^31 elements
   uint8_t operand_count = 0;
   uint8_t tile_edge = 0;  ///< elements along each side of a tile, for LoopForm::tiles
-  uint8_t reserved[2] = {};
+  uint8_t small_arrays = 1;  ///< every raw array has fewer than 2^31 elements
+  uint8_t reserved = 0;
   OperandSignature operands[kMaxParameters];  // only the first operand_count are set
 
   std::string_view bytes() const {

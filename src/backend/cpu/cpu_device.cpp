@@ -20,6 +20,7 @@ class CpuProgram final : public LoadedProgram {
  public:
   CpuProgram(std::string_view code, const std::string& entry) : object_(code, entry) {}
   EntryFunction entry() const { return object_.entry(); }
+  int lanes() const { return object_.lanes(); }
 
  private:
   LinkedObject object_;
@@ -41,6 +42,14 @@ size_t last_level_cache() {
     if (const long bytes = sysconf(level); bytes > 0) return static_cast<size_t>(bytes);
   }
   return size_t{8} << 20;
+}
+
+/// Ranges that leave no lane empty: whole vectors, and several of them where there are many, because the ends of rows cut
+/// vectors short as well.
+int64_t range_align(const LaunchRange& range, int lanes) {
+  if (lanes == 1 || !range.counts_elements) return range.align;
+  const int64_t vectors = std::clamp<int64_t>(range.count / (int64_t{64} * lanes * ThreadPool::instance().thread_count()), 1, 4);
+  return std::max(range.align, vectors * lanes);
 }
 
 }  // namespace
@@ -85,7 +94,8 @@ std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, cons
 
 void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
                        StreamHandle) {
-  const EntryFunction entry = static_cast<const CpuProgram&>(program).entry();
+  const auto& loaded = static_cast<const CpuProgram&>(program);
+  const EntryFunction entry = loaded.entry();
   const void* block = arguments.data();
   // Waking a thread costs more than such a loop, or it is one range anyhow.
   if (range.count <= std::max(range.grain, range.align)) {
@@ -94,7 +104,7 @@ void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> 
     throw_if_stopped();
     return;
   }
-  ThreadPool::instance().run(range.count, range.align,
+  ThreadPool::instance().run(range.count, range_align(range, loaded.lanes()),
                              [=](int64_t begin, int64_t end) { entry(block, begin, end); });
 }
 

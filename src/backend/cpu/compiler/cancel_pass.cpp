@@ -95,7 +95,7 @@ class LoopPlan {
   }
 
   static bool is_parallel(const Loop& loop) {
-    return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") != nullptr;
+    return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") || llvm::findOptionMDForLoop(&loop, kLaneLoopMetadata);
   }
   static bool has_parallel_loop(const Loop& loop) {
     return llvm::any_of(loop, [](const Loop* inner) { return is_parallel(*inner) || has_parallel_loop(*inner); });

@@ -5,6 +5,9 @@
 
 namespace iruka::cpu_backend {
 
+/// Marks a loop over elements, or over rows of them, that the SPMD vectoriser wrote.
+inline constexpr const char* kLaneLoopMetadata = "iruka.lane_loop";
+
 /// A loop polls for cancellation, and returns from the function when told to, where its length cannot be computed, where
 /// it holds a loop that is not known to be short, and where it calls a function of the text. One count of rounds runs
 /// through all loops of a function, so that a poll comes about every 65536 rounds whatever their nesting. An innermost

@@ -6,6 +6,8 @@
 #include "backend/cpu/compiler/local_memory_pass.h"
 #include "backend/cpu/compiler/symbols.h"
 #include "backend/cpu/compiler/vector_math.h"
+#include "backend/cpu/spmd/mask_phis.h"
+#include "backend/cpu/spmd/spmd.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstIterator.h"
@@ -55,9 +57,24 @@ const llvm::TargetLibraryInfoImpl& library_info() {
   return info;
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options) {
+/// Says what C++ leaves open, and widens the loops over elements.
+spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, LaneReport* report) {
+  llvm::FunctionAnalysisManager none;
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration()) GuardPass().run(function, none);
+  }
+  spmd::Request request;
+  request.lanes = options.lanes == 0 && options.optimization_level < 2 ? 1 : options.lanes;
+  request.vector_bytes = host().vector_bytes;
+  request.has_mask_registers = host().vector_bytes >= 64;
+  const spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
+  expand_divisions(module);
+  return outcome;
+}
+
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, bool is_widened) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2;
+  tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !is_widened;
   // A body is one hot loop: helpers are worth inlining until code grows beyond reason.
   tuning.InlinerThreshold = 2000;
   llvm::PassBuilder builder(&machine, tuning);
@@ -72,13 +89,15 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  builder.registerPipelineStartEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(GuardPass()));
-  });
   builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(CancelPass());
     passes.addPass(LocalMemoryPass());
   });
+  if (host().vector_bytes < 64) {
+    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::MaskPhiPass(host().vector_bytes)));
+    });
+  }
   const auto level = optimization_level(options.optimization_level);
   auto passes = level == llvm::OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                      : builder.buildPerModuleDefaultPipeline(level);
@@ -135,8 +154,8 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
 
 }  // namespace
 
-std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
-                     std::vector<Diagnostic>& diagnostics, [[maybe_unused]] LaneReport* report) {
+GeneratedCode generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
+                     std::vector<Diagnostic>& diagnostics, LaneReport* report) {
   llvm::Function* function = module.getFunction(entry);
   if (!function || function->isDeclaration()) {
     fail(diagnostics, "the text does not define the function '" + entry + "'");
@@ -146,7 +165,9 @@ std::string generate(llvm::Module& module, const std::string& entry, const Compi
   module.setDataLayout(machine->createDataLayout());
   llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
   mark_math_functions(module);
-  optimize(module, *machine, options);
+  const spmd::Outcome outcome = widen(module, *machine, options, report);
+  if (report) return {};
+  optimize(module, *machine, options, outcome.is_complete);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 
   llvm::SmallString<0> code;
@@ -159,7 +180,7 @@ std::string generate(llvm::Module& module, const std::string& entry, const Compi
     return {};
   }
   emitter.run(module);
-  return code.str().str();
+  return {code.str().str(), outcome.lanes};
 }
 
 }  // namespace iruka::cpu_backend

@@ -15,9 +15,14 @@ namespace iruka::cpu_backend {
 
 enum class Output { object, assembly };
 
-/// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error.
-/// Where `report` is not null it is told what became of the body.
-std::string generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
+struct GeneratedCode {
+  std::string code;
+  int lanes = 1;
+};
+
+/// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error. Where
+/// `report` is not null it is told what became of the body, and no code is made.
+GeneratedCode generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
                      std::vector<Diagnostic>& diagnostics, LaneReport* report);
 
 }  // namespace iruka::cpu_backend

@@ -23,7 +23,7 @@ namespace iruka::cpu_backend {
 namespace {
 
 /// Raise it when the same text is to give other code.
-constexpr int kCodegenVersion = 4;
+constexpr int kCodegenVersion = 5;
 /// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
 constexpr size_t kStackBytes = size_t{256} << 20;
 
@@ -113,12 +113,15 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
     context.setDiagnosticHandler(std::make_unique<BackendDiagnostics>(program.diagnostics));
     context.setDiscardValueNames(true);
     const auto module = parse(source, options, context, program.diagnostics);
-    if (module) program.code = generate(*module, source.entry, options, output, program.diagnostics, report);
+    if (!module) return;
+    GeneratedCode generated = generate(*module, source.entry, options, output, program.diagnostics, report);
+    const bool is_packed = output == Output::object && !generated.code.empty();
+    program.code = is_packed ? pack_object({generated.code, generated.lanes}) : std::move(generated.code);
   });
   if (!fatal.empty()) {
     program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
   }
-  program.ok = !has_error(program.diagnostics) && !program.code.empty();
+  program.ok = !has_error(program.diagnostics) && (report || !program.code.empty());
   if (!program.ok) program.code.clear();
   if (report) settle_reason(*report, options);
   return program;
@@ -144,12 +147,7 @@ const std::string& compiler_fingerprint() {
 
 int host_vector_bytes() { return host().vector_bytes; }
 
-CompiledProgram compile(const ProgramSource& source) {
-  CompiledProgram program = compile_to(source, Output::object);
-  if (source.wants_report) program.code.clear();
-  if (program.ok && !source.wants_report) program.code = pack_object(program.code);
-  return program;
-}
+CompiledProgram compile(const ProgramSource& source) { return compile_to(source, Output::object); }
 
 CompiledProgram check(const ProgramSource& source) {
   CompiledProgram program;

@@ -37,11 +37,14 @@ class IRUKA_COMPILER_API LinkedObject {
   LinkedObject(const LinkedObject&) = delete;
   LinkedObject& operator=(const LinkedObject&) = delete;
   EntryFunction entry() const { return entry_; }
+  /// Elements the code takes at a time; ranges of fewer waste lanes.
+  int lanes() const { return lanes_; }
 
  private:
   struct State;
   std::unique_ptr<State> state_;
   EntryFunction entry_ = nullptr;
+  int lanes_ = 1;
 };
 
 /// A loop whose length the compiler cannot bound asks this every few thousand rounds, on the thread that runs it; true

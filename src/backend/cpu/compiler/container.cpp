@@ -12,7 +12,7 @@ struct Header {
   char magic[8];
   uint64_t bytes;
   uint64_t hash;
-  uint64_t reserved;  ///< zero; keeps the object 16-byte aligned
+  uint64_t lanes;
 };
 static_assert(sizeof(Header) == 32);
 constexpr char kMagic[8] = {'i', 'r', 'u', 'k', 'a', 'o', 'b', '1'};
@@ -21,24 +21,25 @@ uint64_t hash(std::string_view bytes) { return llvm::xxh3_64bits(llvm::StringRef
 
 }  // namespace
 
-std::string pack_object(std::string_view object) {
-  Header header{{}, object.size(), hash(object), 0};
+std::string pack_object(const PackedObject& packed) {
+  const std::string_view object = packed.object;
+  Header header{{}, object.size(), hash(object), static_cast<uint64_t>(packed.lanes)};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   std::string code(reinterpret_cast<const char*>(&header), sizeof(header));
   code += object;
   return code;
 }
 
-std::optional<std::string_view> unpack_object(std::string_view code) {
+std::optional<PackedObject> unpack_object(std::string_view code) {
   Header header;
   if (code.size() < sizeof(header)) return {};
   std::memcpy(&header, code.data(), sizeof(header));
   const std::string_view object = code.substr(sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.reserved != 0 ||
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.lanes < 1 || header.lanes > 64 ||
       header.hash != hash(object)) {
     return {};
   }
-  return object;
+  return PackedObject{object, static_cast<int>(header.lanes)};
 }
 
 }  // namespace iruka::cpu_backend

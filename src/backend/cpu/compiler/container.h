@@ -7,8 +7,14 @@
 
 namespace iruka::cpu_backend {
 
-std::string pack_object(std::string_view object);
-/// The object inside `code`; none where a byte is missing or changed. Its bytes are those of `code`.
-std::optional<std::string_view> unpack_object(std::string_view code);
+/// An object file, and how many elements its loops take at a time.
+struct PackedObject {
+  std::string_view object;
+  int lanes = 1;
+};
+
+std::string pack_object(const PackedObject& packed);
+/// What `code` holds; none where a byte is missing or changed. Its bytes are those of `code`.
+std::optional<PackedObject> unpack_object(std::string_view code);
 
 }  // namespace iruka::cpu_backend

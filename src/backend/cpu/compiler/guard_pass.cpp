@@ -5,6 +5,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 
 namespace iruka::cpu_backend {
@@ -23,32 +24,43 @@ bool is_harmless_divisor(const Value* divisor, bool is_signed) {
          !(is_signed && constant->isAllOnes());
 }
 
-/// The divisor becomes 1 where the division would trap. Dividing by 1 is right for MIN / -1 (it wraps to MIN) and for
-/// every remainder (0), so that only a quotient by zero needs a second select.
+bool is_quotient(unsigned opcode) { return opcode == Instruction::SDiv || opcode == Instruction::UDiv; }
+
+constexpr struct {
+  unsigned opcode;
+  llvm::StringLiteral prefix;
+} kDivisionNames[] = {{Instruction::SDiv, "iruka.sdiv.i"},
+                      {Instruction::UDiv, "iruka.udiv.i"},
+                      {Instruction::SRem, "iruka.srem.i"},
+                      {Instruction::URem, "iruka.urem.i"}};
+
+/// The function that stands for a division of integers of `type`.
+llvm::FunctionCallee division_function(llvm::Module& module, unsigned opcode, llvm::Type* type) {
+  const auto* name = llvm::find_if(kDivisionNames, [&](const auto& entry) { return entry.opcode == opcode; });
+  auto* signature = llvm::FunctionType::get(type, {type, type}, false);
+  llvm::FunctionCallee callee =
+      module.getOrInsertFunction((name->prefix + llvm::Twine(type->getIntegerBitWidth())).str(), signature);
+  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    function->setDoesNotAccessMemory();
+    for (const auto attribute : {llvm::Attribute::NoUnwind, llvm::Attribute::WillReturn, llvm::Attribute::Speculatable,
+                                 llvm::Attribute::NoFree, llvm::Attribute::NoSync, llvm::Attribute::NoCallback}) {
+      function->addFnAttr(attribute);
+    }
+  }
+  return callee;
+}
+
 Value* guard_division(llvm::BinaryOperator& division) {
   const unsigned opcode = division.getOpcode();
+  llvm::Type* type = division.getType();
   Value* dividend = division.getOperand(0);
   Value* divisor = division.getOperand(1);
   if (is_harmless_divisor(divisor, is_signed(opcode))) return nullptr;
   IRBuilder<> build(&division);
-  llvm::Type* type = division.getType();
-  const unsigned width = type->getScalarSizeInBits();
-  Value* zero = llvm::Constant::getNullValue(type);
-  // Both operands are read twice; freezing keeps an undefined value from being two different ones.
-  dividend = build.CreateFreeze(dividend);
-  divisor = build.CreateFreeze(divisor);
-  Value* by_zero = build.CreateICmpEQ(divisor, zero);
-  Value* traps = by_zero;
-  if (is_signed(opcode)) {
-    Value* least = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(width));
-    Value* overflow = build.CreateAnd(build.CreateICmpEQ(dividend, least),
-                                      build.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)));
-    traps = build.CreateOr(by_zero, overflow);
+  if (type->isIntegerTy() && type->getIntegerBitWidth() <= 64) {
+    return build.CreateCall(division_function(*division.getModule(), opcode, type), {dividend, divisor});
   }
-  Value* safe = build.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor);
-  Value* result = build.CreateBinOp(division.getOpcode(), dividend, safe);
-  const bool quotient = opcode == Instruction::SDiv || opcode == Instruction::UDiv;
-  return quotient ? build.CreateSelect(by_zero, zero, result) : result;
+  return guarded_division(build, opcode, build.CreateFreeze(dividend), build.CreateFreeze(divisor));
 }
 
 Value* guard_shift(llvm::BinaryOperator& shift) {
@@ -156,6 +168,56 @@ void define_intrinsic(Instruction& instruction) {
 }
 
 }  // namespace
+
+std::optional<unsigned> division_opcode(const llvm::CallInst& call) {
+  const llvm::Function* callee = call.getCalledFunction();
+  llvm::Type* type = call.getType();
+  if (!callee || !callee->isDeclaration() || !type->isIntegerTy() || call.arg_size() != 2) return std::nullopt;
+  if (call.getArgOperand(0)->getType() != type || call.getArgOperand(1)->getType() != type) return std::nullopt;
+  for (const auto& [opcode, prefix] : kDivisionNames) {
+    if (callee->getName().starts_with(prefix)) return opcode;
+  }
+  return std::nullopt;
+}
+
+// The divisor becomes 1 where the division would trap. Dividing by 1 is right for MIN / -1 (it wraps to MIN) and for every
+// remainder (0), so that only a quotient by zero needs a second select.
+Value* guarded_division(llvm::IRBuilderBase& build, unsigned opcode, Value* dividend, Value* divisor) {
+  llvm::Type* type = dividend->getType();
+  Value* zero = llvm::Constant::getNullValue(type);
+  Value* by_zero = build.CreateICmpEQ(divisor, zero);
+  Value* traps = by_zero;
+  if (is_signed(opcode)) {
+    Value* least = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
+    Value* overflow = build.CreateAnd(build.CreateICmpEQ(dividend, least),
+                                      build.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)));
+    traps = build.CreateOr(by_zero, overflow);
+  }
+  Value* safe = build.CreateSelect(traps, llvm::ConstantInt::get(type, 1), divisor);
+  Value* result = build.CreateBinOp(static_cast<Instruction::BinaryOps>(opcode), dividend, safe);
+  return is_quotient(opcode) ? build.CreateSelect(by_zero, zero, result) : result;
+}
+
+void expand_divisions(llvm::Module& module) {
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    if (!function.isDeclaration() || !function.getName().starts_with("iruka.")) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+      const auto opcode = call ? division_opcode(*call) : std::nullopt;
+      if (!opcode) continue;
+      IRBuilder<> build(call);
+      Value* dividend = call->getArgOperand(0);
+      Value* divisor = call->getArgOperand(1);
+      // Both operands are read twice; freezing keeps an undefined value from being two different ones.
+      Value* result = is_harmless_divisor(divisor, is_signed(*opcode))
+                          ? build.CreateBinOp(static_cast<Instruction::BinaryOps>(*opcode), dividend, divisor)
+                          : guarded_division(build, *opcode, build.CreateFreeze(dividend), build.CreateFreeze(divisor));
+      call->replaceAllUsesWith(result);
+      call->eraseFromParent();
+    }
+    if (function.use_empty()) function.eraseFromParent();
+  }
+}
 
 llvm::PreservedAnalyses GuardPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
   llvm::SmallVector<Instruction*, 64> instructions;

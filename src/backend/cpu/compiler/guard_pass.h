@@ -1,17 +1,36 @@
 // Makes what C++ leaves undefined mean one thing, before anything is optimised.
 #pragma once
 
+#include <optional>
+
 #include "llvm/IR/PassManager.h"
+
+namespace llvm {
+class CallInst;
+class IRBuilderBase;
+class Module;
+class Value;
+}
 
 namespace iruka::cpu_backend {
 
 /// Division and remainder by zero give 0, the most negative number divided by -1 wraps; over-long shifts shift
 /// everything out; float-to-integer casts saturate and NaN gives 0; bit counts of 0 and abs of the most negative number
 /// are defined. Only selects are added, so loops still vectorise. Running off a function's end returns zero, and traps do.
+/// A scalar division becomes a call of a pure function, so that later passes see it whole, until expand_divisions().
 class GuardPass : public llvm::PassInfoMixin<GuardPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
   static bool isRequired() { return true; }
 };
+
+/// The opcode (SDiv, UDiv, SRem, URem) of a division that GuardPass made a call of; its arguments are the operands.
+std::optional<unsigned> division_opcode(const llvm::CallInst& call);
+
+/// A division of frozen operands, vectors or not, that gives what the language fixes.
+llvm::Value* guarded_division(llvm::IRBuilderBase& build, unsigned opcode, llvm::Value* dividend, llvm::Value* divisor);
+
+/// Writes out all divisions that are calls.
+void expand_divisions(llvm::Module& module);
 
 }  // namespace iruka::cpu_backend

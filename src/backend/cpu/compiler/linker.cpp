@@ -90,9 +90,9 @@ struct LinkedObject::State {
 };
 
 LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : state_(std::make_unique<State>()) {
-  const auto object = unpack_object(code);
-  if (!object) throw DeviceError("load: the code is damaged or not from this compiler (" + std::to_string(code.size()) + " bytes)");
-  const llvm::MemoryBufferRef buffer(llvm::StringRef(object->data(), object->size()), "kernel");
+  const auto packed = unpack_object(code);
+  if (!packed) throw DeviceError("load: the code is damaged or not from this compiler (" + std::to_string(code.size()) + " bytes)");
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(packed->object.data(), packed->object.size()), "kernel");
   auto graph = jitlink::createLinkGraphFromELFObject_x86_64(buffer, symbol_pool());
   if (!graph) throw DeviceError("load: the code cannot be read: " + llvm::toString(graph.takeError()));
   LinkResult result;
@@ -100,6 +100,7 @@ LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : st
   state_->allocation = std::move(result.allocation);
   if (!result.error.empty()) throw DeviceError("load: the code cannot be linked: " + result.error);
   entry_ = reinterpret_cast<EntryFunction>(result.entry);
+  lanes_ = packed->lanes;
 }
 
 LinkedObject::~LinkedObject() = default;

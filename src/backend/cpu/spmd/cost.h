@@ -1,0 +1,24 @@
+// Whether W elements side by side take less time than one after the other.
+#pragma once
+
+#include <string>
+
+#include "backend/cpu/spmd/widener.h"
+
+namespace iruka::cpu_backend::spmd {
+
+/// Estimated times of W elements, in about a processor's cycles.
+struct CostEstimate {
+  double scalar = 0, vector = 0;
+  std::string why_not;  ///< empty where the lanes are worth it
+};
+
+CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
+                      const WidenTarget& target);
+
+/// Whether the body is a straight line that LLVM's own loop vectoriser makes good code of: it walks memory in order, and
+/// every call has a vector form.
+bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
+                              const WidenTarget& target);
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,13 @@
+// What k.report() tells of a widened loop.
+#pragma once
+
+#include "backend/cpu/spmd/lane_loop.h"
+#include "core/device.h"
+
+namespace iruka::cpu_backend::spmd {
+
+LaneReport describe(const LaneLoop& lane, const LaneAnalysis& analysis, const PrivateMemory& memory);
+/// Adds the remark that says where the reason is.
+void describe_refusal(const Refusal& refusal, LaneReport& report);
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,31 @@
+// Finding the emitter's loops over elements, and bringing them into the form the widener takes.
+#pragma once
+
+#include <string>
+
+#include "backend/cpu/spmd/region.h"
+#include "backend/cpu/spmd/shapes.h"
+#include "llvm/IR/Instructions.h"
+
+namespace iruka::cpu_backend::spmd {
+
+/// The call by which the emitter's text marks a loop whose rounds are elements; its argument is a sum of LaneLoopFlag.
+inline constexpr const char* kMarkerName = "iruka_lane_loop";
+
+/// Why a loop stays scalar, and where.
+struct Refusal {
+  std::string reason;  ///< empty: it does not
+  llvm::DebugLoc place;
+  explicit operator bool() const { return !reason.empty(); }
+};
+
+/// Brings the loop around `marker` into LaneLoop's form. The loop must be in simplified form. Updates loops and dominators.
+Refusal find_lane_loop(llvm::CallInst& marker, llvm::LoopInfo& loops, llvm::DominatorTree& dominators, LaneLoop& lane);
+
+/// What no widened body can hold: recursion, inline assembly, types without a vector form.
+Refusal check_body(const LaneLoop& lane, const PrivateMemory& memory);
+
+/// The first division of the counter by a value from outside of the loop, with all that belong to it.
+RowSplit find_row_split(const LaneLoop& lane, int lanes);
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,60 @@
+#include "backend/cpu/spmd/lane_width.h"
+
+#include <algorithm>
+#include <array>
+
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Instructions.h"
+
+namespace iruka::cpu_backend::spmd {
+namespace {
+
+using llvm::Instruction;
+
+/// Bits of the type an instruction works in, 0 where it is bookkeeping. Sums and products of 64-bit integers are mostly
+/// addresses, which uniform and linear values take out of the lanes.
+unsigned working_bits(const Instruction& instruction) {
+  const llvm::Type* type = instruction.getType();
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) type = store->getValueOperand()->getType();
+  if (const auto* compare = llvm::dyn_cast<llvm::CmpInst>(&instruction)) type = compare->getOperand(0)->getType();
+  if (type->isFloatingPointTy()) return std::clamp(type->getScalarSizeInBits(), 32u, 64u);
+  if (!type->isIntegerTy() || type->isIntegerTy(1) || llvm::isa<llvm::CastInst>(instruction)) return 0;
+  const unsigned bits = std::min(64u, type->getIntegerBitWidth());
+  if (bits < 64) return bits;
+  switch (instruction.getOpcode()) {
+    case Instruction::Xor:
+    case Instruction::And:
+    case Instruction::Or:
+    case Instruction::LShr:
+    case Instruction::AShr:
+    case Instruction::Load:
+    case Instruction::Store: return bits;
+    case Instruction::Call: return llvm::isa<llvm::IntrinsicInst>(instruction) ? bits : 0;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+LaneWidth choose_lanes(const LaneLoop& lane, const Request& request) {
+  std::array<double, 65> work{};
+  double all = 0;
+  for (const llvm::BasicBlock* block : lane.loop->blocks()) {
+    if (!lane.contains(block)) continue;
+    double weight = 1;
+    for (const llvm::Loop* loop = lane.loops->getLoopFor(block); loop != lane.loop; loop = loop->getParentLoop()) weight *= 8;
+    for (const Instruction& instruction : *block) {
+      if (const unsigned bits = working_bits(instruction)) work[bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64] += weight;
+    }
+  }
+  for (double part : work) all += part;
+  unsigned bits = 32;
+  if (work[64] > 0.5 * all) bits = 64;
+  else if (work[8] > 0.75 * all) bits = 8;
+  else if (work[8] + work[16] > 0.75 * all) bits = 16;
+  const auto width = static_cast<unsigned>(request.vector_bytes) * 8;
+  if (request.lanes < 2) return {static_cast<int>(std::min(width / bits, 32u)), bits};
+  return {request.lanes, std::clamp(width / static_cast<unsigned>(request.lanes), 8u, 32u)};
+}
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,188 @@
+#include "backend/cpu/spmd/loop_writer.h"
+
+#include "backend/cpu/compiler/cancel_pass.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+namespace iruka::cpu_backend::spmd {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+/// Beyond this many instructions a body is written once, for any mask: what whole vectors gain from having none is little.
+constexpr size_t kLargeBody = 600;
+
+size_t body_size(const LaneLoop& loop) {
+  size_t size = 0;
+  for (const BasicBlock* block : loop.loop->blocks()) size += loop.contains(block) ? block->size() : 0;
+  return size;
+}
+
+}  // namespace
+
+LoopWriter::LoopWriter(const LaneLoop& loop, const PrivateMemory& memory, const LaneAnalysis& analysis,
+                       const WidenTarget& target, LoopPromises promises)
+    : loop_(loop),
+      memory_(memory),
+      analysis_(analysis),
+      target_(target),
+      promises_(promises),
+      build_(loop.header->getContext()),
+      lanes_(analysis.lanes()) {}
+
+void LoopWriter::write() {
+  write_loops();
+  llvm::DominatorTree dominators(*loop_.header->getParent());
+  llvm::PromoteMemToReg(slots_, dominators);
+}
+
+void LoopWriter::write_loops() {
+  loop_.preheader->getTerminator()->eraseFromParent();
+  build_.SetInsertPoint(loop_.preheader);
+  const bool only_masked = loop_.is_remainder || body_size(loop_) > kLargeBody;
+  const RowSplit& split = analysis_.split();
+  if (!split.divisor) {
+    write_range(analysis_, loop_.begin, loop_.end, {}, only_masked);
+    build_.CreateBr(loop_.exit);
+    return;
+  }
+  Value* divisor = build_.CreateSExtOrTrunc(split.divisor, build_.getInt64Ty());
+  Value* is_possible = can_split(divisor);
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(is_possible);
+  if (known && known->isOne()) {
+    write_rows(divisor);
+    build_.CreateBr(loop_.exit);
+    return;
+  }
+  BasicBlock* rows = new_block("rows");
+  BasicBlock* anyhow = new_block("anyhow");
+  build_.CreateCondBr(is_possible, rows, anyhow);
+  build_.SetInsertPoint(rows);
+  write_rows(divisor);
+  build_.CreateBr(loop_.exit);
+  // Short rows, and indices beyond the divided type: the quotient differs from lane to lane.
+  build_.SetInsertPoint(anyhow);
+  const LaneAnalysis unsplit(loop_, memory_, {}, lanes_, promises_.small_arrays);
+  write_range(unsplit, loop_.begin, loop_.end, {}, /*only_masked=*/true);
+  build_.CreateBr(loop_.exit);
+}
+
+/// Rows of two vectors and more are worth it; and every index must be what it seems in the type that is divided in.
+Value* LoopWriter::can_split(Value* divisor) {
+  const RowSplit& split = analysis_.split();
+  Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(2 * lanes_)));
+  if (promises_.small_index) return result;
+  const auto index = [&](Value* counter) { return split.offset ? build_.CreateAdd(counter, split.offset) : counter; };
+  result = build_.CreateAnd(result, build_.CreateICmpSGE(index(loop_.begin), build_.getInt64(0)));
+  const int64_t largest = split.bits >= 64 ? INT64_MAX : (int64_t{1} << (split.bits - 1)) - 1;
+  return build_.CreateAnd(result, build_.CreateICmpSLE(index(loop_.end), build_.getInt64(static_cast<uint64_t>(largest))));
+}
+
+void LoopWriter::write_rows(Value* divisor) {
+  BasicBlock* before = build_.GetInsertBlock();
+  BasicBlock* header = new_block("row");
+  BasicBlock* body = new_block("within");
+  BasicBlock* behind = new_block("behind");
+  build_.CreateBr(header);
+  build_.SetInsertPoint(header);
+  llvm::PHINode* begin = build_.CreatePHI(build_.getInt64Ty(), 2);
+  begin->addIncoming(loop_.begin, before);
+  build_.CreateCondBr(build_.CreateICmpSLT(begin, loop_.end), body, behind);
+  build_.SetInsertPoint(body);
+  const RowSplit& split = analysis_.split();
+  Value* index = split.offset ? build_.CreateAdd(begin, split.offset) : begin;
+  Row row;
+  row.quotient = build_.CreateUDiv(index, divisor);
+  Value* remainder = build_.CreateSub(index, build_.CreateMul(row.quotient, divisor));
+  row.remainder_offset = build_.CreateSub(remainder, begin);
+  Value* row_end = build_.CreateAdd(begin, build_.CreateSub(divisor, remainder));
+  Value* end = build_.CreateSelect(build_.CreateICmpSLT(row_end, loop_.end), row_end, loop_.end);
+  write_range(analysis_, begin, end, row, loop_.is_remainder || body_size(loop_) > kLargeBody);
+  finish_loop(header, begin, end);
+  build_.SetInsertPoint(behind);
+}
+
+void LoopWriter::write_range(const LaneAnalysis& analysis, Value* begin, Value* end, const Row& row, bool only_masked) {
+  if (!only_masked) write_whole_vectors(analysis, begin, end, row);
+  write_masked(analysis, begin, end, row, only_masked);
+}
+
+void LoopWriter::write_whole_vectors(const LaneAnalysis& analysis, Value*& begin, Value* end, const Row& row) {
+  BasicBlock* before = build_.GetInsertBlock();
+  BasicBlock* header = new_block("vectors");
+  BasicBlock* body = new_block("vector");
+  BasicBlock* behind = new_block("rest");
+  build_.CreateBr(header);
+  build_.SetInsertPoint(header);
+  llvm::PHINode* counter = build_.CreatePHI(build_.getInt64Ty(), 2);
+  counter->addIncoming(begin, before);
+  Value* lanes = build_.getInt64(static_cast<uint64_t>(lanes_));
+  build_.CreateCondBr(build_.CreateICmpSGE(build_.CreateSub(end, counter), lanes), body, behind);
+  build_.SetInsertPoint(body);
+  write_body(analysis, counter, nullptr, row);
+  finish_loop(header, counter, build_.CreateAdd(counter, lanes));
+  build_.SetInsertPoint(behind);
+  begin = counter;
+}
+
+void LoopWriter::write_masked(const LaneAnalysis& analysis, Value* begin, Value* end, const Row& row, bool is_loop) {
+  BasicBlock* before = build_.GetInsertBlock();
+  BasicBlock* body = new_block("masked");
+  BasicBlock* behind = new_block("done");
+  if (!is_loop) {
+    build_.CreateCondBr(build_.CreateICmpSLT(begin, end), body, behind);
+    build_.SetInsertPoint(body);
+    write_body(analysis, begin, first_lanes(build_.CreateSub(end, begin)), row);
+    build_.CreateBr(behind);
+    build_.SetInsertPoint(behind);
+    return;
+  }
+  BasicBlock* header = new_block("vectors");
+  build_.CreateBr(header);
+  build_.SetInsertPoint(header);
+  llvm::PHINode* counter = build_.CreatePHI(build_.getInt64Ty(), 2);
+  counter->addIncoming(begin, before);
+  build_.CreateCondBr(build_.CreateICmpSLT(counter, end), body, behind);
+  build_.SetInsertPoint(body);
+  Value* lanes = build_.getInt64(static_cast<uint64_t>(lanes_));
+  Value* left = build_.CreateSub(end, counter);
+  write_body(analysis, counter, first_lanes(build_.CreateSelect(build_.CreateICmpSLT(left, lanes), left, lanes)), row);
+  finish_loop(header, counter, build_.CreateAdd(counter, lanes));
+  build_.SetInsertPoint(behind);
+}
+
+void LoopWriter::write_body(const LaneAnalysis& analysis, Value* counter, Value* mask, const Row& row) {
+  BodyStart start;
+  start.counter = counter;
+  start.mask = mask;
+  start.quotient = row.quotient;
+  if (row.remainder_offset) start.remainder = build_.CreateAdd(counter, row.remainder_offset);
+  Widener widener(loop_, memory_, analysis, target_);
+  build_.SetInsertPoint(widener.write(build_.GetInsertBlock(), start));
+  slots_.append(widener.slots().begin(), widener.slots().end());
+}
+
+/// The mask of the first `count` lanes; `count` is at most W.
+Value* LoopWriter::first_lanes(Value* count) {
+  llvm::SmallVector<llvm::Constant*, 64> lanes;
+  for (int lane = 0; lane < lanes_; ++lane) lanes.push_back(build_.getInt32(static_cast<uint32_t>(lane)));
+  Value* all = build_.CreateVectorSplat(static_cast<unsigned>(lanes_), build_.CreateTrunc(count, build_.getInt32Ty()));
+  return build_.CreateICmpULT(llvm::ConstantVector::get(lanes), all);
+}
+
+BasicBlock* LoopWriter::new_block(const char* name) {
+  return BasicBlock::Create(build_.getContext(), name, loop_.header->getParent(), loop_.exit);
+}
+
+void LoopWriter::finish_loop(BasicBlock* header, llvm::PHINode* counter, Value* next) {
+  counter->addIncoming(next, build_.GetInsertBlock());
+  llvm::BranchInst* back = build_.CreateBr(header);
+  llvm::LLVMContext& context = build_.getContext();
+  const auto flag = [&](const char* name) { return llvm::MDNode::get(context, llvm::MDString::get(context, name)); };
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, flag(kLaneLoopMetadata), flag("llvm.loop.isvectorized")});
+  loop->replaceOperandWith(0, loop);
+  back->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,227 @@
+// Loads at indices that follow one another but for borders: tested when the kernel runs.
+#include "backend/cpu/compiler/guard_pass.h"
+#include "backend/cpu/spmd/widener.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GetElementPtrTypeIterator.h"
+
+namespace iruka::cpu_backend::spmd {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+constexpr int kDeepest = 8;
+
+/// The operand of `instruction`, of two, that is not uniform, where the other one is.
+Value* varying_operand(const Instruction& instruction, const LaneAnalysis& analysis) {
+  for (unsigned k = 0; k < 2; ++k) {
+    if (analysis.is_uniform(instruction.getOperand(1 - k))) return instruction.getOperand(k);
+  }
+  return nullptr;
+}
+
+/// A positive constant that `value` is multiplied by, or 0.
+int64_t factor_of(const Instruction& instruction) {
+  const auto* number = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
+  if (!number || number->getBitWidth() > 64 || number->getBitWidth() < 32) return 0;
+  const int64_t value = number->getSExtValue();
+  if (instruction.getOpcode() == Instruction::Mul) return value >= 2 && value <= 4 ? value : 0;
+  return value == 1 || value == 2 ? int64_t{1} << value : 0;
+}
+
+/// What a value advances by from lane to lane where no clamp is met: sums with uniform values, minima, maxima, multiples
+/// of something linear. Such a value never falls back, so its first and last lane tell of all. 0: it is something else.
+int64_t step_of_clamped(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
+  const Shape shape = analysis.shape(value);
+  if (shape.is_linear()) return shape.stride >= 1 && shape.stride <= 4 && !shape.only_as_address ? shape.stride : 0;
+  const auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (!shape.is_varying() || !instruction || depth == kDeepest) return 0;
+  const auto of_varying_operand = [&] {
+    const Value* operand = varying_operand(*instruction, analysis);
+    return operand ? step_of_clamped(operand, analysis, depth + 1) : 0;
+  };
+  switch (instruction->getOpcode()) {
+    case Instruction::SExt:
+    case Instruction::ZExt: return step_of_clamped(instruction->getOperand(0), analysis, depth + 1);
+    case Instruction::Add: return of_varying_operand();
+    case Instruction::Sub: return analysis.is_uniform(instruction->getOperand(1)) ? of_varying_operand() : 0;
+    case Instruction::Mul:
+    case Instruction::Shl: {
+      const int64_t factor = factor_of(*instruction);
+      return factor ? factor * step_of_clamped(instruction->getOperand(0), analysis, depth + 1) : 0;
+    }
+    default: return llvm::isa<llvm::MinMaxIntrinsic>(instruction) ? of_varying_operand() : 0;
+  }
+}
+
+/// Whether a value is made by choices, mirroring or remainders of something that advances by one.
+bool often_advances(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
+  const Shape shape = analysis.shape(value);
+  if (shape.is_linear()) return shape.stride == 1;
+  const auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (!shape.is_varying() || !instruction || depth == kDeepest) return false;
+  const auto does = [&](unsigned k) { return often_advances(instruction->getOperand(k), analysis, depth + 1); };
+  switch (instruction->getOpcode()) {
+    case Instruction::SExt:
+    case Instruction::ZExt: return does(0);
+    case Instruction::Select: return does(1) || does(2);
+    case Instruction::Add: return (does(0) && analysis.is_uniform(instruction->getOperand(1))) ||
+                                  (does(1) && analysis.is_uniform(instruction->getOperand(0)));
+    case Instruction::Sub:
+    case Instruction::SRem:
+    case Instruction::URem: return does(0) && analysis.is_uniform(instruction->getOperand(1));
+    default: break;
+  }
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
+  if (!call) return false;
+  if (llvm::isa<llvm::MinMaxIntrinsic>(call)) return does(0) || does(1);
+  if (call->getIntrinsicID() == llvm::Intrinsic::abs) return does(0);
+  const auto opcode = division_opcode(*call);
+  return opcode && (*opcode == Instruction::SRem || *opcode == Instruction::URem) && does(0) &&
+         analysis.is_uniform(call->getArgOperand(1));
+}
+
+}  // namespace
+
+/// A clamped value in one lane, without the vector. What must hold for its steps to be what step_of_clamped() says is
+/// added to `conditions` where they are asked for.
+Value* Widener::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorImpl<Value*>* conditions) {
+  const auto must_not_wrap = [&](Value* result, int64_t step) {
+    if (!conditions) return;
+    const unsigned bits = result->getType()->getIntegerBitWidth();
+    const uint64_t way = static_cast<uint64_t>(step) * (lanes_ - 1);
+    const llvm::APInt largest = llvm::APInt::getSignedMaxValue(bits);
+    if (largest.ult(way)) return conditions->push_back(build_.getFalse());
+    conditions->push_back(build_.CreateICmpSLE(result, llvm::ConstantInt::get(result->getType(), largest - way)));
+  };
+  const auto must_be_positive = [&](Value* operand) {
+    if (conditions) conditions->push_back(build_.CreateICmpSGE(operand, llvm::ConstantInt::get(operand->getType(), 0)));
+  };
+  if (analysis_.is_uniform(value)) return scalar(value);
+  if (analysis_.shape(value).is_linear()) {
+    Value* result = in_lane(value, lane);
+    must_not_wrap(result, analysis_.shape(value).stride);
+    return result;
+  }
+  auto* instruction = llvm::cast<Instruction>(value);
+  Value* a = clamped_in_lane(instruction->getOperand(0), lane, conditions);
+  if (auto* cast = llvm::dyn_cast<llvm::CastInst>(instruction)) {
+    if (llvm::isa<llvm::ZExtInst>(cast)) must_be_positive(a);
+    return build_.CreateCast(cast->getOpcode(), a, cast->getType());
+  }
+  Value* b = clamped_in_lane(instruction->getOperand(1), lane, conditions);
+  if (const auto* bound = llvm::dyn_cast<llvm::MinMaxIntrinsic>(instruction)) {
+    if (!bound->isSigned()) must_be_positive(analysis_.is_uniform(instruction->getOperand(0)) ? b : a);
+    return build_.CreateBinaryIntrinsic(bound->getIntrinsicID(), a, b);
+  }
+  const auto opcode = static_cast<Instruction::BinaryOps>(instruction->getOpcode());
+  if (conditions && (opcode == Instruction::Mul || opcode == Instruction::Shl)) {
+    // As far from the ends of the type as the product must be.
+    const llvm::APInt limit = llvm::APInt::getSignedMaxValue(a->getType()->getIntegerBitWidth()).lshr(3);
+    Value* place = build_.CreateAdd(a, llvm::ConstantInt::get(a->getType(), limit));
+    conditions->push_back(build_.CreateICmpULE(place, llvm::ConstantInt::get(a->getType(), limit + limit - 256)));
+  }
+  Value* result = build_.CreateBinOp(opcode, a, b);
+  if (opcode == Instruction::Add || opcode == Instruction::Sub) {
+    must_not_wrap(result, step_of_clamped(value, analysis_));
+  }
+  return result;
+}
+
+/// The one index of an address that varies, where its elements are those that are read; else null.
+Value* Widener::only_varying_index(const Access& access) const {
+  auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(access.pointer);
+  if (!address || !access.has_vector_form || !access.shape.is_varying() || !loop_.contains(address)) return nullptr;
+  if (memory_.may_be_private(address) || !analysis_.is_uniform(address->getPointerOperand())) return nullptr;
+  Value* varying = nullptr;
+  for (auto step = llvm::gep_type_begin(*address), end = llvm::gep_type_end(*address); step != end; ++step) {
+    Value* index = step.getOperand();
+    if (analysis_.is_uniform(index)) continue;
+    const auto size = static_cast<int64_t>(step.getSequentialElementStride(layout_).getFixedValue());
+    if (varying || size != access.size || !analysis_.is_varying(index) || !index->getType()->isIntegerTy(64)) return nullptr;
+    varying = index;
+  }
+  return varying;
+}
+
+/// Whether the index's lanes are first, first + step, ...; by the first and the last.
+Value* Widener::advances_by(Value* index, int64_t step, Value*& first) {
+  llvm::SmallVector<Value*, 8> conditions;
+  first = clamped_in_lane(index, 0, &conditions);
+  Value* last = clamped_in_lane(index, lanes_ - 1, nullptr);
+  const uint64_t way = static_cast<uint64_t>(step) * (lanes_ - 1);
+  Value* result = build_.CreateICmpEQ(build_.CreateSub(last, first), llvm::ConstantInt::get(index->getType(), way));
+  for (Value* condition : conditions) result = build_.CreateAnd(result, condition);
+  return result;
+}
+
+/// The same of any index, by all of its lanes; those that are not active do not count.
+Value* Widener::advances_everywhere(Value* index, Value*& first) {
+  auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
+  const bool is_extended = cast && (llvm::isa<llvm::SExtInst>(cast) || llvm::isa<llvm::ZExtInst>(cast)) &&
+                           loop_.contains(cast) && analysis_.is_varying(cast->getOperand(0));
+  Value* all = vector(is_extended ? cast->getOperand(0) : index);
+  // The index of a lane that is not active may be poison, which must not decide a branch.
+  if (mask_) all = build_.CreateFreeze(all);
+  first = build_.CreateExtractElement(all, uint64_t{0});
+  Value* follows = build_.CreateICmpEQ(all, lanes_of(first, 1));
+  if (mask_) follows = build_.CreateOr(follows, build_.CreateNot(mask_));
+  Value* result = build_.CreateICmpEQ(bits_of(follows), bits_of(nullptr));
+  if (!is_extended) return result;
+  // In the narrow type the lanes may wrap around.
+  const llvm::APInt largest = llvm::APInt::getSignedMaxValue(first->getType()->getIntegerBitWidth());
+  if (largest.ult(lanes_)) return build_.getFalse();
+  Value* limit = llvm::ConstantInt::get(first->getType(), largest - lanes_);
+  result = build_.CreateAnd(result, llvm::isa<llvm::SExtInst>(cast) ? build_.CreateICmpSLE(first, limit)
+                                                                    : build_.CreateICmpULE(first, limit));
+  first = build_.CreateCast(cast->getOpcode(), first, index->getType());
+  return result;
+}
+
+/// Null where nothing says that the lanes might read neighbours.
+Value* Widener::read_maybe_neighbours(const Access& access) {
+  Value* index = only_varying_index(access);
+  if (!index) return nullptr;
+  int64_t step = step_of_clamped(index, analysis_);
+  if (step > 4 || (step > 1 && mask_)) return nullptr;
+  Value *first = nullptr, *is_row = nullptr;
+  if (step != 0) {
+    is_row = advances_by(index, step, first);
+  } else if (often_advances(index, analysis_)) {
+    is_row = advances_everywhere(index, first);
+    step = 1;
+  } else {
+    return nullptr;
+  }
+  BasicBlock* row = new_block("row");
+  BasicBlock* apart = new_block("apart");
+  BasicBlock* behind = new_block("behind");
+  build_.CreateCondBr(is_row, row, apart);
+  build_.SetInsertPoint(row);
+  Value* place = with_index(access, index, first);
+  Value* neighbours = step == 1 ? read_neighbours(access, place, mask_) : read_every(access, place, static_cast<unsigned>(step));
+  BasicBlock* from_row = build_.GetInsertBlock();
+  build_.CreateBr(behind);
+  build_.SetInsertPoint(apart);
+  Value* gathered = gather(access);
+  BasicBlock* from_apart = build_.GetInsertBlock();
+  go_to(behind);
+  llvm::PHINode* lanes = build_.CreatePHI(neighbours->getType(), 2);
+  lanes->addIncoming(neighbours, from_row);
+  lanes->addIncoming(gathered, from_apart);
+  return lanes;
+}
+
+/// The address that `access` has with `first` for the index that varies.
+Value* Widener::with_index(const Access& access, const Value* index, Value* first) {
+  auto* address = llvm::cast<llvm::GetElementPtrInst>(access.pointer);
+  llvm::SmallVector<Value*, 4> indices;
+  for (Value* step : address->indices()) {
+    indices.push_back(step == index ? first : llvm::isa<llvm::Constant>(step) ? step : scalar(step));
+  }
+  return build_.CreateGEP(address->getSourceElementType(), scalar(address->getPointerOperand()), indices);
+}
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,102 @@
+#include "backend/cpu/spmd/prepare.h"
+
+#include "backend/cpu/spmd/private_memory.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LowerSwitch.h"
+
+namespace iruka::cpu_backend::spmd {
+
+namespace {
+
+/// A variable that begins its life without a value does not keep the last element's: without a store that says so, one
+/// that is not always written would look carried from element to element.
+void forget_at_birth(llvm::Function& function) {
+  llvm::SmallVector<llvm::IntrinsicInst*, 16> births;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call && call->getIntrinsicID() == llvm::Intrinsic::lifetime_start) births.push_back(call);
+  }
+  for (llvm::IntrinsicInst* birth : births) {
+    auto* local = llvm::dyn_cast<llvm::AllocaInst>(birth->getArgOperand(birth->arg_size() - 1));
+    if (!local || local->isArrayAllocation()) continue;
+    llvm::IRBuilder<> build(birth->getNextNode());
+    build.CreateStore(llvm::UndefValue::get(local->getAllocatedType()), local);
+  }
+}
+
+}  // namespace
+
+void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+  llvm::CallGraph graph(module);
+  for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
+    if (component.hasCycle()) continue;
+    for (llvm::CallGraphNode* node : *component) {
+      llvm::Function* function = node->getFunction();
+      if (!function || function->isDeclaration() || !function->hasLocalLinkage()) continue;
+      function->removeFnAttr(llvm::Attribute::NoInline);
+      function->removeFnAttr(llvm::Attribute::OptimizeNone);
+      function->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+  }
+  llvm::AlwaysInlinerPass(/*InsertLifetime=*/true).run(module, analyses);
+}
+
+void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  forget_at_birth(function);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  const auto preserved = passes.run(function, analyses);
+  analyses.invalidate(function, preserved);
+}
+
+void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager passes;
+  // Local arrays become registers once the loops over them are gone.
+  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3, /*OnlyWhenForced=*/false)
+                                          .setPartial(false)
+                                          .setPeeling(false)
+                                          .setRuntime(false)
+                                          .setUpperBound(false)
+                                          .setProfileBasedPeeling(0)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  // Divisions of small numbers become 32-bit ones.
+  passes.addPass(llvm::CorrelatedValuePropagationPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::LowerSwitchPass());
+  llvm::ScalarizerPassOptions scalarizer;
+  scalarizer.ScalarizeLoadStore = true;
+  passes.addPass(llvm::ScalarizerPass(scalarizer));
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  const auto preserved = passes.run(function, analyses);
+  analyses.invalidate(function, preserved);
+}
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,177 @@
+#include "backend/cpu/spmd/spmd.h"
+
+#include "backend/cpu/spmd/cost.h"
+#include "backend/cpu/spmd/describe.h"
+#include "backend/cpu/spmd/lane_loop.h"
+#include "backend/cpu/spmd/lane_width.h"
+#include "backend/cpu/spmd/loop_writer.h"
+#include "backend/cpu/spmd/prepare.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+namespace iruka::cpu_backend::spmd {
+namespace {
+
+constexpr int64_t kLargestFrame = 256 << 10;
+
+/// What the emitter promises with a marker.
+enum LaneLoopFlag : uint64_t { kRemainder = 1, kSmallArrays = 2, kSmallIndex = 4 };
+
+std::vector<llvm::CallInst*> find_markers(llvm::Module& module) {
+  std::vector<llvm::CallInst*> markers;
+  llvm::Function* marker = module.getFunction(kMarkerName);
+  if (!marker) return markers;
+  for (llvm::User* user : marker->users()) {
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(user)) markers.push_back(call);
+  }
+  return markers;
+}
+
+void erase_markers(llvm::Module& module) {
+  for (llvm::CallInst* marker : find_markers(module)) marker->eraseFromParent();
+  llvm::Function* marker = module.getFunction(kMarkerName);
+  if (marker && marker->use_empty()) marker->eraseFromParent();
+}
+
+/// The marker stands for its loop until the end: it must not be copied, nor moved, nor dropped.
+void describe_marker(llvm::Function& marker) {
+  marker.setOnlyAccessesInaccessibleMemory();
+  marker.setDoesNotThrow();
+  marker.addFnAttr(llvm::Attribute::WillReturn);
+  marker.addFnAttr(llvm::Attribute::NoDuplicate);
+}
+
+class Vectoriser {
+ public:
+  Vectoriser(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
+             const Request& request, LaneReport* report)
+      : module_(module), request_(request), report_(report), builder_(&machine) {
+    functions_.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+    builder_.registerModuleAnalyses(modules_);
+    builder_.registerCGSCCAnalyses(components_);
+    builder_.registerFunctionAnalyses(functions_);
+    builder_.registerLoopAnalyses(loops_);
+    builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
+  }
+
+  Outcome run() {
+    describe_marker(*module_.getFunction(kMarkerName));
+    inline_everything(module_, modules_);
+    outcome_.is_complete = true;
+    for (llvm::Function& function : module_) {
+      if (has_marker(function) && !run(function)) outcome_.is_complete = false;
+    }
+    return outcome_;
+  }
+
+ private:
+  bool has_marker(const llvm::Function& function) const {
+    return llvm::any_of(find_markers(module_), [&](const llvm::CallInst* call) { return call->getFunction() == &function; });
+  }
+
+  bool run(llvm::Function& function) {
+    simplify(function, functions_);
+    if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return false;
+    make_ready(function, functions_);
+    bool all = true;
+    for (llvm::CallInst* marker : find_markers(module_)) {
+      if (marker->getFunction() != &function) continue;
+      Refusal refusal = run(*marker);
+      functions_.invalidate(function, llvm::PreservedAnalyses::none());
+      if (!refusal) continue;
+      all = false;
+      tell(refusal);
+    }
+    llvm::removeUnreachableBlocks(function);
+    functions_.invalidate(function, llvm::PreservedAnalyses::none());
+    return all;
+  }
+
+  /// Straight bodies that LLVM's own vectoriser takes: it interleaves, and saves the time to read them twice.
+  bool stays_with_loop_vectoriser(llvm::Function& function) {
+    auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
+    auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);
+    for (llvm::CallInst* marker : find_markers(module_)) {
+      if (marker->getFunction() != &function) continue;
+      LaneLoop lane;
+      if (find_lane_loop(*marker, loops, dominators, lane) || lane.body_region.nodes.size() > 1) return false;
+      const PrivateMemory memory(lane);
+      const LaneAnalysis analysis(lane, memory, {}, 8, true);
+      if (!loop_vectoriser_suffices(lane, analysis, memory, target(function, 32))) return false;
+    }
+    tell({"the body is a straight line, which LLVM's loop vectoriser widens by itself", {}});
+    return true;
+  }
+
+  WidenTarget target(llvm::Function& function, unsigned lane_bits) {
+    return {functions_.getResult<llvm::TargetIRAnalysis>(function), functions_.getResult<llvm::TargetLibraryAnalysis>(function),
+            request_.vector_bytes, request_.has_mask_registers, lane_bits};
+  }
+
+  void tell(const Refusal& refusal) {
+    if (!report_) return;
+    LaneReport loop;
+    loop.reason = refusal.reason;
+    describe_refusal(refusal, loop);
+    report_->add(std::move(loop));
+  }
+
+  Refusal run(llvm::CallInst& marker) {
+    llvm::Function& function = *marker.getFunction();
+    const uint64_t flags = llvm::cast<llvm::ConstantInt>(marker.getArgOperand(0))->getZExtValue();
+    LaneLoop lane;
+    lane.is_remainder = flags & kRemainder;
+    auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
+    auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);
+    if (Refusal refusal = find_lane_loop(marker, loops, dominators, lane)) return refusal;
+    const llvm::DebugLoc place = marker.getDebugLoc();
+    marker.eraseFromParent();
+    const PrivateMemory memory(lane);
+    if (Refusal refusal = check_body(lane, memory)) return refusal;
+
+    const LaneWidth width = choose_lanes(lane, request_);
+    int lanes = width.lanes;
+    while (lanes > 1 && memory.frame_bytes(lanes) > kLargestFrame) lanes /= 2;
+    if (lanes < 2) return {"the local arrays of so many lanes take too much memory", place};
+    const WidenTarget target = this->target(function, width.bits);
+    const bool small_arrays = flags & kSmallArrays;
+    const RowSplit split = find_row_split(lane, lanes);
+    const LaneAnalysis analysis(lane, memory, split, lanes, small_arrays);
+    if (request_.lanes == 0) {
+      const CostEstimate cost = estimate(lane, analysis, memory, target);
+      if (!cost.why_not.empty()) return {cost.why_not, place};
+    }
+    if (report_) report_->add(describe(lane, analysis, memory));
+    outcome_.lanes = std::max(outcome_.lanes, lanes);
+    LoopWriter(lane, memory, analysis, target, {small_arrays, (flags & kSmallIndex) != 0}).write();
+    return {};
+  }
+
+  llvm::Module& module_;
+  const Request& request_;
+  LaneReport* report_;
+  Outcome outcome_;
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager components_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::PassBuilder builder_;
+};
+
+}  // namespace
+
+Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
+           const Request& request, LaneReport* report) {
+  Outcome outcome;
+  if (find_markers(module).empty()) return outcome;
+  if (request.lanes != 1) outcome = Vectoriser(module, machine, library, request, report).run();
+  erase_markers(module);
+  return outcome;
+}
+
+}  // namespace iruka::cpu_backend::spmd

@@ -1,0 +1,31 @@
+// The whole-function vectoriser: every element a lane. Works on the loops that the emitter marks, whatever their bodies
+// hold; in the manner of ISPC (Pharr and Mark, InPar 2012), the Region Vectorizer (Moll and Hack, PLDI 2018) and Parsimony
+// (Kandiah et al., CGO 2023).
+#pragma once
+
+#include "core/device.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+class TargetLibraryInfoImpl;
+}  // namespace llvm
+
+namespace iruka::cpu_backend::spmd {
+
+struct Request {
+  int lanes = 0;  ///< 0: as many as suit the body; 1: none, the markers go; else this many, whatever it costs
+  int vector_bytes = 16;
+  bool has_mask_registers = false;
+};
+
+struct Outcome {
+  bool is_complete = false;  ///< every marked loop was widened: no other vectoriser has work left
+  int lanes = 1;             ///< the most of any loop
+};
+
+/// Widens the marked loops of `module` and takes the markers away. `report` may be null.
+Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
+           const Request& request, LaneReport* report);
+
+}  // namespace iruka::cpu_backend::spmd
