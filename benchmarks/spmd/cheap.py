@@ -74,6 +74,31 @@ def gather_copy():
 
 
 @body
+def raw_transposed():
+    """A raw array that is not contiguous: finding element k of it takes a division."""
+    height, width = 512, 768
+    x = np.random.default_rng(0).random((width, height), dtype=np.float32).T
+    return Body(
+        title="sum of three neighbours of a transposed raw array by one index, float32, 768x512",
+        kernel=dict(
+            in_params="raw float32 x",
+            out_params="float32 z",
+            operation="z = 0; for (int k = -1; k <= 1; k++) z += x[min(max((int)i + k, 0), (int)n - 1)];",
+        ),
+        inputs=[x],
+        outputs=[np.zeros(x.size, np.float32)],
+        items=x.size,
+        unit="elements/s",
+        peers={
+            "numpy": numpy_peer(
+                lambda: [sum(x.ravel()[np.clip(np.arange(x.size) + k, 0, x.size - 1)] for k in (-1, 0, 1))]
+            )
+        },
+        close=equal,
+    )
+
+
+@body
 def reverse():
     count = 2**21
     x = np.random.default_rng(0).random(count, dtype=np.float32)

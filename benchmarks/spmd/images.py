@@ -17,7 +17,7 @@ def photograph(name, height, width):
         full = asnumpy(image.imread(str(path)))[..., :3]
         rows = np.linspace(0, full.shape[0] - 1, height).astype(int)
         columns = np.linspace(0, full.shape[1] - 1, width).astype(int)
-        return full[rows][:, columns].astype(np.float32)
+        return np.ascontiguousarray(full[rows][:, columns], dtype=np.float32)
     except ImportError:
         rng = np.random.default_rng(len(name))
         steps = rng.integers(-6, 7, (height, width, 3)).cumsum(0).cumsum(1)

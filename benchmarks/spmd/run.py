@@ -3,8 +3,8 @@
 python benchmarks/spmd/run.py [--only NAME...] [--lanes N] [--markdown FILE] [--output build/benchmarks/spmd]
 Both paths' results must have the same bits, the peers' must agree within what rounding explains. A ratio is the median
 over rounds of the other's time over that of the lanes, so above 1 the lanes are faster. Cold: from the constructor to
-the first result on 16 elements, nothing cached. ISPC is taken from PATH; a
-library that is built already is used as it is, so that the output folder serves a machine without compilers.
+the first result on 16 elements, nothing cached. ISPC is taken from PATH; a library
+that is built already is used as it is, so that the output folder serves a machine without compilers.
 """
 
 import argparse
@@ -40,13 +40,14 @@ def kernel_of(body, name, options, remark=""):
 
 
 class Path:
-    """One way to compile a body, with outputs of its own. Computes the first `size` elements, or all."""
+    """One way to compile a body. Computes the first `size` elements, or all, into `outputs`, the same ones for every path:
+    where a buffer lies in memory makes 10 % for short bodies."""
 
-    def __init__(self, body, name, options, size):
+    def __init__(self, body, name, options, size, outputs):
         self.kernel = kernel_of(body, name, options)
         self.share = 1.0 if size == body.size else size / body.size
         self.keywords = {} if size is None else {"size": size}
-        self.outputs = [np.zeros_like(each) for each in body.outputs]
+        self.outputs = outputs
         self.arguments = [
             cp.asarray(each) if isinstance(each, np.ndarray) else each for each in [*body.inputs, *self.outputs]
         ]
@@ -72,14 +73,14 @@ class Path:
         cp.finish_background_compilation()
 
 
-def seconds_of(candidates, budget):
+def seconds_of(candidates, budget, clock):
     """All times of each candidate, as many rounds as the budget of seconds allows, in odd number."""
     start = time.perf_counter()
     for call in candidates.values():
         call()
     once = time.perf_counter() - start
     rounds = max(3, min(101, int(budget / max(once, 1e-6))))
-    return interleaved_times(candidates, repeats=rounds | 1, warmup=0)
+    return interleaved_times(candidates, repeats=rounds | 1, warmup=0, clock=clock)
 
 
 def batched(candidates, body):
@@ -100,7 +101,7 @@ def batched(candidates, body):
     return {name: repeated(call) for name, call in candidates.items()}, calls
 
 
-def cold_milliseconds(body, name, paths, repeats):
+def cold_milliseconds(body, name, paths, repeats, clock):
     """Median milliseconds from constructor to first result of each path, a new text each time."""
     outer, size = body.small()
     arguments = [cp.asarray(each) if isinstance(each, np.ndarray) else each for each in outer]
@@ -113,7 +114,9 @@ def cold_milliseconds(body, name, paths, repeats):
 
         return compile_and_run
 
-    times = interleaved_times({path: one(options) for path, options in paths.items()}, repeats=repeats, warmup=1)
+    times = interleaved_times(
+        {path: one(options) for path, options in paths.items()}, repeats=repeats, warmup=1, clock=clock
+    )
     return {path: statistics.median(each) * 1e3 for path, each in times.items()}
 
 
@@ -136,9 +139,9 @@ def check(body, compiled, others):
         body.close(body.peers[peer].pick(lanes), call())
 
 
-def measured(name, body, candidates, shares, calls, budget):
+def measured(name, body, candidates, shares, calls, arguments):
     """A row of the table: median seconds of a whole call, and ratios to the lanes over rounds."""
-    times = seconds_of(candidates, budget)
+    times = seconds_of(candidates, arguments.budget, arguments.clock)
     whole = {each: [seconds / calls / shares.get(each, 1) for seconds in values] for each, values in times.items()}
     return {
         "body": name,
@@ -161,7 +164,8 @@ def run_body(name, options, arguments):
     body = BODIES[name]()
     paths = {"scalar": ("--lanes=1",), "lanes": options}
     sizes = {"scalar": body.scalar_size or body.size, "lanes": body.size}
-    compiled = {path: Path(body, name, paths[path], sizes[path]) for path in paths}
+    outputs = [np.zeros_like(each) for each in body.outputs]
+    compiled = {path: Path(body, name, paths[path], sizes[path], outputs) for path in paths}
     others = {} if arguments.no_peers else available_peers(body)
     for call in compiled.values():
         call.warm_up()
@@ -171,11 +175,11 @@ def run_body(name, options, arguments):
         **{path: call.share for path, call in compiled.items()},
         **{peer: body.peers[peer].share for peer in others},
     }
-    row = measured(name, body, candidates, shares, calls, arguments.budget)
+    row = measured(name, body, candidates, shares, calls, arguments)
     if body.flops and not arguments.no_peers and (peak := peers.peak_flops()):
         row["floor_seconds"] = body.flops / peak
     if not arguments.no_cold:
-        row["cold_ms"] = cold_milliseconds(body, name, paths, arguments.cold_repeats)
+        row["cold_ms"] = cold_milliseconds(body, name, paths, arguments.cold_repeats, arguments.clock)
     if arguments.report:
         row["report"] = str(compiled["lanes"].kernel.report(*compiled["lanes"].arguments, **compiled["lanes"].keywords))
     return row
@@ -257,13 +261,20 @@ def parse_arguments():
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/benchmarks/spmd"))
     parser.add_argument("--markdown", type=pathlib.Path, help="write the table here as well")
     parser.add_argument(
-        "--budget", type=float, default=2.5, help="seconds a body's rounds may take (at least three are made)"
+        "--budget", type=float, default=1.5, help="seconds a body's rounds may take (at least three are made)"
     )
     parser.add_argument("--cold-repeats", type=int, default=7)
     parser.add_argument("--no-cold", action="store_true", help="leave out the time to compile")
     parser.add_argument("--no-peers", action="store_true", help="only the two paths")
     parser.add_argument("--report", action="store_true", help="print what the compiler says of each body")
-    return parser.parse_args()
+    parser.add_argument(
+        "--busy", action="store_true", help="one thread and its processor time, where others compute too"
+    )
+    arguments = parser.parse_args()
+    arguments.clock = time.process_time if arguments.busy else time.perf_counter
+    if arguments.busy:
+        cp.set_num_threads(1)
+    return arguments
 
 
 def main():
