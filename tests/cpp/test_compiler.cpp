@@ -146,6 +146,35 @@ TEST(Compiler, SignedOverflowWrapsAndBitCountsOfZeroAreDefined) {
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = __builtin_clz(a);"), a, b)[2], 32);
 }
 
+TYPED_TEST(Integers, DivisionsMeanTheSameAtEveryLevelAndInEveryFunction) {
+  using T = TypeParam;
+  std::vector<T> a, b;
+  pairs(a, b);
+  const std::string type = kType<T>;
+  const std::string helpers = "static __attribute__((noinline)) " + type + " quotient(" + type + " x, " + type + " y) { return x / y; }\n" +
+                              "static __attribute__((noinline)) " + type + " remainder(" + type + " x, " + type + " y) { return x % y; }\n";
+  for (const char* level : {"-O0", "-O1", "-O2", "-O3"}) {
+    const std::string text = helpers + loop_text(type, type, "long", "z = a % 3 ? quotient(a, b) : remainder(a, b) + a / b * 2;");
+    const auto results = evaluate<int64_t>(text, a, b, {level});
+    for (size_t k = 0; k < a.size(); ++k) {
+      const __int128 x = a[k], y = b[k];
+      const T quotient = y == 0 ? T(0) : static_cast<T>(x / y), remainder = y == 0 ? T(0) : static_cast<T>(x % y);
+      using P = decltype(a[k] + 0);  // the type that C++ divides and adds in, where numbers wrap
+      const auto inner = static_cast<P>(y == 0 ? 0 : x / y);
+      const auto sum = static_cast<P>(static_cast<uint64_t>(static_cast<P>(remainder)) + static_cast<uint64_t>(inner) * 2);
+      ASSERT_EQ(results[k], a[k] % 3 ? static_cast<int64_t>(static_cast<P>(quotient)) : static_cast<int64_t>(sum))
+          << level << ": " << +a[k] << ", " << +b[k];
+    }
+  }
+}
+
+TEST(Compiler, DivisorsThatBecomeConstantsNeedNoGuard) {
+  const std::string helper = "static inline int seven() { return 7; }\n";
+  const auto constant = cpu_backend::assembly(program(helper + loop_text("int", "int", "int", "z = a / seven() + a % seven();")));
+  EXPECT_EQ(constant.find("idiv"), constant.npos) << constant;
+  EXPECT_EQ(constant.find("iruka."), constant.npos) << constant;
+}
+
 TEST(Compiler, DivisionByAConstantZeroIsNeverATrap) {
   const std::vector<int32_t> a = {5, -5, 0};
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a / 0 + a % 0;"), a, a), (std::vector<int32_t>{0, 0, 0}));

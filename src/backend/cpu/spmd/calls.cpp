@@ -141,6 +141,7 @@ bool is_math(const llvm::CallInst& call, const llvm::TargetLibraryInfo& library)
 bool has_vector_intrinsic(const llvm::CallInst& call, const LaneAnalysis& analysis, const llvm::TargetTransformInfo& costs) {
   const ID id = call.getIntrinsicID();
   if (is_overflow_test(id)) return true;
+  if (id == llvm::Intrinsic::canonicalize) return false;  // LLVM 22 has no code for some vectors of it
   if (id == llvm::Intrinsic::not_intrinsic || call.getType()->isStructTy() || !llvm::isTriviallyVectorizable(id)) return false;
   for (unsigned k = 0; k < call.arg_size(); ++k) {
     const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, k, &costs);
