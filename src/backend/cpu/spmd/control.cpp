@@ -24,6 +24,15 @@ llvm::AllocaInst* Widener::reach_slot(const BasicBlock* block, bool is_mask) {
   return slot;
 }
 
+llvm::AllocaInst* Widener::any_slot(const BasicBlock* header) {
+  llvm::AllocaInst*& slot = any_again_[header];
+  if (!slot) {
+    slot = new_slot(build_.getInt1Ty());
+    promotable_.push_back(slot);
+  }
+  return slot;
+}
+
 llvm::AllocaInst* Widener::phi_slot(const llvm::PHINode& phi) {
   llvm::AllocaInst*& slot = phi_slots_[&phi];
   if (!slot) {
@@ -105,10 +114,11 @@ void Widener::write_loop(const Region& region, unsigned node, Value* mask) {
   BasicBlock* behind = new_block("behind");
   go_to(round);
   Value* alive = divergent ? load(again, mask_type()) : mask;
-  store(llvm::Constant::getNullValue(divergent ? mask_type() : build_.getInt1Ty()), again);
+  // That a lane is left is said where it is known, so that later passes find the way out of a round early.
+  llvm::AllocaInst* more = divergent ? any_slot(now.block) : again;
+  store(build_.getFalse(), more);
   write_node(loop_.region(now.loop), 0, alive);
-  Value* more = load(again, divergent ? mask_type() : build_.getInt1Ty());
-  build_.CreateCondBr(divergent ? any(more) : more, round, behind);
+  build_.CreateCondBr(load(more, build_.getInt1Ty()), round, behind);
   build_.SetInsertPoint(behind);
 }
 
@@ -149,7 +159,9 @@ void Widener::write_edge(BasicBlock* from, BasicBlock* to, Value* condition, boo
     store(build_.getTrue(), slot);
   } else {
     Value* lanes = mask_and(mask_, condition);
-    store(build_.CreateOr(load(slot, mask_type()), lanes ? lanes : full_mask()), slot);
+    if (!lanes) lanes = full_mask();
+    store(is_back_edge ? lanes : build_.CreateOr(load(slot, mask_type()), lanes), slot);
+    if (is_back_edge) store(any(lanes), any_slot(to));
   }
 }
 

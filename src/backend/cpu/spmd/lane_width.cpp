@@ -54,7 +54,7 @@ LaneWidth choose_lanes(const LaneLoop& lane, const Request& request) {
   else if (work[8] + work[16] > 0.75 * all) bits = 16;
   const auto width = static_cast<unsigned>(request.vector_bytes) * 8;
   if (request.lanes < 2) return {static_cast<int>(std::min(width / bits, 32u)), bits};
-  return {request.lanes, std::clamp(width / static_cast<unsigned>(request.lanes), 8u, 32u)};
+  return {request.lanes, bits};
 }
 
 }  // namespace iruka::cpu_backend::spmd

@@ -50,14 +50,17 @@ llvm::PreservedAnalyses MaskPhiPass::run(llvm::Function& function, llvm::Functio
     build.SetInsertPoint(phi->getParent(), phi->getParent()->getFirstInsertionPt());
     Value* mask = build.CreateICmpSLT(replacement, llvm::Constant::getNullValue(wide));
     phi->replaceAllUsesWith(mask);
+    llvm::SmallDenseMap<Value*, Value*> extended;
     for (unsigned k = 0; k < phi->getNumIncomingValues(); ++k) {
-      // One extension serves all edges from a block.
-      llvm::BasicBlock* from = phi->getIncomingBlock(k);
-      const int before = replacement->getBasicBlockIndex(from);
-      build.SetInsertPoint(from->getTerminator());
-      Value* lanes = before >= 0 ? replacement->getIncomingValue(static_cast<unsigned>(before))
-                                 : build.CreateSExt(phi->getIncomingValue(k), wide);
-      replacement->addIncoming(lanes, from);
+      // Where the mask is made, so that it does not cross a block on its way here either.
+      Value*& lanes = extended[phi->getIncomingValue(k)];
+      if (!lanes) {
+        auto* definition = llvm::dyn_cast<llvm::Instruction>(phi->getIncomingValue(k));
+        if (definition) build.SetInsertPoint(definition->getParent(), *definition->getInsertionPointAfterDef());
+        else build.SetInsertPoint(phi->getIncomingBlock(k)->getTerminator());
+        lanes = build.CreateSExt(phi->getIncomingValue(k), wide);
+      }
+      replacement->addIncoming(lanes, phi->getIncomingBlock(k));
     }
     phi->eraseFromParent();
   }

@@ -118,8 +118,17 @@ Value* Widener::mask_and(Value* mask, Value* condition) {
 
 Value* Widener::any(Value* mask) {
   if (!mask) return build_.getTrue();
-  Value* bits = bits_of(mask);
-  return build_.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType()));
+  // Registers are joined before they are tested: one test instead of a packed mask.
+  unsigned count = lanes_;
+  for (; !target_.has_mask_registers && count > 1 && count * target_.lane_bits > unsigned(target_.vector_bytes) * 8; count /= 2) {
+    llvm::SmallVector<int, 64> low(count / 2), high(count / 2);
+    for (unsigned lane = 0; lane < count / 2; ++lane) {
+      low[lane] = static_cast<int>(lane);
+      high[lane] = static_cast<int>(lane + count / 2);
+    }
+    mask = build_.CreateOr(build_.CreateShuffleVector(mask, low), build_.CreateShuffleVector(mask, high));
+  }
+  return build_.CreateICmpNE(build_.CreateBitCast(mask, build_.getIntNTy(count)), build_.getIntN(count, 0));
 }
 
 Value* Widener::bits_of(Value* mask) {

@@ -81,6 +81,7 @@ class Widener {
   void write_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, llvm::Value* condition);
   void load_phis(llvm::BasicBlock* block);
   llvm::AllocaInst* reach_slot(const llvm::BasicBlock* block, bool is_mask);
+  llvm::AllocaInst* any_slot(const llvm::BasicBlock* header);  ///< i1: any lane goes round again
   llvm::AllocaInst* phi_slot(const llvm::PHINode& phi);
   bool is_worth_jumping_over(const Region& region, unsigned node) const;
   llvm::BasicBlock* new_block(const char* name);
@@ -105,7 +106,6 @@ class Widener {
     bool has_vector_form = false;
     bool is_own_everywhere = false;  ///< side by side in the lanes' own memory: nothing forbids to touch all of it
   };
-  void find_groups(llvm::BasicBlock& block);                 ///< of interleaved accesses; before the block is written
   void write_local(llvm::AllocaInst& local);
   void write_load(llvm::LoadInst& load);
   void write_store(llvm::StoreInst& store);
@@ -124,13 +124,31 @@ class Widener {
   llvm::Value* last_active_value(llvm::Value* value);
   llvm::Value* last_lane_address(const Access& access);
   llvm::Value* reversed(llvm::Value* mask);
+
+  // channels.cpp
+  /// What a test said of lanes that often read a row of elements, `step` apart.
+  struct RowTest {
+    llvm::Value* is_row = nullptr;  ///< i1; null: there is no sense in testing
+    llvm::Value* index = nullptr;   ///< the one that varies
+    llvm::Value* first = nullptr;   ///< of the first lane
+    int64_t step = 0;
+  };
+  using Channels = llvm::SmallVector<llvm::Value*, 16>;
+  void find_groups(llvm::BasicBlock& block);  ///< before the block is written
   bool write_group_member(llvm::Instruction& instruction);
+  Access access_of(const InterleavedGroup& group) const;
   llvm::Value* group_address(const InterleavedGroup& group, const InterleavedGroup::Member& member);
   llvm::AAMDNodes group_aliases(const InterleavedGroup& group) const;
   void read_group(const InterleavedGroup& group);
-  llvm::Value* read_every(Access access, llvm::Value* first, unsigned factor);
-  llvm::Value* read_span(const Access& access, llvm::Value* first, unsigned factor, unsigned count);
   void write_group(const InterleavedGroup& group);
+  Channels read_wide(const Access& access, llvm::Value* first, unsigned factor, unsigned channels);
+  llvm::Value* read_span(const Access& access, llvm::Value* first, unsigned factor, unsigned count);
+  bool has_pieces(const InterleavedGroup& group) const;
+  Channels read_windows(const InterleavedGroup& group);
+  Channels read_row(const InterleavedGroup& group, const Access& access, const RowTest& test);
+  Channels gather_windows(const InterleavedGroup& group, const Access& access);
+  llvm::Value* load_piece(const Access& access, llvm::Value* place, unsigned count);
+  llvm::SmallVector<llvm::Value*, 4> transposed(llvm::ArrayRef<llvm::Value*> rows);
 
   // gather.cpp
   llvm::Value* in_lane(llvm::Value* value, unsigned lane);
@@ -144,6 +162,7 @@ class Widener {
   llvm::Value* gather_by_processor(const Access& access);
   llvm::Value* part_of(llvm::Value* lanes, unsigned from, unsigned count);
   void write_anywhere(const Access& access, llvm::Value* lanes);
+  llvm::Value* is_active(unsigned lane);
   llvm::Value* zero_place();
 
   // neighbours.cpp
@@ -151,6 +170,7 @@ class Widener {
   llvm::Value* only_varying_index(const Access& access) const;
   llvm::Value* advances_by(llvm::Value* index, int64_t step, llvm::Value*& first);
   llvm::Value* advances_everywhere(llvm::Value* index, llvm::Value*& first);
+  RowTest test_row(const Access& access);
   llvm::Value* read_maybe_neighbours(const Access& access);
   llvm::Value* with_index(const Access& access, const llvm::Value* index, llvm::Value* first);
 
@@ -190,6 +210,7 @@ class Widener {
   llvm::BasicBlock* first_ = nullptr;  ///< where what comes from outside of the loop is spread over the lanes
   /// Whether, or with which lanes, a block is reached; of a loop's header, whether or which lanes go round again.
   llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> reached_;
+  llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> any_again_;  ///< of divergent loops, by header
   llvm::DenseMap<const llvm::PHINode*, llvm::AllocaInst*> phi_slots_;
   std::vector<InterleavedGroup> groups_;  ///< of the block being written
   llvm::DenseMap<const llvm::Instruction*, const InterleavedGroup*> group_members_;
