@@ -162,13 +162,15 @@ class Emitter {
               value + ";\n";
     } else if (is_raw(k)) {
       const int rank = signature_.operands[k].rank;
+      const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
       std::string shape, stride;
       for (int axis = 0; axis < std::max(rank, 1); ++axis) {
         const std::string comma = axis ? ", " : "";
         shape += comma + "iruka_a.shape" + id + "[" + number(axis) + "]";
-        stride += comma + "iruka_a.stride" + id + "[" + number(axis) + "]";
+        // That neighbours lie side by side is a constant as well, for accesses by several indices.
+        const bool is_dense = contiguous && axis + 1 == rank;
+        stride += comma + (is_dense ? "sizeof(" + type(k) + ")" : "iruka_a.stride" + id + "[" + number(axis) + "]");
       }
-      const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
       out_ += "[[maybe_unused]] " + raw_type(type(k), number(rank)) + " " + parameter.name + "{iruka_a.data" + id + ", iruka_a.size" + id +
               ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false") + "};\n";
     }

@@ -2,6 +2,7 @@
 
 #include "backend/cpu/compiler/cancel_pass.h"
 #include "backend/cpu/compiler/guard_pass.h"
+#include "backend/cpu/compiler/hoist_pass.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/local_memory_pass.h"
 #include "backend/cpu/compiler/symbols.h"
@@ -90,6 +91,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.crossRegisterProxies(loops, functions, components, modules);
 
   builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(HoistPass());
     passes.addPass(CancelPass());
     passes.addPass(LocalMemoryPass());
   });

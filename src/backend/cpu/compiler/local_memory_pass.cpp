@@ -3,6 +3,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/LoopIterator.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -103,6 +104,23 @@ bool shares_local_memory(const Loop& loop, bool local_escapes, llvm::ScalarEvolu
   });
 }
 
+/// Whether a round may read what it wrote itself. LLVM's vectoriser takes the promise to mean that it may not, and moves
+/// such reads in front of the writes.
+bool reads_after_writing(const Loop& loop, llvm::LoopInfo& loops) {
+  llvm::LoopBlocksRPO order(const_cast<Loop*>(&loop));
+  order.perform(&loops);
+  bool has_written = false;
+  for (llvm::BasicBlock* block : order) {
+    for (Instruction& instruction : *block) {
+      const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+      if (!pointer || llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer))) continue;
+      if (llvm::isa<llvm::StoreInst>(instruction)) has_written = true;
+      else if (has_written && !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return true;
+    }
+  }
+  return false;
+}
+
 void withdraw_promise(Loop& loop, llvm::LLVMContext& context) {
   loop.setLoopID(llvm::makePostTransformationMetadata(context, loop.getLoopID(), {kParallel, kForced}, {}));
 }
@@ -115,7 +133,7 @@ llvm::PreservedAnalyses LocalMemoryPass::run(llvm::Function& function, llvm::Fun
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const bool local_escapes = has_escaping_local(function);
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (is_marked_parallel(*loop) && shares_local_memory(*loop, local_escapes, evolution)) {
+    if (is_marked_parallel(*loop) && (shares_local_memory(*loop, local_escapes, evolution) || reads_after_writing(*loop, loops))) {
       withdraw_promise(*loop, function.getContext());
     }
   }

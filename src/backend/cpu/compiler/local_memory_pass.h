@@ -8,7 +8,8 @@ namespace iruka::cpu_backend {
 /// Emitted loops promise that their rounds touch different memory. That is not so for a local array that stayed in
 /// memory because it is indexed at run time: all rounds share its one place on the stack. Such loops lose the promise,
 /// so that LLVM's dependence analysis decides whether they become vectors. Locals that are only read, and those of
-/// which every round has a part of its own, do no harm. Runs just before the vectorisers, when most locals have become
+/// which every round has a part of its own, do no harm. The same goes for rounds that read array elements after writing
+/// some. Runs just before the vectorisers, when most locals have become
 /// registers.
 class LocalMemoryPass : public llvm::PassInfoMixin<LocalMemoryPass> {
  public:

@@ -34,6 +34,21 @@ unsigned working_bits(const Instruction& instruction) {
   }
 }
 
+/// A loop in which each round needs the last one's result leaves units idle, which a second set of lanes fills; as long
+/// as what it carries from round to round fits into the registers twice.
+bool has_spare_registers(const LaneLoop& lane, const Request& request) {
+  const unsigned most = request.has_mask_registers ? 12 : 5;
+  unsigned inner_loops = 0;
+  for (const llvm::Loop* loop : lane.loop->getLoopsInPreorder()) {
+    if (loop == lane.loop || !loop->isInnermost()) continue;
+    ++inner_loops;
+    unsigned carried = 0;
+    for (const llvm::PHINode& phi : loop->getHeader()->phis()) carried += working_bits(phi) != 0;
+    if (carried > most) return false;
+  }
+  return inner_loops > 0;
+}
+
 }  // namespace
 
 LaneWidth choose_lanes(const LaneLoop& lane, const Request& request) {
@@ -53,8 +68,9 @@ LaneWidth choose_lanes(const LaneLoop& lane, const Request& request) {
   else if (work[8] > 0.75 * all) bits = 8;
   else if (work[8] + work[16] > 0.75 * all) bits = 16;
   const auto width = static_cast<unsigned>(request.vector_bytes) * 8;
-  if (request.lanes < 2) return {static_cast<int>(std::min(width / bits, 32u)), bits};
-  return {request.lanes, bits};
+  if (request.lanes >= 2) return {request.lanes, bits};
+  const unsigned lanes = width / bits * (bits >= 32 && has_spare_registers(lane, request) ? 2 : 1);
+  return {static_cast<int>(std::min(lanes, 32u)), bits};
 }
 
 }  // namespace iruka::cpu_backend::spmd

@@ -11,7 +11,8 @@ struct LaneWidth {
   unsigned bits;  ///< of the type that sets the number: one register holds `lanes` of them, or a part of the lanes
 };
 
-/// As many lanes as a register holds of the type that most of the work is done in; `request.lanes` where it says so.
+/// As many lanes as a register holds of the type that most of the work is done in; twice as many where a loop's rounds
+/// wait for one another and registers are left; `request.lanes` where it says so.
 LaneWidth choose_lanes(const LaneLoop& lane, const Request& request);
 
 }  // namespace iruka::cpu_backend::spmd
