@@ -9,8 +9,8 @@
 namespace iruka::cpu_backend::spmd {
 namespace {
 
-using llvm::Intrinsic::ID;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 
 /// Says something of one lane; nothing is lost without it.
 bool is_hint(ID id) {
@@ -28,8 +28,10 @@ bool is_hint(ID id) {
     case llvm::Intrinsic::dbg_declare:
     case llvm::Intrinsic::dbg_value:
     case llvm::Intrinsic::dbg_assign:
-    case llvm::Intrinsic::dbg_label: return true;
-    default: return false;
+    case llvm::Intrinsic::dbg_label:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -41,8 +43,10 @@ bool is_identity(ID id) {
     case llvm::Intrinsic::ptr_annotation:
     case llvm::Intrinsic::launder_invariant_group:
     case llvm::Intrinsic::strip_invariant_group:
-    case llvm::Intrinsic::ssa_copy: return true;
-    default: return false;
+    case llvm::Intrinsic::ssa_copy:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -53,8 +57,10 @@ bool is_overflow_test(ID id) {
     case llvm::Intrinsic::ssub_with_overflow:
     case llvm::Intrinsic::usub_with_overflow:
     case llvm::Intrinsic::smul_with_overflow:
-    case llvm::Intrinsic::umul_with_overflow: return true;
-    default: return false;
+    case llvm::Intrinsic::umul_with_overflow:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -64,8 +70,8 @@ bool names_type(ID id, int operand, const llvm::TargetTransformInfo& costs) {
   return llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, operand, &costs);
 }
 
-/// The name by which the library is asked for the vector form of `call`; its numbers must be floats or doubles, all alike.
-/// Intrinsics of 16-bit floats are computed as floats, which is what code generation does with the scalar ones.
+/// The name by which the library is asked for the vector form of `call`; its numbers must be floats or doubles, all
+/// alike. Intrinsics of 16-bit floats are computed as floats, which is what code generation does with the scalar ones.
 std::string library_name(const llvm::CallInst& call) {
   const llvm::Function* callee = call.getCalledFunction();
   llvm::Type* type = call.getType();
@@ -73,7 +79,8 @@ std::string library_name(const llvm::CallInst& call) {
   if (!callee || !callee->isDeclaration() || (!type->isFloatTy() && !type->isDoubleTy() && !is_short)) return {};
   if (llvm::any_of(call.args(), [&](const Value* value) { return value->getType() != type; })) return {};
   if (!is_short) return callee->getName().str();
-  return callee->isIntrinsic() ? (llvm::Intrinsic::getBaseName(callee->getIntrinsicID()) + ".f32").str() : std::string();
+  return callee->isIntrinsic() ? (llvm::Intrinsic::getBaseName(callee->getIntrinsicID()) + ".f32").str()
+                               : std::string();
 }
 
 /// The library's function of at most `lanes` lanes, or of as few more as there are.
@@ -114,7 +121,8 @@ Value* take_lanes(llvm::IRBuilder<>& build, Value* value, unsigned first, unsign
 }
 
 /// f(arguments...) with `form` of f, which has another number of lanes perhaps.
-Value* call_form(llvm::IRBuilder<>& build, llvm::FunctionCallee callee, llvm::ArrayRef<Value*> arguments, unsigned lanes) {
+Value* call_form(llvm::IRBuilder<>& build, llvm::FunctionCallee callee, llvm::ArrayRef<Value*> arguments,
+                 unsigned lanes) {
   const unsigned count = llvm::cast<llvm::FixedVectorType>(callee.getFunctionType()->getReturnType())->getNumElements();
   llvm::SmallVector<Value*, 16> pieces;
   for (unsigned first = 0; first < lanes; first += count) {
@@ -138,11 +146,13 @@ bool is_math(const llvm::CallInst& call, const llvm::TargetLibraryInfo& library)
 }
 
 /// Whether the vector form computes what the scalar form does. A structure's members come from library functions.
-bool has_vector_intrinsic(const llvm::CallInst& call, const LaneAnalysis& analysis, const llvm::TargetTransformInfo& costs) {
+bool has_vector_intrinsic(const llvm::CallInst& call, const LaneAnalysis& analysis,
+                          const llvm::TargetTransformInfo& costs) {
   const ID id = call.getIntrinsicID();
   if (is_overflow_test(id)) return true;
   if (id == llvm::Intrinsic::canonicalize) return false;  // LLVM 22 has no code for some vectors of it
-  if (id == llvm::Intrinsic::not_intrinsic || call.getType()->isStructTy() || !llvm::isTriviallyVectorizable(id)) return false;
+  if (id == llvm::Intrinsic::not_intrinsic || call.getType()->isStructTy() || !llvm::isTriviallyVectorizable(id))
+    return false;
   for (unsigned k = 0; k < call.arg_size(); ++k) {
     const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, k, &costs);
     if (is_scalar && !analysis.is_uniform(call.getArgOperand(k))) return false;
@@ -166,14 +176,22 @@ CallForm call_form(const llvm::CallInst& call, const LaneAnalysis& analysis, con
 
 void Widener::write_call(llvm::CallInst& call) {
   switch (call_form(call, analysis_, target_.library, target_.costs)) {
-    case CallForm::division: return write_division(call, *division_opcode(call), call.getArgOperand(0), call.getArgOperand(1));
-    case CallForm::dropped: return;
-    case CallForm::prefetch: return write_prefetch(call);
-    case CallForm::identity: return set_vector(&call, vector(call.getArgOperand(0)));
-    case CallForm::unknown: return set_vector(&call, llvm::Constant::getNullValue(widened(call.getType())));
-    case CallForm::math: return write_math(call);
-    case CallForm::intrinsic: return write_intrinsic(call);
-    case CallForm::lane_by_lane: return write_lane_by_lane(call);
+    case CallForm::division:
+      return write_division(call, *division_opcode(call), call.getArgOperand(0), call.getArgOperand(1));
+    case CallForm::dropped:
+      return;
+    case CallForm::prefetch:
+      return write_prefetch(call);
+    case CallForm::identity:
+      return set_vector(&call, vector(call.getArgOperand(0)));
+    case CallForm::unknown:
+      return set_vector(&call, llvm::Constant::getNullValue(widened(call.getType())));
+    case CallForm::math:
+      return write_math(call);
+    case CallForm::intrinsic:
+      return write_intrinsic(call);
+    case CallForm::lane_by_lane:
+      return write_lane_by_lane(call);
   }
 }
 
@@ -199,7 +217,8 @@ Value* Widener::math(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
   const llvm::VecDesc* form = widest_form(target_.library, name, lanes_);
   const auto callee = declare_form(*function_.getParent(), *form, type, static_cast<unsigned>(arguments.size()));
   llvm::SmallVector<Value*, 2> extended;
-  for (Value* argument : arguments) extended.push_back(is_short ? build_.CreateFPExt(argument, widened(type)) : argument);
+  for (Value* argument : arguments)
+    extended.push_back(is_short ? build_.CreateFPExt(argument, widened(type)) : argument);
   Value* result = call_form(build_, callee, extended, lanes_);
   return is_short ? build_.CreateFPTrunc(result, given) : result;
 }

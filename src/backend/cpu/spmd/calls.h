@@ -9,10 +9,10 @@
 namespace iruka::cpu_backend::spmd {
 
 enum class CallForm : uint8_t {
-  dropped,       ///< says something to the optimiser, or to a debugger
-  identity,      ///< gives its first operand
-  unknown,       ///< asks whether an operand is a constant: no
-  division,      ///< of integers
+  dropped,   ///< says something to the optimiser, or to a debugger
+  identity,  ///< gives its first operand
+  unknown,   ///< asks whether an operand is a constant: no
+  division,  ///< of integers
   prefetch,
   math,          ///< a function of the vector math library
   intrinsic,     ///< has a vector form

@@ -9,7 +9,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Operator.h"
 
-// Arithmetic costs what LLVM's model of the processor says; the rest are figures for the processors at hand.
+// Work is counted in parts, of which a processor begins several in a cycle; arithmetic has as many as LLVM's model of the
+// processor says. The figures for the rest were measured on Zen 3.
 namespace iruka::cpu_backend::spmd {
 namespace {
 
@@ -17,22 +18,58 @@ using llvm::Instruction;
 using llvm::Value;
 using Costs = llvm::TargetTransformInfo;
 
-constexpr double kUnknownRounds = 10;       ///< of a loop
-constexpr double kIdleLanes = 1.3;          ///< a loop that lanes leave in different rounds runs for the last of them
-constexpr double kMispredicted = 2.5;       ///< of a branch that depends on the data, on average
-constexpr double kMathCall = 50;            ///< a function of the math library, of a number
-constexpr double kVectorMathCall = 45;      ///< of a register
-constexpr double kDivision = 10, kLongDivision = 14;  ///< of an integer, guarded
-constexpr double kRegisterOfQuotients = 14;           ///< through doubles
-constexpr double kLaneByLane = 6;           ///< to take a lane's operands out and put its result in
-constexpr double kWorthIt = 0.95;
+constexpr double kScalarParts = 4.5, kVectorParts = 3;  ///< begun in a cycle
+constexpr double kPartsInFlight = 200;                  ///< so many parts ahead a processor looks for work
+constexpr double kUnknownRounds = 10;                   ///< of a loop
+constexpr double kIdleLanes = 1.3;         ///< a loop that lanes leave in different rounds runs for the last of them
+constexpr double kMispredicted = 15;       ///< cycles
+constexpr double kBranchMispredicted = 8;  ///< parts on average, of a branch that depends on the data
+constexpr double kMathCall = 225, kVectorMathCall = 135;  ///< a function of the math library, of a number or a register
+constexpr double kDivision = 21, kLongDivision = 27;      ///< of integers, guarded
+constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through doubles
+constexpr double kLaneByLane = 6;  ///< to take a lane's operands out and put its result in
+constexpr double kHeavySide = 40;  ///< parts that may be worth jumping over
+constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.85;
 
-/// What an instruction costs W elements.
+/// What is done for W elements, one after the other and side by side.
 struct Cost {
   double scalar = 0, vector = 0;
 };
 
-enum class Access : uint8_t { uniform, consecutive, interleaved, anywhere };
+/// Whether `value` only becomes a part of addresses, to which each lane's is added on its own.
+bool is_for_addresses(const Instruction& value) {
+  return llvm::all_of(value.users(), [](const llvm::User* user) {
+    const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
+    return address && llvm::all_of(address->users(), [&](const llvm::User* access) {
+             const auto* instruction = llvm::dyn_cast<Instruction>(access);
+             return instruction && llvm::getLoadStorePointerOperand(instruction) == address;
+           });
+  });
+}
+
+/// The call that marks the loop.
+bool is_marker(const llvm::CallInst& call) { return call.getType()->isVoidTy() && call.onlyAccessesInaccessibleMemory(); }
+
+enum class Access : uint8_t {
+  uniform,
+  consecutive,
+  interleaved,  ///< channels
+  clamped,      ///< consecutive but for borders
+  anywhere,
+};
+
+/// Whether a value is made from what was loaded, or by divisions.
+bool is_far_from_index(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
+  constexpr int kDeepest = 10;
+  const auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (!instruction || !analysis.is_varying(value)) return false;
+  if (depth == kDeepest || llvm::isa<llvm::PHINode>(instruction)) return true;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
+  if (instruction->mayReadFromMemory() || instruction->isIntDivRem() || (call && division_opcode(*call))) return true;
+  return llvm::any_of(instruction->operands(), [&](const Value* operand) {
+    return is_far_from_index(operand, analysis, depth + 1);
+  });
+}
 
 class CostModel {
  public:
@@ -44,32 +81,49 @@ class CostModel {
         layout_(loop.header->getDataLayout()),
         lanes_(static_cast<unsigned>(analysis.lanes())) {}
 
-  Cost estimate() {
-    add_region(loop_.body_region, 1, 1);
-    return total_;
-  }
+  /// In cycles.
+  Cost estimate() const { return region_cycles(loop_.body_region).cycles; }
+
+  /// Of LLVM's loop vectoriser in the scalar path, or a very large number where it may find an obstacle.
+  double loop_vectoriser_cycles() const;
 
   Access access(const Instruction& instruction) const {
     const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
     const Shape shape = analysis_.shape(pointer);
     if (shape.is_uniform()) return Access::uniform;
-    if (!shape.is_linear()) return Access::anywhere;
-    const auto size = static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
+    if (!shape.is_linear()) {
+      const bool is_near = !memory_.may_be_private(pointer) && !is_far_from_index(pointer, analysis_);
+      return is_near && llvm::isa<llvm::LoadInst>(instruction) ? Access::clamped : Access::anywhere;
+    }
+    const auto size =
+        static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
     if (shape.stride == size) return Access::consecutive;
     const bool is_group = shape.stride > 0 && shape.stride % size == 0 && shape.stride <= 4 * size;
     return is_group && !memory_.layout_of(pointer) ? Access::interleaved : Access::anywhere;
   }
 
  private:
-  void add_region(const Region& region, double scalar_weight, double vector_weight);
-  void add_block(const llvm::BasicBlock& block, double scalar_weight, double vector_weight);
+  struct RegionCost {
+    Cost parts;   ///< of its own blocks
+    Cost cycles;  ///< with the loops inside
+  };
+  RegionCost region_cycles(const Region& region) const;
+  Cost loop_cycles(const llvm::Loop& loop) const;
+  Cost block_parts(const llvm::BasicBlock& block) const;
   double rounds(const llvm::Loop& loop) const;
+  double round_latency(const llvm::Loop& loop, bool is_vector) const;
+  double latency(const Instruction& instruction, bool is_vector) const;
   bool is_vectorised_inside(const llvm::Loop& loop) const;
+  bool is_free(const Instruction& instruction) const;
+  double gather_lane(const Instruction& instruction) const;
   Cost cost(const Instruction& instruction) const;
   Cost branch_cost(const Instruction& branch) const;
   Cost access_cost(const Instruction& instruction) const;
   Cost call_cost(const llvm::CallInst& call) const;
   Cost division_cost(const Instruction& division, const Value* divisor) const;
+  enum class Obstacle : uint8_t { no, gather, yes };
+  /// What LLVM's loop vectoriser makes of an instruction.
+  Obstacle obstacle(const Instruction& instruction, bool is_masked) const;
   double vector_arithmetic(const Instruction& instruction) const;
   double vector_intrinsic(const llvm::CallInst& call) const;
 
@@ -78,7 +132,8 @@ class CostModel {
   }
   /// Registers that W values of a type fill.
   double registers(const llvm::Type* type) const {
-    const double bits = static_cast<double>(type->isPointerTy() ? 64 : std::max(type->getScalarSizeInBits(), 8u)) * lanes_;
+    const double bits =
+        static_cast<double>(type->isPointerTy() ? 64 : std::max(type->getScalarSizeInBits(), 8u)) * lanes_;
     return std::max(1.0, bits / (8.0 * target_.vector_bytes));
   }
   static double number(llvm::InstructionCost cost) {
@@ -94,36 +149,135 @@ class CostModel {
   const WidenTarget& target_;
   const llvm::DataLayout& layout_;
   const unsigned lanes_;
-  Cost total_;
 };
 
-/// How often nodes run: a side that lanes choose runs for half of the elements, but for nearly every vector.
-void CostModel::add_region(const Region& region, double scalar_weight, double vector_weight) {
-  std::vector<Cost> weights(region.nodes.size());
-  for (size_t k = 0; k < region.nodes.size(); ++k) {
-    const Node& node = region.nodes[k];
-    Cost weight{scalar_weight, vector_weight};
-    if (k > 0 && node.dominator != Node::kOutside) weight = weights[node.dominator];
-    const Reach reach = k > 0 ? analysis_.reach(node.block) : Reach::always;
-    if (reach != Reach::always) weight.scalar *= 0.5;
-    if (reach == Reach::uniform) weight.vector *= 0.5;
-    weights[k] = weight;
-    if (!node.loop) {
-      add_block(*node.block, weight.scalar, weight.vector);
-      continue;
-    }
-    const double times = rounds(*node.loop);
-    const double alone = is_vectorised_inside(*node.loop) ? target_.vector_bytes / 4.0 : 1;
-    add_region(loop_.region(node.loop), weight.scalar * times / alone,
-               weight.vector * times * (analysis_.is_divergent(node.loop) ? kIdleLanes : 1));
-  }
+/// The part of its dominator's runs that a node runs in: one of two sides, or what comes behind an early end.
+double probability(const Region& region, unsigned node) {
+  const Node& dominator = region.nodes[region.nodes[node].dominator];
+  const bool is_side = llvm::is_contained(dominator.successors, node) && dominator.successors.size() > 1;
+  return is_side && !llvm::is_contained(dominator.successors, Node::kOutside) ? 0.5 : 0.95;
 }
 
-void CostModel::add_block(const llvm::BasicBlock& block, double scalar_weight, double vector_weight) {
+/// A side that lanes choose runs for some of the elements, but for nearly every vector.
+CostModel::RegionCost CostModel::region_cycles(const Region& region) const {
+  std::vector<Cost> weights(region.nodes.size(), Cost{1, 1});
+  RegionCost result;
+  for (unsigned k = 0; k < region.nodes.size(); ++k) {
+    const Node& node = region.nodes[k];
+    Cost& weight = weights[k];
+    if (k > 0) {
+      weight = weights[node.dominator];
+      const Reach reach = analysis_.reach(node.block);
+      if (reach != Reach::always) weight.scalar *= probability(region, k);
+      if (reach == Reach::uniform) weight.vector *= probability(region, k);
+    }
+    const Cost cost = node.loop ? loop_cycles(*node.loop) : block_parts(*node.block);
+    Cost& sum = node.loop ? result.cycles : result.parts;
+    sum.scalar += weight.scalar * cost.scalar;
+    sum.vector += weight.vector * cost.vector;
+  }
+  result.cycles.scalar += result.parts.scalar / kScalarParts;
+  result.cycles.vector += result.parts.vector / kVectorParts;
+  return result;
+}
+
+/// A round takes as long as its work, or as what it hands on to the next takes to come about, unless other elements' rounds
+/// are near enough to fill the gaps.
+Cost CostModel::loop_cycles(const llvm::Loop& loop) const {
+  const RegionCost once = region_cycles(loop_.region(&loop));
+  const double rounds = this->rounds(loop);
+  const auto time = [&](double cycles, double parts, double latency) {
+    return std::max(cycles, latency * std::min(1.0, rounds * parts / kPartsInFlight));
+  };
+  const double one_element = once.parts.scalar / lanes_;
+  Cost cost{lanes_ * time(once.cycles.scalar / lanes_, one_element, round_latency(loop, false)),
+            time(once.cycles.vector, once.parts.vector, round_latency(loop, true))};
+  if (is_vectorised_inside(loop)) cost.scalar /= target_.vector_bytes / 4.0;
+  const bool is_divergent = analysis_.is_divergent(&loop);
+  return {rounds * cost.scalar + (is_divergent ? lanes_ * kMispredicted : 0),
+          rounds * cost.vector * (is_divergent ? kIdleLanes : 1)};
+}
+
+Cost CostModel::block_parts(const llvm::BasicBlock& block) const {
+  Cost sum;
   for (const Instruction& instruction : block) {
+    if (is_free(instruction)) continue;
     const Cost cost = this->cost(instruction);
-    total_.scalar += scalar_weight * cost.scalar;
-    total_.vector += vector_weight * cost.vector;
+    sum.scalar += cost.scalar;
+    sum.vector += cost.vector;
+  }
+  return sum;
+}
+
+/// What only an assumption uses, and what the optimiser takes out of the loop over the elements.
+bool CostModel::is_free(const Instruction& instruction) const {
+  const auto is_assumption = [](const llvm::User* user) { return llvm::isa<llvm::AssumeInst>(user); };
+  if (!instruction.use_empty() && llvm::all_of(instruction.users(), is_assumption)) return true;
+  if (loop_.loops->getLoopFor(instruction.getParent()) != loop_.loop) return false;
+  if (!analysis_.is_uniform(&instruction) || instruction.isTerminator()) return false;
+  return !instruction.mayReadOrWriteMemory() || (llvm::isa<llvm::LoadInst>(instruction) && !instruction.isAtomic());
+}
+
+/// The longest way, in cycles, from a value that one round gets to what it hands on in its place.
+double CostModel::round_latency(const llvm::Loop& loop, bool is_vector) const {
+  const Region& region = loop_.region(&loop);
+  const llvm::BasicBlock* latch = loop.getLoopLatch();
+  if (!latch) return 0;
+  double longest = 0;
+  for (const llvm::PHINode& first : loop.getHeader()->phis()) {
+    llvm::DenseMap<const Value*, double> reached{{&first, 0}};
+    for (const Node& node : region.nodes) {
+      if (node.loop) continue;
+      for (const Instruction& instruction : *node.block) {
+        if (llvm::isa<llvm::PHINode>(instruction) && node.block == loop.getHeader()) continue;
+        double at = -1;
+        for (const Value* operand : instruction.operands()) {
+          if (const auto found = reached.find(operand); found != reached.end()) at = std::max(at, found->second);
+        }
+        if (at >= 0) reached[&instruction] = at + latency(instruction, is_vector);
+      }
+    }
+    longest = std::max(longest, reached.lookup(first.getIncomingValueForBlock(latch)));
+  }
+  return longest;
+}
+
+double CostModel::latency(const Instruction& instruction, bool is_vector) const {
+  const bool is_wide = is_vector && analysis_.is_varying(&instruction);
+  switch (instruction.getOpcode()) {
+    case Instruction::PHI:
+    case Instruction::GetElementPtr:
+    case Instruction::SExt:
+    case Instruction::ZExt:
+    case Instruction::Trunc:
+    case Instruction::Freeze:
+    case Instruction::BitCast: return is_wide ? 1 : 0;
+    case Instruction::Load:
+      return 5 + (is_vector && access(instruction) == Access::anywhere ? 15 : 0);
+    case Instruction::FAdd:
+    case Instruction::FSub:
+    case Instruction::FMul:
+    case Instruction::SIToFP:
+    case Instruction::UIToFP:
+    case Instruction::FPToSI:
+    case Instruction::FPToUI: return 4;
+    case Instruction::Mul: return 3;
+    case Instruction::FDiv: return 13;
+    case Instruction::FCmp: return 2;
+    case Instruction::SDiv:
+    case Instruction::UDiv:
+    case Instruction::SRem:
+    case Instruction::URem: return llvm::isa<llvm::Constant>(instruction.getOperand(1)) ? 5 : 14;
+    case Instruction::Call: break;
+    default: return 1;
+  }
+  const auto& call = llvm::cast<llvm::CallInst>(instruction);
+  switch (call_form(call, analysis_, target_.library, target_.costs)) {
+    case CallForm::division: return is_wide ? 45 : 16;
+    case CallForm::math: return 60;
+    case CallForm::intrinsic: return 4;
+    case CallForm::lane_by_lane: return is_wide ? lanes_ * 20 : 20;
+    default: return 0;
   }
 }
 
@@ -132,7 +286,8 @@ double CostModel::rounds(const llvm::Loop& loop) const {
   const llvm::BasicBlock* exiting = loop.getExitingBlock();
   const llvm::BasicBlock *latch = loop.getLoopLatch(), *preheader = loop.getLoopPreheader();
   const auto* branch = exiting ? llvm::dyn_cast<llvm::BranchInst>(exiting->getTerminator()) : nullptr;
-  const auto* compare = branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
+  const auto* compare =
+      branch && branch->isConditional() ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()) : nullptr;
   if (!compare || !latch || !preheader) return kUnknownRounds;
   const auto* end = llvm::dyn_cast<llvm::ConstantInt>(compare->getOperand(1));
   for (const llvm::PHINode& phi : loop.getHeader()->phis()) {
@@ -162,7 +317,8 @@ bool CostModel::is_vectorised_inside(const llvm::Loop& loop) const {
       continue;
     }
     has_access = true;
-    const auto size = static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
+    const auto size =
+        static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
     const AddressSum sum = take_apart(pointer, layout_, [](const Value*) { return true; });
     int64_t step = 0;
     for (const auto& [value, scale] : sum.terms) {
@@ -189,8 +345,12 @@ Cost CostModel::cost(const Instruction& instruction) const {
   const Shape shape = analysis_.shape(&instruction);
   switch (instruction.getOpcode()) {
     case Instruction::GetElementPtr:
-      // The scalar address is a part of the access.
-      return {0, shape.is_varying() ? registers(instruction.getType()) : 0};
+      // A part of the access.
+      return {};
+    case Instruction::SExt:
+    case Instruction::ZExt:
+      if (shape.is_varying() && is_for_addresses(instruction)) return {static_cast<double>(lanes_), 0};
+      break;
     case Instruction::SDiv:
     case Instruction::UDiv:
     case Instruction::SRem:
@@ -199,18 +359,14 @@ Cost CostModel::cost(const Instruction& instruction) const {
       break;
     case Instruction::AtomicRMW:
     case Instruction::AtomicCmpXchg: {
-      constexpr double kAtomic = 18;
+      constexpr double kAtomic = 40;
       return {kAtomic * lanes_, (kAtomic + kLaneByLane) * lanes_};
     }
-    default: break;
+    default:
+      break;
   }
   const double once = scalar_cost(instruction);
-  if (!shape.is_varying()) {
-    // Ahead of the loop over the elements where nothing in it changes the operands.
-    const bool is_outside = shape.is_uniform() && loop_.loops->getLoopFor(instruction.getParent()) == loop_.loop;
-    return {is_outside ? 0 : once * lanes_, once};
-  }
-  return {once * lanes_, vector_arithmetic(instruction)};
+  return {once * lanes_, shape.is_varying() ? vector_arithmetic(instruction) : once};
 }
 
 Cost CostModel::branch_cost(const Instruction& branch) const {
@@ -220,7 +376,7 @@ Cost CostModel::branch_cost(const Instruction& branch) const {
   const double masks = std::max(1.0, static_cast<double>(target_.lane_bits * lanes_) / (8.0 * target_.vector_bytes));
   const llvm::Loop* loop = loop_.loops->getLoopFor(branch.getParent());
   const bool leaves = loop != loop_.loop && loop->isLoopExiting(branch.getParent());
-  return {(leaves ? 1 : 1 + kMispredicted) * lanes_, 2 * masks + 2};
+  return {(leaves ? 1 : 1 + kBranchMispredicted) * lanes_, 2 * masks + 2};
 }
 
 Cost CostModel::access_cost(const Instruction& instruction) const {
@@ -229,29 +385,65 @@ Cost CostModel::access_cost(const Instruction& instruction) const {
   const double one_by_one = lanes_, masked = analysis_.reach(instruction.getParent()) == Reach::masked ? 1 : 0;
   const double pieces = registers(type);
   switch (access(instruction)) {
-    case Access::uniform: return {one_by_one, is_store ? 3.0 : 1.0};
-    case Access::consecutive: return {one_by_one, pieces * (1 + masked)};
-    case Access::interleaved: return {one_by_one, masked > 0 ? 2 * one_by_one : 3 * pieces};
-    case Access::anywhere: break;
+    case Access::uniform:
+      return {one_by_one, is_store ? 3.0 : 1.0};
+    case Access::consecutive:
+      return {one_by_one, pieces * (1 + masked)};
+    case Access::interleaved:
+      return {one_by_one, masked > 0 ? 2 * one_by_one : 3 * pieces};
+    case Access::anywhere:
+      break;
   }
-  auto* vector = llvm::dyn_cast<llvm::VectorType>(widened(type));
+  return {one_by_one, gather_lane(instruction) * lanes_};
+}
+
+/// Whether the varying part of an address has 64 bits.
+bool has_long_index(const Instruction& access) {
+  const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&access));
+  if (!address) return true;
+  const Value* index = address->getOperand(address->getNumOperands() - 1);
+  const auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
+  return !cast || cast->getSrcTy()->getScalarSizeInBits() > 32;
+}
+
+/// Of a load or a store at unrelated addresses, for one lane. Without instructions for it, its index is taken out of a
+/// vector, unless it is a known number of steps from the first lane's, and the element goes in or out of one.
+double CostModel::gather_lane(const Instruction& instruction) const {
+  auto* vector = llvm::dyn_cast<llvm::VectorType>(widened(llvm::getLoadStoreType(&instruction)));
   const llvm::Align align = llvm::getLoadStoreAlignment(&instruction);
-  if (is_store) {
-    const bool native = vector && target_.costs.isLegalMaskedScatter(vector, align) &&
-                        !target_.costs.forceScalarizeMaskedScatter(vector, align);
-    return {one_by_one, (native ? 1.5 : 2 + 4 * masked) * lanes_};
+  const bool is_masked = analysis_.reach(instruction.getParent()) == Reach::masked;
+  const double index = analysis_.shape(llvm::getLoadStorePointerOperand(&instruction)).is_linear() ? 0 : 2;
+  // AVX2's gathers are no faster than loads one by one.
+  const double native = target_.has_mask_registers ? 2 : has_long_index(instruction) ? 7 : 4.5;
+  if (llvm::isa<llvm::StoreInst>(instruction)) {
+    const bool is_native = vector && target_.costs.isLegalMaskedScatter(vector, align) &&
+                           !target_.costs.forceScalarizeMaskedScatter(vector, align);
+    return is_native ? native : 2.5 + index + (is_masked ? 4 : 0);
   }
-  const bool native = vector && target_.costs.isLegalMaskedGather(vector, align) &&
-                      !target_.costs.forceScalarizeMaskedGather(vector, align);
-  return {one_by_one, (native ? 1 : 2 + masked) * lanes_};
+  const bool is_native = vector && target_.costs.isLegalMaskedGather(vector, align) &&
+                         !target_.costs.forceScalarizeMaskedGather(vector, align);
+  return is_native ? native : 3 + index + (is_masked ? 2 : 0);
+}
+
+/// Whether an earlier instruction divides the same numbers: one division gives quotient and remainder.
+bool has_twin(const Instruction& division) {
+    return llvm::any_of(division.getOperand(0)->users(), [&](const llvm::User* user) {
+    const auto* other = llvm::dyn_cast<Instruction>(user);
+    if (!other || other == &division || other->getParent() != division.getParent() || !other->comesBefore(&division)) return false;
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(other);
+    const bool divides = call ? division_opcode(*call).has_value() : other->isIntDivRem();
+    return divides && other->getOperand(0) == division.getOperand(0) && other->getOperand(1) == division.getOperand(1);
+  });
 }
 
 Cost CostModel::division_cost(const Instruction& division, const Value* divisor) const {
-  const unsigned bits = division.getType()->getIntegerBitWidth();
-  if (llvm::isa<llvm::ConstantInt>(divisor)) return {4.0 * lanes_, bits > 32 ? 6.0 * lanes_ : 6 * registers(division.getType())};
-  if (bits > 32) return {kLongDivision * lanes_, (kLongDivision + kLaneByLane / 2) * lanes_};
-  const double doubles = lanes_ * 8.0 / target_.vector_bytes;
-  return {kDivision * lanes_, kRegisterOfQuotients * std::max(1.0, doubles)};
+  const bool is_long = division.getType()->getIntegerBitWidth() > 32;
+  if (llvm::isa<llvm::ConstantInt>(divisor)) {
+    constexpr double kByConstant = 5;
+    return {kByConstant * lanes_, kByConstant * (is_long ? lanes_ : registers(division.getType()))};
+  }
+  if (has_twin(division)) return {1.0 * lanes_, 1.5 * lanes_};
+  return {(is_long ? kLongDivision : kDivision) * lanes_, (is_long ? kLaneOfLongDivision : kLaneOfDivision) * lanes_};
 }
 
 Cost CostModel::call_cost(const llvm::CallInst& call) const {
@@ -261,7 +453,8 @@ Cost CostModel::call_cost(const llvm::CallInst& call) const {
     case CallForm::dropped:
     case CallForm::identity:
     case CallForm::unknown:
-    case CallForm::prefetch: return {};
+    case CallForm::prefetch:
+      return {};
     case CallForm::division:
       if (is_uniform) return {kDivision * lanes_, kDivision};
       if (analysis_.split().quotients.contains(&call) || analysis_.split().remainders.contains(&call)) {
@@ -269,15 +462,15 @@ Cost CostModel::call_cost(const llvm::CallInst& call) const {
       }
       return division_cost(call, call.getArgOperand(1));
     case CallForm::math:
-      return {kMathCall * lanes_, is_uniform ? kMathCall : kVectorMathCall * std::max(1.0, registers(call.getType()))};
+      return {kMathCall * lanes_, is_uniform ? kMathCall : kVectorMathCall * registers(call.getType())};
     case CallForm::intrinsic: {
       const double once = scalar_cost(call);
       return {once * lanes_, is_uniform ? once : vector_intrinsic(call)};
     }
-    case CallForm::lane_by_lane: break;
+    case CallForm::lane_by_lane:
+      break;
   }
-  // The marker of the loop itself costs nothing.
-  if (call.getType()->isVoidTy() && call.onlyAccessesInaccessibleMemory()) return {};
+  if (is_marker(call)) return {};
   return {kMathCall * lanes_, is_uniform ? kMathCall : (kMathCall + kLaneByLane) * lanes_};
 }
 
@@ -290,18 +483,22 @@ double CostModel::vector_arithmetic(const Instruction& instruction) const {
   }
   if (const auto* compare = llvm::dyn_cast<llvm::CmpInst>(&instruction)) {
     llvm::Type* compared = widened(compare->getOperand(0)->getType());
-    return number(target_.costs.getCmpSelInstrCost(compare->getOpcode(), compared, type, compare->getPredicate(), kKind));
+    return number(
+        target_.costs.getCmpSelInstrCost(compare->getOpcode(), compared, type, compare->getPredicate(), kKind));
   }
   if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
     llvm::Type* condition = widened(select->getCondition()->getType());
-    return number(target_.costs.getCmpSelInstrCost(select->getOpcode(), type, condition, llvm::CmpInst::BAD_ICMP_PREDICATE, kKind));
+    return number(target_.costs.getCmpSelInstrCost(select->getOpcode(), type, condition,
+                                                   llvm::CmpInst::BAD_ICMP_PREDICATE, kKind));
   }
   if (instruction.isBinaryOp() || instruction.isUnaryOp()) {
     const auto info = [](const Value* value) { return Costs::getOperandInfo(value); };
     const unsigned last = instruction.getNumOperands() - 1;
     Costs::OperandValueInfo second = info(instruction.getOperand(last));
-    if (analysis_.is_uniform(instruction.getOperand(last)) && second.Kind == Costs::OK_AnyValue) second.Kind = Costs::OK_UniformValue;
-    return number(target_.costs.getArithmeticInstrCost(instruction.getOpcode(), type, kKind, info(instruction.getOperand(0)), second));
+    if (analysis_.is_uniform(instruction.getOperand(last)) && second.Kind == Costs::OK_AnyValue)
+      second.Kind = Costs::OK_UniformValue;
+    return number(target_.costs.getArithmeticInstrCost(instruction.getOpcode(), type, kKind,
+                                                       info(instruction.getOperand(0)), second));
   }
   return llvm::isa<llvm::ExtractValueInst>(instruction) || llvm::isa<llvm::InsertValueInst>(instruction) ||
                  llvm::isa<llvm::FreezeInst>(instruction)
@@ -318,9 +515,60 @@ double CostModel::vector_intrinsic(const llvm::CallInst& call) const {
   return number(target_.costs.getIntrinsicInstrCost(attributes, Costs::TCK_RecipThroughput));
 }
 
-std::string explain(const Cost& cost, int lanes) {
-  char text[128];
-  std::snprintf(text, sizeof(text), "%d elements side by side would take about %.1f times as long as one after the other", lanes,
+/// LLVM runs both sides of branches for all elements; what it does as well as the lanes do is left to it. Side by side with
+/// lanes, heavy sides may be jumped over, bytes do not hide what else a store may change, and divisions are cheaper.
+double CostModel::loop_vectoriser_cycles() const {
+  constexpr double kNever = 1e30, kLaneOfGather = 3.5;
+  if (!loop_.loop->isInnermost() || !loop_.loop->isAnnotatedParallel() || !memory_.locals().empty()) return kNever;
+  double parts = 0;
+  for (const Node& node : loop_.body_region.nodes) {
+    const bool is_masked = analysis_.reach(node.block) == Reach::masked;
+    double side = 0;
+    for (const Instruction& instruction : *node.block) {
+      if (is_free(instruction)) continue;
+      const Obstacle obstacle = this->obstacle(instruction, is_masked);
+      if (obstacle == Obstacle::yes) return kNever;
+      side += obstacle == Obstacle::gather ? kLaneOfGather * lanes_ : cost(instruction).vector;
+    }
+    if (is_masked && side > kHeavySide) return kNever;
+    parts += side;
+  }
+  return parts / kVectorParts;
+}
+
+CostModel::Obstacle CostModel::obstacle(const Instruction& instruction, bool is_masked) const {
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
+  if (instruction.isTerminator()) return branch ? Obstacle::no : Obstacle::yes;
+  if (instruction.isAtomic() || instruction.isVolatile()) return Obstacle::yes;
+  if (const Value* pointer = llvm::getLoadStorePointerOperand(&instruction)) {
+    const unsigned bits = llvm::getLoadStoreType(&instruction)->getScalarSizeInBits();
+    const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
+    if ((is_store && bits < 16) || (is_masked && bits < 32)) return Obstacle::yes;
+    switch (access(instruction)) {
+      case Access::uniform: return is_store || is_masked ? Obstacle::yes : Obstacle::no;
+      case Access::consecutive: return Obstacle::no;
+      case Access::anywhere:
+        return is_store || is_masked || analysis_.shape(pointer).is_linear() ? Obstacle::yes : Obstacle::gather;
+      default: return Obstacle::yes;
+    }
+  }
+  if (const Shape shape = analysis_.shape(&instruction); shape.is_linear() && shape.only_as_address) return Obstacle::yes;
+  if (analysis_.split().divisor || instruction.isIntDivRem()) return Obstacle::yes;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (!call) return Obstacle::no;
+  switch (call_form(*call, analysis_, target_.library, target_.costs)) {
+    case CallForm::dropped:
+    case CallForm::identity:
+    case CallForm::unknown:
+    case CallForm::intrinsic: return Obstacle::no;
+    case CallForm::math: return is_masked ? Obstacle::yes : Obstacle::no;
+    default: return is_marker(*call) ? Obstacle::no : Obstacle::yes;
+  }
+}
+
+std::string explain(const CostEstimate& cost, int lanes) {
+  char text[160];
+  std::snprintf(text, sizeof(text), "%d elements side by side would take about %.1f times as long as the scalar path", lanes,
                 cost.vector / cost.scalar);
   return text;
 }
@@ -329,9 +577,11 @@ std::string explain(const Cost& cost, int lanes) {
 
 CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
                       const WidenTarget& target) {
-  const Cost cost = CostModel(loop, analysis, memory, target).estimate();
-  CostEstimate result{cost.scalar, cost.vector, {}};
-  if (cost.vector > kWorthIt * cost.scalar) result.why_not = explain(cost, analysis.lanes());
+  const CostModel model(loop, analysis, memory, target);
+  const Cost cost = model.estimate();
+  CostEstimate result{std::min(cost.scalar, model.loop_vectoriser_cycles()), cost.vector, {}};
+  const double worth_it = loop.loop->isInnermost() ? kWorthItWithoutLoops : kWorthIt;
+  if (result.vector > worth_it * result.scalar) result.why_not = explain(result, analysis.lanes());
   return result;
 }
 
@@ -339,12 +589,18 @@ bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis
                               const WidenTarget& target) {
   if (loop.body_region.nodes.size() != 1 || !memory.locals().empty()) return false;
   const CostModel model(loop, analysis, memory, target);
+  bool has_written = false;
   for (const Instruction& instruction : *loop.body_region.nodes.front().block) {
     if (instruction.isAtomic() || instruction.isVolatile()) return false;
+    // It takes the emitter's promise to mean that no element reads what it wrote.
+    if (llvm::isa<llvm::LoadInst>(instruction) && has_written) return false;
+    has_written |= llvm::isa<llvm::StoreInst>(instruction);
     if (llvm::getLoadStorePointerOperand(&instruction)) {
       const Access access = model.access(instruction);
       const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
       if (access != Access::consecutive && (is_store || access != Access::uniform)) return false;
+      // A byte may be a part of anything, pointers that the loop reads included.
+      if (is_store && llvm::getLoadStoreType(&instruction)->getScalarSizeInBits() <= 8) return false;
       continue;
     }
     const Shape shape = analysis.shape(&instruction);
@@ -355,11 +611,13 @@ bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis
       case CallForm::division:
         if (shape.is_varying()) return false;
         break;
-      case CallForm::prefetch: return false;
+      case CallForm::prefetch:
+        return false;
       case CallForm::lane_by_lane:
-        if (!call->getType()->isVoidTy() || !call->onlyAccessesInaccessibleMemory()) return false;
+        if (!is_marker(*call)) return false;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return true;

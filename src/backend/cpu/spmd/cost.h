@@ -16,8 +16,8 @@ struct CostEstimate {
 CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
                       const WidenTarget& target);
 
-/// Whether the body is a straight line that LLVM's own loop vectoriser makes good code of: it walks memory in order, and
-/// every call has a vector form.
+/// Whether the body is a straight line that LLVM's own loop vectoriser makes good code of: it walks memory in order,
+/// and every call has a vector form.
 bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
                               const WidenTarget& target);
 

@@ -7,11 +7,11 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/PatternMatch.h"
 
-// There is no vector instruction for an integer division. Where the numbers are small enough, floats divide exactly: for
-// integers |a| <= 2^p and 0 < |d| <= 2^p, p the bits of a significand, the rounded quotient truncates to the exact one.
-// Let a, d > 0, a / d not an integer, and m the integer above it: a / d <= m - 1/d. Half the distance of floats below m is
-// at most (m - 1) 2^-p (2^-(p+1) where m is 1), and (m - 1) d < a <= 2^p makes that less than 1/d: m is not reached.
-// a - quotient * d is then exact too, its parts being integers of at most p bits.
+// There is no vector instruction for an integer division. Where the numbers are small enough, floats divide exactly:
+// for integers |a| <= 2^p and 0 < |d| <= 2^p, p the bits of a significand, the rounded quotient truncates to the exact
+// one. Let a, d > 0, a / d not an integer, and m the integer above it: a / d <= m - 1/d. Half the distance of floats
+// below m is at most (m - 1) 2^-p (2^-(p+1) where m is 1), and (m - 1) d < a <= 2^p makes that less than 1/d: m is not
+// reached. a - quotient * d is then exact too, its parts being integers of at most p bits.
 namespace iruka::cpu_backend::spmd {
 namespace {
 
@@ -25,11 +25,11 @@ constexpr uint64_t kMagicBits = 0x4338000000000000;  ///< of 1.5 * 2^52, whose l
 constexpr double kMagic = 0x1.8p52;
 
 struct Operand {
-  Value* value = nullptr;    ///< a scalar where it is uniform, else a vector
+  Value* value = nullptr;  ///< a scalar where it is uniform, else a vector
   bool is_uniform = false;
   bool may_be_zero = true;
   bool may_be_negative = true;
-  unsigned bits = 64;        ///< -2^bits <= value < 2^bits
+  unsigned bits = 64;  ///< -2^bits <= value < 2^bits
 };
 
 /// One division of vectors of `lanes` integers, 32 or 64 bits wide, or less than 32.
@@ -112,7 +112,8 @@ class Divider {
     if (divisor_.may_be_zero) {
       llvm::Type* type = divisor_.value->getType();
       by_zero = build_.CreateICmpEQ(divisor_.value, llvm::Constant::getNullValue(type));
-      divisor_.value = build_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor_.value, llvm::ConstantInt::get(type, 1));
+      divisor_.value =
+          build_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, divisor_.value, llvm::ConstantInt::get(type, 1));
     }
     Value* dividend = to_floats(dividend_);
     Value* divisor = to_floats(divisor_);
@@ -220,7 +221,9 @@ void Widener::write_division(Instruction& division, unsigned opcode, Value* divi
   Operand a = operand(dividend), d = operand(divisor);
   llvm::Type* type = division.getType();
   const unsigned width = type->getIntegerBitWidth();
-  const unsigned wider = width > 64 || width == 64 || width == 32 || width == 16 || width == 8 ? width : width < 32 ? 32 : 64;
+  const unsigned wider = width > 64 || width == 64 || width == 32 || width == 16 || width == 8 ? width
+                         : width < 32                                                          ? 32
+                                                                                               : 64;
   const auto resize = [&](Value* value, unsigned to) {
     llvm::Type* resized = value->getType()->getWithNewBitWidth(to);
     return is_signed ? build_.CreateSExtOrTrunc(value, resized) : build_.CreateZExtOrTrunc(value, resized);

@@ -62,12 +62,20 @@ Value* Widener::gather(const Access& access) {
   Value* result = mask_ ? zero : llvm::PoisonValue::get(type);
   for (unsigned lane = 0; lane < lanes_; ++lane) {
     Value* pointer = in_lane(access.pointer, lane);
-    if (mask_) pointer = build_.CreateSelect(build_.CreateExtractElement(mask_, lane), pointer, nowhere);
+    if (mask_) pointer = build_.CreateSelect(is_active(lane), pointer, nowhere);
     auto* load = build_.CreateAlignedLoad(access.type, pointer, access.align);
     if (!mask_) load->setAAMetadata(access.aliases);
     result = build_.CreateInsertElement(result, load, lane);
   }
   return result;
+}
+
+/// Whether the lane of a constant number is active; from one integer, as there are several to ask.
+Value* Widener::is_active(unsigned lane) {
+  Value* bits = bits_of(mask_);
+  const llvm::APInt bit = llvm::APInt::getOneBitSet(lanes_, lane);
+  return build_.CreateICmpNE(build_.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), bit)),
+                             llvm::Constant::getNullValue(bits->getType()));
 }
 
 namespace {

@@ -1,7 +1,6 @@
 #include "backend/cpu/spmd/memory_types.h"
 #include "backend/cpu/spmd/widener.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -210,98 +209,6 @@ void Widener::write_neighbours(const Access& access, Value* lanes, Value* first,
     });
   }
   go_to(behind);
-}
-
-// Interleaved channels.
-
-void Widener::find_groups(BasicBlock& block) {
-  groups_.clear();
-  group_members_.clear();
-  if (mask_) return;
-  groups_ = find_interleaved_groups(block, analysis_, memory_);
-  for (const InterleavedGroup& group : groups_) {
-    for (const auto& member : group.members) group_members_[member.instruction] = &group;
-  }
-}
-
-bool Widener::write_group_member(llvm::Instruction& instruction) {
-  const auto found = group_members_.find(&instruction);
-  if (found == group_members_.end()) return false;
-  const InterleavedGroup& group = *found->second;
-  if (llvm::isa<llvm::LoadInst>(instruction)) {
-    if (group.members.front().instruction == &instruction) read_group(group);
-  } else if (group.members.back().instruction == &instruction) {
-    write_group(group);
-  }
-  return true;
-}
-
-/// The address of the first lane's lowest channel, by way of a member that has been reached.
-Value* Widener::group_address(const InterleavedGroup& group, const InterleavedGroup::Member& member) {
-  const auto size = static_cast<int64_t>(layout_.getTypeAllocSize(group.type).getFixedValue());
-  Value* pointer = scalar(const_cast<Value*>(llvm::getLoadStorePointerOperand(member.instruction)));
-  return build_.CreateGEP(build_.getInt8Ty(), pointer, build_.getInt64(static_cast<uint64_t>(-member.channel * size)));
-}
-
-llvm::AAMDNodes Widener::group_aliases(const InterleavedGroup& group) const {
-  llvm::AAMDNodes aliases = group.members.front().instruction->getAAMetadata();
-  for (const auto& member : group.members) aliases = aliases.merge(member.instruction->getAAMetadata());
-  return aliases;
-}
-
-void Widener::read_group(const InterleavedGroup& group) {
-  const auto factor = static_cast<unsigned>(group.factor);
-  const unsigned count = (lanes_ - 1) * factor + static_cast<unsigned>(group.channels);
-  Access access = access_of(*group.members.front().instruction);
-  access.align = llvm::commonAlignment(access.align, static_cast<uint64_t>(access.size));
-  access.aliases = group_aliases(group);
-  Value* all = read_span(access, group_address(group, group.members.front()), factor, count);
-  for (const auto& [instruction, channel] : group.members) {
-    Value* lanes = build_.CreateShuffleVector(all, llvm::createStrideMask(static_cast<unsigned>(channel), factor, lanes_));
-    llvm::Type* type = instruction->getType();
-    set_vector(instruction, type == group.type ? lanes : build_.CreateTrunc(lanes, widened(type)));
-  }
-}
-
-/// Every `factor`th element from `first` on.
-Value* Widener::read_every(Access access, Value* first, unsigned factor) {
-  access.align = llvm::commonAlignment(access.align, static_cast<uint64_t>(access.size));
-  Value* all = read_span(access, first, factor, (lanes_ - 1) * factor + 1);
-  return build_.CreateShuffleVector(all, llvm::createStrideMask(0, factor, lanes_));
-}
-
-/// `count` elements from `first` on, of W * factor; what lies behind them is not touched.
-Value* Widener::read_span(const Access& access, Value* first, unsigned factor, unsigned count) {
-  const auto load = [&](llvm::Type* type, unsigned from) {
-    auto* part = build_.CreateAlignedLoad(type, build_.CreateConstGEP1_32(access.type, first, from), access.align);
-    part->setAAMetadata(access.aliases);
-    return part;
-  };
-  if (count == lanes_ * factor) return load(llvm::FixedVectorType::get(access.type, count), 0);
-  // Vectors of W, the last so far back that it ends with the last element.
-  llvm::SmallVector<Value*, 4> parts;
-  for (unsigned k = 0; k < factor; ++k) parts.push_back(load(widened(access.type), std::min(k * lanes_, count - lanes_)));
-  llvm::SmallVector<int, 64> order;
-  for (unsigned k = 0; k < lanes_; ++k) {
-    const unsigned place = (factor - 1) * lanes_ + k;
-    order.push_back(place < count ? static_cast<int>(place - (count - lanes_)) : llvm::PoisonMaskElem);
-  }
-  parts.back() = build_.CreateShuffleVector(parts.back(), order);
-  return llvm::concatenateVectors(build_, parts);
-}
-
-void Widener::write_group(const InterleavedGroup& group) {
-  const auto factor = static_cast<unsigned>(group.factor);
-  llvm::SmallVector<Value*, 4> channels(factor);
-  llvm::Align align(1);
-  for (const auto& [instruction, channel] : group.members) {
-    channels[static_cast<size_t>(channel)] = stored_lanes(llvm::cast<llvm::StoreInst>(instruction)->getValueOperand());
-    align = std::max(align, llvm::commonAlignment(llvm::getLoadStoreAlignment(instruction),
-                                                  layout_.getTypeAllocSize(group.type).getFixedValue()));
-  }
-  Value* all = llvm::concatenateVectors(build_, channels);
-  all = build_.CreateShuffleVector(all, llvm::createInterleaveMask(lanes_, factor));
-  build_.CreateAlignedStore(all, group_address(group, group.members.back()), align)->setAAMetadata(group_aliases(group));
 }
 
 }  // namespace iruka::cpu_backend::spmd

@@ -180,28 +180,34 @@ Value* Widener::advances_everywhere(Value* index, Value*& first) {
   return result;
 }
 
+/// Whether the lanes read a row, decided when the kernel runs; without `is_row` nothing says that they might.
+Widener::RowTest Widener::test_row(const Access& access) {
+  RowTest test;
+  test.index = only_varying_index(access);
+  if (!test.index) return test;
+  test.step = step_of_clamped(test.index, analysis_);
+  if (test.step > 4 || (test.step > 1 && mask_)) return test;
+  if (test.step != 0) {
+    test.is_row = advances_by(test.index, test.step, test.first);
+  } else if (often_advances(test.index, analysis_)) {
+    test.is_row = advances_everywhere(test.index, test.first);
+    test.step = 1;
+  }
+  return test;
+}
+
 /// Null where nothing says that the lanes might read neighbours.
 Value* Widener::read_maybe_neighbours(const Access& access) {
-  Value* index = only_varying_index(access);
-  if (!index) return nullptr;
-  int64_t step = step_of_clamped(index, analysis_);
-  if (step > 4 || (step > 1 && mask_)) return nullptr;
-  Value *first = nullptr, *is_row = nullptr;
-  if (step != 0) {
-    is_row = advances_by(index, step, first);
-  } else if (often_advances(index, analysis_)) {
-    is_row = advances_everywhere(index, first);
-    step = 1;
-  } else {
-    return nullptr;
-  }
+  const RowTest test = test_row(access);
+  if (!test.is_row) return nullptr;
   BasicBlock* row = new_block("row");
   BasicBlock* apart = new_block("apart");
   BasicBlock* behind = new_block("behind");
-  build_.CreateCondBr(is_row, row, apart);
+  build_.CreateCondBr(test.is_row, row, apart);
   build_.SetInsertPoint(row);
-  Value* place = with_index(access, index, first);
-  Value* neighbours = step == 1 ? read_neighbours(access, place, mask_) : read_every(access, place, static_cast<unsigned>(step));
+  Value* first = with_index(access, test.index, test.first);
+  Value* neighbours = test.step == 1 ? read_neighbours(access, first, mask_)
+                                     : read_wide(access, first, static_cast<unsigned>(test.step), 1)[0];
   BasicBlock* from_row = build_.GetInsertBlock();
   build_.CreateBr(behind);
   build_.SetInsertPoint(apart);

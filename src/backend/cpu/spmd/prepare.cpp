@@ -3,6 +3,7 @@
 #include "backend/cpu/spmd/private_memory.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -35,7 +36,10 @@ void forget_at_birth(llvm::Function& function) {
   }
   for (llvm::IntrinsicInst* birth : births) {
     auto* local = llvm::dyn_cast<llvm::AllocaInst>(birth->getArgOperand(birth->arg_size() - 1));
-    if (!local || local->isArrayAllocation()) continue;
+    // A large one stays in memory, where nothing is carried from element to element anyhow.
+    const bool may_be_registers = local && !local->isArrayAllocation() &&
+                                  function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
+    if (!may_be_registers) continue;
     llvm::IRBuilder<> build(birth->getNextNode());
     build.CreateStore(llvm::UndefValue::get(local->getAllocatedType()), local);
   }

@@ -63,6 +63,8 @@ class LaneAnalysis {
   bool has_varying_branch(const llvm::BasicBlock* block) const;
   const RowSplit& split() const { return split_; }
   int lanes() const { return lanes_; }
+  /// Every raw array has fewer than 2^31 elements.
+  bool has_small_arrays() const { return small_arrays_; }
 
  private:
   bool update_shapes();

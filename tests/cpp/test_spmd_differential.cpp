@@ -1,0 +1,141 @@
+// Random kernels, widened and as plain scalar code: every array must hold the same bits afterwards.
+//
+// IRUKA_SPMD_SEED=n runs the kernel of seed n alone (with IRUKA_SPMD_BODIES=m: n to n + m - 1), prints it and, when it
+// fails, reduces it. IRUKA_SPMD_BODIES=m alone runs that many from the first seed on. IRUKA_SPMD_LANES=w asks for that
+// many lanes whatever the seed says.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "spmd_check.h"
+
+namespace iruka::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int64_t kBodies = 240;
+#else
+constexpr int64_t kBodies = 2000;
+#endif
+constexpr int kShares = 8;
+/// A kernel that should have ended long ago is ended.
+constexpr unsigned kLongestSeconds = 100;
+
+std::optional<int64_t> number_from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text && *text ? std::optional(std::strtoll(text, nullptr, 10)) : std::nullopt;
+}
+
+/// What a child process that runs kernels tells its parent, which outlives it.
+struct Progress {
+  std::atomic<int64_t> next;         ///< the kernel it is at, or the end of its share
+  std::atomic<int64_t> with_effect;  ///< kernels that gave different elements different values
+  char failure[60000];               ///< of the kernel before `next`; the child ends after a failure
+};
+
+class SpmdDifferential : public ::testing::TestWithParam<int> {
+ protected:
+  static void SetUpTestSuite() {
+    ::setenv("IRUKA_CACHE_DIR", std::string(300, 'x').c_str(),
+             1);  // no folder can have that name: nothing is kept on disk
+  }
+  SpmdDifferential() {
+    void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
+    progress_ = new (memory) Progress{};
+  }
+  ~SpmdDifferential() override { munmap(progress_, sizeof(Progress)); }
+
+  static uint64_t first_seed() { return static_cast<uint64_t>(number_from_environment("IRUKA_SPMD_SEED").value_or(1)); }
+  static int64_t body_count() {
+    return number_from_environment("IRUKA_SPMD_BODIES")
+        .value_or(number_from_environment("IRUKA_SPMD_SEED") ? 1 : kBodies);
+  }
+  static bool is_single() { return number_from_environment("IRUKA_SPMD_SEED") && body_count() == 1; }
+
+  /// Runs kernels from progress_->next on, up to `end` or the first failure.
+  void run_until_failure(int64_t end) const;
+  /// The same in a child process, so that a crash or an endless loop is a failure like any other.
+  void run_in_child(int64_t end);
+
+  Progress* progress_;
+};
+
+/// Prints a failing kernel, and what is left of it when all that does not matter is gone.
+void print_reduced(const GeneratedKernel& kernel) {
+  std::string says;
+  const GeneratedKernel smaller = reduce(kernel, says);
+  std::printf("%s\n", kernel.describe().c_str());
+  if (says.empty()) return;
+  std::printf("reduced: %s\n%s\n", says.c_str(), smaller.describe().c_str());
+  std::fflush(stdout);
+}
+
+GeneratedKernel kernel_of(uint64_t seed) {
+  GeneratedKernel kernel = generate_kernel(seed);
+  if (const auto lanes = number_from_environment("IRUKA_SPMD_LANES")) kernel.lanes = static_cast<int>(*lanes);
+  return kernel;
+}
+
+void SpmdDifferential::run_until_failure(int64_t end) const {
+  GuardedPool pool;
+  while (progress_->next < end && !progress_->failure[0]) {
+    const GeneratedKernel kernel = kernel_of(first_seed() + static_cast<uint64_t>(progress_->next));
+    alarm(kLongestSeconds);
+    bool has_effect = false;
+    std::string failure;
+    try {
+      failure = compare_paths(kernel, pool, &has_effect).value_or("");
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    failure.copy(progress_->failure, sizeof progress_->failure - 1);
+    progress_->with_effect += has_effect;
+    if (++progress_->next % 64 == 0) clear_cache();
+  }
+}
+
+void SpmdDifferential::run_in_child(int64_t end) {
+  std::memset(progress_->failure, 0, sizeof progress_->failure);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    run_until_failure(end);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status)) {
+    std::snprintf(progress_->failure, sizeof progress_->failure, "the process was ended by signal %d",
+                  WTERMSIG(status));
+    ++progress_->next;
+  }
+}
+
+TEST_P(SpmdDifferential, BothPathsWriteTheSameBits) {
+  const int64_t total = body_count(), begin = total * GetParam() / kShares, end = total * (GetParam() + 1) / kShares;
+  if (is_single() && begin < end) print_reduced(kernel_of(first_seed()));
+  progress_->next = begin;
+  while (progress_->next < end) {
+    run_in_child(end);
+    if (!progress_->failure[0]) continue;
+    const uint64_t seed = first_seed() + static_cast<uint64_t>(progress_->next - 1);
+    ADD_FAILURE() << progress_->failure << "\nIRUKA_SPMD_SEED=" << seed << "\n" << kernel_of(seed).describe();
+  }
+  // Kernels that write one value everywhere would show nothing.
+  if (end - begin >= 20) {
+    EXPECT_GE(progress_->with_effect * 10, (end - begin) * 8);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shares, SpmdDifferential, ::testing::Range(0, kShares));
+
+}  // namespace
+}  // namespace iruka::testing
