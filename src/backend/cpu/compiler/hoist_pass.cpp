@@ -1,7 +1,9 @@
 #include "backend/cpu/compiler/hoist_pass.h"
 
+#include "backend/cpu/compiler/guard_pass.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 
 namespace iruka::cpu_backend {
@@ -17,19 +19,31 @@ bool is_division(const llvm::Instruction& instruction) {
   }
 }
 
-/// Moves `instruction` in front of the loop with what it needs; false where that reads memory or changes by the round.
-bool hoist(llvm::Instruction& instruction, const llvm::Loop& loop, unsigned depth = 0) {
+/// Moves `value` in front of the loop with what it needs, and returns what stands there; null where that reads memory or
+/// changes by the round. A division is guarded anew: the condition it stood under may have made its guard needless.
+llvm::Value* hoist(llvm::Value* value, const llvm::Loop& loop, unsigned depth = 0) {
   constexpr unsigned kDeepest = 8;
-  if (!loop.contains(&instruction)) return true;
-  const bool is_pure = is_division(instruction) || llvm::isSafeToSpeculativelyExecute(&instruction);
-  if (depth > kDeepest || !is_pure || llvm::isa<llvm::PHINode>(instruction) || instruction.mayReadFromMemory()) return false;
-  for (llvm::Value* operand : instruction.operands()) {
-    auto* definition = llvm::dyn_cast<llvm::Instruction>(operand);
-    if (definition && !hoist(*definition, loop, depth + 1)) return false;
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+  if (!instruction || !loop.contains(instruction)) return value;
+  const bool is_pure = is_division(*instruction) || llvm::isSafeToSpeculativelyExecute(instruction);
+  const bool is_plain = !llvm::isa<llvm::PHINode>(instruction) && !instruction->mayReadFromMemory();
+  if (depth > kDeepest || !is_pure || !is_plain) return nullptr;
+  for (llvm::Use& operand : instruction->operands()) {
+    llvm::Value* outside = hoist(operand, loop, depth + 1);
+    if (!outside) return nullptr;
+    operand.set(outside);
   }
-  instruction.moveBefore(loop.getLoopPreheader()->getTerminator()->getIterator());
-  instruction.dropPoisonGeneratingAnnotations();
-  return true;
+  llvm::Instruction* place = loop.getLoopPreheader()->getTerminator();
+  if (!is_division(*instruction)) {
+    instruction->moveBefore(place->getIterator());
+    instruction->dropPoisonGeneratingAnnotations();
+    return instruction;
+  }
+  llvm::IRBuilder<> build(place);
+  llvm::Value* result = guarded_division(build, instruction->getOpcode(), build.CreateFreeze(instruction->getOperand(0)),
+                                         build.CreateFreeze(instruction->getOperand(1)));
+  instruction->replaceAllUsesWith(result);
+  return result;
 }
 
 }  // namespace
@@ -45,7 +59,11 @@ llvm::PreservedAnalyses HoistPass::run(llvm::Function& function, llvm::FunctionA
         if (is_division(instruction)) divisions.push_back(&instruction);
       }
     }
-    for (llvm::Instruction* division : divisions) changed |= hoist(*division, *loop);
+    for (llvm::Instruction* division : divisions) {
+      const bool is_moved = hoist(division, *loop) != nullptr;
+      changed |= is_moved;
+      if (is_moved && division->use_empty()) division->eraseFromParent();
+    }
   }
   if (!changed) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses preserved;

@@ -5,8 +5,8 @@
 
 namespace iruka::cpu_backend {
 
-/// A division whose operands do not change is done in front of the loop, also where only some rounds ask for it: every
-/// division is guarded, so that it may run anyhow. LLVM leaves it in the loop because it might trap; and LLVM 22's loop
+/// A division whose operands do not change is done in front of the loop, guarded anew, also where only some rounds ask
+/// for it. LLVM leaves it in the loop because it might trap; and LLVM 22's loop
 /// vectoriser then computes it under the first lane's condition for all lanes. Runs just before the vectorisers.
 class HoistPass : public llvm::PassInfoMixin<HoistPass> {
  public:
