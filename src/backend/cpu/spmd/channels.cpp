@@ -87,13 +87,16 @@ Value* Widener::read_span(const Access& access, Value* first, unsigned factor, u
   if (count == lanes_ * factor) return load(llvm::FixedVectorType::get(access.type, count), 0);
   // Vectors of W, the last so far back that it ends with the last element.
   llvm::SmallVector<Value*, 4> parts;
-  for (unsigned k = 0; k < factor; ++k) parts.push_back(load(widened(access.type), std::min(k * lanes_, count - lanes_)));
-  llvm::SmallVector<int, 64> order;
-  for (unsigned k = 0; k < lanes_; ++k) {
-    const unsigned place = (factor - 1) * lanes_ + k;
-    order.push_back(place < count ? static_cast<int>(place - (count - lanes_)) : llvm::PoisonMaskElem);
+  for (unsigned from = 0; from < lanes_ * factor; from += lanes_) {
+    if (from >= count) {
+      parts.push_back(llvm::PoisonValue::get(widened(access.type)));
+      continue;
+    }
+    const unsigned start = std::min(from, count - lanes_), skipped = from - start;
+    Value* part = load(widened(access.type), start);
+    if (skipped) part = build_.CreateShuffleVector(part, llvm::createSequentialMask(skipped, lanes_ - skipped, skipped));
+    parts.push_back(part);
   }
-  parts.back() = build_.CreateShuffleVector(parts.back(), order);
   return llvm::concatenateVectors(build_, parts);
 }
 
