@@ -24,7 +24,9 @@ std::string failure_in_child(const GeneratedKernel& kernel) {
     try {
       GuardedPool pool;
       text = compare_paths(kernel, pool).value_or("");
-    } catch (const std::exception&) {
+    } catch (const CompileError&) {  // no C++
+    } catch (const std::exception& error) {
+      text = error.what();
     }
     text.resize(std::min<size_t>(text.size(), 4000));
     _exit(write(ends[1], text.data(), text.size()) < 0 ? 1 : 0);
@@ -117,7 +119,7 @@ bool is_bound(const std::string& text, size_t open, size_t close) {
 }
 
 /// Shorter expressions: something simple in place of a parenthesis.
-bool simplify_expressions(GeneratedKernel& kernel, std::string GeneratedKernel::*text, std::string& says) {
+bool simplify_expressions(GeneratedKernel& kernel, std::string GeneratedKernel::* text, std::string& says) {
   bool any = false;
   for (size_t open = 0; (open = (kernel.*text).find('(', open)) != std::string::npos; ++open) {
     const size_t close = closing(kernel.*text, open);
@@ -136,8 +138,6 @@ bool simplify_expressions(GeneratedKernel& kernel, std::string GeneratedKernel::
   return any;
 }
 
-}  // namespace
-
 ElementwiseKernel make_kernel(const GeneratedKernel& kernel, std::vector<std::string> options) {
   KernelOptions all;
   all.preamble = kernel.preamble;
@@ -147,9 +147,17 @@ ElementwiseKernel make_kernel(const GeneratedKernel& kernel, std::vector<std::st
   return ElementwiseKernel(kernel.inputs, kernel.outputs, kernel.body, "generated", std::move(all));
 }
 
+}  // namespace
+
+ElementwiseKernel widened_kernel(const GeneratedKernel& kernel) {
+  return make_kernel(kernel, {"--lanes=" + std::to_string(kernel.lanes)});
+}
+
+// LLVM's optimiser is no reference: it has wrong answers of its own.
+ElementwiseKernel reference_kernel(const GeneratedKernel& kernel) { return make_kernel(kernel, {"--lanes=1", "-O0"}); }
+
 std::optional<std::string> compare_paths(const GeneratedKernel& kernel, GuardedPool& pool, bool* has_effect) {
-  const ElementwiseKernel reference = make_kernel(kernel, {"--lanes=1", "-O0"});
-  const ElementwiseKernel widened = make_kernel(kernel, {"--lanes=" + std::to_string(kernel.lanes)});
+  const ElementwiseKernel reference = reference_kernel(kernel), widened = widened_kernel(kernel);
   const size_t slots = kernel.parameters.size();
   for (const Dims& shape : kernel.shapes) {
     uint64_t seed = kernel.seed;

@@ -3,18 +3,17 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "spmd_arguments.h"
 
 namespace iruka::testing {
 
-/// The kernel with the compiler options `options`.
-ElementwiseKernel make_kernel(const GeneratedKernel& kernel, std::vector<std::string> options);
+/// The kernel with its --lanes, and as scalar code that nothing has optimised.
+ElementwiseKernel widened_kernel(const GeneratedKernel& kernel);
+ElementwiseKernel reference_kernel(const GeneratedKernel& kernel);
 
-/// Runs the kernel with its --lanes and as scalar code that nothing has optimised, for every shape, and
-/// compares all arrays. The result is the first difference, in words. `has_effect`, where given, becomes true when
-/// different elements were given different values.
+/// Runs both for every shape and compares all arrays. The result is the first difference, in words. `has_effect`, where
+/// given, becomes true when different elements were given different values.
 std::optional<std::string> compare_paths(const GeneratedKernel& kernel, GuardedPool& pool, bool* has_effect = nullptr);
 
 /// Drops lines and blocks while the two still differ. Each attempt runs in a child process, so that a crash is a

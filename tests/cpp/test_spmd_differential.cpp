@@ -40,12 +40,12 @@ struct Progress {
   char failure[60000];               ///< of the kernel before `next`; the child ends after a failure
 };
 
+/// No folder can have that name, so nothing is kept on disk.
+void leave_no_files() { ::setenv("IRUKA_CACHE_DIR", std::string(300, 'x').c_str(), 1); }
+
 class SpmdDifferential : public ::testing::TestWithParam<int> {
  protected:
-  static void SetUpTestSuite() {
-    ::setenv("IRUKA_CACHE_DIR", std::string(300, 'x').c_str(),
-             1);  // no folder can have that name: nothing is kept on disk
-  }
+  static void SetUpTestSuite() { leave_no_files(); }
   SpmdDifferential() {
     void* memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
@@ -136,6 +136,47 @@ TEST_P(SpmdDifferential, BothPathsWriteTheSameBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shares, SpmdDifferential, ::testing::Range(0, kShares));
+
+class SpmdGenerator : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { leave_no_files(); }
+};
+
+// Where bodies were refused, or left to the scalar path by the cost rule, the comparison above would compare nothing.
+TEST_F(SpmdGenerator, MostKernelsAreWidened) {
+  constexpr int kSample = 80;
+  GuardedPool pool;
+  int widened = 0, forced = 0, forced_and_widened = 0;
+  for (uint64_t seed = 1; seed <= kSample; ++seed) {
+    const GeneratedKernel kernel = generate_kernel(seed);
+    const CallArguments arguments(kernel, kernel.shapes[0], seed, pool, 0);
+    const bool is_wide = widened_kernel(kernel).report(arguments.arguments(), arguments.options()).lanes > 1;
+    widened += is_wide;
+    forced += kernel.lanes != 0;
+    forced_and_widened += kernel.lanes != 0 && is_wide;
+  }
+  EXPECT_GE(widened * 10, kSample * 8);
+  EXPECT_GE(forced_and_widened * 10, forced * 9);
+}
+
+// A difference of one element in one array is found, and the kernel is the same whenever it is made.
+TEST_F(SpmdGenerator, AChangedBodyIsFoundOut) {
+  GuardedPool pool;
+  int found = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const GeneratedKernel kernel = generate_kernel(seed);
+    EXPECT_EQ(kernel.describe(), generate_kernel(seed).describe());
+    GeneratedKernel changed = kernel;
+    const GeneratedParameter& output = kernel.parameters.back();
+    changed.body += "if (i == n - 1) " + output.name + (output.role == Role::output ? "" : "[i]") + " = 77;\n";
+    const CallArguments a(kernel, kernel.shapes[0], seed, pool, 0),
+        b(kernel, kernel.shapes[0], seed, pool, kernel.parameters.size());
+    reference_kernel(kernel).call(a.arguments(), a.options());
+    reference_kernel(changed).call(b.arguments(), b.options());
+    found += a.difference(b).has_value();
+  }
+  EXPECT_GE(found, 15);  // others leave early, or wrote that value before
+}
 
 }  // namespace
 }  // namespace iruka::testing

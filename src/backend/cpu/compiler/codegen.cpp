@@ -168,7 +168,7 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
   llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
-  if (report) return {};
+  if (report && output == Output::object) return {};  // it is complete; nobody runs the code
   optimize(module, *machine, options, outcome.is_complete);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 

@@ -9,8 +9,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Operator.h"
 
-// Work is counted in parts, of which a processor begins several in a cycle; arithmetic has as many as LLVM's model of the
-// processor says. The figures for the rest were measured on Zen 3.
+// Work is counted in parts, of which a processor begins several in a cycle; arithmetic has as many as LLVM's model of
+// the processor says. The figures for the rest were measured on Zen 3.
 namespace iruka::cpu_backend::spmd {
 namespace {
 
@@ -18,9 +18,9 @@ using llvm::Instruction;
 using llvm::Value;
 using Costs = llvm::TargetTransformInfo;
 
-constexpr double kScalarParts = 4.5, kVectorParts = 3;  ///< begun in a cycle
-constexpr double kPartsInFlight = 200;                  ///< so many parts ahead a processor looks for work
-constexpr double kUnknownRounds = 10;                   ///< of a loop
+constexpr double kScalarParts = 4.5, kVectorParts = 2.7;  ///< begun in a cycle
+constexpr double kPartsInFlight = 200;                    ///< so many parts ahead a processor looks for work
+constexpr double kUnknownRounds = 10;                     ///< of a loop
 constexpr double kIdleLanes = 1.3;         ///< a loop that lanes leave in different rounds runs for the last of them
 constexpr double kMispredicted = 15;       ///< cycles
 constexpr double kBranchMispredicted = 8;  ///< parts on average, of a branch that depends on the data
@@ -29,7 +29,7 @@ constexpr double kDivision = 21, kLongDivision = 27;      ///< of integers, guar
 constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through doubles
 constexpr double kLaneByLane = 6;  ///< to take a lane's operands out and put its result in
 constexpr double kHeavySide = 40;  ///< parts that may be worth jumping over
-constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.85;
+constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.8;
 
 /// What is done for W elements, one after the other and side by side.
 struct Cost {
@@ -48,7 +48,9 @@ bool is_for_addresses(const Instruction& value) {
 }
 
 /// The call that marks the loop.
-bool is_marker(const llvm::CallInst& call) { return call.getType()->isVoidTy() && call.onlyAccessesInaccessibleMemory(); }
+bool is_marker(const llvm::CallInst& call) {
+  return call.getType()->isVoidTy() && call.onlyAccessesInaccessibleMemory();
+}
 
 enum class Access : uint8_t {
   uniform,
@@ -58,17 +60,35 @@ enum class Access : uint8_t {
   anywhere,
 };
 
-/// Whether a value is made from what was loaded, or by divisions.
-bool is_far_from_index(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
-  constexpr int kDeepest = 10;
+/// Whether a value advances from lane to lane but for clamps, mirrors and choices.
+bool is_near_index(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
+  constexpr int kDeepest = 8;
+  const Shape shape = analysis.shape(value);
+  if (shape.is_linear()) return shape.stride >= 1 && shape.stride <= 4;
   const auto* instruction = llvm::dyn_cast<Instruction>(value);
-  if (!instruction || !analysis.is_varying(value)) return false;
-  if (depth == kDeepest || llvm::isa<llvm::PHINode>(instruction)) return true;
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
-  if (instruction->mayReadFromMemory() || instruction->isIntDivRem() || (call && division_opcode(*call))) return true;
-  return llvm::any_of(instruction->operands(), [&](const Value* operand) {
-    return is_far_from_index(operand, analysis, depth + 1);
-  });
+  if (!shape.is_varying() || !instruction || depth == kDeepest) return false;
+  const auto is_near = [&](unsigned k) { return is_near_index(instruction->getOperand(k), analysis, depth + 1); };
+  const auto is_uniform = [&](unsigned k) { return analysis.is_uniform(instruction->getOperand(k)); };
+  switch (instruction->getOpcode()) {
+    case Instruction::SExt:
+    case Instruction::ZExt:
+      return is_near(0);
+    case Instruction::Select:
+      return is_near(1) || is_near(2);
+    case Instruction::Add:
+      return (is_near(0) && is_uniform(1)) || (is_near(1) && is_uniform(0));
+    case Instruction::Sub:
+      return is_near(0) && is_uniform(1);
+    default:
+      return llvm::isa<llvm::MinMaxIntrinsic>(instruction) && (is_near(0) || is_near(1));
+  }
+}
+
+/// Whether an address is that of neighbours but for borders.
+bool is_clamped(const Value* pointer, const LaneAnalysis& analysis) {
+  const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
+  if (!address || !analysis.is_uniform(address->getPointerOperand())) return false;
+  return is_near_index(address->getOperand(address->getNumOperands() - 1), analysis);
 }
 
 class CostModel {
@@ -92,7 +112,7 @@ class CostModel {
     const Shape shape = analysis_.shape(pointer);
     if (shape.is_uniform()) return Access::uniform;
     if (!shape.is_linear()) {
-      const bool is_near = !memory_.may_be_private(pointer) && !is_far_from_index(pointer, analysis_);
+      const bool is_near = !memory_.may_be_private(pointer) && is_clamped(pointer, analysis_);
       return is_near && llvm::isa<llvm::LoadInst>(instruction) ? Access::clamped : Access::anywhere;
     }
     const auto size =
@@ -181,8 +201,8 @@ CostModel::RegionCost CostModel::region_cycles(const Region& region) const {
   return result;
 }
 
-/// A round takes as long as its work, or as what it hands on to the next takes to come about, unless other elements' rounds
-/// are near enough to fill the gaps.
+/// A round takes as long as its work, or as what it hands on to the next takes to come about, unless other elements'
+/// rounds are near enough to fill the gaps.
 Cost CostModel::loop_cycles(const llvm::Loop& loop) const {
   const RegionCost once = region_cycles(loop_.region(&loop));
   const double rounds = this->rounds(loop);
@@ -200,11 +220,17 @@ Cost CostModel::loop_cycles(const llvm::Loop& loop) const {
 
 Cost CostModel::block_parts(const llvm::BasicBlock& block) const {
   Cost sum;
+  const llvm::Loop* loop = loop_.loops->getLoopFor(&block);
   for (const Instruction& instruction : block) {
     if (is_free(instruction)) continue;
     const Cost cost = this->cost(instruction);
-    sum.scalar += cost.scalar;
-    sum.vector += cost.vector;
+    // What a loop inside does not change, the optimiser takes out of it.
+    const bool is_pure = !instruction.mayReadOrWriteMemory() || llvm::isa<llvm::LoadInst>(instruction);
+    const bool is_hoisted =
+        loop != loop_.loop && is_pure && !instruction.isTerminator() && loop->hasLoopInvariantOperands(&instruction);
+    const double share = is_hoisted ? 1 / kUnknownRounds : 1;
+    sum.scalar += share * cost.scalar;
+    sum.vector += share * cost.vector;
   }
   return sum;
 }
@@ -251,7 +277,8 @@ double CostModel::latency(const Instruction& instruction, bool is_vector) const 
     case Instruction::ZExt:
     case Instruction::Trunc:
     case Instruction::Freeze:
-    case Instruction::BitCast: return is_wide ? 1 : 0;
+    case Instruction::BitCast:
+      return is_wide ? 1 : 0;
     case Instruction::Load:
       return 5 + (is_vector && access(instruction) == Access::anywhere ? 15 : 0);
     case Instruction::FAdd:
@@ -260,24 +287,36 @@ double CostModel::latency(const Instruction& instruction, bool is_vector) const 
     case Instruction::SIToFP:
     case Instruction::UIToFP:
     case Instruction::FPToSI:
-    case Instruction::FPToUI: return 4;
-    case Instruction::Mul: return 3;
-    case Instruction::FDiv: return 13;
-    case Instruction::FCmp: return 2;
+    case Instruction::FPToUI:
+      return 4;
+    case Instruction::Mul:
+      return 3;
+    case Instruction::FDiv:
+      return 13;
+    case Instruction::FCmp:
+      return 2;
     case Instruction::SDiv:
     case Instruction::UDiv:
     case Instruction::SRem:
-    case Instruction::URem: return llvm::isa<llvm::Constant>(instruction.getOperand(1)) ? 5 : 14;
-    case Instruction::Call: break;
-    default: return 1;
+    case Instruction::URem:
+      return llvm::isa<llvm::Constant>(instruction.getOperand(1)) ? 5 : 14;
+    case Instruction::Call:
+      break;
+    default:
+      return 1;
   }
   const auto& call = llvm::cast<llvm::CallInst>(instruction);
   switch (call_form(call, analysis_, target_.library, target_.costs)) {
-    case CallForm::division: return is_wide ? 45 : 16;
-    case CallForm::math: return 60;
-    case CallForm::intrinsic: return 4;
-    case CallForm::lane_by_lane: return is_wide ? lanes_ * 20 : 20;
-    default: return 0;
+    case CallForm::division:
+      return is_wide ? 45 : 16;
+    case CallForm::math:
+      return 60;
+    case CallForm::intrinsic:
+      return 4;
+    case CallForm::lane_by_lane:
+      return is_wide ? lanes_ * 20 : 20;
+    default:
+      return 0;
   }
 }
 
@@ -391,6 +430,8 @@ Cost CostModel::access_cost(const Instruction& instruction) const {
       return {one_by_one, pieces * (1 + masked)};
     case Access::interleaved:
       return {one_by_one, masked > 0 ? 2 * one_by_one : 3 * pieces};
+    case Access::clamped:
+      return {one_by_one, 3 * pieces + 8};
     case Access::anywhere:
       break;
   }
@@ -414,7 +455,7 @@ double CostModel::gather_lane(const Instruction& instruction) const {
   const bool is_masked = analysis_.reach(instruction.getParent()) == Reach::masked;
   const double index = analysis_.shape(llvm::getLoadStorePointerOperand(&instruction)).is_linear() ? 0 : 2;
   // AVX2's gathers are no faster than loads one by one.
-  const double native = target_.has_mask_registers ? 2 : has_long_index(instruction) ? 7 : 4.5;
+  const double native = target_.has_mask_registers ? 2 : has_long_index(instruction) ? 9 : 4.5;
   if (llvm::isa<llvm::StoreInst>(instruction)) {
     const bool is_native = vector && target_.costs.isLegalMaskedScatter(vector, align) &&
                            !target_.costs.forceScalarizeMaskedScatter(vector, align);
@@ -427,9 +468,10 @@ double CostModel::gather_lane(const Instruction& instruction) const {
 
 /// Whether an earlier instruction divides the same numbers: one division gives quotient and remainder.
 bool has_twin(const Instruction& division) {
-    return llvm::any_of(division.getOperand(0)->users(), [&](const llvm::User* user) {
+  return llvm::any_of(division.getOperand(0)->users(), [&](const llvm::User* user) {
     const auto* other = llvm::dyn_cast<Instruction>(user);
-    if (!other || other == &division || other->getParent() != division.getParent() || !other->comesBefore(&division)) return false;
+    if (!other || other == &division || other->getParent() != division.getParent() || !other->comesBefore(&division))
+      return false;
     const auto* call = llvm::dyn_cast<llvm::CallInst>(other);
     const bool divides = call ? division_opcode(*call).has_value() : other->isIntDivRem();
     return divides && other->getOperand(0) == division.getOperand(0) && other->getOperand(1) == division.getOperand(1);
@@ -507,6 +549,9 @@ double CostModel::vector_arithmetic(const Instruction& instruction) const {
 }
 
 double CostModel::vector_intrinsic(const llvm::CallInst& call) const {
+  // LLVM's model counts two instructions where there is one.
+  const auto id = call.getIntrinsicID();
+  if (id == llvm::Intrinsic::fma || id == llvm::Intrinsic::fmuladd) return registers(call.getType());
   llvm::SmallVector<llvm::Type*, 4> types;
   for (const Value* argument : call.args()) types.push_back(widened(argument->getType()));
   llvm::Type* result = call.getType()->isStructTy() ? nullptr : widened(call.getType());
@@ -515,8 +560,9 @@ double CostModel::vector_intrinsic(const llvm::CallInst& call) const {
   return number(target_.costs.getIntrinsicInstrCost(attributes, Costs::TCK_RecipThroughput));
 }
 
-/// LLVM runs both sides of branches for all elements; what it does as well as the lanes do is left to it. Side by side with
-/// lanes, heavy sides may be jumped over, bytes do not hide what else a store may change, and divisions are cheaper.
+/// LLVM runs both sides of branches for all elements; what it does as well as the lanes do is left to it. Side by side
+/// with lanes, heavy sides may be jumped over, bytes do not hide what else a store may change, and divisions are
+/// cheaper.
 double CostModel::loop_vectoriser_cycles() const {
   constexpr double kNever = 1e30, kLaneOfGather = 3.5;
   if (!loop_.loop->isInnermost() || !loop_.loop->isAnnotatedParallel() || !memory_.locals().empty()) return kNever;
@@ -545,14 +591,18 @@ CostModel::Obstacle CostModel::obstacle(const Instruction& instruction, bool is_
     const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
     if ((is_store && bits < 16) || (is_masked && bits < 32)) return Obstacle::yes;
     switch (access(instruction)) {
-      case Access::uniform: return is_store || is_masked ? Obstacle::yes : Obstacle::no;
-      case Access::consecutive: return Obstacle::no;
+      case Access::uniform:
+        return is_store || is_masked ? Obstacle::yes : Obstacle::no;
+      case Access::consecutive:
+        return Obstacle::no;
       case Access::anywhere:
         return is_store || is_masked || analysis_.shape(pointer).is_linear() ? Obstacle::yes : Obstacle::gather;
-      default: return Obstacle::yes;
+      default:
+        return Obstacle::yes;
     }
   }
-  if (const Shape shape = analysis_.shape(&instruction); shape.is_linear() && shape.only_as_address) return Obstacle::yes;
+  if (const Shape shape = analysis_.shape(&instruction); shape.is_linear() && shape.only_as_address)
+    return Obstacle::yes;
   if (analysis_.split().divisor || instruction.isIntDivRem()) return Obstacle::yes;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (!call) return Obstacle::no;
@@ -560,16 +610,19 @@ CostModel::Obstacle CostModel::obstacle(const Instruction& instruction, bool is_
     case CallForm::dropped:
     case CallForm::identity:
     case CallForm::unknown:
-    case CallForm::intrinsic: return Obstacle::no;
-    case CallForm::math: return is_masked ? Obstacle::yes : Obstacle::no;
-    default: return is_marker(*call) ? Obstacle::no : Obstacle::yes;
+    case CallForm::intrinsic:
+      return Obstacle::no;
+    case CallForm::math:
+      return is_masked ? Obstacle::yes : Obstacle::no;
+    default:
+      return is_marker(*call) ? Obstacle::no : Obstacle::yes;
   }
 }
 
 std::string explain(const CostEstimate& cost, int lanes) {
   char text[160];
-  std::snprintf(text, sizeof(text), "%d elements side by side would take about %.1f times as long as the scalar path", lanes,
-                cost.vector / cost.scalar);
+  std::snprintf(text, sizeof(text), "%d elements side by side would take about %.1f times as long as the scalar path",
+                lanes, cost.vector / cost.scalar);
   return text;
 }
 
