@@ -12,8 +12,9 @@ namespace iruka::testing {
 ElementwiseKernel widened_kernel(const GeneratedKernel& kernel);
 ElementwiseKernel reference_kernel(const GeneratedKernel& kernel);
 
-/// Runs both for every shape and compares all arrays. The result is the first difference, in words. `has_effect`, where
-/// given, becomes true when different elements were given different values.
+/// Runs both for every shape and compares all arrays. The result is the first difference, in words, where --lanes=1
+/// does not give what was found either. `has_effect`, where given, becomes true when different elements were given
+/// different values.
 std::optional<std::string> compare_paths(const GeneratedKernel& kernel, GuardedPool& pool, bool* has_effect = nullptr);
 
 /// Drops lines and blocks while the two still differ. Each attempt runs in a child process, so that a crash is a

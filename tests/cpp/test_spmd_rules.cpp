@@ -282,6 +282,21 @@ TEST(SpmdRows, DivisorsThatAreNotOneWidth) {
       widths_and_sizes(12));
 }
 
+TEST(SpmdRows, TheIndexDividedByItself) {
+  check(
+      {"int32 width", "int64 z, int64 w"},
+      BODY((int32_t width, int64_t& z, int64_t& w),
+           {
+             z = i == 0 ? -1 : i % i * 10 + i / i;
+             w = (i + width) / (i + 1) * 100 + (i + width) % (i + 1);
+           }),
+      [](int64_t code) {
+        const int64_t n = code % 1'000'000;
+        return operands(scalar(static_cast<int32_t>(code / 1'000'000)), out<int64_t>(n), out<int64_t>(n));
+      },
+      widths_and_sizes(12));
+}
+
 TEST(SpmdRows, WithinALoopAndABranch) {
   check(
       {"int32 width, int32 k, raw float32 a", "float32 z"},

@@ -84,7 +84,7 @@ except Custom as error:
 
 
 def test_other_threads_run_during_a_kernel():
-    done = run_python(LONG_KERNEL.replace("40000", "1000").replace("1 << 22", "1 << 18") + """
+    done = run_python(LONG_KERNEL.replace("40000", "10000").replace("1 << 22", "1 << 18") + """
 import threading
 ticks, stop = [], threading.Event()
 def tick():

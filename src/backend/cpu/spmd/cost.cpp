@@ -76,19 +76,26 @@ bool is_near_index(const Value* value, const LaneAnalysis& analysis, int depth =
     case Instruction::Select:
       return is_near(1) || is_near(2);
     case Instruction::Add:
+    case Instruction::Or:
       return (is_near(0) && is_uniform(1)) || (is_near(1) && is_uniform(0));
     case Instruction::Sub:
       return is_near(0) && is_uniform(1);
+    case Instruction::Mul:
+    case Instruction::Shl:
+      return is_near(0) && llvm::isa<llvm::ConstantInt>(instruction->getOperand(1));
     default:
       return llvm::isa<llvm::MinMaxIntrinsic>(instruction) && (is_near(0) || is_near(1));
   }
 }
 
-/// Whether an address is that of neighbours but for borders.
+/// Whether an address is that of neighbours but for borders, or lies a fixed way from one.
 bool is_clamped(const Value* pointer, const LaneAnalysis& analysis) {
   const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
-  if (!address || !analysis.is_uniform(address->getPointerOperand())) return false;
-  return is_near_index(address->getOperand(address->getNumOperands() - 1), analysis);
+  if (!address) return false;
+  const bool moves = llvm::any_of(address->indices(), [&](const Value* index) { return !analysis.is_uniform(index); });
+  if (!moves) return is_clamped(address->getPointerOperand(), analysis);
+  return analysis.is_uniform(address->getPointerOperand()) &&
+         is_near_index(address->getOperand(address->getNumOperands() - 1), analysis);
 }
 
 class CostModel {
@@ -218,17 +225,24 @@ Cost CostModel::loop_cycles(const llvm::Loop& loop) const {
           rounds * cost.vector * (is_divergent ? kIdleLanes : 1)};
 }
 
+/// What a loop does not change, the optimiser takes out of it.
+bool is_hoisted(const Instruction& instruction, const llvm::Loop& loop, int depth = 0) {
+  constexpr int kDeepest = 12;
+  if (instruction.isTerminator() || llvm::isa<llvm::PHINode>(instruction) || depth == kDeepest) return false;
+  if (instruction.mayReadOrWriteMemory() && !llvm::isa<llvm::LoadInst>(instruction)) return false;
+  return llvm::all_of(instruction.operands(), [&](const Value* operand) {
+    const auto* inside = llvm::dyn_cast<Instruction>(operand);
+    return !inside || !loop.contains(inside) || is_hoisted(*inside, loop, depth + 1);
+  });
+}
+
 Cost CostModel::block_parts(const llvm::BasicBlock& block) const {
   Cost sum;
   const llvm::Loop* loop = loop_.loops->getLoopFor(&block);
   for (const Instruction& instruction : block) {
     if (is_free(instruction)) continue;
     const Cost cost = this->cost(instruction);
-    // What a loop inside does not change, the optimiser takes out of it.
-    const bool is_pure = !instruction.mayReadOrWriteMemory() || llvm::isa<llvm::LoadInst>(instruction);
-    const bool is_hoisted =
-        loop != loop_.loop && is_pure && !instruction.isTerminator() && loop->hasLoopInvariantOperands(&instruction);
-    const double share = is_hoisted ? 1 / kUnknownRounds : 1;
+    const double share = loop != loop_.loop && is_hoisted(instruction, *loop) ? 1 / kUnknownRounds : 1;
     sum.scalar += share * cost.scalar;
     sum.vector += share * cost.vector;
   }

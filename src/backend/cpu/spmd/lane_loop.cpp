@@ -122,7 +122,7 @@ bool is_counter(const Value* value, const LaneLoop& lane, Value*& offset) {
   const auto* add = llvm::dyn_cast<llvm::BinaryOperator>(value);
   if (!add || add->getOpcode() != Instruction::Add) return false;
   for (unsigned k = 0; k < 2; ++k) {
-    if (add->getOperand(k) != lane.counter || lane.contains(add->getOperand(1 - k))) continue;
+    if (add->getOperand(k) != lane.counter || !lane.loop->isLoopInvariant(add->getOperand(1 - k))) continue;
     offset = add->getOperand(1 - k);
     return true;
   }
@@ -131,7 +131,7 @@ bool is_counter(const Value* value, const LaneLoop& lane, Value*& offset) {
 
 /// A divisor defined outside of the loop, through casts that were left inside.
 Value* outside(Value* divisor, const LaneLoop& lane) {
-  if (!lane.contains(divisor)) return divisor;
+  if (lane.loop->isLoopInvariant(divisor)) return divisor;
   auto* cast = llvm::dyn_cast<Instruction>(divisor);
   const bool is_extension = cast && (cast->getOpcode() == Instruction::SExt || cast->getOpcode() == Instruction::ZExt ||
                                      cast->getOpcode() == Instruction::Trunc || cast->getOpcode() == Instruction::Freeze);

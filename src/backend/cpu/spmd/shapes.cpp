@@ -144,7 +144,6 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
     case Instruction::Freeze: return shape(instruction.getOperand(0));
     case Instruction::GetElementPtr: return transfer_address(instruction);
     case Instruction::Select: {
-      if (instruction.getOperand(1) == instruction.getOperand(2)) return shape(instruction.getOperand(1));
       if (!shape(instruction.getOperand(0)).is_uniform()) return Shape::varying();
       return join(shape(instruction.getOperand(1)), shape(instruction.getOperand(2)));
     }
