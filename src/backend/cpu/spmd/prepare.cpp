@@ -2,7 +2,16 @@
 
 #include "backend/cpu/spmd/private_memory.h"
 #include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MemorySSA.h"
+#include "llvm/Analysis/MemorySSAUpdater.h"
+#include "llvm/Analysis/MustExecute.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -20,6 +29,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -43,6 +53,31 @@ void forget_at_birth(llvm::Function& function) {
     llvm::IRBuilder<> build(birth->getNextNode());
     build.CreateStore(llvm::UndefValue::get(local->getAllocatedType()), local);
   }
+}
+
+/// Takes what does not change out of the loops inside the body: the widener may put branches around a load, which would
+/// stay in the loop. Out of the loop over the elements nothing is taken.
+void hoist_invariants(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  if (llvm::all_of(loops, [](const llvm::Loop* loop) { return loop->isInnermost(); })) return;
+  auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
+  auto& memory = analyses.getResult<llvm::MemorySSAAnalysis>(function).getMSSA();
+  memory.ensureOptimizedUses();
+  llvm::MemorySSAUpdater updater(&memory);
+  llvm::OptimizationRemarkEmitter remarks(&function);
+  llvm::SmallVector<llvm::Loop*, 8> all = loops.getLoopsInPreorder();
+  for (llvm::Loop* loop : llvm::reverse(all)) {
+    if (loop->isOutermost() || !loop->getLoopPreheader()) continue;
+    llvm::ICFLoopSafetyInfo safety;
+    safety.computeLoopSafetyInfo(loop);
+    llvm::SinkAndHoistLICMFlags limits(/*IsSink=*/false, *loop, memory);
+    llvm::hoistRegion(dominators.getNode(loop->getHeader()), &analyses.getResult<llvm::AAManager>(function), &loops,
+                      &dominators, &analyses.getResult<llvm::AssumptionAnalysis>(function),
+                      &analyses.getResult<llvm::TargetLibraryAnalysis>(function), loop, updater,
+                      &analyses.getResult<llvm::ScalarEvolutionAnalysis>(function), &safety, limits, &remarks,
+                      /*LoopNestMode=*/false, /*AllowSpeculation=*/true);
+  }
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
 }
 
 }  // namespace
@@ -98,9 +133,12 @@ void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyse
   passes.addPass(llvm::ScalarizerPass(scalarizer));
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::LoopSimplifyPass());
-  passes.addPass(llvm::LCSSAPass());
   const auto preserved = passes.run(function, analyses);
   analyses.invalidate(function, preserved);
+  hoist_invariants(function, analyses);
+  llvm::FunctionPassManager closing;
+  closing.addPass(llvm::LCSSAPass());
+  analyses.invalidate(function, closing.run(function, analyses));
 }
 
 }  // namespace iruka::cpu_backend::spmd
