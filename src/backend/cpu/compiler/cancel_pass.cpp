@@ -7,6 +7,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -165,13 +166,26 @@ class Polls {
     build.CreateCondBr(build.CreateICmpSLT(left, build.getInt64(0)), ask, rest, unlikely);
 
     build.SetInsertPoint(ask);
-    auto callee = function_.getParent()->getOrInsertFunction(kCancelPollName, build.getInt1Ty());
-    auto* asked = build.CreateCall(callee);
-    asked->addRetAttr(llvm::Attribute::ZExt);
-    asked->setDoesNotThrow();
-    asked->setOnlyAccessesInaccessibleMemory();  // what the loop has read stays in registers
+    llvm::Value* asked = this->ask(build);
     build.CreateStore(build.getInt64(kBudget), counter_);
     build.CreateCondBr(asked, cancelled_, rest, unlikely);
+  }
+
+  llvm::Value* ask(llvm::IRBuilder<>& build) {
+    llvm::CallInst* asked;
+    if (symbol_address(kSavingCancelPollName)) {
+      // The call leaves a return address where leaf functions may keep variables.
+      function_.addFnAttr(llvm::Attribute::NoRedZone);
+      auto* type = llvm::FunctionType::get(build.getInt32Ty(), false);
+      const std::string text = std::string("call ") + kSavingCancelPollName + "@PLT";
+      asked = build.CreateCall(llvm::InlineAsm::get(type, text, "={eax},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true));
+    } else {
+      asked = build.CreateCall(function_.getParent()->getOrInsertFunction(kCancelPollName, build.getInt1Ty()));
+      asked->addRetAttr(llvm::Attribute::ZExt);
+    }
+    asked->setDoesNotThrow();
+    asked->setOnlyAccessesInaccessibleMemory();  // what the loop has read stays in registers
+    return build.CreateIsNotNull(asked);
   }
 
   llvm::Function& function_;

@@ -1,13 +1,10 @@
 #include "backend/cpu/compiler/codegen.h"
 
-#include "backend/cpu/compiler/cancel_pass.h"
 #include "backend/cpu/compiler/guard_pass.h"
-#include "backend/cpu/compiler/hoist_pass.h"
 #include "backend/cpu/compiler/host.h"
-#include "backend/cpu/compiler/local_memory_pass.h"
+#include "backend/cpu/compiler/pipeline.h"
 #include "backend/cpu/compiler/symbols.h"
 #include "backend/cpu/compiler/vector_math.h"
-#include "backend/cpu/spmd/mask_phis.h"
 #include "backend/cpu/spmd/spmd.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Demangle/Demangle.h"
@@ -15,7 +12,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -39,25 +35,6 @@ void mark_math_functions(llvm::Module& module) {
   }
 }
 
-llvm::OptimizationLevel optimization_level(int level) {
-  switch (level) {
-    case 0: return llvm::OptimizationLevel::O0;
-    case 1: return llvm::OptimizationLevel::O1;
-    case 2: return llvm::OptimizationLevel::O2;
-    default: return llvm::OptimizationLevel::O3;
-  }
-}
-
-const llvm::TargetLibraryInfoImpl& library_info() {
-  static const auto& info = *[] {
-    auto* library = new llvm::TargetLibraryInfoImpl(llvm::Triple(host().triple));
-    restrict_library(*library);
-    add_vector_math(*library);
-    return library;
-  }();
-  return info;
-}
-
 /// Says what C++ leaves open, and widens the loops over elements.
 spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, LaneReport* report) {
   llvm::FunctionAnalysisManager none;
@@ -71,42 +48,6 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const Co
   const spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
   expand_divisions(module);
   return outcome;
-}
-
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, bool is_widened) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !is_widened;
-  // A body is one hot loop: helpers are worth inlining until code grows beyond reason.
-  tuning.InlinerThreshold = 2000;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  functions.registerPass([] { return llvm::TargetLibraryAnalysis(library_info()); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-
-  builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-    passes.addPass(HoistPass());
-    passes.addPass(CancelPass());
-    passes.addPass(LocalMemoryPass());
-  });
-  if (host().vector_bytes < 64) {
-    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::MaskPhiPass(host().vector_bytes)));
-    });
-  }
-  const auto level = optimization_level(options.optimization_level);
-  auto passes = level == llvm::OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
-                                                     : builder.buildPerModuleDefaultPipeline(level);
-  if (level == llvm::OptimizationLevel::O0) {
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(CancelPass()));
-  }
-  passes.run(module, modules);
 }
 
 /// A kernel is a function: objects with constructors and thread-local variables would need a runtime.
@@ -169,7 +110,7 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   if (report && output == Output::object) return {};  // it is complete; nobody runs the code
-  optimize(module, *machine, options, outcome.is_complete);
+  optimize(module, *machine, options, /*is_widened=*/outcome.is_complete);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 
   llvm::SmallString<0> code;

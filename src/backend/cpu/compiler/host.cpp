@@ -52,6 +52,7 @@ Host find_host() {
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86AsmParser();
 
   Host host;
   host.triple = "x86_64-unknown-linux-gnu";

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "backend/cpu/compiler/compiler.h"
+#include "backend/cpu/compiler/saving_poll.h"
 #include "backend/cpu/compiler/vector_math.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 
@@ -146,6 +147,7 @@ SymbolTable make_symbols() {
   table["__truncsfbf2"] = address(&truncate_float_to_bfloat);
   table["__extendhfsf2"] = address(&extend_half);
   table[kCancelPollName] = address(&cancel_poll);
+  if (void* saving = saving_cancel_poll()) table[kSavingCancelPollName] = saving;
   return table;
 }
 

@@ -19,5 +19,6 @@ void restrict_library(llvm::TargetLibraryInfoImpl& library);
 /// What compiled loops call to learn whether they are to stop, and its address.
 bool cancel_poll();
 inline constexpr const char* kCancelPollName = "iruka_cancel_poll";
+inline constexpr const char* kSavingCancelPollName = "iruka_saving_cancel_poll";  ///< see saving_poll.h
 
 }  // namespace iruka::cpu_backend

@@ -1,33 +1,24 @@
 #include "backend/cpu/spmd/loop_writer.h"
 
+#include <algorithm>
+
 #include "backend/cpu/compiler/cancel_pass.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 namespace iruka::cpu_backend::spmd {
-namespace {
 
 using llvm::BasicBlock;
 using llvm::Value;
 
-/// Beyond this many instructions a body is written once, for any mask: what whole vectors gain from having none is little.
-constexpr size_t kLargeBody = 600;
-
-size_t body_size(const LaneLoop& loop) {
-  size_t size = 0;
-  for (const BasicBlock* block : loop.loop->blocks()) size += loop.contains(block) ? block->size() : 0;
-  return size;
-}
-
-}  // namespace
-
 LoopWriter::LoopWriter(const LaneLoop& loop, const PrivateMemory& memory, const LaneAnalysis& analysis,
-                       const WidenTarget& target, LoopPromises promises)
+                       const WidenTarget& target, bool has_small_index, bool is_written_once)
     : loop_(loop),
       memory_(memory),
       analysis_(analysis),
       target_(target),
-      promises_(promises),
+      has_small_index_(has_small_index),
+      is_written_once_(is_written_once),
       build_(loop.header->getContext()),
       lanes_(analysis.lanes()) {}
 
@@ -40,10 +31,9 @@ void LoopWriter::write() {
 void LoopWriter::write_loops() {
   loop_.preheader->getTerminator()->eraseFromParent();
   build_.SetInsertPoint(loop_.preheader);
-  const bool only_masked = loop_.is_remainder || body_size(loop_) > kLargeBody;
   const RowSplit& split = analysis_.split();
   if (!split.divisor) {
-    write_range(analysis_, loop_.begin, loop_.end, {}, only_masked);
+    write_range(loop_.begin, loop_.end, {});
     build_.CreateBr(loop_.exit);
     return;
   }
@@ -56,23 +46,17 @@ void LoopWriter::write_loops() {
     return;
   }
   BasicBlock* rows = new_block("rows");
-  BasicBlock* anyhow = new_block("anyhow");
-  build_.CreateCondBr(is_possible, rows, anyhow);
+  build_.CreateCondBr(is_possible, rows, loop_.header);
   build_.SetInsertPoint(rows);
   write_rows(divisor);
   build_.CreateBr(loop_.exit);
-  // Short rows, and indices beyond the divided type: the quotient differs from lane to lane.
-  build_.SetInsertPoint(anyhow);
-  const LaneAnalysis unsplit(loop_, memory_, {}, lanes_, promises_.small_arrays);
-  write_range(unsplit, loop_.begin, loop_.end, {}, /*only_masked=*/true);
-  build_.CreateBr(loop_.exit);
 }
 
-/// Rows of two vectors and more are worth it; and every index must be what it seems in the type that is divided in.
+/// Very short rows leave most lanes idle; and every index must be what it seems in the type that is divided in.
 Value* LoopWriter::can_split(Value* divisor) {
   const RowSplit& split = analysis_.split();
-  Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(2 * lanes_)));
-  if (promises_.small_index) return result;
+  Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(std::max(lanes_ / 4, 1))));
+  if (has_small_index_) return result;
   const auto index = [&](Value* counter) { return split.offset ? build_.CreateAdd(counter, split.offset) : counter; };
   result = build_.CreateAnd(result, build_.CreateICmpSGE(index(loop_.begin), build_.getInt64(0)));
   const int64_t largest = split.bits >= 64 ? INT64_MAX : (int64_t{1} << (split.bits - 1)) - 1;
@@ -98,17 +82,17 @@ void LoopWriter::write_rows(Value* divisor) {
   row.remainder_offset = build_.CreateSub(remainder, begin);
   Value* row_end = build_.CreateAdd(begin, build_.CreateSub(divisor, remainder));
   Value* end = build_.CreateSelect(build_.CreateICmpSLT(row_end, loop_.end), row_end, loop_.end);
-  write_range(analysis_, begin, end, row, loop_.is_remainder || body_size(loop_) > kLargeBody);
+  write_range(begin, end, row);
   finish_loop(header, begin, end);
   build_.SetInsertPoint(behind);
 }
 
-void LoopWriter::write_range(const LaneAnalysis& analysis, Value* begin, Value* end, const Row& row, bool only_masked) {
-  if (!only_masked) write_whole_vectors(analysis, begin, end, row);
-  write_masked(analysis, begin, end, row, only_masked);
+void LoopWriter::write_range(Value* begin, Value* end, const Row& row) {
+  if (!is_written_once_) write_whole_vectors(begin, end, row);
+  write_masked(begin, end, row);
 }
 
-void LoopWriter::write_whole_vectors(const LaneAnalysis& analysis, Value*& begin, Value* end, const Row& row) {
+void LoopWriter::write_whole_vectors(Value*& begin, Value* end, const Row& row) {
   BasicBlock* before = build_.GetInsertBlock();
   BasicBlock* header = new_block("vectors");
   BasicBlock* body = new_block("vector");
@@ -120,20 +104,20 @@ void LoopWriter::write_whole_vectors(const LaneAnalysis& analysis, Value*& begin
   Value* lanes = build_.getInt64(static_cast<uint64_t>(lanes_));
   build_.CreateCondBr(build_.CreateICmpSGE(build_.CreateSub(end, counter), lanes), body, behind);
   build_.SetInsertPoint(body);
-  write_body(analysis, counter, nullptr, row);
+  write_body(counter, nullptr, row);
   finish_loop(header, counter, build_.CreateAdd(counter, lanes));
   build_.SetInsertPoint(behind);
   begin = counter;
 }
 
-void LoopWriter::write_masked(const LaneAnalysis& analysis, Value* begin, Value* end, const Row& row, bool is_loop) {
+void LoopWriter::write_masked(Value* begin, Value* end, const Row& row) {
   BasicBlock* before = build_.GetInsertBlock();
   BasicBlock* body = new_block("masked");
   BasicBlock* behind = new_block("done");
-  if (!is_loop) {
+  if (!is_written_once_) {
     build_.CreateCondBr(build_.CreateICmpSLT(begin, end), body, behind);
     build_.SetInsertPoint(body);
-    write_body(analysis, begin, first_lanes(build_.CreateSub(end, begin)), row);
+    write_body(begin, first_lanes(build_.CreateSub(end, begin)), row);
     build_.CreateBr(behind);
     build_.SetInsertPoint(behind);
     return;
@@ -147,18 +131,18 @@ void LoopWriter::write_masked(const LaneAnalysis& analysis, Value* begin, Value*
   build_.SetInsertPoint(body);
   Value* lanes = build_.getInt64(static_cast<uint64_t>(lanes_));
   Value* left = build_.CreateSub(end, counter);
-  write_body(analysis, counter, first_lanes(build_.CreateSelect(build_.CreateICmpSLT(left, lanes), left, lanes)), row);
+  write_body(counter, first_lanes(build_.CreateSelect(build_.CreateICmpSLT(left, lanes), left, lanes)), row);
   finish_loop(header, counter, build_.CreateAdd(counter, lanes));
   build_.SetInsertPoint(behind);
 }
 
-void LoopWriter::write_body(const LaneAnalysis& analysis, Value* counter, Value* mask, const Row& row) {
+void LoopWriter::write_body(Value* counter, Value* mask, const Row& row) {
   BodyStart start;
   start.counter = counter;
   start.mask = mask;
   start.quotient = row.quotient;
   if (row.remainder_offset) start.remainder = build_.CreateAdd(counter, row.remainder_offset);
-  Widener widener(loop_, memory_, analysis, target_);
+  Widener widener(loop_, memory_, analysis_, target_);
   build_.SetInsertPoint(widener.write(build_.GetInsertBlock(), start));
   slots_.append(widener.slots().begin(), widener.slots().end());
 }

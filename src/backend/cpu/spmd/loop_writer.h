@@ -5,18 +5,13 @@
 
 namespace iruka::cpu_backend::spmd {
 
-/// What the emitter knows of the call.
-struct LoopPromises {
-  bool small_arrays;  ///< every array has fewer than 2^31 elements
-  bool small_index;   ///< so has the loop
-};
-
 class LoopWriter {
  public:
   LoopWriter(const LaneLoop& loop, const PrivateMemory& memory, const LaneAnalysis& analysis, const WidenTarget& target,
-             LoopPromises promises);
+             bool has_small_index, bool is_written_once);
 
-  /// Puts the widened loops in the scalar one's place; the scalar one is left without a way in.
+  /// Puts the widened loops in the scalar one's place. That one stays for what the loops over rows cannot do; else it is
+  /// left without a way in.
   void write();
 
  private:
@@ -27,10 +22,10 @@ class LoopWriter {
   };
   llvm::Value* can_split(llvm::Value* divisor);
   void write_rows(llvm::Value* divisor);
-  void write_range(const LaneAnalysis& analysis, llvm::Value* begin, llvm::Value* end, const Row& row, bool only_masked);
-  void write_whole_vectors(const LaneAnalysis& analysis, llvm::Value*& begin, llvm::Value* end, const Row& row);
-  void write_masked(const LaneAnalysis& analysis, llvm::Value* begin, llvm::Value* end, const Row& row, bool is_loop);
-  void write_body(const LaneAnalysis& analysis, llvm::Value* counter, llvm::Value* mask, const Row& row);
+  void write_range(llvm::Value* begin, llvm::Value* end, const Row& row);
+  void write_whole_vectors(llvm::Value*& begin, llvm::Value* end, const Row& row);
+  void write_masked(llvm::Value* begin, llvm::Value* end, const Row& row);
+  void write_body(llvm::Value* counter, llvm::Value* mask, const Row& row);
   llvm::Value* first_lanes(llvm::Value* count);
   llvm::BasicBlock* new_block(const char* name);
   void finish_loop(llvm::BasicBlock* header, llvm::PHINode* counter, llvm::Value* next);
@@ -39,7 +34,8 @@ class LoopWriter {
   const PrivateMemory& memory_;
   const LaneAnalysis& analysis_;
   const WidenTarget& target_;
-  LoopPromises promises_;
+  const bool has_small_index_;  ///< the loop has fewer than 2^31 elements
+  const bool is_written_once_;  ///< for any mask, rather than for whole vectors and for the rest
   llvm::IRBuilder<> build_;
   const int lanes_;
   llvm::SmallVector<llvm::AllocaInst*, 64> slots_;

@@ -18,9 +18,17 @@ namespace iruka::cpu_backend::spmd {
 namespace {
 
 constexpr int64_t kLargestFrame = 256 << 10;
+/// Beyond this many instructions a body is written once, for any mask, which halves the time to compile it.
+constexpr size_t kLargeBody = 600;
 
 /// What the emitter promises with a marker.
 enum LaneLoopFlag : uint64_t { kRemainder = 1, kSmallArrays = 2, kSmallIndex = 4 };
+
+size_t body_size(const LaneLoop& loop) {
+  size_t size = 0;
+  for (const llvm::BasicBlock* block : loop.loop->blocks()) size += loop.contains(block) ? block->size() : 0;
+  return size;
+}
 
 std::vector<llvm::CallInst*> find_markers(llvm::Module& module) {
   std::vector<llvm::CallInst*> markers;
@@ -148,7 +156,8 @@ class Vectoriser {
     }
     if (report_) report_->add(describe(lane, analysis, memory));
     outcome_.lanes = std::max(outcome_.lanes, lanes);
-    LoopWriter(lane, memory, analysis, target, {small_arrays, (flags & kSmallIndex) != 0}).write();
+    const bool is_written_once = lane.is_remainder || body_size(lane) > kLargeBody;
+    LoopWriter(lane, memory, analysis, target, (flags & kSmallIndex) != 0, is_written_once).write();
     return {};
   }
 

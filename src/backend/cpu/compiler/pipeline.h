@@ -1,0 +1,21 @@
+// What LLVM's optimiser does to a module.
+#pragma once
+
+#include "backend/cpu/compiler/options.h"
+
+namespace llvm {
+class Module;
+class TargetLibraryInfoImpl;
+class TargetMachine;
+}  // namespace llvm
+
+namespace iruka::cpu_backend {
+
+/// The functions that the optimiser may make calls to, with their vector forms.
+const llvm::TargetLibraryInfoImpl& library_info();
+
+/// LLVM's own pipeline of the level that the options ask for; for widened loops, whose scalar form was simplified already
+/// and which no vectoriser is to touch, the fewer passes that still find something: it takes half the time.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, bool is_widened);
+
+}  // namespace iruka::cpu_backend
