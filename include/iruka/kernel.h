@@ -114,11 +114,18 @@ class IRUKA_API ElementwiseKernel {
 
 /// One line of what the JIT did in this process.
 struct KernelEvent {
-  enum class Kind : uint8_t { compiled, loaded_from_disk, specialised };
+  enum class Kind : uint8_t {
+    compiled,
+    loaded_from_disk,
+    specialised,    ///< compiled for integer arguments that stay the same
+    rival,          ///< the scalar path compiled, to be measured against the lanes
+    lanes_chosen,   ///< the lanes were measured against the scalar path and go on
+    scalar_chosen,  ///< the scalar path was faster and runs from now on
+  };
   Kind kind;
   std::string kernel;
   std::string device;
-  double milliseconds;
+  double milliseconds;  ///< of compiling, loading or measuring
 };
 
 /// What was compiled or found on disk since the start (or the last clear), in order; reused variants are not listed.

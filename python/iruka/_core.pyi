@@ -670,7 +670,7 @@ def free_held_memory() -> None:
 
 def kernel_history() -> list[iruka._kernel.KernelEvent]:
     """
-    What was compiled, found on disk or specialised in this process, in order.
+    What was compiled, found on disk, specialised or measured in this process, in order.
     """
 
 def clear_kernel_history() -> None:

@@ -29,9 +29,15 @@ const char* kind_name(KernelEvent::Kind kind) {
     case KernelEvent::Kind::loaded_from_disk:
       return "loaded_from_disk";
     case KernelEvent::Kind::specialised:
+      return "specialised";
+    case KernelEvent::Kind::rival:
+      return "rival";
+    case KernelEvent::Kind::lanes_chosen:
+      return "lanes_chosen";
+    case KernelEvent::Kind::scalar_chosen:
       break;
   }
-  return "specialised";
+  return "scalar_chosen";
 }
 
 nb::list history() {
@@ -60,7 +66,7 @@ void bind_memory(nb::module_& module) {
       nb::arg("bytes"), "Most bytes that the CPU pool may hold; 0 lifts the limit.");
   module.def("free_held_memory", &free_held_memory, "Gives memory that no array uses back to the system.");
   module.def("kernel_history", history, nb::sig("def kernel_history() -> list[iruka._kernel.KernelEvent]"),
-             "What was compiled, found on disk or specialised in this process, in order.");
+             "What was compiled, found on disk, specialised or measured in this process, in order.");
   module.def("clear_kernel_history", &clear_kernel_history, "Empties kernel_history().");
   module.def(
       "clear_cache",

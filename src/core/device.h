@@ -68,6 +68,8 @@ struct CompiledProgram {
 class LoadedProgram {
  public:
   virtual ~LoadedProgram() = default;
+  /// Whether the compiler could not tell if the option `--lanes=1` gives faster code.
+  virtual bool is_uncertain() const { return false; }
 };
 
 /// What a launch runs over: the entry is called with ranges [begin, end) that cover [0, count) once.

@@ -124,7 +124,8 @@ std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, con
 KernelReport ElementwiseKernel::report(std::span<const Argument> arguments, const CallOptions& options) const {
   jit::KernelCall call(*state_, arguments, options);
   const std::string text = jit::emit_kernel(state_->text, call.signature());
-  return jit::report(call.device(), state_->program_source(text), state_->blame(&call.signature()));
+  const jit::Blame blame = state_->blame(&call.signature());
+  return jit::report(call.device(), state_->program_source(text), blame, call.measured_ratio());
 }
 
 std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {

@@ -355,6 +355,15 @@ Specialisation& KernelCall::specialisation() const {
   return *kernel_.table.insert(std::move(made));
 }
 
+double KernelCall::measured_ratio() const {
+  const Specialisation* found = kernel_.table.find(*device_, signature_, signature_.hash());
+  if (!found) return 0;
+  ArgumentBlock block;
+  IntegerValues integers;
+  pack(block, integers);
+  return jit::measured_ratio(*found, may_fix(integers) ? integers : kNoValues);
+}
+
 std::vector<Array> KernelCall::run() {
   ArgumentBlock block;
   IntegerValues integers;
@@ -367,21 +376,27 @@ std::vector<Array> KernelCall::run() {
   const LaunchRange range{units, align, std::max(align, static_cast<int64_t>(std::clamp(worth_a_thread, 1.0, 1e15))),
                           signature_.form != LoopForm::tiles};
 
-  const bool may_fix = kernel_.may_fix_values && !integers.empty();
-  const Program& program = may_fix ? choose_program(made, integers) : *made.program;
+  const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
+  const bool may_vary = !values.empty() || made.program->is_uncertain();
+  const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get(), nullptr, nullptr};
   const uint32_t calls = made.calls.fetch_add(1, std::memory_order_relaxed);
-  const bool always = unit_cost * static_cast<double>(units) > kAlwaysMeasured || calls < kMeasuredCalls;
+  const bool is_long = unit_cost * static_cast<double>(units) > kAlwaysMeasured;
+  const bool always = choice.seat || is_long || calls < kMeasuredCalls;
   if (!always && calls % kMeasureEvery != 0) {
-    program.launch(block.bytes(), range, stream_);
+    choice.program->launch(block.bytes(), range, stream_);
     return std::move(outputs_);
   }
   const auto start = std::chrono::steady_clock::now();
-  program.launch(block.bytes(), range, stream_);
+  choice.program->launch(block.bytes(), range, stream_);
   const double elapsed = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
+    note_trial(kernel_, made, choice, elapsed, units);
+    return std::move(outputs_);
+  }
   const double threads = units <= range.grain ? 1 : std::min<double>(thread_count(), static_cast<double>(units));
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(elapsed * threads / static_cast<double>(units), 1e-3)),
                                   std::memory_order_relaxed);
-  if (may_fix) note_work(kernel_, made, signature_, integers, always ? elapsed : elapsed * kMeasureEvery);
+  if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
   return std::move(outputs_);
 }
 

@@ -18,6 +18,8 @@ class KernelCall {
   std::vector<Array> run();
   const Signature& signature() const { return signature_; }
   Device& device() const { return *device_; }
+  /// Time of the lanes over that of the scalar path where calls like this were measured, else 0.
+  double measured_ratio() const;
 
  private:
   bool is_array(size_t k) const { return k >= given_ || arguments_[k].is_array(); }
@@ -48,6 +50,7 @@ class KernelCall {
   int64_t unit_count() const;
 
   Specialisation& specialisation() const;
+  bool may_fix(const IntegerValues& integers) const { return kernel_.may_fix_values && !integers.empty(); }
 
   ElementwiseKernel::State& kernel_;
   std::span<const Argument> arguments_;

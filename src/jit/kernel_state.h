@@ -13,6 +13,7 @@
 #include "jit/emit.h"
 #include "jit/program.h"
 #include "jit/signature.h"
+#include "jit/trial.h"
 
 namespace iruka::jit {
 
@@ -37,14 +38,18 @@ class IntegerValues {
   char bytes_[120];
 };
 
-/// A program that holds integer values as constants.
+inline const IntegerValues kNoValues{};
+
+/// A program for certain calls.
 struct Variant {
-  IntegerValues values;
+  IntegerValues values;  ///< which it holds as constants; none: for values that have no variant of their own
   std::shared_ptr<const Program> program;
+  std::shared_ptr<Trial> trial;  ///< against the scalar path, until it is over; null where there is none
+  double lanes_per_scalar = 0;   ///< time of the lanes over that of the scalar path; 0: not measured
 };
 using VariantList = std::vector<Variant>;
 
-/// One signature's program, what is known of its cost, and its variants for fixed integer arguments.
+/// One signature's program, what is known of its cost, and its variants.
 struct Specialisation {
   Device* device;
   uint64_t hash;
@@ -60,7 +65,8 @@ struct Specialisation {
   std::atomic<bool> variant_pending{false};
   std::mutex heat_mutex;  ///< guards what follows; only ever tried, so a holder lost in a fork hurts nobody
   IntegerValues last_values;
-  double hot_nanoseconds = 0;
+  double hot_nanoseconds = 0;       ///< of calls with these values
+  double changing_nanoseconds = 0;  ///< of calls with other values than the one before
 
   Specialisation* next = nullptr;  ///< in its bucket; set before it is published
 };

@@ -21,6 +21,7 @@ class Program {
     device_.launch(*loaded_, arguments, range, stream);
   }
   Device& device() const { return device_; }
+  bool is_uncertain() const { return loaded_->is_uncertain(); }
 
  private:
   Device& device_;

@@ -1,11 +1,13 @@
 #include "jit/report.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <string_view>
 #include <tuple>
 
 #include "jit/diagnose.h"
+#include "jit/trial.h"
 
 namespace iruka::jit {
 namespace {
@@ -36,11 +38,27 @@ std::string describe_remark(const Remark& remark, const Texts& texts) {
   return words + remark.message + quote(texts, remark.file, remark.line, remark.column);
 }
 
+/// What a trial found takes the place of what the compiler thought.
+void tell_measured(LaneReport& report, double ratio) {
+  if (ratio <= 0 || report.lanes == 1) return;
+  char words[160];
+  std::snprintf(words, sizeof(words),
+                "%d elements side by side were measured to take %.2f times as long as the scalar path", report.lanes,
+                ratio);
+  if (Trial::is_scalar_faster(ratio)) {
+    report.lanes = 1;
+    report.reason = words;
+  } else {
+    report.remarks.push_back({Remark::Kind::note, "", 0, 0, words});
+  }
+}
+
 }  // namespace
 
-KernelReport report(Device& device, ProgramSource source, const Blame& blame) {
+KernelReport report(Device& device, ProgramSource source, const Blame& blame, double measured_ratio) {
   source.wants_report = true;
   CompiledProgram compiled = compile_only(device, source, blame);
+  tell_measured(compiled.report, measured_ratio);
   return {blame.kernel_name,
           device.name(),
           compiled.report.lanes,

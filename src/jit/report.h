@@ -7,6 +7,7 @@
 namespace iruka::jit {
 
 /// Compiles `source` for its report alone: nothing is loaded or cached. Raises CompileError worded with `blame`.
-KernelReport report(Device& device, ProgramSource source, const Blame& blame);
+/// `measured_ratio` is the time of the lanes over that of the scalar path, 0 where no trial compared them.
+KernelReport report(Device& device, ProgramSource source, const Blame& blame, double measured_ratio = 0);
 
 }  // namespace iruka::jit

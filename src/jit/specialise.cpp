@@ -11,6 +11,8 @@
 #include <system_error>
 #include <thread>
 
+#include "jit/history.h"
+
 namespace iruka::jit {
 namespace {
 
@@ -18,6 +20,9 @@ namespace {
 // the same values in at least two calls; kernels whose values keep changing stop asking after a few variants.
 constexpr double kHotNanoseconds = 20e6;
 constexpr size_t kMostVariants = 8;
+// Calls with the same values take about the same time; where values change, more of them have to be compared.
+constexpr size_t kFewestSamples = 2, kMostSamples = 16;
+constexpr size_t kFewestOfAnyValues = 16, kMostOfAnyValues = Trial::kMostSamples;
 
 /// Publishing is rare, so one mutex serves all kernels.
 std::mutex& publishing() {
@@ -44,6 +49,18 @@ std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signat
   return fixed;
 }
 
+/// Adds `variant`, or puts it in the place of the one for the same values.
+void publish(Specialisation& specialisation, Variant variant) {
+  std::lock_guard lock(publishing());
+  const VariantList* old = specialisation.variants.load(std::memory_order_acquire);
+  auto list = std::make_unique<VariantList>(old ? *old : VariantList{});
+  const auto found = std::ranges::find(*list, variant.values, &Variant::values);
+  if (found != list->end()) *found = std::move(variant);
+  else list->push_back(std::move(variant));
+  specialisation.variant_lists.push_back(std::move(list));
+  specialisation.variants.store(specialisation.variant_lists.back().get(), std::memory_order_release);
+}
+
 /// A variant to compile. Holds its kernel alive.
 struct Job {
   std::shared_ptr<ElementwiseKernel::State> kernel;
@@ -53,22 +70,38 @@ struct Job {
 
   void run() const {
     try {
-      const std::string text = emit_kernel(kernel->text, signature, unpack(kernel->text, signature, values));
-      auto program = build(*specialisation->device, kernel->program_source(text), kernel->blame(&signature), KernelEvent::Kind::specialised);
-      publish({values, std::move(program)});
+      const bool is_fixed = !values.empty();
+      const ProgramSource source = kernel->program_source(
+          is_fixed ? emit_kernel(kernel->text, signature, unpack(kernel->text, signature, values))
+                   : emit_kernel(kernel->text, signature));
+      auto program = is_fixed ? compile(source, KernelEvent::Kind::specialised) : specialisation->program;
+      auto trial = program->is_uncertain() ? make_trial(program, source) : nullptr;
+      publish(*specialisation, {values, std::move(program), std::move(trial)});
     } catch (...) {
       // The generic program goes on; nobody asked for a variant, so nobody is told.
     }
     specialisation->variant_pending.store(false, std::memory_order_release);
   }
 
-  void publish(Variant variant) const {
-    std::lock_guard lock(publishing());
-    const VariantList* old = specialisation->variants.load(std::memory_order_acquire);
-    auto list = std::make_unique<VariantList>(old ? *old : VariantList{});
-    list->push_back(std::move(variant));
-    specialisation->variant_lists.push_back(std::move(list));
-    specialisation->variants.store(specialisation->variant_lists.back().get(), std::memory_order_release);
+  std::shared_ptr<const Program> compile(const ProgramSource& source, KernelEvent::Kind kind) const {
+    return build(*specialisation->device, source, kernel->blame(&signature), kind);
+  }
+
+  /// Of `program` against its scalar rival; null where that does not compile.
+  std::shared_ptr<Trial> make_trial(const std::shared_ptr<const Program>& program, ProgramSource source) const {
+    source.options.push_back("--lanes=1");
+    try {
+      auto rival = compile(source, KernelEvent::Kind::rival);
+      const bool is_for_any = values.empty() && has_integers();
+      return std::make_shared<Trial>(program, std::move(rival), is_for_any ? kFewestOfAnyValues : kFewestSamples,
+                                     is_for_any ? kMostOfAnyValues : kMostSamples);
+    } catch (...) {
+      return nullptr;
+    }
+  }
+
+  bool has_integers() const {
+    return std::any_of(signature.operands, signature.operands + signature.operand_count, holds_integer);
   }
 };
 
@@ -152,42 +185,72 @@ class BackgroundCompiler {
   bool running_ = false, stopping_ = false;
 };
 
-const Variant* find_variant(const Specialisation& specialisation, const IntegerValues& values) {
-  const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
+const Variant* find_variant(const VariantList* list, const IntegerValues& values) {
   if (!list) return nullptr;
   const auto found = std::ranges::find(*list, values, &Variant::values);
   return found == list->end() ? nullptr : &*found;
 }
 
-/// Adds to the heat of `values`; true when it is time for a variant.
-bool is_hot(Specialisation& specialisation, const IntegerValues& values, double nanoseconds) {
+const Variant* find_variant_or_general(const Specialisation& specialisation, const IntegerValues& values) {
+  const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
+  const Variant* own = find_variant(list, values);
+  return own ? own : find_variant(list, kNoValues);
+}
+
+/// Adds to the heat of `values`, or of any values where they change or `is_full` leaves no place for theirs. Gives the
+/// values that it is time to make a variant for, if it is.
+std::optional<IntegerValues> add_heat(Specialisation& specialisation, const IntegerValues& values, bool is_full,
+                                      double nanoseconds) {
   std::unique_lock lock(specialisation.heat_mutex, std::try_to_lock);
-  if (!lock) return false;
-  if (!(specialisation.last_values == values)) {
+  if (!lock) return {};
+  const bool is_same = specialisation.last_values == values;
+  if (!is_same) {
     specialisation.last_values = values;
     specialisation.hot_nanoseconds = 0;
-    return false;
   }
-  specialisation.hot_nanoseconds += nanoseconds;
-  if (specialisation.hot_nanoseconds < kHotNanoseconds) return false;
-  specialisation.hot_nanoseconds = 0;
-  return true;
+  if (specialisation.calls.load(std::memory_order_relaxed) < 2) return {};
+  double& heat = is_same && !is_full ? specialisation.hot_nanoseconds : specialisation.changing_nanoseconds;
+  heat += nanoseconds;
+  if (heat < kHotNanoseconds) return {};
+  heat = 0;
+  return is_same && !is_full ? values : kNoValues;
 }
 
 }  // namespace
 
-const Program& choose_program(const Specialisation& specialisation, const IntegerValues& values) {
-  const Variant* variant = find_variant(specialisation, values);
-  return variant ? *variant->program : *specialisation.program;
+Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units) {
+  const Variant* variant = find_variant_or_general(specialisation, values);
+  if (!variant) return {specialisation.program.get(), nullptr, nullptr};
+  Trial::Seat seat = variant->trial ? variant->trial->enter(units) : nullptr;
+  const Program* program = seat ? &seat->program() : variant->program.get();
+  return {program, variant, std::move(seat)};
 }
 
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
                const IntegerValues& values, double nanoseconds) {
   const VariantList* list = specialisation.variants.load(std::memory_order_acquire);
-  if ((list && list->size() >= kMostVariants) || find_variant(specialisation, values)) return;
-  if (!is_hot(specialisation, values, nanoseconds) || specialisation.variant_pending.exchange(true)) return;
-  if (!BackgroundCompiler::instance().add({kernel.shared_from_this(), &specialisation, signature, values}))
+  const bool is_full = list && list->size() >= kMostVariants;
+  const bool wants_general = specialisation.program->is_uncertain() && !find_variant(list, kNoValues);
+  if ((is_full && !wants_general) || find_variant(list, values)) return;
+  const std::optional<IntegerValues> hot = add_heat(specialisation, values, is_full, nanoseconds);
+  if (!hot || (hot->empty() && !wants_general) || specialisation.variant_pending.exchange(true)) return;
+  if (!BackgroundCompiler::instance().add({kernel.shared_from_this(), &specialisation, signature, *hot}))
     specialisation.variant_pending.store(false);
+}
+
+void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice,
+                double nanoseconds, int64_t units) {
+  auto verdict = choice.seat->add(nanoseconds, units);
+  if (!verdict) return;
+  publish(specialisation, {choice.variant->values, std::move(verdict->program), nullptr, verdict->lanes_per_scalar});
+  const bool is_scalar = Trial::is_scalar_faster(verdict->lanes_per_scalar);
+  record_event(is_scalar ? KernelEvent::Kind::scalar_chosen : KernelEvent::Kind::lanes_chosen, kernel.text.name,
+               specialisation.device->name(), verdict->milliseconds);
+}
+
+double measured_ratio(const Specialisation& specialisation, const IntegerValues& values) {
+  const Variant* variant = find_variant_or_general(specialisation, values);
+  return variant ? variant->lanes_per_scalar : 0;
 }
 
 Specialisation* SpecialisationTable::find(const Device& device, const Signature& signature, uint64_t hash) const {

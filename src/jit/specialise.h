@@ -1,16 +1,31 @@
-// Variants of a hot kernel for integer arguments that stay the same call after call.
+// Variants of a hot kernel: for integer arguments that stay the same call after call, and the scalar path where it is
+// faster than the lanes.
 #pragma once
 
 #include "jit/kernel_state.h"
 
 namespace iruka::jit {
 
-/// The program to run now: the variant for `values`, or the generic one. It lives as long as the kernel.
-const Program& choose_program(const Specialisation& specialisation, const IntegerValues& values);
+/// What a call is to run. It lives as long as the kernel.
+struct Choice {
+  const Program* program;
+  const Variant* variant = nullptr;
+  Trial::Seat seat;  ///< not null: the call has to be timed and told to note_trial()
+};
 
-/// Adds `nanoseconds` of work done by the generic program with `values`; once the same values were hot for long enough,
-/// a variant is compiled in the background and used from then on.
+/// The program for a call with `values` over `units`: the variant for them, or the generic one.
+Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units);
+
+/// Adds `nanoseconds` of work done with `values`; once the same values were hot for long enough, a variant is compiled
+/// in the background and used from then on. So is the rival of lanes whose gain is uncertain.
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
                const IntegerValues& values, double nanoseconds);
+
+/// Adds the time of a call that had a seat in its variant's trial.
+void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice,
+                double nanoseconds, int64_t units);
+
+/// Time of the lanes over that of the scalar path for calls with `values`, 0 where that was not measured.
+double measured_ratio(const Specialisation& specialisation, const IntegerValues& values);
 
 }  // namespace iruka::jit

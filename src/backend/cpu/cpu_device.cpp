@@ -21,6 +21,7 @@ class CpuProgram final : public LoadedProgram {
   CpuProgram(std::string_view code, const std::string& entry) : object_(code, entry) {}
   EntryFunction entry() const { return object_.entry(); }
   int lanes() const { return object_.lanes(); }
+  bool is_uncertain() const override { return object_.is_uncertain(); }
 
  private:
   LinkedObject object_;

@@ -45,7 +45,9 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const Co
   request.lanes = options.lanes == 0 && options.optimization_level < 2 ? 1 : options.lanes;
   request.vector_bytes = host().vector_bytes;
   request.has_mask_registers = host().vector_bytes >= 64;
-  const spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
+  spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
+  // With relaxed arithmetic the two paths may round differently, and time must not decide what a call returns.
+  outcome.is_uncertain &= !options.fast_math;
   expand_divisions(module);
   return outcome;
 }
@@ -123,7 +125,7 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
     return {};
   }
   emitter.run(module);
-  return {code.str().str(), outcome.lanes};
+  return {code.str().str(), outcome.lanes, outcome.is_uncertain};
 }
 
 }  // namespace iruka::cpu_backend

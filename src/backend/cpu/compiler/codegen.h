@@ -18,6 +18,7 @@ enum class Output { object, assembly };
 struct GeneratedCode {
   std::string code;
   int lanes = 1;
+  bool is_uncertain = false;  ///< so many may be slower than one
 };
 
 /// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error. Where

@@ -39,12 +39,15 @@ class IRUKA_COMPILER_API LinkedObject {
   EntryFunction entry() const { return entry_; }
   /// Elements the code takes at a time; ranges of fewer waste lanes.
   int lanes() const { return lanes_; }
+  /// Whether so many may be slower than one at a time: only a measurement can tell.
+  bool is_uncertain() const { return is_uncertain_; }
 
  private:
   struct State;
   std::unique_ptr<State> state_;
   EntryFunction entry_ = nullptr;
   int lanes_ = 1;
+  bool is_uncertain_ = false;
 };
 
 /// A loop whose length the compiler cannot bound asks this every few thousand rounds, on the thread that runs it; true

@@ -12,7 +12,8 @@ struct Header {
   char magic[8];
   uint64_t bytes;
   uint64_t hash;
-  uint64_t lanes;
+  uint32_t lanes;
+  uint32_t is_uncertain;
 };
 static_assert(sizeof(Header) == 32);
 constexpr char kMagic[8] = {'i', 'r', 'u', 'k', 'a', 'o', 'b', '1'};
@@ -23,7 +24,7 @@ uint64_t hash(std::string_view bytes) { return llvm::xxh3_64bits(llvm::StringRef
 
 std::string pack_object(const PackedObject& packed) {
   const std::string_view object = packed.object;
-  Header header{{}, object.size(), hash(object), static_cast<uint64_t>(packed.lanes)};
+  Header header{{}, object.size(), hash(object), static_cast<uint32_t>(packed.lanes), packed.is_uncertain};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   std::string code(reinterpret_cast<const char*>(&header), sizeof(header));
   code += object;
@@ -36,10 +37,10 @@ std::optional<PackedObject> unpack_object(std::string_view code) {
   std::memcpy(&header, code.data(), sizeof(header));
   const std::string_view object = code.substr(sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.lanes < 1 || header.lanes > 64 ||
-      header.hash != hash(object)) {
+      header.is_uncertain > 1 || header.hash != hash(object)) {
     return {};
   }
-  return PackedObject{object, static_cast<int>(header.lanes)};
+  return PackedObject{object, static_cast<int>(header.lanes), header.is_uncertain == 1};
 }
 
 }  // namespace iruka::cpu_backend

@@ -7,10 +7,11 @@
 
 namespace iruka::cpu_backend {
 
-/// An object file, and how many elements its loops take at a time.
+/// An object file, how many elements its loops take at a time, and whether so many may be slower than one.
 struct PackedObject {
   std::string_view object;
   int lanes = 1;
+  bool is_uncertain = false;
 };
 
 std::string pack_object(const PackedObject& packed);

@@ -101,6 +101,7 @@ LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : st
   if (!result.error.empty()) throw DeviceError("load: the code cannot be linked: " + result.error);
   entry_ = reinterpret_cast<EntryFunction>(result.entry);
   lanes_ = packed->lanes;
+  is_uncertain_ = packed->is_uncertain;
 }
 
 LinkedObject::~LinkedObject() = default;

@@ -30,6 +30,7 @@ constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through
 constexpr double kLaneByLane = 6;  ///< to take a lane's operands out and put its result in
 constexpr double kHeavySide = 40;  ///< parts that may be worth jumping over
 constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.8;
+constexpr double kCertain = 0.6;
 
 /// What is done for W elements, one after the other and side by side.
 struct Cost {
@@ -110,6 +111,9 @@ class CostModel {
 
   /// In cycles.
   Cost estimate() const { return region_cycles(loop_.body_region).cycles; }
+
+  /// Whether lanes wait for others in a loop, or beside heavy work: how long depends on the data.
+  bool has_idle_lanes(const Region& region) const;
 
   /// Of LLVM's loop vectoriser in the scalar path, or a very large number where it may find an obstacle.
   double loop_vectoriser_cycles() const;
@@ -206,6 +210,20 @@ CostModel::RegionCost CostModel::region_cycles(const Region& region) const {
   result.cycles.scalar += result.parts.scalar / kScalarParts;
   result.cycles.vector += result.parts.vector / kVectorParts;
   return result;
+}
+
+bool CostModel::has_idle_lanes(const Region& region) const {
+  std::vector<bool> is_masked(region.nodes.size(), false);
+  for (unsigned k = 0; k < region.nodes.size(); ++k) {
+    const Node& node = region.nodes[k];
+    is_masked[k] = k > 0 && (is_masked[node.dominator] || analysis_.reach(node.block) == Reach::masked);
+    if (node.loop) {
+      if (is_masked[k] || analysis_.is_divergent(node.loop) || has_idle_lanes(loop_.region(node.loop))) return true;
+    } else if (is_masked[k] && block_parts(*node.block).vector > kHeavySide) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// A round takes as long as its work, or as what it hands on to the next takes to come about, unless other elements'
@@ -646,9 +664,10 @@ CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const 
                       const WidenTarget& target) {
   const CostModel model(loop, analysis, memory, target);
   const Cost cost = model.estimate();
-  CostEstimate result{std::min(cost.scalar, model.loop_vectoriser_cycles()), cost.vector, {}};
+  CostEstimate result{std::min(cost.scalar, model.loop_vectoriser_cycles()), cost.vector, {}, false};
   const double worth_it = loop.loop->isInnermost() ? kWorthItWithoutLoops : kWorthIt;
   if (result.vector > worth_it * result.scalar) result.why_not = explain(result, analysis.lanes());
+  result.is_uncertain = result.vector > kCertain * result.scalar || model.has_idle_lanes(loop.body_region);
   return result;
 }
 

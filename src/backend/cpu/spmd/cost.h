@@ -10,7 +10,8 @@ namespace iruka::cpu_backend::spmd {
 /// Estimated times of W elements, in about a processor's cycles.
 struct CostEstimate {
   double scalar = 0, vector = 0;
-  std::string why_not;  ///< empty where the lanes are worth it
+  std::string why_not;        ///< empty where the lanes are worth it
+  bool is_uncertain = false;  ///< the gain is small, or depends on data
 };
 
 CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,

@@ -153,6 +153,7 @@ class Vectoriser {
     if (request_.lanes == 0) {
       const CostEstimate cost = estimate(lane, analysis, memory, target);
       if (!cost.why_not.empty()) return {cost.why_not, place};
+      outcome_.is_uncertain |= cost.is_uncertain;
     }
     if (report_) report_->add(describe(lane, analysis, memory));
     outcome_.lanes = std::max(outcome_.lanes, lanes);
