@@ -52,6 +52,17 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const Co
   return outcome;
 }
 
+/// Some processors would rather have half of their widest registers used, and then LLVM hands a vector that fills one to a
+/// function in two. The math library expects it in one; and lanes gain by them.
+void use_whole_registers(llvm::Module& module, bool is_widened) {
+  const std::string bits = std::to_string(host().vector_bytes * 8);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("min-legal-vector-width", bits);
+    if (is_widened) function.addFnAttr("prefer-vector-width", bits);
+  }
+}
+
 /// A kernel is a function: objects with constructors and thread-local variables would need a runtime.
 bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnostics) {
   for (const llvm::GlobalVariable& variable : module.globals()) {
@@ -112,6 +123,7 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   if (report && output == Output::object) return {};  // it is complete; nobody runs the code
+  use_whole_registers(module, outcome.lanes > 1);
   optimize(module, *machine, options, /*is_widened=*/outcome.is_complete);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 
