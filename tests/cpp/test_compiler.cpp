@@ -477,6 +477,40 @@ TEST(Compiler, LoopsOfUnknownLengthStopWhenTold) {
   cpu_backend::set_cancel_poll(nullptr);
 }
 
+#ifdef __x86_64__
+// What a loop carries must outlive the question whether to stop, which changes every register that it may.
+bool answer_and_change_all_registers() {
+  asm volatile(
+      "xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%esi, %%esi\n xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, %%r9d\n"
+      "xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n pcmpeqd %%xmm0, %%xmm0\n pcmpeqd %%xmm1, %%xmm1\n pcmpeqd %%xmm15, %%xmm15"
+      ::: "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm15");
+  if (__builtin_cpu_supports("avx")) asm volatile("vzeroall" ::: "memory");
+  if (__builtin_cpu_supports("avx512bw")) {
+    asm volatile(
+        "vpternlogd $255, %%zmm16, %%zmm16, %%zmm16\n vpternlogd $255, %%zmm31, %%zmm31, %%zmm31\n"
+        "kxorq %%k0, %%k0, %%k0\n kxorq %%k1, %%k1, %%k1\n kxorq %%k2, %%k2, %%k2\n kxorq %%k3, %%k3, %%k3\n"
+        "kxorq %%k4, %%k4, %%k4\n kxorq %%k5, %%k5, %%k5\n kxorq %%k6, %%k6, %%k6\n kxorq %%k7, %%k7, %%k7" ::: "memory");
+  }
+  return false;
+}
+
+TEST(Compiler, PollsLeaveARunningLoopItsRegisters) {
+  const char* body =
+      "float p = a, q = 1, r = 2, s = 3, t = 4, u = 5; int c = 0; long long d = 1;"
+      "for (int k = 0; k < 300000 && p < 1e30f; ++k) {"
+      "  p = p * 0.5f + q; q = q * 0.25f + r; r = r * 0.5f - s; s = s * 0.125f + t; t = t * 0.75f - u * 0.5f; u = u * 0.5f + a;"
+      "  c += p > q; d = d * 3 + c; }"
+      "z = p + q + r + s + t + u + c + (d & 1023);";
+  std::vector<float> a(37);
+  for (size_t k = 0; k < a.size(); ++k) a[k] = static_cast<float>(k) * 0.25f;
+  const auto undisturbed = evaluate<float>(loop_text("float", "float", "float", body), a, a);
+  cpu_backend::set_cancel_poll(answer_and_change_all_registers);
+  const auto disturbed = evaluate<float>(loop_text("float", "float", "float", body), a, a);
+  cpu_backend::set_cancel_poll(nullptr);
+  EXPECT_EQ(undisturbed, disturbed);
+}
+#endif
+
 TEST(Compiler, TheFingerprintNamesTheCompilerAndTheProcessor) {
   const std::string& fingerprint = cpu_backend::compiler_fingerprint();
   EXPECT_NE(fingerprint.find("llvm 22."), std::string::npos) << fingerprint;

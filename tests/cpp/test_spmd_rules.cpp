@@ -250,6 +250,41 @@ TEST(SpmdRows, ConstantWidths) {
         [](int64_t n) { return operands(raw(quarters<float>(n, 1)), out<float>(n), out<int32_t>(n)); });
 }
 
+// Nothing keeps the dividend from being negative, or from wrapping on the way.
+TEST(SpmdRows, OffsetsOfTheBody) {
+  for (const int64_t offset : {int64_t{-5}, int64_t{-1000}, (int64_t{1} << 32) - 7, (int64_t{1} << 31) - 3,
+                               INT64_MAX - 3, INT64_MIN + 2, int64_t{1} << 40})
+    check({"int64 offset, int64 width", "int64 z, int64 w, int64 v"},
+          BODY((int64_t offset, int64_t width, int64_t& z, int64_t& w, int64_t& v),
+               {
+                 const int64_t place = (int64_t)((uint64_t)i + (uint64_t)offset);
+                 z = place / width * 100 + place % width;
+                 const int small = (int)place;
+                 w = (int64_t)(small / (int)width) * 100 + small % (int)width;
+                 const uint32_t positive = (uint32_t)place;
+                 v = (int64_t)(positive / (uint32_t)width) * 100 + positive % (uint32_t)width;
+               }),
+          [offset](int64_t code) {
+            const int64_t n = code % 1'000'000;
+            return operands(scalar(offset), scalar(code / 1'000'000), out<int64_t>(n), out<int64_t>(n), out<int64_t>(n));
+          },
+          widths_and_sizes(20));
+}
+
+TEST(SpmdRows, DivisorsOf128Bits) {
+  check({"float32 x, uint64 high, uint64 low", "int64 z"},
+        BODY((float x, uint64_t high, uint64_t low, int64_t& z),
+             {
+               unsigned __int128 width = (unsigned __int128)high << 64 | low;
+               z = (int64_t)((unsigned __int128)i / width) * 100 + (int64_t)((unsigned __int128)i % width) + (x > 0);
+             }),
+        [](int64_t rows) {
+          return operands(plain(quarters<float>(rows * 19, 1), {rows, 19}, every_third), scalar(uint64_t{1}),
+                          scalar(uint64_t{5}), plain(integers<int64_t>(rows * 19, 2, 0, 9), {rows, 19}, every_third));
+        },
+        {1, 2, 17});
+}
+
 TEST(SpmdRows, WidthsThatAreNone) {
   for (const int32_t width : {0, -1, -6})
     check({"int32 width", "int32 z, int64 w, int32 v"},

@@ -53,12 +53,13 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const Co
 }
 
 /// Some processors would rather have half of their widest registers used, and then LLVM hands a vector that fills one to a
-/// function in two. The math library expects it in one; and lanes gain by them.
-void use_whole_registers(llvm::Module& module, bool is_widened) {
+/// function in two. The math library expects it in one; and lanes gain by whole ones.
+void set_attributes(llvm::Module& module, bool is_widened) {
   const std::string bits = std::to_string(host().vector_bytes * 8);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("min-legal-vector-width", bits);
+    function.addFnAttr("probe-stack", "inline-asm");  // a frame must not step over the page that guards the stack
     if (is_widened) function.addFnAttr("prefer-vector-width", bits);
   }
 }
@@ -123,7 +124,7 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   if (report && output == Output::object) return {};  // it is complete; nobody runs the code
-  use_whole_registers(module, outcome.lanes > 1);
+  set_attributes(module, outcome.lanes > 1);
   optimize(module, *machine, options, /*is_widened=*/outcome.is_complete);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 

@@ -58,13 +58,15 @@ Host find_host() {
   host.triple = "x86_64-unknown-linux-gnu";
   host.processor = llvm::sys::getHostCPUName().str();
   const auto features = llvm::sys::getHostCPUFeatures();
+  const auto has = [&](const char* name) { return features.lookup(name); };
+  const bool avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
+  // Registers that saving_cancel_poll() does not save are not to be used: those of a part of AVX-512, and APX's.
+  const auto is_used = [&](llvm::StringRef name) { return avx512 ? name != "egpr" : name != "egpr" && !name.starts_with("avx512"); };
   for (const auto& feature : features) {
-    host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
+    host.features.push_back((feature.second && is_used(feature.first()) ? "+" : "-") + feature.first().str());
   }
   std::sort(host.features.begin(), host.features.end());
   for (const auto& feature : host.features) host.feature_list += (host.feature_list.empty() ? "" : ",") + feature;
-  const auto has = [&](const char* name) { return features.lookup(name); };
-  const bool avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
   host.vector_bytes = avx512 ? 64 : has("avx") ? 32 : 16;
   host.sleef = sleef_variant(has("fma"), has("avx"), has("avx2"), avx512, has("sse4.1"));
 

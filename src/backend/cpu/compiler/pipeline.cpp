@@ -24,6 +24,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/Reassociate.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -43,11 +44,6 @@ llvm::OptimizationLevel optimization_level(int level) {
 
 bool has_mask_registers() { return host().vector_bytes >= 64; }
 
-void add_own_passes(llvm::FunctionPassManager& passes) {
-  passes.addPass(HoistPass());
-  passes.addPass(CancelPass());
-  passes.addPass(LocalMemoryPass());
-}
 
 template <class... Pass>
 void add_loop_passes(llvm::FunctionPassManager& passes, bool use_memory_ssa, Pass... pass) {
@@ -57,7 +53,7 @@ void add_loop_passes(llvm::FunctionPassManager& passes, bool use_memory_ssa, Pas
 }
 
 /// Measured against LLVM's own pipeline: the lanes run as fast, and compile in half the time.
-llvm::FunctionPassManager lane_passes() {
+llvm::FunctionPassManager lane_passes(bool fast_math) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -65,6 +61,7 @@ llvm::FunctionPassManager lane_passes() {
   passes.addPass(llvm::JumpThreadingPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  if (fast_math) passes.addPass(llvm::ReassociatePass());
   add_loop_passes(passes, /*use_memory_ssa=*/true, llvm::LICMPass(llvm::LICMOptions()), llvm::LoopRotatePass(),
                   llvm::LICMPass(llvm::LICMOptions()), llvm::SimpleLoopUnswitchPass(/*NonTrivial=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
@@ -77,7 +74,8 @@ llvm::FunctionPassManager lane_passes() {
   add_loop_passes(passes, /*use_memory_ssa=*/true, llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass());
-  add_own_passes(passes);
+  passes.addPass(HoistPass());
+  passes.addPass(CancelPass());
   passes.addPass(llvm::VectorCombinePass());
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3)));
   passes.addPass(llvm::InstCombinePass());
@@ -117,7 +115,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   builder.crossRegisterProxies(loops, functions, components, modules);
 
   builder.registerVectorizerStartEPCallback(
-      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) { add_own_passes(passes); });
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(HoistPass());
+        passes.addPass(CancelPass());
+        passes.addPass(LocalMemoryPass());
+      });
   if (!has_mask_registers()) {
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::WideMaskPass(host().vector_bytes)));
@@ -127,7 +129,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
   if (is_widened && level != llvm::OptimizationLevel::O0) {
     llvm::ModulePassManager passes;
     passes.addPass(llvm::GlobalDCEPass());
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(lane_passes()));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(lane_passes(options.fast_math)));
     passes.run(module, modules);
     return;
   }

@@ -6,7 +6,7 @@
 #if defined(__x86_64__) && defined(__linux__)
 
 extern "C" {
-[[gnu::visibility("hidden"), gnu::used]] unsigned iruka_poll() { return iruka::cpu_backend::cancel_poll(); }
+[[gnu::visibility("hidden"), gnu::used]] unsigned iruka_poll() noexcept { return iruka::cpu_backend::cancel_poll(); }
 [[gnu::visibility("hidden")]] void iruka_saving_poll_16();
 [[gnu::visibility("hidden")]] void iruka_saving_poll_32();
 [[gnu::visibility("hidden")]] void iruka_saving_poll_64();
@@ -15,7 +15,7 @@ extern "C" {
 // The integer registers are those that a callee may change; of the vector registers it may change all.
 asm(R"(
   .macro iruka_saving_poll bytes, room
-  .text
+  .pushsection .text, "ax", @progbits
   .p2align 4
   .hidden iruka_saving_poll_\bytes
   .globl iruka_saving_poll_\bytes
@@ -54,6 +54,7 @@ iruka_saving_poll_\bytes:
   ret
   .cfi_endproc
   .size iruka_saving_poll_\bytes, . - iruka_saving_poll_\bytes
+  .popsection
   .endm
 
   .macro iruka_move way, instruction, register, offset
@@ -94,6 +95,12 @@ iruka_saving_poll_\bytes:
   iruka_saving_poll 16, 256
   iruka_saving_poll 32, 512
   iruka_saving_poll 64, 2112
+
+  .purgem iruka_saving_poll
+  .purgem iruka_move
+  .purgem iruka_vectors_16
+  .purgem iruka_vectors_32
+  .purgem iruka_vectors_64
 )");
 
 namespace iruka::cpu_backend {

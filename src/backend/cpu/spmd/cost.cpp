@@ -30,7 +30,7 @@ constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through
 constexpr double kLaneByLane = 6;  ///< to take a lane's operands out and put its result in
 constexpr double kHeavySide = 40;  ///< parts that may be worth jumping over
 constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.8;
-constexpr double kCertain = 0.6;
+constexpr double kCertain = 0.4;
 
 /// What is done for W elements, one after the other and side by side.
 struct Cost {

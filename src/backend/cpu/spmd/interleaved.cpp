@@ -65,7 +65,8 @@ class GroupSearch {
     access.size = static_cast<int64_t>(layout_.getTypeStoreSize(access.type).getFixedValue());
     // In arrays of fewer than 2^31 elements two indices that differ by a constant do so in 64 bits, too.
     access.address = take_apart(pointer, layout_, [&](const llvm::Value* cast) {
-      return analysis_.has_small_arrays() || analysis_.shape(cast).is_linear();
+      const bool is_wide = llvm::cast<llvm::CastInst>(cast)->getSrcTy()->getIntegerBitWidth() >= 32;
+      return (is_wide && analysis_.has_small_arrays()) || analysis_.shape(cast).is_linear();
     });
     // A lane's own memory lies otherwise than the addresses say.
     if (!has_vector_form(access.type, layout_) || memory_.layout_of(pointer)) return access;

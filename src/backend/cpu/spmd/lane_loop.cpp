@@ -75,7 +75,7 @@ Refusal check_call(const llvm::CallBase& call) {
   if (call.isInlineAsm()) return refuse("inline assembly has no vector form", call);
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) return refuse("a call through a pointer cannot be widened", call);
-  if (!callee->isDeclaration()) return refuse("a recursive function cannot be widened", call);
+  if (!callee->isDeclaration()) return refuse("a function that cannot be inlined (because it is recursive or variadic, say) cannot be widened", call);
   if (callee->isIntrinsic() && !call.getType()->isVoidTy()) return {};
   if (llvm::isa<llvm::MemIntrinsic>(call)) return refuse("a block of memory of unknown length is set or copied", call);
   return {};
@@ -138,7 +138,8 @@ Value* outside(Value* divisor, const LaneLoop& lane) {
   if (!is_extension) return nullptr;
   Value* source = outside(cast->getOperand(0), lane);
   if (!source) return nullptr;
-  // Pure, so that it may as well run before the loop.
+  // Pure, so that it may as well run before the loop, where what the flags promise need not hold.
+  cast->dropPoisonGeneratingAnnotations();
   cast->moveBefore(lane.preheader->getTerminator()->getIterator());
   return cast;
 }
@@ -203,7 +204,7 @@ RowSplit find_row_split(const LaneLoop& lane, int lanes) {
     if (!lane.contains(block)) continue;
     for (const Instruction& instruction : *block) {
       const Division division = as_division(instruction);
-      if (!division.opcode) continue;
+      if (!division.opcode || division.divisor->getType()->getIntegerBitWidth() > 64) continue;
       Value* offset = nullptr;
       unsigned bits = 64;
       const Value* root = without_casts(division.dividend, bits);

@@ -32,12 +32,13 @@ void LoopWriter::write_loops() {
   loop_.preheader->getTerminator()->eraseFromParent();
   build_.SetInsertPoint(loop_.preheader);
   const RowSplit& split = analysis_.split();
+  offset_ = split.offset ? settled(split.offset) : nullptr;
   if (!split.divisor) {
     write_range(loop_.begin, loop_.end, {});
     build_.CreateBr(loop_.exit);
     return;
   }
-  Value* divisor = build_.CreateSExtOrTrunc(split.divisor, build_.getInt64Ty());
+  Value* divisor = build_.CreateSExtOrTrunc(settled(split.divisor), build_.getInt64Ty());
   Value* is_possible = can_split(divisor);
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(is_possible);
   if (known && known->isOne()) {
@@ -52,13 +53,17 @@ void LoopWriter::write_loops() {
   build_.CreateBr(loop_.exit);
 }
 
-/// Very short rows leave most lanes idle; and every index must be what it seems in the type that is divided in.
+/// What branches are to depend on: poison must not.
+Value* LoopWriter::settled(Value* value) { return llvm::isa<llvm::Constant>(value) ? value : build_.CreateFreeze(value); }
+
+/// Short rows leave many lanes idle; and every index must be what it seems in the type that is divided in.
 Value* LoopWriter::can_split(Value* divisor) {
   const RowSplit& split = analysis_.split();
-  Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(std::max(lanes_ / 4, 1))));
-  if (has_small_index_) return result;
-  const auto index = [&](Value* counter) { return split.offset ? build_.CreateAdd(counter, split.offset) : counter; };
+  Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(std::max(3 * lanes_ / 4, 1))));
+  if (has_small_index_ && !offset_) return result;
+  const auto index = [&](Value* counter) { return offset_ ? build_.CreateAdd(counter, offset_) : counter; };
   result = build_.CreateAnd(result, build_.CreateICmpSGE(index(loop_.begin), build_.getInt64(0)));
+  result = build_.CreateAnd(result, build_.CreateICmpSGE(index(loop_.end), index(loop_.begin)));
   const int64_t largest = split.bits >= 64 ? INT64_MAX : (int64_t{1} << (split.bits - 1)) - 1;
   return build_.CreateAnd(result, build_.CreateICmpSLE(index(loop_.end), build_.getInt64(static_cast<uint64_t>(largest))));
 }
@@ -74,8 +79,7 @@ void LoopWriter::write_rows(Value* divisor) {
   begin->addIncoming(loop_.begin, before);
   build_.CreateCondBr(build_.CreateICmpSLT(begin, loop_.end), body, behind);
   build_.SetInsertPoint(body);
-  const RowSplit& split = analysis_.split();
-  Value* index = split.offset ? build_.CreateAdd(begin, split.offset) : begin;
+  Value* index = offset_ ? build_.CreateAdd(begin, offset_) : begin;
   Row row;
   row.quotient = build_.CreateUDiv(index, divisor);
   Value* remainder = build_.CreateSub(index, build_.CreateMul(row.quotient, divisor));
@@ -140,6 +144,7 @@ void LoopWriter::write_body(Value* counter, Value* mask, const Row& row) {
   BodyStart start;
   start.counter = counter;
   start.mask = mask;
+  start.is_rest = !is_written_once_;
   start.quotient = row.quotient;
   if (row.remainder_offset) start.remainder = build_.CreateAdd(counter, row.remainder_offset);
   Widener widener(loop_, memory_, analysis_, target_);

@@ -20,6 +20,7 @@ class LoopWriter {
     llvm::Value* quotient = nullptr;
     llvm::Value* remainder_offset = nullptr;  ///< the remainder is the counter plus this
   };
+  llvm::Value* settled(llvm::Value* value);
   llvm::Value* can_split(llvm::Value* divisor);
   void write_rows(llvm::Value* divisor);
   void write_range(llvm::Value* begin, llvm::Value* end, const Row& row);
@@ -38,6 +39,7 @@ class LoopWriter {
   const bool is_written_once_;  ///< for any mask, rather than for whole vectors and for the rest
   llvm::IRBuilder<> build_;
   const int lanes_;
+  llvm::Value* offset_ = nullptr;  ///< of the divided index from the counter, if any
   llvm::SmallVector<llvm::AllocaInst*, 64> slots_;
 };
 

@@ -104,9 +104,10 @@ Value* Widener::read_neighbours(const Access& access, Value* first, Value* mask)
 /// No masked load for elements this narrow. A vector that crosses no page can be read whole, as one of its lanes is active.
 Value* Widener::read_within_page(const Access& access, Value* first, Value* mask) {
   const uint64_t bytes = static_cast<uint64_t>(access.size) * lanes_;
-  const Value* object = llvm::getUnderlyingObject(access.pointer, /*MaxLookup=*/0);
+  llvm::SmallVector<const Value*, 4> objects;
+  llvm::getUnderlyingObjects(access.pointer, objects, nullptr, /*MaxLookup=*/0);
   Value* is_readable = nullptr;
-  if (llvm::isa<llvm::AllocaInst>(object) || llvm::isa<llvm::GlobalVariable>(object)) {
+  if (llvm::any_of(objects, [](const Value* object) { return llvm::isa<llvm::AllocaInst, llvm::GlobalVariable>(object); })) {
     // LLVM knows where these end.
     is_readable = build_.CreateICmpEQ(bits_of(mask), bits_of(nullptr));
   } else {
@@ -191,7 +192,7 @@ void Widener::write_neighbours(const Access& access, Value* lanes, Value* first,
   };
   const bool is_legal = target_.costs.isLegalMaskedStore(lanes->getType(), access.align, 0);
   // Without mask registers such a store costs about as much as one for each lane; the rest of a loop runs but once.
-  if (is_legal && (target_.has_mask_registers || mask == start_.mask)) return write_masked();
+  if (is_legal && (target_.has_mask_registers || (start_.is_rest && mask == start_.mask))) return write_masked();
   BasicBlock* whole = new_block("whole");
   BasicBlock* single = new_block("single");
   BasicBlock* behind = new_block("behind");

@@ -1,5 +1,6 @@
 #include "backend/cpu/spmd/prepare.h"
 
+#include "backend/cpu/spmd/lane_loop.h"
 #include "backend/cpu/spmd/private_memory.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -56,18 +57,26 @@ void forget_at_birth(llvm::Function& function) {
 }
 
 /// Takes what does not change out of the loops inside the body: the widener may put branches around a load, which would
-/// stay in the loop. Out of the loop over the elements nothing is taken.
+/// stay in the loop. Out of the loop over the elements, and those around it, nothing is taken.
 void hoist_invariants(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
-  if (llvm::all_of(loops, [](const llvm::Loop* loop) { return loop->isInnermost(); })) return;
+  llvm::SmallPtrSet<const llvm::Loop*, 8> around_elements;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (!call || !call->getCalledFunction() || call->getCalledFunction()->getName() != kMarkerName) continue;
+    for (const llvm::Loop* loop = loops.getLoopFor(call->getParent()); loop; loop = loop->getParentLoop()) {
+      around_elements.insert(loop);
+    }
+  }
+  llvm::SmallVector<llvm::Loop*, 8> all = loops.getLoopsInPreorder();
+  llvm::erase_if(all, [&](const llvm::Loop* loop) { return around_elements.contains(loop) || !loop->getLoopPreheader(); });
+  if (all.empty()) return;
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   auto& memory = analyses.getResult<llvm::MemorySSAAnalysis>(function).getMSSA();
   memory.ensureOptimizedUses();
   llvm::MemorySSAUpdater updater(&memory);
   llvm::OptimizationRemarkEmitter remarks(&function);
-  llvm::SmallVector<llvm::Loop*, 8> all = loops.getLoopsInPreorder();
   for (llvm::Loop* loop : llvm::reverse(all)) {
-    if (loop->isOutermost() || !loop->getLoopPreheader()) continue;
     llvm::ICFLoopSafetyInfo safety;
     safety.computeLoopSafetyInfo(loop);
     llvm::SinkAndHoistLICMFlags limits(/*IsSink=*/false, *loop, memory);

@@ -115,7 +115,7 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
   }
   switch (instruction.getOpcode()) {
     case Instruction::Load:
-      return all_uniform && !memory_.may_be_private(instruction.getOperand(0)) ? Shape::uniform() : Shape::varying();
+      return all_uniform && !instruction.isVolatile() && !memory_.may_be_private(instruction.getOperand(0)) ? Shape::uniform() : Shape::varying();
     case Instruction::Call: {
       const auto& call = llvm::cast<llvm::CallBase>(instruction);
       return all_uniform && !call.mayHaveSideEffects() && (call.doesNotAccessMemory() || call.onlyReadsMemory())

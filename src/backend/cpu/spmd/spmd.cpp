@@ -1,5 +1,6 @@
 #include "backend/cpu/spmd/spmd.h"
 
+#include "backend/cpu/compiler/cancel_pass.h"
 #include "backend/cpu/spmd/cost.h"
 #include "backend/cpu/spmd/describe.h"
 #include "backend/cpu/spmd/lane_loop.h"
@@ -17,7 +18,8 @@
 namespace iruka::cpu_backend::spmd {
 namespace {
 
-constexpr int64_t kLargestFrame = 256 << 10;
+/// Of one copy of the body, of which there are up to three. A thread may have been given a small stack.
+constexpr int64_t kLargestFrame = 64 << 10;
 /// Beyond this many instructions a body is written once, for any mask, which halves the time to compile it.
 constexpr size_t kLargeBody = 600;
 
@@ -97,7 +99,17 @@ class Vectoriser {
     }
     llvm::removeUnreachableBlocks(function);
     functions_.invalidate(function, llvm::PreservedAnalyses::none());
-    return all;
+    return all && !has_other_loops(function);
+  }
+
+  /// Loops of loop_prep and after_loop, which are left to LLVM's vectorisers.
+  bool has_other_loops(llvm::Function& function) {
+    const auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
+    return llvm::any_of(loops.getLoopsInPreorder(), [](const llvm::Loop* loop) {
+      if (!loop->isInnermost()) return false;
+      while (loop && !is_over_elements(*loop)) loop = loop->getParentLoop();
+      return !loop;
+    });
   }
 
   /// Straight bodies that LLVM's own vectoriser takes: it interleaves, and saves the time to read them twice.

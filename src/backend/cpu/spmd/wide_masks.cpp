@@ -7,6 +7,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 namespace iruka::cpu_backend::spmd {
 namespace {
@@ -24,8 +25,8 @@ bool is_mask(const llvm::Type* type) {
 bool is_logic(const Value* value) {
   const auto* instruction = llvm::dyn_cast<Instruction>(value);
   return instruction && is_mask(instruction->getType()) &&
-         (instruction->isBitwiseLogicOp() || llvm::isa<llvm::PHINode, llvm::FreezeInst, llvm::ShuffleVectorInst>(instruction) ||
-          (llvm::isa<llvm::SelectInst>(instruction)));
+         (instruction->isBitwiseLogicOp() ||
+          llvm::isa<llvm::PHINode, llvm::FreezeInst, llvm::ShuffleVectorInst, llvm::SelectInst>(instruction));
 }
 
 class MaskWidening {
@@ -77,7 +78,7 @@ class MaskWidening {
         const auto* compare = llvm::dyn_cast<llvm::CmpInst>(operand);
         if (!compare || !is_mask(compare->getType())) continue;
         const unsigned bits = compare->getOperand(0)->getType()->getScalarSizeInBits();
-        if (bits >= 8 && bits <= 64) ++votes[connected_.getLeaderValue(each)][bits];
+        if (bits == 8 || bits == 16 || bits == 32 || bits == 64) ++votes[connected_.getLeaderValue(each)][bits];
       }
     }
     for (Instruction* each : logic_) {
@@ -143,10 +144,6 @@ class MaskWidening {
     for (llvm::Use& use : llvm::make_early_inc_range(mask.uses())) {
       auto* user = llvm::cast<Instruction>(use.getUser());
       if (is_logic(user)) continue;
-      if (llvm::isa<llvm::SExtInst>(user) && user->getType() == lanes->getType()) {
-        user->replaceAllUsesWith(lanes);
-        continue;
-      }
       Value*& compare = narrowed[user->getParent()];
       if (!compare) {
         auto* made = llvm::dyn_cast<Instruction>(lanes);
@@ -171,6 +168,7 @@ class MaskWidening {
 }  // namespace
 
 llvm::PreservedAnalyses WideMaskPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
+  llvm::removeUnreachableBlocks(function);  // nothing there is rewritten
   return MaskWidening(function, vector_bytes_).run() ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 

@@ -28,6 +28,7 @@ struct WidenTarget {
 struct BodyStart {
   llvm::Value* counter = nullptr;    ///< of the first lane
   llvm::Value* mask = nullptr;       ///< <W x i1>; null: every lane
+  bool is_rest = false;              ///< runs but once behind whole vectors
   llvm::Value* quotient = nullptr;   ///< where rows are split: counter / divisor, 64 bits
   llvm::Value* remainder = nullptr;  ///< counter % divisor of the first lane, 64 bits
 };
