@@ -53,7 +53,7 @@ class LoopPlan {
   // The loops around one that is marked parallel are the emitter's, as is what lies beside it: the thread pool gives
   // them few rounds at a time. The user's begin inside it.
   void visit(Loop* loop, bool user) {
-    user |= is_over_elements(*loop);
+    user |= is_parallel(*loop);
     const bool poll = user && must_poll(*loop);
     if (poll) polled.push_back(loop);
     for (Loop* inner : *loop) {
@@ -95,8 +95,11 @@ class LoopPlan {
     return weight;
   }
 
+  static bool is_parallel(const Loop& loop) {
+    return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") || llvm::findOptionMDForLoop(&loop, kLaneLoopMetadata);
+  }
   static bool has_parallel_loop(const Loop& loop) {
-    return llvm::any_of(loop, [](const Loop* inner) { return is_over_elements(*inner) || has_parallel_loop(*inner); });
+    return llvm::any_of(loop, [](const Loop* inner) { return is_parallel(*inner) || has_parallel_loop(*inner); });
   }
 
   llvm::LoopInfo& loops_;
@@ -192,10 +195,6 @@ class Polls {
 };
 
 }  // namespace
-
-bool is_over_elements(const llvm::Loop& loop) {
-  return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") || llvm::findOptionMDForLoop(&loop, kLaneLoopMetadata);
-}
 
 llvm::PreservedAnalyses CancelPass::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);

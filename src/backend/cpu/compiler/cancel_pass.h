@@ -3,17 +3,10 @@
 
 #include "llvm/IR/PassManager.h"
 
-namespace llvm {
-class Loop;
-}
-
 namespace iruka::cpu_backend {
 
 /// Marks a loop over elements, or over rows of them, that the SPMD vectoriser wrote.
 inline constexpr const char* kLaneLoopMetadata = "iruka.lane_loop";
-
-/// Whether the emitter or the vectoriser wrote the loop, to go through elements.
-bool is_over_elements(const llvm::Loop& loop);
 
 /// A loop polls for cancellation, and returns from the function when told to, where its length cannot be computed, where
 /// it holds a loop that is not known to be short, and where it calls a function of the text. One count of rounds runs

@@ -125,7 +125,7 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   if (report && output == Output::object) return {};  // it is complete; nobody runs the code
   set_attributes(module, outcome.lanes > 1);
-  optimize(module, *machine, options, /*is_widened=*/outcome.is_complete);
+  optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
 
   llvm::SmallString<0> code;

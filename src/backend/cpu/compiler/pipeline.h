@@ -14,8 +14,8 @@ namespace iruka::cpu_backend {
 /// The functions that the optimiser may make calls to, with their vector forms.
 const llvm::TargetLibraryInfoImpl& library_info();
 
-/// LLVM's own pipeline of the level that the options ask for; for widened loops, whose scalar form was simplified already
-/// and which no vectoriser is to touch, the fewer passes that still find something: it takes half the time.
+/// LLVM's own pipeline of the level that the options ask for. Where loops were widened, the fewer passes that still find
+/// something, which takes half the time: the scalar form was simplified already, and LLVM's vectorisers fail on vectors.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, bool is_widened);
 
 }  // namespace iruka::cpu_backend

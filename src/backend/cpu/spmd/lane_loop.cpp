@@ -3,6 +3,7 @@
 #include "backend/cpu/compiler/guard_pass.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -145,6 +146,19 @@ Value* outside(Value* divisor, const LaneLoop& lane) {
 }
 
 }  // namespace
+
+MarkedLoops find_marked_loops(const llvm::Function& function, const llvm::LoopInfo& loops) {
+  MarkedLoops marked;
+  for (const Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee || callee->getName() != kMarkerName) continue;
+    const llvm::Loop* loop = loops.getLoopFor(call->getParent());
+    if (loop) marked.over_elements.insert(loop);
+    for (; loop; loop = loop->getParentLoop()) marked.around.insert(loop);
+  }
+  return marked;
+}
 
 Refusal find_lane_loop(llvm::CallInst& marker, llvm::LoopInfo& loops, llvm::DominatorTree& dominators, LaneLoop& lane) {
   lane.loops = &loops;

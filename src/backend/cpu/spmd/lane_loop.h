@@ -12,6 +12,12 @@ namespace iruka::cpu_backend::spmd {
 /// The call by which the emitter's text marks a loop whose rounds are elements; its argument is a sum of LaneLoopFlag.
 inline constexpr const char* kMarkerName = "iruka_lane_loop";
 
+struct MarkedLoops {
+  llvm::SmallPtrSet<const llvm::Loop*, 4> over_elements;  ///< those that hold a marker
+  llvm::SmallPtrSet<const llvm::Loop*, 8> around;         ///< these, and all around them
+};
+MarkedLoops find_marked_loops(const llvm::Function& function, const llvm::LoopInfo& loops);
+
 /// Why a loop stays scalar, and where.
 struct Refusal {
   std::string reason;  ///< empty: it does not

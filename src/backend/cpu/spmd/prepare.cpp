@@ -60,16 +60,9 @@ void forget_at_birth(llvm::Function& function) {
 /// stay in the loop. Out of the loop over the elements, and those around it, nothing is taken.
 void hoist_invariants(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
-  llvm::SmallPtrSet<const llvm::Loop*, 8> around_elements;
-  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    if (!call || !call->getCalledFunction() || call->getCalledFunction()->getName() != kMarkerName) continue;
-    for (const llvm::Loop* loop = loops.getLoopFor(call->getParent()); loop; loop = loop->getParentLoop()) {
-      around_elements.insert(loop);
-    }
-  }
+  const MarkedLoops marked = find_marked_loops(function, loops);
   llvm::SmallVector<llvm::Loop*, 8> all = loops.getLoopsInPreorder();
-  llvm::erase_if(all, [&](const llvm::Loop* loop) { return around_elements.contains(loop) || !loop->getLoopPreheader(); });
+  llvm::erase_if(all, [&](const llvm::Loop* loop) { return marked.around.contains(loop) || !loop->getLoopPreheader(); });
   if (all.empty()) return;
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   auto& memory = analyses.getResult<llvm::MemorySSAAnalysis>(function).getMSSA();

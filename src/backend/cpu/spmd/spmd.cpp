@@ -1,6 +1,5 @@
 #include "backend/cpu/spmd/spmd.h"
 
-#include "backend/cpu/compiler/cancel_pass.h"
 #include "backend/cpu/spmd/cost.h"
 #include "backend/cpu/spmd/describe.h"
 #include "backend/cpu/spmd/lane_loop.h"
@@ -72,10 +71,10 @@ class Vectoriser {
   Outcome run() {
     describe_marker(*module_.getFunction(kMarkerName));
     inline_everything(module_, modules_);
-    outcome_.is_complete = true;
     for (llvm::Function& function : module_) {
-      if (has_marker(function) && !run(function)) outcome_.is_complete = false;
+      if (has_marker(function)) run(function);
     }
+    outcome_.is_uncertain &= outcome_.lanes > 1;
     return outcome_;
   }
 
@@ -84,30 +83,28 @@ class Vectoriser {
     return llvm::any_of(find_markers(module_), [&](const llvm::CallInst* call) { return call->getFunction() == &function; });
   }
 
-  bool run(llvm::Function& function) {
+  void run(llvm::Function& function) {
     simplify(function, functions_);
-    if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return false;
+    if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return;
     make_ready(function, functions_);
-    bool all = true;
+    outcome_.is_uncertain |= request_.lanes == 0 && has_other_loops(function);
     for (llvm::CallInst* marker : find_markers(module_)) {
       if (marker->getFunction() != &function) continue;
       Refusal refusal = run(*marker);
       functions_.invalidate(function, llvm::PreservedAnalyses::none());
-      if (!refusal) continue;
-      all = false;
-      tell(refusal);
+      if (refusal) tell(refusal);
     }
     llvm::removeUnreachableBlocks(function);
     functions_.invalidate(function, llvm::PreservedAnalyses::none());
-    return all && !has_other_loops(function);
   }
 
-  /// Loops of loop_prep and after_loop, which are left to LLVM's vectorisers.
+  /// Whether loop_prep or after_loop have loops, which no vectoriser sees once the body is widened.
   bool has_other_loops(llvm::Function& function) {
     const auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
-    return llvm::any_of(loops.getLoopsInPreorder(), [](const llvm::Loop* loop) {
-      if (!loop->isInnermost()) return false;
-      while (loop && !is_over_elements(*loop)) loop = loop->getParentLoop();
+    const MarkedLoops marked = find_marked_loops(function, loops);
+    return llvm::any_of(loops.getLoopsInPreorder(), [&](const llvm::Loop* loop) {
+      if (marked.around.contains(loop)) return false;
+      while (loop && !marked.over_elements.contains(loop)) loop = loop->getParentLoop();
       return !loop;
     });
   }

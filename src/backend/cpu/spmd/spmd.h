@@ -20,7 +20,6 @@ struct Request {
 };
 
 struct Outcome {
-  bool is_complete = false;   ///< every marked loop was widened: no other vectoriser has work left
   int lanes = 1;              ///< the most of any loop
   bool is_uncertain = false;  ///< only a measurement can tell whether the lanes are worth it
 };

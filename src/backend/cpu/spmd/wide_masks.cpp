@@ -168,8 +168,8 @@ class MaskWidening {
 }  // namespace
 
 llvm::PreservedAnalyses WideMaskPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-  llvm::removeUnreachableBlocks(function);  // nothing there is rewritten
-  return MaskWidening(function, vector_bytes_).run() ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  const bool has_shrunk = llvm::removeUnreachableBlocks(function);  // nothing there would be rewritten
+  return MaskWidening(function, vector_bytes_).run() || has_shrunk ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace iruka::cpu_backend::spmd
