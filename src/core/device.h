@@ -72,12 +72,13 @@ class LoadedProgram {
   virtual bool is_uncertain() const { return false; }
 };
 
-/// What a launch runs over: the entry is called with ranges [begin, end) that cover [0, count) once.
+/// What a launch runs over: the entry is called with ranges that cover [begin, begin + count) once.
 struct LaunchRange {
   int64_t count = 0;
   int64_t align = 1;  ///< ranges begin at multiples of this
   int64_t grain = 1;  ///< fewer units than this are not worth another thread
   bool counts_elements = true;  ///< else a unit is a larger piece of work
+  int64_t begin = 0;  ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
 };
 
 /// What a device tells the emitter.

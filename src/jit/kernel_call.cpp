@@ -4,8 +4,6 @@
 #include <chrono>
 #include <limits>
 
-#include "jit/specialise.h"
-
 namespace iruka::jit {
 namespace {
 
@@ -17,6 +15,22 @@ constexpr double kUnknownGrain = 16;
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
 /// Calls that take this long are always measured: the clock is nothing beside them.
 constexpr double kAlwaysMeasured = 100'000;
+/// Elements in the longest vectors that there are.
+constexpr int64_t kMostLanes = 64;
+
+/// Threads that share a launch.
+int threads_for(const LaunchRange& range) {
+  return range.count <= range.grain ? 1 : static_cast<int>(std::min<int64_t>(thread_count(), range.count));
+}
+
+class Stopwatch {
+ public:
+  double nanoseconds() const { return std::chrono::duration<double, std::nano>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start_ = Clock::now();
+};
 
 std::string list_shapes(const KernelText& text, std::span<const Argument> arguments) {
   std::string list;
@@ -364,6 +378,36 @@ double KernelCall::measured_ratio() const {
   return jit::measured_ratio(*found, may_fix(integers) ? integers : kNoValues);
 }
 
+/// All of the call by the side whose turn it is; where it is long, by the lanes but for the slices.
+void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range,
+                              double cost) const {
+  Trial& trial = *choice.seat;
+  const int threads = threads_for(range);
+  const int64_t step = std::max(range.align, range.counts_elements ? kMostLanes : 1);
+  const Slices slices(range.count, step, threads, cost / threads);
+  if (slices.pairs == 0) {
+    const Stopwatch time;
+    trial.program().launch(block, range, stream_);
+    return trial.add(time.nanoseconds(), range.count);
+  }
+  const int64_t all = range.count;
+  const auto launch = [&](const Program& program, int64_t end) {
+    range.count = end - range.begin;
+    program.launch(block, range, stream_);
+    range.begin = end;
+  };
+  for (int64_t pair = 0; pair < slices.pairs; ++pair) {
+    launch(*choice.program, slices.begin(pair));
+    trial.begin_pair();
+    for (int slice = 0; slice < 2; ++slice) {
+      const Stopwatch time;
+      launch(trial.program(), range.begin + slices.units);
+      trial.add_slice(time.nanoseconds(), slices.units);
+    }
+  }
+  launch(*choice.program, all);
+}
+
 std::vector<Array> KernelCall::run() {
   ArgumentBlock block;
   IntegerValues integers;
@@ -378,24 +422,24 @@ std::vector<Array> KernelCall::run() {
 
   const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
   const bool may_vary = !values.empty() || made.program->is_uncertain();
-  const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get(), nullptr, nullptr};
+  const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
   const uint32_t calls = made.calls.fetch_add(1, std::memory_order_relaxed);
-  const bool is_long = unit_cost * static_cast<double>(units) > kAlwaysMeasured;
-  const bool always = choice.seat || is_long || calls < kMeasuredCalls;
+  const double cost = unit_cost * static_cast<double>(units);
+  if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
+    run_in_trial(choice, block.bytes(), range, cost);
+    note_trial(kernel_, made, choice);
+    return std::move(outputs_);
+  }
+  const bool always = cost > kAlwaysMeasured || calls < kMeasuredCalls;
   if (!always && calls % kMeasureEvery != 0) {
     choice.program->launch(block.bytes(), range, stream_);
     return std::move(outputs_);
   }
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch time;
   choice.program->launch(block.bytes(), range, stream_);
-  const double elapsed = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-  if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
-    note_trial(kernel_, made, choice, elapsed, units);
-    return std::move(outputs_);
-  }
-  const double threads = units <= range.grain ? 1 : std::min<double>(thread_count(), static_cast<double>(units));
-  made.nanoseconds_per_unit.store(static_cast<float>(std::max(elapsed * threads / static_cast<double>(units), 1e-3)),
-                                  std::memory_order_relaxed);
+  const double elapsed = time.nanoseconds();
+  const double cost_now = elapsed * threads_for(range) / static_cast<double>(units);
+  made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);
   if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
   return std::move(outputs_);
 }

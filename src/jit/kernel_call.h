@@ -7,6 +7,7 @@
 
 #include "core/layout.h"
 #include "jit/kernel_state.h"
+#include "jit/specialise.h"
 
 namespace iruka::jit {
 
@@ -50,6 +51,7 @@ class KernelCall {
   int64_t unit_count() const;
 
   Specialisation& specialisation() const;
+  void run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range, double cost) const;
   bool may_fix(const IntegerValues& integers) const { return kernel_.may_fix_values && !integers.empty(); }
 
   ElementwiseKernel::State& kernel_;

@@ -20,9 +20,6 @@ namespace {
 // the same values in at least two calls; kernels whose values keep changing stop asking after a few variants.
 constexpr double kHotNanoseconds = 20e6;
 constexpr size_t kMostVariants = 8;
-// Calls with the same values take about the same time; where values change, more of them have to be compared.
-constexpr size_t kFewestSamples = 2, kMostSamples = 16;
-constexpr size_t kFewestOfAnyValues = 16, kMostOfAnyValues = Trial::kMostSamples;
 
 /// Publishing is rare, so one mutex serves all kernels.
 std::mutex& publishing() {
@@ -91,17 +88,10 @@ struct Job {
   std::shared_ptr<Trial> make_trial(const std::shared_ptr<const Program>& program, ProgramSource source) const {
     source.options.push_back("--lanes=1");
     try {
-      auto rival = compile(source, KernelEvent::Kind::rival);
-      const bool is_for_any = values.empty() && has_integers();
-      return std::make_shared<Trial>(program, std::move(rival), is_for_any ? kFewestOfAnyValues : kFewestSamples,
-                                     is_for_any ? kMostOfAnyValues : kMostSamples);
+      return std::make_shared<Trial>(program, compile(source, KernelEvent::Kind::rival));
     } catch (...) {
       return nullptr;
     }
-  }
-
-  bool has_integers() const {
-    return std::any_of(signature.operands, signature.operands + signature.operand_count, holds_integer);
   }
 };
 
@@ -220,10 +210,8 @@ std::optional<IntegerValues> add_heat(Specialisation& specialisation, const Inte
 
 Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units) {
   const Variant* variant = find_variant_or_general(specialisation, values);
-  if (!variant) return {specialisation.program.get(), nullptr, nullptr};
-  Trial::Seat seat = variant->trial ? variant->trial->enter(units) : nullptr;
-  const Program* program = seat ? &seat->program() : variant->program.get();
-  return {program, variant, std::move(seat)};
+  if (!variant) return {specialisation.program.get()};
+  return {variant->program.get(), variant, variant->trial ? variant->trial->enter(units) : nullptr};
 }
 
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
@@ -238,9 +226,8 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
     specialisation.variant_pending.store(false);
 }
 
-void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice,
-                double nanoseconds, int64_t units) {
-  auto verdict = choice.seat->add(nanoseconds, units);
+void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice) {
+  auto verdict = choice.seat->verdict();
   if (!verdict) return;
   publish(specialisation, {choice.variant->values, std::move(verdict->program), nullptr, verdict->lanes_per_scalar});
   const bool is_scalar = Trial::is_scalar_faster(verdict->lanes_per_scalar);

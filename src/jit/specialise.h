@@ -10,7 +10,7 @@ namespace iruka::jit {
 struct Choice {
   const Program* program;
   const Variant* variant = nullptr;
-  Trial::Seat seat;  ///< not null: the call has to be timed and told to note_trial()
+  Trial::Seat seat = nullptr;  ///< not null: the call is measured, then note_trial() is told
 };
 
 /// The program for a call with `values` over `units`: the variant for them, or the generic one.
@@ -21,9 +21,8 @@ Choice choose_program(const Specialisation& specialisation, const IntegerValues&
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
                const IntegerValues& values, double nanoseconds);
 
-/// Adds the time of a call that had a seat in its variant's trial.
-void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice,
-                double nanoseconds, int64_t units);
+/// For the end of a call that had a seat in its variant's trial: has the winner run from now on, if there is one.
+void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice);
 
 /// Time of the lanes over that of the scalar path for calls with `values`, 0 where that was not measured.
 double measured_ratio(const Specialisation& specialisation, const IntegerValues& values);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace iruka::jit {
 namespace {
@@ -14,10 +15,24 @@ constexpr double kShortestSample = 50'000;
 constexpr int64_t kLikeness = 2;
 /// So many calls unlike the usual ones, and theirs is the usual size.
 constexpr int kMostUnusual = 16;
-/// Either wins clearly by so much: then half of the samples suffice, or fewer that took so long.
-constexpr double kClearMargin = 1.5, kLongTrial = 200e6;
+/// Either wins clearly by so much: then half of the turns suffice, or fewer that took so long.
+constexpr double kClearMargin = 1.5, kLongTrial = 100e6;
+constexpr size_t kFewestRatios = 3;
+// A whole call by the slower side would be felt from here on. A slice takes several times as long as threads to wake.
+constexpr double kLongCall = 10e6, kSlice = 100e3;
+/// Steps for each thread, so that a slice is shared as evenly as the whole call.
+constexpr double kShare = 4;
 
 }  // namespace
+
+// The longer the call, the more pairs and the smaller their part of it: each side has 2 % of 10 ms, 0.1 % of a second.
+Slices::Slices(int64_t count, int64_t step, int threads, double nanoseconds) : count(count), step(step) {
+  if (nanoseconds < kLongCall) return;
+  const auto all = static_cast<double>(count), aligned = static_cast<double>(step);
+  const double wanted = std::max(all * kSlice / nanoseconds, kShare * threads * aligned);
+  units = static_cast<int64_t>(std::ceil(wanted / aligned)) * step;
+  pairs = static_cast<int64_t>(std::cbrt(count / units / 8));
+}
 
 Trial::Seat Trial::enter(int64_t units) {
   const pid_t self = getpid();
@@ -40,34 +55,46 @@ bool Trial::is_usual(int64_t units) {
 }
 
 /// By turns as in the sequence of Thue and Morse, 0110 1001, so that data that comes by turns as well favours neither.
-size_t Trial::side() const { return std::popcount(progress_.samples) % 2; }
+size_t Trial::side() const { return std::popcount(progress_.turns) % 2; }
 
-/// The lower quartile: other programs on the machine add to a time and never take away.
-double Trial::usual_time(size_t side) const {
-  std::array<double, kMostSamples> times = progress_.times[side];
-  const size_t count = progress_.samples / 2;
-  double* const quartile = times.data() + (count - 1) / 4;
-  std::nth_element(times.data(), quartile, times.data() + count);
-  return *quartile;
+void Trial::Progress::add(size_t side, double nanoseconds, int64_t units) {
+  sums[side].nanoseconds += nanoseconds;
+  sums[side].units += static_cast<double>(units);
+  all_nanoseconds += nanoseconds;
+}
+
+void Trial::add(double nanoseconds, int64_t units) {
+  const size_t now = side();
+  progress_.add(now, nanoseconds, units);
+  if (progress_.sums[now].nanoseconds >= kShortestSample) ++progress_.turns;
+}
+
+void Trial::add_slice(double nanoseconds, int64_t units) {
+  progress_.add(side(), nanoseconds, units);
+  ++progress_.turns;
+}
+
+/// The median: other programs on the machine disturb a few comparisons.
+double Trial::usual_ratio() const {
+  auto ratios = progress_.ratios;
+  double* const median = ratios.data() + (progress_.ratio_count - 1) / 2;
+  std::nth_element(ratios.data(), median, ratios.data() + progress_.ratio_count);
+  return *median;
 }
 
 bool Trial::is_enough(double ratio) const {
-  const size_t count = progress_.samples / 2;
+  if (progress_.ratio_count < kFewestRatios) return false;
+  if (progress_.turns >= kMostTurns) return true;
   const bool is_clear = ratio > kClearMargin || ratio * kClearMargin < 1;
-  if (count < fewest_ || !is_clear) return count == most_;
-  return 2 * count >= most_ || progress_.all_nanoseconds > kLongTrial;
+  return is_clear && (progress_.turns >= kMostTurns / 2 || progress_.all_nanoseconds > kLongTrial);
 }
 
-std::optional<Trial::Verdict> Trial::add(double nanoseconds, int64_t units) {
-  progress_.all_nanoseconds += nanoseconds;
-  progress_.nanoseconds += nanoseconds;
-  progress_.units += static_cast<double>(units);
-  if (progress_.nanoseconds < kShortestSample) return {};
-  progress_.times[side()][progress_.samples / 2] = progress_.nanoseconds / progress_.units;
-  progress_.nanoseconds = progress_.units = 0;
-  // Each pair of turns has both sides.
-  if (++progress_.samples % 2 != 0) return {};
-  const double ratio = usual_time(0) / usual_time(1);
+std::optional<Trial::Verdict> Trial::verdict() {
+  const auto& [lanes, scalar] = progress_.sums;
+  if (std::min(lanes.nanoseconds, scalar.nanoseconds) < kShortestSample) return {};
+  progress_.ratios[progress_.ratio_count++] = lanes.nanoseconds / lanes.units / (scalar.nanoseconds / scalar.units);
+  progress_.sums[0] = progress_.sums[1] = {};
+  const double ratio = usual_ratio();
   if (!is_enough(ratio)) return {};
   progress_.is_over = true;
   return Verdict{programs_[is_scalar_faster(ratio) ? 1 : 0], ratio, progress_.all_nanoseconds * 1e-6};

@@ -1,4 +1,4 @@
-// A trial of two programs that compute the same: calls take turns between them until the faster one is known.
+// A trial of two programs that compute the same: they take turns until the faster one is known.
 #pragma once
 
 #include <sys/types.h>
@@ -12,15 +12,25 @@
 
 namespace iruka::jit {
 
+/// Where both sides run in a long call: pairs of adjacent slices, spread over it because data differ by place.
+struct Slices {
+  /// For a call over `count` units that takes the lanes so long. Slices begin at multiples of `step`.
+  Slices(int64_t count, int64_t step, int threads, double nanoseconds);
+  /// Where the first of the two begins.
+  int64_t begin(int64_t pair) const { return count / (2 * pairs) * (2 * pair + 1) / step * step; }
+
+  int64_t count, step;
+  int64_t units = 0;  ///< of a slice
+  int64_t pairs = 0;  ///< none: one side runs the whole call
+};
+
 class Trial {
  public:
-  static constexpr size_t kMostSamples = 32;
   /// The scalar path has to win by 5 %.
   static bool is_scalar_faster(double lanes_per_scalar) { return lanes_per_scalar > 1.05; }
 
-  /// Compares `most` samples (at most kMostSamples) of each program, or `fewest` of long calls where the case is clear.
-  Trial(std::shared_ptr<const Program> lanes, std::shared_ptr<const Program> scalar, size_t fewest, size_t most)
-      : programs_{std::move(lanes), std::move(scalar)}, fewest_(fewest), most_(most) {}
+  Trial(std::shared_ptr<const Program> lanes, std::shared_ptr<const Program> scalar)
+      : programs_{std::move(lanes), std::move(scalar)} {}
 
   struct Leave {
     void operator()(Trial* trial) const { trial->seated_.store(0, std::memory_order_release); }
@@ -32,33 +42,44 @@ class Trial {
 
   // For the call that has the seat.
   const Program& program() const { return *programs_[side()]; }
+  /// Adds the time of a whole call.
+  void add(double nanoseconds, int64_t units);
+  /// The next two slices are a pair, whatever a whole or a cancelled call has left.
+  void begin_pair() { progress_.turns += progress_.turns % 2; }
+  void add_slice(double nanoseconds, int64_t units);
   struct Verdict {
     std::shared_ptr<const Program> program;
     double lanes_per_scalar;  ///< time of the lanes over that of the scalar path
-    double milliseconds;      ///< that calls were measured for
+    double milliseconds;      ///< that were measured
   };
-  /// Adds the time of the call; the verdict once there is one, which ends the trial.
-  std::optional<Verdict> add(double nanoseconds, int64_t units);
+  /// For the end of a call: the verdict once there is one, which ends the trial.
+  std::optional<Verdict> verdict();
 
  private:
+  static constexpr size_t kMostTurns = 32;
+  struct Sum {
+    double nanoseconds = 0, units = 0;
+  };
   /// Plain numbers, so that a child of fork may find it half written.
   struct Progress {
-    int64_t usual_units = 0;                         ///< of the calls that are compared
-    int unusual_calls = 0;                           ///< since the last that was like the others
-    double nanoseconds = 0, units = 0;               ///< of the sample under way
-    std::array<double, kMostSamples> times[2] = {};  ///< for a unit; of the lanes, of the scalar path
-    size_t samples = 0;                              ///< of both
+    int64_t usual_units = 0;  ///< of the calls that are compared
+    int unusual_calls = 0;    ///< since the last that was like the others
+    size_t turns = 0;
+    Sum sums[2];                                     ///< of the comparison under way; of the lanes, of the scalar path
+    std::array<double, kMostTurns / 2> ratios = {};  ///< of comparisons: time of the lanes over that of the scalar path
+    size_t ratio_count = 0;
     double all_nanoseconds = 0;
     bool is_over = false;
+
+    void add(size_t side, double nanoseconds, int64_t units);
   };
 
   size_t side() const;
   bool is_usual(int64_t units);
-  double usual_time(size_t side) const;
+  double usual_ratio() const;
   bool is_enough(double ratio) const;
 
   const std::shared_ptr<const Program> programs_[2];
-  const size_t fewest_, most_;
   std::atomic<pid_t> seated_{0};  ///< the process whose thread has the seat
   Progress progress_;             ///< belongs to who has the seat
 };

@@ -230,6 +230,14 @@ TEST_F(Interrupts, StopALongLoop) {
   }
 }
 
+TEST_F(Interrupts, StopLoopsThatGoOn) {
+  const auto sleep = [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
+  const auto run = [&](bool goes_on) { ThreadPool::instance().run(1, 1, sleep, goes_on); };
+  for (int loop = 0; loop < 20; ++loop) run(false);
+  EXPECT_EQ(checks, 0) << "short ones";
+  EXPECT_THROW(for (int loop = 0; loop < 1000; ++loop) run(true), Interrupted);
+}
+
 TEST_F(Interrupts, StopEndlessKernels) {
   const auto compiled = cpu().compile(test::program(test::loop_text("int", "int", "int", "while (true) { z = z * 3 + 1; }")));
   ASSERT_TRUE(compiled.ok) << test::errors(compiled.diagnostics);
@@ -313,6 +321,21 @@ TEST(CpuDevice, GrainCountsUnits) {
     covered = end;
   }
   EXPECT_EQ(covered, 100 * 1024);
+}
+
+TEST(CpuDevice, LaunchesOverAPart) {
+  const Threads use(2);
+  const auto compiled = cpu().compile(test::program(
+      "extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) {"
+      "  for (long k = begin; k < end; ++k) ++(*(int* const*)block)[k]; }"));
+  const auto program = cpu().load(compiled.code, "iruka_entry");
+  for (const int64_t grain : {1, 100'000}) {  // on the pool, and directly
+    std::vector<int> runs(10'000), expected(10'000);
+    std::fill(expected.begin() + 2048, expected.begin() + 7001, 1);
+    int* const block = runs.data();
+    cpu().launch(*program, std::as_bytes(std::span(&block, 1)), {4953, 1024, grain, true, 2048}, nullptr);
+    EXPECT_EQ(runs, expected);
+  }
 }
 
 TEST(CpuDevice, CopiesAndFillsOfAnySize) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "iruka/iruka.h"
@@ -172,44 +173,52 @@ class TrialByNumbers : public ::testing::Test {
  protected:
   std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr),
                                       scalar = std::make_shared<jit::Program>(default_device(), nullptr);
-  jit::Trial trial{lanes, scalar, 2, 4};
+  jit::Trial trial{lanes, scalar};
 
+  struct Outcome {
+    std::shared_ptr<const jit::Program> program;
+    double lanes_per_scalar;
+    int calls;
+  };
   /// Calls of `units` that take so long for a unit, until there is a verdict.
-  std::optional<jit::Trial::Verdict> run(double lanes_time, double scalar_time, int64_t units, int most_calls) {
+  std::optional<Outcome> run(double lanes_time, double scalar_time, int64_t units, int most_calls) {
     for (int call = 0; call < most_calls; ++call) {
       const auto seat = trial.enter(units);
       if (!seat) continue;
       const double time = &seat->program() == lanes.get() ? lanes_time : scalar_time;
-      if (auto verdict = seat->add(time * static_cast<double>(units), units)) return verdict;
+      seat->add(time * static_cast<double>(units), units);
+      if (const auto verdict = seat->verdict()) return Outcome{verdict->program, verdict->lanes_per_scalar, call + 1};
     }
     return {};
   }
 };
 
 TEST_F(TrialByNumbers, TheScalarPathHasToWinByFivePercent) {
-  EXPECT_EQ(run(103, 100, 1000, 8)->program, lanes);
+  const auto outcome = run(103, 100, 1000, 100);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->program, lanes);
+  EXPECT_EQ(outcome->calls, 32);
   EXPECT_FALSE(trial.enter(1000)) << "it is over";
 }
 
 TEST_F(TrialByNumbers, AClearCaseTakesHalfTheCalls) {
-  const auto verdict = run(300, 100, 1000, 4);
-  ASSERT_TRUE(verdict);
-  EXPECT_EQ(verdict->program, scalar);
-  EXPECT_DOUBLE_EQ(verdict->lanes_per_scalar, 3);
+  const auto outcome = run(300, 100, 1000, 100);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->program, scalar);
+  EXPECT_EQ(outcome->calls, 16);
+  EXPECT_DOUBLE_EQ(outcome->lanes_per_scalar, 3);
 }
 
 TEST_F(TrialByNumbers, AClearCaseOfLongCallsTakesTheFewest) {
-  jit::Trial many(lanes, scalar, 2, 16);
-  for (int call = 0; call < 4; ++call) {
-    const auto seat = many.enter(1000);
-    ASSERT_TRUE(seat);
-    EXPECT_EQ(seat->add(&seat->program() == lanes.get() ? 1e9 : 9e9, 1000).has_value(), call == 3);
-  }
+  const auto outcome = run(1e6, 9e6, 1000, 100);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->program, lanes);
+  EXPECT_EQ(outcome->calls, 6);
 }
 
 TEST_F(TrialByNumbers, ShortCallsAreAddedUp) {
-  EXPECT_FALSE(run(110, 100, 10, 8));
-  EXPECT_EQ(run(110, 100, 10, 1000)->program, scalar);
+  EXPECT_FALSE(run(110, 100, 10, 100));
+  EXPECT_EQ(run(110, 100, 10, 10'000)->program, scalar);
 }
 
 TEST_F(TrialByNumbers, OneCallAtATimeAndAnotherSizeIsNotCompared) {
@@ -221,7 +230,161 @@ TEST_F(TrialByNumbers, OneCallAtATimeAndAnotherSizeIsNotCompared) {
   EXPECT_FALSE(trial.enter(2000));
   EXPECT_FALSE(trial.enter(400));
   EXPECT_TRUE(trial.enter(1500));
-  EXPECT_EQ(run(100, 120, 50'000, 24)->program, lanes) << "what is usual may change";
+  EXPECT_EQ(run(100, 120, 50'000, 60)->program, lanes) << "what is usual may change";
+}
+
+TEST_F(TrialByNumbers, SlicesOfACallAreComparedTogether) {
+  // Two slices for each side in a place where the lanes lose, and two in a place ten times as heavy where they win.
+  const double times[2][2] = {{30e3, 10e3}, {100e3, 300e3}};
+  std::optional<jit::Trial::Verdict> verdict;
+  int calls = 0;
+  for (; !verdict && calls < 100; ++calls) {
+    const auto seat = trial.enter(1000);
+    ASSERT_TRUE(seat);
+    for (const auto& place : {times[0], times[0], times[1], times[1]}) {
+      seat->begin_pair();
+      bool has_run[2] = {};
+      for (int slice = 0; slice < 2; ++slice) {
+        const bool is_scalar = &seat->program() == scalar.get();
+        has_run[is_scalar] = true;
+        seat->add_slice(place[is_scalar], 10);
+        if (calls == 0 && slice == 0 && place == times[1]) break;  // as when a call is cancelled
+      }
+      EXPECT_TRUE(calls == 0 || (has_run[0] && has_run[1]));
+    }
+    verdict = seat->verdict();
+  }
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->program, lanes);
+  EXPECT_DOUBLE_EQ(verdict->lanes_per_scalar, 130. / 310.);
+  EXPECT_LE(calls, 4);
+}
+
+TEST(SlicesOfACall, LieApartAndWithin) {
+  for (const int64_t count : {int64_t{1}, int64_t{4097}, int64_t{1'000'003}, int64_t{1} << 40})
+    for (const int64_t step : {1, 64, 1024})
+      for (const int threads : {1, 2, 64})
+        for (const double nanoseconds : {0., 1e4, 1e7, 1e9, 1e12}) {
+          const jit::Slices slices(count, step, threads, nanoseconds);
+          int64_t done = 0;
+          for (int64_t pair = 0; pair < slices.pairs; ++pair) {
+            EXPECT_GE(slices.begin(pair), done);
+            EXPECT_EQ(slices.begin(pair) % step, 0);
+            done = slices.begin(pair) + 2 * slices.units;
+          }
+          EXPECT_LE(done, count);
+          EXPECT_EQ(slices.units % step, 0);
+          EXPECT_LE(2 * slices.units * slices.pairs, count / 2) << "most is run by the lanes";
+          if (slices.pairs > 0) {
+            EXPECT_GE(slices.units, step * threads);
+          }
+        }
+  EXPECT_EQ(jit::Slices(1 << 20, 64, 2, 5e6).pairs, 0) << "a short call";
+  EXPECT_EQ(jit::Slices(1000, 64, 2, 1e10).pairs, 0) << "few units";
+  EXPECT_EQ(jit::Slices(10'000, 64, 2, 1e10).pairs, 1) << "not many";
+  EXPECT_GT(jit::Slices(1 << 20, 64, 2, 2e7).pairs, 1);
+}
+
+// Calls so long that both sides take slices of them: each element is computed once, to the same bits.
+
+/// Elements that take many rounds, or few.
+std::string uneven(const std::string& x) {
+  return "uint32_t state = (uint32_t)" + x + "; int rounds = state % 64 == 0 ? 6000 : state % 3;" +
+         "for (int k = 0; k < rounds; k++) state = state * 1664525u + 1013904223u;";
+}
+
+/// Calls `run(kernel)` until the trial of a kernel with `body` is over; its result is always that of the scalar path.
+template <class Run>
+void expect_same_in_trial(const char* inputs, const char* outputs, const std::string& body, const std::string& name,
+                          Run&& run) {
+  const ElementwiseKernel tried(inputs, outputs, body, name),
+      scalar(inputs, outputs, body, name + "_scalar", {.options = {"--lanes=1"}});
+  const auto expected = run(scalar);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (choices(name) == 0 && std::chrono::steady_clock::now() < end) {
+    ASSERT_TRUE(run(tried) == expected) << name;
+    finish_background_compilation();
+  }
+  EXPECT_EQ(choices(name), 1) << name;
+  EXPECT_TRUE(run(tried) == expected) << name;
+}
+
+TEST_F(TrialOfKernels, LongCallsComputeEachElementOnce) {
+  for (const int64_t count : {262'144, 300'007}) {
+    const auto run = [&](const ElementwiseKernel& k) {
+      const Array z = Array::from(std::span<const uint32_t>(std::vector<uint32_t>(count, 7)), {count});
+      k(z);
+      return z.to_vector<uint32_t>();
+    };
+    expect_same_in_trial("", "uint32 z", uneven("i") + " z += 1 + (state & 1);", "flat_" + std::to_string(count), run);
+  }
+}
+
+TEST_F(TrialOfKernels, LongCallsOfASize) {
+  const int64_t count = 300'007;
+  const auto run = [&](const ElementwiseKernel& k) {
+    const std::vector<uint32_t> zeros(count);
+    const Array z = Array::from(std::span<const uint32_t>(zeros), {count}), counter = Array::from<uint32_t>({0});
+    const Argument arguments[] = {z, counter};
+    k.call(arguments, {.size = count});
+    EXPECT_EQ(counter.to_vector<uint32_t>()[0], count);
+    return z.to_vector<uint32_t>();
+  };
+  const std::string body = uneven("i") + " z[i] += state; atomicAdd(&counter[0], 1u);";
+  expect_same_in_trial("", "raw uint32 z, raw uint32 counter", body, "sized", run);
+}
+
+TEST_F(TrialOfKernels, LongCallsPastTheCache) {
+  const auto count = static_cast<int64_t>(default_device().target().last_level_cache_bytes / sizeof(uint32_t)) + 1021;
+  const auto run = [&](const ElementwiseKernel& k) {
+    const Array z = Array::empty({count}, Dtype::uint32);
+    k(z);
+    return z.to_vector<uint32_t>();
+  };
+  const std::string body = "uint32_t state = (uint32_t)i; int rounds = i % 64 == 0 ? 60 : i % 3;"
+                           "for (int k = 0; k < rounds; k++) state = state * 1664525u + 1013904223u; z = state;";
+  expect_same_in_trial("", "uint32 z", body, "streamed", run);
+}
+
+TEST_F(TrialOfKernels, LongCallsOfRowsAndTiles) {
+  std::vector<uint32_t> values(701 * 503);
+  for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<uint32_t>(k);
+  const Array wide = Array::from(std::span<const uint32_t>(values), {701, 503});
+  const Array part = wide.at(Slice{}, Slice{1, 500}), turned = wide.transpose();
+  for (const auto& [name, x] : {std::pair{"rows", part}, std::pair{"tiles", turned}}) {
+    const auto run = [&x](const ElementwiseKernel& k) {
+      const Array z = Array::from(std::span<const uint32_t>(std::vector<uint32_t>(x.size(), 7)), x.shape());
+      k(x, z);
+      return z.to_vector<uint32_t>();
+    };
+    expect_same_in_trial("uint32 x", "uint32 z", uneven("x") + " z += state;", name, run);
+  }
+}
+
+std::atomic<bool> cancels{false};
+
+TEST_F(TrialOfKernels, ACancelledCallLeavesTheTrialInOrder) {
+  const ElementwiseKernel k("", "uint32 z", uneven("i") + " z += state;", "cancelled");
+  const int64_t count = 1'000'000;
+  const auto run = [&] {
+    const Array z = Array::from(std::span<const uint32_t>(std::vector<uint32_t>(count, 7)), {count});
+    k(z);
+    return z.to_vector<uint32_t>();
+  };
+  const auto expected = run();
+  set_interrupt_check([] { return cancels.load(); });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (choices("cancelled") == 0 && std::chrono::steady_clock::now() < end) {
+    cancels = !cancels;
+    try {
+      ASSERT_EQ(run(), expected);
+    } catch (const Interrupted&) {  // where it takes 50 ms
+    }
+    finish_background_compilation();
+  }
+  set_interrupt_check(nullptr);
+    EXPECT_EQ(choices("cancelled"), 1);
+  EXPECT_EQ(run(), expected);
 }
 
 }  // namespace

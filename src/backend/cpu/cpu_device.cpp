@@ -101,12 +101,14 @@ void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> 
   // Waking a thread costs more than such a loop, or it is one range anyhow.
   if (range.count <= std::max(range.grain, range.align)) {
     if (range.count <= 0) return;
-    entry(block, 0, range.count);
+    entry(block, range.begin, range.begin + range.count);
     throw_if_stopped();
     return;
   }
-  ThreadPool::instance().run(range.count, range_align(range, loaded.lanes()),
-                             [=](int64_t begin, int64_t end) { entry(block, begin, end); });
+  ThreadPool::instance().run(
+      range.count, range_align(range, loaded.lanes()),
+      [=, first = range.begin](int64_t begin, int64_t end) { entry(block, first + begin, first + end); },
+      /*goes_on=*/range.begin > 0);
 }
 
 CpuDevice& cpu_device() {

@@ -135,7 +135,7 @@ void ThreadPool::set_thread_count(int count) {
   thread_count_.store(std::max(1, count), std::memory_order_relaxed);
 }
 
-void ThreadPool::run(int64_t count, int64_t align, LoopBody body) {
+void ThreadPool::run(int64_t count, int64_t align, LoopBody body, bool goes_on) {
   if (count <= 0) return;
   if (state.stop) {
     body(0, count);
@@ -146,7 +146,7 @@ void ThreadPool::run(int64_t count, int64_t align, LoopBody body) {
   const int helpers = static_cast<int>(std::min<int64_t>(thread_count(), units)) - 1;
   Job job(count, align, helpers, body);
   if (helpers > 0) publish(job, helpers);
-  state.last_check = now();
+  if (!goes_on) state.last_check = now();
   run_chunks(job, /*on_caller=*/true);
   if (helpers > 0) {
     withdraw(job);

@@ -40,8 +40,8 @@ class ThreadPool {
   /// Calls `body` on ranges that cover [0, count) once and begin at multiples of `align`. Ranges start small and grow
   /// while they are quick, so that costly bodies stay balanced and cheap ones waste no time.
   /// The first exception of `body` ends the loop and is rethrown. Raises Interrupted when the interrupt check, asked on
-  /// the calling thread about every 50 ms, says so.
-  void run(int64_t count, int64_t align, LoopBody body);
+  /// the calling thread about every 50 ms, says so; a loop that goes on with the one before does not begin them anew.
+  void run(int64_t count, int64_t align, LoopBody body, bool goes_on = false);
 
   /// Threads in a loop, the caller included.
   int thread_count() const { return thread_count_.load(std::memory_order_relaxed); }
