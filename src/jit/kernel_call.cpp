@@ -7,6 +7,8 @@
 namespace iruka::jit {
 namespace {
 
+/// So that a 32-bit index which wraps around leaves the array, even if it counts bytes; lanes may look a little ahead.
+constexpr int64_t kSmallArrayBytes = (int64_t{1} << 32) - (1 << 20);
 /// Work that is not worth a second thread.
 constexpr double kInlineNanoseconds = 20'000;
 /// Units run alone on the caller while the cost of one is unknown.
@@ -238,7 +240,7 @@ void KernelCall::describe_operands() {
     } else {
       operand.access = array(k).is_c_contiguous() ? Access::raw_contiguous : Access::raw_strided;
       operand.rank = static_cast<uint8_t>(array(k).ndim());
-      if (array(k).size() > std::numeric_limits<int32_t>::max()) signature_.small_arrays = 0;
+      if (array(k).size() > std::numeric_limits<int32_t>::max() || array(k).nbytes() > kSmallArrayBytes) signature_.small_arrays = 0;
     }
   }
   signature_.rank = static_cast<uint8_t>(loop_->rank());

@@ -22,11 +22,12 @@ class IntegerValues {
  public:
   void append(const void* bytes, size_t size) {
     overflows_ |= size_ + size > sizeof(bytes_);
+    if (overflows_) size_ = 0;
     if (overflows_) return;
     std::memcpy(bytes_ + size_, bytes, size);
     size_ += size;
   }
-  bool empty() const { return size_ == 0 || overflows_; }
+  bool empty() const { return size_ == 0; }
   const char* data() const { return bytes_; }
   friend bool operator==(const IntegerValues& a, const IntegerValues& b) {
     return a.size_ == b.size_ && std::memcmp(a.bytes_, b.bytes_, a.size_) == 0;

@@ -12,7 +12,7 @@ inline constexpr const char* kLaneLoopMetadata = "iruka.lane_loop";
 /// it holds a loop that is not known to be short, and where it calls a function of the text. One count of rounds runs
 /// through all loops of a function, so that a poll comes about every 65536 rounds whatever their nesting. An innermost
 /// loop of computable length is left alone, so that it vectorises, and counts as a whole in the loop around it. Runs
-/// just before the vectorisers, where loops are canonical.
+/// late, and before the vectorisers if there are any.
 class CancelPass : public llvm::PassInfoMixin<CancelPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
