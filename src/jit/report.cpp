@@ -81,7 +81,10 @@ const char* name(Remark::Kind kind) {
 std::string KernelReport::to_string() const {
   std::string words = "kernel '" + kernel + "' on " + device + ": ";
   words += lanes > 1 ? std::to_string(lanes) + " lanes a vector" : "not widened: " + reason;
-  for (const Remark& remark : remarks) words += jit::describe_remark(remark, texts);
+  for (const Remark& remark : remarks) {
+    const bool is_told = remark.line == 0 && remark.message == reason;
+    if (!is_told) words += jit::describe_remark(remark, texts);
+  }
   return words;
 }
 

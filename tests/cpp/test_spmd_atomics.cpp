@@ -205,6 +205,23 @@ TEST(SpmdAtomic, OneElementAtATimeHoldsALock) {
       {0, 0}, [](int32_t x, std::vector<int32_t>& c) { c[1] += x; });
 }
 
+// The lane that holds the lock would wait for the others, which wait for the lock.
+TEST(SpmdAtomic, LoopsThatWaitForALockStayScalar) {
+  for (const char* take : {"while (atomicCAS(&c[0], 0, 1) != 0) {}", "while (atomicExch(&c[0], 1) == 1) {}"}) {
+    const std::string text =
+        std::string(take) + " volatile int* sum = &c[1]; *sum = *sum + x; __threadfence(); atomicExch(&c[0], 0);";
+    const LaneKernels kernels({.in = "int32 x, _non_const raw int32 c", .out = "", .is_widened = false}, text.c_str());
+    const auto x = integers<int32_t>(1000, 7, -20, 100);
+    for (const ElementwiseKernel& kernel : kernels.kernels()) {
+      const Array counters = zeros({2}, Dtype::int32);
+      const Array values = Array::from(std::span<const int32_t>(x), {1000});
+      kernel.call(std::vector<Argument>{values, counters});
+      EXPECT_EQ(kernel.report(std::vector<Argument>{values, counters}).lanes, 1);
+      EXPECT_EQ(counters.to_vector<int32_t>(), (std::vector<int32_t>{0, std::accumulate(x.begin(), x.end(), 0)}));
+    }
+  }
+}
+
 TEST(SpmdAtomic, ExchangeLosesNothing) {
   const LaneKernels kernels({"int32 x, _non_const raw int32 c", "int32 got"},
                             "if (x % 4 != 1) got = atomicExch(&c[x & 1], x); else got = -2;");

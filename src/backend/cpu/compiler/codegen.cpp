@@ -123,10 +123,10 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const Com
   llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
-  if (report && output == Output::object) return {};  // it is complete; nobody runs the code
   set_attributes(module, outcome.lanes > 1);
   optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1);
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
+  if (report && output == Output::object) return {};  // it is complete; nobody runs the code
 
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);

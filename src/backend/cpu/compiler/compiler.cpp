@@ -23,7 +23,7 @@ namespace iruka::cpu_backend {
 namespace {
 
 /// Raise it when the same text is to give other code.
-constexpr int kCodegenVersion = 13;
+constexpr int kCodegenVersion = 14;
 /// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
 constexpr size_t kStackBytes = size_t{256} << 20;
 
@@ -98,8 +98,9 @@ bool has_error(const std::vector<Diagnostic>& diagnostics) {
 /// A report says why the body was not widened, whoever decided it.
 void settle_reason(LaneReport& report, const CompileOptions& options) {
   if (report.lanes > 1 || !report.reason.empty()) return;
-  report.reason =
-      options.lanes == 1 ? "--lanes=1 was asked for" : "the text has no loop over elements that could be widened";
+  report.reason = options.lanes == 1              ? "--lanes=1 was asked for"
+                  : options.optimization_level < 2 ? "-O" + std::to_string(options.optimization_level) + " was asked for"
+                                                   : "the text has no loop over elements that could be widened";
 }
 
 CompiledProgram compile_to(const ProgramSource& source, Output output) {

@@ -145,6 +145,35 @@ Value* outside(Value* divisor, const LaneLoop& lane) {
   return cast;
 }
 
+/// Whether `value` comes, within the loop, from an atomic that may wait for another lane: an exchange, or a comparison
+/// with what does not change. Others try again with what they have found, so that one of them always gets on.
+bool awaits_others(const Value* value, const llvm::Loop& loop, llvm::SmallPtrSetImpl<const Value*>& seen) {
+  const auto* instruction = llvm::dyn_cast<Instruction>(value);
+  if (!instruction || !loop.contains(instruction) || !seen.insert(instruction).second) return false;
+  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction)) {
+    return loop.isLoopInvariant(exchange->getCompareOperand());
+  }
+  if (llvm::isa<llvm::AtomicRMWInst>(instruction)) return true;
+  return llvm::any_of(instruction->operands(), [&](const Value* operand) { return awaits_others(operand, loop, seen); });
+}
+
+/// Lanes go round together: the one that holds a lock could not release it before the others have it.
+Refusal check_locks(const LaneLoop& lane) {
+  for (const llvm::Loop* loop : lane.loop->getLoopsInPreorder()) {
+    if (loop == lane.loop) continue;
+    llvm::SmallVector<BasicBlock*, 4> exiting;
+    loop->getExitingBlocks(exiting);
+    for (const BasicBlock* block : exiting) {
+      const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+      llvm::SmallPtrSet<const Value*, 16> seen;
+      if (branch && branch->isConditional() && awaits_others(branch->getCondition(), *loop, seen)) {
+        return refuse("a loop that waits for an atomic, such as a lock, cannot be widened", *branch);
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 MarkedLoops find_marked_loops(const llvm::Function& function, const llvm::LoopInfo& loops) {
@@ -186,6 +215,7 @@ Refusal find_lane_loop(llvm::CallInst& marker, llvm::LoopInfo& loops, llvm::Domi
 }
 
 Refusal check_body(const LaneLoop& lane, const PrivateMemory& memory) {
+  if (Refusal refusal = check_locks(lane)) return refusal;
   for (const BasicBlock* block : lane.loop->blocks()) {
     if (!lane.contains(block)) continue;
     const Instruction& end = *block->getTerminator();

@@ -141,6 +141,7 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
     case Instruction::PtrToInt:
     case Instruction::IntToPtr:
     case Instruction::BitCast: return transfer_cast(instruction);
+    case Instruction::AShr: return transfer_sign_extension(instruction);
     case Instruction::Freeze: return shape(instruction.getOperand(0));
     case Instruction::GetElementPtr: return transfer_address(instruction);
     case Instruction::Select: {
@@ -205,6 +206,16 @@ Shape LaneAnalysis::transfer_cast(const Instruction& instruction) const {
     case Instruction::IntToPtr: return operand->getType()->isIntegerTy(64) ? from : Shape::varying();
     default: return Shape::varying();
   }
+}
+
+/// An extension from 32 bits, scaled, as LLVM writes it where it can: ((x << 32) + c) >> k. The lanes differ in the upper
+/// half alone, which may wrap as in transfer_cast.
+Shape LaneAnalysis::transfer_sign_extension(const Instruction& instruction) const {
+  const Shape from = shape(instruction.getOperand(0));
+  int64_t right = 0;
+  if (!small_arrays_ || !instruction.getType()->isIntegerTy(64) || !is_number(instruction.getOperand(1), right)) return Shape::varying();
+  if (!from.is_linear() || (from.stride & 0xFFFFFFFF) != 0 || right < 0 || right > 32) return Shape::varying();
+  return Shape::linear((from.stride >> 32) * (int64_t{1} << (32 - right)), true);
 }
 
 Shape LaneAnalysis::transfer_address(const Instruction& instruction) const {
