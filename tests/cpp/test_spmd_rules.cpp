@@ -188,6 +188,22 @@ TEST(SpmdConsecutive, ChosenAndCarriedAround) {
           });
 }
 
+// Only once the loop is unrolled do both sides of the choice turn out to be the same number.
+TEST(SpmdBranches, ChoicesThatAreNone) {
+  check({"float32 x", "float32 z, float32 w"}, BODY((float x, float& z, float& w),
+                                                   {
+                                                     z = x;
+                                                     w = 1;
+                                                     for (int k = 0; k < 6; ++k) {
+                                                       float pair[2] = {(float)k, 0.0f};
+                                                       if (i == 0) { pair[0] = 1.0f; pair[1] = 0.0f; }
+                                                       w = z * pair[1] + w * pair[0];
+                                                       z = z * pair[0] - pair[1] + 1.0f;
+                                                     }
+                                                   }),
+        [](int64_t n) { return operands(plain(quarters<float>(n, 1)), out<float>(n), out<float>(n)); });
+}
+
 // The loop's index as rows and columns: both in one number, width * 10^6 + size.
 
 std::vector<int64_t> widths_and_sizes(int64_t widest) {
