@@ -114,6 +114,15 @@ class CostModel {
 
   /// Whether lanes wait for others in a loop, or beside heavy work: how long depends on the data.
   bool has_idle_lanes(const Region& region) const;
+  /// Whether a lane's place in memory has nothing to do with the next one's: what that takes depends on caches.
+  bool has_gathers() const {
+    return llvm::any_of(loop_.loop->blocks(), [&](const llvm::BasicBlock* block) {
+      return loop_.contains(block) && llvm::any_of(*block, [&](const Instruction& instruction) {
+               return llvm::getLoadStorePointerOperand(&instruction) && !instruction.isAtomic() &&
+                      access(instruction) == Access::anywhere;
+             });
+    });
+  }
 
   /// Of LLVM's loop vectoriser in the scalar path, or a very large number where it may find an obstacle.
   double loop_vectoriser_cycles() const;
@@ -667,7 +676,8 @@ CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const 
   CostEstimate result{std::min(cost.scalar, model.loop_vectoriser_cycles()), cost.vector, {}, false};
   const double worth_it = loop.loop->isInnermost() ? kWorthItWithoutLoops : kWorthIt;
   if (result.vector > worth_it * result.scalar) result.why_not = explain(result, analysis.lanes());
-  result.is_uncertain = result.vector > kCertain * result.scalar || model.has_idle_lanes(loop.body_region);
+  result.is_uncertain =
+      result.vector > kCertain * result.scalar || model.has_gathers() || model.has_idle_lanes(loop.body_region);
   return result;
 }
 
