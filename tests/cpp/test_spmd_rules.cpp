@@ -274,7 +274,7 @@ TEST(SpmdRows, OffsetsOfTheBody) {
           BODY((int64_t offset, int64_t width, int64_t& z, int64_t& w, int64_t& v),
                {
                  const int64_t place = (int64_t)((uint64_t)i + (uint64_t)offset);
-                 z = place / width * 100 + place % width;
+                 z = (int64_t)((uint64_t)(place / width) * 100u + (uint64_t)(place % width));
                  const int small = (int)place;
                  w = (int64_t)(small / (int)width) * 100 + small % (int)width;
                  const uint32_t positive = (uint32_t)place;
