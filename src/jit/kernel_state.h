@@ -22,8 +22,10 @@ class IntegerValues {
  public:
   void append(const void* bytes, size_t size) {
     overflows_ |= size_ + size > sizeof(bytes_);
-    if (overflows_) size_ = 0;
-    if (overflows_) return;
+    if (overflows_) {
+      size_ = 0;
+      return;
+    }
     std::memcpy(bytes_ + size_, bytes, size);
     size_ += size;
   }

@@ -3,29 +3,14 @@
 #include <atomic>
 #include <cstdint>
 
-#include "spmd_testing.h"
+#include "spmd_usual.h"
 
 namespace iruka::test {
 namespace {
 
-// Most bodies here see the same names.
-const KernelSpec kUsual = {"float32 x, int32 k, raw float32 a, raw int32 b, int32 t", "float32 z, int32 w"};
-#define USUAL                                                                                     \
-  ([[maybe_unused]] float x, [[maybe_unused]] int32_t k, [[maybe_unused]] CArray<float, 1>& a,    \
-   [[maybe_unused]] CArray<int32_t, 1>& b, [[maybe_unused]] int32_t t, [[maybe_unused]] float& z, \
-   [[maybe_unused]] int32_t& w)
-
-/// x in quarters, k from 0 to 20, a as long as the loop, b of 64 numbers from -50 to 50.
-auto usual(int32_t t) {
-  return [t](int64_t n) {
-    return operands(plain(quarters<float>(n, 1)), plain(integers<int32_t>(n, 2, 0, 20)), raw(quarters<float>(n, 3)),
-                    raw(integers<int32_t>(64, 4, -50, 50)), scalar(t), out<float>(n), out<int32_t>(n));
-  };
-}
-
 template <class F>
 void check_usual(const Body<F>& body, int32_t t = 5) {
-  check(kUsual, body, usual(t));
+  check(kUsual, body, usual(t, 20));
 }
 
 // Branches.
@@ -604,7 +589,7 @@ TEST(SpmdJumps, IntoALoopRunWithoutLanes) {
              out:
                z = j;
              }),
-        usual(0));
+        usual(0, 20));
 }
 
 // What ends an element and not the process.
@@ -618,7 +603,7 @@ TEST(SpmdEnds, MissingReturnsAndTraps) {
                            w = k > 0 && k != 3 ? k + t : k;
                            z = x;
                          }),
-        usual(2));
+        usual(2, 20));
 }
 
 // Texts as people write them.

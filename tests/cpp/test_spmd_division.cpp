@@ -9,25 +9,6 @@
 namespace iruka::test {
 namespace {
 
-template <class T>
-constexpr const char* kName = "";
-template <>
-constexpr const char* kName<int8_t> = "int8";
-template <>
-constexpr const char* kName<int16_t> = "int16";
-template <>
-constexpr const char* kName<int32_t> = "int32";
-template <>
-constexpr const char* kName<int64_t> = "int64";
-template <>
-constexpr const char* kName<uint8_t> = "uint8";
-template <>
-constexpr const char* kName<uint16_t> = "uint16";
-template <>
-constexpr const char* kName<uint32_t> = "uint32";
-template <>
-constexpr const char* kName<uint64_t> = "uint64";
-
 const std::vector<std::string> kChoices = {"--lanes=8", "--lanes=4", "--lanes=16", "--lanes=2"};
 const std::vector<std::string> kFewChoices = {"--lanes=8", "--lanes=4"};
 
@@ -55,8 +36,7 @@ struct Pairs {
 template <class T, class Meaning>
 void check_pairs(const Pairs<T>& pairs, const std::string& text, Meaning meaning,
                  const std::vector<std::string>& choices = kChoices) {
-  const std::string in = std::string(kName<T>) + " a, " + kName<T> + " b",
-                    out = std::string(kName<T>) + " q, " + kName<T> + " r";
+  const std::string type = name(dtype_of<T>), in = type + " a, " + type + " b", out = type + " q, " + type + " r";
   const Body body{text.c_str(), [&](ptrdiff_t, ptrdiff_t, Indexer&, T a, T b, T& q, T& r) { meaning(a, b, q, r); }};
   const auto make = [&](int64_t n) {
     return operands(plain(pairs.a), plain(pairs.b), test::out<T>(n), test::out<T>(n));
@@ -150,7 +130,7 @@ TYPED_TEST(SpmdDivision, UnderAMask) {
 TYPED_TEST(SpmdDivision, ByAScalarAndOfAScalar) {
   using T = TypeParam;
   const auto values = interesting<T>(300);
-  const std::string type = kName<T>, in = type + " a, " + type + " s",
+  const std::string type = name(dtype_of<T>), in = type + " a, " + type + " s",
                     out = type + " q, " + type + " r, " + type + " t";
   const Body body{"q = a / s; r = a % s; t = s / a + s % a;",
                   [](ptrdiff_t, ptrdiff_t, Indexer&, T a, T s, T& q, T& r, T& t) {

@@ -3,32 +3,17 @@
 #include <cstdint>
 #include <utility>
 
-#include "spmd_testing.h"
+#include "spmd_usual.h"
 
 namespace iruka::test {
 namespace {
-
-// Most bodies here see the same names.
-const KernelSpec kUsual = {"float32 x, int32 k, raw float32 a, raw int32 b, int32 t", "float32 z, int32 w"};
-#define USUAL                                                                                     \
-  ([[maybe_unused]] float x, [[maybe_unused]] int32_t k, [[maybe_unused]] CArray<float, 1>& a,    \
-   [[maybe_unused]] CArray<int32_t, 1>& b, [[maybe_unused]] int32_t t, [[maybe_unused]] float& z, \
-   [[maybe_unused]] int32_t& w)
-
-/// x in quarters, k from 0 to 15, a as long as the loop, b of 64 numbers from -50 to 50.
-auto usual(int32_t t) {
-  return [t](int64_t n) {
-    return operands(plain(quarters<float>(n, 1)), plain(integers<int32_t>(n, 2, 0, 15)), raw(quarters<float>(n, 3)),
-                    raw(integers<int32_t>(64, 4, -50, 50)), scalar(t), out<float>(n), out<int32_t>(n));
-  };
-}
 
 template <class F>
 void check_usual(const Body<F>& body, const char* preamble = "", bool is_widened = true) {
   KernelSpec spec = kUsual;
   spec.preamble = preamble;
   spec.is_widened = is_widened;
-  check(spec, body, usual(6));
+  check(spec, body, usual(6, 15));
 }
 
 // Arrays.
@@ -285,7 +270,7 @@ TEST(SpmdLocals, FilledByLengthsOfTheirOwn) {
                for (int j = 0; j < 16; ++j) w = (w * 3 + m[j]) & 0xFFFFF;
                z = m[k];
              }),
-        usual(6));
+        usual(6, 15));
 }
 
 TEST(SpmdLocals, TooLargeForSeveralLanes) {
@@ -493,7 +478,7 @@ TEST(SpmdHelpers, ThatAreNotToBeInlined) {
                z = x > 0 ? halved(x, k) : 3;
                if (k > 3) z += halved(z, t);
              }),
-        usual(6));
+        usual(6, 15));
 }
 
 PREAMBLE(
@@ -523,7 +508,7 @@ TEST(SpmdHelpers, ThatGetLocalsAndAreNotInlined) {
                z = k > 3 ? summed(m, k) : m[k];
                z += m[t] + m[k / 2];
              }),
-        usual(6));
+        usual(6, 15));
   check(spec,
         BODY(USUAL,
              {
@@ -531,7 +516,7 @@ TEST(SpmdHelpers, ThatGetLocalsAndAreNotInlined) {
                w = deeper(path, k + t, 0);
                w += 10 * path[1] + 1000 * path[w & 3];
              }),
-        usual(6));
+        usual(6, 15));
 }
 
 PREAMBLE(
@@ -551,7 +536,7 @@ TEST(SpmdHelpers, CalledThroughPointers) {
                w = chosen(k, t) * 100 + all[k % 3](k, 5);
                z = k > 7 ? all[2](k, 10) : 1;
              }),
-        usual(6));
+        usual(6, 15));
 }
 
 }  // namespace

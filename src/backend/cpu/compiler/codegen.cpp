@@ -44,7 +44,7 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const Co
   spmd::Request request;
   request.lanes = options.lanes == 0 && options.optimization_level < 2 ? 1 : options.lanes;
   request.vector_bytes = host().vector_bytes;
-  request.has_mask_registers = host().vector_bytes >= 64;
+  request.has_mask_registers = host().has_mask_registers();
   spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
   // With relaxed arithmetic the two paths may round differently, and time must not decide what a call returns.
   outcome.is_uncertain &= !options.fast_math;

@@ -28,6 +28,8 @@ struct Host {
   std::vector<std::string> features;  ///< "+avx2", "-avx512f"..., sorted
   std::string feature_list;           ///< the same, with commas
   int vector_bytes = 16;
+  /// AVX-512: a mask is one bit a lane.
+  bool has_mask_registers() const { return vector_bytes >= 64; }
   SleefVariant sleef;
 };
 

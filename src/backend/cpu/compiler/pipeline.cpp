@@ -42,8 +42,6 @@ llvm::OptimizationLevel optimization_level(int level) {
   }
 }
 
-bool has_mask_registers() { return host().vector_bytes >= 64; }
-
 
 template <class... Pass>
 void add_loop_passes(llvm::FunctionPassManager& passes, bool use_memory_ssa, Pass... pass) {
@@ -81,7 +79,7 @@ llvm::FunctionPassManager lane_passes(bool fast_math) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(
       llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).hoistCommonInsts(true).sinkCommonInsts(true)));
-  if (!has_mask_registers()) passes.addPass(spmd::WideMaskPass(host().vector_bytes));
+  if (!host().has_mask_registers()) passes.addPass(spmd::WideMaskPass(host().vector_bytes));
   return passes;
 }
 
@@ -120,7 +118,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileO
         passes.addPass(CancelPass());
         passes.addPass(LocalMemoryPass());
       });
-  if (!has_mask_registers()) {
+  if (!host().has_mask_registers()) {
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::WideMaskPass(host().vector_bytes)));
     });
