@@ -10,6 +10,9 @@
 
 namespace iruka::jit {
 
+/// How much a body does for an element: arithmetic alone; calls as well; or loops, raw arrays, or a great deal.
+enum class BodyWeight : uint8_t { light, medium, heavy };
+
 /// The user's texts and parameters, as the constructor took them.
 struct KernelText {
   std::string name;
@@ -18,6 +21,7 @@ struct KernelText {
   /// What the loop may not reorder or skip: whether the body can see the index or the indexer.
   bool sees_index = false;
   bool sees_indexer = false;
+  BodyWeight weight = BodyWeight::heavy;
 
   const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }
   size_t parameter_count() const { return inputs.size() + outputs.size(); }
@@ -31,11 +35,23 @@ inline constexpr const char* kEntryName = "iruka_entry";
 /// A scalar argument's value that a specialised text holds as a constant; no value: read from the argument block.
 using FixedValues = std::span<const std::optional<Scalar>>;
 
+/// How a GPU shares out a kernel's elements.
+struct GpuShape {
+  int threads;         ///< of a block; the most, unless fixed
+  int per_thread;      ///< elements
+  bool fixed_threads;  ///< whether the text counts on so many threads
+};
+GpuShape gpu_shape(const KernelText& kernel, const Signature& signature);
+
+/// Whether the argument block holds numbers that divide by the loop's extents.
+bool has_dividers(const Signature& signature);
+
 /// The whole text (without the prelude) for one signature. Entry: kEntryName(arguments, begin, end); [begin, end) counts
-/// elements, or tiles for LoopForm::tiles. The argument block is, in order: n; the loop's shape unless the loop is flat;
-/// the indexer's shape when the body sees the indexer; then for each parameter: a scalar's value; or a plain array's
-/// address and its byte strides (one for each loop axis; none for a flat contiguous or broadcast one); or a raw array's
-/// address, size, shape and byte strides.
+/// elements, or tiles for LoopForm::tiles. A GPU takes the argument block by value, and its first blocks the first
+/// elements. The argument block is, in order: n; the loop's shape unless the loop is flat; where has_dividers(), for each
+/// axis a multiplier, then for each axis a shift (unsigned); the indexer's shape when the body sees the indexer; then for
+/// each parameter: a scalar's value; or a plain array's address and its byte strides (one for each loop axis; none for a
+/// flat contiguous or broadcast one); or a raw array's address, size, shape and byte strides.
 std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed = {});
 
 /// The element function alone, with the rank of raw arrays left open: enough for the compiler to find wrong C++.

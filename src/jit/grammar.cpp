@@ -189,6 +189,19 @@ bool mentions(std::string_view text, std::string_view word) {
   return any_word(text, [&](size_t begin, size_t end) { return text.substr(begin, end - begin) == word; });
 }
 
+bool has_calls(std::string_view text) {
+  if (has_raw_string(text)) return true;
+  return any_word(text, [&](size_t begin, size_t end) {
+    static constexpr std::string_view kKeywords[] = {"if", "return", "sizeof", "switch", "int", "unsigned", "long"};
+    const std::string_view word = text.substr(begin, end - begin);
+    while (end < text.size() && is_space(text[end])) ++end;
+    if (end == text.size() || text[end] != '(' || std::ranges::find(kKeywords, word) != std::end(kKeywords)) return false;
+    for (int dtype = 0; dtype < kDtypeCount; ++dtype)
+      if (word == info(static_cast<Dtype>(dtype)).c_type || word == info(static_cast<Dtype>(dtype)).name) return false;
+    return true;
+  });
+}
+
 bool has_open_power(std::string_view text) {
   if (has_raw_string(text)) return true;
   return any_word(text, [&](size_t begin, size_t end) {

@@ -26,6 +26,9 @@ void check_names_differ(const std::string& kernel, const std::vector<Parameter>&
 /// Whether `text` uses the identifier `word` outside comments, strings and character literals.
 bool mentions(std::string_view text, std::string_view word);
 
+/// Whether `text` calls a function: an identifier before a parenthesis that is neither a keyword nor a number type.
+bool has_calls(std::string_view text);
+
 /// Whether `text` calls pow, powf or a relative with an exponent that is not a number written out. The compiler turns
 /// powers with a known exponent into products, which may differ in the last bit.
 bool has_open_power(std::string_view text);

@@ -1,6 +1,7 @@
 #include "iruka/kernel.h"
 
 #include <algorithm>
+#include <array>
 
 #include "jit/grammar.h"
 #include "jit/kernel_call.h"
@@ -45,6 +46,19 @@ bool can_see(const jit::KernelText& text, const KernelOptions& options, std::str
          std::ranges::any_of(options.options, [&](const std::string& option) { return jit::mentions(option, word); });
 }
 
+jit::BodyWeight weight_of(const jit::KernelText& text) {
+  constexpr size_t kGreatDeal = 800;
+  const auto loops = [](const std::string& code) {
+    return std::ranges::any_of(std::array{"for", "while", "goto"}, [&](const char* word) { return jit::mentions(code, word); });
+  };
+  bool raw = false;
+  for (size_t k = 0; k < text.parameter_count(); ++k) raw |= text.parameter(k).raw;
+  const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
+  if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() + text.preamble.size() > kGreatDeal)
+    return jit::BodyWeight::heavy;
+  return text.preamble.empty() && !jit::has_calls(text.operation) ? jit::BodyWeight::light : jit::BodyWeight::medium;
+}
+
 std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params, std::string operation,
                                                      std::string name, KernelOptions options) {
   jit::check_kernel_name(name);
@@ -64,9 +78,23 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
                            !options.after_loop.empty() || !options.reduce_dims;
   for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop})
     state->may_fix_values &= !jit::has_open_power(*text);
+  state->text.weight = weight_of(state->text);
   state->options = std::move(options);
   number_placeholders(*state);
   return state;
+}
+
+/// The CPU's compiler is several times faster than a GPU's, and what it takes a GPU's takes as well; it need not know all
+/// that a GPU's does, though.
+void diagnose(const ElementwiseKernel::State& state) {
+  const ProgramSource source = state.program_source(jit::emit_check(state.text));
+  Device& device = default_device();
+  if (!device.target().is_gpu) return jit::check(device, source, state.blame(nullptr));
+  try {
+    jit::check(cpu(), source, state.blame(nullptr));
+  } catch (const CompileError&) {
+    jit::check(device, source, state.blame(nullptr));
+  }
 }
 
 }  // namespace
@@ -97,7 +125,7 @@ ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_para
   if (state_->options.made_at.empty())
     state_->options.made_at = std::string(where.file_name()) + ":" + std::to_string(where.line());
   if (state_->placeholder_count == 0 && state_->options.diagnose_early)
-    jit::check(default_device(), state_->program_source(jit::emit_check(state_->text)), state_->blame(nullptr));
+    diagnose(*state_);
 }
 
 std::vector<Array> ElementwiseKernel::call(std::span<const Argument> arguments, const CallOptions& options) const {

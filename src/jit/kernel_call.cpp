@@ -1,6 +1,7 @@
 #include "jit/kernel_call.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <limits>
 
@@ -17,12 +18,24 @@ constexpr double kUnknownGrain = 16;
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
 /// Calls that take this long are always measured: the clock is nothing beside them.
 constexpr double kAlwaysMeasured = 100'000;
+/// Memory that a GPU's block shares, and more than a processor's first-level cache would like.
+constexpr int64_t kMostTileBytes = 48 << 10;
 /// Elements in the longest vectors that there are.
 constexpr int64_t kMostLanes = 64;
 
 /// Threads that share a launch.
 int threads_for(const LaunchRange& range) {
   return range.count <= range.grain ? 1 : static_cast<int>(std::min<int64_t>(thread_count(), range.count));
+}
+
+/// Small blocks where few elements would leave multiprocessors without one.
+void spread_over(LaunchRange& range, int multiprocessors) {
+  constexpr int kSmallest = 32;
+  const int64_t per_thread = range.units_per_block / range.threads_per_block;
+  while (range.threads_per_block > kSmallest &&
+         range.count < 4 * int64_t{multiprocessors} * per_thread * range.threads_per_block)
+    range.threads_per_block /= 2;
+  range.units_per_block = per_thread * range.threads_per_block;
 }
 
 class Stopwatch {
@@ -248,6 +261,7 @@ void KernelCall::describe_operands() {
   signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
   signature_.form = choose_form();
   if (signature_.form == LoopForm::tiles) describe_tiles();
+  signature_.pack = device_->target().is_gpu ? static_cast<uint8_t>(choose_pack()) : 0;
 }
 
 // 1. One axis, and the outputs alone exceed the cache: write past it.
@@ -255,7 +269,7 @@ void KernelCall::describe_operands() {
 // 3. Several axes, and operands disagree on the fast one: square tiles keep both in cache.
 // 4. Several axes otherwise: the innermost in a loop of its own.
 LoopForm KernelCall::choose_form() const {
-  if (loop_->rank() == 1) return wants_streaming() ? LoopForm::stream : LoopForm::flat;
+  if (loop_->rank() == 1) return !device_->target().is_gpu && wants_streaming() ? LoopForm::stream : LoopForm::flat;
   return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
 }
 
@@ -290,18 +304,53 @@ bool KernelCall::wants_tiles() const {
 
 // Inputs that are dense along the outer axis of a tile are turned in a buffer.
 void KernelCall::describe_tiles() {
-  int64_t largest = 1;
+  int64_t largest = 1, buffered = 0;
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
     if (!is_plain_array(k)) continue;
     OperandSignature& operand = signature_.operands[k];
     const int64_t size = itemsize(operand.dtype);
     largest = std::max(largest, size);
-    if (operand.access == Access::strided && !kernel_.text.is_stored(k) && loop_->stride(plain, loop_->rank() - 2) == size)
-      operand.access = Access::crosswise;
+    if (operand.access == Access::strided && !kernel_.text.is_stored(k) && loop_->stride(plain, loop_->rank() - 2) == size) {
+      const int64_t edge = tile_edge(size) + 1;
+      buffered += edge * edge * size;
+      if (buffered <= kMostTileBytes) operand.access = Access::crosswise;
+    }
     ++plain;
   }
   signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest));
+}
+
+/// Elements that a GPU's thread loads at once: 16 bytes of the largest operand, or four of small ones, as far as
+/// addresses and rows allow.
+int KernelCall::choose_pack() const {
+  if (kernel_.text.weight == BodyWeight::heavy || signature_.form == LoopForm::tiles) return 1;
+  int64_t largest = 1, smallest = 16;
+  for (int k = 0; k < signature_.operand_count; ++k) {
+    if (signature_.operands[k].access != Access::contiguous) continue;
+    largest = std::max(largest, itemsize(signature_.operands[k].dtype));
+    smallest = std::min(smallest, itemsize(signature_.operands[k].dtype));
+  }
+  int64_t pack = std::max(16 / largest, std::min<int64_t>(4, 16 / smallest));
+  if (kernel_.text.weight == BodyWeight::medium) pack = std::min<int64_t>(pack, 4);
+  while (pack > 1 && !allows_pack(static_cast<int>(pack))) pack /= 2;
+  return static_cast<int>(pack);
+}
+
+bool KernelCall::allows_pack(int pack) const {
+  const int rank = loop_->rank();
+  if (rank > 1 && loop_->extent(rank - 1) % pack != 0) return false;
+  int plain = 0;
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!is_plain_array(k)) continue;
+    const int operand = plain++;
+    if (signature_.operands[k].access != Access::contiguous) continue;
+    const int64_t bytes = std::min<int64_t>(16, pack * itemsize(signature_.operands[k].dtype));
+    if ((reinterpret_cast<intptr_t>(array(k).data()) + loop_->offset(operand)) % bytes != 0) return false;
+    for (int axis = 0; axis + 1 < rank; ++axis)
+      if (loop_->stride(operand, axis) % bytes != 0) return false;
+  }
+  return true;
 }
 
 void KernelCall::pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const {
@@ -327,10 +376,24 @@ void KernelCall::pack_raw(ArgumentBlock& block, const Array& array) const {
   block.push_bytes(array.ndim() ? array.strides().data() : &zero, bytes, alignof(int64_t));
 }
 
+// n / d is (2n * magic) >> 32 >> shift for n < 2^31, with magic = 2^(31 + shift) / d rounded up and 2^shift >= d.
+void KernelCall::pack_dividers(ArgumentBlock& block) const {
+  uint32_t magic[kMaxRank], shift[kMaxRank];
+  const int rank = loop_->rank();
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto extent = static_cast<uint64_t>(loop_->extent(axis));
+    shift[axis] = static_cast<uint32_t>(std::bit_width(extent - 1));
+    magic[axis] = static_cast<uint32_t>(((uint64_t{1} << (31 + shift[axis])) + extent - 1) / extent);
+  }
+  for (const uint32_t* values : {magic, shift})
+    block.push_bytes(values, sizeof(uint32_t) * static_cast<size_t>(rank), alignof(uint32_t));
+}
+
 void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
   const int rank = loop_->rank();
   block.push(count_);
   if (rank > 1) block.push_bytes(loop_->extents(), sizeof(int64_t) * static_cast<size_t>(rank), alignof(int64_t));
+  if (has_dividers(signature_)) pack_dividers(block);
   if (kernel_.text.sees_indexer) {
     const int64_t one = 1;
     block.push_bytes(shape_.empty() ? &one : shape_.data(), sizeof(int64_t) * signature_.indexer_rank, alignof(int64_t));
@@ -410,12 +473,35 @@ void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> b
   launch(*choice.program, all);
 }
 
+/// Launches are over before their work is: events measure it, and are read by a later call.
+void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const {
+  const Choice choice = values.empty() ? Choice{made.program.get()} : choose_program(made, values, count_);
+  const GpuShape shape = gpu_shape(kernel_.text, signature_);
+  LaunchRange range;
+  range.count = unit_count();
+  range.threads_per_block = shape.threads;
+  range.units_per_block = signature_.form == LoopForm::tiles ? 1 : int64_t{shape.threads} * shape.per_thread;
+  if (!shape.fixed_threads) spread_over(range, device_->target().multiprocessors);
+  const uint32_t calls = values.empty() ? 1 : made.calls.fetch_add(1, std::memory_order_relaxed);
+  if (values.empty() || (calls >= kMeasuredCalls && calls % kMeasureEvery != 0)) {
+    choice.program->launch(block, range, stream_);
+    return;
+  }
+  const double earlier = made.timing.take(*device_);
+  if (earlier > 0) note_work(kernel_, made, signature_, values, calls < kMeasuredCalls ? earlier : earlier * kMeasureEvery);
+  made.timing.around(*device_, stream_, [&] { choice.program->launch(block, range, stream_); });
+}
+
 std::vector<Array> KernelCall::run() {
   ArgumentBlock block;
   IntegerValues integers;
   pack(block, integers);
   if (count_ == 0) return std::move(outputs_);
   Specialisation& made = specialisation();
+  if (device_->target().is_gpu) {
+    launch_on_gpu(made, block.bytes(), may_fix(integers) ? integers : kNoValues);
+    return std::move(outputs_);
+  }
   const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
   const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;

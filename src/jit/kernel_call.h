@@ -40,6 +40,8 @@ class KernelCall {
   void separate_inputs();
   void plan_loop();
   LoopForm choose_form() const;
+  int choose_pack() const;
+  bool allows_pack(int pack) const;
   bool wants_tiles() const;
   bool wants_streaming() const;
   void describe_operands();
@@ -48,7 +50,9 @@ class KernelCall {
   void pack(ArgumentBlock& block, IntegerValues& integers) const;
   void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;
   void pack_raw(ArgumentBlock& block, const Array& array) const;
+  void pack_dividers(ArgumentBlock& block) const;
   int64_t unit_count() const;
+  void launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;
   void run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range, double cost) const;

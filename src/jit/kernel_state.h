@@ -1,6 +1,7 @@
 // What an ElementwiseKernel holds between calls.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -52,6 +53,31 @@ struct Variant {
 };
 using VariantList = std::vector<Variant>;
 
+/// The device's time of one launch, read by a later call. Threads that meet here leave it to the first.
+class LaunchTiming {
+ public:
+  /// Nanoseconds of a launch that is over, once; else 0.
+  double take(Device& device) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || !end_) return 0;
+    const double nanoseconds = device.elapsed(begin_, end_);
+    if (nanoseconds >= 0) begin_ = end_ = nullptr;
+    return std::max(nanoseconds, 0.0);
+  }
+  template <class Launch>
+  void around(Device& device, StreamHandle stream, Launch&& launch) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || end_) return launch();
+    begin_ = device.record(stream);
+    launch();
+    end_ = device.record(stream);
+  }
+
+ private:
+  std::mutex mutex_;
+  void *begin_ = nullptr, *end_ = nullptr;
+};
+
 /// One signature's program, what is known of its cost, and its variants.
 struct Specialisation {
   Device* device;
@@ -61,6 +87,7 @@ struct Specialisation {
   std::shared_ptr<const Program> program;
 
   std::atomic<uint32_t> calls{0};
+  LaunchTiming timing;  ///< where launches do not wait for their work
   std::atomic<float> nanoseconds_per_unit{0};  ///< 0: not measured yet
 
   std::atomic<const VariantList*> variants{nullptr};  ///< never changed once published; null while there are none

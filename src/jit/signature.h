@@ -44,7 +44,7 @@ struct Signature {
   uint8_t operand_count = 0;
   uint8_t tile_edge = 0;  ///< elements along each side of a tile, for LoopForm::tiles
   uint8_t small_arrays = 1;  ///< every raw array has fewer than 2^31 elements
-  uint8_t reserved = 0;
+  uint8_t pack = 0;  ///< of a GPU: elements that a thread loads and stores at once; 0: not a GPU
   OperandSignature operands[kMaxParameters];  // only the first operand_count are set
 
   std::string_view bytes() const {

@@ -36,7 +36,7 @@ void mark_math_functions(llvm::Module& module) {
 }
 
 /// Says what C++ leaves open, and widens the loops over elements.
-spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, LaneReport* report) {
+spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, LaneReport* report) {
   llvm::FunctionAnalysisManager none;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) GuardPass().run(function, none);
@@ -111,7 +111,7 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
 
 }  // namespace
 
-GeneratedCode generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
+GeneratedCode generate(llvm::Module& module, const std::string& entry, const jit::CompileOptions& options, Output output,
                      std::vector<Diagnostic>& diagnostics, LaneReport* report) {
   llvm::Function* function = module.getFunction(entry);
   if (!function || function->isDeclaration()) {

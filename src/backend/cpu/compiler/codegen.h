@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cpu/compiler/options.h"
+#include "jit/compile_options.h"
 #include "core/device.h"
 
 namespace llvm {
@@ -23,7 +23,7 @@ struct GeneratedCode {
 
 /// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error. Where
 /// `report` is not null it is told what became of the body, and no code is made.
-GeneratedCode generate(llvm::Module& module, const std::string& entry, const CompileOptions& options, Output output,
+GeneratedCode generate(llvm::Module& module, const std::string& entry, const jit::CompileOptions& options, Output output,
                      std::vector<Diagnostic>& diagnostics, LaneReport* report);
 
 }  // namespace iruka::cpu_backend

@@ -96,7 +96,7 @@ bool has_error(const std::vector<Diagnostic>& diagnostics) {
 }
 
 /// A report says why the body was not widened, whoever decided it.
-void settle_reason(LaneReport& report, const CompileOptions& options) {
+void settle_reason(LaneReport& report, const jit::CompileOptions& options) {
   if (report.lanes > 1 || !report.reason.empty()) return;
   report.reason = options.lanes == 1              ? "--lanes=1 was asked for"
                   : options.optimization_level < 2 ? "-O" + std::to_string(options.optimization_level) + " was asked for"
@@ -105,8 +105,8 @@ void settle_reason(LaneReport& report, const CompileOptions& options) {
 
 CompiledProgram compile_to(const ProgramSource& source, Output output) {
   CompiledProgram program;
-  CompileOptions options;
-  if (!parse_options(source.options, options, program.diagnostics)) return program;
+  jit::CompileOptions options;
+  if (!jit::parse_options(source.options, options, program.diagnostics)) return program;
   options.line_tables = source.wants_report;
   LaneReport* const report = source.wants_report ? &program.report : nullptr;
   const std::string fatal = run_with_large_stack([&] {
@@ -153,8 +153,8 @@ CompiledProgram compile(const ProgramSource& source) { return compile_to(source,
 
 CompiledProgram check(const ProgramSource& source) {
   CompiledProgram program;
-  CompileOptions options;
-  if (!parse_options(source.options, options, program.diagnostics)) return program;
+  jit::CompileOptions options;
+  if (!jit::parse_options(source.options, options, program.diagnostics)) return program;
   const std::string fatal = run_with_large_stack([&] { program.ok = parse_only(source, options, program.diagnostics); });
   if (fatal.empty()) return program;
   program.ok = false;

@@ -37,11 +37,11 @@ constexpr const char* kPrecompiledFile = "/iruka/prelude.pch";
 enum class Prelude { as_text, precompiled, being_precompiled };
 
 /// A precompiled header is read lazily, which is what makes a small kernel quick; it holds C++20 only.
-Prelude prelude_for(const CompileOptions& options) {
+Prelude prelude_for(const jit::CompileOptions& options) {
   return options.standard == 20 && !precompiled_prelude().empty() ? Prelude::precompiled : Prelude::as_text;
 }
 
-void set_language(clang::LangOptions& language, const CompileOptions& options, const llvm::Triple& triple) {
+void set_language(clang::LangOptions& language, const jit::CompileOptions& options, const llvm::Triple& triple) {
   std::vector<std::string> includes;
   clang::LangOptions::setLangDefaults(language, clang::Language::CXX, triple, includes,
                                       options.standard == 23 ? clang::LangStandard::lang_gnucxx23
@@ -69,7 +69,7 @@ void set_language(clang::LangOptions& language, const CompileOptions& options, c
   language.ConstexprStepLimit = 1 << 20;
 }
 
-void set_code_generation(clang::CodeGenOptions& generation, const CompileOptions& options) {
+void set_code_generation(clang::CodeGenOptions& generation, const jit::CompileOptions& options) {
   generation.OptimizationLevel = static_cast<unsigned>(options.optimization_level);
   generation.DisableO0ImplyOptNone = 1;
   generation.VectorizeLoop = generation.VectorizeSLP = options.optimization_level >= 2;
@@ -84,7 +84,7 @@ void set_code_generation(clang::CodeGenOptions& generation, const CompileOptions
   }
 }
 
-std::shared_ptr<clang::CompilerInvocation> make_invocation(const CompileOptions& options, Prelude prelude) {
+std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOptions& options, Prelude prelude) {
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   auto& target = invocation->getTargetOpts();
   target.Triple = host().triple;
@@ -133,7 +133,7 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> prelude_file_system() {
 }
 
 /// The text with the user's macros before it. As text, not as options, so that the precompiled prelude still fits.
-std::string text_with_macros(const ProgramSource& source, const CompileOptions& options) {
+std::string text_with_macros(const ProgramSource& source, const jit::CompileOptions& options) {
   std::string text;
   for (const auto& [macro, undefine] : options.macros) {
     const size_t equals = macro.find('=');
@@ -150,7 +150,7 @@ using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clan
 
 /// Runs Clang over `text` with the consumer that `make_consumer` gives; false after an error. `finish` runs while the
 /// syntax tree still lives.
-bool run_clang(const std::string& text, const std::string& name, const CompileOptions& options, Prelude prelude,
+bool run_clang(const std::string& text, const std::string& name, const jit::CompileOptions& options, Prelude prelude,
                std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer, llvm::function_ref<void()> finish) {
   if (std::string error = text_limit_error(text); !error.empty()) {
     diagnostics.push_back({Diagnostic::Level::error, name, 0, 0, std::move(error)});
@@ -192,7 +192,7 @@ bool run_clang(const std::string& text, const std::string& name, const CompileOp
 
 }  // namespace
 
-std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOptions& options,
+std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::CompileOptions& options,
                                     llvm::LLVMContext& context, std::vector<Diagnostic>& diagnostics) {
   clang::CodeGenerator* generator = nullptr;
   std::unique_ptr<llvm::Module> module;
@@ -206,7 +206,7 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOp
   return module;
 }
 
-bool parse_only(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
+bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
   const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
   return run_clang(text_with_macros(source, options), source.file_name, options, prelude_for(options), diagnostics,
                    make_consumer, [] {});
@@ -220,7 +220,7 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
                                                  llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
                                                  /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
   };
-  run_clang("#include \"prelude.h\"\n", "prelude", CompileOptions{}, Prelude::being_precompiled, diagnostics,
+  run_clang("#include \"prelude.h\"\n", "prelude", jit::CompileOptions{}, Prelude::being_precompiled, diagnostics,
             make_consumer, [] {});
   return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();
 }

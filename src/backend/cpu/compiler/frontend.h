@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/cpu/compiler/options.h"
+#include "jit/compile_options.h"
 #include "core/device.h"
 
 namespace llvm {
@@ -17,11 +17,11 @@ class Module;
 namespace iruka::cpu_backend {
 
 /// Parses prelude and text into unoptimised IR for this host. Null where `diagnostics` holds an error.
-std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const CompileOptions& options,
+std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::CompileOptions& options,
                                     llvm::LLVMContext& context, std::vector<Diagnostic>& diagnostics);
 
 /// Parses and checks types; the result says whether there was no error.
-bool parse_only(const ProgramSource& source, const CompileOptions& options, std::vector<Diagnostic>& diagnostics);
+bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics);
 
 /// The prelude as a precompiled header, for any x86-64. Empty where it does not compile.
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);

@@ -95,7 +95,7 @@ const llvm::TargetLibraryInfoImpl& library_info() {
   return info;
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, bool is_widened) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, bool is_widened) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !is_widened;
   // A body is one hot loop: helpers are worth inlining until code grows beyond reason.

@@ -1,7 +1,7 @@
 // What LLVM's optimiser does to a module.
 #pragma once
 
-#include "backend/cpu/compiler/options.h"
+#include "jit/compile_options.h"
 
 namespace llvm {
 class Module;
@@ -16,6 +16,6 @@ const llvm::TargetLibraryInfoImpl& library_info();
 
 /// LLVM's own pipeline of the level that the options ask for. Where loops were widened, the fewer passes that still find
 /// something, which takes half the time: the scalar form was simplified already, and LLVM's vectorisers fail on vectors.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, const CompileOptions& options, bool is_widened);
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, bool is_widened);
 
 }  // namespace iruka::cpu_backend

@@ -7,7 +7,7 @@
 
 #include "core/device.h"
 
-namespace iruka::cpu_backend {
+namespace iruka::jit {
 
 struct CompileOptions {
   int standard = 20;           ///< C++ standard: 20 or 23; the prelude needs 20, so that older ones mean 20
@@ -19,10 +19,11 @@ struct CompileOptions {
   bool line_tables = false;    ///< no option: set for a report, whose remarks need places
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
+  std::vector<std::string> gpu_options;              ///< those that choose nothing on a CPU, as they were given
 };
 
 /// Reads `options`. An option that is not known is an error diagnostic that names it, and the result is false.
 bool parse_options(const std::vector<std::string>& options, CompileOptions& result,
                    std::vector<Diagnostic>& diagnostics);
 
-}  // namespace iruka::cpu_backend
+}  // namespace iruka::jit

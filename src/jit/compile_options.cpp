@@ -1,14 +1,14 @@
-#include "backend/cpu/compiler/options.h"
+#include "jit/compile_options.h"
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-namespace iruka::cpu_backend {
+namespace iruka::jit {
 namespace {
 
 // Options of nvcc and NVRTC that choose nothing on a CPU. A trailing '=' or '*' takes any value.
-constexpr std::array kIgnored = {
+constexpr std::array kForGpus = {
     "--maxrregcount=*", "-maxrregcount=*", "--gpu-architecture=*", "-arch=*", "--restrict", "-restrict",
     "-lineinfo", "--generate-line-info", "--device-debug", "-G", "--ptxas-options=*", "-Xptxas*", "--extra-device-vectorization",
     "--prec-div=*", "-prec-div=*", "--prec-sqrt=*", "-prec-sqrt=*", "--ftz=*", "-ftz=*", "--device-c", "-dc",
@@ -113,7 +113,10 @@ bool parse_option(std::string_view option, CompileOptions& result) {
     result.macros.emplace_back(value, true);
     return is_macro(value, false);
   }
-  if (std::any_of(kIgnored.begin(), kIgnored.end(), [&](const char* known) { return matches(known, option); })) return true;
+  if (std::any_of(kForGpus.begin(), kForGpus.end(), [&](const char* known) { return matches(known, option); })) {
+    result.gpu_options.emplace_back(option);
+    return true;
+  }
   if (take_prefix(value, "-W")) {
     result.warnings.emplace_back(value);
     return is_warning_name(value);
@@ -141,4 +144,4 @@ bool parse_options(const std::vector<std::string>& options, CompileOptions& resu
   return ok;
 }
 
-}  // namespace iruka::cpu_backend
+}  // namespace iruka::jit

@@ -1,0 +1,91 @@
+// CUDA devices: what there is, streams, events, graphs, and the pools of device and page-locked memory. Everything
+// raises DeviceError where there is no GPU, and names the driver's call and error where one fails.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "iruka/device.h"
+#include "iruka/memory.h"
+
+namespace iruka::cuda {
+
+/// Whether a GPU can be used; never raises.
+IRUKA_API bool is_available();
+/// Why not; empty where one can.
+IRUKA_API std::string unavailable_reason();
+/// GPUs of this process; 0 where none can be used.
+IRUKA_API int device_count();
+/// The number of a device "cuda:N", -1 for others.
+IRUKA_API int device_index(const Device& device);
+/// Versions as CUDA counts them: 13000 for 13.0. nvrtc_version() raises where NVRTC is missing.
+IRUKA_API int driver_version();
+IRUKA_API std::string nvrtc_version();
+/// Folders where Python packages lie ("site-packages"), to look for nvidia-* in. Before the first kernel is compiled.
+IRUKA_API void add_package_folders(const std::string* folders, int count);
+
+struct DeviceProperties {
+  std::string name;
+  int compute_major, compute_minor;
+  int multiprocessors;
+  int64_t total_bytes, free_bytes, level2_bytes;
+  std::string pci_bus_id;  ///< "0000:1B:00.0"
+};
+IRUKA_API DeviceProperties properties(const Device& device);
+
+/// A queue of work: null is the legacy default stream, 1 the same by CUDA's own number, 2 the calling thread's default
+/// stream, any other what create_stream() or another library gave.
+using Stream = void*;
+using Event = void*;
+using Graph = void*;
+
+/// `non_blocking`: does not wait for the legacy default stream. `priority`: lower numbers go first.
+IRUKA_API Stream create_stream(Device& device, bool non_blocking = false, int priority = 0);
+/// Waits for the stream's work first.
+IRUKA_API void destroy_stream(Device& device, Stream stream);
+IRUKA_API void synchronize(Device& device, Stream stream);
+/// Whether all work of the stream is done.
+IRUKA_API bool is_done(Device& device, Stream stream);
+/// The stream that the calling thread's arrays and kernels use on `device`, and a way to change it: gives the old one.
+IRUKA_API Stream current_stream(const Device& device);
+IRUKA_API Stream set_current_stream(Device& device, Stream stream);
+/// `memory`, of the device's pool, is used by work on `stream` too: it is reused only after that.
+IRUKA_API void record_use(Device& device, void* memory, Stream stream);
+
+/// `timing`: elapsed_milliseconds() may be asked. `blocking`: waiting threads sleep.
+IRUKA_API Event create_event(Device& device, bool timing = true, bool blocking = false);
+IRUKA_API void destroy_event(Device& device, Event event);
+IRUKA_API void record_event(Device& device, Event event, Stream stream);
+IRUKA_API bool is_event_done(Device& device, Event event);
+IRUKA_API void synchronize_event(Device& device, Event event);
+/// `stream` goes on after `event`.
+IRUKA_API void wait_event(Device& device, Stream stream, Event event);
+IRUKA_API double elapsed_milliseconds(Device& device, Event begin, Event end);
+
+/// Work that the stream gets from here on is noted down, not done. Not for the default streams.
+IRUKA_API void begin_capture(Device& device, Stream stream);
+/// What was noted, ready to be launched as often as wanted; it keeps the memory that was allocated meanwhile.
+IRUKA_API Graph end_capture(Device& device, Stream stream);
+IRUKA_API bool is_capturing(Device& device, Stream stream);
+IRUKA_API void launch_graph(Device& device, Graph graph, Stream stream);
+/// Waits for the device first.
+IRUKA_API void destroy_graph(Device& device, Graph graph);
+
+/// The device's pool. A limit of 0 is none.
+IRUKA_API PoolStatistics memory_statistics(Device& device);
+IRUKA_API size_t free_blocks(Device& device);
+IRUKA_API void set_memory_limit(Device& device, size_t bytes);
+IRUKA_API void free_all_blocks(Device& device);
+IRUKA_API void free_all_blocks(Device& device, Stream stream);
+
+/// Page-locked host memory, which copies to and from a GPU at the link's full speed.
+IRUKA_API void* allocate_pinned(size_t bytes);
+IRUKA_API void release_pinned(void* memory);
+IRUKA_API PoolStatistics pinned_statistics();
+IRUKA_API size_t pinned_free_blocks();
+IRUKA_API void free_pinned_blocks();
+
+/// Whether `memory` lies on a GPU, and on which: its index, or -1.
+IRUKA_API int device_of(const void* memory);
+
+}  // namespace iruka::cuda

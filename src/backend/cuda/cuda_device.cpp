@@ -1,0 +1,246 @@
+#include "backend/cuda/cuda_device.h"
+
+#include <algorithm>
+
+namespace iruka::cuda_backend {
+namespace {
+
+/// Memory of one GPU, for its pool.
+class DeviceMemory final : public BlockSource {
+ public:
+  explicit DeviceMemory(CudaDevice& device) : device_(device) {}
+
+  void* allocate(size_t bytes) noexcept override {
+    CUdeviceptr memory = 0;
+    return is_ready() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory) : nullptr;
+  }
+  void release(void* memory, size_t) noexcept override {
+    if (is_ready()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
+  }
+  void synchronize() noexcept override {
+    if (is_ready()) driver().cuCtxSynchronize();
+  }
+  void* record(StreamHandle stream) noexcept override {
+    CUevent event = nullptr;
+    if (!is_ready() || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
+    if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
+    driver().cuEventDestroy(event);
+    return nullptr;
+  }
+  bool is_done(void* event) noexcept override { return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess; }
+  void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
+  bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
+    const uint64_t id = capture_id(origin);
+    return id != 0 && id == capture_id(stream);
+  }
+
+ private:
+  bool is_ready() const noexcept {
+    try {
+      device_.activate();
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+  static uint64_t capture_id(StreamHandle stream) {
+    int status = kNotCapturing;
+    uint64_t id = 0;
+    const CUresult result =
+        driver().cuStreamGetCaptureInfo(static_cast<CUstream>(stream), &status, &id, nullptr, nullptr, nullptr);
+    return result == kSuccess && status == kCapturing ? id : 0;
+  }
+
+  CudaDevice& device_;
+};
+
+/// The GPUs found so far.
+struct Devices {
+  std::mutex mutex;
+  CudaDevice* by_index[kMostDevices] = {};
+};
+
+Devices& devices() {
+  static Devices& all = *new Devices;
+  return all;
+}
+
+std::string name_of(int index) { return "cuda:" + std::to_string(index); }
+
+}  // namespace
+
+CudaDevice::CudaDevice(int index)
+    : index_(index), name_(name_of(index)), pool_(name_, std::make_unique<DeviceMemory>(*this)) {
+  const Driver& api = driver();
+  cuda_backend::check(api.cuDeviceGet(&handle_, index), "cuDeviceGet", name_);
+  cuda_backend::check(api.cuDevicePrimaryCtxRetain(&context_, handle_), "cuDevicePrimaryCtxRetain", name_);
+  compute_ = attribute(kComputeMajor) * 10 + attribute(kComputeMinor);
+}
+
+int CudaDevice::attribute(DeviceAttribute which) const {
+  int value = 0;
+  cuda_backend::check(driver().cuDeviceGetAttribute(&value, which, handle_), "cuDeviceGetAttribute", name_);
+  return value;
+}
+
+// Other libraries of the process may change what a thread uses, so that nothing is remembered of it.
+void CudaDevice::activate() const {
+  CUcontext current = nullptr;
+  if (driver().cuCtxGetCurrent(&current) == kSuccess && current == context_) return;
+  cuda_backend::check(driver().cuCtxSetCurrent(context_), "cuCtxSetCurrent", name_);
+}
+
+CUstream& CudaDevice::current_stream() const {
+  static const CUstream usual = [] {
+    const char* setting = std::getenv("IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM");
+    return setting && *setting && *setting != '0' ? kPerThreadStream : nullptr;
+  }();
+  struct Streams {
+    CUstream of_device[kMostDevices];
+    Streams() { std::fill_n(of_device, kMostDevices, usual); }
+  };
+  static thread_local Streams streams;
+  return streams.of_device[index_];
+}
+
+void* CudaDevice::allocate(size_t bytes) { return pool_.allocate(bytes, current_stream()); }
+
+void CudaDevice::release(void* memory, size_t) noexcept { pool_.release(memory); }
+
+StreamHandle CudaDevice::new_stream() {
+  activate();
+  CUstream stream = nullptr;
+  cuda_backend::check(driver().cuStreamCreateWithPriority(&stream, kStreamNonBlocking, 0), "cuStreamCreateWithPriority", name_);
+  return stream;
+}
+
+CUevent CudaDevice::take_event() {
+  {
+    std::lock_guard lock(events_mutex_);
+    if (!events_.empty()) {
+      const CUevent event = events_.back();
+      events_.pop_back();
+      return event;
+    }
+  }
+  CUevent event = nullptr;
+  cuda_backend::check(driver().cuEventCreate(&event, kEventDefault), "cuEventCreate", name_);
+  return event;
+}
+
+void CudaDevice::give_back(CUevent event) {
+  std::lock_guard lock(events_mutex_);
+  events_.push_back(event);
+}
+
+void* CudaDevice::record(StreamHandle stream) {
+  activate();
+  const CUevent event = take_event();
+  const CUresult result = driver().cuEventRecord(event, stream_or_current(stream));
+  if (result != kSuccess) give_back(event);
+  cuda_backend::check(result, "cuEventRecord", name_);
+  return event;
+}
+
+void CudaDevice::wait(void* event) {
+  cuda_backend::check(driver().cuEventSynchronize(static_cast<CUevent>(event)), "cuEventSynchronize", name_);
+}
+
+double CudaDevice::elapsed(void* begin, void* end) {
+  if (driver().cuEventQuery(static_cast<CUevent>(end)) == kNotReady) return -1;
+  float milliseconds = 0;
+  const CUresult result =
+      driver().cuEventElapsedTime(&milliseconds, static_cast<CUevent>(begin), static_cast<CUevent>(end));
+  give_back(static_cast<CUevent>(begin));
+  give_back(static_cast<CUevent>(end));
+  return result == kSuccess ? double{milliseconds} * 1e6 : 0;
+}
+
+void CudaDevice::synchronize() {
+  activate();
+  cuda_backend::check(driver().cuCtxSynchronize(), "cuCtxSynchronize", name_);
+}
+
+// The pool's arena outlives the driver's capture by nothing: it is opened before and closed after.
+void CudaDevice::begin_capture(CUstream stream) {
+  activate();
+  uint64_t graph = 0;
+  {
+    std::lock_guard lock(graphs_mutex_);
+    graph = ++last_graph_;
+    captures_[stream] = graph;
+  }
+  pool_.begin_capture(stream, graph);
+  const CUresult result = driver().cuStreamBeginCapture(stream, kCaptureThreadLocal);
+  if (result == kSuccess) return;
+  pool_.end_capture(stream);
+  pool_.release_graph(graph);
+  {
+    std::lock_guard lock(graphs_mutex_);
+    captures_.erase(stream);
+  }
+  cuda_backend::check(result, "cuStreamBeginCapture", name_);
+}
+
+CUgraphExec CudaDevice::end_capture(CUstream stream) {
+  activate();
+  uint64_t id = 0;
+  {
+    std::lock_guard lock(graphs_mutex_);
+    const auto found = captures_.find(stream);
+    if (found == captures_.end()) throw ValueError("end_capture: the stream is not being captured");
+    id = found->second;
+    captures_.erase(found);
+  }
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  const char* call = "cuStreamEndCapture";
+  CUresult result = driver().cuStreamEndCapture(stream, &graph);
+  pool_.end_capture(stream);
+  if (result == kSuccess) {
+    call = "cuGraphInstantiateWithFlags";
+    result = driver().cuGraphInstantiate(&executable, graph, 0);
+    driver().cuGraphDestroy(graph);
+  }
+  if (result != kSuccess) pool_.release_graph(id);
+  cuda_backend::check(result, call, name_);
+  std::lock_guard lock(graphs_mutex_);
+  graphs_[executable] = id;
+  return executable;
+}
+
+void CudaDevice::destroy_graph(CUgraphExec graph) {
+  activate();
+  driver().cuCtxSynchronize();
+  uint64_t id = 0;
+  {
+    std::lock_guard lock(graphs_mutex_);
+    const auto found = graphs_.find(graph);
+    if (found == graphs_.end()) throw ValueError("destroy_graph: there is no such graph");
+    id = found->second;
+    graphs_.erase(found);
+  }
+  driver().cuGraphExecDestroy(graph);
+  pool_.release_graph(id);
+}
+
+int cuda_device_count() {
+  int count = 0;
+  if (!driver_problem().empty() || driver().cuDeviceGetCount(&count) != kSuccess) return 0;
+  return std::min(count, kMostDevices);
+}
+
+CudaDevice& cuda_device(int index) {
+  driver();  // says what is missing
+  const int count = cuda_device_count();
+  if (index < 0 || index >= count)
+    throw DeviceError("device: there is no 'cuda:" + std::to_string(index) + "'; this process sees " +
+                      std::to_string(count) + " GPU" + (count == 1 ? "" : "s"));
+  Devices& all = devices();
+  std::lock_guard lock(all.mutex);
+  CudaDevice*& device = all.by_index[index];
+  if (!device) device = new CudaDevice(index);
+  return *device;
+}
+
+}  // namespace iruka::cuda_backend

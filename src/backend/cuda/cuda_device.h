@@ -1,0 +1,93 @@
+// A CUDA GPU as a device.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/cuda/driver.h"
+#include "backend/cuda/stream_pool.h"
+#include "core/device.h"
+
+namespace iruka::cuda_backend {
+
+/// Most GPUs of one process.
+inline constexpr int kMostDevices = 64;
+
+class CudaDevice final : public Device {
+ public:
+  /// Raises DeviceError where the driver refuses.
+  explicit CudaDevice(int index);
+
+  const std::string& name() const override { return name_; }
+  const TargetDescription& target() const override;
+
+  void* allocate(size_t bytes) override;  ///< for the calling thread's current stream
+  void release(void* memory, size_t bytes) noexcept override;
+  /// Between host and device, or within and between devices. Pageable host memory may be reused, or read, on return.
+  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override;
+  void fill(void* to, int value, size_t bytes, StreamHandle stream) override;
+
+  StreamHandle new_stream() override;
+  void* record(StreamHandle stream) override;
+  void wait(void* event) override;
+  double elapsed(void* begin, void* end) override;
+  void synchronize() override;
+
+  CompiledProgram compile(const ProgramSource& source) override;
+  CompiledProgram check(const ProgramSource& source) override;
+  std::string assembly(const ProgramSource& source) override;
+  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
+  void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
+              StreamHandle stream) override;
+
+  int index() const { return index_; }
+  CUdevice handle() const { return handle_; }
+  int attribute(DeviceAttribute which) const;
+  int compute_capability() const { return compute_; }  ///< 90 for 9.0
+  StreamPool& pool() { return pool_; }
+  /// Makes the device the calling thread's.
+  void activate() const;
+  /// The calling thread's stream for this device.
+  CUstream& current_stream() const;
+  CUstream stream_or_current(StreamHandle stream) const {
+    return stream ? static_cast<CUstream>(stream) : current_stream();
+  }
+  CUevent take_event();
+  void give_back(CUevent event);
+
+  void begin_capture(CUstream stream);
+  CUgraphExec end_capture(CUstream stream);
+  void destroy_graph(CUgraphExec graph);
+
+ private:
+  void upload(char* to, const char* from, size_t bytes, CUstream stream);
+  void download(char* to, const char* from, size_t bytes, CUstream stream);
+  /// Machine code for PTX, by the driver's own assembler.
+  std::string assemble(const std::string& ptx, std::vector<Diagnostic>& diagnostics);
+
+  const int index_;
+  const std::string name_;
+  CUdevice handle_ = 0;
+  CUcontext context_ = nullptr;
+  int compute_ = 0;
+  StreamPool pool_;
+
+  std::mutex events_mutex_;
+  std::vector<CUevent> events_;  ///< not in use
+
+  std::mutex graphs_mutex_;
+  std::unordered_map<CUstream, uint64_t> captures_;
+  std::unordered_map<CUgraphExec, uint64_t> graphs_;
+  uint64_t last_graph_ = 0;
+};
+
+/// The device of that number; made at first use, never destroyed. Raises DeviceError that says what is missing.
+CudaDevice& cuda_device(int index);
+/// GPUs of this process, 0 where none can be used.
+int cuda_device_count();
+/// Page-locked memory for all devices.
+PinnedPool& pinned_pool();
+
+}  // namespace iruka::cuda_backend

@@ -1,0 +1,169 @@
+// From text to loaded machine code, and its launch.
+#include <algorithm>
+#include <charconv>
+
+#include "backend/cuda/cuda_device.h"
+#include "backend/cuda/guard_ptx.h"
+#include "backend/cuda/nvrtc.h"
+
+namespace iruka::cuda_backend {
+namespace {
+
+/// Part of every cache key: grows with what changes the code of unchanged texts.
+constexpr int kCodegenVersion = 1;
+
+/// CUfunction_attribute and CUjitInputType of the driver.
+constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
+
+class CudaProgram final : public LoadedProgram {
+ public:
+  CudaProgram(const CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
+    device.activate();
+    cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
+    const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
+    if (result == kSuccess) return;
+    driver().cuModuleUnload(module_);
+    cuda_backend::check(result, "cuModuleGetFunction", entry);
+  }
+  ~CudaProgram() override {
+    try {
+      device_.activate();
+      driver().cuModuleUnload(module_);
+    } catch (...) {  // the driver is gone at exit, and the module with it
+    }
+  }
+  CUfunction function() const { return function_; }
+  int attribute(int which) const {
+    int value = 0;
+    driver().cuFuncGetAttribute(&value, which, function_);
+    return value;
+  }
+
+ private:
+  const CudaDevice& device_;
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+Diagnostic plain_error(std::string message) { return {Diagnostic::Level::error, "", 0, 0, std::move(message)}; }
+
+bool has_error(const std::vector<Diagnostic>& diagnostics) {
+  return std::ranges::any_of(diagnostics, [](const Diagnostic& said) { return said.level == Diagnostic::Level::error; });
+}
+
+/// The newest architecture that NVRTC knows and the device runs: its own, an older one of the same generation, or PTX
+/// for the driver to translate ("compute_90").
+std::string architecture_for(int compute) {
+  int best = 0;
+  for (const int known : nvrtc_architectures())
+    if (known <= compute) best = std::max(best, known);
+  if (best == 0)
+    throw DeviceError("cuda: NVRTC " + nvrtc_version() + " does not compile for compute capability " +
+                      std::to_string(compute / 10) + "." + std::to_string(compute % 10));
+  return (best / 10 == compute / 10 ? "sm_" : "compute_") + std::to_string(best);
+}
+
+/// Options and text to NVRTC; the diagnostics of either land in `program`.
+NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& program, bool only_check = false) {
+  NvrtcOutput output;
+  std::vector<std::string> options;
+  if (!nvrtc_options(source, architecture_for(compute), options, program.diagnostics)) return output;
+  if (only_check) options.push_back("--fdevice-syntax-only");
+  output = run_nvrtc(with_prelude(source.text), source.file_name, options);
+  if (!output.log.empty()) program.diagnostics = parse_log(output.log);
+  if (!output.ok && !has_error(program.diagnostics)) program.diagnostics.push_back(plain_error(output.log));
+  return output;
+}
+
+}  // namespace
+
+const TargetDescription& CudaDevice::target() const {
+  static TargetDescription descriptions[kMostDevices];
+  static std::once_flag once[kMostDevices];
+  std::call_once(once[index_], [this] {
+    TargetDescription& made = descriptions[index_];
+    made.name = "cuda";
+    made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " +
+                       std::to_string(kCodegenVersion) + " prelude " + prelude_hash();
+    made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
+    made.is_gpu = true;
+    made.multiprocessors = attribute(kMultiprocessors);
+  });
+  return descriptions[index_];
+}
+
+std::string CudaDevice::assemble(const std::string& ptx, std::vector<Diagnostic>& diagnostics) {
+  activate();
+  const Driver& api = driver();
+  constexpr int kErrorBuffer = 5, kErrorBufferBytes = 6;  // CUjit_option
+  char log[4096] = "";
+  int options[] = {kErrorBuffer, kErrorBufferBytes};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+  CUlinkState state = nullptr;
+  cuda_backend::check(api.cuLinkCreate(2, options, values, &state), "cuLinkCreate", name_);
+  void* cubin = nullptr;
+  size_t size = 0;
+  CUresult result = api.cuLinkAddData(state, kPtxInput, const_cast<char*>(ptx.c_str()), ptx.size() + 1, "kernel", 0,
+                                      nullptr, nullptr);
+  if (result == kSuccess) result = api.cuLinkComplete(state, &cubin, &size);
+  std::string code(static_cast<const char*>(cubin), result == kSuccess ? size : 0);
+  api.cuLinkDestroy(state);
+  if (result != kSuccess) diagnostics.push_back(plain_error("the driver's assembler gave up: " + describe(result) + "; " + log));
+  return code;
+}
+
+CompiledProgram CudaDevice::compile(const ProgramSource& source) {
+  CompiledProgram program;
+  const NvrtcOutput output = run(source, compute_, program);
+  if (!output.ok) return program;
+  const std::string guarded = guard_ptx(output.ptx);
+  const bool needs_assembler = output.cubin.empty() || guarded != output.ptx;
+  program.code = needs_assembler ? assemble(guarded, program.diagnostics) : output.cubin;
+  program.ok = !program.code.empty();
+  if (!program.ok || !source.wants_report) return program;
+  constexpr int kWarp = 32;
+  const CudaProgram loaded(*this, program.code, source.entry);
+  program.report.lanes = kWarp;
+  program.report.remarks.push_back({Remark::Kind::note, "", 0, 0,
+                                    std::to_string(loaded.attribute(kRegisters)) + " registers a thread, " +
+                                        std::to_string(loaded.attribute(kLocalBytes)) + " bytes of local memory"});
+  program.code.clear();
+  return program;
+}
+
+CompiledProgram CudaDevice::check(const ProgramSource& source) {
+  CompiledProgram program;
+  program.ok = run(source, compute_, program, /*only_check=*/true).ok;
+  return program;
+}
+
+std::string CudaDevice::assembly(const ProgramSource& source) {
+  CompiledProgram program;
+  const NvrtcOutput output = run(source, compute_, program);
+  if (output.ok) return guard_ptx(output.ptx);
+  throw CompileError("assembly: the text does not compile: " + output.log);
+}
+
+std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, const std::string& entry) {
+  return std::make_shared<CudaProgram>(*this, code, entry);
+}
+
+void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
+                        StreamHandle stream) {
+  if (range.count <= 0) return;
+  const auto& loaded = static_cast<const CudaProgram&>(program);
+  activate();
+  int64_t begin = range.begin, end = range.begin + range.count;
+  void* parameters[] = {const_cast<std::byte*>(arguments.data()), &begin, &end};
+  const int64_t blocks = (range.count + range.units_per_block - 1) / range.units_per_block;
+  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+  if (blocks > kMostBlocks)
+    throw ValueError("cuda: a launch of " + std::to_string(range.count) + " elements needs " + std::to_string(blocks) +
+                     " blocks; a GPU takes at most " + std::to_string(kMostBlocks));
+  const CUresult result =
+      driver().cuLaunchKernel(loaded.function(), static_cast<unsigned>(blocks), 1, 1,
+                              static_cast<unsigned>(range.threads_per_block), 1, 1, 0, stream_or_current(stream), parameters, nullptr);
+  cuda_backend::check(result, "cuLaunchKernel", name_);
+}
+
+}  // namespace iruka::cuda_backend

@@ -1,0 +1,87 @@
+#include "backend/cuda/driver.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "iruka/error.h"
+
+namespace iruka::cuda_backend {
+namespace {
+
+std::atomic<const Driver*> replacement{nullptr};
+
+struct System {
+  Driver functions;
+  std::string problem;
+
+  System() {
+    // The driver's library belongs to the system alone: no toolkit or package brings one that works.
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      problem = "libcuda.so.1 was not found: install NVIDIA's driver";
+      return;
+    }
+    const char* missing = nullptr;
+#define IRUKA_DRIVER_FIND(name, symbol, parameters)                                \
+  functions.name = reinterpret_cast<CUresult(*) parameters>(dlsym(library, symbol)); \
+  if (!functions.name) missing = symbol;
+    IRUKA_DRIVER_FUNCTIONS(IRUKA_DRIVER_FIND)
+#undef IRUKA_DRIVER_FIND
+    if (missing) {
+      problem = std::string("libcuda.so.1 has no ") + missing + ": NVIDIA's driver is too old; CUDA 12 is the oldest that serves";
+      return;
+    }
+    if (const CUresult result = functions.cuInit(0); result != kSuccess) {
+      const char* text = nullptr;
+      functions.cuGetErrorString(result, &text);
+      problem = "cuInit failed with " + std::to_string(result) + ": " + (text ? text : "unknown error");
+      if (result == kNoDevice) problem = "the driver finds no GPU (CUDA_VISIBLE_DEVICES may hide it)";
+      return;
+    }
+    int version = 0;
+    functions.cuDriverGetVersion(&version);
+    if (version < 12000)
+      problem = "NVIDIA's driver is for CUDA " + std::to_string(version / 1000) + "." +
+                std::to_string(version % 1000 / 10) + "; CUDA 12 is the oldest that serves";
+  }
+};
+
+const System& system_driver() {
+  static const System& found = *new System;
+  return found;
+}
+
+}  // namespace
+
+const std::string& driver_problem() {
+  static const std::string none;
+  return replacement.load(std::memory_order_acquire) ? none : system_driver().problem;
+}
+
+const Driver& driver() {
+  if (const Driver* other = replacement.load(std::memory_order_acquire)) return *other;
+  const System& found = system_driver();
+  if (!found.problem.empty()) throw DeviceError("cuda: no GPU can be used: " + found.problem);
+  return found.functions;
+}
+
+void replace_driver(const Driver* other) { replacement.store(other, std::memory_order_release); }
+
+std::string describe(CUresult error) {
+  const char *name = nullptr, *text = nullptr;
+  driver().cuGetErrorName(error, &name);
+  driver().cuGetErrorString(error, &text);
+  return std::string(name ? name : "CUDA_ERROR") + " (" + std::to_string(error) + "): " + (text ? text : "unknown error");
+}
+
+void check(CUresult result, const char* call, const std::string& subject) {
+  if (result == kSuccess) return;
+  const std::string message = std::string("cuda: ") + call + " failed with " + describe(result) +
+                              (subject.empty() ? "" : "; " + subject);
+  if (result == kOutOfMemory) throw OutOfMemoryError(message);
+  throw DeviceError(message);
+}
+
+}  // namespace iruka::cuda_backend

@@ -1,0 +1,238 @@
+#include "backend/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <charconv>
+#include <span>
+#include <string_view>
+
+#include "backend/cuda/driver.h"
+#include "backend/cuda/library.h"
+#include "iruka/error.h"
+#include "jit/cache.h"
+#include "jit/compile_options.h"
+
+namespace iruka::cuda_backend {
+
+/// The prelude's files by name; the build makes this function.
+std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
+
+namespace {
+
+using Program = struct NvrtcProgram*;
+
+struct Nvrtc {
+  int (*version)(int* major, int* minor) = nullptr;
+  int (*create)(Program*, const char* text, const char* name, int headers, const char* const* texts,
+                const char* const* names) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  int (*compile)(Program, int count, const char* const* options) = nullptr;
+  int (*log_size)(Program, size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*cubin_size)(Program, size_t*) = nullptr;
+  int (*cubin)(Program, char*) = nullptr;
+  int (*ptx_size)(Program, size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
+  const char* (*error_text)(int) = nullptr;
+  int (*architecture_count)(int*) = nullptr;
+  int (*architectures)(int*) = nullptr;
+  std::vector<int> known_architectures;
+  std::string version_text;
+  std::string problem;
+
+  Nvrtc() {
+    void* const library = open();
+    if (!library) {
+      problem = "NVRTC (libnvrtc.so) was not found in CUDA_PATH, in Python packages or by the system: "
+                "`pip install nvidia-cuda-nvrtc`, or install the CUDA toolkit";
+      return;
+    }
+    bool complete = true;
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      complete &= function != nullptr;
+    };
+    find(version, "nvrtcVersion");
+    find(create, "nvrtcCreateProgram");
+    find(destroy, "nvrtcDestroyProgram");
+    find(compile, "nvrtcCompileProgram");
+    find(log_size, "nvrtcGetProgramLogSize");
+    find(log, "nvrtcGetProgramLog");
+    find(cubin_size, "nvrtcGetCUBINSize");
+    find(cubin, "nvrtcGetCUBIN");
+    find(ptx_size, "nvrtcGetPTXSize");
+    find(ptx, "nvrtcGetPTX");
+    find(error_text, "nvrtcGetErrorString");
+    find(architecture_count, "nvrtcGetNumSupportedArchs");
+    find(architectures, "nvrtcGetSupportedArchs");
+    if (!complete) {
+      problem = "the NVRTC that was found is too old; CUDA 12 is the oldest that serves";
+      return;
+    }
+    int major = 0, minor = 0;
+    version(&major, &minor);
+    int count = 0;
+    architecture_count(&count);
+    known_architectures.resize(static_cast<size_t>(count));
+    architectures(known_architectures.data());
+    version_text = std::to_string(major) + "." + std::to_string(minor);
+  }
+
+ private:
+  // Machine code of a newer major version than the driver's would not load.
+  static void* open() {
+    int driver_version = 13000;
+    if (driver_problem().empty()) driver().cuDriverGetVersion(&driver_version);
+    std::vector<std::string> names;
+    for (int major = std::max(driver_version / 1000, 12); major >= 12; --major)
+      names.push_back("libnvrtc.so." + std::to_string(major));
+    return open_library(names);
+  }
+};
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc& found = *new Nvrtc;
+  if (!found.problem.empty()) throw DeviceError("cuda: kernels cannot be compiled: " + found.problem);
+  return found;
+}
+
+/// A program of NVRTC's, destroyed on the way out.
+class Compilation {
+ public:
+  Compilation(const Nvrtc& api, const std::string& text, const std::string& name) : api_(api) {
+    static const Headers& headers = *new Headers;
+    const int result = api.create(&program_, text.c_str(), name.c_str(), static_cast<int>(headers.texts.size()),
+                                  headers.texts.data(), headers.names.data());
+    if (result != 0) throw DeviceError(std::string("cuda: nvrtcCreateProgram failed: ") + api.error_text(result));
+  }
+  ~Compilation() { api_.destroy(&program_); }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  int compile(const std::vector<std::string>& options) {
+    std::vector<const char*> texts;
+    for (const std::string& option : options) texts.push_back(option.c_str());
+    return api_.compile(program_, static_cast<int>(texts.size()), texts.data());
+  }
+
+  std::string read(int (*size_of)(Program, size_t*), int (*get)(Program, char*)) const {
+    size_t size = 0;
+    if (size_of(program_, &size) != 0 || size == 0) return "";
+    std::string bytes(size, '\0');
+    get(program_, bytes.data());
+    return bytes;
+  }
+
+ private:
+  struct Headers {
+    std::vector<std::string> storage;
+    std::vector<const char*> texts, names;
+    Headers() {
+      for (const auto& [name, text] : prelude_files()) {
+        storage.emplace_back(name);
+        storage.emplace_back(text);
+      }
+      for (size_t k = 0; k < storage.size(); k += 2) {
+        names.push_back(storage[k].c_str());
+        texts.push_back(storage[k + 1].c_str());
+      }
+    }
+  };
+
+  const Nvrtc& api_;
+  Program program_ = nullptr;
+};
+
+/// "operation(2): error: ..." and "generated(7): warning #68-D: ...".
+bool parse_head(std::string_view line, Diagnostic& found) {
+  const size_t colon = line.find("): ");
+  const size_t open = line.rfind('(', colon);
+  if (colon == line.npos || open == line.npos || open == 0) return false;
+  const auto [end, error] = std::from_chars(line.data() + open + 1, line.data() + colon, found.line);
+  if (error != std::errc() || end != line.data() + colon) return false;
+  found.file = line.substr(0, open);
+  std::string_view rest = line.substr(colon + 3);
+  constexpr std::pair<std::string_view, Diagnostic::Level> kLevels[] = {
+      {"error", Diagnostic::Level::error}, {"catastrophic error", Diagnostic::Level::error},
+      {"warning", Diagnostic::Level::warning}, {"remark", Diagnostic::Level::note}, {"note", Diagnostic::Level::note}};
+  for (const auto& [name, level] : kLevels) {
+    if (!rest.starts_with(name)) continue;
+    found.level = level;
+    const size_t text = rest.find(": ");
+    found.message = text == rest.npos ? rest : rest.substr(text + 2);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const std::string& nvrtc_version() { return nvrtc().version_text; }
+
+const std::vector<int>& nvrtc_architectures() { return nvrtc().known_architectures; }
+
+NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options) {
+  const Nvrtc& api = nvrtc();
+  Compilation compilation(api, text, name);
+  NvrtcOutput output;
+  const int result = compilation.compile(options);
+  output.ok = result == 0;
+  output.log = compilation.read(api.log_size, api.log);
+  if (!output.ok && output.log.size() <= 1) output.log = std::string("NVRTC failed: ") + api.error_text(result);
+  if (!output.ok) return output;
+  output.cubin = compilation.read(api.cubin_size, api.cubin);
+  output.ptx = compilation.read(api.ptx_size, api.ptx);
+  if (!output.ptx.empty() && output.ptx.back() == '\0') output.ptx.pop_back();
+  return output;
+}
+
+bool nvrtc_options(const ProgramSource& source, const std::string& architecture, std::vector<std::string>& options,
+                   std::vector<Diagnostic>& diagnostics) {
+  jit::CompileOptions given;
+  if (!jit::parse_options(source.options, given, diagnostics)) return false;
+  options = {"--gpu-architecture=" + architecture, "--std=c++20", "--device-as-default-execution-space",
+             "--diag-suppress=177,550"};  // unused variables
+  if (given.fast_math) options.push_back("--use_fast_math");
+  options.push_back(std::string("--fmad=") + (given.contract ? "true" : "false"));
+  if (given.no_warnings) options.push_back("--disable-warnings");
+  for (const auto& [macro, is_undefined] : given.macros)
+    options.push_back((is_undefined ? "--undefine-macro=" : "--define-macro=") + macro);
+  constexpr std::string_view kPassed[] = {"--maxrregcount", "-maxrregcount", "-lineinfo", "--generate-line-info",
+                                          "--prec-", "-prec-", "--ftz", "-ftz", "--extra-device-vectorization"};
+  for (const std::string& option : given.gpu_options)
+    for (const std::string_view passed : kPassed)
+      if (option.starts_with(passed)) options.push_back(option);
+  return true;
+}
+
+std::vector<Diagnostic> parse_log(const std::string& log) {
+  std::vector<Diagnostic> diagnostics;
+  for (size_t at = 0; at < log.size();) {
+    const size_t end = std::min(log.find('\n', at), log.size());
+    const std::string_view line = std::string_view(log).substr(at, end - at);
+    at = end + 1;
+    Diagnostic found{};
+    if (parse_head(line, found)) {
+      diagnostics.push_back(std::move(found));
+    } else if (const size_t caret = line.find('^'); caret != line.npos && !diagnostics.empty() &&
+                                                     line.find_first_not_of(' ') == caret) {
+      diagnostics.back().column = static_cast<int>(caret) - 1;  // the log indents the source by two
+    }
+  }
+  if (diagnostics.empty() && !log.empty()) diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, log});
+  return diagnostics;
+}
+
+std::string with_prelude(const std::string& text) { return "#include \"prelude.h\"\n#line 1 \"generated\"\n" + text; }
+
+const std::string& prelude_hash() {
+  static const std::string& hash = *[] {
+    std::string all;
+    for (const auto& [name, text] : prelude_files()) all.append(name).append(text);
+    return new std::string(jit::hash_key(all).hex());
+  }();
+  return hash;
+}
+
+}  // namespace iruka::cuda_backend

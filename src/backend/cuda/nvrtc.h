@@ -1,0 +1,40 @@
+// NVRTC, found at run time: CUDA C++ in, machine code for one architecture out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+
+namespace iruka::cuda_backend {
+
+struct NvrtcOutput {
+  bool ok = false;
+  std::string cubin;  ///< for "sm_90" and the like
+  std::string ptx;
+  std::string log;
+};
+
+/// "13.0"; raises DeviceError that says what to install where NVRTC cannot be found.
+const std::string& nvrtc_version();
+
+/// The architectures NVRTC compiles for, as 75, 80, 90...
+const std::vector<int>& nvrtc_architectures();
+
+/// Compiles `text`, which begins with the prelude's include. Options as NVRTC takes them.
+NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options);
+
+/// NVRTC's options for a user's, for machine code of `architecture` ("sm_90"). False: `diagnostics` says which is wrong.
+bool nvrtc_options(const ProgramSource& source, const std::string& architecture, std::vector<std::string>& options,
+                   std::vector<Diagnostic>& diagnostics);
+
+/// What the log tells, with the places of #line directives.
+std::vector<Diagnostic> parse_log(const std::string& log);
+
+/// A source for NVRTC: the prelude and the text.
+std::string with_prelude(const std::string& text);
+
+/// A hash of the prelude's text.
+const std::string& prelude_hash();
+
+}  // namespace iruka::cuda_backend

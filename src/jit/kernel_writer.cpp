@@ -1,0 +1,121 @@
+#include "jit/kernel_writer.h"
+
+namespace iruka::jit {
+
+std::string quoted(const char* file, const std::string& text) {
+  return std::string("#line 1 \"") + file + "\"\n" + text + "\n#line 1 \"generated\"\n";
+}
+
+bool KernelWriter::names_count() const {
+  for (size_t k = 0; k < kernel_.parameter_count(); ++k)
+    if (kernel_.parameter(k).name == "n") return false;
+  return true;
+}
+
+void KernelWriter::placeholders() {
+  std::string seen;
+  each([&](size_t k, const Parameter& parameter) {
+    if (parameter.dtype || seen.find(parameter.type) != seen.npos) return;
+    seen += parameter.type;
+    out_ += "typedef " + type(k) + " " + parameter.type + ";\n";
+  });
+}
+
+// Values come out of functions, not constants, so that `x / width` with width 0 reaches the guard as a division.
+void KernelWriter::fixed_functions() {
+  each([&](size_t k, const Parameter&) {
+    if (!is_fixed(k)) return;
+    out_ += "static inline " + type(k) + " iruka_fixed" + number(k) + "() { return (" + type(k) + ")" +
+            std::to_string(fixed_[k]->as_uint64()) + "ull; }\n";
+  });
+}
+
+void KernelWriter::argument_struct(const std::string& dividers) {
+  out_ += "struct iruka_arguments {\n  ptrdiff_t n;\n";
+  if (rank_ > 1) out_ += "  ptrdiff_t shape[" + number(rank_) + "];\n";
+  out_ += dividers;
+  if (kernel_.sees_indexer) out_ += "  ptrdiff_t indexer_shape[" + number(signature_.indexer_rank) + "];\n";
+  each([&](size_t k, const Parameter&) {
+    const std::string id = number(k);
+    if (is_scalar(k)) {
+      out_ += "  " + type(k) + " value" + id + ";\n";
+    } else if (is_raw(k)) {
+      const std::string rank = number(std::max<int>(signature_.operands[k].rank, 1));
+      out_ += "  " + type(k) + "* data" + id + ";\n  ptrdiff_t size" + id + ", shape" + id + "[" + rank + "], stride" +
+              id + "[" + rank + "];\n";
+    } else {
+      out_ += "  " + storage(k) + "* data" + id + ";\n";
+      if (has_strides(k)) out_ += "  ptrdiff_t stride" + id + "[" + number(rank_) + "];\n";
+    }
+  });
+  out_ += "};\n";
+}
+
+void KernelWriter::element_function(const std::string& head, const std::string& tail) {
+  std::string parameters = "[[maybe_unused]] const ptrdiff_t i";
+  if (names_count()) parameters += ", [[maybe_unused]] const ptrdiff_t n";
+  parameters += ", [[maybe_unused]] " + indexer_type() + "& _ind";
+  each([&](size_t k, const Parameter& parameter) {
+    parameters += ", [[maybe_unused]] ";
+    if (is_raw(k)) {
+      parameters += raw_type(type(k), number(signature_.operands[k].rank)) + "& ";
+    } else if (is_plain(k) && kernel_.is_stored(k)) {
+      parameters += type(k) + "& ";
+    } else {
+      parameters += (parameter.is_const ? "const " : "") + type(k) + " ";
+    }
+    parameters += parameter.name;
+  });
+  out_ += head + parameters + tail + "do {\n" + quoted("operation", kernel_.operation) + ";} while (0);\n}\n";
+}
+
+void KernelWriter::bind_arguments(const std::string& lambda_attribute) {
+  if (names_count()) out_ += "[[maybe_unused]] const ptrdiff_t n = iruka_a.n;\n";
+  std::string shape = "iruka_a.n";
+  for (int axis = 0; kernel_.sees_indexer && axis < signature_.indexer_rank; ++axis)
+    shape = (axis ? shape + ", " : "") + "iruka_a.indexer_shape[" + number(axis) + "]";
+  out_ += "[[maybe_unused]] " + indexer_type() + " _ind{iruka_a.n, {" + shape + "}};\n";
+  each([&](size_t k, const Parameter& parameter) { bind(k, parameter); });
+  if (kernel_.loop_prep.empty()) return;
+  out_ += quoted("loop_prep", kernel_.loop_prep) + ";\n";
+  element_function("auto iruka_element = [&](", ") " + lambda_attribute + "{\n");
+  out_ += ";\n";
+}
+
+void KernelWriter::after_loop() {
+  if (!kernel_.after_loop.empty()) out_ += "{\n" + quoted("after_loop", kernel_.after_loop) + ";}\n";
+}
+
+// Scalars and raw arrays become locals of the entry; that a raw array is contiguous is a constant the optimiser sees.
+void KernelWriter::bind(size_t k, const Parameter& parameter) {
+  const std::string id = number(k);
+  if (is_scalar(k)) {
+    const std::string value = is_fixed(k) ? "iruka_fixed" + id + "()" : "iruka_a.value" + id;
+    out_ += "[[maybe_unused]] " + std::string(parameter.is_const ? "const " : "") + type(k) + " " + parameter.name + " = " +
+            value + ";\n";
+  } else if (is_raw(k)) {
+    const int rank = signature_.operands[k].rank;
+    const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
+    std::string shape, stride;
+    for (int axis = 0; axis < std::max(rank, 1); ++axis) {
+      const std::string comma = axis ? ", " : "";
+      shape += comma + "iruka_a.shape" + id + "[" + number(axis) + "]";
+      // That neighbours lie side by side is a constant as well, for accesses by several indices.
+      const bool is_dense = contiguous && axis + 1 == rank;
+      stride += comma + (is_dense ? "sizeof(" + type(k) + ")" : "iruka_a.stride" + id + "[" + number(axis) + "]");
+    }
+    out_ += "[[maybe_unused]] " + raw_type(type(k), number(rank)) + " " + parameter.name + "{iruka_a.data" + id + ", iruka_a.size" + id +
+            ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false") + "};\n";
+  }
+}
+
+std::string KernelWriter::flat_address(size_t k, const std::string& index) const {
+  const std::string id = number(k);
+  switch (signature_.operands[k].access) {
+    case Access::contiguous: return "iruka_a.data" + id + "[" + index + "]";
+    case Access::broadcast: return "iruka_a.data" + id + "[0]";
+    default: return "*(" + storage(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
+  }
+}
+
+}  // namespace iruka::jit

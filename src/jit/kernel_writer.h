@@ -1,0 +1,96 @@
+// What the generated texts of all devices have in common: arguments, the element function, loads and stores around it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "jit/emit.h"
+
+namespace iruka::jit {
+
+inline std::string number(int64_t value) { return std::to_string(value); }
+inline std::string type_of(Dtype dtype) { return info(dtype).c_type; }
+inline std::string raw_type(const std::string& element, const std::string& rank) { return "CArray<" + element + ", " + rank + ">"; }
+
+/// A user's text under its own name and line numbers, so that diagnostics speak of it.
+std::string quoted(const char* file, const std::string& text);
+
+class KernelWriter {
+ public:
+  KernelWriter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
+      : kernel_(kernel), signature_(signature), fixed_(fixed), rank_(signature.rank) {}
+
+ protected:
+  bool is_raw(size_t k) const { return signature_.operands[k].access >= Access::raw_contiguous; }
+  bool is_scalar(size_t k) const { return signature_.operands[k].access == Access::scalar; }
+  bool is_plain(size_t k) const { return !is_raw(k) && !is_scalar(k); }
+  bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
+  bool is_fixed(size_t k) const { return k < fixed_.size() && fixed_[k].has_value(); }
+  bool names_count() const;
+  std::string type(size_t k) const { return type_of(signature_.operands[k].dtype); }
+  bool is_bool(size_t k) const { return signature_.operands[k].dtype == Dtype::bool_; }
+  /// How elements lie in memory: views of other dtypes may leave any byte in a bool array, and all but 0 are true.
+  std::string storage(size_t k) const { return is_bool(k) ? "uint8_t" : type(k); }
+  template <class Callable>
+  void each(Callable&& callable) const {
+    for (size_t k = 0; k < kernel_.parameter_count(); ++k) callable(k, kernel_.parameter(k));
+  }
+  template <class Callable>
+  void each_plain(Callable&& callable) const {
+    for (size_t k = 0; k < kernel_.parameter_count(); ++k)
+      if (is_plain(k)) callable(k, number(static_cast<int64_t>(k)));
+  }
+
+  void placeholders();
+  void fixed_functions();
+  /// `dividers`: members that follow the loop's shape.
+  void argument_struct(const std::string& dividers = "");
+  std::string indexer_type() const { return "CIndexer<" + number(signature_.indexer_rank) + ">"; }
+  /// The body, alone: the index and the arguments in, stores out through references.
+  void element_function(const std::string& head, const std::string& tail);
+  /// Scalars and raw arrays as locals of the entry, then loop_prep; the element function where it sees those locals.
+  void bind_arguments(const std::string& lambda_attribute);
+  void after_loop();
+
+  /// One element at `index`: loads, the element function, stores. address(k) is an lvalue of the element to load,
+  /// target(k) of the one to store.
+  template <class Address, class Target>
+  void element(const std::string& index, Address&& address, Target&& target) {
+    // With a range known, 64-bit divisions of the index become 32-bit ones; a body that does not see it needs neither.
+    if (signature_.small_index && kernel_.sees_index) out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
+    std::string arguments = index;
+    if (names_count()) arguments += ", iruka_a.n";
+    arguments += ", _ind";
+    if (kernel_.sees_indexer) out_ += "_ind.set(" + index + ");\n";
+    each([&](size_t k, const Parameter& parameter) {
+      if (is_plain(k)) {
+        const std::string local = "iruka_e" + number(static_cast<int64_t>(k));
+        out_ += std::string(kernel_.is_stored(k) ? "" : "const ") + type(k) + " " + local + " = " + address(k) +
+                (is_bool(k) ? " != 0" : "") + ";\n";
+        arguments += ", " + local;
+      } else {
+        arguments += ", " + parameter.name;
+      }
+    });
+    out_ += "iruka_element(" + arguments + ");\n";
+    each_plain([&](size_t k, const std::string& id) {
+      if (kernel_.is_stored(k)) out_ += target(k) + " = iruka_e" + id + ";\n";
+    });
+  }
+
+  std::string flat_address(size_t k, const std::string& index) const;
+
+  const KernelText& kernel_;
+  const Signature& signature_;
+  FixedValues fixed_;
+  size_t rank_;
+  std::string out_;
+
+ private:
+  void bind(size_t k, const Parameter& parameter);
+};
+
+std::string emit_cpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed);
+std::string emit_gpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed);
+
+}  // namespace iruka::jit
