@@ -4,9 +4,35 @@
 namespace iruka::jit {
 namespace {
 
-// Loads of 16 bytes or less as one instruction.
+// Neighbours that are loaded and stored 16 bytes at a time. The compiler takes a vector apart before it is stored, unless
+// the instruction is spelled out.
 constexpr const char* kPack = R"(
-template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) iruka_pack { T at[N]; };
+template <class W> static __forceinline__ void iruka_put(void* to, W w) { *(W*)to = w; }
+static __forceinline__ void iruka_put(void* to, uint4 w) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w) : "memory");
+}
+static __forceinline__ void iruka_put(void* to, uint2 w) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(w.x), "r"(w.y) : "memory");
+}
+template <int bytes> struct iruka_word { using type = uint4; };
+template <> struct iruka_word<8> { using type = uint2; };
+template <> struct iruka_word<4> { using type = unsigned; };
+template <> struct iruka_word<2> { using type = unsigned short; };
+template <> struct iruka_word<1> { using type = unsigned char; };
+template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) iruka_pack {
+  T at[N];
+  using word = typename iruka_word<sizeof(T) * N < 16 ? int(sizeof(T)) * N : 16>::type;
+  __forceinline__ void load(const void* from) {
+    word words[sizeof(T) * N / sizeof(word)];
+    for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) words[k] = ((const word*)from)[k];
+    memcpy(at, words, sizeof(words));
+  }
+  __forceinline__ void store(void* to) const {
+    word words[sizeof(T) * N / sizeof(word)];
+    memcpy(words, at, sizeof(words));
+    for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) iruka_put((word*)to + k, words[k]);
+  }
+};
 )";
 
 // A quotient by a number that stays the same, without division: Granlund and Montgomery (1994), for n < 2^31.
@@ -68,7 +94,7 @@ class GpuEmitter : KernelWriter {
       out_ += "{\n";
     }
     out_ += "const ptrdiff_t iruka_stop = iruka_first + " + size + " < iruka_end ? iruka_first + " + size +
-            " : iruka_end;\nfor (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < iruka_stop; iruka_i += " +
+            " : iruka_end;\n#pragma unroll 1\nfor (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < iruka_stop; iruka_i += " +
             threads() + ") {\n";
     locate("iruka_i");
     const auto address = [&](size_t k) { return element_address(k, "iruka_i", "0"); };
@@ -115,7 +141,7 @@ class GpuEmitter : KernelWriter {
     if (signature_.operands[k].access == Access::broadcast && signature_.rank == 1) return;
     const std::string to = "iruka_in" + id + "[iruka_u]";
     if (is_packed(k)) {
-      out_ += to + " = *(const iruka_pack<" + storage(k) + ", " + pack() + ">*)&" + element_address(k, "iruka_i", "0") + ";\n";
+      out_ += to + ".load(&" + element_address(k, "iruka_i", "0") + ");\n";
     } else {
       for_pack(to + ".at[iruka_v] = " + element_address(k, "(iruka_i + iruka_v)", "iruka_v") + ";\n");
     }
@@ -124,7 +150,7 @@ class GpuEmitter : KernelWriter {
   void store(size_t k, const std::string& id) {
     const std::string from = "iruka_in" + id + "[iruka_u]";
     if (is_packed(k)) {
-      out_ += "*(iruka_pack<" + storage(k) + ", " + pack() + ">*)&" + element_address(k, "iruka_i", "0") + " = " + from + ";\n";
+      out_ += from + ".store(&" + element_address(k, "iruka_i", "0") + ");\n";
     } else {
       for_pack(element_address(k, "(iruka_i + iruka_v)", "iruka_v") + " = " + from + ".at[iruka_v];\n");
     }
@@ -193,7 +219,7 @@ class GpuEmitter : KernelWriter {
       }
       out_ += "const ptrdiff_t iruka_c0 = iruka_rest;\n";
     }
-    each_plain([&](size_t k, const std::string& id) {
+    each_plain([&](size_t, const std::string& id) {
       out_ += "char* const iruka_plane" + id + " = (char*)iruka_a.data" + id;
       for (size_t axis = 0; axis + 2 < rank_; ++axis) {
         const std::string n = number(static_cast<int64_t>(axis));
