@@ -1,0 +1,637 @@
+// Stream pools. What is kept true under the lock: a free block lies in the bins of its arena, beside no free block of
+// the same arena in the same page or chunk; a page that is a part of a chunk holds at least one block in use.
+#include "backend/cuda/stream_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <utility>
+
+#include "iruka/error.h"
+
+namespace iruka::cuda_backend {
+namespace {
+
+using Guard = std::lock_guard<SpinLock>;
+
+constexpr size_t kLargestRequest = size_t{1} << 62;
+constexpr size_t kLargestSmall = size_t{1} << 20;
+constexpr size_t kPage = Arena::kLargeUnit;
+// What one request may need at once: a chunk, the first block of its page, and the rest of that page.
+constexpr size_t kBlocksForRequest = 3;
+constexpr size_t kSlab = 256;
+
+/// No driver hands this out as a stream.
+const StreamHandle kNoStream = reinterpret_cast<StreamHandle>(~uintptr_t{0});
+
+constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/// All pools, so that fork() finds every lock free in the child.
+struct PoolRegistry {
+  SpinLock lock;
+  std::vector<StreamPool*> pools;
+};
+
+PoolRegistry& registry() {
+  static PoolRegistry* const instance = new PoolRegistry;  // outlives every static pool
+  return *instance;
+}
+
+void lock_all() {
+  registry().lock.lock();
+  for (StreamPool* pool : registry().pools) pool->lock_for_fork().lock();
+}
+
+void unlock_all() {
+  for (StreamPool* pool : registry().pools) pool->lock_for_fork().unlock();
+  registry().lock.unlock();
+}
+
+void unlock_all_in_child() {
+  for (StreamPool* pool : registry().pools) pool->set_forked();
+  unlock_all();
+}
+
+void register_pool(StreamPool* pool) {
+  static const int installed = pthread_atfork(lock_all, unlock_all, unlock_all_in_child);
+  (void)installed;
+  Guard guard(registry().lock);
+  registry().pools.push_back(pool);
+}
+
+/// Hooks of all threads, so that a pool need not look at its thread's while there are none.
+std::atomic<int> hook_count{0};
+thread_local std::vector<PoolHook*> thread_hooks;
+
+bool is_hooked() { return hook_count.load(std::memory_order_relaxed) != 0 && !thread_hooks.empty(); }
+
+/// Calls `before(hook)` now and `after(hook)` at the end of the scope, for the hooks that listen now.
+template <class Before, class After>
+class HookScope {
+ public:
+  HookScope(Before before, After after) : hooks_(thread_hooks), after_(after) {
+    for (PoolHook* hook : hooks_) before(*hook);
+  }
+  ~HookScope() {
+    for (PoolHook* hook : hooks_) after_(*hook);
+  }
+  HookScope(const HookScope&) = delete;
+  HookScope& operator=(const HookScope&) = delete;
+
+ private:
+  const std::vector<PoolHook*> hooks_;
+  After after_;
+};
+
+}  // namespace
+
+void PoolHook::enter() {
+  if (std::ranges::count(thread_hooks, this)) throw ValueError("PoolHook::enter: the hook already listens");
+  thread_hooks.push_back(this);
+  ++hook_count;
+}
+
+void PoolHook::leave() {
+  if (std::erase(thread_hooks, this) == 0) throw ValueError("PoolHook::leave: the hook does not listen");
+  --hook_count;
+}
+
+StreamPool::StreamPool(std::string name, std::unique_ptr<BlockSource> source)
+    : name_(std::move(name)), source_(std::move(source)), retired_(kNoStream, 0) {
+  register_pool(this);
+}
+
+StreamPool::~StreamPool() {
+  {
+    Guard guard(registry().lock);
+    std::erase(registry().pools, this);
+  }
+  if (forked_) return;
+  std::lock_guard growth(growth_);
+  {
+    Guard guard(lock_);
+    captures_.clear();
+    while (!arenas_.empty()) retire(*arenas_.back());
+  }
+  give_back(nullptr);
+}
+
+// ---- asking for memory
+
+StreamPool::Request StreamPool::request_of(size_t bytes, StreamHandle stream) {
+  const size_t small = round_up(std::max<size_t>(bytes, 1), Arena::kSmallUnit);
+  if (small <= kLargestSmall) return {bytes, small, stream, true, kPage};
+  const size_t large = round_up(bytes, Arena::kLargeUnit);
+  return {bytes, large, stream, false, large};
+}
+
+size_t StreamPool::block_bytes(size_t requested) { return request_of(requested, nullptr).bytes; }
+
+void* StreamPool::allocate(size_t bytes, StreamHandle stream) {
+  check_not_forked("allocate");
+  if (bytes > kLargestRequest) raise_out_of_memory(bytes);
+  const Request request = request_of(bytes, stream);
+  if (is_hooked()) return allocate_hooked(request);
+  void* const memory = from_held(request, true);
+  return memory ? memory : from_source(request);
+}
+
+void* StreamPool::allocate_hooked(const Request& request) {
+  void* memory = nullptr;
+  HookScope malloc_hooks(
+      [&](PoolHook& hook) { hook.malloc_preprocess(*this, request.requested, request.bytes); },
+      [&](PoolHook& hook) { hook.malloc_postprocess(*this, request.requested, request.bytes, memory); });
+  memory = from_held(request, true);
+  if (memory) return memory;
+  HookScope alloc_hooks([&](PoolHook& hook) { hook.alloc_preprocess(*this, request.chunk_bytes); },
+                        [&](PoolHook& hook) { hook.alloc_postprocess(*this, request.chunk_bytes, memory); });
+  memory = from_source(request);
+  return memory;
+}
+
+/// A block that may be reused without waiting, or null.
+void* StreamPool::from_held(const Request& request, bool is_first) {
+  Guard guard(lock_);
+  reserve();
+  Arena& arena = arena_of(request.stream);
+  const FreeBins& bins = arena.bins(request.is_small);
+  const auto any = [](const Block&) { return true; };
+  statistics_.allocations += is_first;
+  if (!waiting_.empty()) settle_waiting(false);
+  Block* block = bins.best(request.bytes, any);
+  if (!block && !waiting_.empty()) {
+    settle_waiting(true);
+    block = bins.best(request.bytes, any);
+  }
+  if (!block)
+    block = retired_.bins(request.is_small).best(request.bytes, [this](const Block& held) { return is_idle(held); });
+  if (!block) return nullptr;
+  ++statistics_.reuses;
+  return hand_out(take(block, request.bytes), arena);
+}
+
+void* StreamPool::from_source(const Request& request) {
+  std::lock_guard growth(growth_);
+  // Another thread may have grown the pool meanwhile.
+  if (void* memory = from_held(request, false)) return memory;
+  if (void* memory = from_new_chunk(request)) return memory;
+  const size_t limit = statistics().limit_bytes;
+  if (limit && request.bytes > limit) raise_out_of_memory(request.requested);
+  give_back(nullptr);
+  if (void* memory = from_held(request, false)) return memory;
+  if (void* memory = from_new_chunk(request)) return memory;
+  if (void* memory = from_other_streams(request)) return memory;
+  raise_out_of_memory(request.requested);
+}
+
+void* StreamPool::from_new_chunk(const Request& request) {
+  {
+    Guard guard(lock_);
+    const size_t total = statistics_.used_bytes + statistics_.held_bytes + request.chunk_bytes;
+    if (statistics_.limit_bytes && total > statistics_.limit_bytes) return nullptr;
+  }
+  void* const memory = source_->allocate(request.chunk_bytes);
+  if (!memory) return nullptr;
+  try {
+    Guard guard(lock_);
+    reserve();
+    Arena& arena = arena_of(request.stream);
+    Block* block = spare_.pop_front();
+    --spare_count_;
+    block->address = static_cast<char*>(memory);
+    block->bytes = request.chunk_bytes;
+    block->arena = &arena;
+    block->released = 0;
+    statistics_.held_bytes += block->bytes;
+    if (request.is_small) block = open_page(block);
+    cut(block, request.bytes);
+    return hand_out(block, arena);
+  } catch (...) {  // no room to remember the chunk
+    source_->release(memory, request.chunk_bytes);
+    throw;
+  }
+}
+
+/// After the device was waited for: a block of any stream; for a small request also a page of a large block.
+void* StreamPool::from_other_streams(const Request& request) {
+  Guard guard(lock_);
+  reserve();
+  Arena& arena = arena_of(request.stream);
+  Block* block = best_of_all(arena, request.is_small, request.bytes);
+  if (block) {
+    take(block, request.bytes);
+  } else {
+    block = request.is_small ? best_of_all(arena, false, kPage) : nullptr;
+    if (!block) return nullptr;
+    take(block, kPage)->arena = &arena;
+    block = open_page(block);
+    cut(block, request.bytes);
+  }
+  ++statistics_.reuses;
+  return hand_out(block, arena);
+}
+
+// ---- taking it back
+
+bool StreamPool::release(void* memory) noexcept {
+  if (!memory) return true;
+  if (!is_hooked()) return release_block(memory);
+  size_t bytes = 0;
+  {
+    Guard guard(lock_);
+    const Block* const block = live_.find(memory);
+    if (!block) return false;
+    bytes = block->bytes;
+  }
+  HookScope hooks([&](PoolHook& hook) { hook.free_preprocess(*this, memory, bytes); },
+                  [&](PoolHook& hook) { hook.free_postprocess(*this, memory, bytes); });
+  return release_block(memory);
+}
+
+bool StreamPool::release_block(void* memory) noexcept {
+  Block* block;
+  {
+    Guard guard(lock_);
+    block = live_.erase(memory);
+    if (!block) return false;
+    statistics_.used_bytes -= block->bytes;
+    statistics_.held_bytes += block->bytes;
+    block->released = epoch_;
+    if (block->uses.empty()) {
+      put_back(block);
+      return true;
+    }
+    waiting_.push_back(block);
+    const bool can_record = captures_.empty() && !forked_;
+    block->state = can_record ? Block::State::recording : Block::State::waiting;
+    if (!can_record) return true;
+  }
+  record_uses(block);
+  return true;
+}
+
+/// Without the lock: a full stream makes the driver wait, perhaps for a host function that releases memory.
+void StreamPool::record_uses(Block* block) noexcept {
+  for (Block::Use& use : block->uses)
+    if (!use.event) use.event = source_->record(use.stream);
+  Guard guard(lock_);
+  block->state = Block::State::waiting;
+}
+
+bool StreamPool::record_use(void* memory, StreamHandle stream) {
+  Guard guard(lock_);
+  Block* const block = live_.find(memory);
+  if (!block) return false;
+  const auto is_same = [&](const Block::Use& use) { return use.stream == stream; };
+  if (block->arena->stream != stream && std::ranges::none_of(block->uses, is_same))
+    block->uses.push_back({stream, nullptr});
+  return true;
+}
+
+/// Under the lock: frees the blocks whose uses have finished; unless `all`, stops at the first that must wait.
+void StreamPool::settle_waiting(bool all) {
+  waiting_.visit_while([&](Block* block) {
+    if (!is_done(*block)) return all;
+    waiting_.remove(block);
+    for (const Block::Use& use : block->uses)
+      if (use.event) source_->release_event(use.event);
+    block->uses.clear();
+    put_back(block);
+    return true;
+  });
+}
+
+bool StreamPool::is_done(const Block& block) {
+  if (block.state == Block::State::recording) return false;
+  if (is_idle(block)) return true;
+  // Asking for an event is one of the things that break a capture.
+  if (!captures_.empty() || forked_) return false;
+  return std::ranges::all_of(block.uses,
+                             [&](const Block::Use& use) { return use.event && source_->is_done(use.event); });
+}
+
+// ---- blocks, under the lock
+
+/// After this one request cannot fail for want of host memory.
+void StreamPool::reserve() {
+  live_.reserve_one();
+  if (spare_count_ >= kBlocksForRequest) return;
+  slabs_.push_back(std::make_unique<Block[]>(kSlab));
+  for (size_t k = 0; k < kSlab; ++k) recycle(&slabs_.back()[k]);
+}
+
+void StreamPool::recycle(Block* block) {
+  block->arena = nullptr;
+  block->page = block->before = block->after = nullptr;
+  spare_.push_front(block);
+  ++spare_count_;
+}
+
+/// The smallest free block of at least `bytes` among the arena's own and all idle ones, or null.
+Block* StreamPool::best_of_all(const Arena& own, bool is_small, size_t bytes) {
+  Block* best = nullptr;
+  const auto look_in = [&](Arena& arena) {
+    Block* const block =
+        arena.bins(is_small).best(bytes, [&](const Block& held) { return held.arena == &own || is_idle(held); });
+    if (block && (!best || block->bytes < best->bytes)) best = block;
+  };
+  look_in(retired_);
+  for (const auto& arena : arenas_)
+    if (arena->graph == 0 || arena.get() == &own) look_in(*arena);
+  return best;
+}
+
+void* StreamPool::hand_out(Block* block, Arena& arena) {
+  block->arena = &arena;
+  block->state = Block::State::used;
+  live_.insert(block->address, block);
+  statistics_.held_bytes -= block->bytes;
+  statistics_.used_bytes += block->bytes;
+  statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.used_bytes);
+  return block->address;
+}
+
+/// Takes `bytes` of a free block out of the bins; the rest stays there.
+Block* StreamPool::take(Block* block, size_t bytes) {
+  block->arena->bins_of(*block).remove(block);
+  cut(block, bytes);
+  return block;
+}
+
+/// Shortens the block to `bytes`; the rest becomes a free block behind it.
+void StreamPool::cut(Block* block, size_t bytes) {
+  if (block->bytes == bytes) return;
+  Block* const rest = spare_.pop_front();
+  --spare_count_;
+  rest->address = block->address + bytes;
+  rest->bytes = block->bytes - bytes;
+  rest->arena = block->arena;
+  rest->page = block->page;
+  rest->released = block->released;
+  rest->before = block;
+  rest->after = block->after;
+  if (rest->after) rest->after->before = rest;
+  block->after = rest;
+  block->bytes = bytes;
+  add_free(rest);
+}
+
+/// Makes the large block a page; gives the small block that fills it.
+Block* StreamPool::open_page(Block* page) {
+  page->state = Block::State::page;
+  Block* const block = spare_.pop_front();
+  --spare_count_;
+  block->address = page->address;
+  block->bytes = page->bytes;
+  block->arena = page->arena;
+  block->page = page;
+  block->released = page->released;
+  return block;
+}
+
+void StreamPool::add_free(Block* block) {
+  block->state = Block::State::free;
+  block->arena->bins_of(*block).add(block);
+}
+
+/// Merges the block with the neighbours that `take(neighbour)` has taken off their list.
+template <class Take>
+void StreamPool::join_neighbours(Block* block, Take take) {
+  const auto absorb = [&](Block* neighbour) {
+    block->bytes += neighbour->bytes;
+    block->released = std::max(block->released, neighbour->released);
+    recycle(neighbour);
+  };
+  while (Block* const after = block->after) {
+    if (!take(after)) break;
+    block->after = after->after;
+    if (block->after) block->after->before = block;
+    absorb(after);
+  }
+  while (Block* const before = block->before) {
+    if (!take(before)) break;
+    block->address = before->address;
+    block->before = before->before;
+    if (block->before) block->before->after = block;
+    absorb(before);
+  }
+}
+
+/// Frees a block that is on no list. A page cut from a larger chunk goes back with its last block.
+void StreamPool::put_back(Block* block) {
+  join_neighbours(block, [&](Block* neighbour) {
+    if (neighbour->state != Block::State::free || neighbour->arena != block->arena) return false;
+    neighbour->arena->bins_of(*neighbour).remove(neighbour);
+    return true;
+  });
+  Block* const page = block->page;
+  if (!page || !block->is_whole() || page->is_whole()) return add_free(block);
+  page->arena = block->arena;
+  page->released = block->released;
+  recycle(block);
+  put_back(page);
+}
+
+// ---- arenas of streams and graphs, under the lock
+
+Arena& StreamPool::arena_of(StreamHandle stream) {
+  if (const uint64_t graph = captures_.empty() ? 0 : graph_of(stream)) {
+    for (const auto& arena : arenas_)
+      if (arena->stream == stream && arena->graph == graph) return *arena;
+    return add_arena(stream, graph);
+  }
+  Arena* const arena = streams_.find(stream);
+  return arena ? *arena : add_arena(stream, 0);
+}
+
+Arena& StreamPool::add_arena(StreamHandle stream, uint64_t graph) {
+  streams_.reserve_one();
+  arenas_.push_back(std::make_unique<Arena>(stream, graph));
+  if (graph == 0) streams_.insert(stream, arenas_.back().get());
+  return *arenas_.back();
+}
+
+/// The graph that is being captured on `stream`, or 0.
+uint64_t StreamPool::graph_of(StreamHandle stream) {
+  for (const Capture& capture : captures_)
+    if (capture.stream == stream || source_->same_capture(capture.stream, stream)) return capture.graph;
+  return 0;
+}
+
+/// Gives the arena's blocks, of which the free ones are idle, to all.
+void StreamPool::retire(Arena& arena) {
+  for (const bool is_small : {true, false})
+    arena.bins(is_small).for_each([&](Block* block) {
+      arena.bins(is_small).remove(block);
+      block->arena = &retired_;
+      block->released = 0;
+      put_back(block);
+    });
+  const auto move = [&](Block* block) {
+    if (block->arena == &arena) block->arena = &retired_;
+    return true;
+  };
+  live_.for_each(move);
+  waiting_.visit_while(move);
+  if (arena.graph == 0) streams_.erase(arena.stream);
+  std::erase_if(arenas_, [&](const auto& owned) { return owned.get() == &arena; });
+}
+
+void StreamPool::forget_stream(StreamHandle stream) {
+  Guard guard(lock_);
+  if (Arena* const arena = streams_.find(stream)) retire(*arena);
+}
+
+void StreamPool::begin_capture(StreamHandle stream, uint64_t graph) {
+  check_not_forked("begin_capture");
+  if (graph == 0) throw ValueError("begin_capture: a graph's number is not 0");
+  std::lock_guard growth(growth_);  // nobody waits for the device now
+  Guard guard(lock_);
+  for (const Capture& capture : captures_)
+    if (capture.stream == stream)
+      throw ValueError("begin_capture: the stream is being captured for graph " + std::to_string(capture.graph));
+  captures_.push_back({stream, graph});
+}
+
+void StreamPool::end_capture(StreamHandle stream) {
+  check_not_forked("end_capture");
+  std::lock_guard growth(growth_);
+  std::vector<Block*> unrecorded;  // because of the capture
+  {
+    Guard guard(lock_);
+    std::erase_if(captures_, [&](const Capture& capture) { return capture.stream == stream; });
+    if (!captures_.empty()) return;
+    waiting_.visit_while([&](Block* block) {
+      if (block->state == Block::State::waiting && !block->uses.front().event) unrecorded.push_back(block);
+      return true;
+    });
+    for (Block* block : unrecorded) block->state = Block::State::recording;
+  }
+  for (Block* block : unrecorded) record_uses(block);
+}
+
+void StreamPool::release_graph(uint64_t graph) {
+  Guard guard(lock_);
+  for (size_t k = arenas_.size(); k-- > 0;)
+    if (graph != 0 && arenas_[k]->graph == graph) retire(*arenas_[k]);
+}
+
+// ---- giving chunks back, growth_ held
+
+/// Afterwards all blocks that were released before are idle; not during a capture.
+void StreamPool::synchronize() {
+  uint64_t epoch;
+  {
+    Guard guard(lock_);
+    if (!captures_.empty()) return;
+    epoch = epoch_++;
+  }
+  source_->synchronize();
+  Guard guard(lock_);
+  finished_epoch_ = epoch;
+}
+
+void StreamPool::give_back(const StreamHandle* only_stream) {
+  synchronize();
+  BlockList chunks;
+  {
+    Guard guard(lock_);
+    settle_waiting(true);
+    chunks = collect(only_stream);
+  }
+  while (Block* const chunk = chunks.pop_front()) {
+    source_->release(chunk->address, chunk->bytes);
+    Guard guard(lock_);
+    recycle(chunk);
+  }
+}
+
+/// Under the lock: merges idle blocks whatever their streams, and takes chunks that have become whole out of the pool.
+BlockList StreamPool::collect(const StreamHandle* only_stream) {
+  BlockList found, chunks;
+  const auto gather = [&](Arena& arena, bool is_small) {
+    arena.bins(is_small).for_each([&](Block* block) {
+      if (!is_idle(*block)) return;
+      arena.bins(is_small).remove(block);
+      block->state = Block::State::collected;
+      found.push_back(block);
+    });
+  };
+  BlockList pages;
+  for (const bool is_small : {true, false}) {
+    found = std::exchange(pages, {});
+    if (!only_stream) gather(retired_, is_small);
+    for (const auto& arena : arenas_)
+      if (arena->graph == 0 && (!only_stream || *only_stream == arena->stream)) gather(*arena, is_small);
+    while (Block* const block = found.pop_front()) {
+      join_neighbours(block, [&](Block* neighbour) {
+        if (neighbour->state != Block::State::collected) return false;
+        found.remove(neighbour);
+        return true;
+      });
+      if (!block->is_whole()) {
+        add_free(block);
+      } else if (Block* const page = block->page) {
+        page->arena = block->arena;
+        page->released = block->released;
+        page->state = Block::State::collected;
+        recycle(block);
+        pages.push_back(page);
+      } else {
+        statistics_.held_bytes -= block->bytes;
+        chunks.push_back(block);
+      }
+    }
+  }
+  return chunks;
+}
+
+void StreamPool::free_all_blocks() {
+  check_not_forked("free_all_blocks");
+  std::lock_guard growth(growth_);
+  give_back(nullptr);
+}
+
+void StreamPool::free_all_blocks(StreamHandle stream) {
+  check_not_forked("free_all_blocks");
+  std::lock_guard growth(growth_);
+  give_back(&stream);
+}
+
+// ---- figures and errors
+
+PoolStatistics StreamPool::statistics() const {
+  Guard guard(lock_);
+  return statistics_;
+}
+
+size_t StreamPool::free_blocks() const {
+  Guard guard(lock_);
+  size_t count = retired_.small.count() + retired_.large.count();
+  for (const auto& arena : arenas_) count += arena->small.count() + arena->large.count();
+  return count;
+}
+
+void StreamPool::set_limit(size_t bytes) {
+  Guard guard(lock_);
+  statistics_.limit_bytes = bytes;
+}
+
+void StreamPool::raise_out_of_memory(size_t requested) const {
+  const PoolStatistics now = statistics();
+  throw OutOfMemoryError("out of memory on " + name_ + ": requested " + std::to_string(requested) + " bytes; used " +
+                         std::to_string(now.used_bytes) + ", held " + std::to_string(now.held_bytes) + ", limit " +
+                         (now.limit_bytes ? std::to_string(now.limit_bytes) : "none"));
+}
+
+void StreamPool::check_not_forked(const char* function) const {
+  if (forked_)
+    throw DeviceError(std::string(function) + ": memory of " + name_ +
+                      " cannot be had in a child of fork(); start the process with the method 'spawn'");
+}
+
+void* PinnedPool::allocate(size_t bytes) { return StreamPool::allocate(bytes, kNoStream); }
+
+}  // namespace iruka::cuda_backend

@@ -1,0 +1,199 @@
+// Pools of GPU memory and of page-locked host memory: blocks are reused in the order of the streams that use them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/pool_blocks.h"
+#include "core/pool.h"
+#include "iruka/memory.h"
+
+namespace iruka::cuda_backend {
+
+/// Where a pool gets its memory, and what it must know of the device's work. Any thread may call.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  /// A chunk aligned to 512 bytes, or null when there is none. `bytes` is a multiple of 2 MiB.
+  virtual void* allocate(size_t bytes) noexcept = 0;
+  virtual void release(void* memory, size_t bytes) noexcept = 0;
+  /// Returns when all work handed to the device before has finished. Never called between begin_capture() and
+  /// end_capture(), where a device may not be waited for.
+  virtual void synchronize() noexcept = 0;
+
+  /// A mark behind the work that is now in `stream`; null when the device refuses.
+  virtual void* record(StreamHandle stream) noexcept = 0;
+  /// False when in doubt. The pool's lock is held: must neither wait nor call the pool; so for the next two.
+  virtual bool is_done(void* event) noexcept = 0;
+  virtual void release_event(void* event) noexcept = 0;
+  /// Whether work for `stream` now joins the capture that began on `origin`, another stream.
+  virtual bool same_capture(StreamHandle origin, StreamHandle stream) noexcept = 0;
+};
+
+class StreamPool;
+
+/// What a user is told of a pool's work, as CuPy's MemoryHook: called on the thread that does it, no lock held.
+/// `requested` is what the caller asked for, `bytes` the whole block or chunk; `memory` is null when there is none.
+class PoolHook {
+ public:
+  virtual ~PoolHook() = default;
+  /// Around every StreamPool::allocate().
+  virtual void malloc_preprocess(const StreamPool&, size_t /*requested*/, size_t /*bytes*/) noexcept {}
+  virtual void malloc_postprocess(const StreamPool&, size_t /*requested*/, size_t /*bytes*/, void*) noexcept {}
+  /// Around those that held memory cannot answer.
+  virtual void alloc_preprocess(const StreamPool&, size_t /*bytes*/) noexcept {}
+  virtual void alloc_postprocess(const StreamPool&, size_t /*bytes*/, void* /*memory*/) noexcept {}
+  /// Around every StreamPool::release().
+  virtual void free_preprocess(const StreamPool&, void* /*memory*/, size_t /*bytes*/) noexcept {}
+  virtual void free_postprocess(const StreamPool&, void* /*memory*/, size_t /*bytes*/) noexcept {}
+
+  /// Listens to the calling thread, all pools, after the hooks that already do. Raises ValueError if it is one.
+  void enter();
+  /// Raises ValueError if it does not listen.
+  void leave();
+};
+
+/// Best fit with splitting and merging, over chunks of any source. Thread-safe.
+///
+/// Blocks are multiples of 512 bytes up to 1 MiB, cut from pages of 2 MiB; larger ones are multiples of 2 MiB. A
+/// released block goes to the arena of the stream it was allocated for: work that stream gets later comes after the
+/// work that used the block, so that nobody waits. Any other move, to another stream or back to the source, waits for
+/// the device. Statistics count whole blocks, the limit whole chunks. Held memory stays until it is asked back.
+///
+/// A child of fork() may release blocks; asking for memory there raises DeviceError, as a GPU does not survive fork().
+class StreamPool {
+ public:
+  StreamPool(std::string name, std::unique_ptr<BlockSource> source);
+  /// Gives everything back but the chunks of blocks that live.
+  ~StreamPool();
+  StreamPool(const StreamPool&) = delete;
+  StreamPool& operator=(const StreamPool&) = delete;
+
+  /// 512-byte aligned; 0 bytes give a valid block. When source and limit have nothing left: waits for the device, gives
+  /// all free chunks back, asks again, then takes free blocks of other streams. Raises OutOfMemoryError.
+  void* allocate(size_t bytes, StreamHandle stream);
+  /// Takes back what allocate() gave. False: no live block of this pool begins there. Null is ignored.
+  bool release(void* memory) noexcept;
+  /// `stream`, which is not the one of allocate(), has got work that uses the block: after release() it is not reused
+  /// before that work has finished. False: no live block of this pool begins there.
+  bool record_use(void* memory, StreamHandle stream);
+  /// The stream is about to be destroyed and its work has finished: any stream may take its blocks.
+  void forget_stream(StreamHandle stream);
+
+  /// Until end_capture(), what is allocated for `stream` and for streams that join its capture belongs to `graph`
+  /// (not 0): only captures of the same graph reuse it, until release_graph(). Raises ValueError for a stream that is
+  /// being captured. Call it before the driver's own begin, so that nobody waits for the device from then on.
+  void begin_capture(StreamHandle stream, uint64_t graph);
+  void end_capture(StreamHandle stream);
+  /// The graph is gone and its last run has finished: its blocks become ordinary ones, those that live when released.
+  void release_graph(uint64_t graph);
+
+  PoolStatistics statistics() const;
+  /// Free blocks, as CuPy's n_free_blocks.
+  size_t free_blocks() const;
+  /// 0: no limit on used and held memory together. Applies when the next chunk is asked for.
+  void set_limit(size_t bytes);
+  /// Waits for the device and gives free chunks back to the source: of all streams, or of one.
+  void free_all_blocks();
+  void free_all_blocks(StreamHandle stream);
+
+  /// The size of the block that answers a request.
+  static size_t block_bytes(size_t requested);
+  const std::string& name() const { return name_; }
+
+  /// For the handlers of fork().
+  SpinLock& lock_for_fork() { return lock_; }
+  void set_forked() { forked_ = true; }
+
+ private:
+  struct Request {
+    size_t requested;
+    size_t bytes;
+    StreamHandle stream;
+    bool is_small;
+    size_t chunk_bytes;
+  };
+  struct Capture {
+    StreamHandle stream;
+    uint64_t graph;
+  };
+
+  static Request request_of(size_t bytes, StreamHandle stream);
+  void* allocate_hooked(const Request& request);
+  void* from_held(const Request& request, bool is_first);
+  void* from_source(const Request& request);
+  void* from_new_chunk(const Request& request);
+  void* from_other_streams(const Request& request);
+  bool release_block(void* memory) noexcept;
+  void record_uses(Block* block) noexcept;
+
+  void reserve();
+  Arena& arena_of(StreamHandle stream);
+  Arena& add_arena(StreamHandle stream, uint64_t graph);
+  uint64_t graph_of(StreamHandle stream);
+  void retire(Arena& arena);
+  bool is_idle(const Block& block) const { return block.released <= finished_epoch_; }
+
+  Block* best_of_all(const Arena& own, bool is_small, size_t bytes);
+  void* hand_out(Block* block, Arena& arena);
+  Block* take(Block* block, size_t bytes);
+  void cut(Block* block, size_t bytes);
+  Block* open_page(Block* block);
+  void put_back(Block* block);
+  void add_free(Block* block);
+  template <class Take>
+  void join_neighbours(Block* block, Take take);
+  void recycle(Block* block);
+  void settle_waiting(bool all);
+  bool is_done(const Block& block);
+
+  void synchronize();
+  void give_back(const StreamHandle* only_stream);
+  BlockList collect(const StreamHandle* only_stream);
+  [[noreturn]] void raise_out_of_memory(size_t requested) const;
+  void check_not_forked(const char* function) const;
+
+  const std::string name_;
+  const std::unique_ptr<BlockSource> source_;
+  /// Held by whoever moves chunks from or to the source, or waits for the device; taken before lock_.
+  std::mutex growth_;
+  mutable SpinLock lock_;
+  bool forked_ = false;
+
+  PoolStatistics statistics_;
+  PointerMap<Block> live_;
+  PointerMap<Arena> streams_;  ///< the ordinary arenas
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  Arena retired_;      ///< of streams and graphs that are gone: idle blocks are for all
+  BlockList waiting_;  ///< released blocks that other streams use, oldest first
+  std::vector<Capture> captures_;
+
+  /// Blocks released up to finished_epoch_ are idle: the device was waited for since.
+  uint64_t epoch_ = 1;
+  uint64_t finished_epoch_ = 0;
+
+  BlockList spare_;  ///< Block objects without memory
+  size_t spare_count_ = 0;
+  std::vector<std::unique_ptr<Block[]>> slabs_;
+};
+
+/// Page-locked host memory: a stream pool without streams. A block is at once free for all when it is released, but for
+/// the streams of record_use(): an asynchronous copy must be recorded.
+class PinnedPool : private StreamPool {
+ public:
+  using StreamPool::StreamPool;
+  void* allocate(size_t bytes);
+  using StreamPool::free_all_blocks;
+  using StreamPool::free_blocks;
+  using StreamPool::name;
+  using StreamPool::record_use;
+  using StreamPool::release;
+  using StreamPool::set_limit;
+  using StreamPool::statistics;
+};
+
+}  // namespace iruka::cuda_backend
