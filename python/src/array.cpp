@@ -239,7 +239,10 @@ void bind_copies(ArrayClass& type) {
           nb::arg("value"), "Sets every element to a scalar.")
       .def(
           "set",
-          [](nb::handle x, nb::handle array, nb::handle stream) { in_package("set_elements")(x, array, stream); },
+          [](nb::handle x, nb::handle array, nb::handle stream) {
+            checked_array(x, "set");
+            in_package("set_elements")(x, array, stream);
+          },
           nb::arg("array"), nb::arg("stream") = nb::none(), nb::sig("def set(self, array, stream=None) -> None"),
           "Copies the elements of an array of any library into this one. With a stream, in its order: a copy from "
           "pinned "
@@ -269,6 +272,7 @@ void bind_copies(ArrayClass& type) {
       .def(
           "get",
           [](nb::handle x, nb::handle stream, nb::handle order, nb::handle out, bool blocking) {
+            checked_array(x, "get");
             return in_package("get_elements")(x, stream, order, out, blocking);
           },
           nb::arg("stream") = nb::none(), nb::arg("order") = "C", nb::arg("out") = nb::none(),

@@ -147,8 +147,8 @@ raises(iruka.errors.DeviceError, lambda: iruka.cuda.get_elapsed_time(event, even
 other = iruka.cuda.Stream(non_blocking=True)
 other.wait_event(event)
 assert not other.done
-threading.Timer(0.05, lambda: let_go(s)).start()
 start = time.perf_counter()
+threading.Timer(0.05, lambda: let_go(s)).start()
 other.synchronize(), event.synchronize()
 assert event.done and other.done and time.perf_counter() - start > 0.03
 assert iruka.cuda.get_elapsed_time(event, s.record()) >= 0
@@ -298,11 +298,8 @@ assert (y2.get() == 6).all()
 """)
 
 
-class Foreign:
-    """Source of a class that shows a GPU array by one protocol."""
-
-    SOURCE = """
-class Foreign:
+FOREIGN = """
+class Foreign:  # shows a GPU array by one protocol
     def __init__(self, array, **changes):
         self.keep = array
         self.__cuda_array_interface__ = {**array.__cuda_array_interface__, **changes}
@@ -311,7 +308,7 @@ class Foreign:
 
 def test_cuda_array_interface():
     run(
-        Foreign.SOURCE
+        FOREIGN
         + """
 x = np.arange(24, dtype="complex64").reshape(4, 6)
 a = iruka.asarray(x)
@@ -429,7 +426,7 @@ assert iruka.asarray(Old(a)).data.ptr == a.data.ptr
 
 def test_foreign_memory_is_given_back_after_its_last_use():
     run(
-        Foreign.SOURCE
+        FOREIGN
         + """
 a = iruka.asarray(np.zeros(1000, "int32"))
 s = iruka.cuda.Stream(non_blocking=True)
@@ -437,8 +434,8 @@ b = iruka.asarray(Foreign(a))
 hold(s)
 with s:
     b.fill(0)
-    threading.Timer(0.05, lambda: let_go(s)).start()
     start = time.perf_counter()
+    threading.Timer(0.05, lambda: let_go(s)).start()
     del b
     gc.collect()
     assert s.done and time.perf_counter() - start > 0.03
