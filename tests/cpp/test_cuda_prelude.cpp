@@ -73,7 +73,8 @@ std::string calls(const std::string& type, bool mixes) {
   }
   for (const char* call : {"fma(x, y, x)", "fmaf(x, y, x)", "ldexp(x, 3)", "frexp(x, &k)", "nextafterf(x, y)",
                            "iruka::divmod(x, y).quotient", "iruka::clip(x, y, x)", "iruka::highest<T>()",
-                           "iruka::lowest<T>()", "__ldg(p)", "__ldcg(p)", "__ldcs(p)", "(float16)x", "(bfloat16)x"})
+                           "iruka::lowest<T>()", "iruka::saturate<int8_t>(x)", "iruka::saturate<uint64_t>(x)",
+                           "__ldg(p)", "__ldcg(p)", "__ldcs(p)", "(float16)x", "(bfloat16)x"})
     add(call);
   if (is_integer(type)) {
     if (type == "bool") return body;
@@ -181,7 +182,9 @@ TEST_P(CudaPrelude, ArraysAndIndices) {
 enum Axis { kFirst, kSecond };
 static_assert(sizeof(CArray<float, 2>) == 56 && CArray<double, 3>::ndim == 3 && CIndexer<2>::ndim == 2);
 float by_reference(CArray<float, 2>& a) { return a[5]; }
-__device__ float by_const_reference(const CArray<float, 2>& a) { return a[5] + a.size() * a.shape()[1] + a.strides()[0]; }
+__device__ float by_const_reference(const CArray<float, 2>& a) {
+  return a[5] + a.size() * a.shape()[1] + a.strides()[0];
+}
 extern "C" __global__ void k(float* data, float* z, ptrdiff_t i) {
   CArray<float, 2> a{data, 6, {2, 3}, {12, 4}, true}; CArray<float, 0> s{data + 4, 1, {}, {}, true};
   CArray<float, 1> v{data, 3, {3}, {8}, false}; CIndexer<3> _ind{24, {2, 3, 4}}; _ind.set(i);
@@ -282,6 +285,13 @@ TEST_P(CudaPrelude, ConstantsHaveTheCpusValues) {
 }
 
 using CudaPreludeCode = NvrtcTest;
+
+/// PTX clamps to 32 bits; from there it takes a minimum and a maximum.
+TEST_F(CudaPreludeCode, ClampsToNarrowIntegers) {
+  const std::string ptx = ptx_of(kernel("k", "const float* x, uint8_t* z", "z[0] = iruka::saturate<uint8_t>(x[0]);"));
+  for (const char* instruction : {"cvt.rzi.s32.f32", "max.s32", "min.s32"})
+    EXPECT_NE(ptx.find(instruction), ptx.npos) << instruction << ptx;
+}
 
 TEST_F(CudaPreludeCode, IsMadeOfEveryName) {
   for (const char* type : {"float16", "float", "double"}) ptx_of(names_kernel(type, /*makes_code=*/true));

@@ -1,4 +1,5 @@
 // Math functions against long double, intrinsics and NumPy's helpers against their definitions.
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <random>
@@ -247,6 +248,33 @@ TEST(Intrinsics, BitsAndProducts) {
   long long z[40] = {};
   run_body("", {"long long* z"}, kIntrinsicsBody, {z}, 1);
   for (int k = 0; k < 40; ++k) EXPECT_EQ(z[k], kIntrinsicsWant[k]) << k;
+}
+
+template <class T, class F>
+void check_saturation(const char* integer, const char* floating) {
+  const double values[] = {0,       -0.0,    0.9,      -0.9,   -1,      127.5, 128,  -128.9, -129,
+                           255.9,   256,     300,      32767.5, 32768,  -32768.5,   -32769,
+                           65535.5, 65536,   1e9,      -1e9,   1e20,    -1e20, INFINITY, -INFINITY, NAN};
+  const std::vector<F> x(std::begin(values), std::end(values));
+  std::vector<T> z(x.size()), cast(x.size());
+  const std::string t = integer;
+  run_body("", {std::string("const ") + floating + "* x", t + "* z", t + "* c"},
+           "z[i] = iruka::saturate<" + t + ">(x[i]); c[i] = (" + t + ")x[i];", {x.data(), z.data(), cast.data()},
+           static_cast<int64_t>(x.size()));
+  for (size_t k = 0; k < x.size(); ++k) {
+    const long double least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+    const T want = std::isnan(x[k]) ? T(0) : static_cast<T>(std::clamp<long double>(std::trunc(x[k]), least, most));
+    EXPECT_EQ(z[k], want) << integer << " of " << x[k];
+    EXPECT_EQ(cast[k], want) << integer << " of " << x[k];
+  }
+}
+TEST(Numeric, SaturationIsWhatACastDoes) {
+  check_saturation<int8_t, float>("int8_t", "float");
+  check_saturation<uint8_t, float>("uint8_t", "float");
+  check_saturation<int16_t, double>("int16_t", "double");
+  check_saturation<uint16_t, double>("uint16_t", "double");
+  check_saturation<int32_t, double>("int32_t", "double");
+  check_saturation<uint64_t, float>("uint64_t", "float");
 }
 
 TEST(Numeric, FloorDivisionOfSmallIntegers) {
