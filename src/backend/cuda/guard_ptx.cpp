@@ -8,9 +8,9 @@ namespace {
 
 /// "@%p1 div.s32 %r1, %r2, %r3;" in its parts.
 struct Instruction {
-  std::string_view predicate;                 ///< "@%p1 " with its space, or empty
-  std::string_view opcode;                    ///< "div.s32"
-  std::array<std::string_view, 3> operands;   ///< destination first
+  std::string_view predicate;                ///< "@%p1 " with its space, or empty
+  std::string_view opcode;                   ///< "div.s32"
+  std::array<std::string_view, 3> operands;  ///< destination first
   size_t operand_count = 0;
 };
 
@@ -75,7 +75,8 @@ std::string guard_division(const Instruction& found, std::string_view line, std:
   return with_zero_where(test, found, trimmed(line), width);
 }
 
-std::string guard_conversion(const Instruction& found, std::string_view line, std::string_view to, std::string_view from) {
+std::string guard_conversion(const Instruction& found, std::string_view line, std::string_view to,
+                             std::string_view from) {
   if (from != "f64" && width_of(to) != "64") return {};
   // A double constant as an operand cannot be NaN here: the compiler has folded those.
   const std::string value(found.operands[1]);
