@@ -27,6 +27,19 @@ TEST(GuardPtx, DivisionByZeroGivesZero) {
                        "@!%p1 selp.b32 \t%r3, 0, %r3, %iruka_zero;"));
 }
 
+TEST(GuardPtx, RemainderThatSharesItsDivision) {
+  const std::string divided = guarded_by("setp.eq.b64 \t%iruka_zero, %rd2, 0;", "div.s64 \t%rd4, %rd1, %rd2;",
+                                         "selp.b64 \t%rd4, 0, %rd4, %iruka_zero;");
+  const std::string product = "\tmul.lo.s64 \t%rd5, %rd2, %rd4;\n";
+  const std::string subtraction = "\tsub.s64 \t%rd6, %rd1, %rd5;\n";
+  EXPECT_EQ(guard_ptx("\tdiv.s64 \t%rd4, %rd1, %rd2;\n" + product + subtraction),
+            divided + product + guarded_by("setp.eq.b64 \t%iruka_zero, %rd2, 0;", "sub.s64 \t%rd6, %rd1, %rd5;",
+                                           "selp.b64 \t%rd6, 0, %rd6, %iruka_zero;"));
+  // Of another dividend, or of a product with something else, it is no remainder.
+  for (const std::string& other : {product + "\tsub.s64 \t%rd6, %rd7, %rd5;\n", "\tmul.lo.s64 \t%rd5, %rd3, %rd4;\n" + subtraction})
+    EXPECT_EQ(guard_ptx("\tdiv.s64 \t%rd4, %rd1, %rd2;\n" + other), divided + other);
+}
+
 TEST(GuardPtx, ConstantDivisors) {
   for (const char* line :
        {"\tdiv.s32 \t%r4, %r2, 7;\n", "\trem.u32 \t%r4, %r2, -1;\n", "\tdiv.u64 \t%rd4, %rd2, 0x10;\n"})
