@@ -79,6 +79,8 @@ struct LaunchRange {
   int64_t grain = 1;  ///< fewer units than this are not worth another thread
   bool counts_elements = true;  ///< else a unit is a larger piece of work
   int64_t begin = 0;  ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
+  int64_t units_per_block = 1;  ///< GPU: units that one thread block takes
+  int threads_per_block = 256;
 };
 
 /// What a device tells the emitter.
@@ -87,6 +89,8 @@ struct TargetDescription {
   std::string fingerprint;  ///< compiler version, processor and features: part of every cache key
   int vector_bytes = 16;
   size_t last_level_cache_bytes = 0;
+  bool is_gpu = false;
+  int multiprocessors = 0;
 };
 
 class Device {
