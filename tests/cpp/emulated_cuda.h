@@ -126,7 +126,7 @@ class EmulatedCuda : public testing::HostDevice {
  public:
   EmulatedCuda() {
     target_.name = "cuda";
-    target_.fingerprint = "emulated on " + cpu().target().fingerprint;
+    target_.fingerprint = "emulated by " + std::string(kBefore) + kAfter + cpu().target().fingerprint;
     target_.is_gpu = true;
     target_.multiprocessors = 1;
   }
