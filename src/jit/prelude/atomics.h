@@ -1,5 +1,21 @@
-// Atomic addition of complex numbers: each part by itself, as CuPy does.
+// Atomic operations that the target's own do not cover, each a loop that replaces the value until nobody came between;
+// and complex numbers, where each part is added by itself, as CuPy does.
 #pragma once
+
+#define IRUKA_ATOMIC_UPDATE(name, expression)                                     \
+  template <class T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) {            \
+    return iruka::atomic_update(p, [=](T old) { return (T)(expression); });       \
+  }
+IRUKA_ATOMIC_UPDATE(atomicAdd, old + value)
+IRUKA_ATOMIC_UPDATE(atomicSub, old - value)
+IRUKA_ATOMIC_UPDATE(atomicAnd, old & value)
+IRUKA_ATOMIC_UPDATE(atomicOr, old | value)
+IRUKA_ATOMIC_UPDATE(atomicXor, old ^ value)
+IRUKA_ATOMIC_UPDATE(atomicMin, value < old ? value : old)
+IRUKA_ATOMIC_UPDATE(atomicMax, old < value ? value : old)
+IRUKA_ATOMIC_UPDATE(atomicInc, old >= value ? T(0) : old + 1)
+IRUKA_ATOMIC_UPDATE(atomicDec, old == T(0) || old > value ? value : old - 1)
+#undef IRUKA_ATOMIC_UPDATE
 
 template <class T> IRUKA_INLINE complex<T> atomicAdd(complex<T>* p, iruka::Same<complex<T>> value) {
   T* parts = (T*)p;

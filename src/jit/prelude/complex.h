@@ -128,6 +128,12 @@ template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z) {
   return {z.real_ * a * b, z.imag_ * a * b};
 }
 
+/// x * y rounded by itself: no part of a fused multiply-add, which would leave another rounding error than meant.
+template <class T> IRUKA_INLINE T rounded_product(T x, T y) {
+  if constexpr (is_same<T, float>) return __fmul_rn(x, y);
+  else return __dmul_rn(x, y);
+}
+
 /// log |z|, accurate also where |z| is near 1: |z|^2 - 1 is summed with the products' rounding errors.
 template <class T> inline T log_abs(complex<T> z) {
   T x = fmax(fabs(z.real_), fabs(z.imag_)), y = fmin(fabs(z.real_), fabs(z.imag_));
@@ -135,7 +141,7 @@ template <class T> inline T log_abs(complex<T> z) {
     T scale = x >= kHuge<T> ? T(0.25) : T(1);
     return log(hypot(z.real_ * scale, z.imag_ * scale)) - (x >= kHuge<T> && isfinite(x) ? T(-2 * M_LN2) : T(0));
   }
-  T xx = x * x, yy = y * y;
+  T xx = rounded_product(x, x), yy = rounded_product(y, y);
   T rest = fma(x, x, -xx) + fma(y, y, -yy);
   T base = xx - 1, sum = base + yy, part = sum - base;
   return T(0.5) * log1p(sum + ((base - (sum - part)) + (yy - part) + rest));

@@ -15,7 +15,6 @@ IRUKA_INLINE float round_to_odd(double x) {
 }
 
 struct Binary16 {
-  static constexpr int kMantissa = 10;
   static IRUKA_INLINE float decode(uint16_t bits) { return half_to_float(bits); }
   static IRUKA_INLINE uint16_t encode(float x) { return float_to_half(x); }
   /// Integers that float rounds are beyond 65504 and become infinite either way.
@@ -23,7 +22,6 @@ struct Binary16 {
 };
 
 struct Brain16 {
-  static constexpr int kMantissa = 7;
   static IRUKA_INLINE float decode(uint16_t bits) { return __uint_as_float((unsigned)bits << 16); }
   static IRUKA_INLINE uint16_t encode(float x) {
     unsigned bits = __float_as_uint(x);
@@ -46,7 +44,9 @@ struct Brain16 {
 
 /// A 16-bit floating number. Arithmetic with its own type or an integer stays in its type; with float or double it is
 /// the wider type's. Every conversion rounds once, to nearest even.
-template <class Format> struct SmallFloat {
+template <class FormatType> struct SmallFloat {
+  using Format = FormatType;
+
   uint16_t bits_;
 
   SmallFloat() = default;

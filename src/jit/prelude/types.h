@@ -5,31 +5,26 @@ namespace iruka {
 
 enum class NumberKind { none, integer, floating, small };
 
-template <class T> inline constexpr NumberKind number_kind = NumberKind::none;
-#define IRUKA_INTEGER(T) \
-  template <> inline constexpr NumberKind number_kind<T> = NumberKind::integer; \
-  template <> inline constexpr NumberKind number_kind<unsigned T> = NumberKind::integer;
-IRUKA_INTEGER(char)
-IRUKA_INTEGER(short)
-IRUKA_INTEGER(int)
-IRUKA_INTEGER(long)
-IRUKA_INTEGER(long long)
-#undef IRUKA_INTEGER
-template <> inline constexpr NumberKind number_kind<bool> = NumberKind::integer;
-template <> inline constexpr NumberKind number_kind<signed char> = NumberKind::integer;
-template <> inline constexpr NumberKind number_kind<float> = NumberKind::floating;
-template <> inline constexpr NumberKind number_kind<double> = NumberKind::floating;
+template <class A, class B> inline constexpr bool is_same = false;
+template <class A> inline constexpr bool is_same<A, A> = true;
+template <class T, class... Others> inline constexpr bool is_one_of = (is_same<T, Others> || ...);
+
+// One expression, not a specialisation for each type: CUDA would put those into every kernel's global memory.
+template <class T>
+inline constexpr NumberKind number_kind =
+    is_one_of<T, float, double> ? NumberKind::floating
+    : is_one_of<T, bool, char, signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
+                long long, unsigned long long>
+        ? NumberKind::integer
+        : NumberKind::none;
 
 template <class T> concept Integer = number_kind<T> == NumberKind::integer;
 template <class T> concept Floating = number_kind<T> == NumberKind::floating;
 template <class T> concept Small = number_kind<T> == NumberKind::small;  ///< float16, bfloat16
 template <class T> concept Real = number_kind<T> != NumberKind::none;
-template <class A, class B> inline constexpr bool is_same = false;
-template <class A> inline constexpr bool is_same<A, A> = true;
 /// Arguments that functions.h must overload math functions for, because the target does not.
 template <class A, class B = A, class C = A>
-inline constexpr bool is_promoted = Real<A> && Real<B> && Real<C> && !(Floating<A> && is_same<A, B> && is_same<A, C>) &&
-                                    (!kMathTakesIntegers || Small<A> || Small<B> || Small<C>);
+inline constexpr bool is_promoted = Real<A> && Real<B> && Real<C> && !(Floating<A> && is_same<A, B> && is_same<A, C>);
 template <class A> concept Promoted = is_promoted<A>;
 
 /// The type a math function computes in, and the type it returns: int -> double; float16 -> float, then float16.
@@ -50,14 +45,10 @@ template <bool condition, class A, class B> using Choose = typename Choice<condi
 template <class T> inline constexpr bool is_signed = T(-1) < T(0);
 
 /// The bits of a floating type: an unsigned integer as wide, and where the exponent begins.
-template <class T> struct FloatFormat;
-template <> struct FloatFormat<float> {
-  using Bits = uint32_t;
-  static constexpr int kMantissa = 23, kBias = 127;
-};
-template <> struct FloatFormat<double> {
-  using Bits = uint64_t;
-  static constexpr int kMantissa = 52, kBias = 1023;
+template <class T> struct FloatFormat {
+  static_assert(Floating<T>);
+  using Bits = Choose<is_same<T, float>, uint32_t, uint64_t>;
+  static constexpr int kMantissa = is_same<T, float> ? 23 : 52, kBias = is_same<T, float> ? 127 : 1023;
 };
 IRUKA_INLINE uint32_t to_bits(float x) { return __float_as_uint(x); }
 IRUKA_INLINE uint64_t to_bits(double x) { return (uint64_t)__double_as_longlong(x); }

@@ -1,0 +1,60 @@
+// CUDA target, for NVRTC without any of CUDA's headers. NVRTC knows the qualifiers, the math API and the intrinsics by
+// itself; here is what else C and the CPU target have.
+#pragma once
+
+// Bodies write `int idx[] = {i / width, i % width};` with i a ptrdiff_t.
+#pragma nv_diag_suppress 2361
+
+#define IRUKA_INLINE __forceinline__
+
+// A failed assertion would take the whole context with it.
+#undef assert
+#define assert(...) ((void)0)
+
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+typedef unsigned long size_t;
+typedef long ptrdiff_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+static_assert(sizeof(long) == 8, "the kernel language's int64_t is long, as on the CPU");
+
+namespace iruka {
+
+// NVRTC has no literals for these. Templates, because other variables would lie in every kernel's global memory.
+template <class T> inline constexpr T kInfinity = T(1) / T(0);
+template <class T> inline constexpr T kNan = -(T(0) / T(0));
+
+/// IEEE binary16 by the hardware's conversions, round to nearest even.
+IRUKA_INLINE float half_to_float(uint16_t bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+IRUKA_INLINE uint16_t float_to_half(float x) {
+  uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+}  // namespace iruka
+
+#define NAN iruka::kNan<float>
+#define INFINITY iruka::kInfinity<float>
+
+#include "constants.h"
+#include "types.h"
+#include "cuda_atomics.h"
+
+// The built-in one is double's alone.
+IRUKA_INLINE float rhypot(float x, float y) { return rhypotf(x, y); }
+// Types that the built-in ones do not know: bool, float16, complex.
+template <class T> IRUKA_INLINE T __ldg(const T* p) { return *p; }
+template <class T> IRUKA_INLINE T __ldcg(const T* p) { return *p; }
+template <class T> IRUKA_INLINE T __ldcs(const T* p) { return *p; }
