@@ -382,50 +382,63 @@ class Emitter {
     out_ += ");\n((Out*)a.out)[a.out_offset + first + row] = finish(value, a.count);\n}\n";
   }
 
+  // Threads by column, then unit, then row. In the end a thread has `mine` results to store, from cells[cell] on.
   void columns() {
-    out_ += "int rows = a.row_lanes, width = a.strip_width, results;\nptrdiff_t at, step;\n";
+    out_ +=
+        "int rows = a.row_lanes, width = a.strip_width * a.units, mine = thread < width, cell = thread;\n"
+        "ptrdiff_t at, step = 1;\n";
     if (variant_.is_chunked)
       out_ +=
           "if (a.stage) {\nrows = kThreads / a.units, width = a.units;\n"
-          "at = begin + (ptrdiff_t)blockIdx.x * width, step = 1;\nresults = (int)min((ptrdiff_t)width, end - at);\n"
-          "const int slot = thread & (width - 1);\n"
-          "if (slot < results) cells[thread] = joined(a, at + slot, thread >> a.slot_bits, rows);\n} else ";
+          "const int slot = thread & (width - 1);\nat = begin + (ptrdiff_t)blockIdx.x * width + slot;\n"
+          "mine = thread < width && at < end;\n"
+          "if (at < end) cells[thread] = joined(a, at, thread >> a.slot_bits, rows);\n} else ";
     out_ += "{\n";
     unit_of_columns();
-    out_ += "}\nfold(cells, rows, width);\n#pragma unroll 1\nfor (int j = thread; j < results; j += kThreads) ";
-    if (variant_.is_chunked) out_ += "if (!a.stage) ((Partial*)a.partial)[at + j * step] = cells[j];\nelse ";
-    out_ += "((Out*)a.out)[at + j * step] = finish(cells[j], a.count);\n";
+    out_ += "}\nfold(cells, rows, width);\n#pragma unroll 1\nfor (int v = 0; v < mine; ++v, at += step) ";
+    if (variant_.is_chunked) out_ += "if (!a.stage) ((Partial*)a.partial)[at] = cells[cell + v];\nelse ";
+    out_ += "((Out*)a.out)[at] = finish(cells[cell + v], a.count);\n";
   }
 
   void unit_of_columns() {
     out_ +=
-        "const int row_lane = thread / a.lanes, own = (thread - row_lane * a.lanes) * kLanes;\n"
-        "Index place = (Index)begin + (Index)blockIdx.x;\n"
+        "const int group = thread / a.lanes, own = (thread - group * a.lanes) * kLanes;\n"
+        "const int row_lane = group / a.units, slot = group - row_lane * a.units;\n"
+        "Index place = (Index)begin + (Index)blockIdx.x * (Index)a.units + slot;\nconst bool exists = place < "
+        "(Index)end;\n"
         "const ptrdiff_t column = (ptrdiff_t)(place % (Index)a.strips) * a.strip_width;\nplace /= (Index)a.strips;\n";
     if (variant_.is_chunked) out_ += "const Index chunk = place % (Index)a.chunks;\nplace /= (Index)a.chunks;\n";
     out_ +=
         "const char* p = a.x;\nat = a.out_offset + column * a.step, step = a.step;\nlocate_kept(a, place, p, at);\n" +
         row_range("chunk") + "p += column * stride_of(a);\n";
     if (variant_.is_chunked) out_ += "at += (ptrdiff_t)chunk * a.outputs;\n";
-    // A period's accumulators repeat along the strip.
-    out_ += is_periodic() ? "results = (int)a.extent;\n"
-                          : "results = (int)min(a.extent - column, (ptrdiff_t)a.strip_width);\n";
     out_ +=
         "if (row_lane < rows) {\nPartial sums[kLanes];\n"
         "#pragma unroll\nfor (int v = 0; v < kLanes; ++v) sums[v] = start_partial();\n";
     // Strips are whole words wide.
-    if (!is_periodic()) out_ += "if (own < results) ";
+    out_ += is_periodic() ? "if (exists) " : "if (exists && column + own < a.extent) ";
     out_ +=
         "{\nconst char* q = p + own * stride_of(a);\nIndex row = first + row_lane;\n#pragma unroll 1\n"
         "for (; row + (kLoads - 1) * rows < last; row += kLoads * rows) take_rows<kLoads>(a, sums, q, row);\n"
         "#pragma unroll 1\nfor (; row < last; row += rows) take_rows<1>(a, sums, q, row);\n}\n"
-        "#pragma unroll\nfor (int v = 0; v < kLanes; ++v) cells[row_lane * width + own + v] = sums[v];\n}\n";
-    if (!is_periodic()) return;
+        "#pragma unroll\nfor (int v = 0; v < kLanes; ++v) cells[row_lane * width + slot * a.strip_width + own + v] = "
+        "sums[v];\n}\n";
+    is_periodic() ? end_periods() : end_columns();
+  }
+
+  void end_columns() {
     out_ +=
-        "if (last == (Index)a.rows) {\n__syncthreads();\np += a.rows * a.reduced_stride[0];\n#pragma unroll 1\n"
-        "for (int k = thread; k < a.rest; k += kThreads)\n"
+        "mine = exists && row_lane == 0 && column + own < a.extent ? kLanes : 0;\n"
+        "cell = slot * a.strip_width + own, at += own * step;\n";
+  }
+
+  // A period's accumulators repeat along the strip; what does not fill a strip is added to the first ones.
+  void end_periods() {
+    out_ +=
+        "const int period = (int)a.extent;\nif (last == (Index)a.rows) {\n__syncthreads();\n"
+        "p += a.rows * a.reduced_stride[0];\n#pragma unroll 1\nfor (int k = thread; k < a.rest; k += kThreads)\n"
         "cells[k] = combine(cells[k], partial_of(element(p, k, sizeof(In)), 0));\n}\n"
-        "rows *= width / results, width = results;\n";
+        "rows *= width / period, width = period;\nmine = thread < period, at += thread * step;\n";
   }
 
   const Row& row_;

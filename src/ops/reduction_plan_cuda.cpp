@@ -10,9 +10,10 @@ namespace {
 // 1. rows: L threads side by side walk a row in loads of 16 bytes, four loads a thread where the row is long enough;
 //    L * R threads make one output, where few outputs would leave threads idle R rows at a time. A block of 256 threads
 //    takes 256 / (L * R) units.
-// 2. short_rows of no whole number of 16-byte loads: a block copies a tile of rows to shared memory; then a thread a
-// row.
-// 3. columns: L threads side by side keep the columns of a strip, as many as one load holds each; R rows at a time.
+// 2. short_rows of no whole number of 16-byte loads, or of one: a block copies a tile of rows to shared memory; then a
+// thread a row.
+// 3. columns: L threads side by side keep the columns of a strip, as many as one load holds each; R rows at a time;
+//    again a block takes 256 / (L * R) units.
 // 4. periodic: as columns, of rows made of so many short rows that all threads are side by side.
 // Where that gives too few blocks, rows are cut into chunks, whose partial results a second launch joins.
 constexpr int64_t kEnoughBlocks = 2048, kEnoughThreads = kEnoughBlocks * kBlockThreads / 2;
@@ -102,6 +103,7 @@ void cut_columns(ReductionPlan& plan, int64_t itemsize) {
   }
   block.row_lanes =
       static_cast<int>(std::clamp<int64_t>(ceil_divide(plan.rows, kLoads), 1, kBlockThreads / block.lanes));
+  if (plan.form == ReductionForm::columns) block.units = kBlockThreads / (block.lanes * block.row_lanes);
   const int64_t row_bytes = block.strip_width * itemsize, blocks = strips_of * plan.strips;
   plan.rows_per_chunk = plan.rows;
   if (plan.rows * row_bytes > (blocks < kEnoughBlocks ? kOneLaunch : int64_t{1} << 30)) {
@@ -125,8 +127,9 @@ ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced,
   const bool is_periodic = plan.form == ReductionForm::periodic;
   int64_t aligned = alignment(x, plan, plan.kept_rank, is_periodic ? 0 : plan.reduced_rank);
   if (plan.form == ReductionForm::short_rows) {
-    if (aligned == kLoadBytes)
-      plan.form = ReductionForm::rows;  // rows of whole loads need no tile
+    // Rows of whole loads need no tile, but one load is too little to do for a thread.
+    if (aligned == kLoadBytes && (plan.inner.extent * itemsize > kLoadBytes || itemsize == 1))
+      plan.form = ReductionForm::rows;
     else
       aligned = alignment(x, plan, 0, 0);
   }

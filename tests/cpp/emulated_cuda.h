@@ -145,7 +145,7 @@ class EmulatedCuda : public testing::HostDevice {
   CompiledProgram compile(const ProgramSource& source) override {
     ProgramSource wrapped = source;
     wrapped.text = kBefore + source.text + kAfter;
-    wrapped.options = {"-O1"};
+    wrapped.options = {"-O0"};
     ++compiled;
     return cpu().compile(wrapped);
   }

@@ -61,6 +61,8 @@ TEST_P(CudaReductions, EveryForm) {
   for (const View& view : {View([](const Array& a) { return a; }), View([](const Array& a) { return a.ravel(); }),
                            View([](const Array& a) { return a.at(Slice{}, Slice{1, {}, {}}); })})
     check_axis_sets(GetParam(), x.through(view));
+  check_axis_sets(GetParam(), Pair(numbers({300, 3, 8}, Dtype::float32)));  // many short columns
+  check(GetParam(), Pair(numbers({3000, 4}, Dtype::float32)), {false, true});
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, CudaReductions, ::testing::ValuesIn(kReferences),
