@@ -252,7 +252,7 @@ class Emitter {
             ";\nusing Out = " + info(variant_.types.output).c_type + ";\nusing Narrow = " + narrow_type() +
             ";\nusing Word = " + word_type() + ";\nusing Index = " + (variant_.is_wide ? "long long" : "unsigned int") +
             ";\nconstexpr int kThreads = " + number(kBlockThreads) + ", kLanes = " + number(lanes()) +
-            "; [[maybe_unused]] constexpr int kLoads = " + (lanes() > 4 ? "2" : "4") +
+            "; [[maybe_unused]] constexpr int kLoads = " + (lanes() > 4 || indexed() ? "2" : "4") +
             ";\nconstexpr bool kDense = " + (variant_.spacing ? "true" : "false") + ";\n";
     const std::string widened = is_bool ? "value != 0" : cast_text(input, computing_dtype(input), "value");
     out_ += "inline C widen(In value) { return C(" + widened + "); }\n";

@@ -47,7 +47,7 @@ void check_axis_sets(const Reference& row, const Pair& x) {
   }
 }
 
-class CudaReductions : public ::testing::TestWithParam<Reference> {
+class EmulatedTest : public ::testing::Test {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_THREAD__)
@@ -55,6 +55,12 @@ class CudaReductions : public ::testing::TestWithParam<Reference> {
 #endif
   }
 };
+class CudaReductions : public EmulatedTest, public ::testing::WithParamInterface<Reference> {};
+using CudaReductionLaunches = EmulatedTest;
+using CudaReductionNan = EmulatedTest;
+using CudaReductionBool = EmulatedTest;
+using CudaReductionComplex = EmulatedTest;
+using CudaReductionAccuracy = EmulatedTest;
 
 TEST_P(CudaReductions, EveryForm) {
   const Pair x(numbers({3000, 9}, Dtype::float32));  // an odd row: unaligned, but as a whole
@@ -114,7 +120,7 @@ TEST_P(CudaReductionWalks, ShapesThatAreCutIntoChunks) {
 INSTANTIATE_TEST_SUITE_P(Rows, CudaReductionWalks, ::testing::Values(kReferences[0], kReferences[6]),
                          [](const auto& row) { return row.param.name; });
 
-TEST(CudaReductionLaunches, SmallArraysTakeOne) {
+TEST_F(CudaReductionLaunches, SmallArraysTakeOne) {
   for (const Dims& shape : {Dims{}, Dims{1}, Dims{16000}, Dims{100, 100}, Dims{5000, 3}, Dims{3, 5000}}) {
     const Pair x(numbers(shape, Dtype::float32));
     for (int64_t axis = -1; axis < shape.size(); ++axis) {
@@ -129,7 +135,7 @@ TEST(CudaReductionLaunches, SmallArraysTakeOne) {
   EXPECT_EQ(sum(Pair(numbers({0, 3}, Dtype::float32)).device, Dims{1}).shape(), Dims{0});
 }
 
-TEST(CudaReductionNan, PropagatesAndTheFirstWins) {
+TEST_F(CudaReductionNan, PropagatesAndTheFirstWins) {
   for (Dtype dtype : {Dtype::float16, Dtype::float64})
     for (int64_t n : {3, 40, 3000, 100000}) {
       std::vector<double> values(static_cast<size_t>(n), 1.0);
@@ -153,7 +159,7 @@ TEST(CudaReductionNan, PropagatesAndTheFirstWins) {
   EXPECT_EQ(values_of(argmax(filled(5000, INT64_MIN, Dtype::int64)))[0], 0);
 }
 
-TEST(CudaReductionBool, AnyByteButZeroIsTrueOnce) {
+TEST_F(CudaReductionBool, AnyByteButZeroIsTrueOnce) {
   const Array host = Array::empty({1000, 4}, Dtype::bool_);
   for (int64_t k = 0; k < host.size(); ++k)
     static_cast<uint8_t*>(host.data())[k] = std::array<uint8_t, 4>{0, 1, 2, 255}[static_cast<size_t>(k % 4)];
@@ -165,7 +171,7 @@ TEST(CudaReductionBool, AnyByteButZeroIsTrueOnce) {
   EXPECT_EQ(values_of(sum(x.at(Slice{}, Slice{{}, {}, -2}), Dims{1}))[7], 2);
 }
 
-TEST(CudaReductionComplex, SumsMeansAndOrder) {
+TEST_F(CudaReductionComplex, SumsMeansAndOrder) {
   std::vector<std::complex<double>> values;
   std::complex<double> total = 0;
   for (int k = 0; k < 3001; ++k) total += values.emplace_back(k % 17 - 8, k % 5);
@@ -186,7 +192,7 @@ TEST(CudaReductionComplex, SumsMeansAndOrder) {
   }
 }
 
-TEST(CudaReductionAccuracy, FloatSumsAreAsGoodAsATree) {
+TEST_F(CudaReductionAccuracy, FloatSumsAreAsGoodAsATree) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> uniform(0, 1);
   std::vector<double> values(1 << 19);
