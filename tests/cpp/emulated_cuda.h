@@ -14,7 +14,7 @@ namespace iruka::test {
 
 /// What the emulated text sees of its launch; the text declares it again.
 struct EmulatedBlock {
-  unsigned thread = 0, block = 0;
+  unsigned thread = 0, block = 0, threads = 0, blocks = 0;
   void (*barrier)(EmulatedBlock*) = nullptr;
   void (*run)(EmulatedBlock*, void (*kernel)(const void*, ptrdiff_t, ptrdiff_t)) = nullptr;
 };
@@ -57,11 +57,9 @@ class EmulatedLaunch : public EmulatedBlock {
 
   void run_blocks(Kernel kernel) {
     kernel_ = kernel;
-    const int64_t blocks = (range_.count + range_.units_per_block - 1) / range_.units_per_block;
-    for (int64_t k = 0; k < blocks; ++k) {
-      block = static_cast<unsigned>(k);
-      run_block();
-    }
+    blocks = static_cast<unsigned>((range_.count + range_.units_per_block - 1) / range_.units_per_block);
+    threads = static_cast<unsigned>(range_.threads_per_block);
+    for (block = 0; block < blocks; ++block) run_block();
   }
 
   bool diverged = false;  ///< some threads of a block met a barrier after others had ended
@@ -90,7 +88,6 @@ class EmulatedLaunch : public EmulatedBlock {
 
   void run_block() {
     current_ = this;
-    const auto threads = static_cast<unsigned>(range_.threads_per_block);
     auto& memory = stacks(threads);
     fibers_.assign(threads, {});
     for (unsigned k = 0; k < threads; ++k) {
@@ -171,7 +168,7 @@ struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 struct EmulatedIndex { unsigned x; };
 struct EmulatedBlock {
-  EmulatedIndex thread, block;
+  EmulatedIndex thread, block, threads, blocks;
   void (*barrier)(EmulatedBlock*);
   void (*run)(EmulatedBlock*, void (*kernel)(const void*, ptrdiff_t, ptrdiff_t));
 };
@@ -183,15 +180,27 @@ static EmulatedBlock* emulated;
 #define __launch_bounds__(threads)
 #define threadIdx emulated->thread
 #define blockIdx emulated->block
+#define blockDim emulated->threads
+#define gridDim emulated->blocks
+#define memcpy __builtin_memcpy
+namespace iruka {
+template <class Word> inline void store_word(Word* to, Word word) { *to = word; }
+}
+template <class Arguments> struct EmulatedKernel {
+  static inline void (*entry)(Arguments, ptrdiff_t, ptrdiff_t);
+  static void run(const void* arguments, ptrdiff_t begin, ptrdiff_t end) { entry(*(const Arguments*)arguments, begin, end); }
+};
+template <class Arguments> void emulated_run(void (*kernel)(Arguments, ptrdiff_t, ptrdiff_t)) {
+  EmulatedKernel<Arguments>::entry = kernel;
+  emulated->run(emulated, EmulatedKernel<Arguments>::run);
+}
 #define iruka_entry iruka_kernel
 )";
   static constexpr const char* kAfter = R"(
 #undef iruka_entry
 extern "C" void iruka_entry(const unsigned char* block, ptrdiff_t, ptrdiff_t) {
   emulated = *(EmulatedBlock* const*)block;
-  emulated->run(emulated, [](const void* arguments, ptrdiff_t begin, ptrdiff_t end) {
-    iruka_kernel(*(const Arguments*)arguments, begin, end);
-  });
+  emulated_run(iruka_kernel);
 }
 )";
 
