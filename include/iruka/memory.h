@@ -12,7 +12,8 @@ namespace iruka {
 
 class Device;
 
-/// What a pool holds, in bytes of whole blocks: a block is at most 1/8 over its request (a reused large one, 3/8).
+/// What a pool holds, in bytes of whole blocks. The CPU's are at most 1/8 over their request (a reused large one, 3/8);
+/// a GPU's are multiples of 512 bytes, beyond 1 MiB of 2 MiB.
 struct PoolStatistics {
   size_t used_bytes = 0;   ///< in arrays that live
   size_t held_bytes = 0;   ///< kept for reuse

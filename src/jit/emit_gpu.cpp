@@ -4,16 +4,8 @@
 namespace iruka::jit {
 namespace {
 
-// Neighbours that are loaded and stored 16 bytes at a time. The compiler takes a vector apart before it is stored, unless
-// the instruction is spelled out.
+// Neighbours that are loaded and stored 16 bytes at a time.
 constexpr const char* kPack = R"(
-template <class W> static __forceinline__ void iruka_put(void* to, W w) { *(W*)to = w; }
-static __forceinline__ void iruka_put(void* to, uint4 w) {
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(w.x), "r"(w.y), "r"(w.z), "r"(w.w) : "memory");
-}
-static __forceinline__ void iruka_put(void* to, uint2 w) {
-  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(w.x), "r"(w.y) : "memory");
-}
 template <int bytes> struct iruka_word { using type = uint4; };
 template <> struct iruka_word<8> { using type = uint2; };
 template <> struct iruka_word<4> { using type = unsigned; };
@@ -30,7 +22,7 @@ template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16
   __forceinline__ void store(void* to) const {
     word words[sizeof(T) * N / sizeof(word)];
     memcpy(words, at, sizeof(words));
-    for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) iruka_put((word*)to + k, words[k]);
+    for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) iruka::store_word((word*)to + k, words[k]);
   }
 };
 )";

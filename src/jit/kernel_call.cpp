@@ -332,7 +332,8 @@ int KernelCall::choose_pack() const {
     smallest = std::min(smallest, itemsize(signature_.operands[k].dtype));
   }
   int64_t pack = std::max(16 / largest, std::min<int64_t>(4, 16 / smallest));
-  if (kernel_.text.weight == BodyWeight::medium) pack = std::min<int64_t>(pack, 4);
+  // Each element of a pack is a copy of the body, and functions take the compiler long.
+  if (kernel_.text.weight == BodyWeight::medium) pack = std::clamp<int64_t>(8 / largest, 1, 4);
   while (pack > 1 && !allows_pack(static_cast<int>(pack))) pack /= 2;
   return static_cast<int>(pack);
 }

@@ -25,7 +25,10 @@ class KernelWriter {
   bool is_scalar(size_t k) const { return signature_.operands[k].access == Access::scalar; }
   bool is_plain(size_t k) const { return !is_raw(k) && !is_scalar(k); }
   bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
-  bool is_fixed(size_t k) const { return k < fixed_.size() && fixed_[k].has_value(); }
+  /// A GPU's compiler takes a division by a zero that it sees for one that never runs.
+  bool is_fixed(size_t k) const {
+    return k < fixed_.size() && fixed_[k].has_value() && (signature_.pack == 0 || fixed_[k]->as_uint64() != 0);
+  }
   bool names_count() const;
   std::string type(size_t k) const { return type_of(signature_.operands[k].dtype); }
   bool is_bool(size_t k) const { return signature_.operands[k].dtype == Dtype::bool_; }

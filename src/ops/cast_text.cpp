@@ -19,6 +19,8 @@ std::string cast_text(Dtype from, Dtype to, const std::string& value) {
   // A 32-bit integer reaches 16 bits by way of double, which holds it: rounded once.
   if (is_half(to) && from != Dtype::float32 && from != Dtype::float64)
     return "static_cast<" + type + ">(static_cast<double>(" + value + "))";
+  // The language's own cast does the same but for 8 and 16 bits on a GPU.
+  if (kind(from) == Kind::floating && is_integer(to)) return "iruka::saturate<" + type + ">(" + value + ")";
   return "static_cast<" + type + ">(" + value + ")";
 }
 

@@ -1,5 +1,6 @@
 // Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <mutex>
 
@@ -7,6 +8,8 @@
 #include "jit/program.h"
 #include "ops/cast_text.h"
 #include "ops/reduction_emit.h"
+#include "ops/reduction_emit_cuda.h"
+#include "ops/reduction_plan_cuda.h"
 
 namespace iruka {
 namespace ops {
@@ -39,7 +42,9 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
   std::atomic<Entry*>& head = entries_of(row);
   const uint64_t key = variant.key();
   if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
-  const ProgramSource source{emit_reduction(row, variant), "iruka_entry", reduction_options(variant),
+  const bool is_gpu = device.target().is_gpu;
+  const ProgramSource source{is_gpu ? emit_reduction_cuda(row, variant) : emit_reduction(row, variant), "iruka_entry",
+                             is_gpu ? std::vector<std::string>() : reduction_options(variant),
                              std::string("<") + row.name + ">"};
   auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
   static std::mutex publishing;
@@ -123,7 +128,7 @@ struct AxisSet {
 void push_axes(jit::ArgumentBlock& block, const ReductionAxis* axes, int rank) {
   const ReductionAxis none{1, 0, 0, false};
   const int size = std::max(rank, 1);
-  for (int64_t ReductionAxis::*member : {&ReductionAxis::extent, &ReductionAxis::stride, &ReductionAxis::step})
+  for (int64_t ReductionAxis::* member : {&ReductionAxis::extent, &ReductionAxis::stride, &ReductionAxis::step})
     for (int k = 0; k < size; ++k) block.push((rank ? axes[k] : none).*member);
 }
 
@@ -140,31 +145,44 @@ jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const
     block.push(value);
   push_axes(block, plan.kept, plan.kept_rank);
   push_axes(block, plan.reduced, plan.reduced_rank);
+  const BlockShape& shape = plan.block;  // the CPU's text does not ask for it
+  for (int value : {stage ? shape.join_outputs : shape.units, stage ? 0 : shape.lane_bits,
+                    stage ? std::countr_zero(static_cast<unsigned>(shape.join_outputs)) : shape.slot_bits, shape.lanes,
+                    shape.row_lanes, shape.strip_width, shape.rest})
+    block.push(value);
   return block;
 }
 
-LaunchRange range_of(int64_t units, int64_t elements_per_unit) {
-  return {units, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements_per_unit, 1))};
+LaunchRange range_of(int64_t units, int64_t elements_per_unit, int64_t units_per_block) {
+  LaunchRange range{units, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements_per_unit, 1))};
+  range.units_per_block = units_per_block;
+  range.threads_per_block = kBlockThreads;
+  return range;
 }
 
 void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes,
                  const ReductionTypes& types) {
-  const ReductionPlan plan =
-      plan_reduction(x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
+  const bool is_gpu = x.device().target().is_gpu;
+  const ReductionPlan plan = (is_gpu ? plan_reduction_cuda : plan_reduction)(
+      x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
   const ReductionVariant variant{types,
                                  plan.form,
                                  plan.spacing,
                                  plan.chunks > 1,
                                  plan.kept_rank,
                                  plan.reduced_rank,
-                                 plan.form == ReductionForm::short_rows ? plan.inner.extent : 0};
+                                 !is_gpu && plan.form == ReductionForm::short_rows ? plan.inner.extent : 0,
+                                 plan.block.vector_bytes,
+                                 plan.block.is_wide};
   const jit::Program& program = program_for(row, variant, x.device());
   Array partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
   void* memory = plan.chunks > 1 ? partial.data() : nullptr;
-  program.launch(arguments_of(plan, x, result, memory, 0).bytes(), range_of(plan.units, plan.elements_per_unit));
+  program.launch(arguments_of(plan, x, result, memory, 0).bytes(),
+                 range_of(plan.units, plan.elements_per_unit, plan.block.units));
   if (plan.chunks > 1)
-    program.launch(arguments_of(plan, x, result, memory, 1).bytes(), range_of(plan.outputs, plan.chunks));
+    program.launch(arguments_of(plan, x, result, memory, 1).bytes(),
+                   range_of(plan.outputs, plan.chunks, plan.block.join_outputs));
 }
 
 [[noreturn]] void raise_empty(const Row& row) {

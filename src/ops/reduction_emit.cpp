@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/cast_text.h"
+#include "ops/reduction_text.h"
 
 namespace iruka::ops {
 namespace {
@@ -11,28 +12,10 @@ using Row = ReductionFunction::Row;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-/// bool is computed in as a byte: vectors of bool are bit masks.
-std::string computing_type(Dtype dtype) {
-  return dtype == Dtype::bool_ ? "unsigned char" : info(computing_dtype(dtype)).c_type;
-}
-
 /// The type whose vectors hold the stored elements.
 std::string raw_type(Dtype dtype) {
   if (dtype == Dtype::float16) return "_Float16";
   return dtype == Dtype::bfloat16 ? "unsigned short" : computing_type(dtype);
-}
-
-std::string start_text(Start start, Dtype accumulator) {
-  if (start == Start::zero) return "A(0)";
-  if (start == Start::one) return "A(1)";
-  const bool highest = start == Start::highest;
-  const std::string infinity = start == Start::nan ? "NAN" : highest ? "INFINITY" : "-INFINITY";
-  if (kind(accumulator) == Kind::complex) return "A(" + infinity + ", " + infinity + ")";
-  if (kind(accumulator) == Kind::floating) return "A(" + infinity + ")";
-  if (accumulator == Dtype::bool_) return highest ? "A(1)" : "A(0)";
-  if (kind(accumulator) == Kind::unsigned_integer) return highest ? "A(~A(0))" : "A(0)";
-  const std::string most = "A((1ull << (sizeof(A) * 8 - 1)) - 1)";
-  return highest ? most : "A(-" + most + " - 1)";
 }
 
 // Vectors of the language's extension, as many lanes (LANES) on every machine, so that results do not depend on it.
@@ -176,19 +159,6 @@ constexpr const char* kAccumulator = R"(
 )";
 
 // argmin: the least value of each block of a row by vectors, then a search of the one block where it stands.
-constexpr const char* kBest = R"(
-struct Best {
-  C value;
-  long long index;
-};
-template <class V> static inline auto beats(V b, V a) { return (b BEFORE a) | ((b != b) & (a == a)); }
-static inline bool ties(C a, C b) { return (a == b) | ((a != a) & (b != b)); }
-static inline Best combine(Best a, Best b) {
-  return beats(b.value, a.value) | (ties(b.value, a.value) & (b.index < a.index)) ? b : a;
-}
-static inline Best start_best() { return {start(), 0x7fffffffffffffffll}; }
-)";
-
 constexpr const char* kBestAccumulator = R"(
 struct Accumulator {
   Best best = start_best();
@@ -361,8 +331,7 @@ class Emitter {
       out_ += "constexpr ptrdiff_t kReach = W;\n";
     }
     if (indexed()) {
-      std::string best = kBest;
-      best.replace(best.find("BEFORE"), 6, row_.start == Start::highest ? "<" : ">");
+      std::string best = best_text(row_.start);
       if (is_strips() && !complex) best += kBestRows;
       if (is_rows()) best = (complex ? kScalarExtreme : kVectorExtreme) + best + kBestAccumulator;
       out_ += best + "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
@@ -370,10 +339,7 @@ class Emitter {
     }
     if (is_rows()) accumulator();
     if (is_strips()) out_ += kAddRows;
-    const Dtype accumulator = variant_.types.accumulator;
-    const std::string output = accumulator == Dtype::bool_ && variant_.types.output == Dtype::bool_
-                                   ? "(value != 0)"
-                                   : cast_text(computing_dtype(accumulator), variant_.types.output, "value");
+    const std::string output = output_text(variant_.types.accumulator, variant_.types.output);
     out_ += std::string(
                 "using Partial = A;\nstatic inline Out finish(A a, [[maybe_unused]] double count) {\n"
                 "  const A value = A(") +

@@ -21,13 +21,16 @@ struct ReductionVariant {
   int spacing;      ///< elements from one of the inner axis to the next, if 1 or 2; else 0
   bool is_chunked;  ///< whether an output is made from several partial results
   int kept_rank, reduced_rank;
-  int64_t row_length;  ///< of short_rows, else 0
+  int64_t row_length;    ///< of the CPU's short_rows, else 0
+  int vector_bytes = 0;  ///< CUDA: as BlockShape's
+  bool is_wide = false;
 
   uint64_t key() const {
     uint64_t key = static_cast<uint64_t>(types.input) << 8 | static_cast<uint64_t>(types.accumulator) << 4 |
                    static_cast<uint64_t>(types.output);
-    for (const int64_t part : {static_cast<int64_t>(form), int64_t{spacing} << 1 | int64_t{is_chunked},
-                               int64_t{kept_rank}, int64_t{reduced_rank}, row_length})
+    for (const int64_t part :
+         {static_cast<int64_t>(form), int64_t{spacing} << 1 | int64_t{is_chunked}, int64_t{kept_rank},
+          int64_t{reduced_rank}, row_length, int64_t{vector_bytes} << 1 | int64_t{is_wide}})
       key = key << 6 | static_cast<uint64_t>(part);
     return key;
   }

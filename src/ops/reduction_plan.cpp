@@ -58,10 +58,10 @@ class AxisList {
   }
 
   /// Takes the innermost axis, unless it is short and a long one of the other kind makes the better inner loop.
-  ReductionAxis take_inner() {
+  ReductionAxis take_inner(bool swaps) {
     if (size_ == 0) return {1, 0, 0, true};
     int chosen = size_ - 1;
-    if (axes_[chosen].extent < 16)
+    if (swaps && axes_[chosen].extent < 16)
       for (int k = size_ - 1; k >= 0; --k)
         if (axes_[k].reduced != axes_[chosen].reduced && axes_[k].extent >= 32) {
           chosen = k;
@@ -81,19 +81,19 @@ class AxisList {
   ReductionAxis axes_[kMaxRank];
 };
 
-bool is_short_rows(std::span<const ReductionAxis> axes, int64_t itemsize) {
+bool is_short_rows(std::span<const ReductionAxis> axes, int64_t itemsize, int64_t longest) {
   if (axes.size() != 2) return false;
   const ReductionAxis &outer = axes[0], &inner = axes[1];
-  return inner.reduced && inner.extent <= kShortRow && inner.stride == itemsize && !outer.reduced &&
+  return inner.reduced && inner.extent <= longest && inner.stride == itemsize && !outer.reduced &&
          outer.stride == inner.extent * itemsize && outer.step == 1;
 }
 
-bool is_periodic(std::span<const ReductionAxis> axes, int64_t itemsize) {
+bool is_periodic(std::span<const ReductionAxis> axes, int64_t itemsize, int64_t longest) {
   if (axes.size() < 2) return false;
   const ReductionAxis &outer = axes[axes.size() - 2], &inner = axes.back();
   const auto reduced = std::count_if(axes.begin(), axes.end(), [](const ReductionAxis& axis) { return axis.reduced; });
-  return reduced == 1 && outer.reduced && !inner.reduced && inner.extent <= kLongestPeriod &&
-         inner.stride == itemsize && outer.stride == inner.extent * itemsize;
+  return reduced == 1 && outer.reduced && !inner.reduced && inner.extent <= longest && inner.stride == itemsize &&
+         outer.stride == inner.extent * itemsize;
 }
 
 void cut_rows(ReductionPlan& plan) {
@@ -125,18 +125,18 @@ void cut_columns(ReductionPlan& plan) {
 
 }  // namespace
 
-ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index) {
+ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keeps_index, const WalkRules& rules) {
   ReductionPlan plan;
   AxisList list(x, reduced, keeps_index);
   list.flip(plan);
   list.sort();
   list.merge();
-  const bool short_rows = is_short_rows(list.axes(), x.itemsize());
-  const bool periodic = !keeps_index && is_periodic(list.axes(), x.itemsize());
+  const bool short_rows = is_short_rows(list.axes(), x.itemsize(), rules.short_row);
+  const bool periodic = !keeps_index && is_periodic(list.axes(), x.itemsize(), rules.longest_period);
   if (short_rows || periodic) {
     plan.inner = list.axes().back();
   } else {
-    plan.inner = list.take_inner();
+    plan.inner = list.take_inner(rules.swaps_inner);
   }
   const auto outer = short_rows || periodic ? list.axes().first(list.axes().size() - 1) : list.axes();
   for (const ReductionAxis& axis : outer)
@@ -152,6 +152,11 @@ ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool
               : periodic           ? ReductionForm::periodic
               : plan.inner.reduced ? ReductionForm::rows
                                    : ReductionForm::columns;
+  return plan;
+}
+
+ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index) {
+  ReductionPlan plan = plan_walk(x, reduced, keeps_index, {});
   plan.inner.reduced ? cut_rows(plan) : cut_columns(plan);
   return plan;
 }

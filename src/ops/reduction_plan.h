@@ -27,6 +27,24 @@ struct ReductionAxis {
   bool reduced;
 };
 
+/// What a device's loops are good at.
+struct WalkRules {
+  int64_t short_row = kShortRow, longest_period = kLongestPeriod;
+  bool swaps_inner = true;  ///< whether a short innermost axis gives way to a long one of the other kind
+};
+
+/// CUDA: how the threads of a block share its units (reduction_plan_cuda.cpp says why).
+struct BlockShape {
+  int vector_bytes = 0;              ///< bytes that a thread loads at once; 0: one element
+  bool is_wide = false;              ///< whether counts of units and rows need 64 bits
+  int units = 1;                     ///< that a block takes
+  int join_outputs = 1;              ///< outputs whose chunks a block joins
+  int lane_bits = 0, slot_bits = 0;  ///< rows: log2 of the threads side by side on a row, and of a block's units
+  int lanes = 1, row_lanes = 1;      ///< columns, periodic: threads side by side, and rows at a time
+  int strip_width = 1;               ///< columns, periodic: elements side by side
+  int rest = 0;                      ///< periodic: elements after the last full row of strip_width
+};
+
 /// Chunks depend on the shape alone, never on the number of threads, so that results do not either.
 struct ReductionPlan {
   ReductionForm form;
@@ -47,10 +65,14 @@ struct ReductionPlan {
   int64_t chunks = 1;  ///< partial results that make one output
   int64_t units = 1;   ///< independent pieces of work
   int64_t elements_per_unit = 1;
+  BlockShape block;
 };
 
 /// `reduced` tells for each axis of x whether it goes. x and its reduced extents are not empty. With `keeps_index`,
 /// elements of a row are met in the order of their index.
+/// Nothing is cut into chunks yet.
+ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keeps_index, const WalkRules& rules);
+/// For the CPU.
 ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index);
 
 }  // namespace iruka::ops

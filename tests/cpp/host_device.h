@@ -20,6 +20,7 @@ class HostDevice : public Device {
   StreamHandle new_stream() override { return nullptr; }
   void* record(StreamHandle) override { return nullptr; }
   void wait(void*) override {}
+  double elapsed(void*, void*) override { return 0; }
   void synchronize() override {}
   CompiledProgram compile(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }
   CompiledProgram check(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }

@@ -1,4 +1,4 @@
-// The articles' programs on the C++ API. Kernel texts stand as the articles have them.
+// The articles' programs on the C++ API.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "article_texts.h"
 #include "iruka/iruka.h"
 
 namespace {
@@ -15,6 +16,11 @@ using iruka::Array;
 using iruka::Dims;
 using iruka::Dtype;
 using iruka::ElementwiseKernel;
+using namespace iruka::test;
+
+ElementwiseKernel kernel_of(const ArticleText& text) {
+  return ElementwiseKernel(text.inputs, text.outputs, text.operation, text.name, {.preamble = text.preamble});
+}
 
 /// k(arguments..., size=size)
 template <class... A>
@@ -35,11 +41,7 @@ std::vector<float> random_floats(std::mt19937& random, size_t count) {
 }
 
 TEST(Articles, MatAdd) {
-  const ElementwiseKernel mat_add_kernel("float32 x, float32 y", "float32 z",
-                                         R"(
-        z = x + y;
-        )",
-                                         "mat_add_kernel");
+  const ElementwiseKernel mat_add_kernel = kernel_of(kMatAdd);
   Array x = integers({3, 3}, Dtype::float32), y = integers({3, 3}, Dtype::float32);
   Array z = mat_add_kernel(x, y);
   EXPECT_EQ(z.dtype(), Dtype::float32);
@@ -55,12 +57,7 @@ TEST(Articles, MatAdd) {
 TEST(Articles, Roll1d) {
   Array x = iruka::random::randint(0, 10, {15}).astype(Dtype::int16);
   Array z = iruka::zeros({15}, Dtype::int16);
-  const ElementwiseKernel roll_kernel("raw int16 x", "int16 z",
-                                      R"(
-        int idx = (i + 1) % _ind.size();
-        z = x[idx];
-        )",
-                                      "roll_kernel");
+  const ElementwiseKernel roll_kernel = kernel_of(kRoll);
   roll_kernel(x, z);
   std::vector<int16_t> want = x.to_vector<int16_t>();
   std::rotate(want.begin(), want.begin() + 1, want.end());
@@ -69,12 +66,7 @@ TEST(Articles, Roll1d) {
 
 TEST(Articles, Indexing2dElementsAndCount) {
   Array x = iruka::zeros({4, 4}, Dtype::int16), z = iruka::zeros({4, 4}, Dtype::int16);
-  const ElementwiseKernel get_index_kernel("raw int16 x", "int16 z, int16 ind_size",
-                                           R"(
-        z = i;
-        ind_size = _ind.size();
-        )",
-                                           "get_index_kernel");
+  const ElementwiseKernel get_index_kernel = kernel_of(kIndexAndCount);
   Array one = iruka::zeros({1}, Dtype::int16);
   EXPECT_THROW(get_index_kernel(x, z, one), iruka::ValueError);  // an output's shape must be the loop's
   Array sizes = iruka::zeros({4, 4}, Dtype::int16);
@@ -88,31 +80,12 @@ TEST(Articles, Indexing2dElementsAndCount) {
 TEST(Articles, Indexing2dRowsAndColumns) {
   Array x = iruka::zeros({4, 4}, Dtype::int16);
   const std::vector<int16_t> want = {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33};
-  const ElementwiseKernel inlined("raw int16 x, int16 width", "int16 z",
-                                  R"(
-        int x_idx = i%width;
-        int y_idx = i/width;
-        z = y_idx * 10 + x_idx;
-        )",
-                                  "get_index_kernel_2d");
+  const ElementwiseKernel inlined = kernel_of(kRowsAndColumns);
   Array z = iruka::zeros({4, 4}, Dtype::int16);
   inlined(x, x.shape(1), z);
   EXPECT_EQ(z.to_vector<int16_t>(), want);
 
-  const ElementwiseKernel with_functions("raw int16 x, int16 width", "int16 z",
-                                         R"(
-        int x_idx = get_x_idx(i, width);
-        int y_idx = get_y_idx(i, width);
-        z = y_idx * 10 + x_idx;
-        )",
-                                         "get_index_kernel_2d", {.preamble = R"(
-        __device__ int get_x_idx(int i, int width) {
-            return i%width;
-        }
-        __device__ int get_y_idx(int i, int width) {
-            return i/width;
-        }
-        )"});
+  const ElementwiseKernel with_functions = kernel_of(kRowsAndColumnsByFunctions);
   z = iruka::zeros({4, 4}, Dtype::int16);
   with_functions(x, x.shape(1), z);
   EXPECT_EQ(z.to_vector<int16_t>(), want);
@@ -121,14 +94,7 @@ TEST(Articles, Indexing2dRowsAndColumns) {
 TEST(Articles, Indexing3Channels) {
   Array x = integers({3, 3, 3}, Dtype::int16).transpose({1, 2, 0});
   Array z = iruka::zeros({3, 3, 2}, Dtype::int16);
-  const ElementwiseKernel k("raw int16 x, int16 width, int16 height", "raw int16 z",
-                            R"(
-        int x_idx = i%width;
-        int y_idx = i/width;
-        z[i*2] = x[i*3] + x[i*3+1];
-        z[i*2+1] = x[i*3+1] + x[i*3+2];
-        )",
-                            "get_index_kernel_2d");
+  const ElementwiseKernel k = kernel_of(kThreeChannels);
   run(k, x.shape(0) * x.shape(1), x, x.shape(1), x.shape(0), z);
   EXPECT_EQ(z.at(iruka::Ellipsis{}, 0).to_vector<int16_t>(), (std::vector<int16_t>{9, 11, 13, 15, 17, 19, 21, 23, 25}));
   EXPECT_EQ(z.at(iruka::Ellipsis{}, 1).to_vector<int16_t>(),
@@ -137,37 +103,7 @@ TEST(Articles, Indexing3Channels) {
 
 TEST(Articles, LocalMean) {
   Array x = iruka::ones({200, 200}, Dtype::float32), z = iruka::zeros({200, 200}, Dtype::float32);
-  const ElementwiseKernel local_mean("raw float32 input, int16 width, int16 height", "float32 output",
-                                     R"(
-        int x_idx = get_x_idx(i, width);
-        int y_idx = get_y_idx(i, width);
-        output = calc_local_mean(x_idx, y_idx, width, height, input);
-        )",
-                                     "local_mean", {.preamble = R"(
-        __device__ int get_x_idx(int i, int width) {
-            return i%width;
-        }
-        __device__ int get_y_idx(int i, int width) {
-            return i/width;
-        }
-        __device__ float calc_local_mean(int x_idx, int y_idx,
-                                         int width, int height,
-                                         CArray<float, 2> &input) {
-            float mean = 0;
-            int count = 0;
-            for (int dy = -1; dy <= 1; dy++) {
-                for (int dx = -1; dx <= 1; dx++) {
-                    int x = x_idx + dx;
-                    int y = y_idx + dy;
-                    if (x < 0 || x >= width || y < 0 || y >= height) continue;
-                    int idx[] = {y, x};
-                    mean += input[idx];
-                    count += 1;
-                }
-            }
-            return mean / count;
-        }
-        )"});
+  const ElementwiseKernel local_mean = kernel_of(kLocalMean);
   local_mean(x, x.shape(1), x.shape(0), z);
   EXPECT_EQ(z.to_vector<float>(), std::vector<float>(200 * 200, 1.0f));
 
@@ -207,20 +143,7 @@ TEST(Articles, LinearLayers) {
   std::mt19937 random(0);
   std::vector<float> a = random_floats(random, nx * ny * nz * n), w1 = random_floats(random, h * n),
                      b1 = random_floats(random, h), w2 = random_floats(random, o * h), b2 = random_floats(random, o);
-  const ElementwiseKernel elementwise_linear_layer(
-      "raw float32 input_matrix, int16 n_of_current_layer, int16 n_of_next_layer, raw float32 weight, raw float32 bias",
-      "raw float32 output_matrix",
-      R"(
-    float elementwise_product;
-    for (int r = 0; r < n_of_next_layer; r++){
-        elementwise_product = 0;
-        for (int c = 0; c < n_of_current_layer; c++){
-            elementwise_product += weight[r * n_of_current_layer + c] * input_matrix[i * n_of_current_layer + c];
-        }
-        output_matrix[i * n_of_next_layer + r] = elementwise_product + bias[r];
-    }
-    )",
-      "elementwise_linear_layer");
+  const ElementwiseKernel elementwise_linear_layer = kernel_of(kLinearLayer);
   auto array = [](const std::vector<float>& values, const Dims& shape) {
     return Array::from(std::span<const float>(values), shape);
   };
@@ -250,82 +173,6 @@ TEST(Articles, Basics) {
   for (int k = 0; k < 10; ++k) EXPECT_NEAR(got[static_cast<size_t>(k)] / std::exp(-0.5 * k * k), 1, 1e-12);
   EXPECT_NEAR(iruka::linalg::norm(line).item<double>(), std::sqrt(285.0), 1e-12);
   EXPECT_EQ(iruka::random::normal(5, 2.0, {10}).shape(), (Dims{10}));
-}
-
-/// The article's kernel as it stands: 3 channels, the border clamped at every access.
-ElementwiseKernel article_nnf_kernel() {
-  return ElementwiseKernel(
-      "raw float32 imgA, raw float32 imgB,\
-                   uint16 widthA, uint16 heightA,\
-                   uint16 widthB, uint16 heightB,\
-                   uint16 pr",
-      "raw uint16 nnf",
-      R"(
-        int x_A = get_x_idx(i, widthA);
-        int y_A = get_y_idx(i, widthA);
-
-        float min_MSE = 1e6;
-        float MSE;
-        int nnp[2];
-        for (int y_B = 0; y_B < heightB; y_B++) {
-            for (int x_B = 0; x_B < widthB; x_B++) {
-                MSE = inter_patch_MSE(widthA, heightA,
-                                      widthB, heightB,
-                                      x_A, y_A, x_B, y_B,
-                                      imgA, imgB, pr);
-                if (MSE < min_MSE) {
-                    min_MSE = MSE;
-                    nnp[0] = x_B;
-                    nnp[1] = y_B;
-                }
-            }
-        }
-        nnf[i*2] = nnp[0];
-        nnf[i*2+1] = nnp[1];
-        )",
-      "get_nnf_kernel", {.preamble = R"(
-        __device__ int get_x_idx(int i, int width) {
-            return i%width;
-        }
-        __device__ int get_y_idx(int i, int width) {
-            return i/width;
-        }
-        __device__ float inter_patch_MSE(int widthA, int heightA,
-                                         int widthB, int heightB,
-                                         int x_A, int y_A,
-                                         int x_B, int y_B,
-                                         CArray<float, 3> &imgA,
-                                         CArray<float, 3> &imgB, int pr) {
-            int ix_A;
-            int iy_A;
-            int ix_B;
-            int iy_B;
-            int i_A;
-            int i_B;
-            float MSE = 0;
-            for (int dy = pr*(-1); dy <= pr; dy++){
-                for (int dx = pr*(-1); dx <= pr; dx++){
-                    ix_A = x_A + dx;
-                    iy_A = y_A + dy;
-                    ix_B = x_B + dx;
-                    iy_B = y_B + dy;
-                    ix_A = max(0, min(widthA - 1, ix_A));
-                    iy_A = max(0, min(heightA - 1, iy_A));
-                    ix_B = max(0, min(widthB - 1, ix_B));
-                    iy_B = max(0, min(heightB - 1, iy_B));
-
-                    i_A = ix_A + widthA * iy_A;
-                    i_B = ix_B + widthB * iy_B;
-
-                    MSE += powf(imgA[i_A*3] - imgB[i_B*3], 2);
-                    MSE += powf(imgA[i_A*3+1] - imgB[i_B*3+1], 2);
-                    MSE += powf(imgA[i_A*3+2] - imgB[i_B*3+2], 2);
-                }
-            }
-            MSE = MSE / ((pr*2+1) * 3);
-            return MSE;
-        }
-        )"});
 }
 
 struct Picture {
@@ -358,7 +205,7 @@ TEST(Articles, PatchMatch) {
     picture->samples.resize(static_cast<size_t>(picture->height * picture->width * 3));
     for (float& sample : picture->samples) sample = static_cast<float>(random() % 256);
   }
-  const ElementwiseKernel get_nnf_kernel = article_nnf_kernel();
+  const ElementwiseKernel get_nnf_kernel = kernel_of(kNearestPatches);
   for (int radius : {0, 1, 2, 3}) {
     Array nnf = iruka::zeros({a.height, a.width, 2}, Dtype::uint16);
     run(get_nnf_kernel, a.height * a.width, a.array(), b.array(), a.width, a.height, b.width, b.height, radius, nnf);

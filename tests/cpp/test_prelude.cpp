@@ -4,6 +4,7 @@
 #include <random>
 
 #include "prelude_kernel.h"
+#include "prelude_texts.h"
 
 namespace iruka::test {
 namespace {
@@ -182,51 +183,15 @@ TEST(SmallFloat, NextAfterStepsThroughEveryValue) {
 }
 
 TEST(SmallFloat, MixesWithOtherNumbersAsCppDoes) {
-  const std::string checks = R"(
-template <class T> void check(T x, T y) {
-  using iruka::is_same;
-  static_assert(is_same<decltype(x + y), T> && is_same<decltype(x * 2), T> && is_same<decltype(2u / x), T>);
-  static_assert(is_same<decltype(x - true), T> && is_same<decltype(x + 1ll), T> && is_same<decltype(-x), T>);
-  static_assert(is_same<decltype(x + 1.0f), float> && is_same<decltype(1.0 * x), double>);
-  static_assert(is_same<decltype(sqrt(x)), T> && is_same<decltype(pow(x, 2)), T> &&
-  is_same<decltype(pow(x, 2.0f)), float>);
-  static_assert(is_same<decltype(max(x, 0)), T> && is_same<decltype(max(x, 1.0f)), float> &&
-  is_same<decltype(abs(x)), T>);
-  static_assert(sizeof(T) == 2 && alignof(T) == 2 && __is_trivially_copyable(T) && __is_trivial(T));
-  T z = x + y; z = x * 2; z = 2 * x; z = sqrt(x); z = 1; z = 2.5; z = 2.5f; z = true; z = 7ull; z = -x;
-  float f = x; double d = x; int k = x; bool b = x < 1; b = x < y; b = 0 == x; b = x != 1.5; b = !x;
-  z += 1; z += y; z += 1.5f; z -= 2.0; z *= f; z /= 3u; ++z; --z; z++; z--; z = x > y ? x : y;
-  z = (T)d; d = (double)x; k = (int)x; z = exp(x); z = fma(x, y, z); z = floor(x); b = isnan(x); b = signbit(x);
-  z = fmaf(x, y, z); f = powf(x, y); z = min(x, y); z = max(0, min(x, y)); z = hypot(x, 1);
-  if (x) z = 0;
-}
-template void check(float16, float16);
-template void check(bfloat16, bfloat16);
-)";
   int16_t z[2] = {};
-  run_body(checks, {"int16_t* z"},
+  run_body(kSmallFloatRules, {"int16_t* z"},
            "float16 a = 1.5; bfloat16 b = a; a = b; a += b; z[i] = (int)(a * 10) + (int)(a + b);", {z}, 2);
   EXPECT_EQ(z[0], 34);
 }
 
 TEST(Promotion, FunctionsOfIntegersAreDouble) {
-  const std::string checks = R"(
-using iruka::is_same;
-static_assert(is_same<decltype(exp(1)), double> && is_same<decltype(exp(1.0f)), float> &&
-is_same<decltype(exp(1.0)), double>);
-static_assert(is_same<decltype(sqrt((int16_t)1)), double> && is_same<decltype(pow(1.0f, 2)), float>);
-static_assert(is_same<decltype(pow(2, 2)), double> && is_same<decltype(pow(1.0f, 2.0)), double>);
-static_assert(is_same<decltype(atan2(1, 2.0f)), float> && is_same<decltype(floor((uint8_t)3)), double>);
-static_assert(is_same<decltype(max((uint16_t)1, (uint16_t)2)), int> && is_same<decltype(min(1, 2u)), unsigned>);
-static_assert(is_same<decltype(max((int64_t)1, 2)), int64_t> && is_same<decltype(max(1ll, (int64_t)2)), long long>);
-static_assert(is_same<decltype(max(1, 2.0f)), float> && is_same<decltype(max(1.0f, 2.0)), double>);
-static_assert(is_same<decltype(abs((int8_t)1)), int> && is_same<decltype(abs((int64_t)1)), int64_t> &&
-is_same<decltype(abs(1.0f)), float>);
-static_assert(is_same<decltype(sinpif(1)), float> && is_same<decltype(rsqrt(4)), double> &&
-is_same<decltype(isnan(1)), bool>);
-)";
   double z[7] = {};
-  run_body(checks, {"double* z"}, R"(
+  run_body(kPromotionRules, {"double* z"}, R"(
     uint16_t width = 640; int x = 700; int64_t wide = 5;
     z[0] = max(0, min(width - 1, x)); z[1] = max(0, min(-x, width)); z[2] = min(wide, 7);
     z[3] = max(width, wide); z[4] = min(0.5f, 1); z[5] = max(-1.0, (double)NAN); z[6] = abs((int64_t)-1 << 40);)",

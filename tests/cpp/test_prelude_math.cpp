@@ -1,9 +1,11 @@
 // Math functions against long double, intrinsics and NumPy's helpers against their definitions.
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <random>
 
 #include "prelude_kernel.h"
+#include "prelude_texts.h"
 
 namespace iruka::test {
 namespace {
@@ -244,67 +246,35 @@ TEST(Math, FunctionsOfTwoArguments) {
 
 TEST(Intrinsics, BitsAndProducts) {
   long long z[40] = {};
-  run_body("", {"long long* z"}, R"(
-    z[0] = __popc(0xf0f0u); z[1] = __popcll(~0ull); z[2] = __clz(1); z[3] = __clz(0); z[4] = __clzll(0);
-    z[5] = __clzll(1ll << 40);
-    z[6] = __ffs(0); z[7] = __ffs(8); z[8] = __ffsll(1ll << 50); z[9] = __brev(1u); z[10] = (long long)__brevll(2ull);
-    z[11] = __mul24(-3, 5); z[12] = __umul24(0xff000003u, 7u); z[13] = __mulhi(1 << 30, -8);
-    z[14] = __umulhi(~0u, ~0u);
-    z[15] = __mul64hi(1ll << 62, -8); z[16] = (long long)__umul64hi(~0ull, ~0ull); z[17] = __sad(-5, 7, 100);
-    z[18] = __usad(7u, 5u, 1u);
-    z[19] = __byte_perm(0x33221100, 0x77665544, 0x7531); z[20] = __byte_perm(0x80000000u, 0, 0x000b);
-    z[21] = __float_as_int(1.0f); z[22] = (long long)(__int_as_float(0x40490fdb) * 1000);
-    z[23] = __double_as_longlong(2.0);
-    z[24] = __longlong_as_double(0x3ff8000000000000ll) * 10; z[25] = __double2hiint(1.0);
-    z[26] = __hiloint2double(0x40080000, 0);
-    z[27] = __float2int_rn(2.5f); z[28] = __float2int_rz(-2.9f); z[29] = __float2int_ru(2.1f);
-    z[30] = __float2int_rd(-2.1f);
-    z[31] = lrint(3.5); z[32] = lround(-2.5f); z[33] = llrintf(2.5f); z[34] = __hadd(2147483647, 2147483647);
-    z[35] = __funnelshift_l(0x80000000u, 1u, 1u); z[36] = __funnelshift_r(1u, 2u, 1u); z[37] = __ldg(z + 27);
-    z[38] = __fmaf_rn(2, 3, 4);
-    __syncthreads(); assert(z[0] == 0); z[39] = __fdividef(9.0f, 2.0f) * 10;)",
-           {z}, 1);
-  const long long want[40] = {8,
-                              64,
-                              31,
-                              32,
-                              64,
-                              23,
-                              0,
-                              4,
-                              51,
-                              0x80000000ll,
-                              0x4000000000000000ll,
-                              -15,
-                              21,
-                              -2,
-                              0xfffffffell,
-                              -2,
-                              -2,
-                              112,
-                              3,
-                              0x77553311ll,
-                              0xff,
-                              0x3f800000,
-                              3141,
-                              0x4000000000000000ll,
-                              15,
-                              0x3ff00000,
-                              3,
-                              2,
-                              -2,
-                              3,
-                              -3,
-                              4,
-                              -3,
-                              2,
-                              2147483647,
-                              3,
-                              0,
-                              2,
-                              10,
-                              45};
-  for (int k = 0; k < 40; ++k) EXPECT_EQ(z[k], want[k]) << k;
+  run_body("", {"long long* z"}, kIntrinsicsBody, {z}, 1);
+  for (int k = 0; k < 40; ++k) EXPECT_EQ(z[k], kIntrinsicsWant[k]) << k;
+}
+
+template <class T, class F>
+void check_saturation(const char* integer, const char* floating) {
+  const double values[] = {0,       -0.0,    0.9,      -0.9,   -1,      127.5, 128,  -128.9, -129,
+                           255.9,   256,     300,      32767.5, 32768,  -32768.5,   -32769,
+                           65535.5, 65536,   1e9,      -1e9,   1e20,    -1e20, INFINITY, -INFINITY, NAN};
+  const std::vector<F> x(std::begin(values), std::end(values));
+  std::vector<T> z(x.size()), cast(x.size());
+  const std::string t = integer;
+  run_body("", {std::string("const ") + floating + "* x", t + "* z", t + "* c"},
+           "z[i] = iruka::saturate<" + t + ">(x[i]); c[i] = (" + t + ")x[i];", {x.data(), z.data(), cast.data()},
+           static_cast<int64_t>(x.size()));
+  for (size_t k = 0; k < x.size(); ++k) {
+    const long double least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+    const T want = std::isnan(x[k]) ? T(0) : static_cast<T>(std::clamp<long double>(std::trunc(x[k]), least, most));
+    EXPECT_EQ(z[k], want) << integer << " of " << x[k];
+    EXPECT_EQ(cast[k], want) << integer << " of " << x[k];
+  }
+}
+TEST(Numeric, SaturationIsWhatACastDoes) {
+  check_saturation<int8_t, float>("int8_t", "float");
+  check_saturation<uint8_t, float>("uint8_t", "float");
+  check_saturation<int16_t, double>("int16_t", "double");
+  check_saturation<uint16_t, double>("uint16_t", "double");
+  check_saturation<int32_t, double>("int32_t", "double");
+  check_saturation<uint64_t, float>("uint64_t", "float");
 }
 
 TEST(Numeric, FloorDivisionOfSmallIntegers) {

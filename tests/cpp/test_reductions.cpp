@@ -7,77 +7,12 @@
 #include <functional>
 #include <random>
 
-#include "iruka/iruka.h"
+#include "reduction_references.h"
 
 namespace {
 
 using namespace iruka;
-using Real = long double;
-
-const std::vector<Dtype> kReal{Dtype::bool_,    Dtype::int8,    Dtype::int16,  Dtype::int32,  Dtype::int64,
-                               Dtype::uint8,    Dtype::uint16,  Dtype::uint32, Dtype::uint64, Dtype::float16,
-                               Dtype::bfloat16, Dtype::float32, Dtype::float64};
-
-std::vector<double> doubles(const Array& array) { return array.astype(Dtype::float64).to_vector<double>(); }
-
-/// Small whole numbers, exact in every dtype, with zeros and repeats.
-Array numbers(const Dims& shape, Dtype dtype, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::vector<double> values(static_cast<size_t>(count(shape)));
-  for (double& value : values) value = dtype == Dtype::bool_ ? random() % 2 : random() % 7;
-  return Array::from(std::span<const double>(values), shape).astype(dtype);
-}
-
-/// Groups the elements of x by output: values[o] lists the elements of output o in C order of the reduced axes.
-std::vector<std::vector<double>> groups(const Array& x, const std::vector<bool>& reduced) {
-  const auto values = doubles(x);
-  int64_t outputs = 1;
-  for (int axis = 0; axis < x.ndim(); ++axis)
-    if (!reduced[static_cast<size_t>(axis)]) outputs *= x.shape(axis);
-  std::vector<std::vector<double>> result(static_cast<size_t>(outputs));
-  for (int64_t k = 0; k < x.size(); ++k) {
-    int64_t rest = k, output = 0, step = 1;
-    for (int axis = x.ndim() - 1; axis >= 0; --axis) {
-      const int64_t index = rest % x.shape(axis);
-      rest /= x.shape(axis);
-      if (reduced[static_cast<size_t>(axis)]) continue;
-      output += index * step;
-      step *= x.shape(axis);
-    }
-    result[static_cast<size_t>(output)].push_back(values[static_cast<size_t>(k)]);
-  }
-  return result;
-}
-
-double sum_of(const std::vector<double>& v) {
-  Real total = 0;
-  for (double x : v) total += x;
-  return static_cast<double>(total);
-}
-double least(const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
-double most(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
-double count_of(const std::vector<double>& v) {
-  return static_cast<double>(v.size()) - static_cast<double>(std::count(v.begin(), v.end(), 0.0));
-}
-
-struct Reference {
-  const char* name;
-  std::function<double(const std::vector<double>&)> formula;
-};
-const Reference kReferences[] = {
-    {"sum", sum_of},
-    {"mean", [](const auto& v) { return sum_of(v) / static_cast<double>(v.size()); }},
-    {"min", least},
-    {"max", most},
-    {"any", [](const auto& v) { return static_cast<double>(count_of(v) > 0); }},
-    {"all", [](const auto& v) { return static_cast<double>(count_of(v) == static_cast<double>(v.size())); }},
-    {"argmin", [](const auto& v) { return static_cast<double>(std::min_element(v.begin(), v.end()) - v.begin()); }},
-    {"argmax", [](const auto& v) { return static_cast<double>(std::max_element(v.begin(), v.end()) - v.begin()); }},
-    {"count_nonzero", count_of},
-    {"nansum", sum_of},
-    {"nanmin", least},
-    {"nanmax", most},
-};
+using namespace iruka::test;
 
 void check(const Reference& row, const Array& x, const std::vector<bool>& reduced, bool every_axis_by_default = false) {
   Dims axes;
@@ -88,15 +23,9 @@ void check(const Reference& row, const Array& x, const std::vector<bool>& reduce
   const auto got = doubles(ReductionFunction(row.name)(x, given));
   const auto want = groups(x, reduced);
   ASSERT_EQ(got.size(), want.size());
-  // A mean is rounded to its dtype; everything else here is exact.
-  const double tolerance = std::string_view(row.name) != "mean" ? 0
-                           : x.dtype() == Dtype::float16        ? 2e-3
-                           : x.dtype() == Dtype::bfloat16       ? 1e-2
-                           : x.dtype() == Dtype::float32        ? 1e-6
-                                                                : 1e-14;
   for (size_t k = 0; k < want.size(); ++k) {
     const double value = row.formula(want[k]);
-    ASSERT_LE(std::abs(got[k] - value), tolerance * std::max(1.0, std::abs(value)))
+    ASSERT_LE(std::abs(got[k] - value), tolerance(row, x.dtype()) * std::max(1.0, std::abs(value)))
         << row.name << " of " << name(x.dtype()) << " " << to_string(x.shape()) << " strides " << to_string(x.strides())
         << " axes " << to_string(axes) << " output " << k;
   }

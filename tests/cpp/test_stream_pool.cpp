@@ -407,6 +407,25 @@ TEST(StreamPool, BlocksOfAForgottenStreamAreForAll) {
   EXPECT_EQ(pool.device.chunks(), 0u);
 }
 
+TEST(StreamPool, AMergedBlockIsAsBusyAsItsBusiestPart) {
+  FakePool<StreamPool> pool;
+  pool->release(pool->allocate(2 * kPage, A));
+  void* idle = pool->allocate(kPage, A);
+  void* busy = pool->allocate(kPage, A);
+  pool->release(idle);
+  pool->forget_stream(A);
+  ASSERT_EQ(pool->allocate(kPage, B), idle);
+  pool.device.work(C, busy, kPage);
+  pool->release(busy);
+  pool->release(idle);
+  pool->forget_stream(B);  // now both belong to nobody
+  EXPECT_EQ(pool->free_blocks(), 1u);
+  void* both = pool->allocate(2 * kPage, A);
+  EXPECT_TRUE(pool.device.may_use(A, both, 2 * kPage));
+  EXPECT_NE(both, idle);
+  pool->release(both);
+}
+
 TEST(StreamPool, ManyStreamsLeaveNothingBehind) {
   FakePool<StreamPool> pool;
   std::vector<char> handles(2000);

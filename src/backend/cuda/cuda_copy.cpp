@@ -10,9 +10,10 @@ namespace iruka::cuda_backend {
 namespace {
 
 /// Below this, the driver's own staging is as fast.
-constexpr size_t kStaged = size_t{1} << 20;
-constexpr size_t kPiece = size_t{4} << 20;
-constexpr size_t kPieces = 4;
+constexpr size_t kStaged = size_t{4} << 20;
+/// Large enough that waking the cores which fill a piece costs little beside it.
+constexpr size_t kPiece = size_t{16} << 20;
+constexpr size_t kPieces = 3;
 
 CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
 

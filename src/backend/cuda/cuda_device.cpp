@@ -5,16 +5,30 @@
 namespace iruka::cuda_backend {
 namespace {
 
+/// Lets the thread call what the driver else refuses while a stream is captured.
+class AllowedWhileCapturing {
+ public:
+  AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  AllowedWhileCapturing(const AllowedWhileCapturing&) = delete;
+  AllowedWhileCapturing& operator=(const AllowedWhileCapturing&) = delete;
+
+ private:
+  int mode_ = kCaptureRelaxed;
+};
+
 /// Memory of one GPU, for its pool.
 class DeviceMemory final : public BlockSource {
  public:
   explicit DeviceMemory(CudaDevice& device) : device_(device) {}
 
   void* allocate(size_t bytes) noexcept override {
+    const AllowedWhileCapturing allowed;
     CUdeviceptr memory = 0;
     return is_ready() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory) : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
+    const AllowedWhileCapturing allowed;
     if (is_ready()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
   void synchronize() noexcept override {

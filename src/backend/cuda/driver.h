@@ -89,6 +89,7 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureInvalidate
     (CUstream stream, int* status, uint64_t* id, CUgraph* graph, const void** dependencies, size_t* count))       \
   F(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                 \
   F(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph* graph))                                  \
+  F(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int* mode))                           \
   F(cuGraphInstantiate, "cuGraphInstantiateWithFlags",                                                            \
     (CUgraphExec * executable, CUgraph graph, unsigned long long flags))                                          \
   F(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec executable, CUstream stream))                                    \

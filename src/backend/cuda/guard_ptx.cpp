@@ -2,15 +2,17 @@
 
 #include <array>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 namespace iruka::cuda_backend {
 namespace {
 
 /// "@%p1 div.s32 %r1, %r2, %r3;" in its parts.
 struct Instruction {
-  std::string_view predicate;                 ///< "@%p1 " with its space, or empty
-  std::string_view opcode;                    ///< "div.s32"
-  std::array<std::string_view, 3> operands;   ///< destination first
+  std::string_view predicate;                ///< "@%p1 " with its space, or empty
+  std::string_view opcode;                   ///< "div.s32"
+  std::array<std::string_view, 3> operands;  ///< destination first
   size_t operand_count = 0;
 };
 
@@ -75,7 +77,8 @@ std::string guard_division(const Instruction& found, std::string_view line, std:
   return with_zero_where(test, found, trimmed(line), width);
 }
 
-std::string guard_conversion(const Instruction& found, std::string_view line, std::string_view to, std::string_view from) {
+std::string guard_conversion(const Instruction& found, std::string_view line, std::string_view to,
+                             std::string_view from) {
   if (from != "f64" && width_of(to) != "64") return {};
   // A double constant as an operand cannot be NaN here: the compiler has folded those.
   const std::string value(found.operands[1]);
@@ -126,15 +129,62 @@ std::string guarded(std::string_view line) {
   return guard_division(*found, line, suffixes.all[0]);
 }
 
+/// Where a body asks for quotient and remainder, the compiler divides once: r = x - x / y * y, which is x where y is 0.
+class SharedRemainders {
+ public:
+  /// Remembers quotients, and their products with the divisor.
+  void note(std::string_view line) {
+    const std::string_view text = trimmed(line);
+    const bool is_division = text.starts_with("div.s") || text.starts_with("div.u");
+    if (!is_division && (quotients_.empty() || !text.starts_with("mul.lo."))) return;
+    const std::optional<Instruction> found = parse(line);
+    if (!found || found->operand_count != 3) return;
+    const auto& [to, a, b] = found->operands;
+    if (is_division) {
+      quotients_[to] = {a, b};
+    } else if (const Division* division = product_of(a, b)) {
+      products_[to] = *division;
+    }
+  }
+  /// The subtraction with its guard; empty for any other line.
+  std::string guarded(std::string_view line) const {
+    if (products_.empty() || !trimmed(line).starts_with("sub.")) return {};
+    const std::optional<Instruction> found = parse(line);
+    if (!found || found->operand_count != 3) return {};
+    const auto product = products_.find(found->operands[2]);
+    if (product == products_.end() || product->second.dividend != found->operands[1]) return {};
+    if (constant_is_zero(product->second.divisor)) return {};
+    const std::string width(width_of(found->opcode.substr(4)));
+    return with_zero_where("setp.eq.b" + width + " \t%iruka_zero, " + std::string(product->second.divisor) + ", 0;", *found,
+                           trimmed(line), width);
+  }
+
+ private:
+  struct Division {
+    std::string_view dividend, divisor;
+  };
+  const Division* product_of(std::string_view a, std::string_view b) const {
+    for (const auto& [quotient, factor] : {std::pair(a, b), std::pair(b, a)}) {
+      const auto found = quotients_.find(quotient);
+      if (found != quotients_.end() && found->second.divisor == factor) return &found->second;
+    }
+    return nullptr;
+  }
+  std::unordered_map<std::string_view, Division> quotients_, products_;
+};
+
 }  // namespace
 
 std::string guard_ptx(std::string_view ptx) {
+  SharedRemainders remainders;
   std::string result;
   result.reserve(ptx.size() + ptx.size() / 8);
   while (!ptx.empty()) {
     const size_t length = ptx.find('\n') == ptx.npos ? ptx.size() : ptx.find('\n') + 1;
     const std::string_view line = ptx.substr(0, length);
-    const std::string replacement = guarded(line.substr(0, line.find('\n')));
+    std::string replacement = guarded(line.substr(0, line.find('\n')));
+    if (replacement.empty()) replacement = remainders.guarded(line.substr(0, line.find('\n')));
+    remainders.note(line.substr(0, line.find('\n')));
     result += replacement.empty() ? line : std::string_view(replacement);
     ptx.remove_prefix(length);
   }

@@ -38,6 +38,7 @@ struct Nvrtc {
   int (*architecture_count)(int*) = nullptr;
   int (*architectures)(int*) = nullptr;
   std::vector<int> known_architectures;
+  bool knows_minimal = false;
   std::string version_text;
   std::string problem;
 
@@ -76,6 +77,7 @@ struct Nvrtc {
     architecture_count(&count);
     known_architectures.resize(static_cast<size_t>(count));
     architectures(known_architectures.data());
+    knows_minimal = major > 12 || (major == 12 && minor >= 8);
     version_text = std::to_string(major) + "." + std::to_string(minor);
   }
 
@@ -193,6 +195,7 @@ bool nvrtc_options(const ProgramSource& source, const std::string& architecture,
   if (!jit::parse_options(source.options, given, diagnostics)) return false;
   options = {"--gpu-architecture=" + architecture, "--std=c++20", "--device-as-default-execution-space",
              "--diag-suppress=177,550"};  // unused variables
+  if (nvrtc().knows_minimal) options.push_back("--minimal");  // no textures, no runtime library: a quarter faster
   if (given.fast_math) options.push_back("--use_fast_math");
   options.push_back(std::string("--fmad=") + (given.contract ? "true" : "false"));
   if (given.no_warnings) options.push_back("--disable-warnings");

@@ -118,7 +118,7 @@ StreamPool::~StreamPool() {
   give_back(nullptr);
 }
 
-// ---- asking for memory
+// Asking for memory.
 
 StreamPool::Request StreamPool::request_of(size_t bytes, StreamHandle stream) {
   const size_t small = round_up(std::max<size_t>(bytes, 1), Arena::kSmallUnit);
@@ -233,7 +233,7 @@ void* StreamPool::from_other_streams(const Request& request) {
   return hand_out(block, arena);
 }
 
-// ---- taking it back
+// Taking it back.
 
 bool StreamPool::release(void* memory) noexcept {
   if (!memory) return true;
@@ -312,7 +312,7 @@ bool StreamPool::is_done(const Block& block) {
                              [&](const Block::Use& use) { return use.event && source_->is_done(use.event); });
 }
 
-// ---- blocks, under the lock
+// Blocks, under the lock.
 
 /// After this one request cannot fail for want of host memory.
 void StreamPool::reserve() {
@@ -434,7 +434,7 @@ void StreamPool::put_back(Block* block) {
   put_back(page);
 }
 
-// ---- arenas of streams and graphs, under the lock
+// Arenas of streams and graphs, under the lock.
 
 Arena& StreamPool::arena_of(StreamHandle stream) {
   if (const uint64_t graph = captures_.empty() ? 0 : graph_of(stream)) {
@@ -518,7 +518,7 @@ void StreamPool::release_graph(uint64_t graph) {
     if (graph != 0 && arenas_[k]->graph == graph) retire(*arenas_[k]);
 }
 
-// ---- giving chunks back, growth_ held
+// Giving chunks back, growth_ held.
 
 /// Afterwards all blocks that were released before are idle; not during a capture.
 void StreamPool::synchronize() {
@@ -600,7 +600,7 @@ void StreamPool::free_all_blocks(StreamHandle stream) {
   give_back(&stream);
 }
 
-// ---- figures and errors
+// Figures and errors.
 
 PoolStatistics StreamPool::statistics() const {
   Guard guard(lock_);

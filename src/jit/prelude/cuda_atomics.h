@@ -72,7 +72,9 @@ IRUKA_ATOMIC(atomicXor, UnsignedWord, atomicXor)
 IRUKA_ATOMIC(atomicMin, Word, atomicMin)
 IRUKA_ATOMIC(atomicMax, Word, atomicMax)
 #undef IRUKA_ATOMIC
-template <iruka::WordSized T> IRUKA_INLINE T atomicSub(T* p, iruka::Same<T> value) { return atomicAdd(p, (T)(0 - value)); }
+template <iruka::WordSized T> IRUKA_INLINE T atomicSub(T* p, iruka::Same<T> value) {
+  return atomicAdd(p, (T)(0 - value));
+}
 template <iruka::Floating T> IRUKA_INLINE T atomicSub(T* p, iruka::Same<T> value) { return atomicAdd(p, -value); }
 
 /// The sum is rounded once from the exact one: float holds enough bits that the CPU's two roundings give the same.

@@ -43,6 +43,16 @@ IRUKA_INLINE uint16_t float_to_half(float x) {
   return bits;
 }
 
+/// Global memory's *to = word. The compiler takes a vector apart before it is stored, unless the instruction is spelled out.
+template <class Word> IRUKA_INLINE void store_word(Word* to, Word word) { *to = word; }
+IRUKA_INLINE void store_word(uint2* to, uint2 word) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y) : "memory");
+}
+IRUKA_INLINE void store_word(uint4* to, uint4 word) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y),
+               "r"(word.z), "r"(word.w) : "memory");
+}
+
 }  // namespace iruka
 
 #define NAN iruka::kNan<float>

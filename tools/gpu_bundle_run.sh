@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# In a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|all
+# Results also go to $OUT where that is set.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+what=${1:-all}
+out=${OUT:-$PWD/results}
+mkdir -p "$out" work
+export IRUKA_DEVICE=${IRUKA_DEVICE:-cuda} IRUKA_CACHE_DIR=$PWD/work/cache LD_LIBRARY_PATH=$PWD/work/lib
+export PYTHONPATH=$PWD/work/site
+
+build() {
+  [ -f work/site/iruka/_core*.so ] && return
+  mkdir -p work/lib work/objects work/site work/tests
+  for file in lib/*.xz; do
+    name=$(basename "$file" .xz)
+    if [ "$name" = tests.tar ]; then xz -dc "$file" | tar -x -C work/tests; else xz -dc "$file" >"work/lib/$name"; fi
+  done
+  cp lib/*.so.* work/lib/ 2>/dev/null
+  local nanobind python
+  nanobind=$(python3 -c 'import nanobind, os; print(os.path.dirname(nanobind.__file__))')
+  python=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
+  local flags="-O2 -std=c++20 -fPIC -fvisibility=hidden -DNDEBUG -fno-strict-aliasing -w -Isrc/include -Isrc/src -Isrc/python/src
+    -I$nanobind/include -I$nanobind/ext/robin_map/include -I$python"
+  ls src/python/src/*.cpp "$nanobind/src/nb_combined.cpp" | xargs -P "$(nproc)" -I{} \
+    sh -c 'g++ '"$(echo $flags)"' -c {} -o work/objects/$(basename {}).o' || return 1
+  cp -r src/python/iruka work/site/
+  g++ -shared -o "work/site/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
+    work/objects/*.o work/lib/libiruka_static.a work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
+    -lpthread -ldl -Wl,--exclude-libs,ALL || return 1
+  python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)'
+}
+
+run_tests() {
+  local failed=0 test
+  for test in work/tests/*; do
+    timeout 120 "$test" --gtest_brief=1 >"work/$(basename "$test").log" 2>&1 || {
+      failed=1
+      echo "FAILED $(basename "$test")"
+      grep -E "FAILED  \]|Failure" -A6 "work/$(basename "$test").log" | head -${LINES_OF_FAILURE:-20}
+    }
+    tail -n 3 "work/$(basename "$test").log" | grep -E "PASSED|SKIPPED|FAILED" | tail -1
+  done
+  cp work/*.log "$out/" 2>/dev/null
+  (cd src && timeout ${PYTEST_SECONDS:-300} python3 -m pytest tests/python -q -x --maxfail=${MAXFAIL:-60} -p no:cacheprovider ${PYTEST_ARGS:-}) \
+    >"$out/pytest.txt" 2>&1 || failed=1
+  tail -n ${PYTEST_LINES:-80} "$out/pytest.txt"
+  return $failed
+}
+
+run_benchmarks() {
+  python3 src/benchmarks/gpu.py --output "$out" 2>&1 | tee "$out/benchmarks.txt"
+}
+
+build || { echo "run.sh: the Python module was not built"; exit 1; }
+case $what in
+  tests) run_tests ;;
+  benchmarks) run_benchmarks ;;
+  all) run_tests; status=$?; run_benchmarks && exit $status ;;
+  *) echo "run.sh tests|benchmarks|all" >&2; exit 2 ;;
+esac
