@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import numpy
 
 from . import _core
@@ -18,6 +20,22 @@ def _check_shared(a, result: ndarray) -> None:
     moved = isinstance(a, numpy.ndarray) and a.size and a.__array_interface__["data"][0] != result._address
     if moved or isinstance(a, (list, tuple, bool, int, float, complex, numpy.generic)):
         raise ValueError(f"asarray: {type(a).__name__} needs a copy, which copy=False forbids")
+
+
+def _holds_gpu_array(a) -> bool:
+    if isinstance(a, (list, tuple)):
+        return any(map(_holds_gpu_array, a))
+    return isinstance(a, ndarray) and a.device.name != "cpu"
+
+
+def _found(a, device) -> ndarray:
+    """What `a` is an array of. NumPy, which reads lists, refuses a GPU's arrays in them: they are stacked there."""
+    try:
+        return _core.as_array(a, device)
+    except builtins.TypeError:
+        if isinstance(a, (list, tuple)) and _holds_gpu_array(a):
+            return _core.stack([_found(part, device) for part in a], 0)
+        raise
 
 
 def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None, blocking: bool = True) -> ndarray:
@@ -40,9 +58,14 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None,
         wanted is not None
         and not isinstance(a, (ndarray, numpy.ndarray, numpy.generic))
         and not hasattr(a, "__dlpack__")
+        and not hasattr(a, "__cuda_array_interface__")
     ):
-        a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars take the dtype as they are read
-    result = found = _core.as_array(a, device)
+        try:
+            a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars take the dtype as they are read
+        except builtins.TypeError:
+            if not _holds_gpu_array(a):
+                raise
+    result = found = _found(a, device)
     if device is not None:
         result = found.to_device(device)
     if copy is False:

@@ -563,6 +563,12 @@ CUresult fake_cuStreamGetCaptureInfo(CUstream handle, int* status, uint64_t* id,
   if (id) *id = stream->capture;
   return kSuccess;
 }
+CUresult fake_cuThreadExchangeStreamCaptureMode(int* mode) {
+  BEGIN("cuThreadExchangeStreamCaptureMode");
+  static thread_local int own = kCaptureGlobal;
+  std::swap(own, *mode);
+  return kSuccess;
+}
 CUresult fake_cuStreamBeginCapture(CUstream handle, int) {
   BEGIN("cuStreamBeginCapture");
   Stream* stream = find_stream(handle);

@@ -106,6 +106,9 @@ with iruka.device("cpu"):
 raises(ValueError, lambda: iruka.asarray(a, device="cpu", copy=False), "copy=False")
 assert iruka.asarray(3.5).item() == 3.5 and iruka.asarray([1, 2]).tolist() == [1, 2]
 assert repr(iruka.asarray([1, 2])) == "array([1, 2])" and str(iruka.asarray([1, 2])) == "[1 2]"
+a0, a1 = iruka.asarray([1, 2]), iruka.asarray([3, 4])
+assert iruka.array([a0, a1]).tolist() == [[1, 2], [3, 4]] and iruka.array((a0, [a1][0])).device.id == 0
+assert iruka.asarray([a0, a1], dtype="int64").shape == (2, 2)
 assert iruka.zeros_like(iruka.asarray([1], device="cpu")).device.name == "cpu"
 assert iruka.get_array_module(a, x) is iruka and iruka.get_array_module(x) is np
 import pickle

@@ -1,6 +1,7 @@
 """GPU arrays with PyTorch, CuPy, Numba and JAX: the same memory both ways, in the order of streams."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -49,6 +50,7 @@ def numba_cuda():
 
 @pytest.fixture
 def jax():
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the others need memory, too
     module = pytest.importorskip("jax")
     if not any(device.platform == "gpu" for device in module.devices()):
         pytest.skip("JAX without CUDA")
