@@ -32,6 +32,10 @@ struct DeviceProperties {
   std::string pci_bus_id;  ///< "0000:1B:00.0"
 };
 IRUKA_API DeviceProperties properties(const Device& device);
+/// By the driver's number for it (CUdevice_attribute).
+IRUKA_API int attribute(const Device& device, int which);
+/// Waits for all streams of the device.
+IRUKA_API void synchronize(Device& device);
 
 /// A queue of work: null is the legacy default stream, 1 the same by CUDA's own number, 2 the calling thread's default
 /// stream, any other what create_stream() or another library gave.
@@ -81,10 +85,14 @@ IRUKA_API void free_all_blocks(Device& device, Stream stream);
 /// Page-locked host memory, which copies to and from a GPU at the link's full speed.
 IRUKA_API void* allocate_pinned(size_t bytes);
 IRUKA_API void release_pinned(void* memory);
+/// Work on `stream` uses what allocate_pinned() gave: it is reused only after that.
+IRUKA_API void record_pinned_use(void* memory, Stream stream);
 IRUKA_API PoolStatistics pinned_statistics();
 IRUKA_API size_t pinned_free_blocks();
 IRUKA_API void free_pinned_blocks();
 
+/// Whether `memory` is page-locked host memory, anybody's: copies from and to it return before they are done.
+IRUKA_API bool is_pinned(const void* memory);
 /// Whether `memory` lies on a GPU, and on which: its index, or -1.
 IRUKA_API int device_of(const void* memory);
 

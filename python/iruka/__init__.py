@@ -23,7 +23,9 @@ from numpy import (
 )
 from numpy import intp, nan, newaxis, pi, uint8, uint16, uint32, uint64
 
-from . import errors
+import sys as _sys
+
+from . import _core, errors
 from ._core import (
     Device,
     ElementwiseKernel,
@@ -56,6 +58,7 @@ from ._creation import (
     from_dlpack,
     full,
     full_like,
+    get_array_module,
     identity,
     linspace,
     ones,
@@ -97,8 +100,16 @@ from ._manipulation import (
     vstack,
     where,
 )
-from .memory import MemoryPool, get_default_memory_pool  # noqa: E402
-from . import cuda, image, linalg, random, testing  # noqa: E402
+from .memory import (  # noqa: E402
+    MemoryPool,
+    PinnedMemoryPool,
+    get_default_memory_pool,
+    get_default_pinned_memory_pool,
+)
+from . import cuda, image, linalg, profiler, random, testing  # noqa: E402
+
+# Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
+_core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])
 
 bool = bool_
 single, double, half = float32, float64, float16

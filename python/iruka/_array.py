@@ -48,7 +48,10 @@ def real(x):
 
 
 def imag(x):
-    return elementwise["imag"](x) if x.dtype.kind == "c" else _core.zeros(x.shape, x.dtype)
+    if x.dtype.kind == "c":
+        return elementwise["imag"](x)
+    with x.device:
+        return _core.zeros(x.shape, x.dtype)
 
 
 def conjugate(x):
@@ -69,6 +72,54 @@ def tolist(x):
     if x.dtype.name == "bfloat16":
         x = x.astype("float32")
     return _core.numpy_view(x).tolist()
+
+
+def _is_dense(array, like):
+    return (
+        array.shape == like.shape
+        and array.dtype == like.dtype
+        and array.dtype.isnative
+        and (array.flags.c_contiguous or array.flags.f_contiguous)
+    )
+
+
+def get_elements(x, stream=None, order="C", out=None, blocking=True):
+    """ndarray.get: a NumPy array with a copy of the elements."""
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"get: order must be 'C', 'F', 'A' or 'K', not {order!r}")
+    if out is not None and not isinstance(out, numpy.ndarray):
+        raise TypeError(f"get: out must be a numpy.ndarray, not {type(out)!r}")
+    if x.device.name == "cpu":
+        if out is None:
+            return numpy.array(_core.numpy_view(x), order=order, copy=True)
+        numpy.copyto(out, _core.numpy_view(x), casting="same_kind")
+        return out
+    if out is not None and not _is_dense(out, x):
+        numpy.copyto(out, get_elements(x, stream), casting="same_kind")
+        return out
+    if out is None:
+        c_order, f_order, *_ = x._layout
+        is_fortran = order == "F" or order in "AK" and f_order and not c_order
+        out = numpy.empty(x.shape, x.dtype, "F" if is_fortran else "C")
+    if out.size:
+        _core.cuda_copy_host(x, out, True, stream, blocking)
+    return out
+
+
+def set_elements(x, array, stream=None):
+    """ndarray.set: copies the elements of any array into this one."""
+    c_order, f_order, writable, _ = x._layout
+    same = isinstance(array, numpy.ndarray) and array.shape == x.shape and array.dtype == x.dtype and x.size > 0
+    if x.device.name != "cpu" and same and writable and (c_order or f_order):
+        array = numpy.asarray(array, order="C" if c_order else "F")
+        _core.cuda_copy_host(x, array, False, stream, stream is None)
+    elif stream is None or x.device.name == "cpu":
+        x[...] = array
+    else:
+        from .cuda import ExternalStream
+
+        with ExternalStream(getattr(stream, "ptr", stream), x.device.id):
+            x[...] = array
 
 
 def format_array(x, spec):
@@ -99,13 +150,16 @@ _reduced = {
 }
 
 
-def _as_operand(value):
-    return _core.as_array(value) if isinstance(value, numpy.ndarray) else value
+def _check_places(inputs, out):
+    """A NumPy array cannot be the output of GPU work."""
+    gpus = [x.device.name for x in (*inputs, *out) if isinstance(x, _core.ndarray) and x.device.name != "cpu"]
+    if gpus and any(isinstance(target, numpy.ndarray) for target in out):
+        raise TypeError(f"Unsupported type {numpy.ndarray!r}: out is a NumPy array, but the arrays are on {gpus[0]}")
 
 
 def _as_target(out):
     """An output's own memory, never a copy of it."""
-    target = _as_operand(out)
+    target = _core.as_array(out, "cpu") if isinstance(out, numpy.ndarray) else out
     if isinstance(out, numpy.ndarray) and out.size and out.__array_interface__["data"][0] != target._address:
         raise TypeError("out is not aligned, and a copy of it would be lost")
     return target
@@ -113,7 +167,6 @@ def _as_target(out):
 
 def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     """numpy.add(x, y) with an iruka array among the arguments: our function of that name, if there is one."""
-    inputs = [_as_operand(value) for value in inputs]
     if method == "__call__":
         function = elementwise.get(ufunc.__name__)
         if function is None or not keywords.keys() <= {"dtype"}:
@@ -125,6 +178,7 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
         return NotImplemented
     if out is None:
         return function(*inputs, **keywords)
+    _check_places(inputs, out)
     targets = tuple(map(_as_target, out))
     function(*inputs, out=targets if len(targets) > 1 else targets[0], **keywords)
     return out if len(out) > 1 else out[0]

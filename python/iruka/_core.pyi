@@ -1,5 +1,7 @@
 """The C++ core of iruka."""
 
+from collections.abc import Sequence
+
 import numpy
 
 import iruka._array
@@ -8,8 +10,10 @@ import iruka._kernel
 
 class Device:
     """
-    A place that holds arrays and runs kernels; iruka.device('cpu') gives one.
+    A place that holds arrays and runs kernels: Device(0) is the first GPU, Device('cpu') the CPU, Device() the default device. In a `with` statement the default device of the calling thread. Raises DeviceError that says what is missing.
     """
+
+    def __init__(self, device: int | str | Device | None = None) -> None: ...
 
     @property
     def id(self) -> int:
@@ -19,20 +23,47 @@ class Device:
     def name(self) -> str:
         """'cpu', 'cuda:0'..."""
 
+    def synchronize(self) -> None:
+        """Waits until all work of the device is done."""
+
+    @property
+    def compute_capability(self) -> str:
+        """Of a GPU: '90' for 9.0."""
+
+    @property
+    def mem_info(self) -> tuple[int, int]:
+        """Of a GPU: bytes that are free, and all of them."""
+
+    @property
+    def pci_bus_id(self) -> str:
+        """Of a GPU: '0000:1B:00.0'."""
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """Of a GPU: what the driver tells, by CUDA's names."""
+
     def __repr__(self) -> str: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
 
-def device(name: str) -> Device:
+    def __enter__(self) -> Device:
+        """Arrays are made on this device until the `with` statement ends."""
+
+    def __exit__(self, *exception) -> None: ...
+
+    def use(self) -> None:
+        """Makes this the calling thread's default device."""
+
+def device(name: str | int | Device) -> Device:
     """
     The device of that name. Raises iruka.errors.DeviceError that says what is missing.
     """
 
 def default_device() -> Device:
     """
-    Where arrays are made unless a call says otherwise (the environment's IRUKA_DEVICE, else the CPU).
+    Where arrays are made unless a call says otherwise: what `with` statements and Device.use() chose, else the environment's IRUKA_DEVICE, else the first GPU if there is one, else the CPU.
     """
 
 def get_num_threads() -> int:
@@ -322,8 +353,15 @@ class ndarray:
     def fill(self, value: object) -> None:
         """Sets every element to a scalar."""
 
-    def set(self, array: object) -> None:
-        """Copies the elements of an array of any library into this one."""
+    def set(self, array, stream=None) -> None:
+        """
+        Copies the elements of an array of any library into this one. With a stream, in its order: a copy from pinned memory may then be under way when this returns.
+        """
+
+    def to_device(self, device: Device | str | int, /, *, stream=None) -> ndarray:
+        """
+        The array itself when it is there, else a copy on that device: 'cpu', 'cuda:0', a Device.
+        """
 
     def item(self, *index: int) -> bool | int | float | complex:
         """
@@ -336,8 +374,10 @@ class ndarray:
     def tobytes(self) -> bytes:
         """The elements in C order, as bytes."""
 
-    def get(self) -> numpy.ndarray:
-        """A NumPy array with a copy of the elements."""
+    def get(self, stream=None, order: str = 'C', out: numpy.ndarray | None = None, blocking: bool = True) -> numpy.ndarray:
+        """
+        A NumPy array with a copy of the elements: `out` when it is given. blocking=False returns before a copy to pinned memory is done.
+        """
 
     def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray:
         """Every element held within [min, max]."""
@@ -387,6 +427,9 @@ class ndarray:
     def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object: ...
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+    @property
+    def __cuda_array_interface__(self) -> dict: ...
 
 def asnumpy(array: ndarray) -> numpy.ndarray: ...
 
@@ -619,7 +662,7 @@ def elementwise_names() -> list[str]:
 def reduction_names() -> list[str]:
     """Names of every reduction."""
 
-def as_array(arg: object, /) -> object: ...
+def as_array(object: object, device: object | None = None) -> object: ...
 
 def empty(shape: object, dtype: object | None) -> object: ...
 
@@ -655,18 +698,24 @@ def norm(x: object, order: object | None, axis: object | None, keepdims: bool) -
 def from_dlpack(object: object, copy: object | None) -> object: ...
 
 def numpy_view(array: ndarray) -> numpy.ndarray:
-    """A NumPy array over the same memory."""
+    """A NumPy array over the same memory; a copy for an array of a GPU."""
 
-def memory_statistics() -> dict:
+def memory_statistics(device: Device | str | int | None = None) -> dict[str, int]:
     """
-    The CPU pool in bytes: used, held for reuse, peak, limit (0: none); and its numbers of allocations and reuses.
+    The pool of a device, by default the default one, in bytes: used, held for reuse, peak, limit (0: none); and its numbers of allocations and reuses.
     """
 
-def set_memory_limit(bytes: object) -> None:
-    """Most bytes that the CPU pool may hold; 0 lifts the limit."""
+def set_memory_limit(bytes: int, device: Device | str | int | None = None) -> None:
+    """
+    Most bytes that the pool of a device, by default the default one, may hold; 0 lifts the limit.
+    """
 
-def free_held_memory() -> None:
-    """Gives memory that no array uses back to the system."""
+def free_held_memory(device: Device | str | int | None = None, stream=None) -> None:
+    """
+    Gives memory that no array uses back to the system: that of one stream of a GPU where one is given.
+    """
+
+def cuda_free_blocks(arg: Device, /) -> int: ...
 
 def kernel_history() -> list[iruka._kernel.KernelEvent]:
     """
@@ -686,3 +735,78 @@ def cache_directory() -> str:
 
 def finish_background_compilation() -> None:
     """Waits until kernels being specialised in the background are ready."""
+
+def cuda_is_available() -> bool: ...
+
+def cuda_unavailable_reason() -> str: ...
+
+def cuda_device_count() -> int: ...
+
+def cuda_driver_version() -> int: ...
+
+def cuda_nvrtc_version() -> str: ...
+
+def cuda_properties(arg: Device, /) -> dict: ...
+
+def cuda_attribute(arg0: Device, arg1: int, /) -> int: ...
+
+def cuda_add_package_folders(arg: Sequence[str], /) -> None: ...
+
+def cuda_copy_host(array: ndarray, host: object, to_host: bool, stream: object | None, blocking: bool) -> None:
+    """
+    Copies between a GPU's array and a contiguous NumPy array of its shape and dtype.
+    """
+
+def cuda_create_stream(arg0: Device, arg1: bool, arg2: int, /) -> int: ...
+
+def cuda_destroy_stream(arg0: Device, arg1: int, /) -> None: ...
+
+def cuda_synchronize(arg0: Device, arg1: int, /) -> None: ...
+
+def cuda_is_done(arg0: Device, arg1: int, /) -> bool: ...
+
+def cuda_current_stream(arg: Device, /) -> int: ...
+
+def cuda_set_current_stream(arg0: Device, arg1: int, /) -> int: ...
+
+def cuda_create_event(arg0: Device, arg1: bool, arg2: bool, /) -> int: ...
+
+def cuda_destroy_event(arg0: Device, arg1: int, /) -> None: ...
+
+def cuda_record_event(arg0: Device, arg1: int, arg2: int, /) -> None: ...
+
+def cuda_is_event_done(arg0: Device, arg1: int, /) -> bool: ...
+
+def cuda_synchronize_event(arg0: Device, arg1: int, /) -> None: ...
+
+def cuda_wait_event(arg0: Device, arg1: int, arg2: int, /) -> None: ...
+
+def cuda_elapsed_milliseconds(arg0: Device, arg1: int, arg2: int, /) -> float: ...
+
+def cuda_begin_capture(arg0: Device, arg1: int, /) -> None: ...
+
+def cuda_end_capture(arg0: Device, arg1: int, /) -> int: ...
+
+def cuda_is_capturing(arg0: Device, arg1: int, /) -> bool: ...
+
+def cuda_launch_graph(arg0: Device, arg1: int, arg2: int, /) -> None: ...
+
+def cuda_destroy_graph(arg0: Device, arg1: int, /) -> None: ...
+
+class PinnedMemory:
+    """
+    Page-locked host memory with the buffer protocol; PinnedMemory(bytes) takes it from the pinned pool.
+    """
+
+    def __init__(self, bytes: int) -> None: ...
+
+    @property
+    def ptr(self) -> int:
+        """Address of the first byte."""
+
+    def size(self) -> int:
+        """Bytes."""
+
+def pinned_free_blocks() -> int: ...
+
+def free_pinned_blocks() -> None: ...

@@ -6,7 +6,7 @@ import numpy
 
 from . import _core
 from ._core import asnumpy as _asnumpy, ndarray
-from .errors import ValueError
+from .errors import DeviceError, ValueError
 
 
 def _check_order(function: str, order) -> None:
@@ -20,11 +20,14 @@ def _check_shared(a, result: ndarray) -> None:
         raise ValueError(f"asarray: {type(a).__name__} needs a copy, which copy=False forbids")
 
 
-def asarray(a, dtype=None, order=None, *, copy: bool | None = None) -> ndarray:
-    """An array of anything array-like: NumPy arrays, buffers, DLPack tensors, scalars, nested lists.
+def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None, blocking: bool = True) -> ndarray:
+    """An array of anything array-like: NumPy arrays, buffers, tensors of CPUs and GPUs, scalars, nested lists.
 
-    Shares memory with a NumPy array or buffer whose dtype, alignment and byte order fit (and is read-only when that
-    is); copies otherwise. copy=True always copies, copy=False raises ValueError where a copy is needed.
+    Arrays of ours, and tensors on a GPU (DLPack, __cuda_array_interface__), stay where they are; the rest comes to the
+    default device. device, where it is given, is where the result lies. On the CPU it shares memory with a NumPy array
+    or buffer whose dtype, alignment and byte order fit (and is read-only when that is); copies otherwise. copy=True
+    always copies, copy=False raises ValueError where a copy is needed. blocking has no effect: what is copied from may
+    be changed on return.
     Raises TypeError for a dtype that arrays cannot have.
 
         >>> iruka.asarray([[1, 2], [3, 4]])
@@ -39,14 +42,19 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None) -> ndarray:
         and not hasattr(a, "__dlpack__")
     ):
         a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars take the dtype as they are read
-    result = _core.as_array(a)
-    if copy is False and not isinstance(a, ndarray):
-        _check_shared(a, result)
+    result = found = _core.as_array(a, device)
+    if device is not None:
+        result = found.to_device(device)
+    if copy is False:
+        if result is not found and result._address != found._address:
+            raise ValueError(f"asarray: {found.device!r} to {result.device!r} needs a copy, which copy=False forbids")
+        if not isinstance(a, ndarray):
+            _check_shared(a, result)
     if wanted is not None and result.dtype != wanted:
         if copy is False:
             raise ValueError(f"asarray: {result.dtype} as {wanted} needs a copy, which copy=False forbids")
         return result.astype(wanted)
-    return result.copy() if copy else result
+    return result.copy() if copy and result._address == found._address else result
 
 
 def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False, ndmin: int = 0) -> ndarray:
@@ -68,26 +76,43 @@ def ascontiguousarray(a, dtype=None) -> ndarray:
     return result if result.flags.c_contiguous else result.copy()
 
 
-def asnumpy(a, stream=None, order: str = "C", out=None) -> numpy.ndarray:
+def asnumpy(a, stream=None, order: str = "C", out=None, *, blocking: bool = True) -> numpy.ndarray:
     """A NumPy array with a copy of the elements; anything that is no iruka array goes through numpy.asarray.
 
-    out, a NumPy array of the same shape, is filled and returned when given.
+    out, a NumPy array of the same shape, is filled and returned when given. stream: the GPU's stream to copy in order
+    with. blocking=False returns before a copy to pinned memory is done.
     """
-    if out is not None:
-        numpy.copyto(out, _core.numpy_view(a) if isinstance(a, ndarray) else a, casting="same_kind")
-        return out
-    if not isinstance(a, ndarray):
+    if isinstance(a, ndarray):
+        return _asnumpy(a) if out is None and order == "C" and stream is None else a.get(stream, order, out, blocking)
+    if out is None:
         return numpy.asarray(a, order=order)
-    if order == "C":
-        return _asnumpy(a)
-    return numpy.array(_core.numpy_view(a), order=order, copy=True)
+    numpy.copyto(out, a, casting="same_kind")
+    return out
 
 
 def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> ndarray:
-    """An array over the memory of another library's tensor (anything with __dlpack__), without a copy."""
-    if device is not None and getattr(device, "name", device) != "cpu":
-        raise ValueError(f"from_dlpack: device must be 'cpu', not {device!r}")
-    return _core.from_dlpack(x, copy)
+    """An array over the memory of another library's tensor (anything with __dlpack__), on the CPU or a GPU.
+
+    device: where the result lies; a tensor elsewhere is copied. copy=True always copies; copy=False raises ValueError
+    where another device needs one. Raises BufferError for a tensor that cannot be shared.
+    """
+    try:
+        place = None if device is None else _core.device(device)
+    except DeviceError as error:
+        raise ValueError(f"from_dlpack: device {device!r}: {error}") from error
+    result = _core.from_dlpack(x, copy)
+    if place is None or place == result.device:
+        return result
+    if copy is False:
+        raise ValueError(f"from_dlpack: {result.device!r} to {place!r} needs a copy, which copy=False forbids")
+    return result.to_device(place)
+
+
+def get_array_module(*args):
+    """The module whose functions take these arrays: iruka where one of them is an iruka.ndarray, else numpy."""
+    import iruka
+
+    return iruka if any(isinstance(a, ndarray) for a in args) else numpy
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:
@@ -119,34 +144,45 @@ def full(shape, fill_value, dtype=None, order="C") -> ndarray:
     return _core.full(shape, fill_value, dtype)
 
 
+def _array(a):
+    return a if isinstance(a, ndarray) else asarray(a)
+
+
 def _like(a, dtype, shape):
-    a = a if isinstance(a, ndarray) else asarray(a)
     return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype)
 
 
 def empty_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """An uninitialised array with the shape and dtype of another."""
+    """An uninitialised array with the shape and dtype of another, on its device."""
     _check_order("empty_like", order)
-    return _core.empty(*_like(a, dtype, shape))
+    a = _array(a)
+    with a.device:
+        return _core.empty(*_like(a, dtype, shape))
 
 
 def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """Zeros with the shape and dtype of another array."""
+    """Zeros with the shape and dtype of another array, on its device."""
     _check_order("zeros_like", order)
-    return _core.zeros(*_like(a, dtype, shape))
+    a = _array(a)
+    with a.device:
+        return _core.zeros(*_like(a, dtype, shape))
 
 
 def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """Ones with the shape and dtype of another array."""
+    """Ones with the shape and dtype of another array, on its device."""
     _check_order("ones_like", order)
-    return _core.ones(*_like(a, dtype, shape))
+    a = _array(a)
+    with a.device:
+        return _core.ones(*_like(a, dtype, shape))
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """One value with the shape and dtype of another array."""
+    """One value with the shape and dtype of another array, on its device."""
     _check_order("full_like", order)
+    a = _array(a)
     shape, dtype = _like(a, dtype, shape)
-    return full(shape, fill_value, dtype)
+    with a.device:
+        return full(shape, fill_value, dtype)
 
 
 def arange(start, stop=None, step=1, dtype=None) -> ndarray:

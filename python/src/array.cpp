@@ -3,6 +3,7 @@
 
 #include "array_slots.h"
 #include "convert.h"
+#include "cuda.h"
 #include "device.h"
 #include "interop.h"
 #include "iruka/ops.h"
@@ -91,11 +92,13 @@ nb::object item(const Array& x, const nb::args& index) {
 }
 
 nb::object as_numpy(nb::handle self) {
+  if (const Array& x = checked_array(self, "asnumpy"); is_gpu(x.device())) return download(x);
   return numpy_attribute("array")(numpy_view(self), nb::arg("order") = "C", nb::arg("copy") = true);
 }
 
-/// numpy.asarray(x): shares memory unless a copy or another dtype is asked for.
+/// numpy.asarray(x): shares memory unless a copy or another dtype is asked for. Raises TypeError for a GPU's array.
 nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
+  if (is_gpu(checked_array(self, "__array__").device())) throw TypeError(kNoImplicitCopy);
   nb::object array = numpy_view(self);
   bool other = !dtype.is_none() && !dtype.equal(array.attr("dtype"));
   if (!copy.is_none() && !nb::cast<bool>(copy)) {
@@ -235,8 +238,29 @@ void bind_copies(ArrayClass& type) {
           },
           nb::arg("value"), "Sets every element to a scalar.")
       .def(
-          "set", [](const Array& x, nb::handle array) { assign_value(x, array); }, nb::arg("array"),
-          "Copies the elements of an array of any library into this one.")
+          "set",
+          [](nb::handle x, nb::handle array, nb::handle stream) {
+            checked_array(x, "set");
+            in_package("set_elements")(x, array, stream);
+          },
+          nb::arg("array"), nb::arg("stream") = nb::none(), nb::sig("def set(self, array, stream=None) -> None"),
+          "Copies the elements of an array of any library into this one. With a stream, in its order: a copy from "
+          "pinned "
+          "memory may then be under way when this returns.")
+      .def(
+          "to_device",
+          [](const Array& x, nb::handle device, nb::handle stream) {
+            Device& target = to_device(device, "to_device: device");
+            Device& gpu = is_gpu(target) ? target : x.device();
+            const std::optional<cuda::Stream> given = to_stream(stream);
+            return make_array([&] {
+              StreamScope scope(gpu, given);
+              return x.to_device(target);
+            });
+          },
+          nb::arg("device"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          nb::sig("def to_device(self, device: Device | str | int, /, *, stream=None) -> ndarray"),
+          "The array itself when it is there, else a copy on that device: 'cpu', 'cuda:0', a Device.")
       .def("item", item, nb::sig("def item(self, *index: int) -> bool | int | float | complex"),
            "One element as a Python scalar: the only one, or the one at a flat or full index.")
       .def(
@@ -246,8 +270,17 @@ void bind_copies(ArrayClass& type) {
           "tobytes", [](nb::handle x) { return numpy_view(x).attr("tobytes")(); },
           nb::sig("def tobytes(self) -> bytes"), "The elements in C order, as bytes.")
       .def(
-          "get", [](nb::handle x) { return as_numpy(x); }, nb::sig("def get(self) -> numpy.ndarray"),
-          "A NumPy array with a copy of the elements.")
+          "get",
+          [](nb::handle x, nb::handle stream, nb::handle order, nb::handle out, bool blocking) {
+            checked_array(x, "get");
+            return in_package("get_elements")(x, stream, order, out, blocking);
+          },
+          nb::arg("stream") = nb::none(), nb::arg("order") = "C", nb::arg("out") = nb::none(),
+          nb::arg("blocking") = true,
+          nb::sig("def get(self, stream=None, order: str = 'C', out: numpy.ndarray | None = None, "
+                  "blocking: bool = True) -> numpy.ndarray"),
+          "A NumPy array with a copy of the elements: `out` when it is given. blocking=False returns before a copy to "
+          "pinned memory is done.")
       .def(
           "clip",
           [](nb::handle x, nb::handle low, nb::handle high, nb::handle out) {
@@ -317,16 +350,16 @@ void bind_protocols(ArrayClass& type) {
           nb::sig("def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object"))
       .def(
           "__dlpack__",
-          [](nb::handle x, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
-            return to_dlpack(x, max_version, device, copy);
+          [](nb::handle x, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
+            return to_dlpack(x, stream, max_version, device, copy);
           },
           nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
           nb::sig("def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, "
                   "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object"))
-      .def(
-          "__dlpack_device__", [](const Array&) { return nb::make_tuple(1, 0); },
-          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
+      .def("__dlpack_device__", dlpack_device_of, nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def_prop_ro("__cuda_array_interface__", cuda_array_interface,
+                   nb::sig("def __cuda_array_interface__(self) -> dict"));
 }
 
 }  // namespace

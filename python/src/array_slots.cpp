@@ -19,7 +19,7 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
   bool inexact = has_float_beside_huge_integer({objects.begin(), objects.size()});
   int count = 0;
   for (PyObject* object : objects) {
-    if (!operands[count].take(object, false, inexact)) Py_RETURN_NOTIMPLEMENTED;
+    if (!operands[count].take(object, false, inexact, {objects.begin(), objects.size()})) Py_RETURN_NOTIMPLEMENTED;
     arguments.push_back(operands[count++].argument());
   }
   if (out) arguments.push_back(Argument(array_of(out)));
@@ -254,7 +254,7 @@ void assign_value(Array target, nb::handle value) {
     GilRelease release;
     target.fill(scalar);
   } else if (is_array_like(value.ptr())) {
-    Array source = as_array(value);
+    Array source = as_array(value, target.device());
     GilRelease release;
     target.assign(source);
   } else {

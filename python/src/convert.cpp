@@ -267,14 +267,14 @@ nb::object from_scalar(const Scalar& scalar) {
   return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
 }
 
-bool Operand::take(PyObject* object, bool only_arrays_and_scalars, bool inexact) {
+bool Operand::take(PyObject* object, bool only_arrays_and_scalars, bool inexact, std::span<PyObject* const> others) {
   if (is_array(object)) {
     array_ = &array_of(object);
     return true;
   }
   if (to_scalar(object, scalar_, inexact)) return true;
   if (only_arrays_and_scalars || !is_array_like(object)) return false;
-  converted_ = as_array(object);
+  converted_ = as_array(object, device_among(others));
   array_ = &converted_;
   return true;
 }

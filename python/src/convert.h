@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "iruka/array.h"
@@ -78,7 +79,9 @@ nb::object from_scalar(const Scalar& scalar);
 class Operand {
  public:
   /// False when `object` is none of these. `inexact` as in to_scalar.
-  bool take(PyObject* object, bool only_arrays_and_scalars, bool inexact = false);
+  /// What must be converted comes to the device of the arrays among `others`.
+  bool take(PyObject* object, bool only_arrays_and_scalars, bool inexact = false,
+            std::span<PyObject* const> others = {});
   Argument argument() const { return array_ ? Argument(*array_) : Argument(scalar_); }
 
  private:
@@ -115,6 +118,9 @@ nb::object make_array(Make&& make) {
   }
   return to_python(std::move(array));
 }
+
+/// Whether a signal handler raised; only the main thread sees signals. With or without the GIL.
+bool interrupt_requested();
 
 /// Sets the Python error of the C++ exception being handled.
 void set_python_error() noexcept;

@@ -10,6 +10,9 @@ struct PyDevice {
   Device* device;
 };
 
+/// A device, its name, a GPU's number, or None for the default one. Raises TypeError naming `what`.
+Device& to_device(nb::handle object, const char* what);
+
 void bind_device(nb::module_& module);
 
 }  // namespace iruka::python

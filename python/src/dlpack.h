@@ -1,12 +1,14 @@
-// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack), as far as CPU arrays need them.
+// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack), as far as arrays need them.
 #pragma once
 
 #include <cstdint>
 
 namespace iruka::python::dlpack {
 
-inline constexpr int32_t kCpu = 1;       // kDLCPU
-inline constexpr int32_t kCudaHost = 3;  // kDLCUDAHost: pinned memory the CPU can read
+inline constexpr int32_t kCpu = 1;           // kDLCPU
+inline constexpr int32_t kCuda = 2;          // kDLCUDA
+inline constexpr int32_t kCudaManaged = 13;  // kDLCUDAManaged
+inline constexpr int32_t kCudaHost = 3;      // kDLCUDAHost: pinned memory the CPU can read
 
 enum TypeCode : uint8_t { kInt = 0, kUnsigned = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
 

@@ -12,16 +12,6 @@ namespace {
 unsigned long main_thread = 0;        // Python's, as threading.main_thread().ident says
 PyObject* pending_interrupt[3] = {};  // what a signal handler raised, while C++ unwinds
 
-/// Called now and then while a kernel runs, with or without the GIL; only the main thread sees signals.
-bool interrupt_requested() {
-  if (PyThread_get_thread_ident() != main_thread || !Py_IsInitialized()) return false;
-  PyGILState_STATE state = PyGILState_Ensure();
-  bool raised = PyErr_CheckSignals() != 0;
-  if (raised) PyErr_Fetch(&pending_interrupt[0], &pending_interrupt[1], &pending_interrupt[2]);
-  PyGILState_Release(state);
-  return raised;
-}
-
 void set_interrupted(const Interrupted& error) {
   if (pending_interrupt[0] && PyThread_get_thread_ident() == main_thread) {
     PyErr_Restore(pending_interrupt[0], pending_interrupt[1], pending_interrupt[2]);
@@ -73,6 +63,16 @@ void set_iruka_error(const Error& error) {
 }
 
 }  // namespace
+
+// Called now and then while a kernel runs.
+bool interrupt_requested() {
+  if (PyThread_get_thread_ident() != main_thread || !Py_IsInitialized()) return false;
+  PyGILState_STATE state = PyGILState_Ensure();
+  bool raised = PyErr_CheckSignals() != 0;
+  if (raised) PyErr_Fetch(&pending_interrupt[0], &pending_interrupt[1], &pending_interrupt[2]);
+  PyGILState_Release(state);
+  return raised;
+}
 
 void set_python_error() noexcept {
   try {

@@ -4,6 +4,7 @@
 
 #include "convert.h"
 #include "interop.h"
+#include "iruka/device.h"
 
 namespace iruka::python {
 
@@ -48,7 +49,7 @@ Array picture_of(nb::handle object) {
   if (!is_array_like(object.ptr())) {
     throw TypeError("a picture is an array, not " + describe(object.type()));
   }
-  return as_array(object);
+  return as_array(object, cpu()).to_device(cpu());
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ void bind_image(nb::module_& parent) {
         image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
         Bytes bytes(data);
         GilRelease release;
-        return image::imdecode(bytes.span(), options);
+        return image::imdecode(bytes.span(), options).to_device(default_device());
       },
       nb::arg("data"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
   module.def(
@@ -70,7 +71,7 @@ void bind_image(nb::module_& parent) {
         image::DecodeOptions options = decode_options(mode, max_pixels, apply_orientation);
         std::string name = file_name(path);
         GilRelease release;
-        return image::imread(name, options);
+        return image::imread(name, options).to_device(default_device());
       },
       nb::arg("path"), nb::arg("mode"), nb::arg("max_pixels").none(), nb::arg("apply_orientation"));
   module.def("imencode", [](const std::string& format, nb::handle object, int quality, int compression) {

@@ -1,15 +1,13 @@
 #include "interop.h"
 
 #include <cstring>
-#include <functional>
 #include <memory>
 
+#include "cuda.h"
 #include "dlpack.h"
 #include "iruka/device.h"
 
 namespace iruka::python {
-
-namespace {
 
 /// A release function for a Buffer that lets go of Python's object whatever thread it runs on.
 std::function<void()> drop_reference(nb::object owner) {
@@ -24,7 +22,7 @@ std::function<void()> drop_reference(nb::object owner) {
 
 /// An array over foreign memory whose first element is at `data`; the buffer spans all its elements.
 Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& strides, bool writable,
-                  std::function<void()> release) {
+                  std::function<void()> release, Device& device) {
   int64_t low = 0, high = itemsize(dtype);
   for (int axis = 0; axis < shape.size(); axis++) {
     if (shape[axis] == 0) {
@@ -34,7 +32,7 @@ Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& stride
     int64_t reach = (shape[axis] - 1) * strides[axis];
     (reach < 0 ? low : high) += reach;
   }
-  auto buffer = std::make_shared<Buffer>(cpu(), static_cast<char*>(data) + low, static_cast<size_t>(high - low),
+  auto buffer = std::make_shared<Buffer>(device, static_cast<char*>(data) + low, static_cast<size_t>(high - low),
                                          writable, std::move(release));
   return Array(std::move(buffer), dtype, shape, strides, -low);
 }
@@ -47,6 +45,8 @@ bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& st
   }
   return true;
 }
+
+namespace {
 
 bool is_numpy_array(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.ndarray); }
 
@@ -71,7 +71,7 @@ Array from_numpy(nb::handle array) {
   if (!is_aligned(data, dtype, shape, strides)) {
     return from_numpy(numpy_attribute("array")(array, nb::arg("order") = "C", nb::arg("copy") = true));
   }
-  return over_memory(data, dtype, shape, strides, writable, drop_reference(std::move(owner)));
+  return over_memory(data, dtype, shape, strides, writable, drop_reference(std::move(owner)), cpu());
 }
 
 }  // namespace
@@ -80,29 +80,70 @@ bool is_array_like(PyObject* object) {
   if (is_array(object) || is_numpy_array(object) || PyList_Check(object) || PyTuple_Check(object)) return true;
   if (PyUnicode_Check(object) || PyBytes_Check(object) || object == Py_None || PyType_Check(object)) return false;
   if (PyObject_CheckBuffer(object) || PySequence_Check(object)) return true;
-  for (const char* name : {"__array__", "__array_interface__", "__dlpack__"}) {
+  for (const char* name : {"__array__", "__array_interface__", "__dlpack__", "__cuda_array_interface__"}) {
     if (PyObject_HasAttrString(object, name)) return true;
   }
   return false;
 }
 
-Array as_array(nb::handle object) {
-  if (is_array(object.ptr())) return array_of(object.ptr());
+namespace {
+
+/// Tensors of GPUs by DLPack, which says what waits for what, else by the older protocol; nothing for other objects.
+std::optional<Array> from_gpu_object(nb::handle object) {
+  if (nb::hasattr(object, "__dlpack_device__") && nb::hasattr(object, "__dlpack__")) {
+    const nb::object place = object.attr("__dlpack_device__")();
+    if (nb::cast<int>(nb::int_(place[0])) == dlpack::kCuda) return from_dlpack(object, nb::none());
+  }
+  if (nb::hasattr(object, "__cuda_array_interface__")) return from_cuda_array_interface(object);
+  return {};
+}
+
+Array as_host_array(nb::handle object) {
   Scalar scalar;
-  if (!is_numpy_array(object.ptr()) && to_scalar(object.ptr(), scalar)) {
-    Array array = Array::empty({}, scalar.dtype());
+  if (is_numpy_array(object.ptr())) return from_numpy(object);
+  if (to_scalar(object.ptr(), scalar)) {
+    Array array = Array::empty({}, scalar.dtype(), cpu());
     scalar.store(array.dtype(), array.data());
     return array;
   }
-  if (is_numpy_array(object.ptr())) return from_numpy(object);
   bool dlpack_alone = nb::hasattr(object, "__dlpack__") && !nb::hasattr(object, "__array_interface__");
   if (dlpack_alone && !PyObject_CheckBuffer(object.ptr())) return from_dlpack(object, nb::none());
-  nb::object array = numpy_attribute("asarray")(object);
-  return from_numpy(array);
+  return from_numpy(numpy_attribute("asarray")(object));
 }
+
+/// Python's own values and NumPy's, which never lie on a GPU.
+bool is_plain(PyObject* object) {
+  return is_numpy_array(object) || PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
+         PyLong_Check(object) || PyComplex_Check(object) || PyType_IsSubtype(Py_TYPE(object), imported.generic);
+}
+
+}  // namespace
+
+Array as_array(nb::handle object, Device& device) {
+  if (is_array(object.ptr())) return array_of(object.ptr());
+  if (!is_plain(object.ptr())) {
+    if (std::optional<Array> found = from_gpu_object(object)) return *std::move(found);
+  }
+  Array array = as_host_array(object);
+  if (&device == &array.device()) return array;
+  GilRelease release;
+  return array.to_device(device);
+}
+
+Array as_array(nb::handle object) { return as_array(object, default_device()); }
+
+Device& device_among(std::span<PyObject* const> objects) {
+  for (PyObject* object : objects)
+    if (is_array(object)) return array_of(object).device();
+  return default_device();
+}
+
+const char* const kNoImplicitCopy =
+    "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly.";
 
 nb::object numpy_view(nb::handle array) {
   const Array& x = checked_array(array, "asnumpy");
+  if (is_gpu(x.device())) return download(x, x.is_f_contiguous() && !x.is_c_contiguous());
   if (x.dtype() == Dtype::bfloat16) {
     nb::object bits = to_python(x.view(Dtype::uint16));
     return numpy_view(bits).attr("view")(dtype_object(Dtype::bfloat16));
@@ -167,6 +208,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded(-1, [&] {
     const Array& array = array_of(self);
+    if (is_gpu(array.device())) throw TypeError(kNoImplicitCopy);
     const char* format = buffer_format(array.dtype());
     if (!format) return refuse_buffer("bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");
     if ((flags & PyBUF_WRITABLE) && !array.writable()) return refuse_buffer("the array is read-only");
@@ -201,183 +243,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<ExportedDims*>(view->internal); }
 
-namespace {
-
-dlpack::DataType to_dlpack_type(Dtype dtype) {
-  auto bits = static_cast<uint8_t>(itemsize(dtype) * 8);
-  if (dtype == Dtype::bfloat16) return {dlpack::kBfloat, 16, 1};
-  switch (kind(dtype)) {
-    case Kind::boolean:
-      return {dlpack::kBool, 8, 1};
-    case Kind::signed_integer:
-      return {dlpack::kInt, bits, 1};
-    case Kind::unsigned_integer:
-      return {dlpack::kUnsigned, bits, 1};
-    case Kind::floating:
-      return {dlpack::kFloat, bits, 1};
-    case Kind::complex:
-      break;
-  }
-  return {dlpack::kComplex, bits, 1};
-}
-
-Dtype from_dlpack_type(dlpack::DataType type) {
-  if (type.lanes == 1) {
-    for (int i = 0; i < kDtypeCount; i++) {
-      dlpack::DataType candidate = to_dlpack_type(static_cast<Dtype>(i));
-      if (candidate.code == type.code && candidate.bits == type.bits) return static_cast<Dtype>(i);
-    }
-  }
-  throw TypeError("from_dlpack: DLPack type code " + std::to_string(type.code) + " with " + std::to_string(type.bits) +
-                  " bits and " + std::to_string(type.lanes) + " lanes is not supported");
-}
-
-/// What an exported tensor points to: the array, and its strides in elements.
-struct Exported {
-  Array array;
-  int64_t shape[kMaxRank];
-  int64_t strides[kMaxRank];
-};
-
-template <class M>
-nb::object export_capsule(const Array& array, const char* name, bool copied) {
-  auto exported = std::make_unique<Exported>();
-  exported->array = array;
-  for (int axis = 0; axis < array.ndim(); axis++) {
-    exported->shape[axis] = array.shape()[axis];
-    exported->strides[axis] = array.strides()[axis] / array.itemsize();
-  }
-  auto managed = std::make_unique<M>();
-  managed->tensor = {array.data(),
-                     {dlpack::kCpu, 0},
-                     array.ndim(),
-                     to_dlpack_type(array.dtype()),
-                     exported->shape,
-                     exported->strides,
-                     0};
-  managed->context = exported.release();
-  managed->deleter = [](M* self) {
-    delete static_cast<Exported*>(self->context);
-    delete self;
-  };
-  if constexpr (std::is_same_v<M, dlpack::ManagedVersioned>) {
-    managed->version = {1, 0};
-    managed->flags = (array.writable() ? 0 : dlpack::kReadOnly) | (copied ? dlpack::kCopied : 0);
-  }
-  M* released = managed.release();
-  auto destroy = [](PyObject* capsule) {  // a consumed capsule has another name and belongs to its consumer
-    const char* name = std::is_same_v<M, dlpack::ManagedVersioned> ? "dltensor_versioned" : "dltensor";
-    if (!PyCapsule_IsValid(capsule, name)) return;
-    M* managed = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
-    managed->deleter(managed);
-  };
-  PyObject* capsule = PyCapsule_New(released, name, destroy);
-  if (!capsule) {
-    released->deleter(released);
-    throw nb::python_error();
-  }
-  return nb::steal(capsule);
-}
-
-}  // namespace
-
-nb::object to_dlpack(nb::handle self, nb::handle max_version, nb::handle device, nb::handle copy) {
-  Array array = checked_array(self, "__dlpack__");
-  if (!device.is_none()) {
-    Dims wanted = to_dims(device, "__dlpack__: dl_device");
-    if (!(wanted == Dims{dlpack::kCpu, 0}))
-      throw nb::buffer_error("__dlpack__: arrays of the CPU are exported to the CPU only");
-  }
-  for (int axis = 0; axis < array.ndim(); axis++) {
-    if (array.strides()[axis] % array.itemsize() != 0)
-      throw nb::buffer_error("__dlpack__: strides are not whole elements");
-  }
-  bool copied = !copy.is_none() && nb::cast<bool>(copy);
-  if (copied) {
-    GilRelease release;
-    array = array.copy();
-  }
-  bool versioned = !max_version.is_none() && to_dims(max_version, "__dlpack__: max_version")[0] >= 1;
-  if (versioned) return export_capsule<dlpack::ManagedVersioned>(array, "dltensor_versioned", copied);
-  if (!array.writable()) throw nb::buffer_error("__dlpack__: a read-only array needs DLPack 1.0 (max_version=(1, 0))");
-  return export_capsule<dlpack::Managed>(array, "dltensor", copied);
-}
-
-namespace {
-
-template <class M>
-Array import_tensor(M* managed, bool writable) {
-  std::shared_ptr<M> owner(managed, [](M* m) {
-    if (m->deleter) m->deleter(m);
-  });
-  const dlpack::Tensor& tensor = managed->tensor;
-  if (tensor.device.type != dlpack::kCpu && tensor.device.type != dlpack::kCudaHost) {
-    throw nb::buffer_error("from_dlpack: the tensor is not in CPU memory");
-  }
-  if (tensor.ndim < 0 || tensor.ndim > kMaxRank) {
-    throw ShapeError("from_dlpack: " + std::to_string(tensor.ndim) + " axes; arrays have at most " +
-                     std::to_string(kMaxRank));
-  }
-  Dtype dtype = from_dlpack_type(tensor.dtype);
-  Dims shape(tensor.shape, tensor.ndim);
-  Dims strides = tensor.strides ? Dims(tensor.strides, tensor.ndim) : c_strides(shape, 1);
-  for (int64_t& stride : strides) stride *= itemsize(dtype);
-  void* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
-  auto release = [owner = std::move(owner)]() mutable {
-    if (!Py_IsInitialized()) return;
-    PyGILState_STATE state = PyGILState_Ensure();  // the producer may be Python
-    owner.reset();
-    PyGILState_Release(state);
-  };
-  Array array = over_memory(data, dtype, shape, strides, writable, std::move(release));
-  return is_aligned(data, dtype, shape, strides) ? array : from_numpy(numpy_attribute("array")(to_python(array)));
-}
-
-nb::object ask_for_capsule(nb::handle object, nb::handle copy) {
-  nb::object method = object.attr("__dlpack__");
-  try {
-    nb::tuple version = nb::make_tuple(1, 0);
-    if (copy.is_none()) return method(nb::arg("max_version") = version);
-    return method(nb::arg("max_version") = version, nb::arg("copy") = copy);
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;
-  }
-  return method();  // a producer from before DLPack 1.0
-}
-
-}  // namespace
-
-Array from_dlpack(nb::handle object, nb::handle copy) {
-  nb::object capsule;
-  if (PyCapsule_CheckExact(object.ptr())) {
-    capsule = nb::borrow(object);
-  } else if (nb::hasattr(object, "__dlpack__")) {
-    capsule = ask_for_capsule(object, copy);
-  } else {
-    throw TypeError("from_dlpack: " + describe(object.type()) + " has no __dlpack__");
-  }
-  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
-    auto* managed = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-    if (managed->version.major > 1) {
-      throw nb::buffer_error("from_dlpack: the tensor's DLPack version is newer than 1");
-    }
-    PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
-    return import_tensor(managed, !(managed->flags & dlpack::kReadOnly));
-  }
-  if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
-    auto* managed = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-    PyCapsule_SetName(capsule.ptr(), "used_dltensor");
-    return import_tensor(managed, true);
-  }
-  throw nb::value_error("from_dlpack: the capsule holds no tensor, or was used before");
-}
-
 void bind_interop(nb::module_& module) {
   module.def(
       "from_dlpack", [](nb::handle object, nb::handle copy) { return to_python(from_dlpack(object, copy)); },
       nb::arg("object"), nb::arg("copy").none());
   module.def("numpy_view", numpy_view, nb::arg("array"), nb::sig("def numpy_view(array: ndarray) -> numpy.ndarray"),
-             "A NumPy array over the same memory.");
+             "A NumPy array over the same memory; a copy for an array of a GPU.");
 }
 
 }  // namespace iruka::python

@@ -1,6 +1,9 @@
 // Arrays of other libraries: NumPy, the buffer protocol, DLPack.
 #pragma once
 
+#include <functional>
+#include <span>
+
 #include "convert.h"
 
 namespace iruka::python {
@@ -8,19 +11,36 @@ namespace iruka::python {
 /// Whether as_array has a chance: NumPy arrays, buffers, __array__, __dlpack__, sequences.
 bool is_array_like(PyObject* object);
 
-/// An array of anything array-like. Shares memory where dtype, alignment and byte order allow, else copies.
+/// An array of anything array-like. What lies in the CPU's memory comes to `device`, by default the default one: shared
+/// where that is the CPU and dtype, alignment and byte order allow, else copied. What lies on a GPU is shared there.
 /// Raises TypeError naming a dtype that is not supported.
+Array as_array(nb::handle object, Device& device);
 Array as_array(nb::handle object);
+/// Where the first iruka.ndarray among `objects` lies; the default device where there is none.
+Device& device_among(std::span<PyObject* const> objects);
 
-/// A NumPy array over the same memory; read-only when the array is.
+/// A NumPy array over the same memory, read-only when the array is; a copy of a GPU array.
 nb::object numpy_view(nb::handle array);
+/// Why NumPy does not get a GPU's array unasked, in CuPy's words.
+extern const char* const kNoImplicitCopy;
 
 /// Py_bf_getbuffer: strides and format, no copy. bfloat16 has no format and raises BufferError.
 int get_buffer(PyObject* self, Py_buffer* view, int flags);
 void release_buffer(PyObject* self, Py_buffer* view);
 
 /// DLPack, as the Python array API standard (2023.12) words it.
-nb::object to_dlpack(nb::handle self, nb::handle max_version, nb::handle device, nb::handle copy);
+nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy);
+nb::tuple dlpack_device_of(const Array& array);
 Array from_dlpack(nb::handle object, nb::handle copy);
+
+/// A release function for a Buffer that lets go of Python's object whatever thread it runs on.
+std::function<void()> drop_reference(nb::object owner);
+/// An array over foreign memory whose first element is at `data`; the buffer spans all its elements.
+Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& strides, bool writable,
+                  std::function<void()> release, Device& device);
+bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
+/// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one, unless it
+/// is the default stream, after which every owner's work comes.
+void finish_foreign_use(Device& device) noexcept;
 
 }  // namespace iruka::python

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "convert.h"
+#include "cuda.h"
+#include "iruka/device.h"
 
 namespace iruka::python {
 
@@ -49,18 +51,8 @@ const Parameter* parameter_at(const ElementwiseKernel& kernel, Py_ssize_t k) {
                   "; a kernel takes iruka arrays and scalars: convert arrays of other libraries with iruka.asarray");
 }
 
-void* stream_handle(PyObject* stream) {
-  if (stream == Py_None) return nullptr;
-  nb::object pointer = PyLong_Check(stream) ? nb::borrow(stream) : nb::getattr(nb::handle(stream), "ptr", nb::none());
-  if (!PyLong_Check(pointer.ptr())) {
-    throw TypeError("stream must be None, an integer or have an attribute ptr, not " + describe(stream));
-  }
-  void* handle = PyLong_AsVoidPtr(pointer.ptr());
-  if (!handle && PyErr_Occurred()) throw nb::python_error();
-  return handle;
-}
-
-void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOptions& options) {
+void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOptions& options,
+                    std::optional<cuda::Stream>& stream) {
   PyObject *key, *value;
   Py_ssize_t position = 0;
   while (PyDict_Next(keywords, &position, &key, &value)) {
@@ -70,7 +62,7 @@ void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOpt
     } else if (text == "block_size") {
       options.block_size = to_int64(value, (kernel.name() + "(): block_size").c_str());
     } else if (text == "stream") {
-      options.stream = stream_handle(value);
+      stream = to_stream(value);
     } else {
       throw TypeError(kernel.name() + "() got an unexpected keyword argument '" + text +
                       "'; a call takes size, block_size and stream");
@@ -104,10 +96,11 @@ Scalar scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py
   return scalar;
 }
 
-/// Arguments and options of a call.
+/// Arguments and options of a call. A given stream is the current one meanwhile, so that outputs belong to it.
 struct Call {
   ArgumentList arguments;
   CallOptions options;
+  std::optional<cuda::Stream> stream;
 
   Call(const ElementwiseKernel& kernel, PyObject* positional, PyObject* keywords) {
     Py_ssize_t count = PyTuple_GET_SIZE(positional);
@@ -120,7 +113,12 @@ struct Call {
         arguments.push_back(scalar_argument(kernel, positional, k));
       }
     }
-    if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options);
+    if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options, stream);
+  }
+  Device& device() const {
+    for (const Argument& argument : arguments.span())
+      if (argument.is_array()) return argument.array().device();
+    return default_device();
   }
 };
 
@@ -131,6 +129,8 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
     std::vector<Array> outputs;
     {
       GilRelease release;
+      std::optional<StreamScope> scope;
+      if (call.stream) scope.emplace(call.device(), call.stream);
       outputs = kernel.call(call.arguments.span(), call.options);
     }
     if (kernel.options().no_return) Py_RETURN_NONE;

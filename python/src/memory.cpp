@@ -4,14 +4,17 @@
 #include <nanobind/stl/string.h>
 
 #include "convert.h"
+#include "cuda.h"
+#include "device.h"
 #include "iruka/kernel.h"
 
 namespace iruka::python {
 
 namespace {
 
-nb::dict statistics() {
-  PoolStatistics pool = memory_statistics();
+nb::dict statistics(nb::handle object) {
+  Device& device = to_device(object, "memory_statistics: device");
+  PoolStatistics pool = is_gpu(device) ? cuda::memory_statistics(device) : memory_statistics();
   nb::dict result;
   result["used_bytes"] = pool.used_bytes;
   result["held_bytes"] = pool.held_bytes;
@@ -52,19 +55,37 @@ nb::list history() {
 }  // namespace
 
 void bind_memory(nb::module_& module) {
-  module.def(
-      "memory_statistics", statistics,
-      "The CPU pool in bytes: used, held for reuse, peak, limit (0: none); and its numbers of allocations and reuses.");
+  module.def("memory_statistics", statistics, nb::arg("device") = nb::none(),
+             nb::sig("def memory_statistics(device: Device | str | int | None = None) -> dict[str, int]"),
+             "The pool of a device, by default the default one, in bytes: used, held for reuse, peak, limit (0: none); "
+             "and its "
+             "numbers of allocations and reuses.");
   module.def(
       "set_memory_limit",
-      [](nb::handle bytes) {
+      [](nb::handle bytes, nb::handle object) {
+        Device& device = to_device(object, "set_memory_limit: device");
         int64_t limit = to_int64(bytes, "set_memory_limit: bytes");
         if (limit < 0)
           throw ValueError("set_memory_limit: the limit must not be negative, but is " + std::to_string(limit));
-        set_memory_limit(static_cast<size_t>(limit));
+        is_gpu(device) ? cuda::set_memory_limit(device, static_cast<size_t>(limit))
+                       : set_memory_limit(static_cast<size_t>(limit));
       },
-      nb::arg("bytes"), "Most bytes that the CPU pool may hold; 0 lifts the limit.");
-  module.def("free_held_memory", &free_held_memory, "Gives memory that no array uses back to the system.");
+      nb::arg("bytes"), nb::arg("device") = nb::none(),
+      nb::sig("def set_memory_limit(bytes: int, device: Device | str | int | None = None) -> None"),
+      "Most bytes that the pool of a device, by default the default one, may hold; 0 lifts the limit.");
+  module.def(
+      "free_held_memory",
+      [](nb::handle object, nb::handle stream_object) {
+        Device& device = to_device(object, "free_held_memory: device");
+        const std::optional<cuda::Stream> stream = to_stream(stream_object);
+        GilRelease release;
+        if (!is_gpu(device)) return free_held_memory();
+        stream ? cuda::free_all_blocks(device, *stream) : cuda::free_all_blocks(device);
+      },
+      nb::arg("device") = nb::none(), nb::arg("stream") = nb::none(),
+      nb::sig("def free_held_memory(device: Device | str | int | None = None, stream=None) -> None"),
+      "Gives memory that no array uses back to the system: that of one stream of a GPU where one is given.");
+  module.def("cuda_free_blocks", [](const PyDevice& device) { return cuda::free_blocks(*device.device); });
   module.def("kernel_history", history, nb::sig("def kernel_history() -> list[iruka._kernel.KernelEvent]"),
              "What was compiled, found on disk, specialised or measured in this process, in order.");
   module.def("clear_kernel_history", &clear_kernel_history, "Empties kernel_history().");

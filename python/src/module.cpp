@@ -1,4 +1,5 @@
 #include "convert.h"
+#include "cuda.h"
 
 NB_MODULE(_core, module) {
   using namespace iruka::python;
@@ -13,4 +14,5 @@ NB_MODULE(_core, module) {
   bind_image(module);
   bind_interop(module);
   bind_memory(module);
+  bind_cuda(module);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device.h"
 #include "interop.h"
 
 namespace iruka::python {
@@ -83,10 +84,11 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
     std::vector<Argument> arguments;
     arguments.reserve(kMaxOperands);
     auto nin = static_cast<size_t>(function.nin());
-    bool inexact = has_float_beside_huge_integer({&PyTuple_GET_ITEM(positional, 0), nin});
+    const std::span<PyObject* const> inputs{&PyTuple_GET_ITEM(positional, 0), nin};
+    bool inexact = has_float_beside_huge_integer(inputs);
     for (int k = 0; k < function.nin(); k++) {
       PyObject* object = PyTuple_GET_ITEM(positional, k);
-      if (!operands[k].take(object, false, inexact)) {
+      if (!operands[k].take(object, false, inexact, inputs)) {
         throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) +
                         " is neither an array nor a scalar but " + describe(nb::handle(object).type()));
       }
@@ -118,15 +120,17 @@ PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywo
   });
 }
 
-Array as_operand(nb::handle object, const char* function) {
+Array as_operand(nb::handle object, const char* function, Device& device) {
   if (!is_array_like(object.ptr())) {
     Scalar scalar;
     if (!to_scalar(object.ptr(), scalar)) {
       throw TypeError(std::string(function) + ": expected an array, not " + describe(object.type()));
     }
   }
-  return as_array(object);
+  return as_array(object, device);
 }
+
+Array as_operand(nb::handle object, const char* function) { return as_operand(object, function, default_device()); }
 
 Scalar scalar_of(nb::handle object, const char* function, bool inexact = false) {
   Scalar scalar;
@@ -142,7 +146,10 @@ std::vector<Array> arrays_of(nb::handle sequence, const char* function) {
   if (is_array(sequence.ptr()) && array_of(sequence.ptr()).ndim() == 0) {
     throw TypeError(std::string(function) + ": expected a sequence of arrays, not one without axes");
   }
-  for (nb::handle item : nb::iter(sequence)) arrays.push_back(as_operand(item, function));
+  const nb::object items = nb::steal(PySequence_List(sequence.ptr()));
+  if (!items.is_valid()) throw nb::python_error();
+  const std::span<PyObject* const> objects(PySequence_Fast_ITEMS(items.ptr()), nb::len(items));
+  for (PyObject* item : objects) arrays.push_back(as_operand(item, function, device_among(objects)));
   return arrays;
 }
 
@@ -192,7 +199,12 @@ void bind_rows(nb::module_& module) {
 }
 
 void bind_creation(nb::module_& module) {
-  module.def("as_array", [](nb::handle object) { return to_python(as_operand(object, "asarray")); });
+  module.def(
+      "as_array",
+      [](nb::handle object, nb::handle device) {
+        return to_python(as_operand(object, "asarray", to_device(device, "asarray: device")));
+      },
+      nb::arg("object"), nb::arg("device") = nb::none());
   module.def(
       "empty",
       [](nb::handle shape, nb::handle dtype) {

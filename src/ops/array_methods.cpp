@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "core/device.h"
+#include "iruka/cuda.h"
+#include "iruka/device.h"
 #include "iruka/array.h"
 #include "iruka/kernel.h"
 #include "ops/cast_text.h"
@@ -89,9 +91,23 @@ Array Array::astype(Dtype dtype, bool copy) const {
   return result;
 }
 
+Array Array::to_device(Device& device) const {
+  if (&device == &this->device()) return *this;
+  if (is_f_contiguous() && !is_c_contiguous()) return transpose().to_device(device).transpose();
+  const Array dense = contiguous();
+  Array result = empty(shape_, dtype_, device);
+  if (size_ == 0) return result;
+  // The CPU cannot reach a GPU's memory; between two GPUs, the target's copy must come after the source's work.
+  if (&this->device() != &cpu() && &device != &cpu()) this->device().synchronize();
+  Device& copier = &device == &cpu() ? this->device() : device;
+  copier.copy(result.data(), dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
+  if (&copier == &device && cuda::is_pinned(dense.data())) copier.synchronize();  // its owner may change it now
+  return result;
+}
+
 void Array::assign(const Array& source) {
   if (!writable()) throw ValueError("assignment destination is read-only");
-  Array values = broadcast_into(source, shape_);
+  Array values = broadcast_into(source.to_device(device()), shape_);
   if (values.may_overlap(*this)) {
     if (values.dtype() == dtype_ && same_layout(values, *this)) return;
     if (!same_layout(values, *this)) values = values.copy();

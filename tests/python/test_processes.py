@@ -40,6 +40,7 @@ def interrupted_after(process, seconds):
     return time.monotonic() - began, out, err
 
 
+@pytest.mark.cpu_only
 def test_ctrl_c_stops_a_long_kernel():
     process = start(LONG_KERNEL + """
 print("ready", flush=True)
@@ -53,6 +54,7 @@ except KeyboardInterrupt:
     assert seconds < 2 and out == "stopped [1, 2, 3]\n", (seconds, out, err)
 
 
+@pytest.mark.cpu_only
 def test_ctrl_c_stops_one_endless_element():
     process = start("""
 import iruka
@@ -67,6 +69,7 @@ except KeyboardInterrupt:
     assert seconds < 2 and out == "stopped\n", (seconds, out, err)
 
 
+@pytest.mark.cpu_only
 def test_a_handlers_own_exception_comes_through():
     process = start(LONG_KERNEL + """
 import signal
@@ -83,6 +86,7 @@ except Custom as error:
     assert seconds < 2 and out == "caught mine\n", (seconds, out, err)
 
 
+@pytest.mark.cpu_only
 def test_other_threads_run_during_a_kernel():
     done = run_python(LONG_KERNEL.replace("40000", "10000").replace("1 << 22", "1 << 18") + """
 import threading
@@ -104,6 +108,7 @@ assert ended - began > 0.05 and len(inside) >= (ended - began) / 0.1, (ended - b
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.cpu_only
 def test_fork():
     done = run_python("""
 import multiprocessing, warnings
@@ -209,7 +214,7 @@ assert k(iruka.arange(3, dtype="float32")).tolist() == [1, 4, 7]
 again = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x * 3 + 1;", "cached")
 again(iruka.arange(3, dtype="float32"))
 events = [e for e in iruka.kernel_history() if e.kernel == "cached"]
-assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 and events[0].device == "cpu", events
+assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 and events[0].device == iruka.default_device().name, events
 """,
         IRUKA_CACHE_DIR=str(tmp_path / "cache"),
     )

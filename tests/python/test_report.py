@@ -6,6 +6,8 @@ import pytest
 import iruka
 from iruka import errors
 
+pytestmark = pytest.mark.cpu_only  # lanes are the CPU's
+
 Kernel = iruka.ElementwiseKernel
 
 

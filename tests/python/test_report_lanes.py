@@ -4,6 +4,8 @@ import pytest
 
 import iruka
 
+pytestmark = pytest.mark.cpu_only  # lanes are the CPU's
+
 Kernel = iruka.ElementwiseKernel
 
 

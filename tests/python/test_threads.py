@@ -30,6 +30,7 @@ def share_of_longest_wait(work):
 """
 
 
+@pytest.mark.cpu_only
 def test_the_first_slow_call_after_fast_ones():
     done = run_python(MEASURE + """
 k = iruka.ElementwiseKernel('int32 x', 'int32 y', 'int s = 0; for (int j = 0; j < x; ++j) s += ((j * j) ^ x) / 3; y = s;')

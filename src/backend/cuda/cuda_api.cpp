@@ -74,6 +74,12 @@ DeviceProperties properties(const Device& device) {
   return found;
 }
 
+int attribute(const Device& device, int which) {
+  return active(device, "attribute").attribute(static_cast<DeviceAttribute>(which));
+}
+
+void synchronize(Device& device) { active(device, "synchronize").synchronize(); }
+
 Stream create_stream(Device& device, bool non_blocking, int priority) {
   CudaDevice& gpu = active(device, "create_stream");
   CUstream stream = nullptr;
@@ -182,9 +188,17 @@ void* allocate_pinned(size_t bytes) {
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }
+void record_pinned_use(void* memory, Stream stream) { pinned_pool().record_use(memory, stream); }
 PoolStatistics pinned_statistics() { return pinned_pool().statistics(); }
 size_t pinned_free_blocks() { return pinned_pool().free_blocks(); }
 void free_pinned_blocks() { pinned_pool().free_all_blocks(); }
+
+bool is_pinned(const void* memory) {
+  unsigned type = 0;
+  if (!driver_problem().empty() || cuda_device_count() == 0) return false;
+  return driver().cuPointerGetAttribute(&type, kMemoryType, reinterpret_cast<CUdeviceptr>(memory)) == kSuccess &&
+         type == kHostMemory;
+}
 
 int device_of(const void* memory) {
   if (!driver_problem().empty()) return -1;

@@ -1,0 +1,252 @@
+"""Streams, events and graphs."""
+
+from __future__ import annotations
+
+import threading
+
+from .. import _core
+from .._core import Device
+from ..errors import TypeError, ValueError
+
+_PER_THREAD = 2  # the driver's own number of each thread's default stream
+
+
+class _Used(threading.local):
+    """The stream objects that this thread uses, by device; and what its `with` statements are to bring back."""
+
+    def __init__(self):
+        self.streams = {}
+        self.earlier = []
+
+
+_used = _Used()
+
+
+def current_gpu() -> Device:
+    """The default device where that is a GPU, else the first GPU. Raises DeviceError that says what is missing."""
+    device = _core.default_device()
+    return Device(0) if device.name == "cpu" else device
+
+
+class _BaseStream:
+    """What streams of our own and of other libraries can do."""
+
+    def __init__(self, ptr: int, device: Device | None):
+        self.ptr = ptr
+        self._bound = device  # None: the default streams, which every device has
+
+    @property
+    def _device(self) -> Device:
+        return current_gpu() if self._bound is None else self._bound
+
+    @property
+    def device_id(self) -> int:
+        """Number of the stream's GPU; -1 for the default streams, which each GPU has."""
+        return -1 if self._bound is None else self._bound.id
+
+    def __cuda_stream__(self):
+        return 0, self.ptr
+
+    def __eq__(self, other):
+        return isinstance(other, _BaseStream) and other.ptr == self.ptr
+
+    def __hash__(self):
+        return hash(self.ptr)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.ptr} (device {self.device_id})>"
+
+    def use(self) -> _BaseStream:
+        """Arrays and kernels of the calling thread use this stream from here on."""
+        device = self._device
+        _core.cuda_set_current_stream(device, self.ptr)
+        _used.streams[device.id] = self
+        return self
+
+    def __enter__(self):
+        device = self._device
+        handle = _core.cuda_set_current_stream(device, self.ptr)
+        _used.earlier.append((device, handle, _used.streams.get(device.id)))
+        _used.streams[device.id] = self
+        return self
+
+    def __exit__(self, *exception):
+        device, handle, stream = _used.earlier.pop()
+        _core.cuda_set_current_stream(device, handle)
+        if stream is None:
+            _used.streams.pop(device.id, None)
+        else:
+            _used.streams[device.id] = stream
+
+    @property
+    def done(self) -> bool:
+        """Whether all work of the stream is done."""
+        return _core.cuda_is_done(self._device, self.ptr)
+
+    def synchronize(self) -> None:
+        """Waits until all work of the stream is done. Ctrl-C ends the wait."""
+        _core.cuda_synchronize(self._device, self.ptr)
+
+    def record(self, event: Event | None = None) -> Event:
+        """Puts an event, by default a new one, behind the work that is now in the stream; returns it."""
+        if event is None:
+            event = Event._on(self._device)
+        _core.cuda_record_event(self._device, event.ptr, self.ptr)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """The stream's later work waits for the event."""
+        _core.cuda_wait_event(self._device, self.ptr, event.ptr)
+
+    def launch_host_func(self, callback, arg) -> None:
+        """Raises NotImplementedError: Python is not called from streams. Record an event and wait for it instead."""
+        raise NotImplementedError("launch_host_func: Python is not called from streams; record an event and wait for it")
+
+    add_callback = launch_host_func
+
+    def begin_capture(self, mode: int | None = None) -> None:
+        """From here on the stream's work is noted down, not done. The default streams cannot be captured.
+
+        Of CUDA's modes there is the thread's own, runtime.streamCaptureModeThreadLocal.
+        """
+        if mode not in (None, 1):
+            raise ValueError(f"begin_capture: mode must be None or streamCaptureModeThreadLocal (1), not {mode!r}")
+        _core.cuda_begin_capture(self._device, self.ptr)
+
+    def end_capture(self) -> Graph:
+        """What was noted down, ready to be launched."""
+        return Graph._made(self._device, _core.cuda_end_capture(self._device, self.ptr))
+
+    def is_capturing(self) -> bool:
+        """Whether the stream's work is being noted down."""
+        return _core.cuda_is_capturing(self._device, self.ptr)
+
+
+class Stream(_BaseStream):
+    """A queue of work on the current GPU.
+
+    null: the legacy default stream. ptds: the calling thread's default stream. non_blocking: does not wait for the
+    legacy default stream. priority: lower numbers go first. Raises DeviceError where there is no GPU.
+    """
+
+    null: Stream
+    ptds: Stream
+
+    def __init__(self, null: bool = False, non_blocking: bool = False, ptds: bool = False, priority: int | None = None):
+        self._owned = False
+        if null and ptds:
+            raise ValueError("Stream: null and ptds exclude each other")
+        if null or ptds:
+            super().__init__(0 if null else _PER_THREAD, None)
+            return
+        device = current_gpu()
+        super().__init__(_core.cuda_create_stream(device, bool(non_blocking), priority or 0), device)
+        self._owned = True
+
+    def __del__(self):
+        if self.__dict__.get("_owned"):
+            self._owned = False
+            _destroy(_core.cuda_destroy_stream, self._bound, self.ptr)
+
+
+class ExternalStream(_BaseStream):
+    """A stream that another library made and keeps alive, by its address."""
+
+    def __init__(self, ptr: int, device_id: int = -1):
+        if not isinstance(ptr, int):
+            raise TypeError(f"ExternalStream: ptr must be an int, not {type(ptr)!r}")
+        super().__init__(ptr, current_gpu() if device_id < 0 else Device(device_id))
+
+
+Stream.null = Stream(null=True)
+Stream.ptds = Stream(ptds=True)
+
+
+def get_current_stream(device_id: int | None = None) -> _BaseStream:
+    """The stream that the calling thread's arrays and kernels use, of the current GPU or of another."""
+    device = current_gpu() if device_id is None else Device(device_id)
+    handle = _core.cuda_current_stream(device)
+    used = _used.streams.get(device.id)
+    if used is not None and used.ptr == handle:
+        return used
+    if handle <= _PER_THREAD:
+        return Stream.ptds if handle == _PER_THREAD else Stream.null
+    return ExternalStream(handle, device.id)
+
+
+class Event:
+    """A place in a stream's work that can be waited for.
+
+    block: threads that wait sleep. disable_timing: cheaper, but get_elapsed_time() cannot be asked.
+    """
+
+    def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False):
+        if interprocess:
+            raise ValueError("Event: events are not shared between processes (interprocess)")
+        self._make(current_gpu(), not disable_timing, bool(block))
+
+    @classmethod
+    def _on(cls, device):
+        event = cls.__new__(cls)
+        event._make(device, True, False)
+        return event
+
+    def _make(self, device, timing, block):
+        self.ptr = _core.cuda_create_event(device, timing, block)
+        self._device = device
+
+    def __del__(self):
+        if "_device" in self.__dict__:
+            _destroy(_core.cuda_destroy_event, self._device, self.ptr)
+
+    @property
+    def done(self) -> bool:
+        """Whether the work before the event is done."""
+        return _core.cuda_is_event_done(self._device, self.ptr)
+
+    def record(self, stream: _BaseStream | None = None) -> None:
+        """Puts the event behind the work that is now in a stream, by default the current one."""
+        stream = get_current_stream(self._device.id) if stream is None else stream
+        _core.cuda_record_event(self._device, self.ptr, stream.ptr)
+
+    def synchronize(self) -> None:
+        """Waits for the work before the event. Ctrl-C ends the wait."""
+        _core.cuda_synchronize_event(self._device, self.ptr)
+
+
+def get_elapsed_time(start_event: Event, end_event: Event) -> float:
+    """Milliseconds from one recorded event to another. Raises DeviceError while one of them is to come."""
+    return _core.cuda_elapsed_milliseconds(end_event._device, start_event.ptr, end_event.ptr)
+
+
+class Graph:
+    """Captured work, which can be launched again and again; Stream.end_capture() makes one."""
+
+    def __init__(self):
+        raise TypeError("Graph: a graph is made by Stream.end_capture()")
+
+    @classmethod
+    def _made(cls, device, handle):
+        graph = cls.__new__(cls)
+        graph._device, graph.graphExec = device, handle
+        return graph
+
+    def __del__(self):
+        if "graphExec" in self.__dict__:
+            _destroy(_core.cuda_destroy_graph, self._device, self.graphExec)
+
+    def launch(self, stream: _BaseStream | None = None) -> None:
+        """Does the captured work in a stream, by default the current one."""
+        stream = get_current_stream(self._device.id) if stream is None else stream
+        _core.cuda_launch_graph(self._device, self.graphExec, stream.ptr)
+
+    def upload(self, stream: _BaseStream | None = None) -> None:
+        """Does nothing: a graph is on the GPU by its first launch."""
+
+
+def _destroy(function, device, handle):
+    """For __del__, where nobody catches errors: a device that has failed has no streams any more."""
+    try:
+        function(device, handle)
+    except RuntimeError:
+        pass

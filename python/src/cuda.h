@@ -1,0 +1,47 @@
+// What bindings need of GPUs: streams given by Python objects, waits that Ctrl-C ends, copies to NumPy arrays.
+#pragma once
+
+#include "convert.h"
+#include "iruka/cuda.h"
+
+namespace iruka::python {
+
+inline bool is_gpu(const Device& device) { return cuda::device_index(device) >= 0; }
+
+/// None gives nothing; an integer or an object with `ptr` or `__cuda_stream__` its stream, the legacy default one as
+/// null.
+std::optional<cuda::Stream> to_stream(nb::handle object);
+/// The number by which CUDA's protocols know a stream: 1 is the legacy default one.
+uintptr_t stream_number(cuda::Stream stream);
+
+/// Makes `stream` the calling thread's current one of `device` while it lives; nothing for the CPU or no stream.
+class StreamScope {
+ public:
+  StreamScope(Device& device, std::optional<cuda::Stream> stream);
+  ~StreamScope();
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  Device* device_ = nullptr;
+  cuda::Stream before_ = nullptr;
+};
+
+/// Waits for the stream without the GIL, which the caller must not hold. Raises Interrupted at Ctrl-C.
+void wait_for(Device& device, cuda::Stream stream);
+void wait_for_device(Device& device);
+
+/// `later` goes on after the work that is now in `earlier`.
+void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later);
+
+/// A new NumPy array with a copy of a GPU array's elements, in C or Fortran order.
+nb::object download(const Array& array, bool fortran = false);
+
+/// x.__cuda_array_interface__, version 3 (https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html).
+nb::dict cuda_array_interface(const Array& array);
+/// The array over what such a dict tells of.
+Array from_cuda_array_interface(nb::handle object);
+
+void bind_cuda(nb::module_& module);
+
+}  // namespace iruka::python

@@ -1,0 +1,212 @@
+// CUDA devices over a driver in software: copies, streams, events, captures, memory, errors.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+
+#include "fake_driver.h"
+#include "iruka/array.h"
+#include "iruka/cuda.h"
+
+namespace iruka {
+namespace {
+
+namespace fake = testing::fake_driver;
+
+class CudaDeviceTest : public ::testing::Test {
+ protected:
+  void SetUp() override { cuda_backend::replace_driver(&fake::table()); }
+  void TearDown() override { EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front(); }
+
+  Device& gpu(int index = 0) { return device("cuda:" + std::to_string(index)); }
+  static std::vector<int32_t> numbers(size_t count) {
+    std::vector<int32_t> values(count);
+    std::iota(values.begin(), values.end(), 1);
+    return values;
+  }
+  Array on_cpu(const std::vector<int32_t>& values) {
+    Array array = Array::empty({static_cast<int64_t>(values.size())}, Dtype::int32, cpu());
+    std::copy(values.begin(), values.end(), static_cast<int32_t*>(array.data()));
+    return array;
+  }
+  static std::vector<int32_t> values_of(const Array& array) {
+    const auto* first = static_cast<const int32_t*>(array.data());
+    return {first, first + array.size()};
+  }
+};
+
+TEST_F(CudaDeviceTest, IsThereAndTellsOfItself) {
+  EXPECT_TRUE(cuda::is_available());
+  EXPECT_EQ(cuda::unavailable_reason(), "");
+  EXPECT_EQ(cuda::device_count(), 2);
+  EXPECT_EQ(cuda::device_index(gpu(1)), 1);
+  EXPECT_EQ(cuda::device_index(cpu()), -1);
+  EXPECT_EQ(cuda::driver_version(), 13000);
+  const cuda::DeviceProperties found = cuda::properties(gpu(1));
+  EXPECT_EQ(found.compute_major, 9);
+  EXPECT_EQ(found.multiprocessors, 132);
+  EXPECT_EQ(found.pci_bus_id, "0000:1C:00.0");
+  EXPECT_EQ(found.total_bytes, 1 << 30);
+  EXPECT_EQ(cuda::attribute(gpu(), 10), 32);
+  EXPECT_THROW(device("cuda:2"), DeviceError);
+  EXPECT_THROW(cuda::attribute(cpu(), 10), DeviceError);
+}
+
+TEST_F(CudaDeviceTest, CopiesGoThereAndBack) {
+  for (const size_t count : {size_t{1}, size_t{1000}, size_t{300'000}, size_t{9'000'001}}) {
+    const std::vector<int32_t> values = numbers(count);
+    const Array there = on_cpu(values).to_device(gpu());
+    EXPECT_EQ(&there.device(), &gpu());
+    EXPECT_EQ(cuda::device_of(there.data()), 0);
+    EXPECT_EQ(values_of(there.to_device(cpu())), values) << count;
+  }
+}
+
+TEST_F(CudaDeviceTest, CopiesBetweenGpusAndKeepsTheOrderOfAxes) {
+  const std::vector<int32_t> values = numbers(12);
+  const Array turned = on_cpu(values).reshape({3, 4}).transpose();
+  const Array there = turned.to_device(gpu(0)).to_device(gpu(1));
+  EXPECT_EQ(&there.device(), &gpu(1));
+  EXPECT_EQ(there.shape(), (Dims{4, 3}));
+  EXPECT_EQ(there.strides(), turned.strides());
+  EXPECT_EQ(values_of(there.to_device(cpu())), values);
+  EXPECT_EQ(there.to_device(gpu(1)).data(), there.data());
+  EXPECT_EQ(Array::empty({0, 3}, Dtype::int8, cpu()).to_device(gpu()).shape(), (Dims{0, 3}));
+}
+
+TEST_F(CudaDeviceTest, AssignsAcrossDevices) {
+  const std::vector<int32_t> values = numbers(100);
+  Array there = Array::empty({100}, Dtype::int32, gpu());
+  there.assign(on_cpu(values));
+  Array back = Array::empty({100}, Dtype::int32, cpu());
+  back.assign(there);
+  EXPECT_EQ(values_of(back), values);
+}
+
+TEST_F(CudaDeviceTest, PinnedSourcesMayChangeAfterTheCopy) {
+  auto* pinned = static_cast<int32_t*>(cuda::allocate_pinned(400));
+  EXPECT_TRUE(cuda::is_pinned(pinned));
+  std::fill_n(pinned, 100, 7);
+  const Array source(std::make_shared<Buffer>(cpu(), pinned, 400, true, nullptr), Dtype::int32, {100}, {4});
+  fake::hold(nullptr);
+  std::thread later([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    fake::let_go(nullptr);
+  });
+  const Array there = source.to_device(gpu());
+  std::fill_n(pinned, 100, 8);
+  later.join();
+  EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(100, 7));
+  cuda::release_pinned(pinned);
+}
+
+TEST_F(CudaDeviceTest, StreamsEventsAndTheirOrder) {
+  cuda::Stream first = cuda::create_stream(gpu(), true), second = cuda::create_stream(gpu(), true);
+  cuda::Event event = cuda::create_event(gpu());
+  fake::hold(static_cast<cuda_backend::CUstream>(first));
+  cuda::record_event(gpu(), event, first);
+  cuda::wait_event(gpu(), second, event);
+  EXPECT_FALSE(cuda::is_event_done(gpu(), event));
+  EXPECT_FALSE(cuda::is_done(gpu(), second));
+  EXPECT_TRUE(cuda::is_done(gpu(), nullptr));
+  fake::let_go(static_cast<cuda_backend::CUstream>(first));
+  cuda::synchronize(gpu(), second);
+  EXPECT_TRUE(cuda::is_event_done(gpu(), event));
+  cuda::Event end = cuda::create_event(gpu());
+  cuda::record_event(gpu(), end, first);
+  EXPECT_GE(cuda::elapsed_milliseconds(gpu(), event, end), 0);
+  cuda::destroy_event(gpu(), event);
+  cuda::destroy_event(gpu(), end);
+  cuda::destroy_stream(gpu(), first);
+  cuda::destroy_stream(gpu(), second);
+}
+
+TEST_F(CudaDeviceTest, MemoryOfOtherStreamsIsNotReusedTooEarly) {
+  cuda::Stream stream = cuda::create_stream(gpu(), true);
+  void* used = nullptr;
+  {
+    const Array array = Array::empty({1000}, Dtype::int32, gpu());
+    used = array.data();
+    fake::hold(static_cast<cuda_backend::CUstream>(stream));
+    cuda::record_use(gpu(), used, stream);
+  }
+  EXPECT_NE(Array::empty({1000}, Dtype::int32, gpu()).data(), used);
+  fake::let_go(static_cast<cuda_backend::CUstream>(stream));
+  std::vector<Array> arrays;
+  bool is_reused = false;
+  for (int k = 0; k < 8; ++k) {
+    arrays.push_back(Array::empty({1000}, Dtype::int32, gpu()));
+    is_reused |= arrays.back().data() == used;
+  }
+  EXPECT_TRUE(is_reused);
+  cuda::destroy_stream(gpu(), stream);
+}
+
+TEST_F(CudaDeviceTest, GraphsReplayWhatWasCaptured) {
+  cuda::Stream stream = cuda::create_stream(gpu(), true);
+  const cuda::Stream before = cuda::set_current_stream(gpu(), stream);
+  Array there = on_cpu(std::vector<int32_t>(64, 1)).to_device(gpu());
+  cuda::begin_capture(gpu(), stream);
+  EXPECT_TRUE(cuda::is_capturing(gpu(), stream));
+  there.fill(0);
+  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  EXPECT_FALSE(cuda::is_capturing(gpu(), stream));
+  EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(64, 1));
+  cuda::launch_graph(gpu(), graph, stream);
+  EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(64, 0));
+  cuda::destroy_graph(gpu(), graph);
+  EXPECT_THROW(cuda::destroy_graph(gpu(), graph), ValueError);
+  cuda::set_current_stream(gpu(), before);
+  there = Array();
+  cuda::destroy_stream(gpu(), stream);
+}
+
+TEST_F(CudaDeviceTest, ErrorsNameTheCallAndTheCode) {
+  const Array array = Array::empty({10}, Dtype::int8, gpu());
+  fake::fail("cuMemcpyAsync", 700);
+  try {
+    array.to_device(cpu());
+    FAIL() << "no error";
+  } catch (const DeviceError& error) {
+    for (const char* part : {"cuMemcpyAsync", "700", "CUDA_ERROR_ILLEGAL_ADDRESS", "cuda:0"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(CudaDeviceTest, OutOfMemoryFreesWhatIsHeldAndThenSaysHowMuch) {
+  const int64_t most = 600 << 20;
+  {
+    Array::empty({most}, Dtype::int8, gpu());
+  }
+  EXPECT_GT(cuda::memory_statistics(gpu()).held_bytes, 0u);
+  const Array larger = Array::empty({700 << 20}, Dtype::int8, gpu());  // fits only without what is held
+  try {
+    Array::empty({most}, Dtype::int8, gpu());
+    FAIL() << "no error";
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_NE(std::string(error.what()).find("cuda:0"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(CudaDeviceTest, FreeingGivesEverythingBack) {
+  {
+    const Array array = Array::empty({1000}, Dtype::int8, gpu());
+  }
+  EXPECT_GT(fake::live_device_bytes(), 0u);
+  cuda::free_all_blocks(gpu());
+  EXPECT_EQ(fake::live_device_bytes(), 0u);
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::live_host_bytes(), 0u);
+}
+
+TEST_F(CudaDeviceTest, WithoutGpusThereIsNone) {
+  fake::set_device_count(0);
+  EXPECT_FALSE(cuda::is_available());
+  EXPECT_THROW(device("cuda:0"), DeviceError);
+  EXPECT_EQ(&default_device(), &cpu());
+}
+
+}  // namespace
+}  // namespace iruka

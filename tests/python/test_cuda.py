@@ -1,0 +1,308 @@
+"""CUDA devices under CuPy's names: what works on a GPU, and what is said where there is none."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import iruka
+from helpers import assert_same, run_python
+from iruka import cuda, errors
+
+needs_gpu = pytest.mark.skipif(not cuda.is_available(), reason="no GPU")
+
+
+@pytest.fixture
+def gpu():
+    device = cuda.Device(0)
+    with device:
+        yield device
+
+
+
+
+SLOW = iruka.ElementwiseKernel(
+    "float32 x, int32 rounds", "float32 y", "y = x; for (int k = 0; k < rounds; ++k) y = y * 0.999f + 0.5f;", "slow"
+)
+ROUNDS = 20_000_000
+
+
+# --- without a GPU ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: iruka.device("cuda:0"),
+        lambda: cuda.Device(0),
+        lambda: cuda.Stream(),
+        lambda: cuda.ExternalStream(1),
+        lambda: cuda.Stream.null.synchronize(),
+        lambda: cuda.get_current_stream(),
+        lambda: cuda.Event(),
+        lambda: cuda.get_device_id(),
+        lambda: cuda.alloc_pinned_memory(10),
+        lambda: cuda.empty_pinned(3),
+        lambda: cuda.runtime.getDeviceCount(),
+        lambda: cuda.runtime.memGetInfo(),
+        lambda: cuda.runtime.driverGetVersion(),
+        lambda: iruka.ones(1).to_device("cuda:0"),
+        lambda: iruka.ones(1).to_device(0),
+        lambda: iruka.asarray([1], device="cuda"),
+    ],
+)
+def test_without_a_gpu_errors_say_what_is_missing(call):
+    assert cuda.unavailable_reason()
+    with pytest.raises(errors.DeviceError) as caught:
+        call()
+    assert cuda.unavailable_reason() in str(caught.value)
+
+
+def test_a_gpu_that_is_hidden():
+    done = run_python(
+        """
+import iruka
+assert not iruka.cuda.is_available() and iruka.default_device().name == "cpu"
+assert iruka.ones(3).sum().item() == 3
+try:
+    iruka.cuda.Device(0)
+except RuntimeError as error:
+    print(error)
+""",
+        CUDA_VISIBLE_DEVICES="",
+        IRUKA_DEVICE="",
+    )
+    assert done.returncode == 0 and "no GPU can be used" in done.stdout, done.stdout + done.stderr
+
+
+def test_names_that_do_not_exist():
+    with pytest.raises(AttributeError, match="'iruka.cuda' has no attribute 'nccl'"):
+        cuda.nccl
+    for name in cuda.__all__:
+        assert getattr(cuda, name).__doc__
+
+
+def test_the_cpu_is_a_device():
+    with iruka.device("cpu") as device:
+        assert iruka.default_device() == device and iruka.ones(3).device == device
+        x = iruka.ones(3)
+        assert x.to_device("cpu") is not None and x.to_device("cpu").data.ptr == x.data.ptr
+        assert x.to_device(device, stream=None).tolist() == [1, 1, 1]
+        device.synchronize()
+    for bad in (1.5, True, [0]):
+        with pytest.raises(TypeError):
+            iruka.Device(bad)
+    with pytest.raises(errors.DeviceError):
+        iruka.Device("tpu")
+    with pytest.raises(errors.DeviceError):
+        iruka.device("cpu").pci_bus_id
+    assert iruka.get_array_module(iruka.device("cpu"), 3) is np
+
+
+def test_devices_are_left_after_an_error():
+    before = iruka.default_device()
+    with pytest.raises(KeyError):
+        with iruka.device("cpu"):
+            raise KeyError
+    assert iruka.default_device() == before
+
+
+def test_benchmark_on_the_cpu():
+    calls = []
+    with iruka.device("cpu"):
+        result = iruka.profiler.benchmark(calls.append, (1,), n_repeat=7, n_warmup=3, name="append")
+    assert len(calls) == 10 and result.cpu_times.shape == (7,) and result.gpu_times.shape == (0, 7)
+    assert (result.cpu_times > 0).all() and str(result).startswith("append              :    CPU: ")
+    few = iruka.profiler.benchmark(lambda: None, n_repeat=10**9, n_warmup=0, max_duration=0.01, devices=())
+    assert 0 < few.cpu_times.size < 10**9
+    with pytest.raises(errors.ValueError, match="n_repeat"):
+        iruka.profiler.benchmark(print, n_repeat=0)
+
+
+def test_importing_touches_no_gpu():
+    done = subprocess.run(
+        [sys.executable, "-c", "import iruka; print(open('/proc/self/maps').read())"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "libcuda" not in done.stdout and "libnvrtc" not in done.stdout
+
+
+# --- with a GPU ------------------------------------------------------------------------------------------------------
+
+
+@needs_gpu
+def test_the_device_tells_of_itself(gpu):
+    assert gpu.id == 0 and gpu.name == "cuda:0" and repr(gpu) == "<CUDA Device 0>"
+    assert int(gpu.compute_capability) >= 50 and gpu.pci_bus_id.count(":") == 2
+    free, total = gpu.mem_info
+    assert 0 < free <= total
+    assert gpu.attributes["WarpSize"] == 32 and gpu.attributes["MultiProcessorCount"] > 0
+    properties = cuda.runtime.getDeviceProperties(0)
+    assert properties["totalGlobalMem"] == total and isinstance(properties["name"], bytes)
+    assert cuda.runtime.getDeviceCount() >= 1 and cuda.runtime.driverGetVersion() >= 12000
+    assert cuda.runtime.runtimeGetVersion() >= 12000
+    with pytest.raises(errors.DeviceError, match="cuda:63"):
+        cuda.Device(63)
+
+
+@needs_gpu
+@pytest.mark.parametrize("size", [0, 1, 1000, (1 << 18) + 1, (1 << 24) + 3])
+def test_copies(gpu, size, rng):
+    x = rng.integers(0, 255, size).astype("uint8")
+    a = iruka.asarray(x)
+    assert a.device == gpu
+    for back in (a.get(), iruka.asnumpy(a), iruka.asnumpy(a.to_device("cpu")), a[::-1].get()[::-1], a.copy().get()):
+        np.testing.assert_array_equal(back, x)
+    out = cuda.empty_pinned(size, "uint8")
+    stream = cuda.Stream(non_blocking=True)
+    assert a.get(stream=stream, out=out, blocking=False) is out
+    stream.synchronize()
+    np.testing.assert_array_equal(out, x)
+    b = iruka.empty(size, "uint8")
+    b.set(out, stream=stream)
+    np.testing.assert_array_equal(b.get(stream=stream), x)
+
+
+@needs_gpu
+def test_layouts_survive_copies(gpu, rng):
+    x = rng.normal(size=(5, 6, 7))
+    for view in (x, x.T, x[::2, ::-1], x[:, 3], np.asfortranarray(x)):
+        a = iruka.asarray(view)
+        np.testing.assert_array_equal(a.get(), view)
+        np.testing.assert_array_equal(a.get(order="F"), view)
+        assert a.get(order="F").flags.f_contiguous and a.get().flags.c_contiguous
+        np.testing.assert_array_equal(a[..., ::2].get(), view[..., ::2])
+    y = np.zeros((5, 6, 7), "float32")
+    assert iruka.asarray(x).get(out=y) is y
+    np.testing.assert_array_equal(y, x.astype("float32"))
+
+
+@needs_gpu
+def test_numpy_operands(gpu, rng):
+    """Array functions take NumPy arrays to the GPU; kernels and NumPy itself do not convert."""
+    x = rng.normal(size=5)
+    a = iruka.asarray(x)
+    assert_same(a + x, x + x)
+    assert_same(np.add(x, a), x + x)
+    assert_same(iruka.concatenate([x, a]), np.concatenate([x, x]))
+    with iruka.device("cpu"):
+        assert (a + x).device == gpu
+    for convert in (np.asarray, np.linalg.norm, memoryview, float):
+        with pytest.raises(TypeError):
+            convert(a)
+    with pytest.raises(TypeError, match=r"nsupported type <class 'numpy.ndarray'>"):
+        iruka.ElementwiseKernel("T x", "T y", "y = x;", "same")(x)
+
+
+@needs_gpu
+def test_devices_do_not_mix(gpu):
+    a, b = iruka.ones(3), iruka.ones(3).to_device("cpu")
+    with pytest.raises(ValueError, match="cuda:0.*cpu|cpu.*cuda:0"):
+        a + b
+    a[:2] = b[:2] * 5
+    assert a.tolist() == [5, 5, 1]
+
+
+@needs_gpu
+def test_streams_order_work_and_events_time_it(gpu):
+    stream = cuda.Stream(non_blocking=True)
+    x = iruka.ones(1, "float32")
+    SLOW(x, np.int32(1))
+    begin, end = cuda.Event(), cuda.Event()
+    with stream:
+        begin.record()
+        y = SLOW(x, np.int32(ROUNDS))
+        end.record()
+        assert not stream.done and not end.done
+        with pytest.raises(errors.DeviceError):
+            cuda.get_elapsed_time(begin, end)
+    other = cuda.Stream(non_blocking=True)
+    other.wait_event(end)
+    assert not other.done
+    end.synchronize()
+    assert cuda.get_elapsed_time(begin, end) > 1
+    other.synchronize()
+    assert end.done and stream.done and other.done
+    assert abs(y.get(stream=stream)[0] - 500) < 1
+
+
+@needs_gpu
+def test_a_graph_replays_kernels(gpu):
+    stream = cuda.Stream(non_blocking=True)
+    add = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x + 1;", "add_one")
+    with stream:
+        x, y = iruka.zeros(1000, "float32"), iruka.empty(1000, "float32")
+        add(x, y)
+        stream.begin_capture()
+        add(x, y)
+        z = add(y)
+        add(z, x)
+        graph = stream.end_capture()
+        for _ in range(5):
+            graph.launch()
+        assert x.get()[0] == 15 and y.get()[0] == 13
+
+
+@needs_gpu
+def test_the_pool_counts(gpu):
+    pool = iruka.get_default_memory_pool()
+    pool.free_all_blocks()
+    before = pool.used_bytes()
+    x = iruka.empty(1 << 22, "uint8")
+    assert pool.used_bytes() - before == 1 << 22 <= pool.total_bytes()
+    del x
+    assert pool.used_bytes() == before and pool.n_free_blocks() > 0
+    pool.free_all_blocks()
+    pool.set_limit(size=1 << 28)
+    try:
+        assert pool.get_limit() == 1 << 28
+        with pytest.raises(errors.OutOfMemoryError, match=str(1 << 29)):
+            iruka.empty(1 << 29, "uint8")
+    finally:
+        pool.set_limit(size=0)
+
+
+@needs_gpu
+def test_ctrl_c_ends_a_wait():
+    done = run_python(
+        """
+import os, signal, threading
+import numpy as np
+import iruka
+k = iruka.ElementwiseKernel("float32 x, int64 n", "float32 y", "y = x; for (long long i = 0; i < n; ++i) y = y * 0.999f + 0.5f;", "long_one")
+x = iruka.ones(1, "float32")
+k(x, np.int64(1))
+k(x, np.int64(1_000_000_000))
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    iruka.cuda.Stream.null.synchronize()
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted", iruka.cuda.Stream.null.done)
+""",
+        IRUKA_DEVICE="cuda",
+    )
+    assert done.stdout == "interrupted False\n", done.stdout + done.stderr
+
+
+@needs_gpu
+def test_benchmark(gpu):
+    x = iruka.ones(1, "float32")
+    result = iruka.profiler.benchmark(lambda: SLOW(x, np.int32(1_000_000)), n_repeat=5, n_warmup=2, name="slow")
+    assert result.gpu_times.shape == (1, 5) and (result.gpu_times > 1e-4).all()
+    assert result.gpu_times.mean() > result.cpu_times.mean() and "GPU-0:" in repr(result)
+
+
+@needs_gpu
+@pytest.mark.skipif(not cuda.is_available() or cuda.runtime.getDeviceCount() < 2, reason="one GPU")
+def test_two_gpus(rng):
+    x = rng.normal(size=(300, 400))
+    with cuda.Device(1):
+        a = iruka.asarray(x)
+        assert a.device.id == 1
+    b = a.to_device(0)
+    np.testing.assert_array_equal((b + 1).get(), x + 1)
+    np.testing.assert_array_equal((a + 1).get(), x + 1)
+    with pytest.raises(ValueError, match="cuda:0.*cuda:1|cuda:1.*cuda:0"):
+        a + b

@@ -1,0 +1,464 @@
+"""CUDA from Python over a driver in software: everything but what kernels compute (they are launched and do nothing).
+
+Runs wherever the C++ tests were built.
+"""
+
+import pathlib
+
+import pytest
+
+import iruka
+from helpers import run_python
+
+LIBRARY = pathlib.Path(iruka.__file__).parents[2] / "tests" / "cpp" / "fake_driver" / "libcuda.so.1"
+pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="the driver in software was not built")
+
+SETUP = f"""
+import ctypes, gc, threading, time
+import numpy as np
+import iruka
+driver = ctypes.CDLL({str(LIBRARY)!r})
+driver.fake_driver_calls.restype = ctypes.c_int64
+driver.fake_driver_live_device_bytes.restype = driver.fake_driver_live_host_bytes.restype = ctypes.c_size_t
+def hold(stream): driver.fake_driver_hold(ctypes.c_void_p(stream.ptr))
+def let_go(stream): driver.fake_driver_let_go(ctypes.c_void_p(stream.ptr))
+def raises(kind, function, *parts):
+    try:
+        function()
+    except kind as error:
+        assert all(part in str(error) for part in parts), str(error)
+        return
+    raise AssertionError(f"no {{kind.__name__}}")
+"""
+
+
+def run(code):
+    code = SETUP + code + "\ngc.collect(); assert driver.fake_driver_misuse_count() == 0"
+    done = run_python(code, IRUKA_DEVICE="cuda", LD_LIBRARY_PATH=str(LIBRARY.parent))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_devices():
+    run("""
+assert iruka.cuda.is_available() and iruka.cuda.unavailable_reason() == ""
+gpu = iruka.cuda.Device(1)
+assert repr(gpu) == "<CUDA Device 1>" and gpu.id == 1 and gpu.name == "cuda:1"
+assert gpu.compute_capability == "90" and gpu.pci_bus_id == "0000:1C:00.0"
+assert gpu.mem_info == (2**30, 2**30) and gpu.attributes["WarpSize"] == 32
+assert iruka.cuda.Device() == iruka.default_device() == iruka.device("cuda") == iruka.cuda.Device(0)
+with gpu:
+    assert iruka.default_device() == gpu and iruka.empty(3).device == gpu and iruka.cuda.get_device_id() == 1
+    with iruka.device("cpu"):
+        assert iruka.empty(3).device.name == "cpu"
+        with gpu, gpu:
+            assert iruka.default_device() == gpu
+        assert iruka.cuda.Device().name == "cpu"
+    assert iruka.default_device() == gpu
+assert iruka.default_device().id == 0
+gpu.use()
+assert iruka.empty(1).device == gpu
+threading_device = []
+thread = threading.Thread(target=lambda: threading_device.append(iruka.default_device().id))
+thread.start(), thread.join()
+assert threading_device == [0]
+runtime = iruka.cuda.runtime
+assert runtime.getDeviceCount() == 2 and runtime.getDevice() == 1 and runtime.driverGetVersion() == 13000
+assert runtime.getDeviceProperties(0)["name"] == b"Device in software"
+assert runtime.getDeviceProperties(0)["multiProcessorCount"] == 132 and runtime.memGetInfo()[1] == 2**30
+runtime.setDevice(0), runtime.deviceSynchronize()
+raises(iruka.errors.DeviceError, lambda: iruka.cuda.Device(2), "cuda:2", "2 GPUs")
+raises(TypeError, lambda: iruka.cuda.Device(1.5))
+raises(AttributeError, lambda: iruka.cuda.nvtx, "nvtx", "Stream")
+""")
+
+
+def test_arrays_go_there_and_back():
+    run("""
+for shape in ((), (5,), (3, 4), (0, 2), (1000, 1000)):
+    for dtype in ("bool", "int16", "float32", "complex128", "float16"):
+        x = np.asarray(np.random.default_rng(0).integers(0, 2, shape)).astype(dtype)
+        a = iruka.asarray(x)
+        assert a.device.id == 0 and a.dtype == x.dtype and a.shape == x.shape
+        for back in (a.get(), iruka.asnumpy(a), a.get(order="A"), a.to_device("cpu").get(), a.to_device(1).get(),
+                     np.array(a.tolist(), dtype).reshape(shape), np.frombuffer(a.tobytes(), dtype).reshape(shape)):
+            assert back.dtype == x.dtype
+            np.testing.assert_array_equal(back, x)
+x = np.arange(12.0).reshape(3, 4)
+a = iruka.asarray(x.T)
+assert a.strides == x.T.strides
+assert a.get().flags.c_contiguous and a.get(order="F").flags.f_contiguous and a.get(order="A").flags.f_contiguous
+assert a.get(order="A").tolist() == x.T.tolist() == a.get(order="F").tolist() == a.tolist()
+out = np.zeros((4, 3), order="F")
+assert a.get(out=out) is out and out.tolist() == x.T.tolist()
+a = iruka.asarray(x.T.copy())
+out = np.zeros((4, 3))
+assert a.get(out=out) is out and out.tolist() == x.T.tolist()
+out = np.zeros((4, 6), "float32")[:, ::2]
+assert iruka.asnumpy(a, out=out) is out and out.tolist() == x.T.tolist()
+a.set(-x.T)
+assert a.get().tolist() == (-x.T).tolist()
+raises(TypeError, lambda: a.get(out=[1]), "numpy.ndarray")
+with iruka.device("cpu"):
+    assert iruka.asarray(x, device="cuda:1").device.id == 1 and iruka.asarray(x).device.name == "cpu"
+    assert iruka.asarray(iruka.asarray(x, device=0)).device.name == "cuda:0"
+raises(ValueError, lambda: iruka.asarray(a, device="cpu", copy=False), "copy=False")
+assert iruka.asarray(3.5).item() == 3.5 and iruka.asarray([1, 2]).tolist() == [1, 2]
+assert repr(iruka.asarray([1, 2])) == "array([1, 2])" and str(iruka.asarray([1, 2])) == "[1 2]"
+assert iruka.zeros_like(iruka.asarray([1], device="cpu")).device.name == "cpu"
+assert iruka.get_array_module(a, x) is iruka and iruka.get_array_module(x) is np
+import pickle
+assert pickle.loads(pickle.dumps(a)).get().tolist() == a.get().tolist() and pickle.loads(pickle.dumps(a)).device.id == 0
+""")
+
+
+def test_nothing_is_converted_unasked():
+    run("""
+a = iruka.empty(3)
+text = "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy array explicitly."
+for convert in (np.asarray, np.array, np.linalg.norm, memoryview, bytes, lambda x: x.__array__()):
+    raises(TypeError, lambda: convert(a), text)
+kernel = iruka.ElementwiseKernel("float64 x", "float64 y", "y = x;", "same")
+raises(TypeError, lambda: kernel(np.ones(3)), "nsupported type <class 'numpy.ndarray'>")
+x = np.ones(3)
+raises(TypeError, lambda: np.add(a, 1, out=x), "numpy.ndarray", "cuda:0")
+raises(AttributeError, lambda: iruka.empty(3).to_device("cpu").__cuda_array_interface__, "to_device")
+""")
+
+
+def test_streams_and_events():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+null = iruka.cuda.Stream.null
+assert iruka.cuda.get_current_stream() is null and null.ptr == 0 and s.ptr > 2 and s.device_id == 0
+with s:
+    assert iruka.cuda.get_current_stream() is s
+    with iruka.cuda.Stream.ptds, s:
+        assert iruka.cuda.get_current_stream() is s
+    assert iruka.cuda.get_current_stream() is s
+assert iruka.cuda.get_current_stream() is null
+assert iruka.cuda.ExternalStream(s.ptr) == s and s != null and s.__cuda_stream__() == (0, s.ptr)
+event = iruka.cuda.Event()
+hold(s)
+event.record(s)
+assert not event.done and not s.done and null.done
+raises(iruka.errors.DeviceError, lambda: iruka.cuda.get_elapsed_time(event, event))
+other = iruka.cuda.Stream(non_blocking=True)
+other.wait_event(event)
+assert not other.done
+start = time.perf_counter()
+threading.Timer(0.05, lambda: let_go(s)).start()
+other.synchronize(), event.synchronize()
+assert event.done and other.done and time.perf_counter() - start > 0.03
+assert iruka.cuda.get_elapsed_time(event, s.record()) >= 0
+x = np.arange(5)
+a = iruka.asarray(x)
+assert a.get(stream=s).tolist() == x.tolist()
+a.set(x + 1, stream=s)
+assert a.get(s).tolist() == (x + 1).tolist()
+before = driver.fake_driver_calls(b"cuStreamDestroy")
+handle = other.use().ptr
+del other
+gc.collect()
+assert iruka.cuda.get_current_stream().ptr == handle
+null.use()
+gc.collect()
+assert driver.fake_driver_calls(b"cuStreamDestroy") == before + 1
+raises(NotImplementedError, lambda: s.launch_host_func(print, 0))
+raises(ValueError, lambda: iruka.cuda.Stream(null=True, ptds=True))
+""")
+
+
+def test_waits_end_at_ctrl_c():
+    run("""
+import os, signal
+s = iruka.cuda.Stream(non_blocking=True)
+event = iruka.cuda.Event()
+a = iruka.empty(3)
+hold(s), event.record(s)
+for wait in (s.synchronize, event.synchronize, lambda: a.get(stream=s), lambda: s.use() and iruka.cuda.Device(0).synchronize()):
+    s.record(event)
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    raises(KeyboardInterrupt, wait)
+    timer.join()
+let_go(s)
+s.synchronize()
+iruka.cuda.Stream.null.use()
+""")
+
+
+def test_other_threads_run_during_waits():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+hold(s), s.record()
+count = 0
+def work():
+    global count
+    while count < 1000:
+        count += 1
+    let_go(s)
+thread = threading.Thread(target=work)
+thread.start()
+s.synchronize()
+thread.join()
+assert count == 1000
+""")
+
+
+def test_graphs():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+x = iruka.asarray(np.ones(8, "int32"))
+with s:
+    s.begin_capture()
+    assert s.is_capturing()
+    x.fill(0)
+    graph = s.end_capture()
+    assert not s.is_capturing() and x.get().tolist() == [1] * 8
+    graph.upload()
+    graph.launch()
+    assert x.get().tolist() == [0] * 8
+    x.set(np.ones(8, "int32"))
+graph.launch(s)
+assert x.get(stream=s).tolist() == [0] * 8
+before = driver.fake_driver_calls(b"cuGraphExecDestroy")
+del graph
+gc.collect()
+assert driver.fake_driver_calls(b"cuGraphExecDestroy") == before + 1
+raises(iruka.errors.DeviceError, iruka.cuda.Stream.null.begin_capture, "cuStreamBeginCapture")
+raises(ValueError, lambda: s.begin_capture(mode=7), "7")
+raises(TypeError, iruka.cuda.Graph)
+""")
+
+
+def test_pools():
+    run("""
+pool = iruka.get_default_memory_pool()
+a = iruka.empty(1 << 20, "uint8")
+assert pool.used_bytes() == 1 << 20 and pool.total_bytes() >= pool.used_bytes()
+del a
+assert pool.used_bytes() == 0 and pool.n_free_blocks() > 0 and pool.free_bytes() > 0
+s = iruka.cuda.Stream()
+with s:
+    iruka.empty(4 << 20, "uint8")
+held = pool.free_bytes()
+pool.free_all_blocks(stream=s)
+assert 0 < pool.free_bytes() < held
+pool.free_all_blocks()
+assert pool.free_bytes() == 0 and driver.fake_driver_live_device_bytes() == 0
+pool.set_limit(fraction=0.5)
+assert pool.get_limit() == 2**29
+raises(MemoryError, lambda: iruka.empty(3 << 28, "uint8"), str(3 << 28))
+pool.set_limit(size=0)
+with iruka.device(1):
+    iruka.empty(10)
+    assert pool.free_bytes() > 0
+assert pool.free_bytes() == 0
+with iruka.device("cpu"):
+    raises(iruka.errors.DeviceError, pool.n_free_blocks, "CPU")
+pinned = iruka.get_default_pinned_memory_pool()
+x = iruka.cuda.zeros_pinned((3, 4), "float32", order="F")
+assert x.flags.f_contiguous and x.sum() == 0 and pinned.n_free_blocks() >= 0
+memory = iruka.cuda.alloc_pinned_memory(64)
+assert memory.size() == 64 and np.frombuffer(memory, "float32").size == 16
+np.frombuffer(memory, "uint8")[:] = 1
+assert iruka.cuda.empty_like_pinned(x).flags.f_contiguous and iruka.cuda.empty_pinned(0).size == 0
+assert driver.fake_driver_live_host_bytes() > 0
+del x, memory
+gc.collect()
+pinned.free_all_blocks()
+assert driver.fake_driver_live_host_bytes() == 0
+""")
+
+
+def test_copies_of_pinned_memory():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+x = iruka.cuda.empty_pinned(100000, "int32")
+x[...] = 5
+a = iruka.empty(100000, "int32")
+hold(s)
+a.set(x, stream=s)                          # under way
+out = iruka.cuda.zeros_pinned(100000, "int32")
+assert a.get(stream=s, out=out, blocking=False) is out and out.sum() == 0
+address = x.ctypes.data
+del x
+gc.collect()
+y = iruka.cuda.empty_pinned(100000, "int32")  # not the block that the copy still reads
+assert y.ctypes.data != address
+y[...] = 6
+let_go(s)
+s.synchronize()
+assert (out == 5).all()
+y2 = iruka.asarray(y)
+y[...] = 7
+assert (y2.get() == 6).all()
+""")
+
+
+FOREIGN = """
+class Foreign:  # shows a GPU array by one protocol
+    def __init__(self, array, **changes):
+        self.keep = array
+        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, **changes}
+"""
+
+
+def test_cuda_array_interface():
+    run(
+        FOREIGN
+        + """
+x = np.arange(24, dtype="complex64").reshape(4, 6)
+a = iruka.asarray(x)
+interface = a.__cuda_array_interface__
+assert interface == {"shape": (4, 6), "typestr": "<c8", "data": (a.data.ptr, False), "strides": None, "version": 3,
+                     "stream": 1}, interface
+assert a.T.__cuda_array_interface__["strides"] == (8, 48)
+s = iruka.cuda.Stream()
+with s:
+    assert a.__cuda_array_interface__["stream"] == s.ptr
+with iruka.cuda.Stream.ptds:
+    assert a.__cuda_array_interface__["stream"] == 2
+assert a[:0].__cuda_array_interface__["data"][0] == 0
+assert iruka.broadcast_to(a, (2, 4, 6)).__cuda_array_interface__["data"][1] is True
+for view in (a, a.T, a[::2, ::-1], a[:0], a[1:2, 3]):
+    b = iruka.asarray(Foreign(view))
+    assert b.shape == view.shape and b.dtype == view.dtype
+    if view.size:
+        assert b.data.ptr == view.data.ptr and not b.flags.owndata
+        assert b.strides == view.strides or view.flags.c_contiguous
+frozen = iruka.asarray(Foreign(a, data=(a.data.ptr, True)))
+assert not frozen.flags.writeable
+raises(ValueError, lambda: frozen.fill(1), "read-only")
+half = iruka.asarray(np.ones(3, "uint16")).view("bfloat16")
+foreign = Foreign(half)
+raises(TypeError, lambda: iruka.asarray(foreign), "void")
+foreign.dtype = half.dtype
+assert iruka.asarray(foreign).dtype == half.dtype
+raises(NotImplementedError, lambda: iruka.asarray(Foreign(a, mask=a)), "mask")
+raises(TypeError, lambda: iruka.asarray(Foreign(a, typestr=">c8")), "byte order")
+raises(ValueError, lambda: iruka.asarray(Foreign(a, stream=0)), "ambiguous")
+raises(ValueError, lambda: iruka.asarray(Foreign(a, strides=(8,))), "strides")
+raises(ValueError, lambda: iruka.asarray(Foreign(a, data=(a.data.ptr + 1, False))), "aligned")
+raises(ValueError, lambda: iruka.asarray(Foreign(a, data=(x.ctypes.data, False))), "not on a GPU")
+# What is imported waits for the producer's stream, and keeps the producer.
+t = iruka.cuda.Stream(non_blocking=True)
+hold(t), t.record()
+b = iruka.asarray(Foreign(a, stream=t.ptr))
+assert not iruka.cuda.Stream.null.done
+let_go(t)
+iruka.cuda.Stream.null.synchronize()
+import weakref
+owner = Foreign(a)
+alive = weakref.ref(owner)
+b = iruka.asarray(owner)[1:]
+del owner
+gc.collect()
+assert alive() is not None
+del b
+gc.collect()
+assert alive() is None
+with iruka.device(1):
+    assert iruka.asarray(Foreign(a)).device.id == 0
+"""
+    )
+
+
+def test_dlpack():
+    run("""
+x = np.arange(24.0).reshape(4, 6)
+a = iruka.asarray(x)
+assert a.__dlpack_device__() == (2, 0) and a.to_device(1).__dlpack_device__() == (2, 1)
+for view in (a, a.T, a[::2, ::-1], a[:0], a.view("int64"), iruka.asarray(np.ones(3, "uint16")).view("bfloat16")):
+    for b in (iruka.from_dlpack(view), iruka.from_dlpack(view.__dlpack__()), iruka.from_dlpack(view.__dlpack__(max_version=(1, 0)))):
+        assert b.data.ptr == view.data.ptr and b.strides == view.strides and b.dtype == view.dtype and b.device.id == 0
+frozen = iruka.broadcast_to(a, (2, 4, 6))
+assert not iruka.from_dlpack(frozen).flags.writeable
+raises(BufferError, frozen.__dlpack__, "read-only")
+copied = iruka.from_dlpack(a, copy=True)
+assert copied.data.ptr != a.data.ptr and copied.get().tolist() == x.tolist()
+assert iruka.from_dlpack(a, device="cpu").device.name == "cpu" and iruka.from_dlpack(a, device=1).device.id == 1
+raises(ValueError, lambda: iruka.from_dlpack(a, device="cpu", copy=False), "copy=False")
+raises(BufferError, lambda: a.__dlpack__(dl_device=(1, 0), copy=False), "copy=False")
+raises(BufferError, lambda: a.__dlpack__(dl_device=(2, 1)), "GPU")
+host = np.from_dlpack(a, device="cpu")
+assert host.tolist() == x.tolist()
+for bad in (0, -2):
+    raises(ValueError, lambda: a.__dlpack__(stream=bad), "stream")
+raises(TypeError, lambda: a.__dlpack__(stream="x"))
+s = iruka.cuda.Stream(non_blocking=True)
+t = iruka.cuda.Stream(non_blocking=True)
+hold(s), s.record()
+with s:
+    a.__dlpack__(stream=-1)
+    assert t.done
+    capsule = a.__dlpack__(stream=t.ptr, max_version=(1, 0))
+    assert not t.done  # the consumer waits for what made the array
+let_go(s)
+t.synchronize()
+# Memory that the consumer's stream may still use is not handed out again.
+b = iruka.empty(1000, "uint8")
+address = b.data.ptr
+capsule = b.__dlpack__(stream=t.ptr)
+hold(t), t.record()
+del b, capsule
+gc.collect()
+assert all(iruka.empty(1000, "uint8").data.ptr != address for _ in range(3))
+let_go(t)
+# A producer that lies on another stream is asked for ours.
+class Producer:
+    def __init__(self, array): self.array, self.streams = array, []
+    def __dlpack_device__(self): return self.array.__dlpack_device__()
+    def __dlpack__(self, *, stream=None, max_version=None):
+        self.streams.append(stream)
+        return self.array.__dlpack__(stream=stream, max_version=max_version)
+producer = Producer(a)
+with t:
+    assert iruka.asarray(producer).data.ptr == a.data.ptr
+assert iruka.from_dlpack(producer).device.id == 0 and producer.streams == [t.ptr, 1]
+class Old(Producer):
+    def __dlpack__(self, stream=None): return self.array.__dlpack__(stream=stream)
+assert iruka.asarray(Old(a)).data.ptr == a.data.ptr
+""")
+
+
+def test_foreign_memory_is_given_back_after_its_last_use():
+    run(
+        FOREIGN
+        + """
+a = iruka.asarray(np.zeros(1000, "int32"))
+s = iruka.cuda.Stream(non_blocking=True)
+b = iruka.asarray(Foreign(a))
+hold(s)
+with s:
+    b.fill(0)
+    start = time.perf_counter()
+    threading.Timer(0.05, lambda: let_go(s)).start()
+    del b
+    gc.collect()
+    assert s.done and time.perf_counter() - start > 0.03
+"""
+    )
+
+
+def test_pictures_and_benchmark():
+    out = run("""
+picture = np.arange(60, dtype="uint8").reshape(4, 5, 3)
+a = iruka.image.imdecode(iruka.image.imencode("png", iruka.asarray(picture)))
+assert a.device.id == 0 and a.get().tolist() == picture.tolist()
+result = iruka.profiler.benchmark(lambda: a.get(), n_repeat=5, n_warmup=1, name="copy")
+assert result.cpu_times.shape == (5,) and result.gpu_times.shape == (1, 5) and (result.gpu_times >= 0).all()
+print(result)
+""")
+    assert out.startswith("copy                :    CPU: ") and "GPU-0:" in out and "+/-" in out
+
+
+def test_errors():
+    run("""
+driver.fake_driver_fail(b"cuMemcpyAsync", 700, 1)
+raises(iruka.errors.DeviceError, lambda: iruka.empty(3).get(), "cuMemcpyAsync", "CUDA_ERROR_ILLEGAL_ADDRESS")
+driver.fake_driver_set_device_bytes(ctypes.c_size_t(1 << 24))
+raises(iruka.errors.OutOfMemoryError, lambda: iruka.empty(1 << 25, "uint8"))
+""")
