@@ -48,6 +48,10 @@ function(iruka_use_llvm target)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS
                              __STDC_LIMIT_MACROS)
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+  if(IRUKA_SANITIZE MATCHES address)
+    target_compile_options(${target} PRIVATE
+      "SHELL:-include ${PROJECT_SOURCE_DIR}/src/backend/cpu/compiler/uninstrumented_llvm.h")
+  endif()
 endfunction()
 
 function(iruka_link_llvm target)

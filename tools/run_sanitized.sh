@@ -6,8 +6,7 @@ build=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export IRUKA_CACHE_DIR=$scratch/cache
-# LLVM as it is installed knows nothing of the poison that its headers put into memory.
-export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1:allow_user_poisoning=0
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=second_deadlock_stack=1:die_after_fork=0  # tests fork and go on with threads in the child
 ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --no-tests=error --timeout 1200 >"$build/ctest.log" 2>&1

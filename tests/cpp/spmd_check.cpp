@@ -39,6 +39,8 @@ std::string failure_in_child(const GeneratedKernel& kernel) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM) return "ended by signal " + std::to_string(WTERMSIG(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    return "ended with exit code " + std::to_string(WEXITSTATUS(status));
   return text;
 }
 

@@ -100,7 +100,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
   tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !is_widened;
   // A body is one hot loop: helpers are worth inlining until code grows beyond reason.
   tuning.InlinerThreshold = 2000;
-  llvm::PassBuilder builder(&machine, tuning);
+  // Passes would read profiles; there are none, so they get no file system instead of one that all threads share.
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, nullptr, /*FS=*/nullptr);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

@@ -59,7 +59,10 @@ class Vectoriser {
  public:
   Vectoriser(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
              const Request& request, LaneReport* report)
-      : module_(module), request_(request), report_(report), builder_(&machine) {
+      : module_(module),
+        request_(request),
+        report_(report),
+        builder_(&machine, {}, std::nullopt, nullptr, /*FS=*/nullptr) {  // as in pipeline.cpp, no file is read
     functions_.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
     builder_.registerModuleAnalyses(modules_);
     builder_.registerCGSCCAnalyses(components_);
