@@ -229,7 +229,9 @@ def patch_match():
     for module, label in ((ik, "Iruka"), (cupy, "CuPy")):
         if not module:
             continue
-        kernel = module.ElementwiseKernel(parameters, "raw uint16 nnf", texts[1], "patch_match", preamble=texts[0])
+        # CuPy hands a body constant arrays, by a type that the text does not name.
+        preamble = texts[0] if module is ik else texts[0].replace("CArray<float, 3> &", "const CArray<float, 3, true, true> &")
+        kernel = module.ElementwiseKernel(parameters, "raw uint16 nnf", texts[1], "patch_match", preamble=preamble)
         x, y, field = module.asarray(a), module.asarray(b), module.zeros((height, width, 2), "uint16")
         sync = module.cuda.Device().synchronize
 

@@ -31,21 +31,25 @@ build() {
   python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)'
 }
 
+# Files side by side: most of the time is compiling.
 run_tests() {
-  local failed=0 test
-  for test in work/tests/*; do
-    timeout 120 "$test" --gtest_brief=1 >"work/$(basename "$test").log" 2>&1 || {
-      failed=1
-      echo "FAILED $(basename "$test")"
-      grep -E "FAILED  \]|Failure" -A6 "work/$(basename "$test").log" | head -${LINES_OF_FAILURE:-20}
-    }
-    tail -n 3 "work/$(basename "$test").log" | grep -E "PASSED|SKIPPED|FAILED" | tail -1
+  local status=0
+  rm -rf "$out/tests"
+  mkdir -p "$out/tests"
+  export out
+  ls work/tests/* | xargs -P 4 -I{} sh -c \
+    'timeout 240 {} --gtest_brief=1 >"$out/tests/cpp_$(basename {}).txt" 2>&1 || touch "$out/tests/cpp_$(basename {}).failed"'
+  (cd src && ls tests/python/test_*.py | grep -vE "test_(source_layout|stubs)" | xargs -P 8 -I{} sh -c \
+    'timeout 400 python3 -m pytest -q -p no:cacheprovider --tb=short {} >"$out/tests/$(basename {} .py).txt" 2>&1 || { [ $? -eq 5 ] || touch "$out/tests/$(basename {} .py).failed"; }')
+  for file in "$out"/tests/*.failed; do
+    [ -e "$file" ] || continue
+    status=1
+    echo "FAILED $(basename "$file" .failed)"
+    grep -E "^(FAILED|ERROR) |\[  FAILED  \]|^E  " "${file%.failed}.txt" | sort | uniq -c | sort -rn | head -n "${FAILURE_LINES:-12}"
+    tail -n 1 "${file%.failed}.txt"
   done
-  cp work/*.log "$out/" 2>/dev/null
-  (cd src && timeout ${PYTEST_SECONDS:-300} python3 -m pytest tests/python -q -x --maxfail=${MAXFAIL:-60} -p no:cacheprovider ${PYTEST_ARGS:-}) \
-    >"$out/pytest.txt" 2>&1 || failed=1
-  tail -n ${PYTEST_LINES:-80} "$out/pytest.txt"
-  return $failed
+  for file in "$out"/tests/*.txt; do echo "$(basename "$file" .txt): $(grep -vE '^$' "$file" | tail -n 1)"; done
+  return $status
 }
 
 run_benchmarks() {

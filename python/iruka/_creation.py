@@ -86,6 +86,10 @@ def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False,
     Raises TypeError for a dtype that arrays cannot have.
     """
     _check_order("array", order)
+    if isinstance(object, (list, tuple)) and any(isinstance(item, ndarray) for item in object):
+        from ._manipulation import stack
+
+        object = stack([asarray(item) for item in object])
     result = asarray(object, dtype)
     if copy and (isinstance(object, ndarray) and result._address == object._address or not result._layout[3]):
         result = result.copy()

@@ -9,6 +9,13 @@
 namespace iruka {
 namespace {
 
+/// NumPy rounds after each operation.
+KernelOptions rounding_each_time() {
+  KernelOptions options;
+  options.options = {"--fmad=false"};
+  return options;
+}
+
 /// start + i * step, in the dtype's computing type and rounded after each operation, as NumPy does.
 const ElementwiseKernel& count_kernel(Dtype dtype) {
   static std::mutex making;
@@ -23,7 +30,7 @@ const ElementwiseKernel& count_kernel(Dtype dtype) {
         "using Computing = " + type + ";\nconst Computing first = " + ops::cast_text(dtype, computing, "start") +
             ";\nconst Computing way = Computing(Computing(i) * " + ops::cast_text(dtype, computing, "step") +
             ");\nconst Computing sum = Computing(first + way);\ny = " + ops::cast_text(computing, dtype, "sum") + ";",
-        "arange");
+        "arange", rounding_each_time());
   }
   return *kernel;
 }
@@ -70,7 +77,7 @@ const ElementwiseKernel& linspace_kernel() {
       "float64 start, float64 stop, float64 delta, float64 step, int64 parts, bool endpoint", "float64 y",
       "const double way = step != 0 ? double(i) * step : double(i) / double(parts) * delta;\n"
       "y = endpoint && i > 0 && i == parts ? stop : start + way;",
-      "linspace");
+      "linspace", rounding_each_time());
   return kernel;
 }
 

@@ -237,16 +237,16 @@ std::vector<Wide> integer_values(Dtype dtype) {
 }
 
 Array integers(const std::vector<Wide>& values, Dtype dtype) {
-  Array result = Array::empty({static_cast<int64_t>(values.size())}, dtype);
+  Array result = Array::empty({static_cast<int64_t>(values.size())}, dtype, cpu());
   for (size_t k = 0; k < values.size(); ++k)
     Scalar(static_cast<uint64_t>(values[k]))
         .store(dtype, static_cast<char*>(result.data()) + static_cast<int64_t>(k) * itemsize(dtype));
-  return result;
+  return result.to_device(default_device());
 }
 
 std::vector<Wide> integers_of(const Array& array) {
   std::vector<Wide> values;
-  const Array dense = array.contiguous();
+  const Array dense = array.contiguous().to_device(cpu());
   for (int64_t k = 0; k < array.size(); ++k) {
     const Scalar value = Scalar::load(array.dtype(), static_cast<const char*>(dense.data()) + k * array.itemsize());
     values.push_back(kind(array.dtype()) == Kind::signed_integer ? Wide(value.as_int64()) : Wide(value.as_uint64()));

@@ -106,8 +106,7 @@ TEST(ReductionBool, AnyByteButZeroIsTrueOnce) {
     std::vector<int64_t> truths;
     for (uint8_t byte : bytes) truths.push_back(byte != 0);
     const Array ones = Array::from(std::span<const int64_t>(truths), shape);
-    const Array x = Array::empty(shape, Dtype::bool_);
-    std::copy(bytes.begin(), bytes.end(), static_cast<uint8_t*>(x.data()));
+    const Array x = Array::from(std::span<const uint8_t>(bytes), shape).view(Dtype::bool_);
     EXPECT_EQ(sum(x).item<int64_t>(), size / 4 * 3);
     EXPECT_EQ(mean(x).item<double>(), 0.75);
     EXPECT_EQ(argmax(x).item<int64_t>(), 1);
