@@ -43,7 +43,8 @@ def ulps(a, b):
     def ordered(x):
         bits = x.view(integer).astype(np.int64)
         return np.where(bits < 0, np.iinfo(integer).min - bits, bits)
-    distance = np.abs(ordered(a).astype(np.float64) - ordered(b).astype(np.float64))
+    a, b = ordered(a), ordered(b)
+    distance = np.maximum(a, b).view(np.uint64) - np.minimum(a, b).view(np.uint64)
     return float(np.max(np.where(both, 0, distance), initial=0))
 
 

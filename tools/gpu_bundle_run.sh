@@ -10,7 +10,7 @@ export IRUKA_DEVICE=${IRUKA_DEVICE:-cuda} IRUKA_CACHE_DIR=$PWD/work/cache LD_LIB
 export PYTHONPATH=$PWD/work/site
 
 build() {
-  [ -f work/site/iruka/_core*.so ] && return
+  rm -rf work
   mkdir -p work/lib work/objects work/site work/tests
   for file in lib/*.xz; do
     name=$(basename "$file" .xz)

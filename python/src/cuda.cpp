@@ -253,8 +253,15 @@ void finish_foreign_use(Device& device) noexcept {
 }
 
 nb::object download(const Array& array, bool fortran) {
-  nb::object result =
-      numpy_attribute("empty")(from_dims(array.shape()), dtype_object(array.dtype()), fortran ? "F" : "C");
+  // Memory that the system has to clear first would take several times as long as the copy.
+  constexpr int64_t kLarge = 1 << 20;
+  nb::object result;
+  if (array.nbytes() >= kLarge) {
+    const Array host = Array::empty((fortran ? array.transpose() : array).shape(), array.dtype(), cpu());
+    result = numpy_view(to_python(fortran ? host.transpose() : host));
+  } else {
+    result = numpy_attribute("empty")(from_dims(array.shape()), dtype_object(array.dtype()), fortran ? "F" : "C");
+  }
   copy_host(array, result, /*to_host=*/true, nb::none(), /*blocking=*/true);
   return result;
 }

@@ -56,7 +56,7 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
   if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() + text.preamble.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
-  return text.preamble.empty() && !jit::has_calls(text.operation) ? jit::BodyWeight::light : jit::BodyWeight::medium;
+  return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium : jit::BodyWeight::light;
 }
 
 std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params, std::string operation,

@@ -491,8 +491,7 @@ CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
   push(*stream, std::move(work));
   return kSuccess;
 }
-CUresult fake_cuPointerGetAttribute(void* value, int attribute, CUdeviceptr pointer) {
-  BEGIN("cuPointerGetAttribute");
+CUresult pointer_attribute(void* value, int attribute, CUdeviceptr pointer) {
   const auto* found = find_allocation(as_bytes(pointer));
   if (!found) return kInvalidValue;
   const int device = found->second.device;
@@ -503,6 +502,12 @@ CUresult fake_cuPointerGetAttribute(void* value, int attribute, CUdeviceptr poin
   } else {
     return kInvalidValue;
   }
+  return kSuccess;
+}
+CUresult fake_cuPointerGetAttributes(unsigned count, int* attributes, void** values, CUdeviceptr pointer) {
+  BEGIN("cuPointerGetAttributes");
+  for (unsigned k = 0; k < count; ++k)
+    if (pointer_attribute(values[k], attributes[k], pointer) != kSuccess) *static_cast<unsigned*>(values[k]) = 0;
   return kSuccess;
 }
 

@@ -194,20 +194,13 @@ size_t pinned_free_blocks() { return pinned_pool().free_blocks(); }
 void free_pinned_blocks() { pinned_pool().free_all_blocks(); }
 
 bool is_pinned(const void* memory) {
-  unsigned type = 0;
-  if (!driver_problem().empty() || cuda_device_count() == 0) return false;
-  return driver().cuPointerGetAttribute(&type, kMemoryType, reinterpret_cast<CUdeviceptr>(memory)) == kSuccess &&
-         type == kHostMemory;
+  return driver_problem().empty() && cuda_device_count() > 0 && place_of(memory).type == kHostMemory;
 }
 
 int device_of(const void* memory) {
   if (!driver_problem().empty()) return -1;
-  unsigned type = 0;
-  int index = -1;
-  const auto address = reinterpret_cast<CUdeviceptr>(memory);
-  if (driver().cuPointerGetAttribute(&type, kMemoryType, address) != kSuccess || type != kDeviceMemory) return -1;
-  check(driver().cuPointerGetAttribute(&index, kDeviceOrdinal, address), "cuPointerGetAttribute");
-  return index;
+  const MemoryPlace place = place_of(memory);
+  return place.type == kDeviceMemory ? place.device : -1;
 }
 
 }  // namespace iruka::cuda

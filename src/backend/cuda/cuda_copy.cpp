@@ -12,18 +12,10 @@ namespace {
 /// Below this, the driver's own staging is as fast.
 constexpr size_t kStaged = size_t{4} << 20;
 /// Large enough that waking the cores which fill a piece costs little beside it.
-constexpr size_t kPiece = size_t{16} << 20;
-constexpr size_t kPieces = 3;
+constexpr size_t kPiece = size_t{8} << 20;
+constexpr size_t kPieces = 4;
 
 CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
-
-enum class Place : uint8_t { pageable, pinned, device };
-
-Place place_of(const void* memory) {
-  unsigned type = 0;
-  if (driver().cuPointerGetAttribute(&type, kMemoryType, address(memory)) != kSuccess) return Place::pageable;
-  return type == kDeviceMemory ? Place::device : type == kHostMemory ? Place::pinned : Place::pageable;
-}
 
 /// Page-locked memory of all devices' staging and of users.
 class PinnedMemory final : public BlockSource {
@@ -144,17 +136,17 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle giv
   if (bytes == 0) return;
   activate();
   const CUstream stream = stream_or_current(given);
-  const Place target = place_of(to), source = place_of(from);
-  if (target == Place::pageable && source != Place::device) {
+  const unsigned target = place_of(to).type, source = place_of(from).type;
+  if (target != kDeviceMemory && source != kDeviceMemory) {
     std::memcpy(to, from, bytes);
     return;
   }
-  if (source == Place::pageable && bytes >= kStaged)
+  if (source == kPageable && bytes >= kStaged)
     return upload(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream);
-  if (target == Place::pageable && bytes >= kStaged)
+  if (target == kPageable && bytes >= kStaged)
     return download(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream);
   cuda_backend::check(driver().cuMemcpyAsync(address(to), address(from), bytes, stream), "cuMemcpyAsync", name_);
-  if (target == Place::pageable) cuda_backend::check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize", name_);
+  if (target == kPageable) cuda_backend::check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize", name_);
 }
 
 void CudaDevice::fill(void* to, int value, size_t bytes, StreamHandle stream) {

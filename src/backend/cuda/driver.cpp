@@ -76,6 +76,14 @@ std::string describe(CUresult error) {
   return std::string(name ? name : "CUDA_ERROR") + " (" + std::to_string(error) + "): " + (text ? text : "unknown error");
 }
 
+MemoryPlace place_of(const void* memory) {
+  MemoryPlace place{};
+  int attributes[] = {kMemoryType, kDeviceOrdinal};
+  void* values[] = {&place.type, &place.device};
+  driver().cuPointerGetAttributes(2, attributes, values, reinterpret_cast<CUdeviceptr>(memory));
+  return place;
+}
+
 void check(CUresult result, const char* call, const std::string& subject) {
   if (result == kSuccess) return;
   const std::string message = std::string("cuda: ") + call + " failed with " + describe(result) +

@@ -46,7 +46,7 @@ enum DeviceAttribute : int {
 };
 /// CUpointer_attribute
 enum PointerAttribute : int { kMemoryType = 2, kDeviceOrdinal = 9 };
-enum MemoryType : unsigned { kHostMemory = 1, kDeviceMemory = 2 };
+enum MemoryType : unsigned { kPageable = 0, kHostMemory = 1, kDeviceMemory = 2 };
 /// CUevent_flags, CUstream_flags, CUstreamCaptureMode
 enum : unsigned { kEventDefault = 0, kEventBlocking = 1, kEventNoTiming = 2, kStreamNonBlocking = 1 };
 enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
@@ -78,7 +78,8 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureInvalidate
   F(cuMemcpyPeerAsync, "cuMemcpyPeerAsync",                                                                       \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)) \
   F(cuMemsetD8Async, "cuMemsetD8Async", (CUdeviceptr to, unsigned char value, size_t count, CUstream stream))     \
-  F(cuPointerGetAttribute, "cuPointerGetAttribute", (void* value, int attribute, CUdeviceptr pointer))            \
+  F(cuPointerGetAttributes, "cuPointerGetAttributes",                                                             \
+    (unsigned count, int* attributes, void** values, CUdeviceptr pointer))                                        \
   F(cuStreamCreateWithPriority, "cuStreamCreateWithPriority", (CUstream * stream, unsigned flags, int priority))  \
   F(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                     \
   F(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                \
@@ -133,5 +134,12 @@ void replace_driver(const Driver* other);
 std::string describe(CUresult error);
 /// Raises what `result` calls for: nothing, OutOfMemoryError, or DeviceError that names the call and what it was for.
 void check(CUresult result, const char* call, const std::string& subject = {});
+
+/// What the driver knows of an address: type 0 where nothing, which is how pageable memory looks.
+struct MemoryPlace {
+  unsigned type;  ///< MemoryType
+  int device;
+};
+MemoryPlace place_of(const void* memory);
 
 }  // namespace iruka::cuda_backend

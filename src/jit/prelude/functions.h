@@ -62,7 +62,6 @@ IRUKA_PROMOTE_1(trunc)
 IRUKA_PROMOTE_1(round)
 IRUKA_PROMOTE_1(rint)
 IRUKA_PROMOTE_1(nearbyint)
-IRUKA_PROMOTE_2(pow)
 IRUKA_PROMOTE_2(atan2)
 IRUKA_PROMOTE_2(hypot)
 IRUKA_PROMOTE_2(rhypot)
@@ -80,6 +79,13 @@ IRUKA_PROMOTE_TEST(signbit)
 #undef IRUKA_PROMOTE_2
 #undef IRUKA_PROMOTE_TEST
 
+template <class A, class B>
+  requires iruka::is_promoted<A, B>
+IRUKA_INLINE iruka::Result<iruka::Sum<A, B>> pow(A x, B y) {
+  using Compute = iruka::Compute<iruka::Sum<A, B>>;
+  if (iruka::is_square(y)) return (Compute)x * (Compute)x;
+  return pow((Compute)x, (Compute)y);
+}
 template <class A, class B, class C>
   requires iruka::is_promoted<A, B, C>
 IRUKA_INLINE iruka::Result<iruka::Sum<iruka::Sum<A, B>, C>> fma(A x, B y, C z) {

@@ -56,6 +56,13 @@ IRUKA_INLINE uint16_t float_to_half(float x) { return __builtin_bit_cast(uint16_
 }  // namespace iruka
 
 #include "constants.h"
+namespace iruka {
+
+/// Whether a power is to be a product; the compiler finds that out by itself.
+template <class B> IRUKA_INLINE constexpr bool is_square(B) { return false; }
+
+}  // namespace iruka
+
 #include "types.h"
 #include "cpu_math.h"
 #include "cpu_atomics.h"

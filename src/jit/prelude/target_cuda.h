@@ -62,6 +62,17 @@ IRUKA_INLINE void store_word(uint4* to, uint4 word) {
 #include "types.h"
 #include "cuda_atomics.h"
 
+namespace iruka {
+
+/// Whether a power is to be a product: the CPU's compiler sees that by itself, a built-in function is taken as it is.
+template <class B> IRUKA_INLINE bool is_square(B y) {
+  if constexpr (Integer<B>) return y == 2;
+  else return false;
+}
+
+}  // namespace iruka
+
+template <iruka::Integer B> IRUKA_INLINE float powf(float x, B y) { return iruka::is_square(y) ? x * x : powf(x, (float)y); }
 // The built-in one is double's alone.
 IRUKA_INLINE float rhypot(float x, float y) { return rhypotf(x, y); }
 // Types that the built-in ones do not know: bool, float16, complex.
