@@ -214,9 +214,8 @@ def cold():
 
 def patch_match():
     """Milliseconds of the first article's text, 200x134 pictures, patches of 3, once the sizes are constants."""
-    script = next((p for p in [pathlib.Path(__file__).resolve().parents[2] / "seeds/patch_match.py",
-                               pathlib.Path(__file__).resolve().parents[2] / "shared/seeds/scripts/patch_match.py"] if p.exists()), None)
-    if not script:
+    script = pathlib.Path(__file__).resolve().parents[2] / "shared/seeds/scripts/patch_match.py"
+    if not script.exists():
         return {}
     text = script.read_text()
     texts = [part.split("'''")[1] for part in (text.split("preamble=")[1], text.split("operation=")[1])]
