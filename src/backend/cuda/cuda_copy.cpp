@@ -132,11 +132,26 @@ void CudaDevice::download(char* to, const char* from, size_t bytes, CUstream str
   }
 }
 
+void CudaDevice::reach(int other) {
+  if (other == index_ || reached_[other].exchange(true)) return;
+  int can = 0;
+  const CudaDevice& peer = cuda_device(other);
+  if (driver().cuDeviceCanAccessPeer(&can, handle_, peer.handle_) != kSuccess || !can) return;
+  activate();
+  driver().cuCtxEnablePeerAccess(peer.context_, 0);  // refused where another library has done it: as good
+}
+
 void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle given) {
   if (bytes == 0) return;
   activate();
   const CUstream stream = stream_or_current(given);
-  const unsigned target = place_of(to).type, source = place_of(from).type;
+  const MemoryPlace target_place = place_of(to), source_place = place_of(from);
+  const unsigned target = target_place.type, source = source_place.type;
+  if (target == kDeviceMemory && source == kDeviceMemory && target_place.device != source_place.device) {
+    cuda_device(target_place.device).reach(source_place.device);
+    cuda_device(source_place.device).reach(target_place.device);
+    activate();
+  }
   if (target != kDeviceMemory && source != kDeviceMemory) {
     std::memcpy(to, from, bytes);
     return;

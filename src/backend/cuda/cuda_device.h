@@ -1,6 +1,7 @@
 // A CUDA GPU as a device.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -62,6 +63,8 @@ class CudaDevice final : public Device {
   void destroy_graph(CUgraphExec graph);
 
  private:
+  /// Lets this device's copies reach the memory of another, where the link between them can.
+  void reach(int other);
   void upload(char* to, const char* from, size_t bytes, CUstream stream);
   void download(char* to, const char* from, size_t bytes, CUstream stream);
   /// Machine code for PTX, by the driver's own assembler.
@@ -73,6 +76,8 @@ class CudaDevice final : public Device {
   CUcontext context_ = nullptr;
   int compute_ = 0;
   StreamPool pool_;
+
+  std::atomic<bool> reached_[kMostDevices] = {};
 
   std::mutex events_mutex_;
   std::vector<CUevent> events_;  ///< not in use
