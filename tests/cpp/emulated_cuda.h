@@ -51,6 +51,7 @@ class EmulatedLaunch : public EmulatedBlock {
 
   EmulatedLaunch(std::span<const std::byte> arguments, const LaunchRange& range)
       : arguments_(arguments.begin(), arguments.end()), range_(range) {
+    arguments_.resize(arguments.size() + 16);  // the structure that a kernel takes may end in padding
     barrier = [](EmulatedBlock* self) { static_cast<EmulatedLaunch*>(self)->wait(); };
     run = [](EmulatedBlock* self, Kernel kernel) { static_cast<EmulatedLaunch*>(self)->run_blocks(kernel); };
   }
