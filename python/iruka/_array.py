@@ -80,6 +80,8 @@ def _is_dense(array, like):
         and array.dtype == like.dtype
         and array.dtype.isnative
         and (array.flags.c_contiguous or array.flags.f_contiguous)
+        and array.flags.writeable
+        and array.flags.aligned
     )
 
 

@@ -8,6 +8,7 @@
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/thread_pool.h"
 #include "backend/cuda/cuda_device.h"
+#include "iruka/cuda.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/memory.h"
@@ -48,7 +49,7 @@ Device& default_device() {
   if (Device* found = chosen.load(std::memory_order_acquire)) return *found;
   const char* name = std::getenv("IRUKA_DEVICE");
   Device& found = name && *name                          ? device(name)
-                  : cuda_backend::cuda_device_count() > 0 ? cuda_backend::cuda_device(0)
+                  : cuda::is_available()               ? cuda_backend::cuda_device(0)
                                                           : cpu();
   chosen.store(&found, std::memory_order_release);
   return found;

@@ -86,7 +86,6 @@ Scalar Array::item() const {
     throw ValueError("item: can only convert an array of size 1 to a scalar, not one of shape " + to_string(shape_));
   alignas(16) char element[16];
   device().copy(element, data(), static_cast<size_t>(itemsize()), nullptr);
-  device().synchronize();
   return Scalar::load(dtype_, element);
 }
 

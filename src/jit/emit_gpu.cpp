@@ -56,7 +56,12 @@ class GpuEmitter : KernelWriter {
   std::string pack() const { return number(signature_.pack); }
   std::string threads() const { return shape_.fixed_threads ? number(shape_.threads) : "blockDim.x"; }
   bool is_tiled() const { return signature_.form == LoopForm::tiles; }
-  bool is_packed(size_t k) const { return signature_.operands[k].access == Access::contiguous; }
+  /// A lone element may lie where a word of its size may not: complex numbers.
+  bool is_packed(size_t k) const { return signature_.pack > 1 && signature_.operands[k].access == Access::contiguous; }
+  /// One element that every round reads.
+  bool is_shared(size_t k) const {
+    return signature_.operands[k].access == Access::broadcast && signature_.rank == 1 && !kernel_.is_stored(k);
+  }
   /// Whether every thread runs the texts around the loop once, as CuPy has it, and then many elements.
   bool has_frame() const { return !kernel_.loop_prep.empty() || !kernel_.after_loop.empty(); }
 
@@ -98,7 +103,7 @@ class GpuEmitter : KernelWriter {
   void whole_block() {
     const std::string rounds = number(shape_.per_thread / signature_.pack);
     each_plain([&](size_t k, const std::string& id) {
-      if (signature_.operands[k].access == Access::broadcast && signature_.rank == 1)
+      if (is_shared(k))
         out_ += "const " + storage(k) + " iruka_all" + id + " = *iruka_a.data" + id + ";\n";
       else
         out_ += "iruka_pack<" + storage(k) + ", " + pack() + "> iruka_in" + id + "[" + rounds + "];\n";
@@ -111,8 +116,7 @@ class GpuEmitter : KernelWriter {
     out_ += "#pragma unroll\nfor (int iruka_v = 0; iruka_v < " + pack() + "; ++iruka_v) {\n";
     const auto local = [&](size_t k) {
       const std::string id = number(static_cast<int64_t>(k));
-      return signature_.operands[k].access == Access::broadcast && signature_.rank == 1 ? "iruka_all" + id
-                                                                                       : "iruka_in" + id + "[iruka_u].at[iruka_v]";
+      return is_shared(k) ? "iruka_all" + id : "iruka_in" + id + "[iruka_u].at[iruka_v]";
     };
     element("(iruka_i + iruka_v)", local, local);
     out_ += "}\n}\n";
@@ -130,7 +134,7 @@ class GpuEmitter : KernelWriter {
   }
 
   void load(size_t k, const std::string& id) {
-    if (signature_.operands[k].access == Access::broadcast && signature_.rank == 1) return;
+    if (is_shared(k)) return;
     const std::string to = "iruka_in" + id + "[iruka_u]";
     if (is_packed(k)) {
       out_ += to + ".load(&" + element_address(k, "iruka_i", "0") + ");\n";
@@ -183,7 +187,7 @@ class GpuEmitter : KernelWriter {
         if (is_inner && signature_.operands[k].access == Access::broadcast) continue;
         const std::string n = number(static_cast<int64_t>(axis));
         out_ += " + (ptrdiff_t)iruka_c" + n + " * " +
-                (is_inner && is_packed(k) ? "(ptrdiff_t)sizeof(" + storage(k) + ")" : "iruka_a.stride" + id + "[" + n + "]");
+                (is_inner && signature_.operands[k].access == Access::contiguous ? "(ptrdiff_t)sizeof(" + storage(k) + ")" : "iruka_a.stride" + id + "[" + n + "]");
       }
       out_ += ";\n";
     });

@@ -261,6 +261,7 @@ void KernelCall::describe_operands() {
   signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
   signature_.form = choose_form();
   if (signature_.form == LoopForm::tiles) describe_tiles();
+  if (device_->target().is_gpu) check_alignment();
   signature_.pack = device_->target().is_gpu ? static_cast<uint8_t>(choose_pack()) : 0;
 }
 
@@ -319,6 +320,21 @@ void KernelCall::describe_tiles() {
     ++plain;
   }
   signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest));
+}
+
+/// A processor reads an element from any address; a GPU that should loses everything its process has there.
+void KernelCall::check_alignment() const {
+  for (size_t k = 0; k < parameter_count(); ++k) {
+    if (!is_array(k) || array(k).size() == 0) continue;
+    const Array& operand = array(k);
+    const int64_t size = operand.itemsize(), alignment = kind(operand.dtype()) == Kind::complex ? size / 2 : size;
+    bool is_aligned = reinterpret_cast<uintptr_t>(operand.data()) % static_cast<uintptr_t>(alignment) == 0;
+    for (int axis = 0; axis < operand.ndim(); ++axis)
+      is_aligned &= operand.shape(axis) <= 1 || operand.strides()[axis] % alignment == 0;
+    if (!is_aligned)
+      throw ValueError(where(k) + "the array's elements are not aligned to " + std::to_string(alignment) +
+                       " bytes, which " + device_->name() + " needs: copy it");
+  }
 }
 
 /// Elements that a GPU's thread loads at once: 16 bytes of the largest operand, or four of small ones, as far as
@@ -382,7 +398,7 @@ void KernelCall::pack_dividers(ArgumentBlock& block) const {
   uint32_t magic[kMaxRank], shift[kMaxRank];
   const int rank = loop_->rank();
   for (int axis = 0; axis < rank; ++axis) {
-    const auto extent = static_cast<uint64_t>(loop_->extent(axis));
+    const auto extent = static_cast<uint64_t>(std::max<int64_t>(loop_->extent(axis), 1));  // an empty loop has none
     shift[axis] = static_cast<uint32_t>(std::bit_width(extent - 1));
     magic[axis] = static_cast<uint32_t>(((uint64_t{1} << (31 + shift[axis])) + extent - 1) / extent);
   }

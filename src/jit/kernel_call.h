@@ -33,7 +33,6 @@ class KernelCall {
   void check_arguments(const CallOptions& options);
   void settle_device();
   void settle_types();
-  void settle_type(size_t k);
   void settle_shape(const CallOptions& options);
   void make_outputs(const CallOptions& options);
   void check_stored(size_t k) const;
@@ -41,6 +40,7 @@ class KernelCall {
   void plan_loop();
   LoopForm choose_form() const;
   int choose_pack() const;
+  void check_alignment() const;
   bool allows_pack(int pack) const;
   bool wants_tiles() const;
   bool wants_streaming() const;

@@ -68,9 +68,10 @@ class LaunchTiming {
   void around(Device& device, StreamHandle stream, Launch&& launch) {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || end_) return launch();
-    begin_ = device.record(stream);
+    void* const begin = device.record(stream);
     launch();
-    end_ = device.record(stream);
+    void* const end = begin ? device.record(stream) : nullptr;
+    if (end) begin_ = begin, end_ = end;
   }
 
  private:

@@ -97,10 +97,13 @@ Array Array::to_device(Device& device) const {
   const Array dense = contiguous();
   Array result = empty(shape_, dtype_, device);
   if (size_ == 0) return result;
-  // The CPU cannot reach a GPU's memory; between two GPUs, the target's copy must come after the source's work.
-  if (&this->device() != &cpu() && &device != &cpu()) this->device().synchronize();
+  // The CPU cannot reach a GPU's memory. Between two GPUs, the target copies after the source's work so far, and before
+  // the source's memory may change.
+  const bool are_gpus = &this->device() != &cpu() && &device != &cpu();
+  if (are_gpus) this->device().synchronize();
   Device& copier = &device == &cpu() ? this->device() : device;
   copier.copy(result.data(), dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
+  if (are_gpus) copier.synchronize();
   if (&copier == &device && cuda::is_pinned(dense.data())) copier.synchronize();  // its owner may change it now
   return result;
 }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <thread>
 
+#include "backend/cuda/cuda_device.h"
+#include "backend/cuda/nvrtc.h"
 #include "fake_driver.h"
 #include "iruka/array.h"
 #include "iruka/cuda.h"
@@ -37,8 +39,8 @@ class CudaDeviceTest : public ::testing::Test {
 };
 
 TEST_F(CudaDeviceTest, IsThereAndTellsOfItself) {
-  EXPECT_TRUE(cuda::is_available());
-  EXPECT_EQ(cuda::unavailable_reason(), "");
+  EXPECT_EQ(cuda::unavailable_reason(), cuda_backend::nvrtc_problem());
+  EXPECT_EQ(cuda::is_available(), cuda_backend::nvrtc_problem().empty());
   EXPECT_EQ(cuda::device_count(), 2);
   EXPECT_EQ(cuda::device_index(gpu(1)), 1);
   EXPECT_EQ(cuda::device_index(cpu()), -1);
@@ -209,4 +211,17 @@ TEST_F(CudaDeviceTest, WithoutGpusThereIsNone) {
 }
 
 }  // namespace
+TEST(CudaProgram, PtxIsLoweredToWhatTheDriverAssembles) {
+  EXPECT_EQ(cuda_backend::ptx_version(12000), 80);
+  EXPECT_EQ(cuda_backend::ptx_version(12040), 84);
+  EXPECT_EQ(cuda_backend::ptx_version(12060), 85);
+  EXPECT_EQ(cuda_backend::ptx_version(12080), 87);
+  EXPECT_EQ(cuda_backend::ptx_version(13000), 90);
+  std::string ptx = "//\n.version 9.0\n.target sm_90\n";
+  cuda_backend::lower_version(ptx, 91);
+  EXPECT_EQ(ptx, "//\n.version 9.0\n.target sm_90\n");
+  cuda_backend::lower_version(ptx, 84);
+  EXPECT_EQ(ptx, "//\n.version 8.4\n.target sm_90\n");
+}
+
 }  // namespace iruka

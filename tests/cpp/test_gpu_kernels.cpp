@@ -148,4 +148,38 @@ TEST_F(GpuKernels, OneElementAndNone) {
   compare(add, {numbers({1, 1, 1}, Dtype::int8), numbers({1}, Dtype::int8)}, {kPlain, kPlain});
 }
 
+TEST_F(GpuKernels, EmptyLoopsWhoseAxesStay) {
+  KernelOptions options;
+  options.reduce_dims = false;
+  const ElementwiseKernel add("T x, T y", "T z", "z = x + y", "add", options);
+  for (const Dims& shape : {Dims{0, 3}, Dims{3, 0}, Dims{2, 3}})
+    compare(add, {numbers(shape, Dtype::float32), numbers(shape, Dtype::float32)}, {kPlain, kPlain});
+}
+
+TEST_F(GpuKernels, ComplexNumbersBesideTheirWords) {
+  const ElementwiseKernel twice("T x", "T z", "z = x + x", "twice");
+  const View shifted = [](const Array& x) { return x.at(Slice{1, {}, {}}).view(Dtype::complex64); };
+  compare(twice, {numbers({4097}, Dtype::float32)}, {shifted});
+}
+
+TEST_F(GpuKernels, UnalignedElementsAreAnError) {
+  const ElementwiseKernel twice("T x", "T z", "z = x + x", "twice");
+  const Array x = copy_to(emulated_cuda(), numbers({9}, Dtype::uint8)).at(Slice{1, {}, {}}).view(Dtype::float32);
+  try {
+    twice(x);
+    FAIL() << "no error";
+  } catch (const ValueError& error) {
+    EXPECT_EQ(std::string(error.what()), "kernel 'twice': parameter 'x': the array's elements are not aligned to 4 bytes, "
+                                         "which emulated needs: copy it");
+  }
+}
+
+TEST_F(GpuKernels, OutputsWhoseElementsAreOne) {
+  const ElementwiseKernel copy("float32 x", "float32 z", "z = 3", "copy");
+  Array one = Array::empty({1}, Dtype::float32, emulated_cuda());
+  const Array many(one.buffer(), Dtype::float32, {5000}, {0}, 0);
+  copy(copy_to(emulated_cuda(), numbers({5000}, Dtype::float32)), many);
+  EXPECT_EQ(one.to_vector<float>(), std::vector<float>{3});
+}
+
 }  // namespace

@@ -40,6 +40,12 @@ TEST(GuardPtx, RemainderThatSharesItsDivision) {
     EXPECT_EQ(guard_ptx("\tdiv.s64 \t%rd4, %rd1, %rd2;\n" + other), divided + other);
 }
 
+TEST(GuardPtx, RegistersOfAnotherFunctionAreOthers) {
+  const std::string division = "\tdiv.s64 \t%rd4, %rd1, %rd2;\n\tmul.lo.s64 \t%rd5, %rd2, %rd4;\n}\n";
+  const std::string subtraction = "\tsub.s64 \t%rd6, %rd1, %rd5;\n";
+  EXPECT_TRUE(guard_ptx(division + subtraction).ends_with("}\n" + subtraction));
+}
+
 TEST(GuardPtx, ConstantDivisors) {
   for (const char* line :
        {"\tdiv.s32 \t%r4, %r2, 7;\n", "\trem.u32 \t%r4, %r2, -1;\n", "\tdiv.u64 \t%rd4, %rd2, 0x10;\n"})

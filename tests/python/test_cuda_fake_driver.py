@@ -42,7 +42,8 @@ def run(code):
 
 def test_devices():
     run("""
-assert iruka.cuda.is_available() and iruka.cuda.unavailable_reason() == ""
+reason = iruka.cuda.unavailable_reason()
+assert iruka.cuda.is_available() == (reason == "") and (reason == "" or "NVRTC" in reason)
 gpu = iruka.cuda.Device(1)
 assert repr(gpu) == "<CUDA Device 1>" and gpu.id == 1 and gpu.name == "cuda:1"
 assert gpu.compute_capability == "90" and gpu.pci_bus_id == "0000:1C:00.0"

@@ -28,11 +28,11 @@ CUevent event_handle(Event event) { return static_cast<CUevent>(event); }
 
 }  // namespace
 
-bool is_available() { return device_count() > 0; }
+bool is_available() { return unavailable_reason().empty(); }
 
 std::string unavailable_reason() {
   if (!driver_problem().empty()) return driver_problem();
-  return cuda_device_count() > 0 ? "" : "the driver finds no GPU";
+  return cuda_device_count() > 0 ? nvrtc_problem() : "the driver finds no GPU";
 }
 
 int device_count() { return cuda_device_count(); }
@@ -92,6 +92,8 @@ void destroy_stream(Device& device, Stream stream) {
   CudaDevice& gpu = active(device, "destroy_stream");
   check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu.name());
   gpu.pool().forget_stream(stream);
+  pinned_pool().forget_stream(stream);
+  if (gpu.current_stream() == handle(stream)) gpu.current_stream() = nullptr;
   check(driver().cuStreamDestroy(handle(stream)), "cuStreamDestroy", gpu.name());
 }
 

@@ -132,6 +132,13 @@ void CudaDevice::download(char* to, const char* from, size_t bytes, CUstream str
   }
 }
 
+// A graph would keep the address, and read or write whatever is there at each of its launches.
+void CudaDevice::refuse_while_capturing(CUstream stream) const {
+  int status = kNotCapturing;
+  if (driver().cuStreamIsCapturing(stream, &status) == kSuccess && status == kNotCapturing) return;
+  throw DeviceError("copy: the stream is being captured; " + name_ + " copies to and from pinned memory only until the capture ends");
+}
+
 void CudaDevice::reach(int other) {
   if (other == index_ || reached_[other].exchange(true)) return;
   int can = 0;
@@ -156,6 +163,7 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle giv
     std::memcpy(to, from, bytes);
     return;
   }
+  if (source == kPageable || target == kPageable) refuse_while_capturing(stream);
   if (source == kPageable && bytes >= kStaged)
     return upload(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream);
   if (target == kPageable && bytes >= kStaged)

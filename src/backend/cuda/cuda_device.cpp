@@ -5,18 +5,6 @@
 namespace iruka::cuda_backend {
 namespace {
 
-/// Lets the thread call what the driver else refuses while a stream is captured.
-class AllowedWhileCapturing {
- public:
-  AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
-  ~AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
-  AllowedWhileCapturing(const AllowedWhileCapturing&) = delete;
-  AllowedWhileCapturing& operator=(const AllowedWhileCapturing&) = delete;
-
- private:
-  int mode_ = kCaptureRelaxed;
-};
-
 /// Memory of one GPU, for its pool.
 class DeviceMemory final : public BlockSource {
  public:
@@ -117,7 +105,11 @@ CUstream& CudaDevice::current_stream() const {
   return streams.of_device[index_];
 }
 
-void* CudaDevice::allocate(size_t bytes) { return pool_.allocate(bytes, current_stream()); }
+void* CudaDevice::allocate(size_t bytes) {
+  static thread_local char own_stream;  // one handle names each thread's own stream: its address tells them apart
+  const CUstream stream = current_stream();
+  return pool_.allocate(bytes, stream == kPerThreadStream ? static_cast<StreamHandle>(&own_stream) : stream);
+}
 
 void CudaDevice::release(void* memory, size_t) noexcept { pool_.release(memory); }
 
@@ -149,6 +141,8 @@ void CudaDevice::give_back(CUevent event) {
 
 void* CudaDevice::record(StreamHandle stream) {
   activate();
+  int status = kNotCapturing;  // an event of a graph can be asked nothing
+  if (driver().cuStreamIsCapturing(stream_or_current(stream), &status) != kSuccess || status != kNotCapturing) return nullptr;
   const CUevent event = take_event();
   const CUresult result = driver().cuEventRecord(event, stream_or_current(stream));
   if (result != kSuccess) give_back(event);
@@ -161,7 +155,9 @@ void CudaDevice::wait(void* event) {
 }
 
 double CudaDevice::elapsed(void* begin, void* end) {
-  if (driver().cuEventQuery(static_cast<CUevent>(end)) == kNotReady) return -1;
+  activate();
+  const AllowedWhileCapturing allowed;
+  if (driver().cuEventQuery(static_cast<CUevent>(end)) != kSuccess) return -1;
   float milliseconds = 0;
   const CUresult result =
       driver().cuEventElapsedTime(&milliseconds, static_cast<CUevent>(begin), static_cast<CUevent>(end));
@@ -182,17 +178,16 @@ void CudaDevice::begin_capture(CUstream stream) {
   {
     std::lock_guard lock(graphs_mutex_);
     graph = ++last_graph_;
-    captures_[stream] = graph;
   }
   pool_.begin_capture(stream, graph);
   const CUresult result = driver().cuStreamBeginCapture(stream, kCaptureThreadLocal);
-  if (result == kSuccess) return;
+  if (result == kSuccess) {
+    std::lock_guard lock(graphs_mutex_);
+    captures_[stream] = graph;
+    return;
+  }
   pool_.end_capture(stream);
   pool_.release_graph(graph);
-  {
-    std::lock_guard lock(graphs_mutex_);
-    captures_.erase(stream);
-  }
   cuda_backend::check(result, "cuStreamBeginCapture", name_);
 }
 

@@ -16,6 +16,23 @@ namespace iruka::cuda_backend {
 /// Most GPUs of one process.
 inline constexpr int kMostDevices = 64;
 
+/// Lets the thread call what the driver else refuses while a stream is captured.
+class AllowedWhileCapturing {
+ public:
+  AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  AllowedWhileCapturing(const AllowedWhileCapturing&) = delete;
+  AllowedWhileCapturing& operator=(const AllowedWhileCapturing&) = delete;
+
+ private:
+  int mode_ = kCaptureRelaxed;
+};
+
+/// The newest PTX that a driver of that version (12040) assembles: 84 for 8.4.
+int ptx_version(int driver_version);
+/// Lets PTX of a newer version say `newest`: NVRTC may be newer than the driver, and uses nothing new for kernels here.
+void lower_version(std::string& ptx, int newest);
+
 class CudaDevice final : public Device {
  public:
   /// Raises DeviceError where the driver refuses.
@@ -65,10 +82,11 @@ class CudaDevice final : public Device {
  private:
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
+  void refuse_while_capturing(CUstream stream) const;
   void upload(char* to, const char* from, size_t bytes, CUstream stream);
   void download(char* to, const char* from, size_t bytes, CUstream stream);
   /// Machine code for PTX, by the driver's own assembler.
-  std::string assemble(const std::string& ptx, std::vector<Diagnostic>& diagnostics);
+  std::string assemble(std::string ptx, std::vector<Diagnostic>& diagnostics);
 
   const int index_;
   const std::string name_;

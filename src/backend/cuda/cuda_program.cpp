@@ -1,6 +1,6 @@
 // From text to loaded machine code, and its launch.
 #include <algorithm>
-#include <charconv>
+#include <cstdlib>
 
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/guard_ptx.h"
@@ -19,6 +19,7 @@ class CudaProgram final : public LoadedProgram {
  public:
   CudaProgram(const CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
     device.activate();
+    const AllowedWhileCapturing allowed;
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
     const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
     if (result == kSuccess) return;
@@ -28,6 +29,7 @@ class CudaProgram final : public LoadedProgram {
   ~CudaProgram() override {
     try {
       device_.activate();
+      const AllowedWhileCapturing allowed;
       driver().cuModuleUnload(module_);
     } catch (...) {  // the driver is gone at exit, and the module with it
     }
@@ -75,7 +77,31 @@ NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& progr
   return output;
 }
 
+int driver_version() {
+  int version = 0;
+  driver().cuDriverGetVersion(&version);
+  return version;
+}
+
 }  // namespace
+
+int ptx_version(int driver_version) {
+  // CUDA 12.0 to 12.5 count 8.0 to 8.5; 12.6 stays at 8.5; 13.0 begins 9.0.
+  const int major = driver_version / 1000, minor = driver_version % 1000 / 10;
+  if (major < 13) return 80 + (minor <= 5 ? minor : minor - 1);
+  return 90 + minor;
+}
+
+void lower_version(std::string& ptx, int newest) {
+  constexpr std::string_view kDirective = "\n.version ";
+  const size_t at = ptx.find(kDirective);
+  if (at == ptx.npos) return;
+  const size_t begin = at + kDirective.size(), end = ptx.find('\n', begin);
+  const size_t dot = ptx.find('.', begin);
+  if (dot == ptx.npos || end == ptx.npos || dot > end) return;
+  const int found = std::atoi(ptx.c_str() + begin) * 10 + std::atoi(ptx.c_str() + dot + 1);
+  if (found > newest) ptx.replace(begin, end - begin, std::to_string(newest / 10) + "." + std::to_string(newest % 10));
+}
 
 const TargetDescription& CudaDevice::target() const {
   static TargetDescription descriptions[kMostDevices];
@@ -84,7 +110,7 @@ const TargetDescription& CudaDevice::target() const {
     TargetDescription& made = descriptions[index_];
     made.name = "cuda";
     made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " +
-                       std::to_string(kCodegenVersion) + " prelude " + prelude_hash();
+                       std::to_string(kCodegenVersion) + " driver " + std::to_string(driver_version()) + " prelude " + prelude_hash();
     made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
     made.is_gpu = true;
     made.multiprocessors = attribute(kMultiprocessors);
@@ -92,8 +118,10 @@ const TargetDescription& CudaDevice::target() const {
   return descriptions[index_];
 }
 
-std::string CudaDevice::assemble(const std::string& ptx, std::vector<Diagnostic>& diagnostics) {
+std::string CudaDevice::assemble(std::string ptx, std::vector<Diagnostic>& diagnostics) {
   activate();
+  const AllowedWhileCapturing allowed;
+  lower_version(ptx, ptx_version(driver_version()));
   const Driver& api = driver();
   constexpr int kErrorBuffer = 5, kErrorBufferBytes = 6;  // CUjit_option
   char log[4096] = "";

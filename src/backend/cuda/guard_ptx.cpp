@@ -134,6 +134,10 @@ class SharedRemainders {
  public:
   /// Remembers quotients, and their products with the divisor.
   void note(std::string_view line) {
+    if (line.starts_with('}')) {  // registers of the next function are others
+      quotients_.clear();
+      products_.clear();
+    }
     const std::string_view text = trimmed(line);
     const bool is_division = text.starts_with("div.s") || text.starts_with("div.u");
     if (!is_division && (quotients_.empty() || !text.starts_with("mul.lo."))) return;

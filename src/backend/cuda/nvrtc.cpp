@@ -93,8 +93,13 @@ struct Nvrtc {
   }
 };
 
-const Nvrtc& nvrtc() {
+const Nvrtc& found_nvrtc() {
   static const Nvrtc& found = *new Nvrtc;
+  return found;
+}
+
+const Nvrtc& nvrtc() {
+  const Nvrtc& found = found_nvrtc();
   if (!found.problem.empty()) throw DeviceError("cuda: kernels cannot be compiled: " + found.problem);
   return found;
 }
@@ -169,6 +174,8 @@ bool parse_head(std::string_view line, Diagnostic& found) {
 }
 
 }  // namespace
+
+const std::string& nvrtc_problem() { return found_nvrtc().problem; }
 
 const std::string& nvrtc_version() { return nvrtc().version_text; }
 

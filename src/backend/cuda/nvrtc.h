@@ -15,6 +15,9 @@ struct NvrtcOutput {
   std::string log;
 };
 
+/// Why no kernel can be compiled; empty where one can.
+const std::string& nvrtc_problem();
+
 /// "13.0"; raises DeviceError that says what to install where NVRTC cannot be found.
 const std::string& nvrtc_version();
 

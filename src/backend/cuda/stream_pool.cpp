@@ -482,6 +482,9 @@ void StreamPool::retire(Arena& arena) {
 void StreamPool::forget_stream(StreamHandle stream) {
   Guard guard(lock_);
   if (Arena* const arena = streams_.find(stream)) retire(*arena);
+  live_.for_each([&](Block* block) {
+    std::erase_if(block->uses, [&](const Block::Use& use) { return use.stream == stream && !use.event; });
+  });
 }
 
 void StreamPool::begin_capture(StreamHandle stream, uint64_t graph) {

@@ -186,6 +186,7 @@ class StreamPool {
 class PinnedPool : private StreamPool {
  public:
   using StreamPool::StreamPool;
+  using StreamPool::forget_stream;
   void* allocate(size_t bytes);
   using StreamPool::free_all_blocks;
   using StreamPool::free_blocks;
