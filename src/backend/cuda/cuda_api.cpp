@@ -42,11 +42,7 @@ int device_index(const Device& device) {
   return found ? found->index() : -1;
 }
 
-int driver_version() {
-  int version = 0;
-  check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
-  return version;
-}
+int driver_version() { return cuda_backend::driver_version(); }
 
 std::string nvrtc_version() { return cuda_backend::nvrtc_version(); }
 
@@ -83,7 +79,7 @@ void synchronize(Device& device) { active(device, "synchronize").synchronize(); 
 Stream create_stream(Device& device, bool non_blocking, int priority) {
   CudaDevice& gpu = active(device, "create_stream");
   CUstream stream = nullptr;
-  check(driver().cuStreamCreateWithPriority(&stream, non_blocking ? kStreamNonBlocking : 0, priority),
+  check(driver().cuStreamCreateWithPriority(&stream, non_blocking ? unsigned{kStreamNonBlocking} : 0u, priority),
         "cuStreamCreateWithPriority", gpu.name());
   return stream;
 }

@@ -1,5 +1,5 @@
 // Copies between host and device. Pageable memory goes through page-locked buffers, several at a time, so that the
-// host's cores and the link work at once; that is also what makes them asynchronous.
+// host's cores and the link work at once. Such a copy is over when it returns.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ constexpr size_t kPieces = 4;
 CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
 
 /// Page-locked memory of all devices' staging and of users.
-class PinnedMemory final : public BlockSource {
+class PinnedMemory final : public DriverSource {
  public:
   void* allocate(size_t bytes) noexcept override {
     constexpr unsigned kPortable = 1;  // pinned for every context
@@ -36,19 +36,10 @@ class PinnedMemory final : public BlockSource {
       }
     }
   }
-  void* record(StreamHandle stream) noexcept override {
-    CUevent event = nullptr;
-    if (driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
-    if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
-    driver().cuEventDestroy(event);
-    return nullptr;
-  }
-  bool is_done(void* event) noexcept override { return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess; }
-  void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
   bool same_capture(StreamHandle, StreamHandle) noexcept override { return false; }
 
  private:
-  static bool is_ready() noexcept {
+  bool is_ready() const noexcept override {
     CUcontext current = nullptr;
     try {
       if (driver().cuCtxGetCurrent(&current) != kSuccess || !current) cuda_device(0).activate();
@@ -134,8 +125,7 @@ void CudaDevice::download(char* to, const char* from, size_t bytes, CUstream str
 
 // A graph would keep the address, and read or write whatever is there at each of its launches.
 void CudaDevice::refuse_while_capturing(CUstream stream) const {
-  int status = kNotCapturing;
-  if (driver().cuStreamIsCapturing(stream, &status) == kSuccess && status == kNotCapturing) return;
+  if (!may_capture(stream)) return;
   throw DeviceError("copy: the stream is being captured; " + name_ + " copies to and from pinned memory only until the capture ends");
 }
 

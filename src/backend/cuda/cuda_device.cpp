@@ -6,7 +6,7 @@ namespace iruka::cuda_backend {
 namespace {
 
 /// Memory of one GPU, for its pool.
-class DeviceMemory final : public BlockSource {
+class DeviceMemory final : public DriverSource {
  public:
   explicit DeviceMemory(CudaDevice& device) : device_(device) {}
 
@@ -22,22 +22,13 @@ class DeviceMemory final : public BlockSource {
   void synchronize() noexcept override {
     if (is_ready()) driver().cuCtxSynchronize();
   }
-  void* record(StreamHandle stream) noexcept override {
-    CUevent event = nullptr;
-    if (!is_ready() || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
-    if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
-    driver().cuEventDestroy(event);
-    return nullptr;
-  }
-  bool is_done(void* event) noexcept override { return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess; }
-  void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
     const uint64_t id = capture_id(origin);
     return id != 0 && id == capture_id(stream);
   }
 
  private:
-  bool is_ready() const noexcept {
+  bool is_ready() const noexcept override {
     try {
       device_.activate();
       return true;
@@ -70,6 +61,14 @@ Devices& devices() {
 std::string name_of(int index) { return "cuda:" + std::to_string(index); }
 
 }  // namespace
+
+void* DriverSource::record(StreamHandle stream) noexcept {
+  CUevent event = nullptr;
+  if (!is_ready() || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
+  if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
+  driver().cuEventDestroy(event);
+  return nullptr;
+}
 
 CudaDevice::CudaDevice(int index)
     : index_(index), name_(name_of(index)), pool_(name_, std::make_unique<DeviceMemory>(*this)) {
@@ -120,6 +119,11 @@ StreamHandle CudaDevice::new_stream() {
   return stream;
 }
 
+bool CudaDevice::may_capture(CUstream stream) {
+  int status = kNotCapturing;
+  return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
+}
+
 CUevent CudaDevice::take_event() {
   {
     std::lock_guard lock(events_mutex_);
@@ -141,8 +145,7 @@ void CudaDevice::give_back(CUevent event) {
 
 void* CudaDevice::record(StreamHandle stream) {
   activate();
-  int status = kNotCapturing;  // an event of a graph can be asked nothing
-  if (driver().cuStreamIsCapturing(stream_or_current(stream), &status) != kSuccess || status != kNotCapturing) return nullptr;
+  if (may_capture(stream_or_current(stream))) return nullptr;  // an event of a graph can be asked nothing
   const CUevent event = take_event();
   const CUresult result = driver().cuEventRecord(event, stream_or_current(stream));
   if (result != kSuccess) give_back(event);
@@ -171,7 +174,7 @@ void CudaDevice::synchronize() {
   cuda_backend::check(driver().cuCtxSynchronize(), "cuCtxSynchronize", name_);
 }
 
-// The pool's arena outlives the driver's capture by nothing: it is opened before and closed after.
+// The pool's part begins before the driver's and ends after it.
 void CudaDevice::begin_capture(CUstream stream) {
   activate();
   uint64_t graph = 0;

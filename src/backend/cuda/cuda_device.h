@@ -28,6 +28,18 @@ class AllowedWhileCapturing {
   int mode_ = kCaptureRelaxed;
 };
 
+/// What the pools' sources have in common: the driver's events.
+class DriverSource : public BlockSource {
+ public:
+  void* record(StreamHandle stream) noexcept override;
+  bool is_done(void* event) noexcept override { return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess; }
+  void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
+
+ private:
+  /// Makes a context the calling thread's, where it can.
+  virtual bool is_ready() const noexcept = 0;
+};
+
 /// The newest PTX that a driver of that version (12040) assembles: 84 for 8.4.
 int ptx_version(int driver_version);
 /// Lets PTX of a newer version say `newest`: NVRTC may be newer than the driver, and uses nothing new for kernels here.
@@ -82,6 +94,8 @@ class CudaDevice final : public Device {
  private:
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
+  /// Whether work for `stream` may become part of a graph; true when in doubt.
+  static bool may_capture(CUstream stream);
   void refuse_while_capturing(CUstream stream) const;
   void upload(char* to, const char* from, size_t bytes, CUstream stream);
   void download(char* to, const char* from, size_t bytes, CUstream stream);

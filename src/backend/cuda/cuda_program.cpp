@@ -77,12 +77,6 @@ NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& progr
   return output;
 }
 
-int driver_version() {
-  int version = 0;
-  driver().cuDriverGetVersion(&version);
-  return version;
-}
-
 }  // namespace
 
 int ptx_version(int driver_version) {

@@ -67,6 +67,12 @@ const Driver& driver() {
   return found.functions;
 }
 
+int driver_version() {
+  int version = 0;
+  check(driver().cuDriverGetVersion(&version), "cuDriverGetVersion");
+  return version;
+}
+
 void replace_driver(const Driver* other) { replacement.store(other, std::memory_order_release); }
 
 std::string describe(CUresult error) {

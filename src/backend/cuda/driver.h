@@ -127,6 +127,8 @@ struct Driver {
 const Driver& driver();
 /// Why driver() would raise; empty where it would not.
 const std::string& driver_problem();
+/// 13000 for CUDA 13.0.
+int driver_version();
 /// Puts `other` in the place of the system's driver; null: back to the system's. For tests, before any device is made.
 void replace_driver(const Driver* other);
 

@@ -84,10 +84,9 @@ struct Nvrtc {
  private:
   // Machine code of a newer major version than the driver's would not load.
   static void* open() {
-    int driver_version = 13000;
-    if (driver_problem().empty()) driver().cuDriverGetVersion(&driver_version);
+    const int newest = driver_problem().empty() ? driver_version() : 13000;
     std::vector<std::string> names;
-    for (int major = std::max(driver_version / 1000, 12); major >= 12; --major)
+    for (int major = std::max(newest / 1000, 12); major >= 12; --major)
       names.push_back("libnvrtc.so." + std::to_string(major));
     return open_library(names);
   }
