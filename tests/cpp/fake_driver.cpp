@@ -54,6 +54,7 @@ struct Allocation {
 
 struct Graph {
   std::vector<Work> works;
+  std::vector<Launch> nodes;  ///< the kernels' launches, for graphs that were not captured
 };
 
 struct State {
@@ -606,11 +607,55 @@ CUresult fake_cuGraphInstantiate(CUgraphExec* executable, CUgraph graph, unsigne
   state().executables[number(*executable)] = state().graphs[number(graph)];
   return kSuccess;
 }
+CUresult fake_cuGraphCreate(CUgraph* graph, unsigned) {
+  BEGIN("cuGraphCreate");
+  *graph = new_handle<CUgraph>();
+  state().graphs[number(*graph)];
+  return kSuccess;
+}
+Work work_of(const KernelNode& kernel, Launch& launch) {
+  LaunchHandler handler;
+  {
+    Lock lock(state().mutex);
+    launch = {state().functions[number(kernel.function)], kernel.grid_x, kernel.block_x, nullptr};
+    handler = state().handler;
+  }
+  Work work;
+  if (handler) work.run = handler(launch, kernel.parameters);
+  if (!work.run) work.run = [] {};
+  return work;
+}
+CUresult fake_cuGraphAddKernelNode(CUgraphNode* node, CUgraph handle, const CUgraphNode*, size_t, const KernelNode* kernel) {
+  Launch launch;
+  Work work = work_of(*kernel, launch);
+  BEGIN("cuGraphAddKernelNode");
+  const auto graph = state().graphs.find(number(handle));
+  if (graph == state().graphs.end()) return kInvalidHandle;
+  graph->second.works.push_back(std::move(work));
+  graph->second.nodes.push_back(std::move(launch));
+  *node = reinterpret_cast<CUgraphNode>(graph->second.nodes.size());
+  return kSuccess;
+}
+CUresult fake_cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node, const KernelNode* kernel) {
+  Launch launch;
+  Work work = work_of(*kernel, launch);
+  BEGIN("cuGraphExecKernelNodeSetParams");
+  const auto found = state().executables.find(number(executable));
+  const size_t index = reinterpret_cast<uintptr_t>(node) - 1;
+  if (found == state().executables.end() || index >= found->second.nodes.size()) return kInvalidHandle;
+  found->second.works[index] = std::move(work);
+  found->second.nodes[index] = std::move(launch);
+  return kSuccess;
+}
 CUresult fake_cuGraphLaunch(CUgraphExec executable, CUstream handle) {
   BEGIN("cuGraphLaunch");
   Stream* stream = find_stream(handle);
   const auto found = state().executables.find(number(executable));
   if (!stream || found == state().executables.end()) return kInvalidHandle;
+  for (Launch launch : found->second.nodes) {
+    launch.stream = handle;
+    state().launches.push_back(std::move(launch));
+  }
   const std::vector<Work> works = found->second.works;
   for (Work work : works) push(*stream, std::move(work));
   return kSuccess;

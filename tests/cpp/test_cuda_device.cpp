@@ -65,6 +65,23 @@ TEST_F(CudaDeviceTest, CopiesGoThereAndBack) {
   }
 }
 
+TEST_F(CudaDeviceTest, CopiesInPiecesSayWhatFailed) {
+  const std::vector<int32_t> values = numbers(20'000'000);
+  const Array here = on_cpu(values);
+  for (const char* call : {"cuMemcpyAsync", "cuEventRecord", "cuEventSynchronize"}) {
+    fake::fail(call, 700);
+    EXPECT_THROW(here.to_device(gpu()), DeviceError) << call;
+    const Array there = here.to_device(gpu());
+    fake::fail(call, 700);
+    EXPECT_THROW(there.to_device(cpu()), DeviceError) << call;
+    EXPECT_EQ(values_of(there.to_device(cpu())), values) << call;
+  }
+  fake::fail("cuMemHostAlloc", 2, 100);
+  cuda::free_pinned_blocks();
+  EXPECT_THROW(here.to_device(gpu()), OutOfMemoryError);
+  fake::fail("cuMemHostAlloc", 2, 0);
+}
+
 TEST_F(CudaDeviceTest, CopiesBetweenGpusAndKeepsTheOrderOfAxes) {
   const std::vector<int32_t> values = numbers(12);
   const Array turned = on_cpu(values).reshape({3, 4}).transpose();
@@ -196,7 +213,7 @@ TEST_F(CudaDeviceTest, FreeingGivesEverythingBack) {
     const Array array = Array::empty({1000}, Dtype::int8, gpu());
   }
   EXPECT_GT(fake::live_device_bytes(), 0u);
-  cuda::free_all_blocks(gpu());
+  for (const int index : {0, 1}) cuda::free_all_blocks(gpu(index));
   EXPECT_EQ(fake::live_device_bytes(), 0u);
   cuda::release_pinned(cuda::allocate_pinned(1000));
   cuda::free_pinned_blocks();

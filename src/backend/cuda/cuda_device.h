@@ -87,6 +87,8 @@ class CudaDevice final : public Device {
   CUevent take_event();
   void give_back(CUevent event);
 
+  /// Whether work for `stream` may become part of a graph; true when in doubt.
+  static bool may_capture(CUstream stream);
   void begin_capture(CUstream stream);
   CUgraphExec end_capture(CUstream stream);
   void destroy_graph(CUgraphExec graph);
@@ -94,11 +96,7 @@ class CudaDevice final : public Device {
  private:
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
-  /// Whether work for `stream` may become part of a graph; true when in doubt.
-  static bool may_capture(CUstream stream);
   void refuse_while_capturing(CUstream stream) const;
-  void upload(char* to, const char* from, size_t bytes, CUstream stream);
-  void download(char* to, const char* from, size_t bytes, CUstream stream);
   /// Machine code for PTX, by the driver's own assembler.
   std::string assemble(std::string ptx, std::vector<Diagnostic>& diagnostics);
 

@@ -1,9 +1,11 @@
 // From text to loaded machine code, and its launch.
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/guard_ptx.h"
+#include "backend/cuda/launch_graphs.h"
 #include "backend/cuda/nvrtc.h"
 
 namespace iruka::cuda_backend {
@@ -22,7 +24,10 @@ class CudaProgram final : public LoadedProgram {
     const AllowedWhileCapturing allowed;
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
     const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
-    if (result == kSuccess) return;
+    if (result == kSuccess) {
+      graphs_.emplace(function_);
+      return;
+    }
     driver().cuModuleUnload(module_);
     cuda_backend::check(result, "cuModuleGetFunction", entry);
   }
@@ -30,11 +35,13 @@ class CudaProgram final : public LoadedProgram {
     try {
       device_.activate();
       const AllowedWhileCapturing allowed;
+      graphs_.reset();
       driver().cuModuleUnload(module_);
     } catch (...) {  // the driver is gone at exit, and the module with it
     }
   }
   CUfunction function() const { return function_; }
+  LaunchGraphs& graphs() const { return *graphs_; }
   int attribute(int which) const {
     int value = 0;
     driver().cuFuncGetAttribute(&value, which, function_);
@@ -45,6 +52,7 @@ class CudaProgram final : public LoadedProgram {
   const CudaDevice& device_;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
+  mutable std::optional<LaunchGraphs> graphs_;
 };
 
 Diagnostic plain_error(std::string message) { return {Diagnostic::Level::error, "", 0, 0, std::move(message)}; }
@@ -175,16 +183,18 @@ void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte>
   if (range.count <= 0) return;
   const auto& loaded = static_cast<const CudaProgram&>(program);
   activate();
-  int64_t begin = range.begin, end = range.begin + range.count;
-  void* parameters[] = {const_cast<std::byte*>(arguments.data()), &begin, &end};
   const int64_t blocks = (range.count + range.units_per_block - 1) / range.units_per_block;
   constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
   if (blocks > kMostBlocks)
     throw ValueError("cuda: a launch of " + std::to_string(range.count) + " elements needs " + std::to_string(blocks) +
                      " blocks; a GPU takes at most " + std::to_string(kMostBlocks));
-  const CUresult result =
-      driver().cuLaunchKernel(loaded.function(), static_cast<unsigned>(blocks), 1, 1,
-                              static_cast<unsigned>(range.threads_per_block), 1, 1, 0, stream_or_current(stream), parameters, nullptr);
+  KernelLaunch launch{arguments, range.begin, range.begin + range.count, static_cast<unsigned>(blocks),
+                      static_cast<unsigned>(range.threads_per_block)};
+  const CUstream used = stream_or_current(stream);
+  if (loaded.graphs().launch(launch, used)) return;
+  void* parameters[] = {const_cast<std::byte*>(arguments.data()), &launch.begin, &launch.end};
+  const CUresult result = driver().cuLaunchKernel(loaded.function(), launch.blocks, 1, 1, launch.threads, 1, 1, 0, used,
+                                                  parameters, nullptr);
   cuda_backend::check(result, "cuLaunchKernel", name_);
 }
 

@@ -19,6 +19,17 @@ using CUevent = struct CUevent_st*;
 using CUlinkState = struct CUlinkState_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphExec = struct CUgraphExec_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+
+/// CUDA_KERNEL_NODE_PARAMS_v2
+struct KernelNode {
+  CUfunction function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1, block_x = 1, block_y = 1, block_z = 1, shared_bytes = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;  ///< in place of `function`
+  CUcontext context = nullptr;  ///< null: the calling thread's
+};
 
 inline constexpr CUresult kSuccess = 0, kOutOfMemory = 2, kDeinitialized = 4, kNoDevice = 100, kPeerAlreadyEnabled = 704,
                           kNotReady = 600;
@@ -93,6 +104,11 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureInvalidate
   F(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int* mode))                           \
   F(cuGraphInstantiate, "cuGraphInstantiateWithFlags",                                                            \
     (CUgraphExec * executable, CUgraph graph, unsigned long long flags))                                          \
+  F(cuGraphCreate, "cuGraphCreate", (CUgraph * graph, unsigned flags))                                            \
+  F(cuGraphAddKernelNode, "cuGraphAddKernelNode_v2",                                                              \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode* dependencies, size_t count, const KernelNode* kernel)) \
+  F(cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams_v2",                                          \
+    (CUgraphExec executable, CUgraphNode node, const KernelNode* kernel))                                         \
   F(cuGraphLaunch, "cuGraphLaunch", (CUgraphExec executable, CUstream stream))                                    \
   F(cuGraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec executable))                                           \
   F(cuGraphDestroy, "cuGraphDestroy", (CUgraph graph))                                                            \

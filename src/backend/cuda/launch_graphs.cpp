@@ -1,0 +1,131 @@
+#include "backend/cuda/launch_graphs.h"
+
+#include <algorithm>
+
+#include "backend/cuda/cuda_device.h"
+
+namespace iruka::cuda_backend {
+namespace {
+
+std::atomic<int> graphs_of_the_process{0};
+
+/// What the driver wants to know of a launch; holds the pointers that it reads.
+class NodeParameters {
+ public:
+  NodeParameters(CUfunction function, const KernelLaunch& launch)
+      : begin_(launch.begin),
+        end_(launch.end),
+        pointers_{const_cast<std::byte*>(launch.arguments.data()), &begin_, &end_} {
+    node_.function = function;
+    node_.grid_x = launch.blocks;
+    node_.block_x = launch.threads;
+    node_.parameters = pointers_;
+  }
+  NodeParameters(const NodeParameters&) = delete;
+  NodeParameters& operator=(const NodeParameters&) = delete;
+  const KernelNode* get() const { return &node_; }
+
+ private:
+  int64_t begin_, end_;
+  void* pointers_[3];
+  KernelNode node_;
+};
+
+/// Keeps other threads out while it lives.
+class Turn {
+ public:
+  explicit Turn(std::atomic_flag& flag) : flag_(flag), is_mine_(!flag.test_and_set(std::memory_order_acquire)) {}
+  ~Turn() {
+    if (is_mine_) flag_.clear(std::memory_order_release);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return is_mine_; }
+
+ private:
+  std::atomic_flag& flag_;
+  const bool is_mine_;
+};
+
+}  // namespace
+
+bool LaunchGraphs::Slot::holds(const KernelLaunch& launch) const {
+  return begin == launch.begin && end == launch.end && blocks == launch.blocks && threads == launch.threads &&
+         std::ranges::equal(arguments, launch.arguments);
+}
+
+void LaunchGraphs::Slot::hold(const KernelLaunch& launch) {
+  arguments.assign(launch.arguments.begin(), launch.arguments.end());
+  begin = launch.begin, end = launch.end;
+  blocks = launch.blocks, threads = launch.threads;
+}
+
+LaunchGraphs::~LaunchGraphs() {
+  for (Slot& slot : slots_) destroy(slot);
+}
+
+LaunchGraphs::Slot& LaunchGraphs::slot_of(CUstream stream) {
+  const uint64_t mixed = reinterpret_cast<uintptr_t>(stream) * 0x9e3779b97f4a7c15u;
+  Slot& slot = slots_[(mixed >> 32) % kSlots];
+  if (slot.stream != stream) slot.stream = stream, slot.launches = 0;
+  return slot;
+}
+
+bool LaunchGraphs::make(Slot& slot, const KernelLaunch& launch) {
+  slot.is_refused = true;
+  if (graphs_of_the_process.fetch_add(1) >= kMostLaunchGraphs) {
+    --graphs_of_the_process;
+    return false;
+  }
+  const AllowedWhileCapturing allowed;
+  const Driver& api = driver();
+  const NodeParameters parameters(function_, launch);
+  if (api.cuGraphCreate(&slot.graph, 0) != kSuccess) slot.graph = nullptr;
+  const bool is_made = slot.graph &&
+                       api.cuGraphAddKernelNode(&slot.node, slot.graph, nullptr, 0, parameters.get()) == kSuccess &&
+                       api.cuGraphInstantiate(&slot.executable, slot.graph, 0) == kSuccess;
+  if (!is_made) {
+    slot.executable = nullptr;
+    destroy(slot);
+    --graphs_of_the_process;
+    return false;
+  }
+  slot.hold(launch);
+  slot.is_refused = false;
+  return true;
+}
+
+void LaunchGraphs::destroy(Slot& slot) {
+  if (slot.executable) {
+    driver().cuGraphExecDestroy(slot.executable);
+    --graphs_of_the_process;
+  }
+  if (slot.graph) driver().cuGraphDestroy(slot.graph);
+  slot.executable = nullptr;
+  slot.graph = nullptr;
+}
+
+bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
+  if (stream == kPerThreadStream) return false;  // one handle for many streams
+  const Turn turn(is_busy_);
+  if (!turn) return false;
+  Slot& slot = slot_of(stream);
+  if (slot.is_refused) return false;
+  if (slot.launches < kWorthwhile) {
+    ++slot.launches;
+    return false;
+  }
+  if (CudaDevice::may_capture(stream)) return false;
+  if (!slot.executable && !make(slot, launch)) return false;
+  if (!slot.holds(launch)) {
+    const NodeParameters parameters(function_, launch);
+    slot.arguments.clear();  // the graph's are unknown until the driver has taken the new ones
+    check(driver().cuGraphExecKernelNodeSetParams(slot.executable, slot.node, parameters.get()),
+          "cuGraphExecKernelNodeSetParams");
+    slot.hold(launch);
+  }
+  check(driver().cuGraphLaunch(slot.executable, stream), "cuGraphLaunch");
+  return true;
+}
+
+}  // namespace iruka::cuda_backend

@@ -1,0 +1,188 @@
+// Launches by way of one-node graphs over a driver in software: what runs, with which arguments, and when not.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "backend/cuda/cuda_device.h"
+#include "backend/cuda/launch_graphs.h"
+#include "fake_driver.h"
+#include "iruka/cuda.h"
+
+namespace iruka {
+namespace {
+
+namespace fake = testing::fake_driver;
+using cuda_backend::CUstream;
+using cuda_backend::LaunchGraphs;
+
+/// What the arguments of each launch said when it ran.
+struct Ran {
+  int64_t value, begin, end;
+  bool operator==(const Ran&) const = default;
+};
+
+class LaunchGraphsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    cuda_backend::replace_driver(&fake::table());
+    fake::set_launch_handler([this](const fake::Launch&, void** parameters) -> std::function<void()> {
+      Ran now;
+      std::memcpy(&now.value, parameters[0], sizeof(now.value));
+      std::memcpy(&now.begin, parameters[1], sizeof(now.begin));
+      std::memcpy(&now.end, parameters[2], sizeof(now.end));
+      return [this, now] { ran_.push_back(now); };
+    });
+    program_ = gpu().load("code", "entry");
+    launched_ = fake::launches().size();
+    graphs_ = fake::calls("cuGraphLaunch");
+  }
+  void TearDown() override {
+    program_.reset();
+    gpu().synchronize();
+    fake::set_launch_handler(nullptr);
+    EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
+  }
+
+  Device& gpu() { return device("cuda:0"); }
+  void launch(int64_t value, int64_t count = 16, CUstream stream = nullptr) {
+    LaunchRange range;
+    range.count = count;
+    range.units_per_block = 256;
+    gpu().launch(*program_, std::as_bytes(std::span(&value, 1)), range, stream);
+  }
+  void warm(CUstream stream = nullptr) {
+    for (int k = 0; k < LaunchGraphs::kWorthwhile; ++k) launch(-1, 16, stream);
+    gpu().synchronize();
+    ran_.clear();
+  }
+  int64_t graph_launches() const { return fake::calls("cuGraphLaunch") - graphs_; }
+
+  std::vector<Ran> ran_;
+  std::shared_ptr<const LoadedProgram> program_;
+  size_t launched_ = 0;
+  int64_t graphs_ = 0;
+};
+
+TEST_F(LaunchGraphsTest, TakesOverAfterManyLaunchesAndExchangesWhatChanged) {
+  warm();
+  EXPECT_EQ(graph_launches(), 0);
+  const int64_t exchanged = fake::calls("cuGraphExecKernelNodeSetParams");
+  for (const int64_t value : {1, 1, 2}) launch(value);
+  launch(2, 1000);
+  launch(2, 1000);
+  EXPECT_EQ(graph_launches(), 5);
+  EXPECT_EQ(fake::calls("cuGraphExecKernelNodeSetParams") - exchanged, 2);
+  EXPECT_EQ(fake::launches().back().blocks, 4u);
+  gpu().synchronize();
+  EXPECT_EQ(ran_, (std::vector<Ran>{{1, 0, 16}, {1, 0, 16}, {2, 0, 16}, {2, 0, 1000}, {2, 0, 1000}}));
+}
+
+TEST_F(LaunchGraphsTest, ChangedArgumentsDoNotReachLaunchesThatWait) {
+  warm();
+  fake::hold(nullptr);
+  for (int64_t value = 0; value < 10; ++value) launch(value);
+  fake::let_go(nullptr);
+  gpu().synchronize();
+  ASSERT_EQ(ran_.size(), 10u);
+  for (int64_t value = 0; value < 10; ++value) EXPECT_EQ(ran_[value].value, value);
+}
+
+TEST_F(LaunchGraphsTest, EachStreamCountsForItself) {
+  warm();
+  cuda::Stream stream = cuda::create_stream(gpu(), true);
+  launch(1, 16, static_cast<CUstream>(stream));
+  EXPECT_EQ(graph_launches(), 0);
+  launch(2);
+  EXPECT_EQ(fake::launches().back().stream, nullptr);
+  for (int k = 0; k <= LaunchGraphs::kWorthwhile; ++k) launch(3, 16, static_cast<CUstream>(stream));
+  EXPECT_GT(graph_launches(), 0);
+  EXPECT_EQ(fake::launches().back().stream, static_cast<CUstream>(stream));
+  gpu().synchronize();
+  cuda::destroy_stream(gpu(), stream);
+}
+
+TEST_F(LaunchGraphsTest, ThreadsOwnStreamsShareNoGraph) {
+  warm(cuda_backend::kPerThreadStream);
+  launch(1, 16, cuda_backend::kPerThreadStream);
+  EXPECT_EQ(graph_launches(), 0);
+}
+
+TEST_F(LaunchGraphsTest, CapturedLaunchesArePlain) {
+  cuda::Stream stream = cuda::create_stream(gpu(), true);
+  warm(static_cast<CUstream>(stream));
+  cuda::begin_capture(gpu(), stream);
+  launch(7, 16, static_cast<CUstream>(stream));
+  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  EXPECT_EQ(graph_launches(), 0);
+  launch(8, 16, static_cast<CUstream>(stream));
+  cuda::launch_graph(gpu(), graph, stream);
+  gpu().synchronize();
+  EXPECT_EQ(ran_, (std::vector<Ran>{{8, 0, 16}, {7, 0, 16}}));
+  cuda::destroy_graph(gpu(), graph);
+  cuda::destroy_stream(gpu(), stream);
+}
+
+TEST_F(LaunchGraphsTest, WithoutAGraphLaunchesGoOnPlainly) {
+  for (const char* call : {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiate"}) {
+    program_ = gpu().load("code", "entry");
+    warm();
+    fake::fail(call, 2);
+    launch(1);
+    launch(2);
+    EXPECT_EQ(graph_launches(), 0) << call;
+    gpu().synchronize();
+    EXPECT_EQ(ran_, (std::vector<Ran>{{1, 0, 16}, {2, 0, 16}})) << call;
+  }
+}
+
+TEST_F(LaunchGraphsTest, AFailedExchangeIsToldAndForgotten) {
+  warm();
+  launch(1);
+  fake::fail("cuGraphExecKernelNodeSetParams", 1);
+  EXPECT_THROW(launch(2), DeviceError);
+  fake::fail("cuGraphLaunch", 700);
+  EXPECT_THROW(launch(1), DeviceError);
+  launch(1);
+  gpu().synchronize();
+  EXPECT_EQ(ran_, (std::vector<Ran>{{1, 0, 16}, {1, 0, 16}}));
+}
+
+TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
+  const int64_t destroyed = fake::calls("cuGraphExecDestroy");
+  warm();
+  launch(1);
+  program_.reset();
+  EXPECT_EQ(fake::calls("cuGraphExecDestroy") - destroyed, 1);
+}
+
+TEST_F(LaunchGraphsTest, TheProcessMakesOnlySoMany) {
+  const int64_t made = fake::calls("cuGraphInstantiate");
+  std::vector<std::shared_ptr<const LoadedProgram>> programs;
+  for (int k = 0; k < LaunchGraphs::kMostLaunchGraphs + 5; ++k) {
+    programs.push_back(program_ = gpu().load("code", "entry"));
+    warm();
+    launch(k);
+  }
+  EXPECT_EQ(fake::calls("cuGraphInstantiate") - made, LaunchGraphs::kMostLaunchGraphs);
+  programs.clear();
+  program_ = gpu().load("code", "entry");
+  warm();
+  launch(1);
+  EXPECT_EQ(fake::calls("cuGraphInstantiate") - made, LaunchGraphs::kMostLaunchGraphs + 1);
+}
+
+TEST_F(LaunchGraphsTest, ThreadsLoseNoLaunch) {
+  fake::set_launch_handler(nullptr);
+  const size_t before = fake::launches().size();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([this, thread] {
+      for (int k = 0; k < 500; ++k) launch(thread * 1000 + k);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fake::launches().size() - before, 2000u);
+}
+
+}  // namespace
+}  // namespace iruka
