@@ -51,16 +51,17 @@ def interleaved_gpu(candidates, calls, repeats=9):
     return {name: statistics.median(each) for name, each in times.items()}
 
 
-def bursts(call, calls=200, repeats=60):
-    """Median seconds of one call while the device's queue is not full: what the host spends."""
-    times = []
+def bursts(candidates, calls=200, repeats=60):
+    """Median seconds of one call of each callable while the device's queue is not full, in turn: what the host spends."""
+    times = {name: [] for name in candidates}
     for _ in range(repeats):
-        synchronize()
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        times.append((time.perf_counter() - start) / calls)
-    return statistics.median(times)
+        for name, call in candidates.items():
+            synchronize()
+            start = time.perf_counter()
+            for _ in range(calls):
+                call()
+            times[name].append((time.perf_counter() - start) / calls)
+    return {name: statistics.median(each) for name, each in times.items()}
 
 
 def with_peers(iruka_call, cupy_call=None, torch_call=None):
@@ -161,18 +162,19 @@ def launches():
     """Microseconds of the host for one launch over 16 elements."""
     add = ik.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
     x, y, z = (ik.ones(16, "float32") for _ in range(3))
-    results = {"out given": {"Iruka": bursts(lambda: add(x, y, z))}, "allocating": {"Iruka": bursts(lambda: add(x, y))}}
-    results["x + y"] = {"Iruka": bursts(lambda: x + y)}
+    rows = {"out given": {"Iruka": lambda: add(x, y, z)}, "allocating": {"Iruka": lambda: add(x, y)},
+            "x + y": {"Iruka": lambda: x + y}}
     if cupy:
         kernel = cupy.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
         a, b, c = (cupy.ones(16, "float32") for _ in range(3))
-        results["out given"]["CuPy"] = bursts(lambda: kernel(a, b, c))
-        results["allocating"]["CuPy"] = bursts(lambda: kernel(a, b))
-        results["x + y"]["CuPy"] = bursts(lambda: a + b)
+        rows["out given"]["CuPy"] = lambda: kernel(a, b, c)
+        rows["allocating"]["CuPy"] = lambda: kernel(a, b)
+        rows["x + y"]["CuPy"] = lambda: a + b
     if torch:
-        a, b, c = (torch.ones(16, device="cuda") for _ in range(3))
-        results["out given"]["PyTorch"] = bursts(lambda: torch.add(a, b, out=c))
-        results["x + y"]["PyTorch"] = bursts(lambda: a + b)
+        t, u, v = (torch.ones(16, device="cuda") for _ in range(3))
+        rows["out given"]["PyTorch"] = lambda: torch.add(t, u, out=v)
+        rows["x + y"]["PyTorch"] = lambda: t + u
+    results = {name: bursts(candidates) for name, candidates in rows.items()}
     table(results, "microseconds a launch", 1e6)
     return results
 
@@ -256,21 +258,28 @@ def timed(call):
 
 
 def transfers():
-    """GB/s between host and device: pageable NumPy memory, and page-locked memory, 256 MiB."""
-    host = np.ones(2**26, "float32")
-    results = {"upload": {}, "download": {}}
-    x = ik.asarray(host)
-    results["upload"]["Iruka"] = host.nbytes / min(timed(lambda: (ik.asarray(host), synchronize())) for _ in range(9)) / 1e9
-    results["download"]["Iruka"] = host.nbytes / min(timed(lambda: ik.asnumpy(x)) for _ in range(9)) / 1e9
-    if cupy:
-        a = cupy.asarray(host)
-        results["upload"]["CuPy"] = host.nbytes / min(timed(lambda: (cupy.asarray(host), synchronize())) for _ in range(9)) / 1e9
-        results["download"]["CuPy"] = host.nbytes / min(timed(lambda: cupy.asnumpy(a)) for _ in range(9)) / 1e9
-    if torch:
-        pinned, t = torch.ones(2**26).pin_memory(), torch.ones(2**26, device="cuda")
-        results["upload"]["pinned"] = host.nbytes / min(timed(lambda: (t.copy_(pinned), synchronize())) for _ in range(9)) / 1e9
-        results["download"]["pinned"] = host.nbytes / min(timed(lambda: (pinned.copy_(t), synchronize())) for _ in range(9)) / 1e9
-    table(results, "GB/s, 256 MiB", 1)
+    """GB/s between host and device: pageable NumPy memory, and page-locked memory."""
+    results = {}
+
+    def record(name, peer, nbytes, call):
+        call()
+        results.setdefault(name, {})[peer] = nbytes / min(timed(call) for _ in range(9)) / 1e9
+
+    for mebibytes in (16, 256, 1024):
+        host = np.ones(mebibytes << 18, "float32")
+        up, down = f"upload {mebibytes} MiB", f"download {mebibytes} MiB"
+        x = ik.asarray(host)
+        record(up, "Iruka", host.nbytes, lambda: (ik.asarray(host), synchronize()))
+        record(down, "Iruka", host.nbytes, lambda: ik.asnumpy(x))
+        if cupy:
+            a = cupy.asarray(host)
+            record(up, "CuPy", host.nbytes, lambda: (cupy.asarray(host), synchronize()))
+            record(down, "CuPy", host.nbytes, lambda: cupy.asnumpy(a))
+        if torch:
+            pinned, t = torch.ones(host.size).pin_memory(), torch.ones(host.size, device="cuda")
+            record(up, "pinned", host.nbytes, lambda: (t.copy_(pinned), synchronize()))
+            record(down, "pinned", host.nbytes, lambda: (pinned.copy_(t), synchronize()))
+    table(results, "GB/s", 1)
     return results
 
 

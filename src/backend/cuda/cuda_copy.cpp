@@ -1,5 +1,7 @@
 // Copies between host and device. Pageable memory goes through page-locked buffers, several at a time, so that the
 // host's cores and the link work at once. Such a copy is over when it returns.
+#include <immintrin.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -84,14 +86,8 @@ class PiecewiseCopy {
   void run() {
     if (!is_upload_)
       for (int64_t turn = 0; turn < std::min<int64_t>(kPieces, turns_); ++turn) send(turn);
-    cpu_backend::ThreadPool::instance().run(static_cast<int64_t>(bytes_), kShare, [this](int64_t begin, int64_t end) {
-      while (begin < end) {
-        const int64_t turn = begin / static_cast<int64_t>(kPiece);
-        const int64_t stop = std::min(end, (turn + 1) * static_cast<int64_t>(kPiece));
-        if (!move(turn, begin, stop)) return;
-        begin = stop;
-      }
-    });
+    auto& threads = cpu_backend::ThreadPool::instance();
+    threads.run(threads.thread_count(), 1, [this](int64_t, int64_t) { work(); });
   }
 
  private:
@@ -111,12 +107,24 @@ class PiecewiseCopy {
 
   /// False where the loop was stopped, or failed on another thread, before that.
   bool wait_for(const std::atomic<int64_t>& reached, int64_t turn) const {
-    constexpr int kSpins = 1000;
+    constexpr int kSpins = 10'000;  // longer than a turn of the link takes
     for (int spins = 0; reached.load(std::memory_order_acquire) < turn; ++spins) {
       if (failed_.load(std::memory_order_relaxed) || cpu_backend::should_stop()) return false;
-      if (spins > kSpins) std::this_thread::yield();
+      if (spins < kSpins) _mm_pause();
+      else std::this_thread::yield();
     }
     return true;
+  }
+
+  /// One thread's part: the next share that nobody has taken, until there is none. In their order, so that the threads work
+  /// on few pieces at a time and the link has the others.
+  void work() {
+    constexpr auto kPieceBytes = static_cast<int64_t>(kPiece);
+    static_assert(kPieceBytes % kShare == 0);
+    const auto bytes = static_cast<int64_t>(bytes_);
+    int64_t begin;
+    while ((begin = next_.fetch_add(kShare, std::memory_order_relaxed)) < bytes)
+      if (!move(begin / kPieceBytes, begin, std::min(bytes, begin + kShare))) return;
   }
 
   /// Puts the link's part of a turn into the stream.
@@ -145,6 +153,7 @@ class PiecewiseCopy {
 
   /// The host's part of [begin, end), which is within a turn's piece. False as wait_for().
   bool move(int64_t turn, int64_t begin, int64_t end) try {
+    if (cpu_backend::should_stop()) return false;
     Piece& piece = piece_of(turn);
     const int64_t first = turn * static_cast<int64_t>(kPiece);
     const auto size = static_cast<size_t>(end - begin);
@@ -167,6 +176,7 @@ class PiecewiseCopy {
   const size_t bytes_;
   const int64_t turns_;
   const bool is_upload_;
+  std::atomic<int64_t> next_{0};  ///< the first byte that no thread has taken
   std::atomic<bool> failed_{false};
   Piece pieces_[kPieces];
 };
