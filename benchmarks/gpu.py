@@ -283,6 +283,33 @@ def transfers():
     return results
 
 
+def peers():
+    """GB/s from GPU to GPU, 1 GiB; where there are two."""
+    if ik.cuda.runtime.getDeviceCount() < 2:
+        return {}
+    results = {"cuda:0 to cuda:1": {}}
+    with ik.cuda.Device(0):
+        x = ik.ones(SIZE, "float32")
+    y = x.to_device("cuda:1")
+
+    def copy():
+        y[...] = x
+        ik.cuda.Device(0).synchronize(), ik.cuda.Device(1).synchronize()
+
+    results["cuda:0 to cuda:1"]["Iruka"] = x.nbytes / statistics.median(timed(copy) for _ in range(9)) / 1e9
+    if torch:
+        a, b = torch.ones(SIZE, device="cuda:0"), torch.empty(SIZE, device="cuda:1")
+
+        def torch_copy():
+            b.copy_(a)
+            torch.cuda.synchronize(0), torch.cuda.synchronize(1)
+
+        torch_copy()
+        results["cuda:0 to cuda:1"]["PyTorch"] = x.nbytes / statistics.median(timed(torch_copy) for _ in range(9)) / 1e9
+    table(results, "GB/s", 1)
+    return results
+
+
 def import_time():
     """Milliseconds of the import beside NumPy's."""
     def once(statement):
@@ -310,6 +337,7 @@ SECTIONS = {
     "cold": cold,
     "patch_match": patch_match,
     "transfers": transfers,
+    "peers": peers,
     "import": import_time,
 }
 

@@ -306,3 +306,46 @@ def test_two_gpus(rng):
     np.testing.assert_array_equal((a + 1).get(), x + 1)
     with pytest.raises(ValueError, match="cuda:0.*cuda:1|cuda:1.*cuda:0"):
         a + b
+
+
+@needs_gpu
+def test_threads_with_streams_of_their_own():
+    done = run_python(
+        """
+import threading
+import iruka
+add = iruka.ElementwiseKernel("int64 x, int64 y", "int64 z", "z = x + y", "add")
+wrong = []
+def work(number):
+    with iruka.device("cuda"):
+        total = iruka.zeros(1000, "int64")
+        for _ in range(300):  # arrays come from the pool and go back to it in this thread's order
+            total = add(total, iruka.full(1000, number, "int64"))
+        if int(total.min()) != 300 * number or int(total.max()) != 300 * number:
+            wrong.append(number)
+threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("wrong", wrong)
+""",
+        IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM="1",
+    )
+    assert done.returncode == 0 and "wrong []" in done.stdout, done.stdout + done.stderr
+
+
+@needs_gpu
+def test_launches_that_come_again_take_their_own_arguments(gpu):
+    """Many launches of one kernel wait in the queue while arguments, sizes and streams change."""
+    scale = iruka.ElementwiseKernel("int64 x, int64 factor", "int64 y", "y = x * factor + i", "scale")
+    streams = [cuda.Stream.null, cuda.Stream(), cuda.Stream(non_blocking=True)]
+    x = iruka.arange(5000, dtype="int64")
+    gpu.synchronize()
+    expected, results = [], []
+    for k in range(600):
+        size = 16 if k % 7 else 1000 + k
+        with streams[k // 3 % 3]:
+            results.append(scale(x[:size], k))
+        expected.append(np.arange(size) * k + np.arange(size))
+    gpu.synchronize()
+    for result, right in zip(results, expected):
+        assert_same(result, right)
