@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "backend/cpu/cpu_device.h"
-#include "backend/cpu/thread_pool.h"
 #include "backend/cuda/cuda_device.h"
+#include "core/thread_pool.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
@@ -59,14 +59,12 @@ Device* set_default_device(Device* device) { return std::exchange(thread_device(
 
 const std::string& device_name(const Device& device) { return device.name(); }
 
-int thread_count() { return cpu_backend::ThreadPool::instance().thread_count(); }
+int thread_count() { return ThreadPool::instance().thread_count(); }
 
 void set_thread_count(int count) {
   if (count < 1) throw ValueError("set_thread_count: the count must be at least 1, not " + std::to_string(count));
-  cpu_backend::ThreadPool::instance().set_thread_count(count);
+  ThreadPool::instance().set_thread_count(count);
 }
-
-void set_interrupt_check(InterruptCheck check) { cpu_backend::set_interrupt_check(check); }
 
 PoolStatistics memory_statistics() { return cpu_backend::cpu_device().pool().statistics(); }
 void set_memory_limit(size_t bytes) { cpu_backend::cpu_device().pool().set_limit(bytes); }

@@ -1,5 +1,5 @@
 // The thread pool and the device on it: coverage, balance, nesting, fork, exceptions, interrupts.
-#include "backend/cpu/thread_pool.h"
+#include "core/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -18,7 +18,6 @@
 namespace iruka {
 namespace {
 
-using cpu_backend::ThreadPool;
 
 /// Gives the pool a number of threads for one test.
 class Threads {

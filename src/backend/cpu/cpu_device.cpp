@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "backend/cpu/compiler/compiler.h"
-#include "backend/cpu/thread_pool.h"
+#include "core/thread_pool.h"
 
 namespace iruka::cpu_backend {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <thread>
 
-#include "backend/cpu/thread_pool.h"
 #include "backend/cuda/cuda_device.h"
+#include "core/thread_pool.h"
 #include "iruka/device.h"
 
 namespace iruka::cuda_backend {
@@ -86,7 +86,7 @@ class PiecewiseCopy {
   void run() {
     if (!is_upload_)
       for (int64_t turn = 0; turn < std::min<int64_t>(kPieces, turns_); ++turn) send(turn);
-    auto& threads = cpu_backend::ThreadPool::instance();
+    auto& threads = ThreadPool::instance();
     threads.run(threads.thread_count(), 1, [this](int64_t, int64_t) { work(); });
   }
 
@@ -109,7 +109,7 @@ class PiecewiseCopy {
   bool wait_for(const std::atomic<int64_t>& reached, int64_t turn) const {
     constexpr int kSpins = 10'000;  // longer than a turn of the link takes
     for (int spins = 0; reached.load(std::memory_order_acquire) < turn; ++spins) {
-      if (failed_.load(std::memory_order_relaxed) || cpu_backend::should_stop()) return false;
+      if (failed_.load(std::memory_order_relaxed) || should_stop()) return false;
       if (spins < kSpins) _mm_pause();
       else std::this_thread::yield();
     }
@@ -153,7 +153,7 @@ class PiecewiseCopy {
 
   /// The host's part of [begin, end), which is within a turn's piece. False as wait_for().
   bool move(int64_t turn, int64_t begin, int64_t end) try {
-    if (cpu_backend::should_stop()) return false;
+    if (should_stop()) return false;
     Piece& piece = piece_of(turn);
     const int64_t first = turn * static_cast<int64_t>(kPiece);
     const auto size = static_cast<size_t>(end - begin);

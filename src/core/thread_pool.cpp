@@ -1,4 +1,4 @@
-#include "backend/cpu/thread_pool.h"
+#include "core/thread_pool.h"
 
 #include <immintrin.h>
 #include <linux/futex.h>
@@ -15,7 +15,7 @@
 
 #include "iruka/error.h"
 
-namespace iruka::cpu_backend {
+namespace iruka {
 namespace {
 
 constexpr int64_t kCheckNanoseconds = 50'000'000;
@@ -303,4 +303,4 @@ void throw_if_stopped() {
 
 void set_interrupt_check(InterruptCheck check) { the_check.store(check, std::memory_order_relaxed); }
 
-}  // namespace iruka::cpu_backend
+}  // namespace iruka

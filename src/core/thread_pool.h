@@ -11,7 +11,7 @@
 
 #include "iruka/device.h"
 
-namespace iruka::cpu_backend {
+namespace iruka {
 
 /// A loop body, called with ranges [begin, end). Not owned.
 class LoopBody {
@@ -79,6 +79,5 @@ bool should_stop();
 /// For a body called directly, without the pool: raises Interrupted when should_stop() has said to stop meanwhile.
 void throw_if_stopped();
 
-void set_interrupt_check(InterruptCheck check);
 
-}  // namespace iruka::cpu_backend
+}  // namespace iruka

@@ -1,0 +1,119 @@
+"""Sequences of numbers: grids, windows, and other scales than linspace's."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+from . import _core
+from ._core import ndarray
+from ._creation import asarray, linspace
+from ._functions import elementwise
+from ._manipulation import _array
+from .errors import ValueError
+
+
+def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0) -> ndarray:
+    """base ** linspace(start, stop, num): evenly spaced on a logarithmic scale."""
+    exponents = linspace(start, stop, num, endpoint)
+    result = elementwise["power"](base, exponents)
+    return result if dtype is None else result.astype(dtype, copy=False)
+
+
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> ndarray:
+    """num values from start to stop, each the same multiple of the one before.
+
+    Raises ValueError where start or stop is 0.
+    """
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    if not is_complex and (start < 0) != (stop < 0):
+        is_complex = True
+    if is_complex:
+        import cmath
+
+        ratio = cmath.log(stop / start)
+        result = start * elementwise["exp"](linspace(0.0, 1.0, num, endpoint).astype("complex128") * ratio)
+    else:
+        sign = -1.0 if start < 0 else 1.0
+        result = sign * elementwise["power"](10.0, linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint))
+    if num > 0:  # the ends exactly
+        result[0] = start
+        if endpoint and num > 1:
+            result[-1] = stop
+    return result if dtype is None else result.astype(dtype, copy=False)
+
+
+def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:
+    """Coordinate arrays of the grid that 1-d arrays span; 'xy' exchanges the first two axes, 'ij' keeps their order.
+
+    sparse: views with extent 1 along the other arrays' axes. copy=False: read-only views.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', not {indexing!r}")
+    arrays = [_array(x) for x in xi]
+    ndim = len(arrays)
+    grid = [x.reshape((1,) * k + (-1,) + (1,) * (ndim - k - 1)) for k, x in enumerate(arrays)]
+    if indexing == "xy" and ndim > 1:
+        grid[0], grid[1] = (g.swapaxes(0, 1) for g in grid[:2])
+    if not sparse:
+        shape = _core.broadcast_shapes(*(g.shape for g in grid)) if grid else ()
+        grid = [g._broadcast_to(shape) for g in grid]
+    return tuple(g.copy() for g in grid) if copy else tuple(grid)
+
+
+def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
+    """The Vandermonde matrix: powers of a 1-d array as columns, the highest first unless increasing."""
+    x = _array(x)
+    if x.ndim != 1:
+        raise ValueError(f"vander: the array must have one axis, not {x.ndim}")
+    columns = x.size if N is None else operator.index(N)
+    powers = _core.arange(0, columns, 1, "int64")
+    dtype = _core.promote_types(x.dtype, "int64")
+    result = elementwise["power"](x.astype(dtype).reshape(-1, 1), powers.reshape(1, -1))
+    return result if increasing else result[:, ::-1].copy()
+
+
+# --- windows: Harris (1978), "On the use of windows for harmonic analysis with the discrete Fourier transform" ---------
+
+
+def _window(M, function) -> ndarray:
+    if M < 1:
+        return _core.empty(0, "float64")
+    if M == 1:
+        return _core.ones(1, "float64")
+    return function(_core.arange(1 - M, M, 2, "float64"))
+
+
+def bartlett(M) -> ndarray:
+    """The triangular window of M points, 0 at both ends."""
+    return _window(M, lambda n: 1 - elementwise["absolute"](n) / (M - 1))
+
+
+def hanning(M) -> ndarray:
+    """The raised cosine window of M points, 0 at both ends."""
+    return _window(M, lambda n: 0.5 + 0.5 * elementwise["cos"](math.pi * n / (M - 1)))
+
+
+def hamming(M) -> ndarray:
+    """The raised cosine window of M points with 0.08 at both ends."""
+    return _window(M, lambda n: 0.54 + 0.46 * elementwise["cos"](math.pi * n / (M - 1)))
+
+
+def blackman(M) -> ndarray:
+    """The window of M points from three cosine terms, 0 at both ends."""
+    cos = elementwise["cos"]
+    return _window(M, lambda n: 0.42 + 0.5 * cos(math.pi * n / (M - 1)) + 0.08 * cos(2 * math.pi * n / (M - 1)))
+
+
+def kaiser(M, beta) -> ndarray:
+    """The Kaiser window of M points from the modified Bessel function of order 0."""
+    from . import i0
+
+    if M == 1:
+        return _core.ones(1, "float64")
+    n = _core.arange(0, max(int(M), 0), 1, "float64")
+    alpha = (M - 1) / 2.0
+    inside = elementwise["maximum"](1 - ((n - alpha) / alpha) ** 2, 0.0)
+    return i0(beta * elementwise["sqrt"](inside)) / i0(asarray([float(beta)]))

@@ -1,0 +1,179 @@
+"""Turning, rolling, repeating, splitting, joining and padding, against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import iruka
+from helpers import DTYPE_IDS, DTYPES, assert_same, layouts, values
+
+SHAPES = [(), (5,), (4, 6), (2, 3, 4), (0, 3), (1, 1)]
+
+
+def same(actual, expected):
+    if isinstance(expected, (list, tuple)):
+        assert type(actual) is type(expected) and len(actual) == len(expected)
+        for a, e in zip(actual, expected):
+            same(a, e)
+    else:
+        assert_same(actual, expected)
+
+
+def both(name, *arguments, **keywords):
+    """The same call of iruka and NumPy: equal results, or an error of the same class."""
+    def of(module, convert):
+        turn = lambda a: convert(a) if isinstance(a, np.ndarray) else a  # noqa: E731
+        return getattr(module, name)(*[[turn(b) for b in a] if isinstance(a, list) else turn(a) for a in arguments], **keywords)
+
+    try:
+        expected = of(np, np.asarray)
+    except (ValueError, TypeError, IndexError) as error:
+        kind = next(k for k in (IndexError, ValueError, TypeError) if isinstance(error, k))
+        with pytest.raises(kind):
+            of(iruka, iruka.array)
+        return
+    same(of(iruka, iruka.array), expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_every_dtype_and_layout(dtype, rng):
+    for name, x, expected in layouts(values(dtype, (4, 6), rng)):
+        same(iruka.flip(x), np.flip(expected))
+        same(iruka.rot90(x), np.rot90(expected))
+        same(iruka.roll(x, (1, -2), (0, 1)), np.roll(expected, (1, -2), (0, 1)))
+        same(iruka.tile(x, (2, 1)), np.tile(expected, (2, 1)))
+        same(iruka.split(x, 2, 1), np.split(expected, 2, 1))
+        same(iruka.pad(x, ((1, 2), (0, 3)), "edge"), np.pad(expected, ((1, 2), (0, 3)), "edge"))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_axes(shape):
+    x = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    for name in ("flip", "fliplr", "flipud", "rot90", "matrix_transpose", "unstack", "hsplit", "vsplit", "dsplit"):
+        both(name, x, *([1] if name.endswith("split") else []))
+    for axis in range(-len(shape) - 1, len(shape) + 1):
+        both("flip", x, axis)
+        both("rollaxis", x, axis)
+        both("rollaxis", x, 0, axis)
+        both("unstack", x, axis=axis)
+        both("roll", x, 3, axis)
+        both("array_split", x, 3, axis)
+        both("split", x, 2, axis)
+        both("split", x, [1, 3], axis)
+    for k in range(-5, 6):
+        both("rot90", x, k)
+        both("roll", x, k)
+
+
+def test_flips_and_turns_are_views():
+    x = iruka.zeros((3, 4))
+    for view in (iruka.flip(x), iruka.fliplr(x), iruka.flipud(x), iruka.rot90(x), iruka.rot90(x, 2), iruka.split(x, 2, 1)[1]):
+        view[...] = 7
+        assert bool((view == 7).all()) and bool((x == 7).any())
+        x[...] = 0
+
+
+@given(st.lists(st.integers(0, 3), max_size=3), st.lists(st.integers(0, 3), max_size=4))
+def test_tile(shape, reps):
+    both("tile", np.arange(np.prod(shape, dtype=int)).reshape(shape), reps)
+
+
+@given(st.integers(0, 7), st.lists(st.integers(0, 4), max_size=3))
+def test_resize(size, shape):
+    both("resize", np.arange(size), tuple(shape))
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=3), st.lists(st.integers(-3, 3), min_size=1, max_size=3))
+def test_roll_of_several_axes(shifts, axes):
+    both("roll", np.arange(60).reshape(3, 4, 5), tuple(shifts), tuple(axes))
+
+
+def test_at_least():
+    for shape in SHAPES:
+        x = np.ones(shape)
+        for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+            both(name, x)
+            both(name, x, 3)
+
+
+def test_joining():
+    x, v = np.arange(12.0).reshape(3, 4), np.arange(3)
+    both("column_stack", [v, x, v])
+    both("dstack", [v, v])
+    both("dstack", [x, x])
+    both("append", x, [[1, 2, 3, 4]], 0)
+    both("append", x, v)
+    both("append", x, v, 0)
+    a = iruka.array
+    same(iruka.block([[a(x), a(x)], [a(x), a(x)]]), np.block([[x, x], [x, x]]))
+    same(iruka.block([1, a(v)]), np.block([1, v]))
+    same(iruka.block([[1, a(v)], [a(np.arange(4))]]), np.block([[1, v], [np.arange(4)]]))
+    same(iruka.block(a(x)), np.block(x))
+    for wrong, kind in (([[1], 2], ValueError), ([], ValueError), ((1, 2), TypeError), ([[1, 2], [3]], ValueError)):
+        with pytest.raises(kind):
+            iruka.block(wrong)
+        with pytest.raises(kind):
+            np.block(wrong)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, 2])
+def test_delete_and_insert(axis):
+    x = np.arange(12).reshape(3, 4)
+    for where in (0, -1, 1, [0, 2], [2, 0, 2], [], slice(None, None, 2), slice(5, 1), 99, -99, np.array([1]), [True, False, True]):
+        if isinstance(where, list) and (not where or isinstance(where[0], bool) and axis != 0):
+            continue
+        both("delete", x, where, axis)
+    for where, what in ((1, 5), (1, [5]), (-1, 5), ([0, 2], 5), ([2, 0, 0], [7, 8, 9]), (slice(0, 2), 3), (99, 1), ([1], 4)):
+        both("insert", x, where, what, axis)
+    both("insert", x, 1, [[1, 2, 3, 4], [5, 6, 7, 8]], 0)
+    both("insert", x, 1, [1, 2, 3], 1)
+    both("insert", x, [0, 2], [[1], [2]], 0)
+    assert_same(iruka.delete(iruka.arange(5), []), np.arange(5))
+
+
+def test_trim_zeros():
+    for x in ([0, 0, 1, 0, 2, 0], [0, 0], [1], [], [[0, 0, 0], [0, 3, 0]]):
+        for trim in ("fb", "f", "b", "FB"):
+            both("trim_zeros", np.array(x), trim)
+    both("trim_zeros", np.array([1]), "x")
+
+
+MODES = [
+    ("constant", {}), ("constant", {"constant_values": (3, 4)}), ("edge", {}), ("linear_ramp", {}),
+    ("linear_ramp", {"end_values": ((5, -2),)}), ("maximum", {}), ("minimum", {"stat_length": 2}), ("mean", {}),
+    ("mean", {"stat_length": 2}), ("reflect", {}), ("symmetric", {}), ("reflect", {"reflect_type": "odd"}),
+    ("symmetric", {"reflect_type": "odd"}), ("wrap", {}),
+]
+
+
+@pytest.mark.parametrize("mode, keywords", MODES, ids=str)
+def test_pad(mode, keywords):
+    for shape in ((5,), (4, 3), (1,), (2, 3, 4)):
+        for dtype in ("int32", "float32"):
+            x = (np.arange(np.prod(shape)).reshape(shape) * 7 % 11).astype(dtype)
+            for widths in (1, (2, 1), 7, 0, [(0, 3)], {-1: (1, 2)}):
+                same(iruka.pad(iruka.array(x), widths, mode, **keywords), np.pad(x, widths, mode, **keywords))
+
+
+def test_pad_by_a_function():
+    def fill(vector, widths, axis, keywords):
+        vector[: widths[0]] = keywords.get("value", 1)
+        vector[len(vector) - widths[1] :] = axis
+
+    x = np.arange(6).reshape(2, 3)
+    same(iruka.pad(iruka.array(x), 2, fill, value=9), np.pad(x, 2, fill, value=9))
+
+
+def test_pad_errors():
+    x = iruka.ones((2, 3))
+    for arguments, keywords in (((-1,), {}), ((1, "nothing"), {}), ((1, "edge"), {"constant_values": 1}), (([1, 2, 3],), {})):
+        with pytest.raises(ValueError):
+            iruka.pad(x, *arguments, **keywords)
+        with pytest.raises(ValueError):
+            np.pad(np.ones((2, 3)), *arguments, **keywords)
+    with pytest.raises(ValueError, match="strange"):
+        iruka.pad(x, 1, "reflect", reflect_type="strange")
+    with pytest.raises(ValueError, match="empty axis"):
+        iruka.pad(iruka.ones((0, 2)), 1, "edge")
+    assert iruka.pad(iruka.ones((0, 2)), 1).shape == (2, 4)
+    assert iruka.pad(x, 1, "empty").shape == (4, 5)
