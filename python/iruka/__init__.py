@@ -50,7 +50,9 @@ from ._creation import (
     arange,
     array,
     asarray,
+    asarray_chkfinite,
     ascontiguousarray,
+    asfortranarray,
     asnumpy,
     empty,
     empty_like,
@@ -63,6 +65,7 @@ from ._creation import (
     linspace,
     ones,
     ones_like,
+    require,
     zeros,
     zeros_like,
 )

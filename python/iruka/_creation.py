@@ -12,8 +12,28 @@ from .errors import DeviceError, ValueError
 
 
 def _check_order(function: str, order) -> None:
-    if order not in (None, "C", "K", "A"):
-        raise ValueError(f"{function}: order must be 'C', 'K' or 'A', not {order!r}; arrays are made in C order")
+    if order not in (None, "C", "F", "K", "A"):
+        raise ValueError(f"{function}: order must be 'C', 'F', 'K' or 'A', not {order!r}")
+
+
+def _extents(shape) -> tuple:
+    return tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
+
+
+def _made(make, shape, *arguments, order) -> ndarray:
+    """What `make` gives for the shape, in that order of elements."""
+    if order != "F":
+        return make(shape, *arguments)
+    return make(_extents(shape)[::-1], *arguments).transpose()
+
+
+def _laid(result: ndarray, order, always: bool = False) -> ndarray:
+    """The array itself where it has that order, else a copy; `always`: a copy in any case."""
+    if order in ("C", "F"):
+        c_order, f_order, *_ = result._layout
+        fits = c_order if order == "C" else f_order
+        return result if fits and not always else result.copy(order)
+    return result.copy("K") if always else result
 
 
 def _check_shared(a, result: ndarray) -> None:
@@ -76,8 +96,11 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None,
     if wanted is not None and result.dtype != wanted:
         if copy is False:
             raise ValueError(f"asarray: {result.dtype} as {wanted} needs a copy, which copy=False forbids")
-        return result.astype(wanted)
-    return result.copy() if copy and result._address == found._address else result
+        result = result.astype(wanted)
+    laid = _laid(result, order, bool(copy) and result._address == found._address)
+    if copy is False and laid._address != found._address:
+        raise ValueError(f"asarray: order {order!r} needs a copy, which copy=False forbids")
+    return laid
 
 
 def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False, ndmin: int = 0) -> ndarray:
@@ -90,9 +113,9 @@ def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False,
         from ._manipulation import stack
 
         object = stack([asarray(item) for item in object])
-    result = asarray(object, dtype)
+    result = asarray(object, dtype, order)
     if copy and (isinstance(object, ndarray) and result._address == object._address or not result._layout[3]):
-        result = result.copy()
+        result = result.copy("K" if order is None else order)
     missing = ndmin - result.ndim
     return result.reshape((1,) * missing + result.shape) if missing > 0 else result
 
@@ -101,6 +124,36 @@ def ascontiguousarray(a, dtype=None) -> ndarray:
     """The array itself when it is C-contiguous, else a copy that is."""
     result = asarray(a, dtype)
     return result if result.flags.c_contiguous else result.copy()
+
+
+def asfortranarray(a, dtype=None) -> ndarray:
+    """The array itself when it is Fortran-contiguous, else a copy that is."""
+    return _laid(asarray(a, dtype), "F")
+
+
+def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
+    """asarray that raises ValueError where an element is infinite or NaN."""
+    from ._functions import elementwise
+
+    result = asarray(a, dtype, order)
+    if result.dtype.kind not in "biu" and not bool(elementwise["isfinite"](result).all()):
+        raise ValueError("array must not contain infs or NaNs")
+    return result
+
+
+def require(a, dtype=None, requirements=None) -> ndarray:
+    """An array with what `requirements` names: 'C', 'F', 'A' (aligned), 'W' (writeable), 'O' (its own memory); a copy where needed."""
+    wanted = {str(name).upper()[0] for name in ([requirements] if isinstance(requirements, str) else requirements or [])}
+    if unknown := wanted - set("CFAWOE"):
+        raise ValueError(f"require: unknown requirements {sorted(unknown)}")
+    if {"C", "F"} <= wanted:
+        raise ValueError("Cannot specify both 'C' and 'F' order")
+    order = "C" if "C" in wanted else "F" if "F" in wanted else "A"
+    result = asarray(a, dtype, order)
+    _, _, writable, own = result._layout
+    if ("W" in wanted and not writable) or ("O" in wanted and not own):
+        result = _laid(result, order if order != "A" else "K", always=True)
+    return result
 
 
 def asnumpy(a, stream=None, order: str = "C", out=None, *, blocking: bool = True) -> numpy.ndarray:
@@ -145,19 +198,19 @@ def get_array_module(*args):
 def empty(shape, dtype=float, order="C") -> ndarray:
     """An uninitialised array."""
     _check_order("empty", order)
-    return _core.empty(shape, dtype)
+    return _made(_core.empty, shape, dtype, order=order)
 
 
 def zeros(shape, dtype=float, order="C") -> ndarray:
     """An array of zeros."""
     _check_order("zeros", order)
-    return _core.zeros(shape, dtype)
+    return _made(_core.zeros, shape, dtype, order=order)
 
 
 def ones(shape, dtype=float, order="C") -> ndarray:
     """An array of ones."""
     _check_order("ones", order)
-    return _core.ones(shape, dtype)
+    return _made(_core.ones, shape, dtype, order=order)
 
 
 def full(shape, fill_value, dtype=None, order="C") -> ndarray:
@@ -165,51 +218,51 @@ def full(shape, fill_value, dtype=None, order="C") -> ndarray:
     _check_order("full", order)
     if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0):
         values = asarray(fill_value)
-        result = _core.empty(shape, values.dtype if dtype is None else dtype)
+        result = _made(_core.empty, shape, values.dtype if dtype is None else dtype, order=order)
         result[...] = values
         return result
-    return _core.full(shape, fill_value, dtype)
+    return _made(_core.full, shape, fill_value, dtype, order=order)
 
 
 def _array(a):
     return a if isinstance(a, ndarray) else asarray(a)
 
 
-def _like(a, dtype, shape):
-    return (a.shape if shape is None else shape), (a.dtype if dtype is None else dtype)
+def _like(function: str, make, a, order, dtype, shape) -> ndarray:
+    """What `make` gives, on the array's device; K and A keep the order of its elements in memory."""
+    _check_order(function, order)
+    a = _array(a)
+    dtype = a.dtype if dtype is None else dtype
+    extents = a.shape if shape is None else _extents(shape)
+    with a.device:
+        if order == "K" and len(extents) == a.ndim:
+            axes = sorted(range(a.ndim), key=lambda k: -builtins.abs(a.strides[k]))
+            if axes != sorted(axes):
+                return make(tuple(extents[k] for k in axes), dtype).transpose(sorted(range(a.ndim), key=axes.__getitem__))
+        c_order, f_order, *_ = a._layout
+        return _made(make, extents, dtype, order="F" if order == "F" or order == "A" and f_order and not c_order else "C")
 
 
 def empty_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     """An uninitialised array with the shape and dtype of another, on its device."""
-    _check_order("empty_like", order)
-    a = _array(a)
-    with a.device:
-        return _core.empty(*_like(a, dtype, shape))
+    return _like("empty_like", _core.empty, a, order, dtype, shape)
 
 
 def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     """Zeros with the shape and dtype of another array, on its device."""
-    _check_order("zeros_like", order)
-    a = _array(a)
-    with a.device:
-        return _core.zeros(*_like(a, dtype, shape))
+    return _like("zeros_like", _core.zeros, a, order, dtype, shape)
 
 
 def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     """Ones with the shape and dtype of another array, on its device."""
-    _check_order("ones_like", order)
-    a = _array(a)
-    with a.device:
-        return _core.ones(*_like(a, dtype, shape))
+    return _like("ones_like", _core.ones, a, order, dtype, shape)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
     """One value with the shape and dtype of another array, on its device."""
-    _check_order("full_like", order)
-    a = _array(a)
-    shape, dtype = _like(a, dtype, shape)
-    with a.device:
-        return full(shape, fill_value, dtype)
+    result = _like("full_like", _core.empty, a, order, dtype, shape)
+    result[...] = fill_value
+    return result
 
 
 def arange(start, stop=None, step=1, dtype=None) -> ndarray:
@@ -246,7 +299,7 @@ def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = 
 def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C") -> ndarray:
     """Ones on the k-th diagonal of an N by M array, zeros elsewhere."""
     _check_order("eye", order)
-    return _core.eye(N, M, k, dtype)
+    return _laid(_core.eye(N, M, k, dtype), order)
 
 
 def identity(n: int, dtype=float) -> ndarray:

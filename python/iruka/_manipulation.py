@@ -189,8 +189,8 @@ def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
 
 
 def copy(a, order: str = "K") -> ndarray:
-    """A copy with its own memory."""
-    return _array(a).copy()
+    """A copy with its own memory; order K keeps that of the elements in memory."""
+    return _array(a).copy(order)
 
 
 def can_cast(from_, to, casting: str = "safe") -> bool:

@@ -59,10 +59,32 @@ Array squeeze(const Array& x, nb::handle axis) {
   return result;
 }
 
+/// The axes in the order in which a new array of that `order` has them in memory, the slowest first.
+Dims memory_order(const Array& x, nb::handle order, const char* function) {
+  Dims axes;
+  for (int k = 0; k < x.ndim(); ++k) axes.push_back(k);
+  if (!order.is_none() && to_text(order, std::string(function) + ": order") == "K") {
+    std::stable_sort(axes.begin(), axes.end(),
+                     [&](int64_t a, int64_t b) { return std::abs(x.strides()[a]) > std::abs(x.strides()[b]); });
+  } else if (is_fortran(x, order, function)) {
+    std::reverse(axes.begin(), axes.end());
+  }
+  return axes;
+}
+
+/// What `make` gives of x with its axes in that order, with the axes back in their places.
+template <class Make>
+Array in_order(const Array& x, const Dims& axes, Make make) {
+  if (std::is_sorted(axes.begin(), axes.end())) return make(x);
+  Dims back = axes;
+  for (int k = 0; k < x.ndim(); ++k) back[axes[k]] = k;
+  return make(x.transpose(axes)).transpose(back);
+}
+
 Array copy(const Array& x, nb::handle order) {
-  bool fortran = is_fortran(x, order, "copy");
+  const Dims axes = memory_order(x, order, "copy");
   GilRelease release;
-  return fortran ? x.transpose().copy().transpose() : x.copy();
+  return in_order(x, axes, [](const Array& turned) { return turned.copy(); });
 }
 
 Array astype(const Array& x, nb::handle dtype, nb::handle order, const std::string& casting, bool copy) {
@@ -74,9 +96,9 @@ Array astype(const Array& x, nb::handle dtype, nb::handle order, const std::stri
   if (casting != "same_kind" && casting != "unsafe") {
     throw ValueError("astype: casting must be 'unsafe' or 'same_kind', not '" + casting + "'");
   }
-  bool fortran = is_fortran(x, order, "astype");
+  const Dims axes = memory_order(x, order, "astype");
   GilRelease release;
-  return fortran ? x.transpose().astype(to, copy).transpose() : x.astype(to, copy);
+  return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); });
 }
 
 Array view(const Array& x, nb::handle dtype) {

@@ -214,3 +214,47 @@ def test_names_of_the_package():
     assert iruka.__version__.count(".") == 2
     with pytest.raises(AttributeError):
         iruka.no_such_name
+
+
+def test_orders():
+    """New arrays lie in memory as NumPy's do."""
+    x = np.arange(24).reshape(2, 3, 4)
+    for v in (x, x.T, np.moveaxis(x, 0, 1), x[:, ::2], np.asfortranarray(x), x[::-1], x[0], np.ones(3), np.array(4), x[:1]):
+        a = iruka.asarray(v) if iruka.default_device().name == "cpu" else iruka.array(v)
+        if a.strides != v.strides:
+            continue  # a copy of another layout
+        for order in "CFKA":
+            for name in ("empty_like", "zeros_like", "ones_like"):
+                made, expected = getattr(iruka, name)(a, order=order), getattr(np, name)(v, order=order)
+                assert (made.shape, made.strides) == (expected.shape, expected.strides), (name, order)
+            for made, expected in (
+                (iruka.array(a, order=order), np.array(v, order=order)),
+                (iruka.copy(a, order), np.copy(v, order)),
+                (a.astype("float32", order=order), v.astype("float32", order=order)),
+                (iruka.full_like(a, 7, order=order), np.full_like(v, 7, order=order)),
+            ):
+                assert_same(made, expected)
+                assert made.strides == expected.strides, order
+        assert iruka.asfortranarray(a).flags.f_contiguous and iruka.asarray(a, order="F").strides == np.asarray(v, order="F").strides
+    for name in ("empty", "zeros", "ones"):
+        assert getattr(iruka, name)((2, 3), order="F").strides == (8, 16) and getattr(iruka, name)(3, order="F").shape == (3,)
+    assert_same(iruka.full((2, 3), [1, 2, 3], order="F"), np.full((2, 3), [1, 2, 3]))
+    assert_same(iruka.eye(3, 4, order="F"), np.eye(3, 4))
+    with pytest.raises(ValueError, match="order"):
+        iruka.empty(3, order="X")
+    with pytest.raises(ValueError, match="copy"):
+        iruka.asarray(iruka.ones((2, 3)), order="F", copy=False)
+
+
+def test_require_and_finite():
+    x = iruka.ones((2, 3))
+    assert iruka.require(x).flags.c_contiguous and iruka.require(x, requirements="F").flags.f_contiguous
+    assert iruka.require(iruka.broadcast_to(x, (4, 2, 3)), requirements=["W", "O"]).flags.writeable
+    with pytest.raises(ValueError):
+        iruka.require(x, requirements=["C", "F"])
+    with pytest.raises(ValueError, match="unknown"):
+        iruka.require(x, requirements=["Z"])
+    assert_same(iruka.asarray_chkfinite([1.0, 2.0]), np.array([1.0, 2.0]))
+    for bad in (np.inf, np.nan):
+        with pytest.raises(ValueError, match="infs or NaNs"):
+            iruka.asarray_chkfinite([1.0, bad])
