@@ -119,6 +119,18 @@ from ._files import (  # noqa: E402
     savez_compressed,
 )
 from ._padding import pad  # noqa: E402
+from ._polynomials import (  # noqa: E402
+    poly,
+    polyadd,
+    polyder,
+    polydiv,
+    polyfit,
+    polyint,
+    polymul,
+    polysub,
+    polyval,
+    roots,
+)
 from ._rearranging import (  # noqa: E402
     append,
     array_split,

@@ -64,6 +64,32 @@ def test_bits(shape, order, data):
         assert_same(iruka.unpackbits(iruka.array(packed), axis, count, order), expected)
 
 
+@pytest.mark.parametrize("dtypes", [("int64", "int64"), ("float32", "float32"), ("float64", "int32"), ("complex64", "float64")])
+def test_values_of_polynomials(dtypes):
+    p, x = np.array([3, 0, -2, 1]).astype(dtypes[0]), np.arange(-6, 6).reshape(3, 4).astype(dtypes[1])
+    for points in (x, x.T, x[:, ::2], x[0, 0]):
+        assert_same(iruka.polyval(iruka.array(p), iruka.array(points)), np.polyval(p, points))
+    assert_same(iruka.polyval([], iruka.array(x)), np.polyval([], x))
+
+
+def test_coefficients_of_polynomials():
+    a, b = np.array([1.0, -3, 2]), np.array([2.0, 1])
+    for name in ("polyadd", "polysub", "polymul"):
+        assert_same(getattr(iruka, name)(iruka.array(a), iruka.array(b)), getattr(np, name)(a, b))
+    for found, expected in zip(iruka.polydiv(iruka.array(a), [2.0, 1]), np.polydiv(a, b)):
+        assert_same(found, expected)
+    assert_same(iruka.polyder(iruka.array(a)), np.polyder(a))
+    assert_same(iruka.polyint(iruka.array(a), 2, [1, 2]), np.polyint(a, 2, [1, 2]))
+    np.testing.assert_allclose(np.sort(iruka.roots(iruka.array(a)).get()), [1, 2], rtol=1e-12)
+    np.testing.assert_allclose(iruka.poly(iruka.array([1.0, 2])).get(), a, rtol=1e-12)
+    x = np.linspace(-1, 1, 20)
+    found = iruka.polyfit(iruka.array(x), iruka.array(np.polyval(a, x)), 2)
+    assert isinstance(found, iruka.ndarray)
+    np.testing.assert_allclose(found.get(), a, rtol=1e-10)
+    with pytest.raises(ValueError):
+        iruka.polyder(a, -1)
+
+
 def test_bits_of_unaligned_views():
     x = (np.arange(100) % 3 == 0).astype("uint8")
     for offset in range(1, 9):
