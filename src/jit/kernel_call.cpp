@@ -509,7 +509,7 @@ void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> 
   made.timing.around(*device_, stream_, [&] { choice.program->launch(block, range, stream_); });
 }
 
-std::vector<Array> KernelCall::run() {
+std::vector<Array> KernelCall::launch() {
   ArgumentBlock block;
   IntegerValues integers;
   pack(block, integers);

@@ -16,7 +16,10 @@ class KernelCall {
   /// Checks everything that can be checked without running. Raises what ElementwiseKernel::call documents.
   KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options);
 
-  std::vector<Array> run();
+  /// Raises DeviceError that names the kernel.
+  std::vector<Array> run() {
+    return naming_kernel(kernel_.text.name, [this] { return launch(); });
+  }
   const Signature& signature() const { return signature_; }
   Device& device() const { return *device_; }
   /// Time of the lanes over that of the scalar path where calls like this were measured, else 0.
@@ -52,6 +55,7 @@ class KernelCall {
   void pack_raw(ArgumentBlock& block, const Array& array) const;
   void pack_dividers(ArgumentBlock& block) const;
   int64_t unit_count() const;
+  std::vector<Array> launch();
   void launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;

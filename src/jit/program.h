@@ -55,6 +55,18 @@ CompiledProgram compile_only(Device& device, const ProgramSource& source, const 
 /// live as long as the process and under which no compiler runs.
 void hold_across_fork(std::mutex& mutex);
 
+/// Runs `work`; a DeviceError of it names the kernel, as the compiler's errors do.
+template <class Work>
+auto naming_kernel(const std::string& kernel, Work&& work) {
+  try {
+    return work();
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError("kernel '" + kernel + "': " + error.what());
+  } catch (const DeviceError& error) {
+    throw DeviceError("kernel '" + kernel + "': " + error.what());
+  }
+}
+
 /// Grows by one with each clear_cache(); programs of an older generation are to be built again.
 uint64_t cache_generation();
 

@@ -235,7 +235,7 @@ Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bo
     fill_empty(result, *row_);
     return result;
   }
-  reduce_into(result, *row_, x, set, types);
+  jit::naming_kernel(row_->name, [&] { reduce_into(result, *row_, x, set, types); });
   return result;
 }
 

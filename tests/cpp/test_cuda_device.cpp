@@ -10,11 +10,23 @@
 #include "fake_driver.h"
 #include "iruka/array.h"
 #include "iruka/cuda.h"
+#include "iruka/kernel.h"
+#include "iruka/ops.h"
 
 namespace iruka {
 namespace {
 
 namespace fake = testing::fake_driver;
+
+template <class Expected, class Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const Expected& error) {
+    return error.what();
+  }
+  return "no error";
+}
 
 class CudaDeviceTest : public ::testing::Test {
  protected:
@@ -191,6 +203,19 @@ TEST_F(CudaDeviceTest, ErrorsNameTheCallAndTheCode) {
     for (const char* part : {"cuMemcpyAsync", "700", "CUDA_ERROR_ILLEGAL_ADDRESS", "cuda:0"})
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
+}
+
+TEST_F(CudaDeviceTest, ErrorsOfALaunchNameTheKernel) {
+  if (!cuda_backend::nvrtc_problem().empty()) GTEST_SKIP() << cuda_backend::nvrtc_problem();
+  const Array x = Array::empty({10}, Dtype::int32, gpu());
+  const ElementwiseKernel plus_one("int32 x", "int32 y", "y = x + 1", "plus_one");
+  fake::fail("cuLaunchKernel", 700);
+  EXPECT_EQ(error_of<DeviceError>([&] { plus_one(x); }).rfind("kernel 'plus_one': cuda: cuLaunchKernel failed with "
+                                                              "CUDA_ERROR_ILLEGAL_ADDRESS (700)", 0), 0u);
+  fake::fail("cuLaunchKernel", cuda_backend::kOutOfMemory);  // of local memory
+  EXPECT_EQ(error_of<OutOfMemoryError>([&] { plus_one(x); }).rfind("kernel 'plus_one': ", 0), 0u);
+  fake::fail("cuLaunchKernel", 700);
+  EXPECT_EQ(error_of<DeviceError>([&] { sum(x); }).rfind("kernel 'sum': ", 0), 0u);
 }
 
 TEST_F(CudaDeviceTest, OutOfMemoryFreesWhatIsHeldAndThenSaysHowMuch) {
