@@ -68,6 +68,8 @@ Array from_cuda_array_interface(nb::handle object) {
   const nb::object pair = interface["data"];
   void* const data = count(shape) ? PyLong_AsVoidPtr(nb::object(pair[0]).ptr()) : nullptr;
   if (!data && PyErr_Occurred()) throw nb::python_error();
+  if (!data && count(shape))
+    throw ValueError("__cuda_array_interface__: data is 0, but shape " + to_string(shape) + " has elements");
   const bool read_only = nb::cast<bool>(nb::bool_(nb::object(pair[1])));
   if (!is_aligned(data, dtype, shape, strides))
     throw ValueError("__cuda_array_interface__: the memory is not aligned to its elements");

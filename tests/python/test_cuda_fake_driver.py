@@ -347,6 +347,8 @@ raises(ValueError, lambda: iruka.asarray(Foreign(a, stream=0)), "ambiguous")
 raises(ValueError, lambda: iruka.asarray(Foreign(a, strides=(8,))), "strides")
 raises(ValueError, lambda: iruka.asarray(Foreign(a, data=(a.data.ptr + 1, False))), "aligned")
 raises(ValueError, lambda: iruka.asarray(Foreign(a, data=(x.ctypes.data, False))), "not on a GPU")
+raises(ValueError, lambda: iruka.asarray(Foreign(a, data=(0, False))), "data is 0", "(4, 6)")
+assert iruka.asarray(Foreign(a, data=(0, False), shape=(0, 6))).shape == (0, 6)
 # What is imported waits for the producer's stream, and keeps the producer.
 t = iruka.cuda.Stream(non_blocking=True)
 hold(t), t.record()
