@@ -87,7 +87,6 @@ IRUKA_API void* allocate_pinned(size_t bytes);
 IRUKA_API void release_pinned(void* memory);
 /// Work on `stream` uses what allocate_pinned() gave: it is reused only after that.
 IRUKA_API void record_pinned_use(void* memory, Stream stream);
-IRUKA_API PoolStatistics pinned_statistics();
 IRUKA_API size_t pinned_free_blocks();
 IRUKA_API void free_pinned_blocks();
 

@@ -105,7 +105,6 @@ class Device {
   virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
   virtual void fill(void* to, int value, size_t bytes, StreamHandle stream) = 0;
 
-  virtual StreamHandle new_stream() = 0;
   virtual void* record(StreamHandle stream) = 0;
   virtual void wait(void* event) = 0;
   /// Nanoseconds of the device's time between two recorded events, both given back; negative while they are to come.

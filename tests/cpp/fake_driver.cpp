@@ -411,11 +411,6 @@ CUresult fake_cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
   *value = attribute_of(attribute, device);
   return kSuccess;
 }
-CUresult fake_cuDeviceTotalMem(size_t* bytes, CUdevice) {
-  BEGIN("cuDeviceTotalMem");
-  *bytes = state().device_bytes;
-  return kSuccess;
-}
 CUresult fake_cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
   BEGIN("cuDeviceCanAccessPeer");
   *can = 1;
@@ -474,10 +469,6 @@ CUresult fake_cuMemFreeHost(void* memory) {
 }
 CUresult fake_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   BEGIN("cuMemcpyAsync");
-  return copy(to, from, bytes, stream);
-}
-CUresult fake_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream stream) {
-  BEGIN("cuMemcpyPeerAsync");
   return copy(to, from, bytes, stream);
 }
 CUresult fake_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream handle) {

@@ -187,7 +187,6 @@ void* allocate_pinned(size_t bytes) {
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }
 void record_pinned_use(void* memory, Stream stream) { pinned_pool().record_use(memory, stream); }
-PoolStatistics pinned_statistics() { return pinned_pool().statistics(); }
 size_t pinned_free_blocks() { return pinned_pool().free_blocks(); }
 void free_pinned_blocks() { pinned_pool().free_all_blocks(); }
 

@@ -112,13 +112,6 @@ void* CudaDevice::allocate(size_t bytes) {
 
 void CudaDevice::release(void* memory, size_t) noexcept { pool_.release(memory); }
 
-StreamHandle CudaDevice::new_stream() {
-  activate();
-  CUstream stream = nullptr;
-  cuda_backend::check(driver().cuStreamCreateWithPriority(&stream, kStreamNonBlocking, 0), "cuStreamCreateWithPriority", name_);
-  return stream;
-}
-
 bool CudaDevice::may_capture(CUstream stream) {
   int status = kNotCapturing;
   return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;

@@ -59,7 +59,6 @@ class CudaDevice final : public Device {
   void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override;
   void fill(void* to, int value, size_t bytes, StreamHandle stream) override;
 
-  StreamHandle new_stream() override;
   void* record(StreamHandle stream) override;
   void wait(void* event) override;
   double elapsed(void* begin, void* end) override;
@@ -75,7 +74,6 @@ class CudaDevice final : public Device {
   int index() const { return index_; }
   CUdevice handle() const { return handle_; }
   int attribute(DeviceAttribute which) const;
-  int compute_capability() const { return compute_; }  ///< 90 for 9.0
   StreamPool& pool() { return pool_; }
   /// Makes the device the calling thread's.
   void activate() const;
@@ -104,7 +102,7 @@ class CudaDevice final : public Device {
   const std::string name_;
   CUdevice handle_ = 0;
   CUcontext context_ = nullptr;
-  int compute_ = 0;
+  int compute_ = 0;  ///< 90 for 9.0
   StreamPool pool_;
 
   std::atomic<bool> reached_[kMostDevices] = {};

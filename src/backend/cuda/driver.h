@@ -31,8 +31,7 @@ struct KernelNode {
   CUcontext context = nullptr;  ///< null: the calling thread's
 };
 
-inline constexpr CUresult kSuccess = 0, kOutOfMemory = 2, kDeinitialized = 4, kNoDevice = 100, kPeerAlreadyEnabled = 704,
-                          kNotReady = 600;
+inline constexpr CUresult kSuccess = 0, kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;
 /// Streams that every context has: the one that waits for all others, and each thread's own.
 inline const CUstream kLegacyStream = reinterpret_cast<CUstream>(uintptr_t{1});
 inline const CUstream kPerThreadStream = reinterpret_cast<CUstream>(uintptr_t{2});
@@ -61,7 +60,7 @@ enum MemoryType : unsigned { kPageable = 0, kHostMemory = 1, kDeviceMemory = 2 }
 /// CUevent_flags, CUstream_flags, CUstreamCaptureMode
 enum : unsigned { kEventDefault = 0, kEventBlocking = 1, kEventNoTiming = 2, kStreamNonBlocking = 1 };
 enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
-enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureInvalidated = 2 };
+enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
 
 // name, symbol in the library, parameters. Every function returns CUresult.
 #define IRUKA_DRIVER_FUNCTIONS(F)                                                                                 \
@@ -73,7 +72,6 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureInvalidate
   F(cuDeviceGet, "cuDeviceGet", (CUdevice * device, int index))                                                   \
   F(cuDeviceGetName, "cuDeviceGetName", (char* name, int length, CUdevice device))                                \
   F(cuDeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, CUdevice device))                   \
-  F(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (size_t * bytes, CUdevice device))                                   \
   F(cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", (int* can, CUdevice device, CUdevice peer))                   \
   F(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))                 \
   F(cuCtxSetCurrent, "cuCtxSetCurrent", (CUcontext context))                                                      \
@@ -86,8 +84,6 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1, kCaptureInvalidate
   F(cuMemHostAlloc, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))                              \
   F(cuMemFreeHost, "cuMemFreeHost", (void* memory))                                                               \
   F(cuMemcpyAsync, "cuMemcpyAsync", (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))            \
-  F(cuMemcpyPeerAsync, "cuMemcpyPeerAsync",                                                                       \
-    (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)) \
   F(cuMemsetD8Async, "cuMemsetD8Async", (CUdeviceptr to, unsigned char value, size_t count, CUstream stream))     \
   F(cuPointerGetAttributes, "cuPointerGetAttributes",                                                             \
     (unsigned count, int* attributes, void** values, CUdeviceptr pointer))                                        \

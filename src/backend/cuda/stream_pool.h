@@ -190,7 +190,6 @@ class PinnedPool : private StreamPool {
   void* allocate(size_t bytes);
   using StreamPool::free_all_blocks;
   using StreamPool::free_blocks;
-  using StreamPool::name;
   using StreamPool::record_use;
   using StreamPool::release;
   using StreamPool::set_limit;
