@@ -91,6 +91,7 @@ struct TargetDescription {
   size_t last_level_cache_bytes = 0;
   bool is_gpu = false;
   int multiprocessors = 0;
+  size_t most_argument_bytes = SIZE_MAX;  ///< of one launch
 };
 
 class Device {

@@ -430,6 +430,15 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
   }
 }
 
+/// The compiler would say it in words of its own, after a while.
+void KernelCall::check_size(const ArgumentBlock& block) const {
+  const size_t bytes = block.bytes().size(), most = device_->target().most_argument_bytes;
+  if (bytes > most)
+    throw ValueError("kernel '" + kernel_.text.name + "': its arguments take " + std::to_string(bytes) + " bytes, " +
+                     device_->name() + " takes at most " + std::to_string(most) +
+                     ": give fewer arrays, or arrays with fewer axes");
+}
+
 int64_t KernelCall::unit_count() const {
   if (signature_.form != LoopForm::tiles) return count_;
   const int rank = loop_->rank();
@@ -514,6 +523,7 @@ std::vector<Array> KernelCall::launch() {
   IntegerValues integers;
   pack(block, integers);
   if (count_ == 0) return std::move(outputs_);
+  check_size(block);
   Specialisation& made = specialisation();
   if (device_->target().is_gpu) {
     launch_on_gpu(made, block.bytes(), may_fix(integers) ? integers : kNoValues);

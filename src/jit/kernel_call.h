@@ -54,6 +54,7 @@ class KernelCall {
   void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;
   void pack_raw(ArgumentBlock& block, const Array& array) const;
   void pack_dividers(ArgumentBlock& block) const;
+  void check_size(const ArgumentBlock& block) const;
   int64_t unit_count() const;
   std::vector<Array> launch();
   void launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;

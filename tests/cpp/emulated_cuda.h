@@ -127,6 +127,7 @@ class EmulatedCuda : public testing::HostDevice {
     target_.fingerprint = "emulated by " + std::string(kBefore) + kAfter + cpu().target().fingerprint;
     target_.is_gpu = true;
     target_.multiprocessors = 1;
+    target_.most_argument_bytes = 4080;
   }
 
   const std::string& name() const override { return name_; }
@@ -153,7 +154,7 @@ class EmulatedCuda : public testing::HostDevice {
 
   void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
               StreamHandle) override {
-    if (arguments.size() > 4096) throw DeviceError("emulated CUDA: a kernel takes at most 4096 bytes of arguments");
+    if (arguments.size() > target_.most_argument_bytes) throw DeviceError("emulated CUDA: too many bytes of arguments");
     EmulatedLaunch emulated(arguments, range);
     EmulatedBlock* const block = &emulated;
     cpu().launch(program, std::as_bytes(std::span(&block, 1)), LaunchRange{1}, nullptr);

@@ -266,4 +266,11 @@ TEST(CudaProgram, PtxIsLoweredToWhatTheDriverAssembles) {
   EXPECT_EQ(ptx, "//\n.version 8.4\n.target sm_90\n");
 }
 
+TEST(CudaProgram, LaunchesCarryMoreBytesSinceCuda121) {
+  EXPECT_EQ(cuda_backend::most_argument_bytes(12000, "13.0", 90), 4080u);
+  EXPECT_EQ(cuda_backend::most_argument_bytes(12010, "12.0", 90), 4080u);
+  EXPECT_EQ(cuda_backend::most_argument_bytes(13000, "12.9", 61), 4080u);
+  EXPECT_EQ(cuda_backend::most_argument_bytes(13000, "12.1", 70), 32736u);
+}
+
 }  // namespace iruka

@@ -174,6 +174,31 @@ TEST_F(GpuKernels, UnalignedElementsAreAnError) {
   }
 }
 
+TEST_F(GpuKernels, TooManyBytesOfArgumentsAreAnError) {
+  const auto many = [](int arrays, int rank) {
+    std::string parameters, sum = "y = 0";
+    for (int k = 0; k < arrays; ++k) {
+      parameters += (k ? ", raw int32 x" : "raw int32 x") + std::to_string(k);
+      sum += " + x" + std::to_string(k) + "[0]";
+    }
+    const Array one = copy_to(emulated_cuda(), numbers({1}, Dtype::int32)).reshape(Dims(rank, 1));
+    const std::vector<Argument> inputs(static_cast<size_t>(arrays), one);
+    CallOptions options;
+    options.size = 1;
+    return ElementwiseKernel(parameters, "int32 y", sum, "many").call(inputs, options);
+  };
+  many(7, 32);
+  const int before = emulated_cuda().compiled;
+  try {
+    many(8, 32);  // 16 + 512 bytes for each, and 16 for the loop
+    FAIL() << "no error";
+  } catch (const ValueError& error) {
+    EXPECT_STREQ(error.what(), "kernel 'many': its arguments take 4240 bytes, emulated takes at most 4080: give fewer "
+                               "arrays, or arrays with fewer axes");
+  }
+  EXPECT_EQ(emulated_cuda().compiled, before);
+}
+
 TEST_F(GpuKernels, OutputsWhoseElementsAreOne) {
   const ElementwiseKernel copy("float32 x", "float32 z", "z = 3", "copy");
   Array one = Array::empty({1}, Dtype::float32, emulated_cuda());

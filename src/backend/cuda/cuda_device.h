@@ -45,6 +45,9 @@ int ptx_version(int driver_version);
 /// Lets PTX of a newer version say `newest`: NVRTC may be newer than the driver, and uses nothing new for kernels here.
 void lower_version(std::string& ptx, int newest);
 
+/// What a launch may carry beside its range: since CUDA 12.1, and from Volta on, 32764 bytes in all, before that 4096.
+size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version, int compute);
+
 class CudaDevice final : public Device {
  public:
   /// Raises DeviceError where the driver refuses.

@@ -105,6 +105,12 @@ void lower_version(std::string& ptx, int newest) {
   if (found > newest) ptx.replace(begin, end - begin, std::to_string(newest / 10) + "." + std::to_string(newest % 10));
 }
 
+size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version, int compute) {
+  constexpr size_t kUsual = 4096, kLarge = 32764, kRange = 2 * sizeof(int64_t), kAlignment = 16;
+  const bool is_large = driver_version >= 12010 && nvrtc_version != "12.0" && compute >= 70;
+  return ((is_large ? kLarge : kUsual) - kRange) / kAlignment * kAlignment;
+}
+
 const TargetDescription& CudaDevice::target() const {
   static TargetDescription descriptions[kMostDevices];
   static std::once_flag once[kMostDevices];
@@ -116,6 +122,7 @@ const TargetDescription& CudaDevice::target() const {
     made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
     made.is_gpu = true;
     made.multiprocessors = attribute(kMultiprocessors);
+    made.most_argument_bytes = most_argument_bytes(driver_version(), nvrtc_version(), compute_);
   });
   return descriptions[index_];
 }
