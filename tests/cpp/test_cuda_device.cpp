@@ -30,7 +30,10 @@ std::string error_of(Call&& call) {
 
 class CudaDeviceTest : public ::testing::Test {
  protected:
-  void SetUp() override { cuda_backend::replace_driver(&fake::table()); }
+  void SetUp() override {
+    cuda_backend::replace_driver(&fake::table());
+    fake::set_device_count(2);
+  }
   void TearDown() override { EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front(); }
 
   Device& gpu(int index = 0) { return device("cuda:" + std::to_string(index)); }
@@ -130,6 +133,50 @@ TEST_F(CudaDeviceTest, PinnedSourcesMayChangeAfterTheCopy) {
   later.join();
   EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(100, 7));
   cuda::release_pinned(pinned);
+}
+
+TEST_F(CudaDeviceTest, CallsLeaveTheThreadsContextAsItWas) {
+  const auto current = [] {
+    cuda_backend::CUcontext context = nullptr;
+    fake::table().cuCtxGetCurrent(&context);
+    return context;
+  };
+  const auto use = [&](int index) {
+    Device& device = gpu(index);
+    const cuda::Stream stream = cuda::create_stream(device), before = cuda::set_current_stream(device, stream);
+    const cuda::Event event = cuda::create_event(device);
+    const Array there = on_cpu(numbers(1 << 21)).to_device(device);
+    if (current()) there.to_device(gpu(1 - index)).to_device(cpu());
+    Array(there).fill(1);
+    if (cuda_backend::nvrtc_problem().empty()) add(there, there);
+    fake::fail("cuMemcpyAsync", 700);
+    EXPECT_THROW(there.to_device(cpu()), DeviceError);
+    cuda::record_use(device, there.data(), nullptr);
+    cuda::record_event(device, event, stream);
+    cuda::begin_capture(device, stream);
+    cuda::destroy_graph(device, cuda::end_capture(device, stream));
+    cuda::set_current_stream(device, before);
+    cuda::destroy_event(device, event);
+    cuda::destroy_stream(device, stream);
+    device.synchronize();
+    cuda::free_all_blocks(device);
+    if (!current()) return;  // pinned memory takes the first GPU
+    cuda::release_pinned(cuda::allocate_pinned(10));
+    cuda::free_pinned_blocks();
+  };
+  std::thread([&] {  // which has no context yet
+    use(1);
+    EXPECT_EQ(current(), nullptr);
+    use(0);
+    const cuda_backend::CUcontext first = current();
+    EXPECT_NE(first, nullptr);  // the one that CUDA's runtime takes by default
+    use(1);
+    EXPECT_EQ(current(), first);
+    const auto foreign = reinterpret_cast<cuda_backend::CUcontext>(uintptr_t{2});
+    fake::table().cuCtxSetCurrent(foreign);
+    use(0);
+    EXPECT_EQ(current(), foreign);
+  }).join();
 }
 
 TEST_F(CudaDeviceTest, StreamsEventsAndTheirOrder) {

@@ -235,3 +235,17 @@ def test_jax(jax, dtype):
     with stream:
         y = SLOW(iruka.ones(64, "float32"), ROUNDS)
         np.testing.assert_allclose(np.asarray(jax.dlpack.from_dlpack(y) + 1), 501, rtol=1e-3)
+
+
+@pytest.mark.skipif(iruka.cuda.is_available() and iruka.cuda.runtime.getDeviceCount() < 2, reason="one GPU")
+def test_other_libraries_keep_their_device(torch):
+    for current in (0, 1):
+        torch.cuda.set_device(current)
+        with iruka.cuda.Device(1 - current):
+            x = iruka.ones(1000)
+            (x + x).sum().item()
+            x.to_device(current)
+            iruka.cuda.Stream().record().synchronize()
+        assert torch.cuda.current_device() == current
+        assert torch.ones(1, device="cuda").device.index == current
+    torch.cuda.set_device(0)

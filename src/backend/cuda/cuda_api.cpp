@@ -15,13 +15,22 @@ using namespace cuda_backend;
 
 CudaDevice* as_cuda(const Device& device) { return dynamic_cast<CudaDevice*>(const_cast<Device*>(&device)); }
 
-/// The device, active on this thread.
-CudaDevice& active(const Device& device, const char* function) {
+CudaDevice& checked(const Device& device, const char* function) {
   CudaDevice* found = as_cuda(device);
   if (!found) throw DeviceError(std::string("cuda.") + function + ": " + device_name(device) + " is no CUDA device");
-  found->activate();
   return *found;
 }
+
+/// A CUDA device that is the calling thread's meanwhile.
+class Active {
+ public:
+  Active(const Device& device, const char* function) : device_(checked(device, function)), scope_(device_.activate()) {}
+  CudaDevice* operator->() const { return &device_; }
+
+ private:
+  CudaDevice& device_;
+  const ContextScope scope_;
+};
 
 CUstream handle(Stream stream) { return static_cast<CUstream>(stream); }
 CUevent event_handle(Event event) { return static_cast<CUevent>(event); }
@@ -51,138 +60,138 @@ void add_package_folders(const std::string* folders, int count) {
 }
 
 DeviceProperties properties(const Device& device) {
-  CudaDevice& gpu = active(device, "properties");
+  const Active gpu(device, "properties");
   DeviceProperties found{};
   char name[256] = "";
-  check(driver().cuDeviceGetName(name, sizeof(name), gpu.handle()), "cuDeviceGetName", gpu.name());
+  check(driver().cuDeviceGetName(name, sizeof(name), gpu->handle()), "cuDeviceGetName", gpu->name());
   found.name = name;
-  found.compute_major = gpu.attribute(kComputeMajor);
-  found.compute_minor = gpu.attribute(kComputeMinor);
-  found.multiprocessors = gpu.attribute(kMultiprocessors);
-  found.level2_bytes = gpu.attribute(kLevel2Bytes);
+  found.compute_major = gpu->attribute(kComputeMajor);
+  found.compute_minor = gpu->attribute(kComputeMinor);
+  found.multiprocessors = gpu->attribute(kMultiprocessors);
+  found.level2_bytes = gpu->attribute(kLevel2Bytes);
   size_t free_bytes = 0, all_bytes = 0;
-  check(driver().cuMemGetInfo(&free_bytes, &all_bytes), "cuMemGetInfo", gpu.name());
+  check(driver().cuMemGetInfo(&free_bytes, &all_bytes), "cuMemGetInfo", gpu->name());
   found.free_bytes = static_cast<int64_t>(free_bytes);
   found.total_bytes = static_cast<int64_t>(all_bytes);
   char bus[32];
-  snprintf(bus, sizeof(bus), "%04X:%02X:%02X.0", gpu.attribute(kPciDomain), gpu.attribute(kPciBus), gpu.attribute(kPciDevice));
+  snprintf(bus, sizeof(bus), "%04X:%02X:%02X.0", gpu->attribute(kPciDomain), gpu->attribute(kPciBus), gpu->attribute(kPciDevice));
   found.pci_bus_id = bus;
   return found;
 }
 
 int attribute(const Device& device, int which) {
-  return active(device, "attribute").attribute(static_cast<DeviceAttribute>(which));
+  return checked(device, "attribute").attribute(static_cast<DeviceAttribute>(which));
 }
 
-void synchronize(Device& device) { active(device, "synchronize").synchronize(); }
+void synchronize(Device& device) { checked(device, "synchronize").synchronize(); }
 
 Stream create_stream(Device& device, bool non_blocking, int priority) {
-  CudaDevice& gpu = active(device, "create_stream");
+  const Active gpu(device, "create_stream");
   CUstream stream = nullptr;
   check(driver().cuStreamCreateWithPriority(&stream, non_blocking ? unsigned{kStreamNonBlocking} : 0u, priority),
-        "cuStreamCreateWithPriority", gpu.name());
+        "cuStreamCreateWithPriority", gpu->name());
   return stream;
 }
 
 void destroy_stream(Device& device, Stream stream) {
-  CudaDevice& gpu = active(device, "destroy_stream");
-  check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu.name());
-  gpu.pool().forget_stream(stream);
+  const Active gpu(device, "destroy_stream");
+  check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
+  gpu->pool().forget_stream(stream);
   pinned_pool().forget_stream(stream);
-  if (gpu.current_stream() == handle(stream)) gpu.current_stream() = nullptr;
-  check(driver().cuStreamDestroy(handle(stream)), "cuStreamDestroy", gpu.name());
+  if (gpu->current_stream() == handle(stream)) gpu->current_stream() = nullptr;
+  check(driver().cuStreamDestroy(handle(stream)), "cuStreamDestroy", gpu->name());
 }
 
 void synchronize(Device& device, Stream stream) {
-  CudaDevice& gpu = active(device, "synchronize");
-  check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu.name());
+  const Active gpu(device, "synchronize");
+  check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
 }
 
 bool is_done(Device& device, Stream stream) {
-  CudaDevice& gpu = active(device, "is_done");
+  const Active gpu(device, "is_done");
   const CUresult result = driver().cuStreamQuery(handle(stream));
   if (result == kNotReady) return false;
-  check(result, "cuStreamQuery", gpu.name());
+  check(result, "cuStreamQuery", gpu->name());
   return true;
 }
 
-Stream current_stream(const Device& device) { return active(device, "current_stream").current_stream(); }
+Stream current_stream(const Device& device) { return checked(device, "current_stream").current_stream(); }
 
 Stream set_current_stream(Device& device, Stream stream) {
-  CUstream& current = active(device, "set_current_stream").current_stream();
+  CUstream& current = checked(device, "set_current_stream").current_stream();
   return std::exchange(current, handle(stream));
 }
 
-void record_use(Device& device, void* memory, Stream stream) { active(device, "record_use").pool().record_use(memory, stream); }
+void record_use(Device& device, void* memory, Stream stream) { checked(device, "record_use").pool().record_use(memory, stream); }
 
 Event create_event(Device& device, bool timing, bool blocking) {
-  CudaDevice& gpu = active(device, "create_event");
+  const Active gpu(device, "create_event");
   CUevent event = nullptr;
-  check(driver().cuEventCreate(&event, (timing ? unsigned{kEventDefault} : unsigned{kEventNoTiming}) | (blocking ? unsigned{kEventBlocking} : 0u)), "cuEventCreate", gpu.name());
+  check(driver().cuEventCreate(&event, (timing ? unsigned{kEventDefault} : unsigned{kEventNoTiming}) | (blocking ? unsigned{kEventBlocking} : 0u)), "cuEventCreate", gpu->name());
   return event;
 }
 
 void destroy_event(Device& device, Event event) {
-  CudaDevice& gpu = active(device, "destroy_event");
-  check(driver().cuEventDestroy(event_handle(event)), "cuEventDestroy", gpu.name());
+  const Active gpu(device, "destroy_event");
+  check(driver().cuEventDestroy(event_handle(event)), "cuEventDestroy", gpu->name());
 }
 
 void record_event(Device& device, Event event, Stream stream) {
-  CudaDevice& gpu = active(device, "record_event");
-  check(driver().cuEventRecord(event_handle(event), handle(stream)), "cuEventRecord", gpu.name());
+  const Active gpu(device, "record_event");
+  check(driver().cuEventRecord(event_handle(event), handle(stream)), "cuEventRecord", gpu->name());
 }
 
 bool is_event_done(Device& device, Event event) {
-  CudaDevice& gpu = active(device, "is_event_done");
+  const Active gpu(device, "is_event_done");
   const CUresult result = driver().cuEventQuery(event_handle(event));
   if (result == kNotReady) return false;
-  check(result, "cuEventQuery", gpu.name());
+  check(result, "cuEventQuery", gpu->name());
   return true;
 }
 
 void synchronize_event(Device& device, Event event) {
-  CudaDevice& gpu = active(device, "synchronize_event");
-  check(driver().cuEventSynchronize(event_handle(event)), "cuEventSynchronize", gpu.name());
+  const Active gpu(device, "synchronize_event");
+  check(driver().cuEventSynchronize(event_handle(event)), "cuEventSynchronize", gpu->name());
 }
 
 void wait_event(Device& device, Stream stream, Event event) {
-  CudaDevice& gpu = active(device, "wait_event");
-  check(driver().cuStreamWaitEvent(handle(stream), event_handle(event), 0), "cuStreamWaitEvent", gpu.name());
+  const Active gpu(device, "wait_event");
+  check(driver().cuStreamWaitEvent(handle(stream), event_handle(event), 0), "cuStreamWaitEvent", gpu->name());
 }
 
 double elapsed_milliseconds(Device& device, Event begin, Event end) {
-  CudaDevice& gpu = active(device, "elapsed_milliseconds");
+  const Active gpu(device, "elapsed_milliseconds");
   float milliseconds = 0;
-  check(driver().cuEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)), "cuEventElapsedTime", gpu.name());
+  check(driver().cuEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)), "cuEventElapsedTime", gpu->name());
   return milliseconds;
 }
 
-void begin_capture(Device& device, Stream stream) { active(device, "begin_capture").begin_capture(handle(stream)); }
+void begin_capture(Device& device, Stream stream) { checked(device, "begin_capture").begin_capture(handle(stream)); }
 
-Graph end_capture(Device& device, Stream stream) { return active(device, "end_capture").end_capture(handle(stream)); }
+Graph end_capture(Device& device, Stream stream) { return checked(device, "end_capture").end_capture(handle(stream)); }
 
 bool is_capturing(Device& device, Stream stream) {
-  CudaDevice& gpu = active(device, "is_capturing");
+  const Active gpu(device, "is_capturing");
   int status = kNotCapturing;
-  check(driver().cuStreamIsCapturing(handle(stream), &status), "cuStreamIsCapturing", gpu.name());
+  check(driver().cuStreamIsCapturing(handle(stream), &status), "cuStreamIsCapturing", gpu->name());
   return status != kNotCapturing;
 }
 
 void launch_graph(Device& device, Graph graph, Stream stream) {
-  CudaDevice& gpu = active(device, "launch_graph");
-  check(driver().cuGraphLaunch(static_cast<CUgraphExec>(graph), handle(stream)), "cuGraphLaunch", gpu.name());
+  const Active gpu(device, "launch_graph");
+  check(driver().cuGraphLaunch(static_cast<CUgraphExec>(graph), handle(stream)), "cuGraphLaunch", gpu->name());
 }
 
-void destroy_graph(Device& device, Graph graph) { active(device, "destroy_graph").destroy_graph(static_cast<CUgraphExec>(graph)); }
+void destroy_graph(Device& device, Graph graph) { checked(device, "destroy_graph").destroy_graph(static_cast<CUgraphExec>(graph)); }
 
-PoolStatistics memory_statistics(Device& device) { return active(device, "memory_statistics").pool().statistics(); }
-size_t free_blocks(Device& device) { return active(device, "free_blocks").pool().free_blocks(); }
-void set_memory_limit(Device& device, size_t bytes) { active(device, "set_memory_limit").pool().set_limit(bytes); }
-void free_all_blocks(Device& device) { active(device, "free_all_blocks").pool().free_all_blocks(); }
-void free_all_blocks(Device& device, Stream stream) { active(device, "free_all_blocks").pool().free_all_blocks(stream); }
+PoolStatistics memory_statistics(Device& device) { return checked(device, "memory_statistics").pool().statistics(); }
+size_t free_blocks(Device& device) { return checked(device, "free_blocks").pool().free_blocks(); }
+void set_memory_limit(Device& device, size_t bytes) { checked(device, "set_memory_limit").pool().set_limit(bytes); }
+void free_all_blocks(Device& device) { checked(device, "free_all_blocks").pool().free_all_blocks(); }
+void free_all_blocks(Device& device, Stream stream) { checked(device, "free_all_blocks").pool().free_all_blocks(stream); }
 
 void* allocate_pinned(size_t bytes) {
-  cuda_device(0).activate();
+  cuda_device(0);  // says what is missing
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }

@@ -32,10 +32,12 @@ class PinnedMemory final : public DriverSource {
   void* allocate(size_t bytes) noexcept override {
     constexpr unsigned kPortable = 1;  // pinned for every context
     void* memory = nullptr;
-    return is_ready() && driver().cuMemHostAlloc(&memory, bytes, kPortable) == kSuccess ? memory : nullptr;
+    const ContextScope active = try_to_activate();
+    return active.is_active() && driver().cuMemHostAlloc(&memory, bytes, kPortable) == kSuccess ? memory : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
-    if (is_ready()) driver().cuMemFreeHost(memory);
+    const ContextScope active = try_to_activate();
+    if (active.is_active()) driver().cuMemFreeHost(memory);
   }
   void synchronize() noexcept override {
     for (int index = 0; index < cuda_device_count(); ++index) {
@@ -48,13 +50,14 @@ class PinnedMemory final : public DriverSource {
   bool same_capture(StreamHandle, StreamHandle) noexcept override { return false; }
 
  private:
-  bool is_ready() const noexcept override {
+  /// Any context will do.
+  ContextScope try_to_activate() const noexcept override {
     CUcontext current = nullptr;
+    if (driver().cuCtxGetCurrent(&current) == kSuccess && current) return {current, 0};
     try {
-      if (driver().cuCtxGetCurrent(&current) != kSuccess || !current) cuda_device(0).activate();
-      return true;
+      return cuda_device(0).try_to_activate();
     } catch (...) {
-      return false;
+      return {nullptr, 0};
     }
   }
 };
@@ -131,7 +134,7 @@ class PiecewiseCopy {
   void send(int64_t turn) {
     Piece& piece = piece_of(turn);
     const CUdeviceptr there = address(device_memory_ + turn * static_cast<int64_t>(kPiece)), here = address(piece.memory.get());
-    device_.activate();
+    const ContextScope active = device_.activate();
     check(driver().cuMemcpyAsync(is_upload_ ? there : here, is_upload_ ? here : there, size_of(turn), stream_), "cuMemcpyAsync",
           device_.name());
     check(driver().cuEventRecord(piece.event, stream_), "cuEventRecord", device_.name());
@@ -199,20 +202,19 @@ void CudaDevice::reach(int other) {
   int can = 0;
   const CudaDevice& peer = cuda_device(other);
   if (driver().cuDeviceCanAccessPeer(&can, handle_, peer.handle_) != kSuccess || !can) return;
-  activate();
+  const ContextScope active = activate();
   driver().cuCtxEnablePeerAccess(peer.context_, 0);  // refused where another library has done it: as good
 }
 
 void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle given) {
   if (bytes == 0) return;
-  activate();
+  const ContextScope active = activate();
   const CUstream stream = stream_or_current(given);
   const MemoryPlace target_place = place_of(to), source_place = place_of(from);
   const unsigned target = target_place.type, source = source_place.type;
   if (target == kDeviceMemory && source == kDeviceMemory && target_place.device != source_place.device) {
     cuda_device(target_place.device).reach(source_place.device);
     cuda_device(source_place.device).reach(target_place.device);
-    activate();
   }
   if (target != kDeviceMemory && source != kDeviceMemory) {
     std::memcpy(to, from, bytes);
@@ -231,7 +233,7 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle giv
 
 void CudaDevice::fill(void* to, int value, size_t bytes, StreamHandle stream) {
   if (bytes == 0) return;
-  activate();
+  const ContextScope active = activate();
   cuda_backend::check(driver().cuMemsetD8Async(address(to), static_cast<unsigned char>(value), bytes, stream_or_current(stream)),
                       "cuMemsetD8Async", name_);
 }

@@ -12,15 +12,18 @@ class DeviceMemory final : public DriverSource {
 
   void* allocate(size_t bytes) noexcept override {
     const AllowedWhileCapturing allowed;
+    const ContextScope active = try_to_activate();
     CUdeviceptr memory = 0;
-    return is_ready() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory) : nullptr;
+    return active.is_active() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory) : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
     const AllowedWhileCapturing allowed;
-    if (is_ready()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
+    const ContextScope active = try_to_activate();
+    if (active.is_active()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
   void synchronize() noexcept override {
-    if (is_ready()) driver().cuCtxSynchronize();
+    const ContextScope active = try_to_activate();
+    if (active.is_active()) driver().cuCtxSynchronize();
   }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
     const uint64_t id = capture_id(origin);
@@ -28,14 +31,7 @@ class DeviceMemory final : public DriverSource {
   }
 
  private:
-  bool is_ready() const noexcept override {
-    try {
-      device_.activate();
-      return true;
-    } catch (...) {
-      return false;
-    }
-  }
+  ContextScope try_to_activate() const noexcept override { return device_.try_to_activate(); }
   static uint64_t capture_id(StreamHandle stream) {
     int status = kNotCapturing;
     uint64_t id = 0;
@@ -62,9 +58,24 @@ std::string name_of(int index) { return "cuda:" + std::to_string(index); }
 
 }  // namespace
 
+// Other libraries of the process may change what a thread uses, so that nothing is remembered of it.
+ContextScope::ContextScope(CUcontext context, int device) noexcept {
+  constexpr CUresult kInvalidContext = 201;
+  const Driver& api = driver();
+  result_ = context ? api.cuCtxGetCurrent(&before_) : kInvalidContext;
+  if (result_ != kSuccess || before_ == context) return;
+  result_ = api.cuCtxSetCurrent(context);
+  is_to_restore_ = result_ == kSuccess && (before_ || device > 0);
+}
+
+ContextScope::~ContextScope() {
+  if (is_to_restore_) driver().cuCtxSetCurrent(before_);
+}
+
 void* DriverSource::record(StreamHandle stream) noexcept {
+  const ContextScope active = try_to_activate();
   CUevent event = nullptr;
-  if (!is_ready() || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
+  if (!active.is_active() || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
   if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
   driver().cuEventDestroy(event);
   return nullptr;
@@ -82,13 +93,6 @@ int CudaDevice::attribute(DeviceAttribute which) const {
   int value = 0;
   cuda_backend::check(driver().cuDeviceGetAttribute(&value, which, handle_), "cuDeviceGetAttribute", name_);
   return value;
-}
-
-// Other libraries of the process may change what a thread uses, so that nothing is remembered of it.
-void CudaDevice::activate() const {
-  CUcontext current = nullptr;
-  if (driver().cuCtxGetCurrent(&current) == kSuccess && current == context_) return;
-  cuda_backend::check(driver().cuCtxSetCurrent(context_), "cuCtxSetCurrent", name_);
 }
 
 CUstream& CudaDevice::current_stream() const {
@@ -137,7 +141,7 @@ void CudaDevice::give_back(CUevent event) {
 }
 
 void* CudaDevice::record(StreamHandle stream) {
-  activate();
+  const ContextScope active = activate();
   if (may_capture(stream_or_current(stream))) return nullptr;  // an event of a graph can be asked nothing
   const CUevent event = take_event();
   const CUresult result = driver().cuEventRecord(event, stream_or_current(stream));
@@ -151,7 +155,7 @@ void CudaDevice::wait(void* event) {
 }
 
 double CudaDevice::elapsed(void* begin, void* end) {
-  activate();
+  const ContextScope active = activate();
   const AllowedWhileCapturing allowed;
   if (driver().cuEventQuery(static_cast<CUevent>(end)) != kSuccess) return -1;
   float milliseconds = 0;
@@ -163,13 +167,13 @@ double CudaDevice::elapsed(void* begin, void* end) {
 }
 
 void CudaDevice::synchronize() {
-  activate();
+  const ContextScope active = activate();
   cuda_backend::check(driver().cuCtxSynchronize(), "cuCtxSynchronize", name_);
 }
 
 // The pool's part begins before the driver's and ends after it.
 void CudaDevice::begin_capture(CUstream stream) {
-  activate();
+  const ContextScope active = activate();
   uint64_t graph = 0;
   {
     std::lock_guard lock(graphs_mutex_);
@@ -188,7 +192,7 @@ void CudaDevice::begin_capture(CUstream stream) {
 }
 
 CUgraphExec CudaDevice::end_capture(CUstream stream) {
-  activate();
+  const ContextScope active = activate();
   uint64_t id = 0;
   {
     std::lock_guard lock(graphs_mutex_);
@@ -215,7 +219,7 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
 }
 
 void CudaDevice::destroy_graph(CUgraphExec graph) {
-  activate();
+  const ContextScope active = activate();
   driver().cuCtxSynchronize();
   uint64_t id = 0;
   {
@@ -233,6 +237,15 @@ int cuda_device_count() {
   int count = 0;
   if (!driver_problem().empty() || driver().cuDeviceGetCount(&count) != kSuccess) return 0;
   return std::min(count, kMostDevices);
+}
+
+std::vector<CudaDevice*> made_devices() {
+  Devices& all = devices();
+  std::lock_guard lock(all.mutex);
+  std::vector<CudaDevice*> made;
+  for (CudaDevice* device : all.by_index)
+    if (device) made.push_back(device);
+  return made;
 }
 
 CudaDevice& cuda_device(int index) {

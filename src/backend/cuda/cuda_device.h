@@ -28,6 +28,27 @@ class AllowedWhileCapturing {
   int mode_ = kCaptureRelaxed;
 };
 
+/// Makes a context the calling thread's, and brings back the one it had: other libraries of the process rely on it. A
+/// thread without one keeps the first GPU's, which CUDA's runtime would take too.
+class ContextScope {
+ public:
+  ContextScope(CUcontext context, int device) noexcept;
+  /// Raises DeviceError that names `subject` where the driver refuses.
+  ContextScope(CUcontext context, int device, const std::string& subject) : ContextScope(context, device) {
+    check(result_, "cuCtxSetCurrent", subject);
+  }
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+  bool is_active() const { return result_ == kSuccess; }
+
+ private:
+  CUcontext before_ = nullptr;
+  bool is_to_restore_ = false;
+  CUresult result_;
+};
+
 /// What the pools' sources have in common: the driver's events.
 class DriverSource : public BlockSource {
  public:
@@ -36,8 +57,8 @@ class DriverSource : public BlockSource {
   void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
 
  private:
-  /// Makes a context the calling thread's, where it can.
-  virtual bool is_ready() const noexcept = 0;
+  /// For calls of the driver; not active where there is no context.
+  virtual ContextScope try_to_activate() const noexcept = 0;
 };
 
 /// The newest PTX that a driver of that version (12040) assembles: 84 for 8.4.
@@ -78,8 +99,9 @@ class CudaDevice final : public Device {
   CUdevice handle() const { return handle_; }
   int attribute(DeviceAttribute which) const;
   StreamPool& pool() { return pool_; }
-  /// Makes the device the calling thread's.
-  void activate() const;
+  /// The device is the calling thread's as long as the result lives.
+  [[nodiscard]] ContextScope activate() const { return {context_, index_, name_}; }
+  [[nodiscard]] ContextScope try_to_activate() const noexcept { return {context_, index_}; }
   /// The calling thread's stream for this device.
   CUstream& current_stream() const;
   CUstream stream_or_current(StreamHandle stream) const {
@@ -121,6 +143,8 @@ class CudaDevice final : public Device {
 
 /// The device of that number; made at first use, never destroyed. Raises DeviceError that says what is missing.
 CudaDevice& cuda_device(int index);
+/// Those that were made so far.
+std::vector<CudaDevice*> made_devices();
 /// GPUs of this process, 0 where none can be used.
 int cuda_device_count();
 /// Page-locked memory for all devices.

@@ -20,7 +20,7 @@ constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
 class CudaProgram final : public LoadedProgram {
  public:
   CudaProgram(const CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
-    device.activate();
+    const ContextScope active = device.activate();
     const AllowedWhileCapturing allowed;
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
     const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
@@ -32,13 +32,11 @@ class CudaProgram final : public LoadedProgram {
     cuda_backend::check(result, "cuModuleGetFunction", entry);
   }
   ~CudaProgram() override {
-    try {
-      device_.activate();
-      const AllowedWhileCapturing allowed;
-      graphs_.reset();
-      driver().cuModuleUnload(module_);
-    } catch (...) {  // the driver is gone at exit, and the module with it
-    }
+    const ContextScope active = device_.try_to_activate();
+    if (!active.is_active()) return;  // the driver is gone at exit, and the module with it
+    const AllowedWhileCapturing allowed;
+    graphs_.reset();
+    driver().cuModuleUnload(module_);
   }
   CUfunction function() const { return function_; }
   LaunchGraphs& graphs() const { return *graphs_; }
@@ -128,7 +126,7 @@ const TargetDescription& CudaDevice::target() const {
 }
 
 std::string CudaDevice::assemble(std::string ptx, std::vector<Diagnostic>& diagnostics) {
-  activate();
+  const ContextScope active = activate();
   const AllowedWhileCapturing allowed;
   lower_version(ptx, ptx_version(driver_version()));
   const Driver& api = driver();
@@ -189,7 +187,7 @@ void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte>
                         StreamHandle stream) {
   if (range.count <= 0) return;
   const auto& loaded = static_cast<const CudaProgram&>(program);
-  activate();
+  const ContextScope active = activate();
   const int64_t blocks = (range.count + range.units_per_block - 1) / range.units_per_block;
   constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
   if (blocks > kMostBlocks)
