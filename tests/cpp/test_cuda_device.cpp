@@ -292,6 +292,18 @@ TEST_F(CudaDeviceTest, FreeingGivesEverythingBack) {
   EXPECT_EQ(fake::live_host_bytes(), 0u);
 }
 
+TEST_F(CudaDeviceTest, PinnedMemoryWaitsForTheDevicesInUse) {
+  gpu(0), gpu(1);
+  fake::set_device_count(3);
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  const int64_t contexts = fake::calls("cuDevicePrimaryCtxRetain"), waits = fake::calls("cuCtxSynchronize");
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::calls("cuDevicePrimaryCtxRetain"), contexts);
+  EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits + 2);
+  EXPECT_EQ(fake::live_host_bytes(), 0u);
+  fake::set_device_count(2);
+}
+
 TEST_F(CudaDeviceTest, WithoutGpusThereIsNone) {
   fake::set_device_count(0);
   EXPECT_FALSE(cuda::is_available());

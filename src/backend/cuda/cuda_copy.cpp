@@ -40,9 +40,9 @@ class PinnedMemory final : public DriverSource {
     if (active.is_active()) driver().cuMemFreeHost(memory);
   }
   void synchronize() noexcept override {
-    for (int index = 0; index < cuda_device_count(); ++index) {
+    for (CudaDevice* device : made_devices()) {  // no other has work of ours
       try {
-        cuda_device(index).synchronize();
+        device->synchronize();
       } catch (...) {  // what failed there does not use the memory any more
       }
     }
