@@ -26,7 +26,7 @@ class FakeStreamDevice {
 
  public:
   size_t budget = SIZE_MAX;  ///< bytes it can give in all
-  bool refuses_events = false;
+  bool refuses_events = false, refuses_waits = false;
   std::function<void()> after_synchronize;
   StreamHandle capture_origin = nullptr;
   std::set<StreamHandle> joined;  ///< streams that take part in the capture of capture_origin
@@ -81,6 +81,7 @@ class FakeStreamDevice {
     std::free(memory);
   }
   void synchronize() {
+    if (refuses_waits) throw DeviceError("the device cannot be waited for");
     locked([&] {
       EXPECT_EQ(capture_origin, nullptr) << "a capture is broken by waiting";
       ++synchronizations_;
@@ -154,7 +155,7 @@ class FakeBlockSource final : public cuda_backend::BlockSource {
   explicit FakeBlockSource(FakeStreamDevice& device) : device_(device) {}
   void* allocate(size_t bytes) noexcept override { return device_.allocate(bytes); }
   void release(void* memory, size_t bytes) noexcept override { device_.release(memory, bytes); }
-  void synchronize() noexcept override { device_.synchronize(); }
+  void synchronize() override { device_.synchronize(); }
   void* record(StreamHandle stream) noexcept override { return device_.record(stream); }
   bool is_done(void* event) noexcept override { return device_.is_done(event); }
   void release_event(void* event) noexcept override { device_.release_event(event); }

@@ -292,6 +292,28 @@ TEST_F(CudaDeviceTest, FreeingGivesEverythingBack) {
   EXPECT_EQ(fake::live_host_bytes(), 0u);
 }
 
+TEST_F(CudaDeviceTest, NothingIsFreedWhereADeviceCannotBeWaitedFor) {
+  const auto refuse = [] { fake::fail("cuCtxSynchronize", 700); };
+  { const Array array = Array::empty({1000}, Dtype::int8, gpu()); }
+  refuse();
+  EXPECT_NE(error_of<DeviceError>([&] { cuda::free_all_blocks(gpu()); }).find("cuCtxSynchronize"), std::string::npos);
+  EXPECT_GT(fake::live_device_bytes(), 0u);
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  refuse();
+  EXPECT_NE(error_of<DeviceError>([&] { cuda::free_pinned_blocks(); }).find("cuCtxSynchronize"), std::string::npos);
+  EXPECT_GT(fake::live_host_bytes(), 0u);
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  cuda::begin_capture(gpu(), stream);
+  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  refuse();
+  EXPECT_NE(error_of<DeviceError>([&] { cuda::destroy_graph(gpu(), graph); }).find("cuCtxSynchronize"), std::string::npos);
+  cuda::destroy_graph(gpu(), graph);
+  cuda::destroy_stream(gpu(), stream);
+  cuda::free_all_blocks(gpu());
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::live_host_bytes(), 0u);
+}
+
 TEST_F(CudaDeviceTest, PinnedMemoryWaitsForTheDevicesInUse) {
   gpu(0), gpu(1);
   fake::set_device_count(3);

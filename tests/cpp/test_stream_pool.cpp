@@ -615,6 +615,25 @@ TEST(PinnedPool, ReusesAtOnceButForRecordedCopies) {
   EXPECT_EQ(pool->statistics().held_bytes, 0u);
 }
 
+TEST(StreamPool, MemoryStaysWhereTheDeviceCannotBeWaitedFor) {
+  FakePool<StreamPool> pool;
+  pool.device.budget = 2 * kPage;
+  void* block = pool->allocate(2 * kPage, A);
+  pool.device.work(A, block, kPage);
+  pool->release(block);
+  pool.device.refuses_waits = true;
+  EXPECT_EQ(error_of<DeviceError>([&] { pool->allocate(kPage, B); }), "the device cannot be waited for");
+  EXPECT_EQ(error_of<DeviceError>([&] { pool->free_all_blocks(); }), "the device cannot be waited for");
+  EXPECT_EQ(pool->statistics().held_bytes, 2 * kPage);
+  EXPECT_EQ(pool.device.chunks(), 1u);
+  EXPECT_EQ(pool->allocate(2 * kPage, A), block);  // its own stream need not wait
+  pool->release(block);
+  pool.device.refuses_waits = false;
+  void* other = pool->allocate(kPage, B);
+  EXPECT_TRUE(pool.device.may_use(B, other, kPage));
+  pool->release(other);
+}
+
 TEST(StreamPool, BlocksReleasedWhileThePoolWaitsAreNotIdle) {
   FakePool<StreamPool> pool;
   pool.device.budget = 2 * kPage;

@@ -39,13 +39,8 @@ class PinnedMemory final : public DriverSource {
     const ContextScope active = try_to_activate();
     if (active.is_active()) driver().cuMemFreeHost(memory);
   }
-  void synchronize() noexcept override {
-    for (CudaDevice* device : made_devices()) {  // no other has work of ours
-      try {
-        device->synchronize();
-      } catch (...) {  // what failed there does not use the memory any more
-      }
-    }
+  void synchronize() override {
+    for (CudaDevice* device : made_devices()) device->synchronize();  // no other has work of ours
   }
   bool same_capture(StreamHandle, StreamHandle) noexcept override { return false; }
 

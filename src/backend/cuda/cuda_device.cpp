@@ -21,10 +21,7 @@ class DeviceMemory final : public DriverSource {
     const ContextScope active = try_to_activate();
     if (active.is_active()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
-  void synchronize() noexcept override {
-    const ContextScope active = try_to_activate();
-    if (active.is_active()) driver().cuCtxSynchronize();
-  }
+  void synchronize() override { device_.synchronize(); }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
     const uint64_t id = capture_id(origin);
     return id != 0 && id == capture_id(stream);
@@ -220,7 +217,7 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
 
 void CudaDevice::destroy_graph(CUgraphExec graph) {
   const ContextScope active = activate();
-  driver().cuCtxSynchronize();
+  synchronize();
   uint64_t id = 0;
   {
     std::lock_guard lock(graphs_mutex_);

@@ -21,9 +21,9 @@ class BlockSource {
   /// A chunk aligned to 512 bytes, or null when there is none. `bytes` is a multiple of 2 MiB.
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void release(void* memory, size_t bytes) noexcept = 0;
-  /// Returns when all work handed to the device before has finished. Never called between begin_capture() and
-  /// end_capture(), where a device may not be waited for.
-  virtual void synchronize() noexcept = 0;
+  /// Returns when all work handed to the device before has finished; raises DeviceError where that cannot be known.
+  /// Never called between begin_capture() and end_capture(), where a device may not be waited for.
+  virtual void synchronize() = 0;
 
   /// A mark behind the work that is now in `stream`; null when the device refuses.
   virtual void* record(StreamHandle stream) noexcept = 0;
@@ -74,7 +74,8 @@ class StreamPool {
   StreamPool& operator=(const StreamPool&) = delete;
 
   /// 512-byte aligned; 0 bytes give a valid block. When source and limit have nothing left: waits for the device, gives
-  /// all free chunks back, asks again, then takes free blocks of other streams. Raises OutOfMemoryError.
+  /// all free chunks back, asks again, then takes free blocks of other streams. Raises OutOfMemoryError, and DeviceError
+  /// where the device cannot be waited for: then nothing is given back or reused that its work may touch.
   void* allocate(size_t bytes, StreamHandle stream);
   /// Takes back what allocate() gave. False: no live block of this pool begins there. Null is ignored.
   bool release(void* memory) noexcept;
@@ -97,7 +98,7 @@ class StreamPool {
   size_t free_blocks() const;
   /// 0: no limit on used and held memory together. Applies when the next chunk is asked for.
   void set_limit(size_t bytes);
-  /// Waits for the device and gives free chunks back to the source: of all streams, or of one.
+  /// Waits for the device and gives free chunks back to the source: of all streams, or of one. Raises DeviceError.
   void free_all_blocks();
   void free_all_blocks(StreamHandle stream);
 
