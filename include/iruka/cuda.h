@@ -53,7 +53,9 @@ IRUKA_API bool is_done(Device& device, Stream stream);
 /// The stream that the calling thread's arrays and kernels use on `device`, and a way to change it: gives the old one.
 IRUKA_API Stream current_stream(const Device& device);
 IRUKA_API Stream set_current_stream(Device& device, Stream stream);
-/// `memory`, of the device's pool, is used by work on `stream` too: it is reused only after that.
+/// Whether the stream neither waits for the legacy default stream nor is waited for by it.
+IRUKA_API bool is_non_blocking(Device& device, Stream stream);
+/// The work that is now in `stream` uses `memory`, of the device's pool: it is reused only after that.
 IRUKA_API void record_use(Device& device, void* memory, Stream stream);
 
 /// `timing`: elapsed_milliseconds() may be asked. `blocking`: waiting threads sleep.
@@ -85,8 +87,8 @@ IRUKA_API void free_all_blocks(Device& device, Stream stream);
 /// Page-locked host memory, which copies to and from a GPU at the link's full speed.
 IRUKA_API void* allocate_pinned(size_t bytes);
 IRUKA_API void release_pinned(void* memory);
-/// Work on `stream` uses what allocate_pinned() gave: it is reused only after that.
-IRUKA_API void record_pinned_use(void* memory, Stream stream);
+/// The work that is now in `stream` of `device` uses what allocate_pinned() gave: it is reused only after that.
+IRUKA_API void record_pinned_use(Device& device, void* memory, Stream stream);
 IRUKA_API size_t pinned_free_blocks();
 IRUKA_API void free_pinned_blocks();
 

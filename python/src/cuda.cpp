@@ -89,7 +89,7 @@ void copy_host(const Array& gpu, nb::handle numpy, bool to_host, nb::handle stre
   } else {
     device.copy(dense.data(), host.data(), bytes, nullptr);
   }
-  if (pinned) cuda::record_pinned_use(pinned, current);
+  if (pinned) cuda::record_pinned_use(device, pinned, current);
   if (blocking) wait_for(device, current);
 }
 
@@ -108,6 +108,9 @@ void bind_streams(nb::module_& module) {
   });
   module.def("cuda_is_done",
              [=](const PyDevice& device, uintptr_t stream) { return cuda::is_done(gpu(device), stream_from(stream)); });
+  module.def("cuda_is_non_blocking", [=](const PyDevice& device, uintptr_t stream) {
+    return cuda::is_non_blocking(gpu(device), stream_from(stream));
+  });
   module.def("cuda_current_stream",
              [=](const PyDevice& device) { return handle_of(cuda::current_stream(gpu(device))); });
   module.def("cuda_set_current_stream", [=](const PyDevice& device, uintptr_t stream) {

@@ -48,14 +48,26 @@ dlpack::Device dlpack_device(const Device& device) {
 /// What an exported tensor points to: the array, and its strides in elements.
 struct Exported {
   Array array;
+  std::optional<cuda::Stream> consumer;  ///< behind whose work the memory is reused
   int64_t shape[kMaxRank];
   int64_t strides[kMaxRank];
 };
 
+/// The consumer is done: what it has in its stream now is its last use of the memory.
+void take_back(Exported* exported) noexcept {
+  const std::unique_ptr<Exported> owner(exported);
+  if (!owner->consumer) return;
+  try {
+    cuda::record_use(owner->array.device(), owner->array.buffer()->data(), *owner->consumer);
+  } catch (const std::exception&) {  // a device that has failed uses nothing any more
+  }
+}
+
 template <class M>
-nb::object export_capsule(const Array& array, const char* name, bool copied) {
+nb::object export_capsule(const Array& array, std::optional<cuda::Stream> consumer, const char* name, bool copied) {
   auto exported = std::make_unique<Exported>();
   exported->array = array;
+  exported->consumer = consumer;
   for (int axis = 0; axis < array.ndim(); axis++) {
     exported->shape[axis] = array.shape()[axis];
     exported->strides[axis] = array.strides()[axis] / array.itemsize();
@@ -70,7 +82,7 @@ nb::object export_capsule(const Array& array, const char* name, bool copied) {
                      0};
   managed->context = exported.release();
   managed->deleter = [](M* self) {
-    delete static_cast<Exported*>(self->context);
+    take_back(static_cast<Exported*>(self->context));
     delete self;
   };
   if constexpr (std::is_same_v<M, dlpack::ManagedVersioned>) {
@@ -109,13 +121,16 @@ std::optional<cuda::Stream> consumer_stream(nb::handle stream) {
   return reinterpret_cast<cuda::Stream>(number == 1 ? 0 : static_cast<uintptr_t>(number));
 }
 
-/// The consumer's stream goes on after what made the array, and the pool waits for that stream before it reuses it.
-void hand_over(const Array& array, nb::handle stream) {
+/// The consumer's stream goes on after what made the array. The result: a stream behind whose work, once the consumer is
+/// done, the pool may reuse the memory; that is the default stream where it waits for the consumer's, which its owner may
+/// have destroyed by then.
+std::optional<cuda::Stream> hand_over(const Array& array, nb::handle stream) {
   const std::optional<cuda::Stream> consumer = consumer_stream(stream);
-  if (!consumer) return;
+  if (!consumer) return {};
   Device& device = array.device();
   order_streams(device, cuda::current_stream(device), *consumer);
-  if (!array.buffer()->foreign()) cuda::record_use(device, array.buffer()->data(), *consumer);
+  if (array.buffer()->foreign()) return {};
+  return cuda::is_non_blocking(device, *consumer) ? consumer : cuda::Stream{nullptr};
 }
 
 /// Where the tensor is to be: on the CPU, or where the array is.
@@ -149,9 +164,10 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
   bool versioned = !max_version.is_none() && to_dims(max_version, "__dlpack__: max_version")[0] >= 1;
   if (!versioned && !array.writable())
     throw nb::buffer_error("__dlpack__: a read-only array needs DLPack 1.0 (max_version=(1, 0))");
-  if (is_gpu(array.device())) hand_over(array, stream);
-  if (versioned) return export_capsule<dlpack::ManagedVersioned>(array, "dltensor_versioned", copied);
-  return export_capsule<dlpack::Managed>(array, "dltensor", copied);
+  std::optional<cuda::Stream> consumer;
+  if (is_gpu(array.device())) consumer = hand_over(array, stream);
+  if (versioned) return export_capsule<dlpack::ManagedVersioned>(array, consumer, "dltensor_versioned", copied);
+  return export_capsule<dlpack::Managed>(array, consumer, "dltensor", copied);
 }
 
 nb::tuple dlpack_device_of(const Array& array) {

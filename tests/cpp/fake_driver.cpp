@@ -509,6 +509,13 @@ CUresult fake_cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int) 
   state().streams[number(*stream)].is_blocking = !(flags & kStreamNonBlocking);
   return kSuccess;
 }
+CUresult fake_cuStreamGetFlags(CUstream handle, unsigned* flags) {
+  BEGIN("cuStreamGetFlags");
+  const Stream* stream = find_stream(handle);
+  if (!stream) return kInvalidHandle;
+  *flags = stream->is_blocking ? 0u : unsigned{kStreamNonBlocking};
+  return kSuccess;
+}
 CUresult fake_cuStreamDestroy(CUstream handle) {
   BEGIN("cuStreamDestroy");
   if (!find_stream(handle)) return kInvalidHandle;

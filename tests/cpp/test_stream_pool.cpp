@@ -335,9 +335,10 @@ TEST(StreamPool, RecordedUsesHoldABlockBack) {
   FakePool<StreamPool> pool;
   void* block = pool->allocate(kPage, A);
   EXPECT_TRUE(pool->record_use(block, B));
-  EXPECT_TRUE(pool->record_use(block, B));
-  EXPECT_TRUE(pool->record_use(block, A));  // its own stream needs no mark
   pool.device.work(B, block, kPage);
+  EXPECT_TRUE(pool->record_use(block, B));  // replaces the mark before that work
+  EXPECT_TRUE(pool->record_use(block, A));  // its own stream needs no mark
+  EXPECT_EQ(pool.device.live_events(), 1u);
   pool->release(block);
   EXPECT_EQ(pool.device.live_events(), 1u);
   EXPECT_EQ(pool->statistics().used_bytes, 0u);
@@ -359,8 +360,8 @@ TEST(StreamPool, AWaitingBlockDoesNotHoldBackOthersWhenMemoryIsNeeded) {
   FakePool<StreamPool> pool;
   void* slow = pool->allocate(kPage, A);
   void* quick = pool->allocate(kPage, A);
-  pool->record_use(slow, B), pool->record_use(quick, C);
   pool.device.work(B, slow, kPage), pool.device.work(C, quick, kPage);
+  pool->record_use(slow, B), pool->record_use(quick, C);
   pool->release(slow), pool->release(quick);
   pool.device.finish(C);
   EXPECT_EQ(pool->allocate(kPage, A), quick);
@@ -375,8 +376,8 @@ TEST(StreamPool, ARefusedEventMeansWaitingForTheDevice) {
   FakePool<StreamPool> pool;
   pool.device.refuses_events = true;
   void* block = pool->allocate(kPage, A);
-  pool->record_use(block, B);
   pool.device.work(B, block, kPage);
+  pool->record_use(block, B);
   pool->release(block);
   void* other = pool->allocate(kPage, A);
   EXPECT_NE(other, block);
@@ -391,8 +392,8 @@ TEST(StreamPool, BlocksOfAForgottenStreamAreForAll) {
   void* living = pool->allocate(kPage, A);
   void* waiting = pool->allocate(kPage, A);
   pool->release(free);
-  pool->record_use(waiting, B);
   pool.device.work(B, waiting, kPage);
+  pool->record_use(waiting, B);
   pool->release(waiting);
   pool->forget_stream(A);
   pool->forget_stream(A);
@@ -499,14 +500,14 @@ TEST(StreamPool, NobodyWaitsOrAsksDuringACapture) {
   FakePool<StreamPool> pool;
   pool.device.budget = 2 * kPage;
   void* block = pool->allocate(kPage, A);
-  pool->record_use(block, B);
   pool.device.work(B, block, kPage);
   void* early = pool->allocate(kPage, A);
   pool->record_use(early, B);
   pool->release(early);
   {
     Captured capture(pool, A, 1);
-    pool->release(block);  // its mark must wait for the end of the capture
+    pool->record_use(block, B);  // its mark must wait for the end of the capture
+    pool->release(block);
     EXPECT_THROW(pool->allocate(kPage, A), OutOfMemoryError);
     pool->free_all_blocks();
     EXPECT_EQ(pool.device.synchronizations(), 0u);
@@ -599,8 +600,10 @@ TEST(PinnedPool, ReusesAtOnceButForRecordedCopies) {
   void* block = pool->allocate(10'000);
   pool->release(block);
   EXPECT_EQ(pool->allocate(10'000), block);
-  EXPECT_TRUE(pool->record_use(block, nullptr));  // the default stream counts as any other
   pool.device.work(nullptr, block, 10'000);
+  EXPECT_TRUE(pool->record_use(block, nullptr));  // the default stream counts as any other
+  EXPECT_TRUE(pool->record_use(block, nullptr, 1));  // and that of another device as one more
+  EXPECT_EQ(pool.device.live_events(), 2u);
   pool->release(block);
   void* other = pool->allocate(10'000);
   EXPECT_NE(other, block);

@@ -106,9 +106,9 @@ class RandomProgram {
     live_.erase(chosen);
     if (capturing_ == false && random_() % 4 == 0) {
       const StreamHandle user = stream(random_() % 4);
+      pool_.device.work(user, block.memory, block.bytes);
       // What has lost its stream may be used by any other without a word.
       if (user != block.owner && (block.owner || random_() % 2)) pool_->record_use(block.memory, user);
-      pool_.device.work(user, block.memory, block.bytes);
     }
     used_ -= block.bytes;
     ASSERT_TRUE(pool_->release(block.memory));

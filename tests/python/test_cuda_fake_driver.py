@@ -430,6 +430,50 @@ assert iruka.asarray(Old(a)).data.ptr == a.data.ptr
 """)
 
 
+def test_consumers_may_destroy_their_streams():
+    run("""
+class Foreign:  # a stream of another library
+    def __init__(self, flags):
+        self.handle = ctypes.c_void_p()
+        driver.cuStreamCreateWithPriority(ctypes.byref(self.handle), flags, 0)
+        self.ptr = self.handle.value
+    def use(self, address): driver.cuMemsetD8Async(ctypes.c_uint64(address), 0, ctypes.c_size_t(1000), self.handle)
+    def destroy(self): driver.cuStreamDestroy_v2(self.handle)
+null = iruka.cuda.Stream.null
+# One that the default stream waits for is left alone once the consumer has it.
+blocking = Foreign(flags=0)
+assert not iruka.cuda.ExternalStream(blocking.ptr).is_non_blocking
+a = iruka.empty(1000, "uint8")
+address = a.data.ptr
+capsule = a.__dlpack__(stream=blocking.ptr)
+hold(blocking), blocking.use(address)
+del a, capsule
+a = iruka.zeros(1000, "uint8")
+assert a.data.ptr == address and not null.done  # reused, after the consumer's work
+let_go(blocking), null.synchronize()
+capsule = a.__dlpack__(stream=blocking.ptr)
+blocking.destroy()
+del a, capsule
+# One that it does not wait for is marked when the consumer is done, however long we keep the array.
+other = Foreign(flags=1)
+assert iruka.cuda.ExternalStream(other.ptr).is_non_blocking
+a = iruka.empty(1000, "uint8")
+capsule = a.__dlpack__(stream=other.ptr)
+hold(other), other.use(a.data.ptr)
+del capsule
+address = a.data.ptr
+del a
+assert all(iruka.empty(1000, "uint8").data.ptr != address for _ in range(3))
+let_go(other)
+assert any(iruka.empty(1000, "uint8").data.ptr == address for _ in range(3))
+a = iruka.empty(1000, "uint8")
+capsule = a.__dlpack__(stream=other.ptr)
+del capsule
+other.destroy()
+del a
+""")
+
+
 def test_foreign_memory_is_given_back_after_its_last_use():
     run(
         FOREIGN

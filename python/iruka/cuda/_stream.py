@@ -79,6 +79,11 @@ class _BaseStream:
             _used.streams[device.id] = stream
 
     @property
+    def is_non_blocking(self) -> bool:
+        """Whether the stream neither waits for the legacy default stream nor is waited for by it."""
+        return _core.cuda_is_non_blocking(self._device, self.ptr)
+
+    @property
     def done(self) -> bool:
         """Whether all work of the stream is done."""
         return _core.cuda_is_done(self._device, self.ptr)

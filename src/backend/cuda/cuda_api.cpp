@@ -122,7 +122,17 @@ Stream set_current_stream(Device& device, Stream stream) {
   return std::exchange(current, handle(stream));
 }
 
-void record_use(Device& device, void* memory, Stream stream) { checked(device, "record_use").pool().record_use(memory, stream); }
+bool is_non_blocking(Device& device, Stream stream) {
+  const Active gpu(device, "is_non_blocking");
+  unsigned flags = 0;
+  check(driver().cuStreamGetFlags(handle(stream), &flags), "cuStreamGetFlags", gpu->name());
+  return flags & kStreamNonBlocking;
+}
+
+void record_use(Device& device, void* memory, Stream stream) {
+  const Active gpu(device, "record_use");
+  gpu->pool().record_use(memory, stream);
+}
 
 Event create_event(Device& device, bool timing, bool blocking) {
   const Active gpu(device, "create_event");
@@ -195,7 +205,10 @@ void* allocate_pinned(size_t bytes) {
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }
-void record_pinned_use(void* memory, Stream stream) { pinned_pool().record_use(memory, stream); }
+void record_pinned_use(Device& device, void* memory, Stream stream) {
+  const Active gpu(device, "record_pinned_use");
+  pinned_pool().record_use(memory, stream, gpu->index());
+}
 size_t pinned_free_blocks() { return pinned_pool().free_blocks(); }
 void free_pinned_blocks() { pinned_pool().free_all_blocks(); }
 

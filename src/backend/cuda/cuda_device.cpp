@@ -69,10 +69,16 @@ ContextScope::~ContextScope() {
   if (is_to_restore_) driver().cuCtxSetCurrent(before_);
 }
 
+bool may_capture(CUstream stream) {
+  int status = kNotCapturing;
+  return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
+}
+
 void* DriverSource::record(StreamHandle stream) noexcept {
   const ContextScope active = try_to_activate();
   CUevent event = nullptr;
-  if (!active.is_active() || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
+  if (!active.is_active() || may_capture(static_cast<CUstream>(stream)) ||
+      driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
   if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
   driver().cuEventDestroy(event);
   return nullptr;
@@ -112,11 +118,6 @@ void* CudaDevice::allocate(size_t bytes) {
 }
 
 void CudaDevice::release(void* memory, size_t) noexcept { pool_.release(memory); }
-
-bool CudaDevice::may_capture(CUstream stream) {
-  int status = kNotCapturing;
-  return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
-}
 
 CUevent CudaDevice::take_event() {
   {

@@ -49,6 +49,9 @@ class ContextScope {
   CUresult result_;
 };
 
+/// Whether work for `stream` may become part of a graph; true when in doubt.
+bool may_capture(CUstream stream);
+
 /// What the pools' sources have in common: the driver's events.
 class DriverSource : public BlockSource {
  public:
@@ -110,8 +113,6 @@ class CudaDevice final : public Device {
   CUevent take_event();
   void give_back(CUevent event);
 
-  /// Whether work for `stream` may become part of a graph; true when in doubt.
-  static bool may_capture(CUstream stream);
   void begin_capture(CUstream stream);
   CUgraphExec end_capture(CUstream stream);
   void destroy_graph(CUgraphExec graph);

@@ -88,6 +88,7 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuPointerGetAttributes, "cuPointerGetAttributes",                                                             \
     (unsigned count, int* attributes, void** values, CUdeviceptr pointer))                                        \
   F(cuStreamCreateWithPriority, "cuStreamCreateWithPriority", (CUstream * stream, unsigned flags, int priority))  \
+  F(cuStreamGetFlags, "cuStreamGetFlags", (CUstream stream, unsigned* flags))                                     \
   F(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                     \
   F(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                                \
   F(cuStreamQuery, "cuStreamQuery", (CUstream stream))                                                            \

@@ -116,7 +116,7 @@ bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
     return false;
   }
   const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
-  if (!is_legacy && CudaDevice::may_capture(stream)) return false;
+  if (!is_legacy && may_capture(stream)) return false;
   if (!slot.executable && !make(slot, launch)) return false;
   if (!slot.holds(launch)) {
     const NodeParameters parameters(function_, launch);

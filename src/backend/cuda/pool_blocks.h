@@ -26,7 +26,8 @@ struct Block {
   };
   struct Use {
     StreamHandle stream;
-    void* event;  ///< null until the block is released
+    int device;
+    void* event;  ///< null where the source refused, or a capture forbade to ask
   };
 
   char* address = nullptr;

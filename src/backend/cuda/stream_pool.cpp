@@ -275,7 +275,8 @@ bool StreamPool::release_block(void* memory) noexcept {
   return true;
 }
 
-/// Without the lock: a full stream makes the driver wait, perhaps for a host function that releases memory.
+/// Those that could not be recorded when they were told of. Without the lock: a full stream makes the driver wait,
+/// perhaps for a host function that releases memory.
 void StreamPool::record_uses(Block* block) noexcept {
   for (Block::Use& use : block->uses)
     if (!use.event) use.event = source_->record(use.stream);
@@ -283,13 +284,28 @@ void StreamPool::record_uses(Block* block) noexcept {
   block->state = Block::State::waiting;
 }
 
-bool StreamPool::record_use(void* memory, StreamHandle stream) {
+/// At once, because its owner may destroy the stream before the block is released.
+bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
+  bool can_record = false;
+  {
+    Guard guard(lock_);
+    Block* const block = live_.find(memory);
+    if (!block) return false;
+    if (block->arena->stream == stream) return true;
+    block->uses.reserve(block->uses.size() + 1);
+    can_record = captures_.empty() && !forked_;
+  }
+  const auto is_same = [&](const Block::Use& use) { return use.stream == stream && use.device == device; };
+  const Block::Use use{stream, device, can_record ? source_->record(stream) : nullptr};
   Guard guard(lock_);
-  Block* const block = live_.find(memory);
-  if (!block) return false;
-  const auto is_same = [&](const Block::Use& use) { return use.stream == stream; };
-  if (block->arena->stream != stream && std::ranges::none_of(block->uses, is_same))
-    block->uses.push_back({stream, nullptr});
+  std::vector<Block::Use>& uses = live_.find(memory)->uses;  // alive: the caller owns it
+  const auto earlier = std::ranges::find_if(uses, is_same);
+  if (earlier == uses.end()) {
+    uses.push_back(use);
+  } else {
+    if (earlier->event) source_->release_event(earlier->event);
+    *earlier = use;
+  }
   return true;
 }
 
@@ -510,7 +526,8 @@ void StreamPool::end_capture(StreamHandle stream) {
     std::erase_if(captures_, [&](const Capture& capture) { return capture.stream == stream; });
     if (!captures_.empty()) return;
     waiting_.visit_while([&](Block* block) {
-      if (block->state == Block::State::waiting && !block->uses.front().event) unrecorded.push_back(block);
+      const bool is_marked = std::ranges::all_of(block->uses, [](const Block::Use& use) { return use.event; });
+      if (block->state == Block::State::waiting && !is_marked) unrecorded.push_back(block);
       return true;
     });
     for (Block* block : unrecorded) block->state = Block::State::recording;

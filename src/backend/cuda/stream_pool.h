@@ -79,9 +79,10 @@ class StreamPool {
   void* allocate(size_t bytes, StreamHandle stream);
   /// Takes back what allocate() gave. False: no live block of this pool begins there. Null is ignored.
   bool release(void* memory) noexcept;
-  /// `stream`, which is not the one of allocate(), has got work that uses the block: after release() it is not reused
-  /// before that work has finished. False: no live block of this pool begins there.
-  bool record_use(void* memory, StreamHandle stream);
+  /// The work that is now in `stream`, which is not the one of allocate(), uses the block: after release() it is not
+  /// reused before that work has finished. The stream may be destroyed at once, but for one that is being captured.
+  /// `device` tells equal handles of several devices apart. False: no live block of this pool begins there.
+  bool record_use(void* memory, StreamHandle stream, int device = 0);
   /// The stream is about to be destroyed and its work has finished: any stream may take its blocks.
   void forget_stream(StreamHandle stream);
 
