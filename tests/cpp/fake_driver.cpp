@@ -69,6 +69,7 @@ struct State {
   std::map<uintptr_t, std::shared_ptr<Event>> events;
   std::map<uintptr_t, Graph> captures, graphs, executables;
   std::map<uintptr_t, std::string> functions, links;
+  std::string assembled;
   std::map<std::string, std::pair<CUresult, int>> failures;
   std::map<std::string, int64_t> calls;
   std::vector<Launch> launches;
@@ -361,6 +362,10 @@ size_t live_device_bytes() {
 size_t live_host_bytes() {
   Lock lock(state().mutex);
   return state().host_bytes;
+}
+std::string assembled() {
+  Lock lock(state().mutex);
+  return state().assembled;
 }
 std::vector<std::string> misuses() {
   Lock lock(state().mutex);
@@ -759,15 +764,19 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned, uns
   if (Stream* stream = find_stream(handle)) push(*stream, std::move(work));
   return kSuccess;
 }
-CUresult fake_cuLinkCreate(unsigned, int*, void**, CUlinkState* link) {
+CUresult fake_cuLinkCreate(unsigned count, int* options, void** values, CUlinkState* link) {
   BEGIN("cuLinkCreate");
   *link = new_handle<CUlinkState>();
   state().links[number(*link)];
+  state().assembled.clear();
+  for (unsigned k = 0; k < count; ++k)
+    state().assembled += "option " + std::to_string(options[k]) + ": " + std::to_string(number(values[k])) + "\n";
   return kSuccess;
 }
 CUresult fake_cuLinkAddData(CUlinkState link, int, void* data, size_t size, const char*, unsigned, int*, void**) {
   BEGIN("cuLinkAddData");
   state().links[number(link)].assign(static_cast<const char*>(data), size);
+  state().assembled += state().links[number(link)];
   return kSuccess;
 }
 CUresult fake_cuLinkComplete(CUlinkState link, void** cubin, size_t* size) {

@@ -42,6 +42,8 @@ int64_t calls(const std::string& function);
 /// Bytes of device memory, or of page-locked host memory, that are allocated.
 size_t live_device_bytes();
 size_t live_host_bytes();
+/// What was assembled last: options by their numbers, a line each, and then the text.
+std::string assembled();
 /// Calls that a real driver answers with a crash or with wrong data, in words: handles that were destroyed, memory that
 /// was freed while work that uses it was to come.
 std::vector<std::string> misuses();

@@ -347,6 +347,28 @@ TEST(CudaProgram, PtxIsLoweredToWhatTheDriverAssembles) {
   EXPECT_EQ(ptx, "//\n.version 8.4\n.target sm_90\n");
 }
 
+TEST(CudaProgram, OptionsReachTheDriversAssembler) {
+  const auto options = [](std::vector<std::string> given) { return cuda_backend::assembler_options(given); };
+  for (const char* option : {"--maxrregcount=40", "-maxrregcount=40", "--ptxas-options=-maxrregcount=40"})
+    EXPECT_EQ(options({"-DX", option, "-lineinfo"}).most_registers, 40) << option;
+  EXPECT_EQ(options({"--maxrregcount", "40"}).most_registers, 40);
+  EXPECT_EQ(options({"--maxrregcount=0"}).most_registers, 1);  // which assemblers raise to the fewest that serve
+  using Values = std::vector<std::pair<int, uintptr_t>>;
+  EXPECT_EQ(options({"-Xptxas", "-O1", "--generate-line-info"}).values, (Values{{7, 1}, {13, 1}}));
+  EXPECT_EQ(options({"-O1", "--ftz=true", "--ptxas-options=-v"}).values, Values());
+  EXPECT_EQ(options({"-O1", "--ftz=true", "--ptxas-options=-v"}).most_registers, 0);
+}
+
+TEST_F(CudaDeviceTest, AKernelWithFewRegistersIsAssembledByTheDriver) {
+  if (!cuda_backend::nvrtc_problem().empty()) GTEST_SKIP() << cuda_backend::nvrtc_problem();
+  const ProgramSource source{"extern \"C\" __global__ void __launch_bounds__(64) few(int* x) { *x = 1; }", "few",
+                             {"--maxrregcount=40", "--ptxas-options=-O2"}, "<few>"};
+  ASSERT_TRUE(gpu().compile(source).ok);
+  for (const std::string& text : {fake::assembled(), gpu().assembly(source)})
+    EXPECT_NE(text.find("\n.maxnreg 40\n.maxntid 64"), std::string::npos) << text;
+  EXPECT_NE(fake::assembled().find("option 7: 2\n"), std::string::npos) << fake::assembled();
+}
+
 TEST(CudaProgram, LaunchesCarryMoreBytesSinceCuda121) {
   EXPECT_EQ(cuda_backend::most_argument_bytes(12000, "13.0", 90), 4080u);
   EXPECT_EQ(cuda_backend::most_argument_bytes(12010, "12.0", 90), 4080u);

@@ -1,5 +1,6 @@
 """CUDA devices under CuPy's names: what works on a GPU, and what is said where there is none."""
 
+import re
 import subprocess
 import sys
 
@@ -349,3 +350,26 @@ def test_launches_that_come_again_take_their_own_arguments(gpu):
     gpu.synchronize()
     for result, right in zip(results, expected):
         assert_same(result, right)
+
+
+@needs_gpu
+@pytest.mark.parametrize("guarded", [False, True])  # by NVRTC's assembler, or by the driver's
+def test_registers_are_limited(gpu, guarded):
+    body = """
+        double v[48];
+        for (int k = 0; k < 48; ++k) v[k] = x[i * 48 + k];
+        for (int r = 0; r < n; ++r)
+            for (int k = 0; k < 48; ++k) v[k] = v[k] * v[(k + 7) % 48] + v[(k + 3) % 48];
+        y = 0;
+        for (int k = 0; k < 48; ++k) y += v[k];
+    """ + ("y += 7 / n;" if guarded else "")
+
+    def registers(*options):
+        kernel = iruka.ElementwiseKernel("raw float64 x, int32 n", "float64 y", body, "many", options=options)
+        said = str(kernel.report(iruka.ones(4800), 3, size=100))
+        return int(re.search(r"(\d+) registers a thread", said)[1]), kernel(iruka.ones(4800), 0 if guarded else 3, size=100)
+
+    most, expected = registers()
+    few, result = registers("--maxrregcount=40", "--ptxas-options=-O3", "-lineinfo")
+    assert most > 64 and few <= 40
+    assert_same(result, expected.get())

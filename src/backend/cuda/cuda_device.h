@@ -13,6 +13,8 @@
 
 namespace iruka::cuda_backend {
 
+struct AssemblerOptions;
+
 /// Most GPUs of one process.
 inline constexpr int kMostDevices = 64;
 
@@ -69,6 +71,8 @@ int ptx_version(int driver_version);
 /// Lets PTX of a newer version say `newest`: NVRTC may be newer than the driver, and uses nothing new for kernels here.
 void lower_version(std::string& ptx, int newest);
 
+/// Has PTX say how many registers a thread of its kernel may take.
+void limit_registers(std::string& ptx, int most);
 /// What a launch may carry beside its range: since CUDA 12.1, and from Volta on, 32764 bytes in all, before that 4096.
 size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version, int compute);
 
@@ -122,7 +126,7 @@ class CudaDevice final : public Device {
   void reach(int other);
   void refuse_while_capturing(CUstream stream) const;
   /// Machine code for PTX, by the driver's own assembler.
-  std::string assemble(std::string ptx, std::vector<Diagnostic>& diagnostics);
+  std::string assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics);
 
   const int index_;
   const std::string name_;

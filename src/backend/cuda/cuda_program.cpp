@@ -12,7 +12,7 @@ namespace iruka::cuda_backend {
 namespace {
 
 /// Part of every cache key: grows with what changes the code of unchanged texts.
-constexpr int kCodegenVersion = 1;
+constexpr int kCodegenVersion = 2;
 
 /// CUfunction_attribute and CUjitInputType of the driver.
 constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
@@ -83,6 +83,13 @@ NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& progr
   return output;
 }
 
+/// The text that is assembled. Launch bounds make assemblers ignore `--maxrregcount`, but not the directive.
+std::string final_ptx(std::string_view ptx, const AssemblerOptions& wanted) {
+  std::string guarded = guard_ptx(ptx);
+  if (wanted.most_registers > 0) limit_registers(guarded, wanted.most_registers);
+  return guarded;
+}
+
 }  // namespace
 
 int ptx_version(int driver_version) {
@@ -101,6 +108,11 @@ void lower_version(std::string& ptx, int newest) {
   if (dot == ptx.npos || end == ptx.npos || dot > end) return;
   const int found = std::atoi(ptx.c_str() + begin) * 10 + std::atoi(ptx.c_str() + dot + 1);
   if (found > newest) ptx.replace(begin, end - begin, std::to_string(newest / 10) + "." + std::to_string(newest % 10));
+}
+
+void limit_registers(std::string& ptx, int most) {
+  const size_t bounds = ptx.find("\n.maxntid ");
+  if (bounds != ptx.npos) ptx.insert(bounds, "\n.maxnreg " + std::to_string(most));
 }
 
 size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version, int compute) {
@@ -125,17 +137,22 @@ const TargetDescription& CudaDevice::target() const {
   return descriptions[index_];
 }
 
-std::string CudaDevice::assemble(std::string ptx, std::vector<Diagnostic>& diagnostics) {
+std::string CudaDevice::assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics) {
   const ContextScope active = activate();
   const AllowedWhileCapturing allowed;
   lower_version(ptx, ptx_version(driver_version()));
   const Driver& api = driver();
   constexpr int kErrorBuffer = 5, kErrorBufferBytes = 6;  // CUjit_option
   char log[4096] = "";
-  int options[] = {kErrorBuffer, kErrorBufferBytes};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+  std::vector<int> options = {kErrorBuffer, kErrorBufferBytes};
+  std::vector<void*> values = {log, reinterpret_cast<void*>(sizeof(log))};
+  for (const auto& [option, value] : wanted.values) {
+    options.push_back(option);
+    values.push_back(reinterpret_cast<void*>(value));
+  }
   CUlinkState state = nullptr;
-  cuda_backend::check(api.cuLinkCreate(2, options, values, &state), "cuLinkCreate", name_);
+  cuda_backend::check(api.cuLinkCreate(static_cast<unsigned>(options.size()), options.data(), values.data(), &state),
+                      "cuLinkCreate", name_);
   void* cubin = nullptr;
   size_t size = 0;
   CUresult result = api.cuLinkAddData(state, kPtxInput, const_cast<char*>(ptx.c_str()), ptx.size() + 1, "kernel", 0,
@@ -151,9 +168,10 @@ CompiledProgram CudaDevice::compile(const ProgramSource& source) {
   CompiledProgram program;
   const NvrtcOutput output = run(source, compute_, program);
   if (!output.ok) return program;
-  const std::string guarded = guard_ptx(output.ptx);
-  const bool needs_assembler = output.cubin.empty() || guarded != output.ptx;
-  program.code = needs_assembler ? assemble(guarded, program.diagnostics) : output.cubin;
+  const AssemblerOptions wanted = assembler_options(source.options);
+  const std::string final = final_ptx(output.ptx, wanted);
+  const bool needs_assembler = output.cubin.empty() || final != output.ptx;
+  program.code = needs_assembler ? assemble(final, wanted, program.diagnostics) : output.cubin;
   program.ok = !program.code.empty();
   if (!program.ok || !source.wants_report) return program;
   constexpr int kWarp = 32;
@@ -175,7 +193,7 @@ CompiledProgram CudaDevice::check(const ProgramSource& source) {
 std::string CudaDevice::assembly(const ProgramSource& source) {
   CompiledProgram program;
   const NvrtcOutput output = run(source, compute_, program);
-  if (output.ok) return guard_ptx(output.ptx);
+  if (output.ok) return final_ptx(output.ptx, assembler_options(source.options));
   throw CompileError("assembly: the text does not compile: " + output.log);
 }
 

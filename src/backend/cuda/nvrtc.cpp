@@ -208,11 +208,35 @@ bool nvrtc_options(const ProgramSource& source, const std::string& architecture,
   for (const auto& [macro, is_undefined] : given.macros)
     options.push_back((is_undefined ? "--undefine-macro=" : "--define-macro=") + macro);
   constexpr std::string_view kPassed[] = {"--maxrregcount", "-maxrregcount", "-lineinfo", "--generate-line-info",
-                                          "--prec-", "-prec-", "--ftz", "-ftz", "--extra-device-vectorization"};
+                                          "--prec-", "-prec-", "--ftz", "-ftz", "--extra-device-vectorization",
+                                          "--ptxas-options=", "-Xptxas="};
   for (const std::string& option : given.gpu_options)
     for (const std::string_view passed : kPassed)
       if (option.starts_with(passed)) options.push_back(option);
   return true;
+}
+
+AssemblerOptions assembler_options(const std::vector<std::string>& options) {
+  constexpr int kMaxRegisters = 0, kOptimizationLevel = 7, kLineInfo = 13;  // CUjit_option
+  constexpr std::pair<std::string_view, int> kKnown[] = {
+      {"maxrregcount=", kMaxRegisters}, {"O", kOptimizationLevel}, {"lineinfo", kLineInfo}, {"generate-line-info", kLineInfo}};
+  jit::CompileOptions given;
+  std::vector<Diagnostic> ignored;
+  jit::parse_options(options, given, ignored);
+  AssemblerOptions found;
+  for (std::string_view option : given.gpu_options) {
+    for (const std::string_view prefix : {"--ptxas-options=", "-Xptxas="})
+      if (option.starts_with(prefix)) option.remove_prefix(prefix.size());
+    option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+    for (const auto& [name, number] : kKnown) {
+      if (!option.starts_with(name)) continue;
+      int value = 1;
+      std::from_chars(option.data() + name.size(), option.data() + option.size(), value);
+      if (number == kMaxRegisters) found.most_registers = std::max(value, 1);
+      else found.values.emplace_back(number, static_cast<uintptr_t>(value));
+    }
+  }
+  return found;
 }
 
 std::vector<Diagnostic> parse_log(const std::string& log) {

@@ -1,7 +1,9 @@
 // NVRTC, found at run time: CUDA C++ in, machine code for one architecture out.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/device.h"
@@ -30,6 +32,13 @@ NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const st
 /// NVRTC's options for a user's, for machine code of `architecture` ("sm_90"). False: `diagnostics` says which is wrong.
 bool nvrtc_options(const ProgramSource& source, const std::string& architecture, std::vector<std::string>& options,
                    std::vector<Diagnostic>& diagnostics);
+
+/// What options say to an assembler of PTX, NVRTC's own or the driver's.
+struct AssemblerOptions {
+  int most_registers = 0;                        ///< of a thread; 0: the assembler chooses
+  std::vector<std::pair<int, uintptr_t>> values;  ///< CUjit_option and its value
+};
+AssemblerOptions assembler_options(const std::vector<std::string>& options);
 
 /// What the log tells, with the places of #line directives.
 std::vector<Diagnostic> parse_log(const std::string& log);
