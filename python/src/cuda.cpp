@@ -244,13 +244,17 @@ void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later) {
   cuda::destroy_event(device, event);
 }
 
-void finish_foreign_use(Device& device) noexcept {
+void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
   if (!is_gpu(device)) return;
   std::optional<GilRelease> release;  // arrays die with the GIL and without it
   if (PyGILState_Check()) release.emplace();
   try {
     const cuda::Stream stream = cuda::current_stream(device);
-    if (stream_number(stream) != 1 && !cuda::is_capturing(device, stream)) cuda::synchronize(device, stream);
+    if (stream_number(stream) == 1) {
+      if (owner) order_streams(device, stream, *owner);
+    } else if (!cuda::is_capturing(device, stream)) {
+      cuda::synchronize(device, stream);
+    }
   } catch (const Error&) {  // a device that has failed uses nothing any more
   }
 }

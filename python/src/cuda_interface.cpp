@@ -75,14 +75,17 @@ Array from_cuda_array_interface(nb::handle object) {
     throw ValueError("__cuda_array_interface__: the memory is not aligned to its elements");
   Device& device = place_of(data);
   const nb::object stream = entry(interface, "stream");
+  std::optional<cuda::Stream> owner;  // which the protocol has live as long as the object
   if (!stream.is_none()) {
     if (to_int64(stream, "__cuda_array_interface__: stream") == 0)
       throw ValueError(
           "__cuda_array_interface__: stream 0 is ambiguous: 1 is the legacy default stream, 2 the per-thread one");
-    order_streams(device, *to_stream(stream), cuda::current_stream(device));
+    owner = to_stream(stream);
+    GilRelease release;
+    order_streams(device, *owner, cuda::current_stream(device));
   }
-  auto release = [&device, drop = drop_reference(nb::borrow(object))] {
-    finish_foreign_use(device);
+  auto release = [&device, owner, drop = drop_reference(nb::borrow(object))] {
+    finish_foreign_use(device, owner);
     drop();
   };
   return over_memory(data, dtype, shape, strides, !read_only, std::move(release), device);

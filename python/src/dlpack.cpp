@@ -57,8 +57,16 @@ struct Exported {
 void take_back(Exported* exported) noexcept {
   const std::unique_ptr<Exported> owner(exported);
   if (!owner->consumer) return;
+  std::optional<GilRelease> release;  // a full stream makes the driver wait, perhaps for a function in Python
+  if (Py_IsInitialized() && PyGILState_Check()) release.emplace();
+  Device& device = owner->array.device();
+  Buffer& buffer = *owner->array.buffer();
   try {
-    cuda::record_use(owner->array.device(), owner->array.buffer()->data(), *owner->consumer);
+    if (buffer.foreign()) {
+      order_streams(device, *owner->consumer, cuda::current_stream(device));  // which its own owner then waits for
+    } else {
+      cuda::record_use(device, buffer.data(), *owner->consumer);
+    }
   } catch (const std::exception&) {  // a device that has failed uses nothing any more
   }
 }
@@ -122,14 +130,14 @@ std::optional<cuda::Stream> consumer_stream(nb::handle stream) {
 }
 
 /// The consumer's stream goes on after what made the array. The result: a stream behind whose work, once the consumer is
-/// done, the pool may reuse the memory; that is the default stream where it waits for the consumer's, which its owner may
-/// have destroyed by then.
+/// done, the memory may be reused; that is the default stream where it waits for the consumer's, which its owner may have
+/// destroyed by then.
 std::optional<cuda::Stream> hand_over(const Array& array, nb::handle stream) {
   const std::optional<cuda::Stream> consumer = consumer_stream(stream);
   if (!consumer) return {};
   Device& device = array.device();
+  GilRelease release;
   order_streams(device, cuda::current_stream(device), *consumer);
-  if (array.buffer()->foreign()) return {};
   return cuda::is_non_blocking(device, *consumer) ? consumer : cuda::Stream{nullptr};
 }
 
@@ -165,6 +173,8 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
   if (!versioned && !array.writable())
     throw nb::buffer_error("__dlpack__: a read-only array needs DLPack 1.0 (max_version=(1, 0))");
   std::optional<cuda::Stream> consumer;
+  if (!is_gpu(array.device()) && !stream.is_none())
+    throw ValueError("__dlpack__: stream must be None for a tensor on the CPU, not " + describe(stream));
   if (is_gpu(array.device())) consumer = hand_over(array, stream);
   if (versioned) return export_capsule<dlpack::ManagedVersioned>(array, consumer, "dltensor_versioned", copied);
   return export_capsule<dlpack::Managed>(array, consumer, "dltensor", copied);
@@ -222,7 +232,8 @@ nb::object ask_for_capsule(nb::handle object, nb::handle copy) {
   const nb::object place = nb::getattr(object, "__dlpack_device__", nb::none());
   if (!place.is_none()) {
     const nb::object device = place();
-    if (nb::cast<int>(nb::int_(device[0])) == dlpack::kCuda) {
+    const int type = nb::cast<int>(nb::int_(device[0]));
+    if (type == dlpack::kCuda || type == dlpack::kCudaManaged) {
       const Device& gpu = tensor_device({dlpack::kCuda, nb::cast<int>(nb::int_(device[1]))});
       keywords["stream"] = older["stream"] = stream_number(cuda::current_stream(gpu));
     }

@@ -92,7 +92,8 @@ namespace {
 std::optional<Array> from_gpu_object(nb::handle object) {
   if (nb::hasattr(object, "__dlpack_device__") && nb::hasattr(object, "__dlpack__")) {
     const nb::object place = object.attr("__dlpack_device__")();
-    if (nb::cast<int>(nb::int_(place[0])) == dlpack::kCuda) return from_dlpack(object, nb::none());
+    const int type = nb::cast<int>(nb::int_(place[0]));
+    if (type == dlpack::kCuda || type == dlpack::kCudaManaged) return from_dlpack(object, nb::none());
   }
   if (nb::hasattr(object, "__cuda_array_interface__")) return from_cuda_array_interface(object);
   return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "convert.h"
@@ -40,7 +41,7 @@ Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& stride
                   std::function<void()> release, Device& device);
 bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
 /// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one, unless it
-/// is the default stream, after which every owner's work comes.
-void finish_foreign_use(Device& device) noexcept;
+/// is the default stream, after which the work of most owners comes by itself, and that of `owner`, a stream, from here.
+void finish_foreign_use(Device& device, std::optional<void*> owner = {}) noexcept;
 
 }  // namespace iruka::python

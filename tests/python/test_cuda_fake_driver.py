@@ -394,6 +394,8 @@ assert host.tolist() == x.tolist()
 for bad in (0, -2):
     raises(ValueError, lambda: a.__dlpack__(stream=bad), "stream")
 raises(TypeError, lambda: a.__dlpack__(stream="x"))
+raises(ValueError, lambda: a.__dlpack__(stream=1, dl_device=(1, 0)), "None", "CPU")
+raises(ValueError, lambda: a.to_device("cpu").__dlpack__(stream=1), "None", "CPU")
 s = iruka.cuda.Stream(non_blocking=True)
 t = iruka.cuda.Stream(non_blocking=True)
 hold(s), s.record()
@@ -489,6 +491,26 @@ with s:
     del b
     gc.collect()
     assert s.done and time.perf_counter() - start > 0.03
+# On the default stream nobody waits, but the owner's stream does.
+null, t = iruka.cuda.Stream.null, iruka.cuda.Stream(non_blocking=True)
+b = iruka.asarray(Foreign(a, stream=t.ptr))
+null.synchronize()
+hold(null)
+b.fill(0)
+del b
+gc.collect()
+assert not null.done and not t.done
+let_go(null)
+t.synchronize()
+# Memory that is passed on goes back to its owner after the last consumer's work, too.
+b = iruka.asarray(Foreign(a))
+capsule = b.__dlpack__(stream=t.ptr)
+hold(t), t.record()
+del b, capsule
+gc.collect()
+assert not null.done
+let_go(t)
+null.synchronize()
 """
     )
 
