@@ -58,6 +58,10 @@ IRUKA_API bool is_non_blocking(Device& device, Stream stream);
 /// The work that is now in `stream` uses `memory`, of the device's pool: it is reused only after that.
 IRUKA_API void record_use(Device& device, void* memory, Stream stream);
 
+/// Calls `function(argument)` on a thread of the driver, after the work that is now in `stream` and before later work. It
+/// must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
+IRUKA_API void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument);
+
 /// `timing`: elapsed_milliseconds() may be asked. `blocking`: waiting threads sleep.
 IRUKA_API Event create_event(Device& device, bool timing = true, bool blocking = false);
 IRUKA_API void destroy_event(Device& device, Event event);

@@ -106,11 +106,11 @@ Array view(const Array& x, nb::handle dtype) {
 }
 
 nb::object item(const Array& x, const nb::args& index) {
-  if (index.size() == 0) return from_scalar(x.item());
+  if (index.size() == 0) return from_scalar(item_of(x));
   Dims position = dims_of(index, "item: index");
   std::vector<Index> indices(position.begin(), position.end());
   bool flat = indices.size() == 1 && x.ndim() != 1;
-  return from_scalar((flat ? x.ravel() : x).index(indices).item());
+  return from_scalar(item_of((flat ? x.ravel() : x).index(indices)));
 }
 
 nb::object as_numpy(nb::handle self) {
@@ -357,7 +357,7 @@ void bind_protocols(ArrayClass& type) {
           [](const Array& x) {
             if (x.size() != 1)
               throw TypeError("complex: only an array of one element can be converted to a Python scalar");
-            std::complex<double> value = x.item().as_complex();
+            std::complex<double> value = item_of(x).as_complex();
             return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
           },
           nb::sig("def __complex__(self) -> complex"))
@@ -395,7 +395,10 @@ void bind_array(nb::module_& module) {
   type.def(
       "__init__",
       [](Array* self, nb::handle shape, nb::handle dtype) {
-        new (self) Array(Array::empty(to_dims(shape, "ndarray: shape"), to_dtype(dtype)));
+        const Dims extents = to_dims(shape, "ndarray: shape");
+        const Dtype type = to_dtype(dtype);
+        GilRelease release;  // a full pool waits for its device
+        new (self) Array(Array::empty(extents, type));
       },
       nb::arg("shape"), nb::arg("dtype") = "float64", nb::sig("def __init__(self, shape, dtype='float64') -> None"));
   bind_attributes(type);

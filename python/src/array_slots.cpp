@@ -110,7 +110,7 @@ Scalar only_element(const Array& array, const char* function) {
                     ": only an array of one element can be converted to a Python scalar, not one of shape " +
                     to_string(array.shape()));
   }
-  return array.item();
+  return item_of(array);
 }
 
 int truth(PyObject* self) {
@@ -120,7 +120,7 @@ int truth(PyObject* self) {
       throw ValueError("the truth value of an array of shape " + to_string(array.shape()) +
                        " is ambiguous; use any() or all()");
     }
-    return array.item().as_bool();
+    return item_of(array).as_bool();
   });
 }
 
@@ -144,7 +144,7 @@ PyObject* index_of(PyObject* self) {
       throw TypeError("only a 0-d array of integers can be used as an index, not one of shape " +
                       to_string(array.shape()) + " and dtype " + name(array.dtype()));
     }
-    return from_scalar(array.item()).release().ptr();
+    return from_scalar(item_of(array)).release().ptr();
   });
 }
 

@@ -74,6 +74,8 @@ bool to_scalar(PyObject* object, Scalar& scalar, bool inexact = false);
 /// Whether `object` is an int that neither int64 nor uint64 holds.
 bool is_huge_integer(PyObject* object);
 nb::object from_scalar(const Scalar& scalar);
+/// The only element. While a GPU is waited for, other threads and functions that streams call may have the GIL.
+Scalar item_of(const Array& array);
 
 /// One argument of an array function, and what keeps it alive: an array, a scalar, or something an array is made of.
 class Operand {

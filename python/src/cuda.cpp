@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "core/device.h"
@@ -38,11 +39,51 @@ cuda::Stream stream_from(uintptr_t handle) { return reinterpret_cast<cuda::Strea
 uintptr_t handle_of(void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 void* pointer_of(uintptr_t handle) { return reinterpret_cast<void*>(handle); }
 
+/// A Python function that a stream is to call, and its arguments.
+struct HostCall {
+  nb::object function;
+  nb::tuple arguments;
+};
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+/// On a thread of the driver.
+void run_host_call(void* call) {
+  if (!Py_IsInitialized() || is_finalizing()) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  {
+    const std::unique_ptr<HostCall> owner(static_cast<HostCall*>(call));
+    const nb::object result =
+        nb::steal(PyObject_CallObject(owner->function.ptr(), owner->arguments.ptr()));
+    if (!result.is_valid()) PyErr_WriteUnraisable(owner->function.ptr());
+  }
+  PyGILState_Release(state);
+}
+
+/// `function(*arguments)` behind the stream's work.
+void launch_host_function(const PyDevice& device, uintptr_t stream, nb::object function, nb::tuple arguments) {
+  if (!PyCallable_Check(function.ptr()))
+    throw TypeError("launch_host_func: the callback must be callable, not " + describe(function));
+  auto call = std::make_unique<HostCall>(HostCall{std::move(function), std::move(arguments)});
+  GilRelease release;  // a full stream waits, perhaps for an earlier function
+  cuda::launch_host_function(*device.device, stream_from(stream), run_host_call, call.get());
+  call.release();
+}
+
 /// Page-locked memory as Python sees it, with the buffer protocol.
 struct PinnedMemory {
   void* data;
   size_t bytes;
-  explicit PinnedMemory(size_t size) : data(cuda::allocate_pinned(size)), bytes(size) {}
+  explicit PinnedMemory(size_t size) : bytes(size) {
+    GilRelease release;
+    data = cuda::allocate_pinned(size);
+  }
   ~PinnedMemory() { cuda::release_pinned(data); }
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
@@ -122,6 +163,7 @@ void bind_streams(nb::module_& module) {
   module.def("cuda_destroy_event",
              [=](const PyDevice& device, uintptr_t event) { cuda::destroy_event(gpu(device), pointer_of(event)); });
   module.def("cuda_record_event", [=](const PyDevice& device, uintptr_t event, uintptr_t stream) {
+    GilRelease release;
     cuda::record_event(gpu(device), pointer_of(event), stream_from(stream));
   });
   module.def("cuda_is_event_done", [=](const PyDevice& device, uintptr_t event) {
@@ -132,11 +174,13 @@ void bind_streams(nb::module_& module) {
     poll([&] { return cuda::is_event_done(gpu(device), pointer_of(event)); });
   });
   module.def("cuda_wait_event", [=](const PyDevice& device, uintptr_t stream, uintptr_t event) {
+    GilRelease release;
     cuda::wait_event(gpu(device), stream_from(stream), pointer_of(event));
   });
   module.def("cuda_elapsed_milliseconds", [=](const PyDevice& device, uintptr_t begin, uintptr_t end) {
     return cuda::elapsed_milliseconds(gpu(device), pointer_of(begin), pointer_of(end));
   });
+  module.def("cuda_launch_host_function", launch_host_function);
   module.def("cuda_begin_capture",
              [=](const PyDevice& device, uintptr_t stream) { cuda::begin_capture(gpu(device), stream_from(stream)); });
   module.def("cuda_end_capture", [=](const PyDevice& device, uintptr_t stream) {
@@ -257,6 +301,12 @@ void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
     }
   } catch (const Error&) {  // a device that has failed uses nothing any more
   }
+}
+
+Scalar item_of(const Array& array) {
+  if (!is_gpu(array.device())) return array.item();
+  GilRelease release;
+  return array.item();
 }
 
 nb::object download(const Array& array, bool fortran) {

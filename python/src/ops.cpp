@@ -134,7 +134,7 @@ Array as_operand(nb::handle object, const char* function) { return as_operand(ob
 
 Scalar scalar_of(nb::handle object, const char* function, bool inexact = false) {
   Scalar scalar;
-  if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) return array_of(object.ptr()).item();
+  if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) return item_of(array_of(object.ptr()));
   if (!to_scalar(object.ptr(), scalar, inexact)) {
     throw TypeError(std::string(function) + ": expected a scalar, not " + describe(object));
   }

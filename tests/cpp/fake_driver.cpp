@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 // Each function gets the name that the library has it by, so that the same objects make a libcuda.so.1.
 #define IRUKA_FAKE_DECLARE(name, symbol, parameters) \
@@ -764,6 +765,26 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned, uns
   if (Stream* stream = find_stream(handle)) push(*stream, std::move(work));
   return kSuccess;
 }
+CUresult fake_cuLaunchHostFunc(CUstream handle, void (*function)(void*), void* argument) {
+  BEGIN("cuLaunchHostFunc");
+  Stream* stream = find_stream(handle);
+  if (!stream) return kInvalidHandle;
+  const auto is_over = std::make_shared<bool>(false);
+  Work call, end;
+  call.run = [=] {
+    std::thread([=] {  // which takes its time, and locks of its own
+      function(argument);
+      Lock lock(state().mutex);
+      *is_over = true;
+      drain();
+    }).detach();
+  };
+  end.is_ready = [is_over] { return *is_over; };
+  end.run = [] {};
+  push(*stream, std::move(call));
+  push(*stream, std::move(end));
+  return kSuccess;
+}
 CUresult fake_cuLinkCreate(unsigned count, int* options, void** values, CUlinkState* link) {
   BEGIN("cuLinkCreate");
   *link = new_handle<CUlinkState>();
@@ -790,26 +811,6 @@ CUresult fake_cuLinkDestroy(CUlinkState link) {
   BEGIN("cuLinkDestroy");
   return state().links.erase(number(link)) ? kSuccess : kInvalidHandle;
 }
-
-#define IRUKA_CONTROL __attribute__((visibility("default")))
-// NVRTC asks whatever driver it finds for tables of its own, and can do without.
-IRUKA_CONTROL CUresult cuGetExportTable(const void** functions, const void*) {
-  *functions = nullptr;
-  return 500;  // CUDA_ERROR_NOT_FOUND
-}
-
-// What a test in another language controls, by ctypes.
-IRUKA_CONTROL void fake_driver_set_device_count(int count) { set_device_count(count); }
-IRUKA_CONTROL void fake_driver_set_device_bytes(size_t bytes) { set_device_bytes(bytes); }
-IRUKA_CONTROL void fake_driver_hold(CUstream stream) { hold(stream); }
-IRUKA_CONTROL void fake_driver_let_go(CUstream stream) { let_go(stream); }
-IRUKA_CONTROL void fake_driver_fail(const char* function, int error, int count) { fail(function, error, count); }
-IRUKA_CONTROL int64_t fake_driver_calls(const char* function) { return calls(function); }
-IRUKA_CONTROL size_t fake_driver_live_device_bytes() { return live_device_bytes(); }
-IRUKA_CONTROL size_t fake_driver_live_host_bytes() { return live_host_bytes(); }
-IRUKA_CONTROL int fake_driver_launch_count() { return static_cast<int>(launches().size()); }
-IRUKA_CONTROL int fake_driver_misuse_count() { return static_cast<int>(misuses().size()); }
-#undef IRUKA_CONTROL
 
 }  // extern "C"
 }  // namespace iruka::cuda_backend

@@ -373,3 +373,31 @@ def test_registers_are_limited(gpu, guarded):
     few, result = registers("--maxrregcount=40", "--ptxas-options=-O3", "-lineinfo")
     assert most > 64 and few <= 40
     assert_same(result, expected.get())
+
+
+@needs_gpu
+def test_host_functions(gpu, monkeypatch):
+    """In the stream's order, with the GIL, while this thread waits in any way; errors are told and harm nobody."""
+    stream = cuda.Stream(non_blocking=True)
+    x, calls = iruka.ones(1000, "float32"), []
+    with stream:
+        y = SLOW(x, ROUNDS // 4)
+        stream.launch_host_func(calls.append, "after")
+        stream.add_callback(lambda which, status, arg: calls.append((which is stream, status, arg)), 3)
+        assert not calls
+        assert float(y[0]) > 0 and calls == ["after", (True, 0, 3)]
+        for k in range(3000):  # more than a stream holds
+            stream.launch_host_func(calls.append, k)
+            x += 1
+    stream.synchronize()
+    assert calls[2:] == list(range(3000)) and x.get(stream=stream)[0] == 3001
+    stream.begin_capture()
+    with pytest.raises(errors.DeviceError, match="captured"):
+        stream.launch_host_func(calls.append, 0)
+    stream.end_capture()
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: told.append(error.exc_type))
+    stream.launch_host_func(lambda arg: 1 / arg, 0)
+    stream.launch_host_func(calls.append, "later")
+    stream.synchronize()
+    assert told == [ZeroDivisionError] and calls[-1] == "later"

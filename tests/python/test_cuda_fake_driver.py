@@ -169,7 +169,6 @@ assert iruka.cuda.get_current_stream().ptr == handle
 null.use()
 gc.collect()
 assert driver.fake_driver_calls(b"cuStreamDestroy") == before + 1
-raises(NotImplementedError, lambda: s.launch_host_func(print, 0))
 raises(ValueError, lambda: iruka.cuda.Stream(null=True, ptds=True))
 """)
 
@@ -208,6 +207,60 @@ thread.start()
 s.synchronize()
 thread.join()
 assert count == 1000
+""")
+
+
+def test_host_functions():
+    run("""
+import sys, weakref
+class Object: pass
+argument = Object()
+alive = weakref.ref(argument)
+calls = []
+def note(arg):
+    calls.append(("note", arg is alive(), threading.current_thread() is threading.main_thread()))
+s = iruka.cuda.Stream(non_blocking=True)
+a = iruka.empty(3)
+hold(s)
+s.launch_host_func(note, argument)
+s.add_callback(lambda stream, status, arg: calls.append((stream is s, status, arg)), "callback")
+del argument
+time.sleep(0.02)
+assert not calls and alive() is not None and not s.done
+threading.Timer(0.02, lambda: let_go(s)).start()
+s.synchronize()
+assert calls == [("note", True, False), (True, 0, "callback")] and alive() is None
+# Later work waits for the function, and every wait lets it run.
+small = iruka.asarray(np.arange(2))
+pinned = iruka.cuda.zeros_pinned(3)
+waits = [s.synchronize, lambda: s.record().synchronize(), iruka.cuda.Device(0).synchronize, lambda: a.get(stream=s),
+         lambda: s.use() and small[1].item(), lambda: bool(small[1]), lambda: int(small[1]), lambda: small.tolist(),
+         lambda: iruka.get_default_memory_pool().free_all_blocks(), lambda: complex(small[1]), lambda: repr(small),
+         lambda: iruka.cuda.get_current_stream().done or s.synchronize(), lambda: np.from_dlpack(small, device="cpu")]
+for wait in waits:
+    before = len(calls)
+    s.launch_host_func(lambda arg: (time.sleep(0.02), calls.append(arg)), "slow")
+    wait()
+    assert len(calls) == before + 1, wait
+# Errors are told, and the next function runs.
+seen = []
+sys.unraisablehook = lambda told: seen.append((told.exc_type, str(told.exc_value), told.object))
+def wrong(arg): raise KeyError(arg)
+s.launch_host_func(wrong, "mine")
+s.launch_host_func(seen.append, "next")
+s.synchronize()
+assert seen == [(KeyError, "'mine'", wrong), "next"], seen
+raises(TypeError, lambda: s.launch_host_func(3, 0), "callable")
+s.begin_capture()
+raises(iruka.errors.DeviceError, lambda: s.launch_host_func(print, 0), "captured")
+s.end_capture()
+driver.fake_driver_fail(b"cuLaunchHostFunc", 700, 1)
+argument = Object()
+alive = weakref.ref(argument)
+raises(iruka.errors.DeviceError, lambda: s.launch_host_func(print, argument), "cuLaunchHostFunc")
+del argument
+assert alive() is None
+iruka.cuda.Stream.null.use()
 """)
 
 

@@ -104,10 +104,16 @@ class _BaseStream:
         _core.cuda_wait_event(self._device, self.ptr, event.ptr)
 
     def launch_host_func(self, callback, arg) -> None:
-        """Raises NotImplementedError: Python is not called from streams. Record an event and wait for it instead."""
-        raise NotImplementedError("launch_host_func: Python is not called from streams; record an event and wait for it")
+        """Calls callback(arg) once the work that is now in the stream is done; later work waits for it to return.
 
-    add_callback = launch_host_func
+        It runs on a thread of the driver and must not use a GPU. What it raises goes to sys.unraisablehook. It is not
+        called after an error of the GPU. Raises DeviceError while the stream is being captured.
+        """
+        _core.cuda_launch_host_function(self._device, self.ptr, callback, (arg,))
+
+    def add_callback(self, callback, arg) -> None:
+        """launch_host_func() for a callback(stream, status, arg), as older programs have it; status is 0."""
+        _core.cuda_launch_host_function(self._device, self.ptr, callback, (self, 0, arg))
 
     def begin_capture(self, mode: int | None = None) -> None:
         """From here on the stream's work is noted down, not done. The default streams cannot be captured.

@@ -134,6 +134,13 @@ void record_use(Device& device, void* memory, Stream stream) {
   gpu->pool().record_use(memory, stream);
 }
 
+void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument) {
+  const Active gpu(device, "launch_host_function");
+  if (may_capture(handle(stream)))  // each launch of the graph would call it
+    throw DeviceError("launch_host_function: the stream is being captured; " + gpu->name() + " calls no functions from graphs");
+  check(driver().cuLaunchHostFunc(handle(stream), function, argument), "cuLaunchHostFunc", gpu->name());
+}
+
 Event create_event(Device& device, bool timing, bool blocking) {
   const Active gpu(device, "create_event");
   CUevent event = nullptr;

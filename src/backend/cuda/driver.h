@@ -122,6 +122,7 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuLaunchKernel, "cuLaunchKernel",                                                                             \
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,  \
      unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters, void** extra))                  \
+  F(cuLaunchHostFunc, "cuLaunchHostFunc", (CUstream stream, void (*function)(void*), void* argument))             \
   F(cuLinkCreate, "cuLinkCreate_v2", (unsigned count, int* options, void** values, CUlinkState* state))           \
   F(cuLinkAddData, "cuLinkAddData_v2",                                                                            \
     (CUlinkState state, int type, void* data, size_t size, const char* name, unsigned count, int* options,        \
