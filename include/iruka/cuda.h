@@ -88,6 +88,29 @@ IRUKA_API void set_memory_limit(Device& device, size_t bytes);
 IRUKA_API void free_all_blocks(Device& device);
 IRUKA_API void free_all_blocks(Device& device, Stream stream);
 
+/// What a user is told of the pools' work, as CuPy's MemoryHook: called on the thread that does it, no lock held. `pool`
+/// is "cuda:0"... or "pinned host memory", `requested` what the caller asked for, `bytes` the whole block or chunk;
+/// `memory` is null where there is none.
+class IRUKA_API PoolHook {
+ public:
+  virtual ~PoolHook() = default;
+  /// Around everything that is asked of a pool.
+  virtual void malloc_preprocess(const std::string& /*pool*/, size_t /*requested*/, size_t /*bytes*/) noexcept {}
+  virtual void malloc_postprocess(const std::string& /*pool*/, size_t /*requested*/, size_t /*bytes*/,
+                                  void* /*memory*/) noexcept {}
+  /// Around what held memory cannot answer.
+  virtual void alloc_preprocess(const std::string& /*pool*/, size_t /*bytes*/) noexcept {}
+  virtual void alloc_postprocess(const std::string& /*pool*/, size_t /*bytes*/, void* /*memory*/) noexcept {}
+  /// Around everything that goes back to a pool.
+  virtual void free_preprocess(const std::string& /*pool*/, void* /*memory*/, size_t /*bytes*/) noexcept {}
+  virtual void free_postprocess(const std::string& /*pool*/, void* /*memory*/, size_t /*bytes*/) noexcept {}
+
+  /// Listens to the calling thread, all pools, after the hooks that already do. Raises ValueError if it is one.
+  void enter();
+  /// Raises ValueError if it does not listen.
+  void leave();
+};
+
 /// Page-locked host memory, which copies to and from a GPU at the link's full speed.
 IRUKA_API void* allocate_pinned(size_t bytes);
 IRUKA_API void release_pinned(void* memory);

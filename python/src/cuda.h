@@ -43,5 +43,6 @@ nb::dict cuda_array_interface(const Array& array);
 Array from_cuda_array_interface(nb::handle object);
 
 void bind_cuda(nb::module_& module);
+void bind_memory_hook(nb::module_& module);
 
 }  // namespace iruka::python

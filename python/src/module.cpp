@@ -15,4 +15,5 @@ NB_MODULE(_core, module) {
   bind_interop(module);
   bind_memory(module);
   bind_cuda(module);
+  bind_memory_hook(module);
 }

@@ -539,30 +539,33 @@ TEST(StreamPool, CapturesAreChecked) {
 
 class RecordingHook : public PoolHook {
  public:
-  explicit RecordingHook(std::string name, std::vector<std::string>& calls) : name_(std::move(name)), calls_(calls) {}
-  void malloc_preprocess(const StreamPool& pool, size_t requested, size_t bytes) noexcept override {
+  RecordingHook(std::string name, const StreamPool& pool, std::vector<std::string>& calls)
+      : name_(std::move(name)), pool_(pool), calls_(calls) {}
+  void malloc_preprocess(const std::string& pool, size_t requested, size_t bytes) noexcept override {
     add("malloc_pre", pool, requested, bytes);
   }
-  void malloc_postprocess(const StreamPool& pool, size_t requested, size_t bytes, void* memory) noexcept override {
+  void malloc_postprocess(const std::string& pool, size_t requested, size_t bytes, void* memory) noexcept override {
     add(memory ? "malloc_post" : "malloc_failed", pool, requested, bytes);
   }
-  void alloc_preprocess(const StreamPool& pool, size_t bytes) noexcept override { add("alloc_pre", pool, 0, bytes); }
-  void alloc_postprocess(const StreamPool& pool, size_t bytes, void* memory) noexcept override {
+  void alloc_preprocess(const std::string& pool, size_t bytes) noexcept override { add("alloc_pre", pool, 0, bytes); }
+  void alloc_postprocess(const std::string& pool, size_t bytes, void* memory) noexcept override {
     add(memory ? "alloc_post" : "alloc_failed", pool, 0, bytes);
   }
-  void free_preprocess(const StreamPool& pool, void* memory, size_t bytes) noexcept override {
+  void free_preprocess(const std::string& pool, void* memory, size_t bytes) noexcept override {
     add(memory ? "free_pre" : "?", pool, 0, bytes);
   }
-  void free_postprocess(const StreamPool& pool, void* memory, size_t bytes) noexcept override {
+  void free_postprocess(const std::string& pool, void* memory, size_t bytes) noexcept override {
     add(memory ? "free_post" : "?", pool, 0, bytes);
   }
 
  private:
-  void add(const char* call, const StreamPool& pool, size_t requested, size_t bytes) {
-    pool.statistics();  // no lock is held
+  void add(const char* call, const std::string& pool, size_t requested, size_t bytes) {
+    ASSERT_EQ(pool, "cuda:0");
+    pool_.statistics();  // no lock is held
     calls_.push_back(name_ + call + " " + std::to_string(requested) + " " + std::to_string(bytes));
   }
   std::string name_;
+  const StreamPool& pool_;
   std::vector<std::string>& calls_;
 };
 
@@ -571,7 +574,7 @@ TEST(PoolHook, ListensToItsThread) {
   FakePool<StreamPool> pool;
   Calls calls;
   const auto taken = [&] { return std::exchange(calls, {}); };
-  RecordingHook hook("", calls), second("2.", calls);
+  RecordingHook hook("", *pool.pool, calls), second("2.", *pool.pool, calls);
   EXPECT_EQ(error_of<ValueError>([&] { hook.leave(); }), "PoolHook::leave: the hook does not listen");
   hook.enter();
   EXPECT_EQ(error_of<ValueError>([&] { hook.enter(); }), "PoolHook::enter: the hook already listens");

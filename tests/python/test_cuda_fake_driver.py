@@ -330,6 +330,79 @@ assert driver.fake_driver_live_host_bytes() == 0
 """)
 
 
+def test_memory_hooks():
+    run("""
+import io, json, sys
+from iruka.cuda import MemoryHook, memory_hooks
+calls = []
+def noting(method):
+    return lambda self, **values: calls.append((self.name, method, values))
+names = [f"{what}_{when}process" for what in ("alloc", "malloc", "free") for when in ("pre", "post")]
+Noting = type("Noting", (MemoryHook,), {"name": "Noting"} | {name: noting(name) for name in names})
+iruka.empty(1)
+iruka.get_default_memory_pool().free_all_blocks()
+with Noting() as hook:
+    a = iruka.empty(1000, "uint8")
+    raises(KeyError, lambda: Noting().__enter__(), "Noting")
+    address = a.data.ptr
+    del a
+    b = iruka.cuda.alloc_pinned_memory(10)  # CuPy's hooks are not told either
+    thread = threading.Thread(target=lambda: iruka.empty(10))
+    thread.start(), thread.join()
+ours = {"device_id": 0, "mem_size": 1024, "mem_ptr": address, "pmem_id": address}
+assert calls == [("Noting", *call) for call in (
+    ("malloc_preprocess", {"device_id": 0, "size": 1000, "mem_size": 1024}),
+    ("alloc_preprocess", {"device_id": 0, "mem_size": 2 << 20}),
+    ("alloc_postprocess", {"device_id": 0, "mem_size": 2 << 20, "mem_ptr": address}),
+    ("malloc_postprocess", ours | {"size": 1000}),
+    ("free_preprocess", ours), ("free_postprocess", ours))], calls
+calls.clear()
+iruka.empty(1)
+assert calls == []
+raises(KeyError, lambda: hook.__exit__())
+driver.fake_driver_set_device_bytes(ctypes.c_size_t(1 << 24))
+with hook, iruka.device(1):
+    raises(MemoryError, lambda: iruka.empty(1 << 25, "uint8"))
+assert [(method, values.get("mem_ptr")) for _, method, values in calls] == [
+    ("malloc_preprocess", None), ("alloc_preprocess", None), ("alloc_postprocess", 0), ("malloc_postprocess", 0)]
+assert {values["device_id"] for _, _, values in calls} == {1}
+# A thread that ends within, and a hook that raises, also while an error is on its way.
+thread = threading.Thread(target=hook.__enter__)
+thread.start(), thread.join()
+seen = []
+sys.unraisablehook = lambda told: seen.append(type(told.exc_value))
+class Wrong(MemoryHook):
+    def free_preprocess(self, **values): raise OSError
+def fail():
+    a = iruka.empty(10)
+    raise ValueError("mine")
+with Wrong():
+    raises(ValueError, fail, "mine")
+gc.collect()
+assert seen == [OSError], seen
+out = io.StringIO()
+with memory_hooks.DebugPrintHook(out), memory_hooks.LineProfileHook() as lines:
+    a = iruka.empty(1000, "uint8")
+    address = a.data.ptr
+    del a
+    b = iruka.zeros(3 << 20, "uint8")
+told = [json.loads(line) for line in out.getvalue().splitlines()]
+assert [line["hook"] for line in told] == ["malloc", "free", "alloc", "malloc"]
+assert told[0] == {"hook": "malloc", "size": 1000, **ours, "pmem_id": hex(address)}
+out = io.StringIO()
+lines.print_report(out)
+report = out.getvalue().splitlines()
+assert report[0] == "_root (4.00MB, 4.00MB)", report
+assert any(line.startswith("  <string>:") and line.endswith(":<module> (1.00KB, 0.00B)") for line in report), report
+assert any("_creation.py" in line and line.endswith(":zeros (4.00MB, 4.00MB)") for line in report), report
+with memory_hooks.LineProfileHook(max_depth=2) as lines:
+    iruka.zeros(10)
+out = io.StringIO()
+lines.print_report(out)
+assert len(out.getvalue().splitlines()) == 2
+""")
+
+
 def test_copies_of_pinned_memory():
     run("""
 s = iruka.cuda.Stream(non_blocking=True)

@@ -6,10 +6,11 @@ Without a GPU is_available() is False, and everything that needs one raises Devi
 from .._core import Device, PinnedMemory, cuda_is_available as _is_available
 from .._core import cuda_unavailable_reason as _unavailable_reason
 from ..memory import MemoryPool, PinnedMemoryPool
-from . import runtime
+from . import memory_hooks, runtime
 from ._pinned import alloc_pinned_memory, empty_like_pinned, empty_pinned, zeros_like_pinned, zeros_pinned
 from ._stream import Event, ExternalStream, Graph, Stream, current_gpu as _current_gpu, get_current_stream
 from ._stream import get_elapsed_time
+from .memory_hooks import MemoryHook
 
 
 def is_available() -> bool:
@@ -40,6 +41,7 @@ __all__ = [
     "Event",
     "ExternalStream",
     "Graph",
+    "MemoryHook",
     "MemoryPool",
     "PinnedMemory",
     "PinnedMemoryPool",
@@ -51,6 +53,7 @@ __all__ = [
     "get_device_id",
     "get_elapsed_time",
     "is_available",
+    "memory_hooks",
     "runtime",
     "unavailable_reason",
     "zeros_like_pinned",

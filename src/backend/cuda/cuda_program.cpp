@@ -25,7 +25,7 @@ class CudaProgram final : public LoadedProgram {
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
     const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
     if (result == kSuccess) {
-      graphs_.emplace(function_);
+      graphs_.emplace(function_, device.name());
       return;
     }
     driver().cuModuleUnload(module_);

@@ -122,10 +122,10 @@ bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
     const NodeParameters parameters(function_, launch);
     slot.arguments.clear();  // the graph's are unknown until the driver has taken the new ones
     check(driver().cuGraphExecKernelNodeSetParams(slot.executable, slot.node, parameters.get()),
-          "cuGraphExecKernelNodeSetParams");
+          "cuGraphExecKernelNodeSetParams", subject_);
     slot.hold(launch);
   }
-  check(driver().cuGraphLaunch(slot.executable, stream), "cuGraphLaunch");
+  check(driver().cuGraphLaunch(slot.executable, stream), "cuGraphLaunch", subject_);
   return true;
 }
 

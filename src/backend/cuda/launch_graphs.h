@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backend/cuda/driver.h"
@@ -28,7 +29,8 @@ class LaunchGraphs {
   static constexpr int kWorthwhile = 64;
   static constexpr int kMostLaunchGraphs = 256;
 
-  explicit LaunchGraphs(CUfunction function) : function_(function) {}
+  /// Errors name `subject`.
+  LaunchGraphs(CUfunction function, const std::string& subject) : function_(function), subject_(subject) {}
   ~LaunchGraphs();
   LaunchGraphs(const LaunchGraphs&) = delete;
   LaunchGraphs& operator=(const LaunchGraphs&) = delete;
@@ -59,6 +61,7 @@ class LaunchGraphs {
   static void destroy(Slot& slot);
 
   const CUfunction function_;
+  const std::string& subject_;  ///< the device's name, which lives as long as it does
   std::atomic_flag is_busy_ = ATOMIC_FLAG_INIT;
   Slot slots_[kSlots];
 };

@@ -87,17 +87,6 @@ class HookScope {
 
 }  // namespace
 
-void PoolHook::enter() {
-  if (std::ranges::count(thread_hooks, this)) throw ValueError("PoolHook::enter: the hook already listens");
-  thread_hooks.push_back(this);
-  ++hook_count;
-}
-
-void PoolHook::leave() {
-  if (std::erase(thread_hooks, this) == 0) throw ValueError("PoolHook::leave: the hook does not listen");
-  --hook_count;
-}
-
 StreamPool::StreamPool(std::string name, std::unique_ptr<BlockSource> source)
     : name_(std::move(name)), source_(std::move(source)), retired_(kNoStream, 0) {
   register_pool(this);
@@ -144,12 +133,12 @@ void* StreamPool::allocate(size_t bytes, StreamHandle stream) {
 void* StreamPool::allocate_hooked(const Request& request) {
   void* memory = nullptr;
   HookScope malloc_hooks(
-      [&](PoolHook& hook) { hook.malloc_preprocess(*this, request.requested, request.bytes); },
-      [&](PoolHook& hook) { hook.malloc_postprocess(*this, request.requested, request.bytes, memory); });
+      [&](PoolHook& hook) { hook.malloc_preprocess(name_, request.requested, request.bytes); },
+      [&](PoolHook& hook) { hook.malloc_postprocess(name_, request.requested, request.bytes, memory); });
   memory = from_held(request, true);
   if (memory) return memory;
-  HookScope alloc_hooks([&](PoolHook& hook) { hook.alloc_preprocess(*this, request.chunk_bytes); },
-                        [&](PoolHook& hook) { hook.alloc_postprocess(*this, request.chunk_bytes, memory); });
+  HookScope alloc_hooks([&](PoolHook& hook) { hook.alloc_preprocess(name_, request.chunk_bytes); },
+                        [&](PoolHook& hook) { hook.alloc_postprocess(name_, request.chunk_bytes, memory); });
   memory = from_source(request);
   return memory;
 }
@@ -248,8 +237,8 @@ bool StreamPool::release(void* memory) noexcept {
     if (!block) return false;
     bytes = block->bytes;
   }
-  HookScope hooks([&](PoolHook& hook) { hook.free_preprocess(*this, memory, bytes); },
-                  [&](PoolHook& hook) { hook.free_postprocess(*this, memory, bytes); });
+  HookScope hooks([&](PoolHook& hook) { hook.free_preprocess(name_, memory, bytes); },
+                  [&](PoolHook& hook) { hook.free_postprocess(name_, memory, bytes); });
   return release_block(memory);
 }
 
@@ -658,3 +647,20 @@ void StreamPool::check_not_forked(const char* function) const {
 void* PinnedPool::allocate(size_t bytes) { return StreamPool::allocate(bytes, kNoStream); }
 
 }  // namespace iruka::cuda_backend
+
+namespace iruka::cuda {
+
+using cuda_backend::hook_count, cuda_backend::thread_hooks;
+
+void PoolHook::enter() {
+  if (std::ranges::count(thread_hooks, this)) throw ValueError("PoolHook::enter: the hook already listens");
+  thread_hooks.push_back(this);
+  ++hook_count;
+}
+
+void PoolHook::leave() {
+  if (std::erase(thread_hooks, this) == 0) throw ValueError("PoolHook::leave: the hook does not listen");
+  --hook_count;
+}
+
+}  // namespace iruka::cuda

@@ -10,7 +10,7 @@
 
 #include "backend/cuda/pool_blocks.h"
 #include "core/pool.h"
-#include "iruka/memory.h"
+#include "iruka/cuda.h"
 
 namespace iruka::cuda_backend {
 
@@ -34,28 +34,7 @@ class BlockSource {
   virtual bool same_capture(StreamHandle origin, StreamHandle stream) noexcept = 0;
 };
 
-class StreamPool;
-
-/// What a user is told of a pool's work, as CuPy's MemoryHook: called on the thread that does it, no lock held.
-/// `requested` is what the caller asked for, `bytes` the whole block or chunk; `memory` is null when there is none.
-class PoolHook {
- public:
-  virtual ~PoolHook() = default;
-  /// Around every StreamPool::allocate().
-  virtual void malloc_preprocess(const StreamPool&, size_t /*requested*/, size_t /*bytes*/) noexcept {}
-  virtual void malloc_postprocess(const StreamPool&, size_t /*requested*/, size_t /*bytes*/, void*) noexcept {}
-  /// Around those that held memory cannot answer.
-  virtual void alloc_preprocess(const StreamPool&, size_t /*bytes*/) noexcept {}
-  virtual void alloc_postprocess(const StreamPool&, size_t /*bytes*/, void* /*memory*/) noexcept {}
-  /// Around every StreamPool::release().
-  virtual void free_preprocess(const StreamPool&, void* /*memory*/, size_t /*bytes*/) noexcept {}
-  virtual void free_postprocess(const StreamPool&, void* /*memory*/, size_t /*bytes*/) noexcept {}
-
-  /// Listens to the calling thread, all pools, after the hooks that already do. Raises ValueError if it is one.
-  void enter();
-  /// Raises ValueError if it does not listen.
-  void leave();
-};
+using cuda::PoolHook;
 
 /// Best fit with splitting and merging, over chunks of any source. Thread-safe.
 ///
