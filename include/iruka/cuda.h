@@ -58,8 +58,8 @@ IRUKA_API bool is_non_blocking(Device& device, Stream stream);
 /// The work that is now in `stream` uses `memory`, of the device's pool: it is reused only after that.
 IRUKA_API void record_use(Device& device, void* memory, Stream stream);
 
-/// Calls `function(argument)` on a thread of the driver, after the work that is now in `stream` and before later work. It
-/// must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
+/// Calls `function(argument)` on a thread of the driver, after the work that is now in `stream` and before later work.
+/// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
 IRUKA_API void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument);
 
 /// `timing`: elapsed_milliseconds() may be asked. `blocking`: waiting threads sleep.
@@ -88,9 +88,9 @@ IRUKA_API void set_memory_limit(Device& device, size_t bytes);
 IRUKA_API void free_all_blocks(Device& device);
 IRUKA_API void free_all_blocks(Device& device, Stream stream);
 
-/// What a user is told of the pools' work, as CuPy's MemoryHook: called on the thread that does it, no lock held. `pool`
-/// is "cuda:0"... or "pinned host memory", `requested` what the caller asked for, `bytes` the whole block or chunk;
-/// `memory` is null where there is none.
+/// What a user is told of the pools' work, as CuPy's MemoryHook: called on the thread that does it, no lock held.
+/// `pool` is "cuda:0"... or "pinned host memory", `requested` what the caller asked for, `bytes` the whole block or
+/// chunk; `memory` is null where there is none.
 class IRUKA_API PoolHook {
  public:
   virtual ~PoolHook() = default;

@@ -59,8 +59,7 @@ void run_host_call(void* call) {
   const PyGILState_STATE state = PyGILState_Ensure();
   {
     const std::unique_ptr<HostCall> owner(static_cast<HostCall*>(call));
-    const nb::object result =
-        nb::steal(PyObject_CallObject(owner->function.ptr(), owner->arguments.ptr()));
+    const nb::object result = nb::steal(PyObject_CallObject(owner->function.ptr(), owner->arguments.ptr()));
     if (!result.is_valid()) PyErr_WriteUnraisable(owner->function.ptr());
   }
   PyGILState_Release(state);

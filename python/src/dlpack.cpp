@@ -129,9 +129,9 @@ std::optional<cuda::Stream> consumer_stream(nb::handle stream) {
   return reinterpret_cast<cuda::Stream>(number == 1 ? 0 : static_cast<uintptr_t>(number));
 }
 
-/// The consumer's stream goes on after what made the array. The result: a stream behind whose work, once the consumer is
-/// done, the memory may be reused; that is the default stream where it waits for the consumer's, which its owner may have
-/// destroyed by then.
+/// The consumer's stream goes on after what made the array. The result: a stream behind whose work, once the consumer
+/// is done, the memory may be reused; that is the default stream where it waits for the consumer's, which its owner may
+/// have destroyed by then.
 std::optional<cuda::Stream> hand_over(const Array& array, nb::handle stream) {
   const std::optional<cuda::Stream> consumer = consumer_stream(stream);
   if (!consumer) return {};

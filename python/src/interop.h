@@ -40,8 +40,8 @@ std::function<void()> drop_reference(nb::object owner);
 Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& strides, bool writable,
                   std::function<void()> release, Device& device);
 bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
-/// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one, unless it
-/// is the default stream, after which the work of most owners comes by itself, and that of `owner`, a stream, from here.
+/// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one. The
+/// default stream is not waited for: the work of most owners comes after its own, and `owner`, a stream, waits for it.
 void finish_foreign_use(Device& device, std::optional<void*> owner = {}) noexcept;
 
 }  // namespace iruka::python

@@ -258,7 +258,8 @@ Work work_of(const KernelNode& kernel, Launch& launch) {
   if (!work.run) work.run = [] {};
   return work;
 }
-CUresult fake_cuGraphAddKernelNode(CUgraphNode* node, CUgraph handle, const CUgraphNode*, size_t, const KernelNode* kernel) {
+CUresult fake_cuGraphAddKernelNode(CUgraphNode* node, CUgraph handle, const CUgraphNode*, size_t,
+                                   const KernelNode* kernel) {
   Launch launch;
   Work work = work_of(*kernel, launch);
   BEGIN("cuGraphAddKernelNode");
@@ -406,7 +407,8 @@ CUresult fake_cuLaunchHostFunc(CUstream handle, void (*function)(void*), void* a
       Lock lock(state().mutex);
       *is_over = true;
       drain();
-    }).detach();
+    })
+        .detach();
   };
   end.is_ready = [is_over] { return *is_over; };
   end.run = [] {};

@@ -176,7 +176,8 @@ TEST_F(CudaDeviceTest, CallsLeaveTheThreadsContextAsItWas) {
     fake::table().cuCtxSetCurrent(foreign);
     use(0);
     EXPECT_EQ(current(), foreign);
-  }).join();
+  })
+      .join();
 }
 
 TEST_F(CudaDeviceTest, StreamsEventsAndTheirOrder) {
@@ -257,8 +258,11 @@ TEST_F(CudaDeviceTest, ErrorsOfALaunchNameTheKernel) {
   const Array x = Array::empty({10}, Dtype::int32, gpu());
   const ElementwiseKernel plus_one("int32 x", "int32 y", "y = x + 1", "plus_one");
   fake::fail("cuLaunchKernel", 700);
-  EXPECT_EQ(error_of<DeviceError>([&] { plus_one(x); }).rfind("kernel 'plus_one': cuda: cuLaunchKernel failed with "
-                                                              "CUDA_ERROR_ILLEGAL_ADDRESS (700)", 0), 0u);
+  EXPECT_EQ(error_of<DeviceError>([&] { plus_one(x); })
+                .rfind("kernel 'plus_one': cuda: cuLaunchKernel failed with "
+                       "CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+                       0),
+            0u);
   fake::fail("cuLaunchKernel", cuda_backend::kOutOfMemory);  // of local memory
   EXPECT_EQ(error_of<OutOfMemoryError>([&] { plus_one(x); }).rfind("kernel 'plus_one': ", 0), 0u);
   fake::fail("cuLaunchKernel", 700);
@@ -294,7 +298,9 @@ TEST_F(CudaDeviceTest, FreeingGivesEverythingBack) {
 
 TEST_F(CudaDeviceTest, NothingIsFreedWhereADeviceCannotBeWaitedFor) {
   const auto refuse = [] { fake::fail("cuCtxSynchronize", 700); };
-  { const Array array = Array::empty({1000}, Dtype::int8, gpu()); }
+  {
+    const Array array = Array::empty({1000}, Dtype::int8, gpu());
+  }
   refuse();
   EXPECT_NE(error_of<DeviceError>([&] { cuda::free_all_blocks(gpu()); }).find("cuCtxSynchronize"), std::string::npos);
   EXPECT_GT(fake::live_device_bytes(), 0u);
@@ -306,7 +312,8 @@ TEST_F(CudaDeviceTest, NothingIsFreedWhereADeviceCannotBeWaitedFor) {
   cuda::begin_capture(gpu(), stream);
   const cuda::Graph graph = cuda::end_capture(gpu(), stream);
   refuse();
-  EXPECT_NE(error_of<DeviceError>([&] { cuda::destroy_graph(gpu(), graph); }).find("cuCtxSynchronize"), std::string::npos);
+  EXPECT_NE(error_of<DeviceError>([&] { cuda::destroy_graph(gpu(), graph); }).find("cuCtxSynchronize"),
+            std::string::npos);
   cuda::destroy_graph(gpu(), graph);
   cuda::destroy_stream(gpu(), stream);
   cuda::free_all_blocks(gpu());
@@ -361,8 +368,10 @@ TEST(CudaProgram, OptionsReachTheDriversAssembler) {
 
 TEST_F(CudaDeviceTest, AKernelWithFewRegistersIsAssembledByTheDriver) {
   if (!cuda_backend::nvrtc_problem().empty()) GTEST_SKIP() << cuda_backend::nvrtc_problem();
-  const ProgramSource source{"extern \"C\" __global__ void __launch_bounds__(64) few(int* x) { *x = 1; }", "few",
-                             {"--maxrregcount=40", "--ptxas-options=-O2"}, "<few>"};
+  const ProgramSource source{"extern \"C\" __global__ void __launch_bounds__(64) few(int* x) { *x = 1; }",
+                             "few",
+                             {"--maxrregcount=40", "--ptxas-options=-O2"},
+                             "<few>"};
   ASSERT_TRUE(gpu().compile(source).ok);
   for (const std::string& text : {fake::assembled(), gpu().assembly(source)})
     EXPECT_NE(text.find("\n.maxnreg 40\n.maxntid 64"), std::string::npos) << text;

@@ -193,8 +193,9 @@ TEST_F(GpuKernels, TooManyBytesOfArgumentsAreAnError) {
     many(8, 32);  // 16 + 512 bytes for each, and 16 for the loop
     FAIL() << "no error";
   } catch (const ValueError& error) {
-    EXPECT_STREQ(error.what(), "kernel 'many': its arguments take 4240 bytes, emulated takes at most 4080: give fewer "
-                               "arrays, or arrays with fewer axes");
+    EXPECT_STREQ(error.what(),
+                 "kernel 'many': its arguments take 4240 bytes, emulated takes at most 4080: give fewer "
+                 "arrays, or arrays with fewer axes");
   }
   EXPECT_EQ(emulated_cuda().compiled, before);
 }

@@ -604,7 +604,7 @@ TEST(PinnedPool, ReusesAtOnceButForRecordedCopies) {
   pool->release(block);
   EXPECT_EQ(pool->allocate(10'000), block);
   pool.device.work(nullptr, block, 10'000);
-  EXPECT_TRUE(pool->record_use(block, nullptr));  // the default stream counts as any other
+  EXPECT_TRUE(pool->record_use(block, nullptr));     // the default stream counts as any other
   EXPECT_TRUE(pool->record_use(block, nullptr, 1));  // and that of another device as one more
   EXPECT_EQ(pool.device.live_events(), 2u);
   pool->release(block);

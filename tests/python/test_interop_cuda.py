@@ -249,3 +249,19 @@ def test_other_libraries_keep_their_device(torch):
         assert torch.cuda.current_device() == current
         assert torch.ones(1, device="cuda").device.index == current
     torch.cuda.set_device(0)
+
+
+def test_consumers_may_destroy_their_streams(cupy):
+    stream = cupy.cuda.Stream()
+    a = iruka.ones(1 << 22, "float32")
+    with stream:
+        b = cupy.from_dlpack(a)
+        for _ in range(20):
+            b += 1
+    del a, stream
+    gc.collect()
+    del b
+    gc.collect()
+    later = [iruka.full(1 << 22, k, "float32") for k in range(3)]  # perhaps in the same memory
+    for k, x in enumerate(later):
+        assert float(x.min()) == float(x.max()) == k

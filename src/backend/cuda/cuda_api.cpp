@@ -74,7 +74,8 @@ DeviceProperties properties(const Device& device) {
   found.free_bytes = static_cast<int64_t>(free_bytes);
   found.total_bytes = static_cast<int64_t>(all_bytes);
   char bus[32];
-  snprintf(bus, sizeof(bus), "%04X:%02X:%02X.0", gpu->attribute(kPciDomain), gpu->attribute(kPciBus), gpu->attribute(kPciDevice));
+  snprintf(bus, sizeof(bus), "%04X:%02X:%02X.0", gpu->attribute(kPciDomain), gpu->attribute(kPciBus),
+           gpu->attribute(kPciDevice));
   found.pci_bus_id = bus;
   return found;
 }
@@ -137,14 +138,17 @@ void record_use(Device& device, void* memory, Stream stream) {
 void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument) {
   const Active gpu(device, "launch_host_function");
   if (may_capture(handle(stream)))  // each launch of the graph would call it
-    throw DeviceError("launch_host_function: the stream is being captured; " + gpu->name() + " calls no functions from graphs");
+    throw DeviceError("launch_host_function: the stream is being captured; " + gpu->name() +
+                      " calls no functions from graphs");
   check(driver().cuLaunchHostFunc(handle(stream), function, argument), "cuLaunchHostFunc", gpu->name());
 }
 
 Event create_event(Device& device, bool timing, bool blocking) {
   const Active gpu(device, "create_event");
   CUevent event = nullptr;
-  check(driver().cuEventCreate(&event, (timing ? unsigned{kEventDefault} : unsigned{kEventNoTiming}) | (blocking ? unsigned{kEventBlocking} : 0u)), "cuEventCreate", gpu->name());
+  check(driver().cuEventCreate(&event, (timing ? unsigned{kEventDefault} : unsigned{kEventNoTiming}) |
+                                           (blocking ? unsigned{kEventBlocking} : 0u)),
+        "cuEventCreate", gpu->name());
   return event;
 }
 
@@ -179,7 +183,8 @@ void wait_event(Device& device, Stream stream, Event event) {
 double elapsed_milliseconds(Device& device, Event begin, Event end) {
   const Active gpu(device, "elapsed_milliseconds");
   float milliseconds = 0;
-  check(driver().cuEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)), "cuEventElapsedTime", gpu->name());
+  check(driver().cuEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)), "cuEventElapsedTime",
+        gpu->name());
   return milliseconds;
 }
 
@@ -199,13 +204,17 @@ void launch_graph(Device& device, Graph graph, Stream stream) {
   check(driver().cuGraphLaunch(static_cast<CUgraphExec>(graph), handle(stream)), "cuGraphLaunch", gpu->name());
 }
 
-void destroy_graph(Device& device, Graph graph) { checked(device, "destroy_graph").destroy_graph(static_cast<CUgraphExec>(graph)); }
+void destroy_graph(Device& device, Graph graph) {
+  checked(device, "destroy_graph").destroy_graph(static_cast<CUgraphExec>(graph));
+}
 
 PoolStatistics memory_statistics(Device& device) { return checked(device, "memory_statistics").pool().statistics(); }
 size_t free_blocks(Device& device) { return checked(device, "free_blocks").pool().free_blocks(); }
 void set_memory_limit(Device& device, size_t bytes) { checked(device, "set_memory_limit").pool().set_limit(bytes); }
 void free_all_blocks(Device& device) { checked(device, "free_all_blocks").pool().free_all_blocks(); }
-void free_all_blocks(Device& device, Stream stream) { checked(device, "free_all_blocks").pool().free_all_blocks(stream); }
+void free_all_blocks(Device& device, Stream stream) {
+  checked(device, "free_all_blocks").pool().free_all_blocks(stream);
+}
 
 void* allocate_pinned(size_t bytes) {
   cuda_device(0);  // says what is missing

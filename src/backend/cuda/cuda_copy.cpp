@@ -48,8 +48,8 @@ class PinnedMemory final : public DriverSource {
   /// Any context will do.
   ContextScope try_to_activate() const noexcept override {
     CUcontext current = nullptr;
-    if (driver().cuCtxGetCurrent(&current) == kSuccess && current) return {current, 0};
     try {
+      if (driver().cuCtxGetCurrent(&current) == kSuccess && current) return {current, 0};
       return cuda_device(0).try_to_activate();
     } catch (...) {
       return {nullptr, 0};

@@ -14,7 +14,8 @@ class DeviceMemory final : public DriverSource {
     const AllowedWhileCapturing allowed;
     const ContextScope active = try_to_activate();
     CUdeviceptr memory = 0;
-    return active.is_active() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory) : nullptr;
+    return active.is_active() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory)
+                                                                                 : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
     const AllowedWhileCapturing allowed;
@@ -78,7 +79,8 @@ void* DriverSource::record(StreamHandle stream) noexcept {
   const ContextScope active = try_to_activate();
   CUevent event = nullptr;
   if (!active.is_active() || may_capture(static_cast<CUstream>(stream)) ||
-      driver().cuEventCreate(&event, kEventNoTiming) != kSuccess) return nullptr;
+      driver().cuEventCreate(&event, kEventNoTiming) != kSuccess)
+    return nullptr;
   if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
   driver().cuEventDestroy(event);
   return nullptr;

@@ -137,7 +137,8 @@ const TargetDescription& CudaDevice::target() const {
   return descriptions[index_];
 }
 
-std::string CudaDevice::assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics) {
+std::string CudaDevice::assemble(std::string ptx, const AssemblerOptions& wanted,
+                                 std::vector<Diagnostic>& diagnostics) {
   const ContextScope active = activate();
   const AllowedWhileCapturing allowed;
   lower_version(ptx, ptx_version(driver_version()));

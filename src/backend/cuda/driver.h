@@ -78,7 +78,7 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuCtxGetCurrent, "cuCtxGetCurrent", (CUcontext * context))                                                    \
   F(cuCtxSynchronize, "cuCtxSynchronize", ())                                                                     \
   F(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", (CUcontext peer, unsigned flags))                             \
-  F(cuMemGetInfo, "cuMemGetInfo_v2", (size_t * free_bytes, size_t* all_bytes))                                    \
+  F(cuMemGetInfo, "cuMemGetInfo_v2", (size_t* free_bytes, size_t* all_bytes))                                     \
   F(cuMemAlloc, "cuMemAlloc_v2", (CUdeviceptr * memory, size_t bytes))                                            \
   F(cuMemFree, "cuMemFree_v2", (CUdeviceptr memory))                                                              \
   F(cuMemHostAlloc, "cuMemHostAlloc", (void** memory, size_t bytes, unsigned flags))                              \
@@ -97,8 +97,8 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2",                                                          \
     (CUstream stream, int* status, uint64_t* id, CUgraph* graph, const void** dependencies, size_t* count))       \
   F(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))                                 \
-  F(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph* graph))                                  \
-  F(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int* mode))                           \
+  F(cuStreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))                                 \
+  F(cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", (int* mode))                          \
   F(cuGraphInstantiate, "cuGraphInstantiateWithFlags",                                                            \
     (CUgraphExec * executable, CUgraph graph, unsigned long long flags))                                          \
   F(cuGraphCreate, "cuGraphCreate", (CUgraph * graph, unsigned flags))                                            \

@@ -207,9 +207,10 @@ bool nvrtc_options(const ProgramSource& source, const std::string& architecture,
   if (given.no_warnings) options.push_back("--disable-warnings");
   for (const auto& [macro, is_undefined] : given.macros)
     options.push_back((is_undefined ? "--undefine-macro=" : "--define-macro=") + macro);
-  constexpr std::string_view kPassed[] = {"--maxrregcount", "-maxrregcount", "-lineinfo", "--generate-line-info",
-                                          "--prec-", "-prec-", "--ftz", "-ftz", "--extra-device-vectorization",
-                                          "--ptxas-options=", "-Xptxas="};
+  constexpr std::string_view kPassed[] = {
+      "--maxrregcount", "-maxrregcount", "-lineinfo", "--generate-line-info",         "--prec-",
+      "-prec-",         "--ftz",         "-ftz",      "--extra-device-vectorization", "--ptxas-options=",
+      "-Xptxas="};
   for (const std::string& option : given.gpu_options)
     for (const std::string_view passed : kPassed)
       if (option.starts_with(passed)) options.push_back(option);
@@ -218,8 +219,10 @@ bool nvrtc_options(const ProgramSource& source, const std::string& architecture,
 
 AssemblerOptions assembler_options(const std::vector<std::string>& options) {
   constexpr int kMaxRegisters = 0, kOptimizationLevel = 7, kLineInfo = 13;  // CUjit_option
-  constexpr std::pair<std::string_view, int> kKnown[] = {
-      {"maxrregcount=", kMaxRegisters}, {"O", kOptimizationLevel}, {"lineinfo", kLineInfo}, {"generate-line-info", kLineInfo}};
+  constexpr std::pair<std::string_view, int> kKnown[] = {{"maxrregcount=", kMaxRegisters},
+                                                         {"O", kOptimizationLevel},
+                                                         {"lineinfo", kLineInfo},
+                                                         {"generate-line-info", kLineInfo}};
   jit::CompileOptions given;
   std::vector<Diagnostic> ignored;
   jit::parse_options(options, given, ignored);
@@ -232,8 +235,10 @@ AssemblerOptions assembler_options(const std::vector<std::string>& options) {
       if (!option.starts_with(name)) continue;
       int value = 1;
       std::from_chars(option.data() + name.size(), option.data() + option.size(), value);
-      if (number == kMaxRegisters) found.most_registers = std::max(value, 1);
-      else found.values.emplace_back(number, static_cast<uintptr_t>(value));
+      if (number == kMaxRegisters)
+        found.most_registers = std::max(value, 1);
+      else
+        found.values.emplace_back(number, static_cast<uintptr_t>(value));
     }
   }
   return found;

@@ -35,7 +35,7 @@ bool nvrtc_options(const ProgramSource& source, const std::string& architecture,
 
 /// What options say to an assembler of PTX, NVRTC's own or the driver's.
 struct AssemblerOptions {
-  int most_registers = 0;                        ///< of a thread; 0: the assembler chooses
+  int most_registers = 0;                         ///< of a thread; 0: the assembler chooses
   std::vector<std::pair<int, uintptr_t>> values;  ///< CUjit_option and its value
 };
 AssemblerOptions assembler_options(const std::vector<std::string>& options);

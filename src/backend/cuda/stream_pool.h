@@ -53,8 +53,8 @@ class StreamPool {
   StreamPool& operator=(const StreamPool&) = delete;
 
   /// 512-byte aligned; 0 bytes give a valid block. When source and limit have nothing left: waits for the device, gives
-  /// all free chunks back, asks again, then takes free blocks of other streams. Raises OutOfMemoryError, and DeviceError
-  /// where the device cannot be waited for: then nothing is given back or reused that its work may touch.
+  /// all free chunks back, asks again, then takes free blocks of other streams. Raises OutOfMemoryError, and
+  /// DeviceError where the device cannot be waited for: then nothing is given back or reused that its work may touch.
   void* allocate(size_t bytes, StreamHandle stream);
   /// Takes back what allocate() gave. False: no live block of this pool begins there. Null is ignored.
   bool release(void* memory) noexcept;
