@@ -139,6 +139,16 @@ TYPED_TEST(Integers, FloatCastsSaturateAndNaNGivesZero) {
   check_casts<TypeParam, double>();
 }
 
+TYPED_TEST(Integers, CastsOfConstantsSaturate) {
+  using T = TypeParam;
+  const std::vector<int> a(20);
+  const auto constant = [&](const char* text) { return evaluate<T>(loop_text("int", "int", kType<T>, std::string("z = ") + text + ";"), a, a); };
+  EXPECT_EQ(constant("1e30f"), std::vector<T>(a.size(), std::numeric_limits<T>::max()));
+  EXPECT_EQ(constant("-1e300"), std::vector<T>(a.size(), std::numeric_limits<T>::min()));
+  EXPECT_EQ(constant("0.0f / 0.0f"), std::vector<T>(a.size(), 0));
+  EXPECT_EQ(constant("-0.5"), std::vector<T>(a.size(), 0));
+}
+
 TEST(Compiler, SignedOverflowWrapsAndBitCountsOfZeroAreDefined) {
   const std::vector<int32_t> a = {INT32_MAX, INT32_MIN, 0}, b = {1, -1, 0};
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a + b;"), a, b), (std::vector<int32_t>{INT32_MIN, INT32_MAX, 0}));

@@ -291,6 +291,12 @@ def test_fixed_semantics():
     assert shift(x, 40).tolist() == [0, 0, 0]
 
 
+def test_constants_beyond_a_type_saturate():
+    body = "a = 300.7f; b = -1e10; c = 1e30f; int low = -3e9; d = low; a += (unsigned char)-5.5f"
+    a, b, c, d = Kernel("int32 x", "uint8 a, int8 b, uint16 c, int32 d", body, "constants")(iruka.zeros(3, "int32"))
+    assert [a.tolist(), b.tolist(), c.tolist(), d.tolist()] == [[255] * 3, [-128] * 3, [65535] * 3, [-(2**31)] * 3]
+
+
 def test_control_flow(rng):
     k = Kernel(
         "int32 x",

@@ -23,7 +23,7 @@ namespace iruka::cpu_backend {
 namespace {
 
 /// Raise it when the same text is to give other code.
-constexpr int kCodegenVersion = 15;
+constexpr int kCodegenVersion = 16;
 /// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
 constexpr size_t kStackBytes = size_t{256} << 20;
 

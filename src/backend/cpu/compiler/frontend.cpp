@@ -75,6 +75,7 @@ void set_code_generation(clang::CodeGenOptions& generation, const jit::CompileOp
   generation.VectorizeLoop = generation.VectorizeSLP = options.optimization_level >= 2;
   generation.UnrollLoops = options.optimization_level >= 2;
   generation.UnwindTables = 0;
+  generation.StrictFloatCastOverflow = 0;
   generation.setFiniteLoops(clang::CodeGenOptions::FiniteLoopsKind::Never);
   generation.RelocationModel = llvm::Reloc::PIC_;
   if (options.line_tables) {

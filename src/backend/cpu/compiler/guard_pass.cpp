@@ -89,15 +89,8 @@ llvm::Constant* bound(llvm::Type* type, const llvm::APInt& integer, bool is_sign
 
 /// LLVM's own saturating casts become scalar code on x86; compares and selects stay vectors. The hardware cast only
 /// sees values that fit.
-Value* guard_cast(llvm::CastInst& cast) {
-  IRBuilder<> build(&cast);
-  const bool is_signed = cast.getOpcode() == Instruction::FPToSI;
-  Value* value = build.CreateFreeze(cast.getOperand(0));
-  if (value->getType()->getScalarSizeInBits() < 32) {
-    value = build.CreateFPExt(value, value->getType()->getWithNewType(build.getFloatTy()));
-  }
+Value* saturated(IRBuilder<>& build, Value* value, llvm::Type* integer, bool is_signed) {
   llvm::Type* type = value->getType();
-  llvm::Type* integer = cast.getType();
   const unsigned width = integer->getScalarSizeInBits();
   const auto least = is_signed ? llvm::APInt::getSignedMinValue(width) : llvm::APInt::getZero(width);
   const auto most = is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width);
@@ -124,6 +117,24 @@ Value* guard_cast(llvm::CastInst& cast) {
   return build.CreateSelect(build.CreateFCmpOLT(value, low), llvm::ConstantInt::get(integer, least), result);
 }
 
+Value* guard_cast(Instruction& cast, bool is_signed) {
+  IRBuilder<> build(&cast);
+  Value* value = build.CreateFreeze(cast.getOperand(0));
+  if (value->getType()->getScalarSizeInBits() < 32) {
+    value = build.CreateFPExt(value, value->getType()->getWithNewType(build.getFloatTy()));
+  }
+  return saturated(build, value, cast.getType(), is_signed);
+}
+
+/// Clang is asked for intrinsics in place of casts, because it would fold those of constants that do not fit to poison.
+Value* guard_call(llvm::CallInst& call) {
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::fptosi_sat: return guard_cast(call, /*is_signed=*/true);
+    case llvm::Intrinsic::fptoui_sat: return guard_cast(call, /*is_signed=*/false);
+    default: return nullptr;
+  }
+}
+
 Value* guarded(Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::SDiv:
@@ -133,8 +144,9 @@ Value* guarded(Instruction& instruction) {
     case Instruction::Shl:
     case Instruction::LShr:
     case Instruction::AShr: return guard_shift(llvm::cast<llvm::BinaryOperator>(instruction));
-    case Instruction::FPToSI:
-    case Instruction::FPToUI: return guard_cast(llvm::cast<llvm::CastInst>(instruction));
+    case Instruction::FPToSI: return guard_cast(instruction, /*is_signed=*/true);
+    case Instruction::FPToUI: return guard_cast(instruction, /*is_signed=*/false);
+    case Instruction::Call: return guard_call(llvm::cast<llvm::CallInst>(instruction));
     default: return nullptr;
   }
 }
