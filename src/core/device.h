@@ -28,6 +28,7 @@ struct ProgramSource {
   std::vector<std::string> options;  ///< the user's compiler options
   std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
   bool wants_report = false;         ///< compile for the report's sake, with line tables
+  bool wants_saturation = false;     ///< for a GPU: it may cast floats to integers of 8 or 16 bits, which needs care there
 };
 
 /// Where and what the compiler complained about.
@@ -62,6 +63,7 @@ struct CompiledProgram {
   std::string code;
   std::vector<Diagnostic> diagnostics;
   LaneReport report;  ///< where the source wants one; the code is then left out
+  std::string saturating_text;  ///< from check(), where the source wants it
 };
 
 /// Loaded code, ready to launch. Unloads when the last handle goes.
@@ -113,7 +115,8 @@ class Device {
   virtual void synchronize() = 0;
 
   virtual CompiledProgram compile(const ProgramSource& source) = 0;
-  /// Parses and checks types only; the result holds no code.
+  /// Parses and checks types only; the result holds no code. The CPU's also takes GPUs' texts with `wants_saturation`, and
+  /// gives them with casts that saturate on any GPU.
   virtual CompiledProgram check(const ProgramSource& source) = 0;
   /// The assembly text of what compile() would give; for people to read.
   virtual std::string assembly(const ProgramSource& source) = 0;

@@ -189,6 +189,12 @@ bool mentions(std::string_view text, std::string_view word) {
   return any_word(text, [&](size_t begin, size_t end) { return text.substr(begin, end - begin) == word; });
 }
 
+bool may_name_narrow_types(std::string_view text) {
+  // Parts of their names, of what else gives them (a character, the bits of a float16), and names put together by macros.
+  static constexpr std::string_view kSigns[] = {"char", "short", "int8", "int16", "INT8", "INT16", "'", "bits", "half", "##"};
+  return std::ranges::any_of(kSigns, [&](std::string_view sign) { return text.find(sign) != text.npos; });
+}
+
 bool has_calls(std::string_view text) {
   if (has_raw_string(text)) return true;
   return any_word(text, [&](size_t begin, size_t end) {

@@ -29,6 +29,9 @@ bool mentions(std::string_view text, std::string_view word);
 /// Whether `text` calls a function: an identifier before a parenthesis that is neither a keyword nor a number type.
 bool has_calls(std::string_view text);
 
+/// Whether `text` may use an integer type of 8 or 16 bits: false only where it cannot.
+bool may_name_narrow_types(std::string_view text);
+
 /// Whether `text` calls pow, powf or a relative with an exponent that is not a number written out. The compiler turns
 /// powers with a known exponent into products, which may differ in the last bit.
 bool has_open_power(std::string_view text);

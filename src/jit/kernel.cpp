@@ -76,8 +76,11 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->text.sees_indexer = can_see(state->text, options, "_ind");
   state->text.sees_index = state->text.sees_indexer || can_see(state->text, options, "i") || !options.loop_prep.empty() ||
                            !options.after_loop.empty() || !options.reduce_dims;
-  for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop})
+  for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop}) {
     state->may_fix_values &= !jit::has_open_power(*text);
+    state->may_name_narrow_types |= jit::may_name_narrow_types(*text);
+  }
+  for (const std::string& option : options.options) state->may_name_narrow_types |= jit::may_name_narrow_types(option);
   state->text.weight = weight_of(state->text);
   state->options = std::move(options);
   number_placeholders(*state);
@@ -109,7 +112,7 @@ bool is_for_gpus(const jit::KernelText& text) {
 /// Wrong C++ is the same on every device, and the CPU's compiler finds it in a template as it stands, in a tenth of the
 /// time that a GPU's takes to begin.
 void diagnose(const ElementwiseKernel::State& state) {
-  const ProgramSource source = state.program_source(jit::emit_check(state.text));
+  const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
     jit::check(cpu(), source, state.blame(nullptr));
   } catch (const CompileError&) {
@@ -135,8 +138,15 @@ jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) cons
   return blame;
 }
 
-ProgramSource ElementwiseKernel::State::program_source(std::string body) const {
-  return {std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
+ProgramSource ElementwiseKernel::State::program_source(std::string body, const jit::Signature* signature) const {
+  ProgramSource source{std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
+  if (!signature || signature->pack == 0) return source;
+  const auto is_narrow = [](const jit::OperandSignature& operand) {
+    return is_integer(operand.dtype) && itemsize(operand.dtype) <= 2;
+  };
+  source.wants_saturation = may_name_narrow_types ||
+                            std::any_of(signature->operands, signature->operands + signature->operand_count, is_narrow);
+  return source;
 }
 
 ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name,
@@ -164,16 +174,17 @@ std::string ElementwiseKernel::source(std::span<const Argument> arguments, const
 
 std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, const CallOptions& options) const {
   jit::KernelCall call(*state_, arguments, options);
-  const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, call.signature()));
-  jit::build(call.device(), source, state_->blame(&call.signature()));  // words an error as a call would
-  return call.device().assembly(source);
+  const jit::Signature& signature = call.signature();
+  const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, signature), &signature);
+  jit::build(call.device(), source, state_->blame(&signature));  // words an error as a call would
+  return jit::assembly(call.device(), source);
 }
 
 KernelReport ElementwiseKernel::report(std::span<const Argument> arguments, const CallOptions& options) const {
   jit::KernelCall call(*state_, arguments, options);
-  const std::string text = jit::emit_kernel(state_->text, call.signature());
-  const jit::Blame blame = state_->blame(&call.signature());
-  return jit::report(call.device(), state_->program_source(text), blame, call.measured_ratio());
+  const jit::Signature& signature = call.signature();
+  const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, signature), &signature);
+  return jit::report(call.device(), source, state_->blame(&signature), call.measured_ratio());
 }
 
 std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {

@@ -456,7 +456,7 @@ Specialisation& KernelCall::specialisation() const {
   made->hash = hash;
   made->signature = signature_.bytes();
   made->generation = cache_generation();
-  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_)), kernel_.blame(&signature_));
+  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), kernel_.blame(&signature_));
   return *kernel_.table.insert(std::move(made));
 }
 

@@ -129,10 +129,13 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   int placeholder_count = 0;
   /// Whether a variant with fixed integers computes the same bits.
   bool may_fix_values = true;
+  /// Whether the texts may name integer types of 8 or 16 bits.
+  bool may_name_narrow_types = false;
   jit::SpecialisationTable table;
 
   jit::Blame blame(const jit::Signature* signature) const;
-  ProgramSource program_source(std::string body) const;
+  /// Of a text for `signature`, or for none.
+  ProgramSource program_source(std::string body, const jit::Signature* signature) const;
 };
 
 }  // namespace iruka

@@ -86,12 +86,30 @@ CacheKey key_of(const Device& device, const ProgramSource& source, std::string_v
   part(source.entry);
   for (const std::string& option : source.options) part(option);
   part("");
+  if (source.wants_saturation) part(cpu().target().fingerprint);  // of the compiler that rewrites the text
   part(source.text);
   return hash_key(text);
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The text that `device` is to compile. GPUs' compilers cast floats to 8 and 16 bits by way of 32, which wraps, so the
+/// CPU's, which knows all types, spells those casts out. A text that it cannot judge stays as it is.
+ProgramSource with_saturating_casts(const Device& device, const ProgramSource& source) {
+  if (!source.wants_saturation || !device.target().is_gpu) return source;
+  CompiledProgram checked = cpu().check(source);
+  ProgramSource result = source;
+  if (checked.ok) result.text = std::move(checked.saturating_text);
+  return result;
+}
+
+CompiledProgram compile(Device& device, const ProgramSource& source) {
+  const ProgramSource saturating = with_saturating_casts(device, source);
+  CompiledProgram compiled = device.compile(saturating);
+  // An error is to show the user's own line, as it was.
+  return compiled.ok || saturating.text == source.text ? compiled : device.compile(source);
 }
 
 std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& key, const ProgramSource& source,
@@ -109,7 +127,7 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
       // Whole by its checksum, yet refused: compile it anew and overwrite it.
     }
   }
-  const CompiledProgram compiled = device.compile(source);
+  const CompiledProgram compiled = compile(device, source);
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
   auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry));
   record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
@@ -181,9 +199,20 @@ void check(Device& device, const ProgramSource& source, const Blame& blame) {
 
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame) {
   std::shared_lock building(table().building);
-  CompiledProgram compiled = device.compile(source);
+  CompiledProgram compiled = compile(device, source);
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
   return compiled;
+}
+
+std::string assembly(Device& device, const ProgramSource& source) {
+  std::shared_lock building(table().building);
+  const ProgramSource saturating = with_saturating_casts(device, source);
+  try {
+    return device.assembly(saturating);
+  } catch (const CompileError&) {
+    if (saturating.text == source.text) throw;
+  }
+  return device.assembly(source);
 }
 
 void hold_across_fork(std::mutex& mutex) {

@@ -51,6 +51,9 @@ void check(Device& device, const ProgramSource& source, const Blame& blame);
 /// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `blame`.
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame);
 
+/// The assembly text of what build() gives. Raises CompileError.
+std::string assembly(Device& device, const ProgramSource& source);
+
 /// Has fork hold `mutex`, so that a child never finds it locked by a thread that did not come along. For mutexes that
 /// live as long as the process and under which no compiler runs.
 void hold_across_fork(std::mutex& mutex);

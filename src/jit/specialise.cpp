@@ -70,7 +70,8 @@ struct Job {
       const bool is_fixed = !values.empty();
       const ProgramSource source = kernel->program_source(
           is_fixed ? emit_kernel(kernel->text, signature, unpack(kernel->text, signature, values))
-                   : emit_kernel(kernel->text, signature));
+                   : emit_kernel(kernel->text, signature),
+          &signature);
       auto program = is_fixed ? compile(source, KernelEvent::Kind::specialised) : specialisation->program;
       auto trial = program->is_uncertain() ? make_trial(program, source) : nullptr;
       publish(*specialisation, {values, std::move(program), std::move(trial)});

@@ -175,6 +175,7 @@ struct EmulatedBlock {
   void (*run)(EmulatedBlock*, void (*kernel)(const void*, ptrdiff_t, ptrdiff_t));
 };
 static EmulatedBlock* emulated;
+extern "C" { extern const char iruka_wraps_narrow_casts = 1; }  // as CUDA's compiler casts
 #undef __shared__
 #undef __syncthreads
 #define __shared__ static

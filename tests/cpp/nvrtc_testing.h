@@ -136,7 +136,7 @@ class Nvrtc {
 };
 
 /// A test that compiles for one architecture; skipped where NVRTC is missing or does not know it.
-class NvrtcTest : public testing::Test {
+class NvrtcTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!Nvrtc::find())
@@ -150,7 +150,7 @@ class NvrtcTest : public testing::Test {
   }
 };
 
-class NvrtcArchitectureTest : public NvrtcTest, public testing::WithParamInterface<int> {
+class NvrtcArchitectureTest : public NvrtcTest, public ::testing::WithParamInterface<int> {
  protected:
   void SetUp() override {
     NvrtcTest::SetUp();
@@ -170,7 +170,7 @@ inline std::string find_ptxas() {
 
 /// Whether ptxas takes `ptx` for sm_`architecture`.
 inline bool assembles(const std::string& ptx, int architecture) {
-  const std::string path = testing::TempDir() + "iruka_" + std::to_string(getpid()) + ".ptx";
+  const std::string path = ::testing::TempDir() + "iruka_" + std::to_string(getpid()) + ".ptx";
   std::ofstream(path) << ptx;
   const std::string command = find_ptxas() + " --gpu-name=sm_" + std::to_string(architecture) + " --opt-level 1 " +
                               path + " --output-file /dev/null";

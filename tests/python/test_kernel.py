@@ -291,6 +291,44 @@ def test_fixed_semantics():
     assert shift(x, 40).tolist() == [0, 0, 0]
 
 
+# Ways to cast x, a T, to the Z that z is: body and preamble.
+CASTS = {
+    "implied": ("z = x", ""),
+    "implied by an expression": ("z = x * 0.5f + x * 0.5f", ""),
+    "c": ("z = (Z)x", ""),
+    "functional": ("z = Z(x)", ""),
+    "static_cast": ("z = static_cast<Z>(x)", ""),
+    "variable": ("Z y = x; z = y", ""),
+    "braces": ("Z y[] = {1, x}; z = y[1]", ""),
+    "compound": ("z = 0; z += x", ""),
+    "compound on an element": ("Z y[] = {1, 0}; int k = 1; y[k--] -= -x; z = y[1] + k", ""),
+    "argument": ("z = same(x)", "__device__ Z same(Z x) { return x; }"),
+    "result": ("z = same(x)", "__device__ Z same(T x) { return x; }"),
+    "template's cast": ("z = to<Z>(x)", "template <class U> __device__ U to(T x) { return (U)x; }"),
+    "template's result": ("z = to<Z>(x) + 0 * to<int>(x)", "template <class U> __device__ U to(T x) { return x; }"),
+    "template's compound": ("z = 0; float f = 0; add(z, x); add(f, x)", "template <class U> __device__ void add(U& u, T x) { u += x; }"),
+    "lambda": ("auto to = [](auto x) -> Z { return x; }; z = to(x)", ""),
+    "macro": ("z = TO(Z, x)", "#define TO(A, y) ((A)(y))\n"),
+    "macro that assigns": ("SET(z, x)", "#define SET(a, b) a = b\n"),
+}
+
+
+@pytest.mark.parametrize("source", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("target", ["int8", "uint8", "int16", "uint16"])
+def test_casts_to_narrow_integers_saturate(source, target):
+    edges = [0.0, 0.5, 1, 127, 128, 255, 256, 300, 32767, 32768, 65504, 65536, 70000, 2**31, 2**32, 1e10, 1e30, np.inf]
+    with np.errstate(over="ignore"):
+        x = np.array([sign * (edge + step) for edge in edges for step in (-1, 0, 0.25) for sign in (1, -1)] + [np.nan]).astype(source)
+    limits = np.iinfo(target)
+    expected = np.where(np.isnan(x), 0, np.clip(np.trunc(x.astype("float64")), limits.min, limits.max)).astype(target)
+    for name, (body, preamble) in CASTS.items():
+        z = iruka.zeros(x.shape, target)
+        Kernel("T x", "Z z", body, "cast", preamble=preamble)(iruka.array(x), z)
+        got = iruka.asnumpy(z)
+        np.testing.assert_array_equal(got, expected, err_msg=name)
+    np.testing.assert_array_equal(iruka.asnumpy(iruka.array(x).astype(target)), expected)
+
+
 def test_constants_beyond_a_type_saturate():
     body = "a = 300.7f; b = -1e10; c = 1e30f; int low = -3e9; d = low; a += (unsigned char)-5.5f"
     a, b, c, d = Kernel("int32 x", "uint8 a, int8 b, uint16 c, int32 d", body, "constants")(iruka.zeros(3, "int32"))

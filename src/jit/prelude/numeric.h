@@ -16,18 +16,6 @@ template <Real T> IRUKA_INLINE T lowest() {
   else return (T)((unsigned long long)1 << (sizeof(T) * 8 - 1));
 }
 
-/// `x` as an integer: cut, clamped to T's range, NaN 0. A plain cast gives the same on the CPU, and for 32 and 64 bits
-/// everywhere; CUDA's compiler makes one to 8 or 16 bits by way of 32, which wraps.
-template <Integer T, Real F> IRUKA_INLINE T saturate(F x) {
-  if constexpr (Integer<F> || is_same<T, bool> || sizeof(T) >= 4) {
-    return (T)(Choose<Integer<F>, F, Compute<F>>)x;
-  } else {
-    int whole = (int)(Compute<F>)x;
-    constexpr int kLow = is_signed<T> ? -(1 << (sizeof(T) * 8 - 1)) : 0, kHigh = kLow + (1 << sizeof(T) * 8) - 1;
-    return (T)(whole < kLow ? kLow : (whole > kHigh ? kHigh : whole));
-  }
-}
-
 template <class T> struct Division { T quotient, remainder; };
 
 /// Quotient rounded down and the remainder with the divisor's sign. Integers: by zero gives 0 and 0.
@@ -144,14 +132,14 @@ template <class T> IRUKA_INLINE T fmax(T a, T b) {
 template <Real T> IRUKA_INLINE T logaddexp(T a, T b) {
   using F = Compute<T>;
   F x = a, y = b, d = x - y;
-  if (x == y) return (T)(x + F(M_LN2));
-  return (T)((d > 0 ? x : y) + log1p(exp(-fabs(d))));
+  if (x == y) return (T)narrowed<T>(x + F(M_LN2));
+  return (T)narrowed<T>((d > 0 ? x : y) + log1p(exp(-fabs(d))));
 }
 template <Real T> IRUKA_INLINE T logaddexp2(T a, T b) {
   using F = Compute<T>;
   F x = a, y = b, d = x - y;
-  if (x == y) return (T)(x + 1);
-  return (T)((d > 0 ? x : y) + F(M_LOG2E) * log1p(exp2(-fabs(d))));
+  if (x == y) return (T)narrowed<T>(x + 1);
+  return (T)narrowed<T>((d > 0 ? x : y) + F(M_LOG2E) * log1p(exp2(-fabs(d))));
 }
 
 /// Half to even at `decimals` places, by scaling as NumPy does.
@@ -161,8 +149,8 @@ template <class T> IRUKA_INLINE T around(T x, int decimals) {
   } else {
     using F = Compute<T>;
     F scale = (F)exp10((double)(decimals < 0 ? -decimals : decimals));
-    if (decimals == 0) return (T)rint((F)x);
-    return (T)(decimals > 0 ? rint((F)x * scale) / scale : rint((F)x / scale) * scale);
+    if (decimals == 0) return (T)narrowed<T>(rint((F)x));
+    return (T)narrowed<T>(decimals > 0 ? rint((F)x * scale) / scale : rint((F)x / scale) * scale);
   }
 }
 template <class T> IRUKA_INLINE complex<T> rint(complex<T> z) { return {::rint(z.real_), ::rint(z.imag_)}; }
@@ -172,8 +160,8 @@ template <Real T> IRUKA_INLINE T spacing(T x) {
   if (!isfinite(x)) return (T)NAN;
   return nextafter(x, (T)copysign((T)INFINITY, x)) - x;
 }
-template <Real T> IRUKA_INLINE T deg2rad(T x) { return (T)((Compute<T>)x * (Compute<T>)(M_PI / 180)); }
-template <Real T> IRUKA_INLINE T rad2deg(T x) { return (T)((Compute<T>)x * (Compute<T>)(180 / M_PI)); }
+template <Real T> IRUKA_INLINE T deg2rad(T x) { return (T)narrowed<T>((Compute<T>)x * (Compute<T>)(M_PI / 180)); }
+template <Real T> IRUKA_INLINE T rad2deg(T x) { return (T)narrowed<T>((Compute<T>)x * (Compute<T>)(180 / M_PI)); }
 template <class T> IRUKA_INLINE T sinc(T x) {
   T y = x * T(M_PI);
   return x == T(0) ? T(1) : (T)(sin(y) / y);

@@ -11,4 +11,5 @@
 #include "complex.h"
 #include "carray.h"
 #include "atomics.h"
+#include "narrowing.h"
 #include "numeric.h"

@@ -22,7 +22,7 @@ IRUKA_COMPILER_API int host_vector_bytes();
 /// C++ text to a relocatable object for this host, in memory. Thread-safe. Never prints, never aborts.
 /// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything out.
 IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
-/// The same up to the end of type checking: diagnostics, no code.
+/// The same up to the end of type checking: diagnostics, no code. With `wants_saturation` the text may be one for CUDA.
 IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
 IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
 

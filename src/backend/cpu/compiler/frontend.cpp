@@ -6,6 +6,7 @@
 #include "backend/cpu/compiler/diagnostics.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/limits.h"
+#include "backend/cpu/compiler/narrow_casts.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/CodeGenOptions.h"
@@ -211,6 +212,15 @@ bool parse_only(const ProgramSource& source, const jit::CompileOptions& options,
   const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
   return run_clang(text_with_macros(source, options), source.file_name, options, prelude_for(options), diagnostics,
                    make_consumer, [] {});
+}
+
+bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
+                          std::vector<Diagnostic>& diagnostics, std::string& saturating) {
+  const std::string text = std::string(cuda_declarations()) + text_with_macros(source, options);
+  const auto make_consumer = [&](clang::CompilerInstance& compiler) {
+    return make_cast_rewriter(compiler, text.size() - source.text.size(), saturating);
+  };
+  return run_clang(text, source.file_name, options, prelude_for(options), diagnostics, make_consumer, [] {});
 }
 
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {

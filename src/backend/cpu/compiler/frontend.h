@@ -23,6 +23,10 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::Comp
 /// Parses and checks types; the result says whether there was no error.
 bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics);
 
+/// parse_only() of a text for a GPU; `saturating` becomes the same text with casts that saturate there, where it is right.
+bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
+                          std::vector<Diagnostic>& diagnostics, std::string& saturating);
+
 /// The prelude as a precompiled header, for any x86-64. Empty where it does not compile.
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);
 

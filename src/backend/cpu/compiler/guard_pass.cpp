@@ -123,7 +123,10 @@ Value* guard_cast(Instruction& cast, bool is_signed) {
   if (value->getType()->getScalarSizeInBits() < 32) {
     value = build.CreateFPExt(value, value->getType()->getWithNewType(build.getFloatTy()));
   }
-  return saturated(build, value, cast.getType(), is_signed);
+  llvm::Type* integer = cast.getType();
+  if (integer->getScalarSizeInBits() > 16 || !cast.getModule()->getNamedValue(kWrapsNarrowCasts))
+    return saturated(build, value, integer, is_signed);
+  return build.CreateTrunc(saturated(build, value, integer->getWithNewBitWidth(32), is_signed), integer);
 }
 
 /// Clang is asked for intrinsics in place of casts, because it would fold those of constants that do not fit to poison.

@@ -24,6 +24,9 @@ class GuardPass : public llvm::PassInfoMixin<GuardPass> {
   static bool isRequired() { return true; }
 };
 
+/// A text that defines this name stands for a GPU's in a test: its casts of floats to 8 and 16 bits go by way of 32.
+inline constexpr const char* kWrapsNarrowCasts = "iruka_wraps_narrow_casts";
+
 /// The opcode (SDiv, UDiv, SRem, URem) of a division that GuardPass made a call of; its arguments are the operands.
 std::optional<unsigned> division_opcode(const llvm::CallInst& call);
 

@@ -1,0 +1,25 @@
+// Finds the casts of floats to integers of 8 and 16 bits in a text for a GPU, and spells them so that they saturate
+// there.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace clang {
+class ASTConsumer;
+class CompilerInstance;
+}  // namespace clang
+
+namespace iruka::cpu_backend {
+
+/// Declarations of what NVRTC knows by itself and the CPU's prelude does not, to stand before a text for a GPU.
+std::string_view cuda_declarations();
+
+/// Once the main file is parsed without an error, `result` is what follows its first `skipped` bytes, where each such
+/// cast, plain or implied, is written with functions of prelude/narrowing.h. What is spelled in a macro of the main
+/// file is changed in that macro; what is spelled elsewhere stays.
+std::unique_ptr<clang::ASTConsumer> make_cast_rewriter(clang::CompilerInstance& compiler, size_t skipped,
+                                                       std::string& result);
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,89 @@
+// Casts of floats to integers of 8 and 16 bits, spelled so that they saturate where a compiler makes them by way of 32:
+// what Iruka puts into a GPU's text where a body casts, plainly or not (backend/cpu/compiler/narrow_casts finds them).
+#pragma once
+
+namespace iruka {
+
+/// `x` as an integer: cut, clamped to T's range, NaN 0. A plain cast gives the same on the CPU, and for 32 and 64 bits
+/// everywhere; CUDA's compiler makes one to 8 or 16 bits by way of 32, which wraps.
+template <Integer T, Real F> IRUKA_INLINE constexpr T saturate(F x) {
+  if constexpr (Integer<F> || is_same<T, bool> || sizeof(T) >= 4) {
+    return (T)(Choose<Integer<F>, F, Compute<F>>)x;
+  } else {
+    int whole = (int)(Compute<F>)x;
+    constexpr int kLow = is_signed<T> ? -(1 << (sizeof(T) * 8 - 1)) : 0, kHigh = kLow + (1 << sizeof(T) * 8) - 1;
+    return (T)(whole < kLow ? kLow : (whole > kHigh ? kHigh : whole));
+  }
+}
+
+template <class T> struct BareType { using Type = T; };
+template <class T> struct BareType<const T> { using Type = T; };
+template <class T> struct BareType<volatile T> { using Type = T; };
+template <class T> struct BareType<const volatile T> { using Type = T; };
+template <class T> struct BareType<T&> : BareType<T> {};
+template <class T> struct BareType<T&&> : BareType<T> {};
+/// T without reference, const and volatile.
+template <class T> using Bare = typename BareType<T>::Type;
+
+template <class T, bool is_enum = __is_enum(T)> struct UnderlyingType { using Type = T; };
+template <class T> struct UnderlyingType<T, true> { using Type = __underlying_type(T); };
+template <class T> using Underlying = typename UnderlyingType<Bare<T>>::Type;
+
+template <class T>
+concept Narrow = is_one_of<Underlying<T>, char, signed char, unsigned char, short, unsigned short, char16_t>;
+/// The integer that a narrow T is, be it an enumeration or a character.
+template <class T, bool is_narrow = Narrow<T>> struct NarrowType { using Type = T; };
+template <class T> struct NarrowType<T, true> {
+  static constexpr bool kSigned = is_signed<Underlying<T>>;
+  using Type = Choose<sizeof(T) == 1, Choose<kSigned, signed char, unsigned char>, Choose<kSigned, short, unsigned short>>;
+};
+
+/// `x` as it takes part in built-in arithmetic.
+template <class X>
+  requires requires(const X& x) { +x; }
+IRUKA_INLINE constexpr auto built_in(const X& x) {
+  if constexpr (Small<Bare<X>>) return (float)x;
+  else return +x;
+}
+template <class X> concept CountsAsFloat = requires(const X& x) { requires Floating<decltype(built_in(x))>; };
+
+template <class T, class X> inline constexpr bool saturates = Narrow<T> && CountsAsFloat<Bare<X>>;
+template <class T, class X> using Narrowed = Choose<saturates<T, X>, typename NarrowType<T>::Type, X>;
+
+/// What a cast to T takes instead of `x`: saturated where T is narrow and `x` counts as a float, else `x` itself.
+template <class T, class X> IRUKA_INLINE constexpr Narrowed<T, X> narrowed(X&& x) {
+  if constexpr (saturates<T, X>) return saturate<Narrowed<T, X>>(built_in(x));
+  else return static_cast<X&&>(x);
+}
+
+/// `x` for a conversion to a type that the text does not name.
+template <class X> struct Narrowing {
+  X x;
+  template <class T>
+    requires requires(X&& from, void (&take)(T)) { take(static_cast<X&&>(from)); }
+  IRUKA_INLINE constexpr operator T() {
+    return narrowed<T>(static_cast<X&&>(x));
+  }
+};
+template <class X> IRUKA_INLINE constexpr Narrowing<X> narrowing(X&& x) { return {static_cast<X&&>(x)}; }
+
+/// The left side of +=, -=, *= and /=, whose result is cast back to its type.
+template <class T> struct NarrowTarget {
+  T& target;
+  template <class X> IRUKA_INLINE constexpr T& operator+=(const X& x) const { return set(target + built_in(x)); }
+  template <class X> IRUKA_INLINE constexpr T& operator-=(const X& x) const { return set(target - built_in(x)); }
+  template <class X> IRUKA_INLINE constexpr T& operator*=(const X& x) const { return set(target * built_in(x)); }
+  template <class X> IRUKA_INLINE constexpr T& operator/=(const X& x) const { return set(target / built_in(x)); }
+
+ private:
+  template <class X> IRUKA_INLINE constexpr T& set(X x) const {
+    target = (Bare<T>)narrowed<T>(x);
+    return target;
+  }
+};
+template <class T> IRUKA_INLINE constexpr decltype(auto) narrow_target(T&& target) {
+  if constexpr (Narrow<T>) return NarrowTarget<T>{target};
+  else return static_cast<T&&>(target);
+}
+
+}  // namespace iruka
