@@ -1,6 +1,7 @@
 // CUDA devices over a driver in software: copies, streams, events, captures, memory, errors.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -80,10 +81,28 @@ TEST_F(CudaDeviceTest, CopiesGoThereAndBack) {
   }
 }
 
+TEST_F(CudaDeviceTest, CopiesInPiecesWaitForEarlierWorkAndCanBeInterrupted) {
+  const std::vector<int32_t> values = numbers(3'000'000);
+  const Array here = on_cpu(values), there = here.to_device(gpu());
+  fake::hold(nullptr);
+  static std::atomic<bool> wants_to_stop{false};
+  set_interrupt_check([] { return wants_to_stop.load(); });
+  std::thread later([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));
+    wants_to_stop = true;
+  });
+  EXPECT_THROW(there.to_device(cpu()), Interrupted);
+  later.join();
+  wants_to_stop = false;
+  set_interrupt_check(nullptr);
+  fake::let_go(nullptr);
+  EXPECT_EQ(values_of(there.to_device(cpu())), values);
+}
+
 TEST_F(CudaDeviceTest, CopiesInPiecesSayWhatFailed) {
   const std::vector<int32_t> values = numbers(20'000'000);
   const Array here = on_cpu(values);
-  for (const char* call : {"cuMemcpyAsync", "cuEventRecord", "cuEventSynchronize"}) {
+  for (const char* call : {"cuMemcpyAsync", "cuEventRecord", "cuEventSynchronize", "cuEventQuery"}) {
     fake::fail(call, 700);
     EXPECT_THROW(here.to_device(gpu()), DeviceError) << call;
     const Array there = here.to_device(gpu());

@@ -1,7 +1,9 @@
 // Launches by way of one-node graphs over a driver in software: what runs, with which arguments, and when not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "backend/cuda/cuda_device.h"
@@ -136,16 +138,40 @@ TEST_F(LaunchGraphsTest, WithoutAGraphLaunchesGoOnPlainly) {
   }
 }
 
-TEST_F(LaunchGraphsTest, AFailedExchangeIsToldAndForgotten) {
+TEST_F(LaunchGraphsTest, WhatAGraphRefusesIsLaunchedPlainly) {
+  for (const char* call : {"cuGraphExecKernelNodeSetParams", "cuGraphLaunch"}) {
+    program_ = gpu().load("code", "entry");
+    warm();
+    launch(1);
+    const int64_t destroyed = fake::calls("cuGraphExecDestroy");
+    fake::fail(call, 2);
+    launch(2);
+    launch(1);
+    EXPECT_EQ(fake::calls("cuGraphExecDestroy") - destroyed, 1) << call;
+    gpu().synchronize();
+    EXPECT_EQ(ran_, (std::vector<Ran>{{1, 0, 16}, {2, 0, 16}, {1, 0, 16}})) << call;
+  }
+}
+
+TEST_F(LaunchGraphsTest, AnErrorOfTheLaunchItselfIsTold) {
   warm();
   launch(1);
-  fake::fail("cuGraphExecKernelNodeSetParams", 1);
-  EXPECT_THROW(launch(2), DeviceError);
   fake::fail("cuGraphLaunch", 700);
+  fake::fail("cuLaunchKernel", 700);
   EXPECT_THROW(launch(1), DeviceError);
-  launch(1);
+}
+
+TEST_F(LaunchGraphsTest, MoreStreamsThanGraphs) {
+  std::vector<cuda::Stream> streams;
+  for (int k = 0; k < 7; ++k) streams.push_back(cuda::create_stream(gpu(), true));
+  for (int round = 0; round < 2 * LaunchGraphs::kWorthwhile; ++round)
+    for (size_t k = 0; k < streams.size(); ++k) launch(static_cast<int64_t>(k), 16, static_cast<CUstream>(streams[k]));
   gpu().synchronize();
-  EXPECT_EQ(ran_, (std::vector<Ran>{{1, 0, 16}, {1, 0, 16}}));
+  EXPECT_GE(graph_launches(), 3 * LaunchGraphs::kWorthwhile);
+  std::vector<int> counts(streams.size());
+  for (const Ran& one : ran_) ++counts[static_cast<size_t>(one.value)];
+  EXPECT_EQ(counts, std::vector<int>(streams.size(), 2 * LaunchGraphs::kWorthwhile));
+  for (cuda::Stream stream : streams) cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
@@ -173,15 +199,19 @@ TEST_F(LaunchGraphsTest, TheProcessMakesOnlySoMany) {
 }
 
 TEST_F(LaunchGraphsTest, ThreadsLoseNoLaunch) {
-  fake::set_launch_handler(nullptr);
-  const size_t before = fake::launches().size();
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([this, thread] {
-      for (int k = 0; k < 500; ++k) launch(thread * 1000 + k);
+      for (int k = 0; k < 500; ++k) launch(thread * 500 + k);
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(fake::launches().size() - before, 2000u);
+  gpu().synchronize();
+  std::vector<int64_t> values;
+  for (const Ran& one : ran_) values.push_back(one.value);
+  std::ranges::sort(values);
+  std::vector<int64_t> all(2000);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(values, all);
 }
 
 }  // namespace

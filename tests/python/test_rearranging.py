@@ -152,7 +152,8 @@ def test_pad(mode, keywords):
         for dtype in ("int32", "float32"):
             x = (np.arange(np.prod(shape)).reshape(shape) * 7 % 11).astype(dtype)
             for widths in (1, (2, 1), 7, 0, [(0, 3)], {-1: (1, 2)}):
-                same(iruka.pad(iruka.array(x), widths, mode, **keywords), np.pad(x, widths, mode, **keywords))
+                found, expected = iruka.pad(iruka.array(x), widths, mode, **keywords), np.pad(x, widths, mode, **keywords)
+                assert_same(found, expected, ulps=2 if mode == "mean" else 0)
 
 
 def test_pad_by_a_function():

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -18,11 +19,11 @@ namespace {
 /// Below this, the driver's own staging is as fast.
 constexpr size_t kStaged = size_t{4} << 20;
 /// Pieces of 8 MiB keep the link at 0.98 of its speed, of 1 MiB at 0.87 (H100).
-constexpr size_t kPiece = size_t{8} << 20;
-constexpr int64_t kPieces = 4;
+constexpr int64_t kPieceBytes = int64_t{8} << 20;
+constexpr int64_t kBuffers = 4;
 /// What a thread copies at a time: small enough that the C library's memcpy stores through the caches, from where the
 /// link reads faster than from memory (54 GB/s for 44).
-constexpr int64_t kShare = 256 << 10;
+constexpr int64_t kShareBytes = 256 << 10;
 
 CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
 
@@ -62,28 +63,25 @@ class PinnedMemory final : public DriverSource {
 class PiecewiseCopy {
  public:
   PiecewiseCopy(CudaDevice& device, CUstream stream, char* device_memory, char* host_memory, size_t bytes, bool is_upload)
-      : device_(device), stream_(stream), device_memory_(device_memory), host_memory_(host_memory), bytes_(bytes),
-        turns_(static_cast<int64_t>((bytes + kPiece - 1) / kPiece)), is_upload_(is_upload) {
-    for (Piece& piece : pieces_) {
-      if (&piece - pieces_ >= turns_) break;
-      piece.memory.reset(static_cast<char*>(pinned_pool().allocate(kPiece)));
-      piece.event = device.take_event();
+      : device_(device), stream_(stream), device_memory_(device_memory), host_memory_(host_memory),
+        bytes_(static_cast<int64_t>(bytes)), turns_((bytes_ + kPieceBytes - 1) / kPieceBytes), is_upload_(is_upload) {
+    for (int64_t k = 0; k < std::min(kBuffers, turns_); ++k) {
+      buffers_[k].event = {device.take_event(), GiveBack{&device}};
+      buffers_[k].memory.reset(static_cast<char*>(pinned_pool().allocate(kPieceBytes)));
     }
   }
   ~PiecewiseCopy() {
-    if (failed_.load()) driver().cuStreamSynchronize(stream_);  // a copy may be on its way without an event behind it
-    for (Piece& piece : pieces_) {
-      if (!piece.event) continue;
-      if (piece.sent.load() >= 0) driver().cuEventSynchronize(piece.event);
-      device_.give_back(piece.event);
-    }
+    if (failed_.load()) driver().cuCtxSynchronize();  // a copy may be on its way without an event behind it
+    for (Buffer& buffer : buffers_)
+      if (buffer.sent.load() >= 0) driver().cuEventSynchronize(buffer.event.get());
   }
   PiecewiseCopy(const PiecewiseCopy&) = delete;
   PiecewiseCopy& operator=(const PiecewiseCopy&) = delete;
 
   void run() {
+    wait_for_earlier_work();
     if (!is_upload_)
-      for (int64_t turn = 0; turn < std::min<int64_t>(kPieces, turns_); ++turn) send(turn);
+      for (int64_t turn = 0; turn < std::min(kBuffers, turns_); ++turn) send(turn);
     auto& threads = ThreadPool::instance();
     threads.run(threads.thread_count(), 1, [this](int64_t, int64_t) { work(); });
   }
@@ -92,16 +90,43 @@ class PiecewiseCopy {
   struct Unpin {
     void operator()(char* memory) const { pinned_pool().release(memory); }
   };
-  struct Piece {
+  struct GiveBack {
+    CudaDevice* device;
+    void operator()(CUevent event) const { device->give_back(event); }
+  };
+  struct Buffer {
     std::unique_ptr<char, Unpin> memory;
-    CUevent event = nullptr;        ///< behind the link's work on the last turn that was sent
+    std::unique_ptr<CUevent_st, GiveBack> event;  ///< behind the link's work on the last turn that was sent
     std::atomic<int64_t> sent{-1};  ///< the last turn that the link works on, or has done
     std::atomic<int64_t> open{-1};  ///< the last turn that the host's threads may fill or empty
-    std::atomic<size_t> left{0};    ///< bytes that they still have to
+    std::atomic<int64_t> left{0};   ///< bytes that they still have to
   };
 
-  Piece& piece_of(int64_t turn) { return pieces_[turn % kPieces]; }
-  size_t size_of(int64_t turn) const { return std::min(kPiece, bytes_ - static_cast<size_t>(turn) * kPiece); }
+  Buffer& buffer_of(int64_t turn) { return buffers_[turn % kBuffers]; }
+  int64_t size_of(int64_t turn) const { return std::min(kPieceBytes, bytes_ - turn * kPieceBytes); }
+
+  void check(CUresult result, const char* call) {
+    if (result != kSuccess) failed_.store(true);
+    cuda_backend::check(result, call, device_.name());
+  }
+
+  /// By asking now and then, so that the wait can be interrupted and keeps no other thread from its work. The stream is
+  /// idle then, so that the pieces' order to what follows does not depend on which thread sends them.
+  void wait_for_earlier_work() {
+    const CUevent event = buffers_[0].event.get();
+    check(driver().cuEventRecord(event, stream_), "cuEventRecord");
+    CUresult result;
+    constexpr int kSpins = 1000;
+    for (int spins = 0; (result = driver().cuEventQuery(event)) == kNotReady; ++spins) {
+      if (should_stop()) {
+        throw_if_stopped();
+        throw Interrupted("copy: interrupted while waiting for " + device_.name());
+      }
+      if (spins < kSpins) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    check(result, "cuEventQuery");
+  }
 
   /// False where the loop was stopped, or failed on another thread, before that.
   bool wait_for(const std::atomic<int64_t>& reached, int64_t turn) const {
@@ -117,66 +142,60 @@ class PiecewiseCopy {
   /// One thread's part: the next share that nobody has taken, until there is none. In their order, so that the threads work
   /// on few pieces at a time and the link has the others.
   void work() {
-    constexpr auto kPieceBytes = static_cast<int64_t>(kPiece);
-    static_assert(kPieceBytes % kShare == 0);
-    const auto bytes = static_cast<int64_t>(bytes_);
+    static_assert(kPieceBytes % kShareBytes == 0);
     int64_t begin;
-    while ((begin = next_.fetch_add(kShare, std::memory_order_relaxed)) < bytes)
-      if (!move(begin / kPieceBytes, begin, std::min(bytes, begin + kShare))) return;
+    while ((begin = next_.fetch_add(kShareBytes, std::memory_order_relaxed)) < bytes_)
+      if (!move(begin / kPieceBytes, begin, std::min(bytes_, begin + kShareBytes))) return;
   }
 
   /// Puts the link's part of a turn into the stream.
   void send(int64_t turn) {
-    Piece& piece = piece_of(turn);
-    const CUdeviceptr there = address(device_memory_ + turn * static_cast<int64_t>(kPiece)), here = address(piece.memory.get());
+    Buffer& buffer = buffer_of(turn);
+    const CUdeviceptr there = address(device_memory_ + turn * kPieceBytes), here = address(buffer.memory.get());
     const ContextScope active = device_.activate();
-    check(driver().cuMemcpyAsync(is_upload_ ? there : here, is_upload_ ? here : there, size_of(turn), stream_), "cuMemcpyAsync",
-          device_.name());
-    check(driver().cuEventRecord(piece.event, stream_), "cuEventRecord", device_.name());
-    piece.sent.store(turn, std::memory_order_release);
+    check(driver().cuMemcpyAsync(is_upload_ ? there : here, is_upload_ ? here : there, static_cast<size_t>(size_of(turn)), stream_),
+          "cuMemcpyAsync");
+    check(driver().cuEventRecord(buffer.event.get(), stream_), "cuEventRecord");
+    buffer.sent.store(turn, std::memory_order_release);
   }
 
   /// Waits until the buffer of a turn is free to be filled, or full to be emptied.
   bool open(int64_t turn) {
-    Piece& piece = piece_of(turn);
-    const int64_t needed = is_upload_ ? turn - kPieces : turn;
+    Buffer& buffer = buffer_of(turn);
+    const int64_t needed = is_upload_ ? turn - kBuffers : turn;
     if (needed >= 0) {
-      if (!wait_for(piece.sent, needed)) return false;
-      check(driver().cuEventSynchronize(piece.event), "cuEventSynchronize", device_.name());
+      if (!wait_for(buffer.sent, needed)) return false;
+      check(driver().cuEventSynchronize(buffer.event.get()), "cuEventSynchronize");
     }
-    piece.left.store(size_of(turn), std::memory_order_relaxed);
-    piece.open.store(turn, std::memory_order_release);
+    buffer.left.store(size_of(turn), std::memory_order_relaxed);
+    buffer.open.store(turn, std::memory_order_release);
     return true;
   }
 
   /// The host's part of [begin, end), which is within a turn's piece. False as wait_for().
-  bool move(int64_t turn, int64_t begin, int64_t end) try {
+  bool move(int64_t turn, int64_t begin, int64_t end) {
     if (should_stop()) return false;
-    Piece& piece = piece_of(turn);
-    const int64_t first = turn * static_cast<int64_t>(kPiece);
-    const auto size = static_cast<size_t>(end - begin);
-    if (begin == first ? !open(turn) : !wait_for(piece.open, turn)) return false;
-    char* buffer = piece.memory.get() + (begin - first);
-    std::memcpy(is_upload_ ? buffer : host_memory_ + begin, is_upload_ ? host_memory_ + begin : buffer, size);
-    if (piece.left.fetch_sub(size, std::memory_order_acq_rel) > size) return true;
-    const int64_t next = is_upload_ ? turn : turn + kPieces;
+    Buffer& buffer = buffer_of(turn);
+    const int64_t first = turn * kPieceBytes, size = end - begin;
+    if (begin == first ? !open(turn) : !wait_for(buffer.open, turn)) return false;
+    char *pinned = buffer.memory.get() + (begin - first), *pageable = host_memory_ + begin;
+    std::memcpy(is_upload_ ? pinned : pageable, is_upload_ ? pageable : pinned, static_cast<size_t>(size));
+    if (buffer.left.fetch_sub(size, std::memory_order_acq_rel) > size) return true;
+    const int64_t next = is_upload_ ? turn : turn + kBuffers;
     if (next < turns_) send(next);
     return true;
-  } catch (...) {
-    failed_.store(true);
-    throw;
   }
 
   CudaDevice& device_;
   const CUstream stream_;
   char* const device_memory_;
   char* const host_memory_;
-  const size_t bytes_;
+  const int64_t bytes_;
   const int64_t turns_;
   const bool is_upload_;
   std::atomic<int64_t> next_{0};  ///< the first byte that no thread has taken
   std::atomic<bool> failed_{false};
-  Piece pieces_[kPieces];
+  Buffer buffers_[kBuffers];
 };
 
 }  // namespace

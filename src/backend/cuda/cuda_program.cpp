@@ -25,7 +25,7 @@ class CudaProgram final : public LoadedProgram {
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
     const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
     if (result == kSuccess) {
-      graphs_.emplace(function_, device.name());
+      graphs_.emplace(function_);
       return;
     }
     driver().cuModuleUnload(module_);
@@ -35,7 +35,7 @@ class CudaProgram final : public LoadedProgram {
     const ContextScope active = device_.try_to_activate();
     if (!active.is_active()) return;  // the driver is gone at exit, and the module with it
     const AllowedWhileCapturing allowed;
-    graphs_.reset();
+    graphs_->destroy();
     driver().cuModuleUnload(module_);
   }
   CUfunction function() const { return function_; }

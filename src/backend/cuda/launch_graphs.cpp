@@ -1,6 +1,8 @@
 #include "backend/cuda/launch_graphs.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "backend/cuda/cuda_device.h"
 
@@ -51,7 +53,8 @@ class Turn {
 
 bool LaunchGraphs::Slot::holds(const KernelLaunch& launch) const {
   return begin == launch.begin && end == launch.end && blocks == launch.blocks && threads == launch.threads &&
-         std::ranges::equal(arguments, launch.arguments);
+         arguments.size() == launch.arguments.size() &&
+         std::memcmp(arguments.data(), launch.arguments.data(), arguments.size()) == 0;
 }
 
 void LaunchGraphs::Slot::hold(const KernelLaunch& launch) {
@@ -61,23 +64,31 @@ void LaunchGraphs::Slot::hold(const KernelLaunch& launch) {
 }
 
 LaunchGraphs::~LaunchGraphs() {
+  for (const Slot& slot : slots_)
+    if (slot.executable) --graphs_of_the_process;
+}
+
+void LaunchGraphs::destroy() {
   for (Slot& slot : slots_) destroy(slot);
 }
 
-LaunchGraphs::Slot& LaunchGraphs::slot_of(CUstream stream) {
-  const uint64_t mixed = reinterpret_cast<uintptr_t>(stream) * 0x9e3779b97f4a7c15u;
-  Slot& slot = slots_[(mixed >> 32) % kSlots];
-  if (slot.stream != stream) slot.stream = stream, slot.launches = 0;
-  return slot;
+LaunchGraphs::Slot* LaunchGraphs::slot_of(CUstream stream) {
+  for (Slot& slot : slots_)
+    if (slot.is_taken && slot.stream == stream) return &slot;
+  Slot* found = std::ranges::find(slots_, false, &Slot::is_taken);
+  if (found == std::end(slots_)) found = std::ranges::find(slots_, nullptr, &Slot::executable);
+  if (found == std::end(slots_)) return nullptr;
+  found->stream = stream;
+  found->is_taken = true;
+  found->launches = 0;
+  return found;
 }
 
 bool LaunchGraphs::make(Slot& slot, const KernelLaunch& launch) {
-  slot.is_refused = true;
   if (graphs_of_the_process.fetch_add(1) >= kMostLaunchGraphs) {
     --graphs_of_the_process;
     return false;
   }
-  const AllowedWhileCapturing allowed;
   const Driver& api = driver();
   const NodeParameters parameters(function_, launch);
   if (api.cuGraphCreate(&slot.graph, 0) != kSuccess) slot.graph = nullptr;
@@ -86,13 +97,25 @@ bool LaunchGraphs::make(Slot& slot, const KernelLaunch& launch) {
                        api.cuGraphInstantiate(&slot.executable, slot.graph, 0) == kSuccess;
   if (!is_made) {
     slot.executable = nullptr;
-    destroy(slot);
     --graphs_of_the_process;
     return false;
   }
   slot.hold(launch);
-  slot.is_refused = false;
   return true;
+}
+
+bool LaunchGraphs::run(Slot& slot, const KernelLaunch& launch, CUstream stream) {
+  std::optional<AllowedWhileCapturing> allowed;  // the first launch may allocate
+  if (!slot.executable) {
+    allowed.emplace();
+    if (!make(slot, launch)) return false;
+  }
+  if (!slot.holds(launch)) {
+    const NodeParameters parameters(function_, launch);
+    if (driver().cuGraphExecKernelNodeSetParams(slot.executable, slot.node, parameters.get()) != kSuccess) return false;
+    slot.hold(launch);
+  }
+  return driver().cuGraphLaunch(slot.executable, stream) == kSuccess;
 }
 
 void LaunchGraphs::destroy(Slot& slot) {
@@ -109,24 +132,19 @@ bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
   if (stream == kPerThreadStream) return false;  // one handle for many streams
   const Turn turn(is_busy_);
   if (!turn) return false;
-  Slot& slot = slot_of(stream);
-  if (slot.is_refused) return false;
-  if (slot.launches < kWorthwhile) {
-    ++slot.launches;
+  Slot* slot = slot_of(stream);
+  if (!slot) return false;
+  if (slot->launches < kWorthwhile) {
+    ++slot->launches;
     return false;
   }
   const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
   if (!is_legacy && may_capture(stream)) return false;
-  if (!slot.executable && !make(slot, launch)) return false;
-  if (!slot.holds(launch)) {
-    const NodeParameters parameters(function_, launch);
-    slot.arguments.clear();  // the graph's are unknown until the driver has taken the new ones
-    check(driver().cuGraphExecKernelNodeSetParams(slot.executable, slot.node, parameters.get()),
-          "cuGraphExecKernelNodeSetParams", subject_);
-    slot.hold(launch);
-  }
-  check(driver().cuGraphLaunch(slot.executable, stream), "cuGraphLaunch", subject_);
-  return true;
+  if (run(*slot, launch, stream)) return true;
+  // Too many graphs, no memory for one, or an error of earlier work, which the plain launch tells. Later it may be better.
+  destroy(*slot);
+  slot->launches = 0;
+  return false;
 }
 
 }  // namespace iruka::cuda_backend

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "backend/cuda/driver.h"
@@ -29,21 +28,22 @@ class LaunchGraphs {
   static constexpr int kWorthwhile = 64;
   static constexpr int kMostLaunchGraphs = 256;
 
-  /// Errors name `subject`.
-  LaunchGraphs(CUfunction function, const std::string& subject) : function_(function), subject_(subject) {}
+  explicit LaunchGraphs(CUfunction function) : function_(function) {}
+  /// Calls no driver, which may be gone: destroy() comes first where it is there.
   ~LaunchGraphs();
   LaunchGraphs(const LaunchGraphs&) = delete;
   LaunchGraphs& operator=(const LaunchGraphs&) = delete;
 
-  /// Launches, or gives false where the caller has to. The device must be the calling thread's. Raises DeviceError.
+  /// Launches, or gives false where the caller has to. The device must be the calling thread's, here and in destroy().
   bool launch(const KernelLaunch& launch, CUstream stream);
+  void destroy();
 
  private:
-  /// A graph does not run beside itself, so that each stream wants its own; streams that share a slot take turns.
+  /// A graph waits for its own last launch in whatever stream, so that it belongs to one.
   struct Slot {
     CUstream stream = nullptr;
+    bool is_taken = false;
     int launches = 0;  ///< of this stream
-    bool is_refused = false;
     CUgraph graph = nullptr;
     CUgraphNode node = nullptr;
     CUgraphExec executable = nullptr;
@@ -56,12 +56,13 @@ class LaunchGraphs {
   };
   static constexpr size_t kSlots = 4;
 
-  Slot& slot_of(CUstream stream);
+  /// The stream's own, or one that no graph is in; null where there is none.
+  Slot* slot_of(CUstream stream);
   bool make(Slot& slot, const KernelLaunch& launch);
+  bool run(Slot& slot, const KernelLaunch& launch, CUstream stream);
   static void destroy(Slot& slot);
 
   const CUfunction function_;
-  const std::string& subject_;  ///< the device's name, which lives as long as it does
   std::atomic_flag is_busy_ = ATOMIC_FLAG_INIT;
   Slot slots_[kSlots];
 };
