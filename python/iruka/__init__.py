@@ -170,6 +170,51 @@ from ._sequences import (  # noqa: E402
     meshgrid,
     vander,
 )
+from ._histogram import (  # noqa: E402
+    bincount,
+    digitize,
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
+from ._numeric import (  # noqa: E402
+    convolve,
+    correlate,
+    diff,
+    ediff1d,
+    gradient,
+    interp,
+    trapezoid,
+)
+from ._quantiles import (  # noqa: E402
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
+from ._statistics import (  # noqa: E402
+    average,
+    corrcoef,
+    cov,
+    cumprod,
+    cumsum,
+    cumulative_prod,
+    cumulative_sum,
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmean,
+    nanstd,
+    nanvar,
+    ptp,
+    searchsorted,
+    std,
+    var,
+)
 from .memory import (  # noqa: E402
     MemoryPool,
     PinnedMemoryPool,

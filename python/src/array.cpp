@@ -132,14 +132,16 @@ nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
 }
 
 template <const char* function_name>
-nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims) {
+nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims,
+                         nb::handle initial, nb::handle where) {
   static const ReductionFunction function{function_name};
-  return reduce(function, x, axis, dtype, out, keepdims);
+  return reduce(function, x, axis, dtype, out, keepdims, initial, where);
 }
 
 template <const char* function_name>
-nb::object method_without_dtype(const Array& x, nb::handle axis, nb::handle out, bool keepdims) {
-  return method_of_row<function_name>(x, axis, nb::none(), out, keepdims);
+nb::object method_without_dtype(const Array& x, nb::handle axis, nb::handle out, bool keepdims, nb::handle initial,
+                                nb::handle where) {
+  return method_of_row<function_name>(x, axis, nb::none(), out, keepdims, initial, where);
 }
 
 constexpr char kSum[] = "sum", kProd[] = "prod", kMean[] = "mean", kMin[] = "min", kMax[] = "max", kAny[] = "any",
@@ -319,16 +321,24 @@ void bind_copies(ArrayClass& type) {
 #define IRUKA_REDUCTION(name, row, documentation)                                                                      \
   type.def(                                                                                                            \
       name, method_of_row<row>, nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(),                           \
-      nb::arg("out") = nb::none(), nb::arg("keepdims") = false,                                                        \
+      nb::arg("out") = nb::none(), nb::arg("keepdims") = false, nb::arg("initial") = nb::none(),                       \
+      nb::arg("where") = nb::none(),                                                                                   \
       nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, " \
-              "keepdims: bool = False) -> ndarray"),                                                                   \
+              "keepdims: bool = False, initial=None, where=None) -> ndarray"),                                         \
       documentation)
 #define IRUKA_SELECTION(name, row, documentation)                                                               \
   type.def(name, method_without_dtype<row>, nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(),          \
-           nb::arg("keepdims") = false,                                                                         \
+           nb::arg("keepdims") = false, nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),         \
            nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, " \
-                   "keepdims: bool = False) -> ndarray"),                                                       \
+                   "keepdims: bool = False, initial=None, where=None) -> ndarray"),                             \
            documentation)
+#define IRUKA_STATISTIC(name, arguments, documentation)                                             \
+  type.def(                                                                                         \
+      name,                                                                                         \
+      [](nb::handle self, nb::args positional, nb::kwargs keywords) {                               \
+        return package_attribute("iruka._statistics", name)(self, *positional, **keywords);         \
+      },                                                                                            \
+      nb::sig("def " name "(self, " arguments ") -> ndarray"), documentation)
 
 void bind_reductions(ArrayClass& type) {
   IRUKA_REDUCTION("sum", kSum, "Sum along axes (all of them without one).");
@@ -340,9 +350,18 @@ void bind_reductions(ArrayClass& type) {
   IRUKA_SELECTION("all", kAll, "Whether every element along axes is nonzero.");
   IRUKA_SELECTION("argmin", kArgmin, "Index of the first smallest element, flat or along an axis.");
   IRUKA_SELECTION("argmax", kArgmax, "Index of the first largest element, flat or along an axis.");
+  IRUKA_STATISTIC("var", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
+                  "Mean of squared distances from the mean along axes.");
+  IRUKA_STATISTIC("std", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
+                  "Standard deviation along axes: the square root of var.");
+  IRUKA_STATISTIC("ptp", "axis=None, out=None, keepdims=False", "Largest minus smallest element along axes.");
+  IRUKA_STATISTIC("cumsum", "axis=None, dtype=None, out=None", "Sums of every prefix of an axis.");
+  IRUKA_STATISTIC("cumprod", "axis=None, dtype=None, out=None", "Products of every prefix of an axis.");
+  IRUKA_STATISTIC("searchsorted", "v, side='left', sorter=None", "Where elements of v belong in this sorted array.");
 }
 #undef IRUKA_REDUCTION
 #undef IRUKA_SELECTION
+#undef IRUKA_STATISTIC
 
 void bind_protocols(ArrayClass& type) {
   type.def(

@@ -143,6 +143,7 @@ void bind_array(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_ops(nb::module_& module);
 void bind_random(nb::module_& module);
+void bind_statistics(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_interop(nb::module_& module);
 void bind_memory(nb::module_& module);

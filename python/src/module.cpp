@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   bind_kernel(module);
   bind_ops(module);
   bind_random(module);
+  bind_statistics(module);
   bind_image(module);
   bind_interop(module);
   bind_memory(module);

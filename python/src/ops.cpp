@@ -188,11 +188,13 @@ void bind_rows(nb::module_& module) {
       .def(
           "__call__",
           [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out,
-             bool keepdims) { return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims); },
+             bool keepdims, nb::handle initial, nb::handle where) {
+            return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims, initial, where);
+          },
           nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),
-          nb::arg("keepdims") = false,
+          nb::arg("keepdims") = false, nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
           nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
-                  "out: ndarray | None = None, keepdims: bool = False) -> ndarray"))
+                  "out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray"))
       .def("__repr__", [](const ReductionFunction& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
   module.def("elementwise_names", &elementwise_names, "Names of every elementwise function.");
   module.def("reduction_names", &reduction_names, "Names of every reduction.");
@@ -312,15 +314,30 @@ void bind_joining(nb::module_& module) {
 
 }  // namespace
 
+ReductionCall::ReductionCall(const char* function, nb::handle axis, nb::handle dtype, bool keepdims, nb::handle initial,
+                             nb::handle where)
+    : options{.axes = reduction_axes(axis), .keepdims = keepdims, .dtype = to_optional_dtype(dtype)} {
+  if (!initial.is_none()) options.initial = scalar_of(initial, function);
+  if (where.is_none() || where.ptr() == Py_True) return;
+  mask_ = as_operand(where, function);
+  options.where = &mask_;
+}
+
 nb::object reduce(const ReductionFunction& function, const Array& array, nb::handle axis, nb::handle dtype,
-                  nb::handle out, bool keepdims) {
-  std::optional<Dims> axes = reduction_axes(axis);
-  std::optional<Dtype> computed = to_optional_dtype(dtype);
+                  nb::handle out, bool keepdims, nb::handle initial, nb::handle where) {
+  if (is_array(dtype.ptr())) {  // max(a, axis, out): where sum has dtype
+    out = dtype;
+    dtype = nb::none();
+  }
+  const ReductionCall call(function.name(), axis, dtype, keepdims, initial, where);
   Array result;
   {
     GilRelease release;
-    result = function(array, axes, keepdims, computed);
+    result = iruka::reduce(function, array, call.options);
   }
+  if (array.size() == 0 && result.size() > 0 && std::string_view(function.name()) == "mean" &&
+      PyErr_WarnEx(PyExc_RuntimeWarning, "Mean of empty slice", 1) < 0)
+    throw nb::python_error();
   if (out.is_none()) return to_python(std::move(result));
   Array target = out_array(function.name(), out);
   check_out(function.name(), target, result.shape(), result.dtype());

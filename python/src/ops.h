@@ -2,13 +2,27 @@
 #pragma once
 
 #include "convert.h"
-#include "iruka/ops.h"
+#include "iruka/statistics.h"
 
 namespace iruka::python {
 
-/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given.
+/// A reduction's keywords as values, and what they keep alive.
+struct ReductionCall {
+  ReductionCall(const char* function, nb::handle axis, nb::handle dtype, bool keepdims, nb::handle initial,
+                nb::handle where);
+  ReductionCall(const ReductionCall&) = delete;
+  ReductionCall& operator=(const ReductionCall&) = delete;
+
+  ReductionOptions options;
+
+ private:
+  Array mask_;
+};
+
+/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Warns as NumPy
+/// does of the mean of nothing.
 nb::object reduce(const ReductionFunction& function, const Array& array, nb::handle axis, nb::handle dtype,
-                  nb::handle out, bool keepdims);
+                  nb::handle out, bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
 
 /// One elementwise function of arrays and scalars; first output.
 Array apply_function(const ElementwiseFunction& function, std::initializer_list<nb::handle> inputs);

@@ -6,7 +6,9 @@
 
 #include "core/device.h"
 #include "jit/program.h"
+#include "iruka/statistics.h"
 #include "ops/cast_text.h"
+#include "ops/reduction.h"
 #include "ops/reduction_emit.h"
 #include "ops/reduction_emit_cuda.h"
 #include "ops/reduction_plan_cuda.h"
@@ -88,6 +90,9 @@ ReductionTypes reduction_types(const Row& row, Dtype input) {
     case ResultRule::length:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, real_dtype(sum), real_dtype(input)};
+    case ResultRule::moments:
+      if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
+      return {input, sum, real_dtype(input)};
     case ResultRule::index:
       break;
   }
@@ -133,13 +138,13 @@ void push_axes(jit::ArgumentBlock& block, const ReductionAxis* axes, int rank) {
 }
 
 jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const Array& result, void* partial,
-                                int64_t stage) {
+                                int64_t stage, double correction) {
   jit::ArgumentBlock block;
   block.push(static_cast<char*>(x.data()) + plan.offset);
   block.push(result.data());
   block.push(partial);
   for (int64_t value : {stage, plan.chunks, plan.outputs}) block.push(value);
-  block.push(static_cast<double>(plan.length));
+  block.push(std::max(static_cast<double>(plan.length) - correction, 0.0));
   for (int64_t value : {plan.out_offset, plan.rows, plan.rows_per_chunk, plan.parts, plan.part_length, plan.strips,
                         plan.inner.extent, plan.inner.stride, plan.inner.step})
     block.push(value);
@@ -161,10 +166,12 @@ LaunchRange range_of(int64_t units, int64_t elements_per_unit, int64_t units_per
 }
 
 void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes,
-                 const ReductionTypes& types) {
-  const bool is_gpu = x.device().target().is_gpu;
-  const ReductionPlan plan = (is_gpu ? plan_reduction_cuda : plan_reduction)(
-      x, {axes.reduced, static_cast<size_t>(x.ndim())}, row.rule == ResultRule::index);
+                 const ReductionTypes& types, double correction) {
+  const bool is_gpu = x.device().target().is_gpu, keeps_index = row.rule == ResultRule::index;
+  const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
+  const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index ? 16 : 8;
+  const ReductionPlan plan = is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes)
+                                    : plan_reduction(x, reduced, keeps_index);
   const ReductionVariant variant{types,
                                  plan.form,
                                  plan.spacing,
@@ -178,10 +185,10 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
   Array partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
   void* memory = plan.chunks > 1 ? partial.data() : nullptr;
-  program.launch(arguments_of(plan, x, result, memory, 0).bytes(),
+  program.launch(arguments_of(plan, x, result, memory, 0, correction).bytes(),
                  range_of(plan.units, plan.elements_per_unit, plan.block.units));
   if (plan.chunks > 1)
-    program.launch(arguments_of(plan, x, result, memory, 1).bytes(),
+    program.launch(arguments_of(plan, x, result, memory, 1, correction).bytes(),
                    range_of(plan.outputs, plan.chunks, plan.block.join_outputs));
 }
 
@@ -193,50 +200,66 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
 }
 
 void fill_empty(Array& result, const Row& row) {
-  if (row.rule == ResultRule::mean) {
+  if (row.rule == ResultRule::mean || row.rule == ResultRule::moments) {
     result.fill(static_cast<double>(NAN));
   } else {
-    result.fill(row.start == Start::one);
+    result.fill(row.start == Start::one || (row.start == Start::ones && result.dtype() == Dtype::bool_));
+    if (row.start == Start::ones && result.dtype() != Dtype::bool_)
+      result.fill(kind(result.dtype()) == Kind::signed_integer ? Scalar(-1) : Scalar(UINT64_MAX >> (64 - 8 * result.itemsize())));
   }
 }
 
 }  // namespace
 }  // namespace ops
 
-ReductionFunction::ReductionFunction(const char* name) : row_(nullptr) {
-  for (const Row& row : ops::reduction_table())
-    if (std::string_view(row.name) == name) row_ = &row;
-  if (!row_) throw ValueError(std::string("there is no reduction named ") + name);
-}
+ReductionFunction::ReductionFunction(const char* name) : row_(&ops::reduction_row(name)) {}
 
 const char* ReductionFunction::name() const { return row_->name; }
 const char* ReductionFunction::documentation() const { return row_->documentation; }
 
-Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bool keepdims,
-                                    std::optional<Dtype> dtype) const {
-  using namespace ops;
+namespace ops {
+
+Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims,
+                 std::optional<Dtype> dtype, const RowOptions& options) {
   // No integer is NaN: nanmin is min.
-  if (row_->start == Start::nan && !is_inexact(x.dtype()))
-    return ReductionFunction(row_->name + std::string_view("nan").size())(x, std::move(axes), keepdims, dtype);
+  if (row.start == Start::nan && !is_inexact(x.dtype()))
+    return reduce_row(reduction_row(row.name + std::string_view("nan").size()), x, axes, keepdims, dtype, options);
   const bool takes_dtype =
-      row_->rule == ResultRule::sum || row_->rule == ResultRule::mean || row_->rule == ResultRule::same;
-  ReductionTypes types = reduction_types(*row_, x.dtype());
+      row.rule == ResultRule::sum || row.rule == ResultRule::mean || row.rule == ResultRule::same;
+  ReductionTypes types = reduction_types(row, x.dtype());
   if (dtype && takes_dtype && *dtype != types.output) {
-    if (row_->rule == ResultRule::same || !accumulates_as(types, *dtype)) {
-      if (x.dtype() != *dtype) return (*this)(x.astype(*dtype), std::move(axes), keepdims, dtype);
+    if (row.rule == ResultRule::same || !accumulates_as(types, *dtype)) {
+      if (x.dtype() != *dtype) return reduce_row(row, x.astype(*dtype), axes, keepdims, dtype, options);
     }
     types.output = *dtype;
   }
-  const AxisSet set(*row_, x, axes, keepdims);
+  const AxisSet set(row, x, axes, keepdims);
   Array result = Array::empty(set.result, types.output, x.device());
   if (result.size() == 0) return result;
   if (set.length == 0) {
-    if (!row_->has_identity) raise_empty(*row_);
-    fill_empty(result, *row_);
+    if (!row.has_identity && !options.may_be_empty) raise_empty(row);
+    if (row.has_identity) fill_empty(result, row);
     return result;
   }
-  jit::naming_kernel(row_->name, [&] { reduce_into(result, *row_, x, set, types); });
+  jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
   return result;
+}
+
+const Row& reduction_row(std::string_view name) {
+  for (const Row& row : reduction_table())
+    if (row.name == name) return row;
+  throw ValueError("there is no reduction named " + std::string(name));
+}
+
+}  // namespace ops
+
+Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bool keepdims,
+                                    std::optional<Dtype> dtype) const {
+  return ops::reduce_row(*row_, x, axes, keepdims, dtype);
+}
+
+Array variance(const Array& x, const std::optional<Dims>& axes, bool keepdims, double correction, bool root) {
+  return ops::reduce_row(ops::reduction_row(root ? "std" : "var"), x, axes, keepdims, {}, {.correction = correction});
 }
 
 std::vector<std::string> reduction_names() {

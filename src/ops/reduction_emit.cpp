@@ -177,6 +177,99 @@ struct Accumulator {
 };
 )";
 
+// var: mean and squared distances of blocks that stay in the nearest cache, joined.
+constexpr const char* kMomentsAccumulator = R"(
+struct Accumulator {
+  Moments all = start_moments();
+  void row(const char* p, ptrdiff_t n, ptrdiff_t stride) {
+    const A pivot = map(element(p, 0, stride));
+    constexpr ptrdiff_t kBlock = 1024;
+    for (ptrdiff_t i = 0; i < n; i += kBlock) {
+      const ptrdiff_t length = n - i < kBlock ? n - i : kBlock;
+      const A mean = sum(p + i * stride, length, stride, pivot) / R(length);
+      all = combine(all, Moments{pivot, mean, squares(p + i * stride, length, stride, pivot, mean), double(length)});
+    }
+  }
+  Moments result() { return all; }
+};
+)";
+
+constexpr const char* kVectorMoments = R"(
+static inline A sum(const char* p, ptrdiff_t n, ptrdiff_t stride, A pivot) {
+  VA v = start_lanes();
+  ptrdiff_t i = 0;
+  for (; i <= n - kReach; i += W) v = v + (load(p + i * stride, stride) - (VA)(pivot));
+  A value = fold(v);
+  for (; i < n; ++i) value = value + (map(element(p, i, stride)) - pivot);
+  return value;
+}
+static inline R squares(const char* p, ptrdiff_t n, ptrdiff_t stride, A pivot, A mean) {
+  VA v = start_lanes();
+  ptrdiff_t i = 0;
+  for (; i <= n - kReach; i += W) {
+    const VA d = (load(p + i * stride, stride) - (VA)(pivot)) - (VA)(mean);
+    v = v + d * d;
+  }
+  R value = fold(v);
+  for (; i < n; ++i) value = value + square_of((map(element(p, i, stride)) - pivot) - mean);
+  return value;
+}
+)";
+
+constexpr const char* kScalarMoments = R"(
+static inline A sum(const char* p, ptrdiff_t n, ptrdiff_t stride, A pivot) {
+  A value = start();
+  for (ptrdiff_t i = 0; i < n; ++i) value = value + (map(element(p, i, stride)) - pivot);
+  return value;
+}
+static inline R squares(const char* p, ptrdiff_t n, ptrdiff_t stride, A pivot, A mean) {
+  R value = R(0);
+  for (ptrdiff_t i = 0; i < n; ++i) value = value + square_of((map(element(p, i, stride)) - pivot) - mean);
+  return value;
+}
+)";
+
+// Columns: every row moves the means by a share of its distance from them (Welford, 1962).
+constexpr const char* kVectorMomentsRows = R"(
+static inline void moments_rows(const A* pivots, A* means, R* squares, const char* const* p, int count, ptrdiff_t seen, ptrdiff_t width,
+                                ptrdiff_t stride) {
+  R share[8];
+  for (int k = 0; k < count; ++k) share[k] = R(1) / R(seen + k + 1);
+  ptrdiff_t j = 0;
+  for (; j <= width - kReach; j += W) {
+    VA pivot, mean, square;
+    __builtin_memcpy(&pivot, pivots + j, sizeof(pivot));
+    __builtin_memcpy(&mean, means + j, sizeof(mean));
+    __builtin_memcpy(&square, squares + j, sizeof(square));
+    for (int k = 0; k < count; ++k) {
+      const VA x = load(p[k] + j * stride, stride) - pivot, d = x - mean;
+      mean = mean + d * (VA)(share[k]);
+      square = square + d * (x - mean);
+    }
+    __builtin_memcpy(means + j, &mean, sizeof(mean));
+    __builtin_memcpy(squares + j, &square, sizeof(square));
+  }
+  REST
+}
+)";
+
+constexpr const char* kMomentsRest = R"(for (; j < width; ++j)
+    for (int k = 0; k < count; ++k) {
+      const A d = (map(element(p[k], j, stride)) - pivots[j]) - means[j];
+      means[j] = means[j] + d * share[k];
+      squares[j] = squares[j] + square_of(d) * (R(1) - share[k]);
+    })";
+
+constexpr const char* kScalarMomentsRows = R"(
+static inline void moments_rows(const A* pivots, A* means, R* squares, const char* const* p, int count, ptrdiff_t seen, ptrdiff_t width,
+                                ptrdiff_t stride) {
+  R share[8];
+  for (int k = 0; k < count; ++k) share[k] = R(1) / R(seen + k + 1);
+  ptrdiff_t j = 0;
+  REST
+}
+)";
+
 constexpr const char* kVectorExtreme = R"(
 static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
   VA v = start_lanes();
@@ -337,6 +430,7 @@ class Emitter {
       out_ += best + "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
       return;
     }
+    if (moments()) return moments_functions();
     if (is_rows()) accumulator();
     if (is_strips()) out_ += kAddRows;
     const std::string output = output_text(variant_.types.accumulator, variant_.types.output);
@@ -346,6 +440,20 @@ class Emitter {
             row_.finish + ");\n  return " + output + ";\n}\n";
   }
 
+  void moments_functions() {
+    const bool complex = !has_vectors();
+    out_ += moments_text(variant_.types.accumulator);
+    if (is_rows()) out_ += std::string(complex ? kScalarMoments : kVectorMoments) + kMomentsAccumulator;
+    if (is_strips()) {
+      std::string rows = complex ? kScalarMomentsRows : kVectorMomentsRows;
+      out_ += rows.replace(rows.find("REST"), 4, kMomentsRest);
+    }
+    const Dtype squares = real_dtype(variant_.types.accumulator);
+    out_ += std::string("using Partial = Moments;\nstatic inline Out finish(Moments m, double count) {\n  const R value = ") +
+            row_.finish + ";\n  return " + output_text(squares, variant_.types.output) + ";\n}\n";
+  }
+
+  bool moments() const { return row_.rule == ResultRule::moments; }
   bool is_rows() const { return variant_.form == ReductionForm::rows; }
   bool is_strips() const { return !is_rows() && variant_.form != ReductionForm::short_rows; }
 
@@ -486,6 +594,14 @@ class Emitter {
     if (indexed()) {
       out_ += "Best value = start_best();\nfor (int k = 0; k < " + n +
               "; ++k) value = combine(value, Best{element((const char*)(x + o * " + n + "), k, 0), k});\n";
+    } else if (moments()) {
+      const std::string each = "for (int k = 0; k < " + n + "; ++k) ",
+                        element = "map(element((const char*)(x + o * " + n + "), k, 0))";
+      const std::string distance = "(" + element + " - pivot)";
+      out_ += "const A pivot = map(element((const char*)(x + o * " + n + "), 0, 0));\nA mean = start();\n" + each +
+              "mean = mean + " + distance + ";\nmean = mean / R(" + n + ");\nR squares = R(0);\n" + each +
+              "squares = squares + square_of(" + distance + " - mean);\nconst Moments value{pivot, mean, squares, " + n +
+              "};\n";
     } else {
       out_ += "A value = start();\nfor (int k = 0; k < " + n +
               "; ++k) value = combine(value, map(element((const char*)(x + o * " + n + "), k, 0)));\n";
@@ -507,6 +623,8 @@ class Emitter {
   /// One accumulator a column; those of argmin as two arrays, so that both are vectors.
   std::string accumulators(const std::string& width) const {
     const std::string all = "[" + number(kStripWidth) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
+    if (moments())
+      return "A pivots" + all + ", means" + all + ";\nR squares" + all + ";\n" + each + "pivots[j] = means[j] = start(), squares[j] = R(0);\n";
     if (!indexed())
       return "A sums" + all + ";\nconst VA none = start_lanes();\nfor (ptrdiff_t j = 0; j < " + width +
              "; j += W) __builtin_memcpy(sums + j, &none, sizeof(none));\n";
@@ -520,6 +638,9 @@ class Emitter {
   bool rows_are_ordered() const { return variant_.reduced_rank <= 1 && has_vectors(); }
 
   std::string strip_result() const {
+    if (moments())
+      return variant_.form == ReductionForm::periodic ? "moments[j]"
+                                                      : "(Moments{pivots[j], means[j], squares[j], double(last - first)})";
     if (!indexed()) return "sums[j]";
     return rows_are_ordered() ? "(Best{values[j], (long long)(first + rows[j]) * a.reduced_step[0]})"
                               : "(Best{values[j], indices[j]})";
@@ -545,7 +666,11 @@ class Emitter {
   void columns() {
     begin_strip("width");
     out_ += "ptrdiff_t row = first;\n[[maybe_unused]] ptrdiff_t index = 0;\n";
-    if (!indexed()) {
+    if (moments()) {
+      out_ += "{\nconst char* p = base;\nlocate_reduced(a, first, p, index);\n"
+              "for (ptrdiff_t j = 0; j < width; ++j) pivots[j] = map(element(p, j, stride_of(a)));\n}\n";
+      row_loop("moments_rows(pivots, means, squares, p, count, row - first, width, stride_of(a));");
+    } else if (!indexed()) {
       row_loop("add_rows(sums, p, count, width, stride_of(a));");
     } else if (rows_are_ordered()) {
       row_loop("best_rows(values, rows, p, count, int(row - first), width, stride_of(a));");
@@ -564,12 +689,23 @@ class Emitter {
     begin_strip("period");
     out_ +=
         "const char* p[8] = {base + first * a.reduced_stride[0]};\nptrdiff_t n = (last - first) * width;\n"
+        "[[maybe_unused]] const ptrdiff_t all = n;\n[[maybe_unused]] ptrdiff_t seen = 0;\n"
         "while (n > 0) {\nint count = 1;\n"
-        "for (; count < 8 && n >= (count + 1) * period; ++count) p[count] = p[count - 1] + period * sizeof(In);\n"
-        "add_rows(sums, p, count, n < period ? n : period, sizeof(In));\n"
-        "n -= count * period;\np[0] = p[count - 1] + period * sizeof(In);\n}\n"
-        "for (ptrdiff_t k = width; k < period; k += width)\n"
-        "for (ptrdiff_t j = 0; j < width; ++j) sums[j] = combine(sums[j], sums[k + j]);\n";
+        "for (; count < 8 && n >= (count + 1) * period; ++count) p[count] = p[count - 1] + period * sizeof(In);\n";
+    const std::string pivots =
+        "for (ptrdiff_t j = 0; seen == 0 && j < period && j < all; ++j) pivots[j] = map(element(p[0], j, sizeof(In)));\n";
+    if (moments()) out_ += pivots;
+    out_ += moments() ? "moments_rows(pivots, means, squares, p, count, seen, n < period ? n : period, sizeof(In));\nseen += count;\n"
+                      : "add_rows(sums, p, count, n < period ? n : period, sizeof(In));\n";
+    out_ += "n -= count * period;\np[0] = p[count - 1] + period * sizeof(In);\n}\n";
+    if (moments())
+      out_ +=
+          "Moments moments[" + number(kStripWidth) +
+          "];\nfor (ptrdiff_t j = 0; j < period; ++j)\n"
+          "moments[j] = Moments{pivots[j], means[j], squares[j], double((all - j + period - 1) / period)};\n";
+    const std::string sums = moments() ? "moments" : "sums";
+    out_ += "for (ptrdiff_t k = width; k < period; k += width)\nfor (ptrdiff_t j = 0; j < width; ++j) " + sums +
+            "[j] = combine(" + sums + "[j], " + sums + "[k + j]);\n";
     end_strip();
   }
 

@@ -37,7 +37,7 @@ struct ReductionVariant {
 };
 
 /// Bytes that hold one partial result of any reduction.
-inline constexpr int64_t kPartialBytes = 32;
+inline constexpr int64_t kPartialBytes = 48;
 
 /// Entry: iruka_entry(arguments, begin, end) over units (stage 0), or over outputs whose chunks are to be joined
 /// (stage 1). The argument block is, in order: input, output and partial results' addresses; stage; chunks; outputs;

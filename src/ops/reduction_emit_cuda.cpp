@@ -171,6 +171,63 @@ template <int kRows> inline void add_rows(Best* sums, const Word* word, const pt
 }
 )";
 
+// var: the moments of a few loads' elements are joined to the thread's.
+constexpr const char* kMomentsWalk = R"(
+inline Moments one(A value) { return {value, A(0), R(0), 1}; }
+inline Moments walk(const char* p, int n, ptrdiff_t stride, int lane, int lanes) {
+  const int head = head_of(p, n), words = (n - head) / kLanes, edges = n - words * kLanes;
+  Moments all = start_moments();
+#pragma unroll 1
+  for (int k = kLanes > 1 ? lane : edges; k < edges; k += lanes)
+    all = combine(all, one(map(element(p, k < head ? k : k + words * kLanes, stride))));
+  p += head * stride;
+#pragma unroll 1
+  for (int k = lane; k < words; k += kLoads * lanes) {
+    Word word[kLoads];
+    A sum = start(), pivot = start();
+    R squares = R(0);
+    int count = 0;
+#pragma unroll
+    for (int u = 0; u < kLoads; ++u)
+      if (k + u * lanes < words) word[u] = load(p, k + u * lanes, stride), count += kLanes;
+    pivot = map(lane_of(word[0], 0));
+#pragma unroll
+    for (int u = 0; u < kLoads; ++u)
+      if (k + u * lanes < words) {
+#pragma unroll
+        for (int v = 0; v < kLanes; ++v) sum = combine(sum, map(lane_of(word[u], v)) - pivot);
+      }
+    const A mean = sum / R(count);
+#pragma unroll
+    for (int u = 0; u < kLoads; ++u)
+      if (k + u * lanes < words) {
+#pragma unroll
+        for (int v = 0; v < kLanes; ++v) squares += square_of((map(lane_of(word[u], v)) - pivot) - mean);
+      }
+    all = combine(all, Moments{pivot, mean, squares, (double)count});
+  }
+  return all;
+}
+)";
+
+constexpr const char* kMomentsColumns = R"(
+template <int kRows> inline void add_rows(Moments* sums, const Word* word, const ptrdiff_t*) {
+#pragma unroll
+  for (int v = 0; v < kLanes; ++v) {
+    const A pivot = map(lane_of(word[0], v));
+    A mean = start();
+    R squares = R(0);
+#pragma unroll
+    for (int u = 1; u < kRows; ++u) mean = combine(mean, map(lane_of(word[u], v)) - pivot);
+    mean = mean / R(kRows);
+#pragma unroll
+    for (int u = 0; u < kRows; ++u) squares += square_of((map(lane_of(word[u], v)) - pivot) - mean);
+    sums[v] = combine(sums[v], Moments{pivot, mean, squares, (double)kRows});
+  }
+}
+inline Moments partial_of(C x, ptrdiff_t) { return {map(x), A(0), R(0), 1}; }
+)";
+
 constexpr const char* kColumns = R"(
 template <int kRows> inline void take_rows(const Arguments& a, Partial* sums, const char* p, Index row) {
   Word word[kRows];
@@ -196,7 +253,7 @@ class Emitter {
     out_ += kWords;
     partials();
     if (is_rows()) walk();
-    if (has_columns()) out_ += std::string(indexed() ? kBestColumns : kSumColumns) + kColumns;
+    if (has_columns()) out_ += std::string(indexed() ? kBestColumns : moments() ? kMomentsColumns : kSumColumns) + kColumns;
     out_ += "extern \"C\" __global__ void __launch_bounds__(" + number(kBlockThreads) +
             ") iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t end) {\n";
     // Raw memory: a shared variable must not be constructed.
@@ -208,6 +265,7 @@ class Emitter {
 
  private:
   bool indexed() const { return row_.rule == ResultRule::index; }
+  bool moments() const { return row_.rule == ResultRule::moments; }
   bool is_rows() const { return variant_.form == ReductionForm::rows; }
   bool is_periodic() const { return variant_.form == ReductionForm::periodic; }
   bool has_columns() const { return variant_.form == ReductionForm::columns || is_periodic(); }
@@ -267,6 +325,12 @@ class Emitter {
       out_ += best_text(row_.start) +
               "using Partial = Best;\ninline Best start_partial() { return start_best(); }\n"
               "inline Out finish(Best best, double) { return best.index; }\n";
+    } else if (moments()) {
+      const Dtype squares = real_dtype(variant_.types.accumulator);
+      out_ += moments_text(variant_.types.accumulator) +
+              "using Partial = Moments;\ninline Moments start_partial() { return start_moments(); }\n"
+              "inline Out finish(Moments m, double count) {\n  const R value = " +
+              row_.finish + ";\n  return " + output_text(squares, variant_.types.output) + ";\n}\n";
     } else {
       out_ += std::string(
                   "using Partial = A;\ninline A start_partial() { return start(); }\n"
@@ -283,7 +347,7 @@ class Emitter {
       for (int64_t v = 0; v < half; ++v)
         halves += "  x[" + number(v) + "] = combine(x[" + number(v) + "], x[" + number(v + half) + "]);\n";
     walk.replace(walk.find("HALVES"), 6, halves);
-    out_ += walk + (indexed() ? kBestWalk : kSumWalk);
+    out_ += walk + (indexed() ? kBestWalk : moments() ? kMomentsWalk : kSumWalk);
   }
 
   void arguments() {
@@ -378,7 +442,9 @@ class Emitter {
         "__syncthreads();\n#pragma unroll 1\nfor (int row = thread; row < rows; row += kThreads) {\nPartial value = "
         "start_partial();\n"
         "#pragma unroll 1\nfor (int k = 0; k < n; ++k) value = combine(value, ";
-    out_ += indexed() ? "Best{widen(tile[row * n + k]), k}" : "A(map(widen(tile[row * n + k])))";
+    out_ += indexed()   ? "Best{widen(tile[row * n + k]), k}"
+            : moments() ? "Moments{map(widen(tile[row * n + k])), A(0), R(0), 1}"
+                        : "A(map(widen(tile[row * n + k])))";
     out_ += ");\n((Out*)a.out)[a.out_offset + first + row] = finish(value, a.count);\n}\n";
   }
 

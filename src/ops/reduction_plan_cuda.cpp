@@ -116,7 +116,8 @@ void cut_columns(ReductionPlan& plan, int64_t itemsize) {
 
 }  // namespace
 
-ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced, bool keeps_index) {
+ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced, bool keeps_index,
+                                  int64_t partial_bytes) {
   const int64_t itemsize = x.itemsize();
   const WalkRules rules{kShortRowBytes / itemsize, kLongestPeriod, false};
   ReductionPlan plan = plan_walk(x, reduced, keeps_index, rules);
@@ -137,8 +138,8 @@ ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced,
     block.vector_bytes = is_dense && aligned >= std::min(itemsize, kLoadBytes) ? kLoadBytes : 0;
     cut_rows(plan, itemsize);
   } else {
-    // A thread holds at most 128 bytes of accumulators: 16 of 8 bytes, or 8 values with their index.
-    const int64_t most = keeps_index ? std::min(kLoadBytes, 8 * itemsize) : kLoadBytes;
+    // A thread holds at most 128 bytes of accumulators: 16 of 8 bytes, 8 values with their index, or 4 moments.
+    const int64_t most = std::min(kLoadBytes, 128 / partial_bytes * itemsize);
     int64_t bytes = std::min(aligned, most);
     // Strips are whole loads wide.
     if (plan.form == ReductionForm::columns)

@@ -18,10 +18,11 @@ enum class ResultRule : uint8_t {
   count,    ///< int64
   length,   ///< accumulates as mean; returns the real dtype of a float, float64 for integers
   index,    ///< int64: where the winning element stands
+  moments,  ///< carries count, mean and squared distances from it; returns as length
 };
 
 /// What an accumulator starts from: a value that changes no result.
-enum class Start : uint8_t { zero, one, highest, lowest, nan };
+enum class Start : uint8_t { zero, one, ones, highest, lowest, nan };  // ones: every bit set
 
 }  // namespace ops
 
@@ -33,7 +34,8 @@ struct ReductionFunction::Row {
   /// The texts see scalars and vectors of the kernel language alike, so they may use only what both have.
   const char* map;      ///< of x: cast(x) is x as the accumulator, nonzero(x) is 0 or 1
   const char* combine;  ///< of two accumulators a and b, a from earlier elements
-  const char* finish;   ///< of the accumulator a and the number of elements, count
+  /// Of the accumulator a and the number of elements, count. Of moments m and what their squares are divided by.
+  const char* finish;
   const char* documentation;
   bool is_internal = false;  ///< a step of another function, not offered by name
   /// Whether values of the input, compared by combine, are all that counts: sums gain from a tree, these do not.

@@ -18,6 +18,23 @@ static inline Best combine(Best a, Best b) {
 static inline Best start_best() { return {start(), 0x7fffffffffffffffll}; }
 )";
 
+// Means count from a pivot, one of the elements: so they are small, and exact, whatever all elements have in common.
+constexpr const char* kMoments = R"(
+struct Moments {
+  A pivot, mean;
+  R squares;
+  double n;
+};
+static inline Moments start_moments() { return {A(0), A(0), R(0), 0}; }
+static inline Moments combine(Moments a, Moments b) {
+  if (b.n == 0) return a;
+  if (a.n == 0) return b;
+  const double n = a.n + b.n, share = b.n / n;
+  const A distance = (b.pivot - a.pivot) + (b.mean - a.mean);
+  return {a.pivot, a.mean + distance * R(share), a.squares + b.squares + square_of(distance) * R(a.n * share), n};
+}
+)";
+
 }  // namespace
 
 std::string computing_type(Dtype dtype) {
@@ -27,6 +44,7 @@ std::string computing_type(Dtype dtype) {
 std::string start_text(Start start, Dtype accumulator) {
   if (start == Start::zero) return "A(0)";
   if (start == Start::one) return "A(1)";
+  if (start == Start::ones) return accumulator == Dtype::bool_ ? "A(1)" : "A(~A(0))";
   const bool highest = start == Start::highest;
   const std::string infinity = start == Start::nan ? "NAN" : highest ? "INFINITY" : "-INFINITY";
   if (kind(accumulator) == Kind::complex) return "A(" + infinity + ", " + infinity + ")";
@@ -40,6 +58,12 @@ std::string start_text(Start start, Dtype accumulator) {
 std::string output_text(Dtype accumulator, Dtype output) {
   if (accumulator == Dtype::bool_ && output == Dtype::bool_) return "(value != 0)";
   return cast_text(computing_dtype(accumulator), output, "value");
+}
+
+std::string moments_text(Dtype accumulator) {
+  const char* square = kind(accumulator) == Kind::complex ? "d.real() * d.real() + d.imag() * d.imag()" : "d * d";
+  return std::string("using R = ") + info(real_dtype(accumulator)).c_type +
+         ";\nstatic inline R square_of(A d) { return " + square + "; }\n" + kMoments;
 }
 
 std::string best_text(Start start) {

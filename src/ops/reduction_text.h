@@ -16,6 +16,10 @@ std::string start_text(Start start, Dtype accumulator);
 /// An accumulator's final value, `value`, as the output.
 std::string output_text(Dtype accumulator, Dtype output);
 
+/// What var carries, as R and A say: the squares' type and the mean's; and how two become one (Chan, Golub and LeVeque,
+/// 1979).
+std::string moments_text(Dtype accumulator);
+
 /// Ordering for argmin and argmax: a value and where it stands, and which of two comes first. Of C and start().
 std::string best_text(Start start);
 

@@ -56,6 +56,12 @@ inline double sum_of(const std::vector<double>& v) {
 }
 inline double least(const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
 inline double most(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
+inline double variance_of(const std::vector<double>& v) {
+  const Real mean = sum_of(v) / static_cast<Real>(v.size());
+  Real squares = 0;
+  for (double x : v) squares += (x - mean) * (x - mean);
+  return static_cast<double>(squares / static_cast<Real>(v.size()));
+}
 inline double count_of(const std::vector<double>& v) {
   return static_cast<double>(v.size()) - static_cast<double>(std::count(v.begin(), v.end(), 0.0));
 }
@@ -77,11 +83,14 @@ inline const Reference kReferences[] = {
     {"nansum", sum_of},
     {"nanmin", least},
     {"nanmax", most},
+    {"var", variance_of},
+    {"std", [](const auto& v) { return std::sqrt(variance_of(v)); }},
 };
 
-/// How far a result may be from its formula, relative: a mean is rounded to its dtype; everything else here is exact.
+/// How far a result may be from its formula, relative: what is divided is rounded to its dtype; all else here is exact.
 inline double tolerance(const Reference& row, Dtype dtype) {
-  if (std::string_view(row.name) != "mean") return 0;
+  const std::string_view name = row.name;
+  if (name != "mean" && name != "var" && name != "std") return 0;
   return dtype == Dtype::float16 ? 2e-3 : dtype == Dtype::bfloat16 ? 1e-2 : dtype == Dtype::float32 ? 1e-6 : 1e-14;
 }
 

@@ -57,6 +57,12 @@ const Text kTexts[] = {
     {"nanprod", {f64, f64, f64}, periodic, 16, true, 0, 1},
     {"nanmin", {f32, f32, f32}, columns, 4, false, 1, 1},
     {"nanmax", {bf16, f32, bf16}, columns, 16, true, 0, 1},
+    {"var", {f32, f64, f32}, rows, 16, true, 0, 0},
+    {"var", {f32, f64, f32}, columns, 16, true, 0, 1},
+    {"std", {u8, f64, f64}, periodic, 4, false, 0, 1},
+    {"var", {c64, c128, f32}, rows, 16, false, 1, 0},
+    {"std", {f16, f32, f16}, short_rows, 2, false, 1, 0},
+    {"bitwise_xor", {i32, i32, i32}, rows, 16, false, 1, 0},
     {"norm1", {c64, f64, f32}, rows, 16, false, 1, 0},
     {"norm2", {i64, f64, f64}, short_rows, 0, false, 1, 0},
 };

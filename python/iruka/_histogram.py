@@ -1,0 +1,406 @@
+"""Histograms, counts, and searches in sorted arrays."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+
+import numpy
+
+from . import _core
+from ._core import ElementwiseKernel, ndarray
+from ._creation import asarray
+from ._functions import elementwise, reductions
+from ._manipulation import _array, can_cast, result_type
+from ._statistics import _kind, ptp, std
+from .errors import TypeError, ValueError
+
+_BEFORE = "template <class T> __device__ inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }\n"
+_SEARCH = """
+int64_t low = 0, high = n;
+while (low < high) {
+  const int64_t middle = (low + high) / 2;
+  const T element = %s;
+  const bool up = from_right ? !before(v, element) : before(element, v);
+  low = up ? middle + 1 : low;
+  high = up ? high : middle;
+}
+y = low;
+"""
+_search = ElementwiseKernel(
+    "raw T a, T v, int64 n, bool from_right", "int64 y", _SEARCH % "a[middle]", "searchsorted", preamble=_BEFORE
+)
+_search_order = ElementwiseKernel(
+    "raw T a, raw int64 order, T v, int64 n, bool from_right",
+    "int64 y",
+    _SEARCH % "a[order[middle]]",
+    "searchsorted",
+    preamble=_BEFORE,
+)
+# The bin of equal ones that x falls into; n where it is in none. The guess is off by one at most, and edges decide.
+_even_bin = ElementwiseKernel(
+    "T x, raw E edges, float64 first, float64 scale, int32 n",
+    "int32 y",
+    """
+    int k = (int)(((double)x - first) * scale);
+    k = k < 0 ? 0 : k > n - 1 ? n - 1 : k;
+    const int down = x < edges[k] && k > 0, up = k < n - 1 && x >= edges[k + 1];
+    y = x >= edges[0] && x <= edges[n] ? k - down + up : n;
+    """,
+    "histogram",
+)
+_uneven_bin = ElementwiseKernel(
+    "T x, raw E edges, int32 n",
+    "int32 y",
+    """
+    int low = 0, high = n - 1;
+    while (low < high) {
+      const int middle = (low + high + 1) / 2;
+      const bool down = x < edges[middle];
+      low = down ? low : middle;
+      high = down ? middle - 1 : high;
+    }
+    y = x >= edges[0] && x <= edges[n] ? low : n;
+    """,
+    "histogram",
+)
+
+
+def search(a, v, side: str = "left", sorter=None) -> ndarray:
+    """searchsorted; _statistics has the docstring."""
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    a = _array(a)
+    if a.ndim != 1:
+        raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
+    with a.device:
+        values = _array(v)
+        dtype = result_type(a, v if isinstance(v, (bool, int, float, complex)) else values)
+        values, a = values.astype(dtype, copy=False), a.astype(dtype, copy=False)
+        if sorter is None:
+            return _search(a, values, a.size, side == "right")
+        order = _array(sorter)
+        if order.dtype.kind not in "iu":
+            raise TypeError("sorter must only contain integers")
+        if order.shape != a.shape:
+            raise ValueError("sorter.size must equal a.size")
+        return _search_order(a, order.astype("int64", copy=False), values, a.size, side == "right")
+
+
+def digitize(x, bins, right: bool = False) -> ndarray:
+    """The bin that each element of x falls into: i with bins[i-1] <= x < bins[i] (bins[i-1] < x <= bins[i] with `right`).
+
+    `bins` is 1-d and ascends or descends, else ValueError. Raises TypeError for complex x. int64, x's shape.
+
+    >>> iruka.digitize(iruka.array([0.2, 6.4, 3.0]), [0.0, 1.0, 2.5, 4.0])
+    array([1, 4, 3])
+    """
+    x, edges = _array(x), _array(bins)
+    if _kind(x.dtype) == "c":
+        raise TypeError("x may not be complex")
+    if edges.ndim != 1:
+        raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth for desired array")
+    side = "left" if right else "right"
+    if bool((edges[1:] >= edges[:-1]).all()):
+        return search(edges, x, side)
+    if not bool((edges[1:] <= edges[:-1]).all()):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    return edges.size - search(edges[::-1], x, side)
+
+
+def bincount(x, weights=None, minlength: int = 0) -> ndarray:
+    """How often each value of a 1-d array of non-negative integers occurs: int64, shape (max(x) + 1 or minlength,).
+
+    With `weights` the sums of what the occurrences weigh, float64. Raises TypeError for other dtypes, ValueError for
+    negative elements or lengths that differ.
+
+    >>> iruka.bincount(iruka.array([0, 2, 2]))
+    array([1, 0, 2])
+    """
+    x = _array(x)
+    if (_kind(x.dtype) in "fc" or x.dtype == "uint64") and x.size:
+        raise TypeError(f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if x.ndim != 1:
+        raise ValueError("object too deep for desired array" if x.ndim else "object of too small depth for desired array")
+    minlength = operator.index(minlength)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    x = _indices(x)
+    smallest, largest = _core.index_range(x)
+    if smallest < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    bins = max(minlength, largest + 1)
+    if weights is not None:
+        weights = _array(weights)
+        if not can_cast(weights.dtype, "float64", "safe"):
+            raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+        weights = weights.astype("float64", copy=False)
+        if weights.shape != x.shape:
+            raise ValueError("The weights and list don't have the same length.")
+    return _core.count_bins(x, weights, bins)
+
+
+def _indices(x: ndarray) -> ndarray:
+    is_narrow = x.dtype.itemsize < 4 or x.dtype == "int32"
+    return x.astype("int32" if is_narrow else "int64", copy=False)
+
+
+# --- Histograms ---
+
+
+def _limits(a: ndarray, range) -> tuple:
+    """First and last edge, as scalars of a's dtype or Python's."""
+    if range is not None:
+        first, last = range
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (numpy.isfinite(first) and numpy.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif a.size == 0:
+        first, last = 0, 1
+    else:
+        first, last = (_core.asnumpy(reductions[name](a))[()] for name in ("min", "max"))
+        if not (numpy.isfinite(first) and numpy.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return first, last
+
+
+def _range_width(a: ndarray) -> float:
+    return float(ptp(a))
+
+
+def _width_fd(a: ndarray) -> float:
+    from ._quantiles import percentile
+
+    upper, lower = (float(v) for v in _core.asnumpy(percentile(a, [75, 25])))
+    return 2.0 * (upper - lower) * a.size ** (-1.0 / 3.0)
+
+
+def _width_doane(a: ndarray) -> float:
+    if a.size <= 2:
+        return 0.0
+    n, deviation = a.size, float(std(a))
+    if deviation <= 0.0:
+        return 0.0
+    x = a.astype("float64", copy=False)
+    normal = (x - float(reductions["mean"](x))) / deviation
+    skew = float(reductions["mean"](normal * normal * normal))
+    spread = (6.0 * (n - 2) / ((n + 1.0) * (n + 3))) ** 0.5
+    return _range_width(a) / (1.0 + numpy.log2(n) + numpy.log2(1.0 + abs(skew) / spread))
+
+
+def _width_stone(a: ndarray, limits) -> float:
+    n, width = a.size, _range_width(a)
+    if n <= 1 or width == 0:
+        return 0.0
+
+    def error(bins):
+        shares = _core.asnumpy(histogram(a, bins, limits)[0]) / n
+        return (2 - (n + 1) * shares.dot(shares)) * bins / width
+
+    most = max(100, int(n**0.5))
+    return width / min(range(1, most + 1), key=error)
+
+
+def _width(estimator: str, a: ndarray, limits) -> float:
+    """The bins' width by one of NumPy's estimators (numpy.histogram_bin_edges names their sources)."""
+    n = a.size
+    simple = {
+        "sqrt": lambda: _range_width(a) / n**0.5,
+        "sturges": lambda: _range_width(a) / (numpy.log2(n) + 1.0),
+        "rice": lambda: _range_width(a) / (2.0 * n ** (1.0 / 3)),
+        "scott": lambda: (24.0 * numpy.pi**0.5 / n) ** (1.0 / 3.0) * float(std(a)),
+        "doane": lambda: _width_doane(a),
+        "fd": lambda: _width_fd(a),
+        "stone": lambda: _width_stone(a, limits),
+    }
+    if estimator in simple:
+        return simple[estimator]()
+    spread, sturges = _width_fd(a), simple["sturges"]()
+    return min(max(spread, simple["sqrt"]() / 2), sturges)
+
+
+_ESTIMATORS = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges")
+
+
+def _estimated_count(a: ndarray, estimator: str, range, weights) -> int:
+    if estimator not in _ESTIMATORS:
+        raise ValueError(f"{estimator!r} is not a valid estimator for `bins`")
+    if weights is not None:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+    first, last = _limits(a, range)
+    if range is not None:
+        keep = _core.asnumpy((a >= first) & (a <= last))
+        if not keep.all():
+            a = asarray(_core.asnumpy(a)[keep])
+    if a.size == 0:
+        return 1
+    width = _width(estimator, a, (first, last))
+    if _kind(a.dtype) in "iu" and width < 1:
+        width = 1
+    return int(numpy.ceil(float(last - first) / width)) if width else 1
+
+
+def _edges(a: ndarray, bins, range, weights) -> tuple[numpy.ndarray, bool]:
+    """The bins' edges, on the host, and whether all are equally wide."""
+    if isinstance(bins, str):
+        bins = _estimated_count(a, bins, range, weights)
+    if numpy.ndim(bins) == 0:
+        try:
+            count = operator.index(bins.item() if isinstance(bins, ndarray) else bins)
+        except builtins.TypeError as error:
+            raise TypeError("`bins` must be an integer, a string, or an array") from error
+        if count < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        first, last = _limits(a, range)
+        dtype = numpy.result_type(first, last, numpy.empty(0, "float32" if a.dtype.name == "bfloat16" else a.dtype))
+        if dtype.kind in "iub":
+            dtype = numpy.result_type(dtype, float)
+        return numpy.linspace(first, last, count + 1, endpoint=True, dtype=dtype), True
+    edges = _core.asnumpy(bins) if isinstance(bins, ndarray) else numpy.asarray(bins)
+    if edges.ndim != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    if (edges[:-1] > edges[1:]).any():
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges, False
+
+
+def _flat(a, weights) -> tuple[ndarray, ndarray | None]:
+    a = _array(a)
+    if a.dtype.kind == "b":
+        a = a.astype("uint8")
+    if _kind(a.dtype) == "c":
+        raise TypeError("histogram: the elements must be real numbers")
+    if weights is None:
+        return a.ravel(), None
+    weights = _array(weights)
+    if weights.shape != a.shape:
+        raise ValueError("weights should have the same shape as a.")
+    return a.ravel(), weights.ravel()
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None) -> ndarray:
+    """The edges that `histogram` would use: shape (bins + 1,).
+
+    >>> iruka.histogram_bin_edges(iruka.array([0.0, 4.0]), bins=2)
+    array([0., 2., 4.])
+    """
+    a, weights = _flat(a, weights)
+    with a.device:
+        return asarray(_edges(a, bins, range, weights)[0])
+
+
+def _bin_numbers(a: ndarray, edges: numpy.ndarray, even: bool) -> ndarray:
+    """The bin of each element, and the number of bins for one that is in none."""
+    n = len(edges) - 1
+    with a.device:
+        if even:
+            return _even_bin(a, asarray(edges), float(edges[0]), float(n / (float(edges[-1]) - float(edges[0]))), n)
+        return _uneven_bin(a, asarray(edges), n)
+
+
+def _counted(numbers: ndarray, weights: ndarray | None, bins: int) -> ndarray:
+    """What each bin holds; a further bin takes the elements that are in none."""
+    if weights is None:
+        return _core.count_bins(numbers, None, bins + 1)[:bins]
+    if _kind(weights.dtype) == "c":
+        parts = [_counted(numbers, elementwise[part](weights), bins) for part in ("real", "imag")]
+        return (parts[0] + parts[1] * 1j).astype(weights.dtype)
+    sums = _core.count_bins(numbers, weights.astype("float64", copy=False), bins + 1)[:bins]
+    return sums.astype(weights.dtype, copy=False)
+
+
+def histogram(a, bins=10, range=None, density: bool | None = None, weights=None) -> tuple[ndarray, ndarray]:
+    """How many elements fall into each bin (int64; sums of weights in their dtype), and the bins' edges.
+
+    `bins`: their number over `range` (default: from the smallest to the largest element), the edges, or an estimator's
+    name ('auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'). Bins are half-open but the last. With
+    `density`, a density whose integral is 1. Raises ValueError for edges that descend, a range that is not finite, or
+    weights of another shape.
+
+    >>> iruka.histogram(iruka.array([1, 2, 1]), bins=[0, 1, 2, 3])
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
+    """
+    a, weights = _flat(a, weights)
+    edges, even = _edges(a, bins, range, weights)
+    if len(edges) < 2:
+        counts = _core.zeros((0,), "int64" if weights is None else weights.dtype)
+    else:
+        counts = _counted(_bin_numbers(a, edges, even), weights, len(edges) - 1)
+    with a.device:
+        result = asarray(edges)
+    if density:
+        with a.device:
+            widths = asarray(numpy.diff(edges).astype(float))
+        counts = counts / widths / reductions["sum"](counts)
+    return counts, result
+
+
+def histogramdd(sample, bins=10, range=None, density: bool | None = None, weights=None) -> tuple[ndarray, tuple]:
+    """Counts of points in D dimensions, float64 of shape (bins, ...), and a tuple of D arrays of edges.
+
+    `sample` has shape (points, D) or is a sequence of D arrays; `bins` a number, D numbers, or D arrays of edges. Raises
+    ValueError for bins or ranges of another count.
+
+    >>> iruka.histogramdd(iruka.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    columns = _columns(sample)
+    dimensions = len(columns)
+    if numpy.ndim(bins) == 0 and not isinstance(bins, str):
+        bins = dimensions * [bins]
+    if len(bins) != dimensions:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    if range is not None and len(range) != dimensions:
+        raise ValueError("range argument must have one entry per dimension")
+    edges, number, inside = [], None, None
+    for k, column in enumerate(columns):
+        own, even = _edges(column, bins[k], None if range is None else range[k], None)
+        each, count = _bin_numbers(column, own, even), len(own) - 1
+        edges.append(own)
+        fits = each < count
+        number = each.astype("int64") if number is None else number * count + each
+        inside = fits if inside is None else inside & fits
+    shape = tuple(len(own) - 1 for own in edges)
+    total = int(numpy.prod(shape, dtype=int))
+    number = elementwise["where"](inside, number, total)
+    weights = None if weights is None else _array(weights).ravel()
+    counts = _counted(number, weights, total).astype("float64", copy=False).reshape(shape)
+    with counts.device:
+        if density:
+            whole = reductions["sum"](counts)
+            for k, own in enumerate(edges):
+                counts = counts / asarray(numpy.diff(own)).reshape(tuple(-1 if j == k else 1 for j in numpy.arange(dimensions)))
+            counts = counts / whole
+        return counts, tuple(asarray(own) for own in edges)
+
+
+def _columns(sample) -> list[ndarray]:
+    """The coordinates of points, an array a dimension."""
+    if not hasattr(sample, "shape"):
+        return [_array(column).ravel() for column in sample]
+    sample = _array(sample)
+    if sample.ndim == 1:
+        return [sample]
+    return [sample[:, k] for k in range(sample.shape[1])]
+
+
+def histogram2d(x, y, bins=10, range=None, density: bool | None = None, weights=None):
+    """Counts of points (x, y): float64 of shape (bins of x, bins of y), and both arrays of edges.
+
+    `bins`: a number, edges for both, or a pair of either. Raises ValueError for x and y of unlike lengths.
+
+    >>> iruka.histogram2d(iruka.array([0.0, 1.0]), iruka.array([0.0, 1.0]), bins=2)[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    x, y = _array(x), _array(y)
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    if numpy.ndim(bins) > 0 and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, *edges

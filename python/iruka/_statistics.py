@@ -1,0 +1,452 @@
+"""Variance, scans, averages and what else is made of reductions."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+
+from . import _core
+from ._core import ndarray
+from ._creation import asarray
+from ._functions import elementwise, reductions
+from ._manipulation import _array, _axes, _into, can_cast, result_type
+from .errors import TypeError, ValueError
+
+_add, _subtract, _multiply, _divide = (elementwise[name] for name in ("add", "subtract", "multiply", "divide"))
+_where, _isnan, _sqrt = elementwise["where"], elementwise["isnan"], elementwise["sqrt"]
+_sum, _min, _max, _mean = (reductions[name] for name in ("sum", "min", "max", "mean"))
+
+
+def _kind(dtype) -> str:
+    """NumPy's letter for the kind of a dtype, with bfloat16 a float (dtype.name takes microseconds)."""
+    return "f" if dtype.kind == "V" else dtype.kind
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+def _on_cpu(x: ndarray) -> bool:
+    return x.device.name == "cpu"
+
+
+def _mask(where):
+    """None for a mask that leaves nothing out."""
+    return None if where is None or where is True else _array(where)
+
+
+def _given_mean(x: ndarray, mean, axis, keepdims: bool, where) -> ndarray:
+    """Sum of squared distances from `mean`, which has x's axes."""
+    distance = _subtract(x, mean)
+    squares = elementwise["square"](elementwise["absolute"](distance) if _kind(x.dtype) == "c" else distance)
+    return _sum(squares, axis=axis, keepdims=keepdims, where=where)
+
+
+def _count(x: ndarray, axis, keepdims: bool, where) -> ndarray | int:
+    """How many elements make each result."""
+    if where is not None:
+        return _sum(where._broadcast_to(x.shape), axis=axis, keepdims=keepdims)
+    axes = range(x.ndim) if axis is None else _axes("var", axis, x.ndim) if x.ndim else ()
+    return int(numpy.prod([x.shape[k] for k in axes], dtype=int))
+
+
+def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root: bool) -> ndarray:
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    x, where = _array(a), _mask(where)
+    if dtype is not None:
+        x = x.astype(dtype, copy=False)
+    count = _count(x, axis, keepdims, where)
+    if isinstance(count, int) and count - ddof <= 0 or not isinstance(count, int) and _on_cpu(x) and bool((count <= ddof).any()):
+        _warn("Degrees of freedom <= 0 for slice")
+    if where is None and mean is None:
+        return _into(out, _core.variance(x, axis, keepdims, ddof, root))
+    if _kind(x.dtype) in "biu":
+        x = x.astype("float64")
+    if mean is None:
+        mean = _mean(x, axis=axis, keepdims=True, where=where)
+    squares = _given_mean(x, mean, axis, keepdims, where)
+    if isinstance(count, int):
+        result = _divide(squares, max(count - ddof, 0))
+    else:
+        result = _divide(squares, elementwise["maximum"](_subtract(count, ddof), 0).astype(squares.dtype))
+    return _into(out, _sqrt(result) if root else result)
+
+
+def var(
+    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    correction=None,
+) -> ndarray:
+    """Mean of |x - mean(x)|**2 along axes (all of them without one), divided by n - ddof.
+
+    One pass over memory; as exact for a large mean as for none (Chan, Golub and LeVeque, 1979). Integers give float64,
+    complex numbers a real variance. `correction` is another name for `ddof`; `mean` a known mean with kept axes; `where`
+    a mask of what counts. Warns (RuntimeWarning) and gives NaN where n - ddof <= 0.
+
+    >>> iruka.var(iruka.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
+    array(1.66666667)
+    """
+    return _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, False)
+
+
+def std(
+    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    correction=None,
+) -> ndarray:
+    """Standard deviation: the square root of `var`, with its arguments.
+
+    >>> iruka.std(iruka.array([1.0, 3.0]))
+    array(1.)
+    """
+    return _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, True)
+
+
+def ptp(a, axis=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    """Largest minus smallest element along axes. Raises ValueError for an empty axis.
+
+    >>> iruka.ptp(iruka.array([4, 9, 2]))
+    array(7)
+    """
+    x = _array(a)
+    return _into(out, _subtract(_max(x, axis=axis, keepdims=keepdims), _min(x, axis=axis, keepdims=keepdims)))
+
+
+def average(a, axis=None, weights=None, returned: bool = False, *, keepdims: bool = False):
+    """Weighted mean along axes; with `returned` also the sum of weights.
+
+    `weights` has a's shape, or that of the axes. Raises TypeError or ValueError where its shape is another, and
+    ZeroDivisionError where weights add up to zero.
+
+    >>> iruka.average(iruka.array([1.0, 4.0]), weights=[3, 1])
+    array(1.75)
+    """
+    x = _array(a)
+    if weights is None:
+        result = _mean(x, axis=axis, keepdims=keepdims)
+        scale = numpy.asarray(x.size / max(result.size, 1), result.dtype)
+        return (result, asarray(numpy.full(result.shape, scale))) if returned else result
+    w = _weights_for(x, weights, axis)
+    dtype = result_type(x.dtype, w.dtype, *(["float64"] if _kind(x.dtype) in "biu" else []))
+    scale = _sum(w, axis=axis, dtype=dtype, keepdims=keepdims)
+    if bool((scale == 0).any()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    result = _divide(_sum(_multiply(x, w, dtype=dtype), axis=axis, keepdims=keepdims), scale)
+    if not returned:
+        return result
+    return result, scale._broadcast_to(result.shape).copy() if scale.shape != result.shape else scale
+
+
+def _weights_for(x: ndarray, weights, axis) -> ndarray:
+    """Weights that broadcast against x."""
+    w = _array(weights)
+    if w.shape == x.shape:
+        return w
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = _axes("average", axis, x.ndim)
+    if w.shape != tuple(x.shape[k] for k in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    return w.transpose(order).reshape(tuple(n if k in axes else 1 for k, n in enumerate(x.shape)))
+
+
+# --- NaN left out ---
+
+
+def _is_inexact(x: ndarray) -> bool:
+    return _kind(x.dtype) in "fc"
+
+
+def nanmean(a, axis=None, dtype=None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
+    """Mean of the elements that are not NaN. Warns (RuntimeWarning) and gives NaN where there are none.
+
+    >>> iruka.nanmean(iruka.array([1.0, iruka.nan, 3.0]))
+    array(2.)
+    """
+    x = _array(a)
+    if not _is_inexact(x):
+        return _mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+    valid = _valid(x, where)
+    total = reductions["nansum"](x, axis=axis, dtype=dtype, keepdims=keepdims, where=_mask(where))
+    count = _sum(valid, axis=axis, keepdims=keepdims)
+    if _on_cpu(x) and bool((count == 0).any()):
+        _warn("Mean of empty slice")
+    return _into(out, _divide(total, count.astype(_real(total.dtype))))
+
+
+def _real(dtype):
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype)
+
+
+def _valid(x: ndarray, where) -> ndarray:
+    valid = ~_isnan(x)
+    return valid if _mask(where) is None else elementwise["logical_and"](valid, _mask(where))
+
+
+def _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root: bool) -> ndarray:
+    x = _array(a)
+    if not _is_inexact(x):
+        return _variance(x, axis, dtype, out, ddof, keepdims, where, mean, correction, root)
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    if dtype is not None:
+        x = x.astype(dtype, copy=False)
+    valid = _valid(x, where)
+    count = _sum(valid, axis=axis, keepdims=True)
+    real = _real(x.dtype)
+    if mean is None:
+        mean = _divide(reductions["nansum"](x, axis=axis, keepdims=True, where=_mask(where)), count.astype(real))
+    squares = _given_mean(x, mean, axis, keepdims, valid)
+    degrees = _subtract(count, ddof) if keepdims else _subtract(count.reshape(squares.shape), ddof)
+    if _on_cpu(x) and bool((degrees <= 0).any()):
+        _warn("Degrees of freedom <= 0 for slice.")
+    result = _divide(squares, _where(degrees > 0, degrees, numpy.nan).astype(real))
+    return _into(out, _sqrt(result) if root else result)
+
+
+def nanvar(
+    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    correction=None,
+) -> ndarray:
+    """`var` of the elements that are not NaN, with its arguments.
+
+    >>> iruka.nanvar(iruka.array([1.0, iruka.nan, 3.0]))
+    array(1.)
+    """
+    return _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, False)
+
+
+def nanstd(
+    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    correction=None,
+) -> ndarray:
+    """`std` of the elements that are not NaN, with its arguments.
+
+    >>> iruka.nanstd(iruka.array([1.0, iruka.nan, 3.0]))
+    array(1.)
+    """
+    return _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, True)
+
+
+def _nan_selection(name: str, a, axis, out, keepdims: bool) -> ndarray:
+    x = _array(a)
+    if _is_inexact(x):
+        if bool(reductions["all"](_isnan(x), axis=axis).any()):
+            raise ValueError("All-NaN slice encountered")
+        x = _where(_isnan(x), numpy.inf if name == "argmin" else -numpy.inf, x).astype(x.dtype, copy=False)
+    return reductions[name](x, axis=axis, out=out, keepdims=keepdims)
+
+
+def nanargmin(a, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
+    """Index of the first smallest element that is not NaN. Raises ValueError where all are NaN.
+
+    >>> iruka.nanargmin(iruka.array([iruka.nan, 2.0, 1.0]))
+    array(2)
+    """
+    return _nan_selection("argmin", a, axis, out, keepdims)
+
+
+def nanargmax(a, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
+    """Index of the first largest element that is not NaN. Raises ValueError where all are NaN.
+
+    >>> iruka.nanargmax(iruka.array([iruka.nan, 2.0, 1.0]))
+    array(1)
+    """
+    return _nan_selection("argmax", a, axis, out, keepdims)
+
+
+# --- Scans ---
+
+
+def _scan(function: str, operation: str, a, axis, dtype, out, skips_nan=False, includes_initial=False) -> ndarray:
+    x = _array(a)
+    if axis is None:
+        x, axis = x.ravel(), 0
+    elif x.ndim == 0:
+        x = x.reshape(1)
+    _axes(function, axis, x.ndim)
+    return _into(out, _core.scan(x, operation, axis, dtype, skips_nan, includes_initial))
+
+
+def cumsum(a, axis: int | None = None, dtype=None, out: ndarray | None = None) -> ndarray:
+    """Sums of every prefix of an axis (of the flattened array without one), in a's shape.
+
+    Smaller integers add up in 64 bits, float32 is carried in float64. The same on every run. Raises AxisError.
+
+    >>> iruka.cumsum(iruka.array([1, 2, 3]))
+    array([1, 3, 6])
+    """
+    return _scan("cumsum", "add", a, axis, dtype, out)
+
+
+def cumprod(a, axis: int | None = None, dtype=None, out: ndarray | None = None) -> ndarray:
+    """Products of every prefix of an axis, as `cumsum`.
+
+    >>> iruka.cumprod(iruka.array([1, 2, 3]))
+    array([1, 2, 6])
+    """
+    return _scan("cumprod", "multiply", a, axis, dtype, out)
+
+
+def nancumsum(a, axis: int | None = None, dtype=None, out: ndarray | None = None) -> ndarray:
+    """`cumsum` with NaN as 0.
+
+    >>> iruka.nancumsum(iruka.array([1, iruka.nan, 3]))
+    array([1., 1., 4.])
+    """
+    return _scan("nancumsum", "add", a, axis, dtype, out, True)
+
+
+def nancumprod(a, axis: int | None = None, dtype=None, out: ndarray | None = None) -> ndarray:
+    """`cumprod` with NaN as 1.
+
+    >>> iruka.nancumprod(iruka.array([2, iruka.nan, 3]))
+    array([2., 2., 6.])
+    """
+    return _scan("nancumprod", "multiply", a, axis, dtype, out, True)
+
+
+def _cumulative(function: str, operation: str, x, axis, dtype, out, include_initial: bool) -> ndarray:
+    x = _array(x)
+    if x.ndim == 0:
+        x = x.reshape(1)
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        axis = 0
+    return _scan(function, operation, x, axis, dtype, out, False, include_initial)
+
+
+def cumulative_sum(
+    x, /, *, axis: int | None = None, dtype=None, out: ndarray | None = None, include_initial: bool = False
+) -> ndarray:
+    """`cumsum` by the array API's rules: more than one axis needs `axis`; `include_initial` puts a 0 in front.
+
+    >>> iruka.cumulative_sum(iruka.array([1, 2]), include_initial=True)
+    array([0, 1, 3])
+    """
+    return _cumulative("cumulative_sum", "add", x, axis, dtype, out, include_initial)
+
+
+def cumulative_prod(
+    x, /, *, axis: int | None = None, dtype=None, out: ndarray | None = None, include_initial: bool = False
+) -> ndarray:
+    """`cumprod` by the array API's rules: more than one axis needs `axis`; `include_initial` puts a 1 in front.
+
+    >>> iruka.cumulative_prod(iruka.array([2, 3]), include_initial=True)
+    array([1, 2, 6])
+    """
+    return _cumulative("cumulative_prod", "multiply", x, axis, dtype, out, include_initial)
+
+
+# --- Covariance ---
+
+
+def _products(x: ndarray, y: ndarray) -> ndarray:
+    """x @ y.T for few rows and many columns: shape (rows of x, rows of y)."""
+    rows = [_sum(_multiply(y, x[k : k + 1]), axis=1) for k in range(x.shape[0])]
+    return _core.stack(rows, 0) if rows else _core.zeros((0, y.shape[0]), result_type(x, y))
+
+
+def _observations(m, rowvar: bool, dtype) -> ndarray:
+    x = _array(m)
+    if x.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
+    x = x.astype(dtype, copy=False).reshape((1, -1) if x.ndim < 2 else x.shape)
+    return x.T if not rowvar and x.shape[0] != 1 else x
+
+
+def cov(
+    m, y=None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights=None, aweights=None, *,
+    dtype=None,
+) -> ndarray:
+    """Covariance matrix of variables (rows; columns with rowvar=False), float64 or wider.
+
+    `y`: further variables. Divides by n - 1 (n with `bias`, n - ddof with `ddof`); `fweights` repeat observations,
+    `aweights` weigh them. Raises ValueError for more than two axes, TypeError or RuntimeError for malformed weights.
+
+    >>> iruka.cov(iruka.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    m = _array(m)
+    if dtype is None:
+        dtype = result_type(m, numpy.dtype("float64"), *([] if y is None else [_array(y)]))
+    if y is not None and _array(y).ndim > 2:
+        raise ValueError("y has more than 2 dimensions")
+    x = _observations(m, rowvar, dtype)
+    if x.shape[0] == 0:
+        return asarray(numpy.empty((0, 0), dtype))
+    if y is not None:
+        x = _core.concatenate([x, _observations(y, rowvar, dtype)], 0)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    weights = _cov_weights(fweights, aweights, x.shape[1])
+    total = x.shape[1] if weights is None else float(_sum(weights))
+    mean = _mean(x, axis=1, keepdims=True) if weights is None else average(x, axis=1, weights=weights, keepdims=True)
+    factor = total - ddof
+    if weights is not None and aweights is not None and ddof:
+        factor = total - ddof * float(_sum(_multiply(weights, _array(aweights)))) / total
+    if factor <= 0:
+        _warn("Degrees of freedom <= 0 for slice")
+        factor = 0.0
+    x = _subtract(x, mean)
+    weighted = x if weights is None else _multiply(x, weights.astype(x.dtype))
+    result = _divide(_products(x, elementwise["conjugate"](weighted) if _kind(x.dtype) == "c" else weighted), factor)
+    return result.squeeze()
+
+
+def _cov_weights(fweights, aweights, n: int) -> ndarray | None:
+    weights = None
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        w = _array(given).astype("float64")
+        if name == "fweights" and not bool((w == elementwise["rint"](w)).all()):
+            raise TypeError("fweights must be integer")
+        if w.ndim > 1:
+            raise RuntimeError(f"cannot handle multidimensional {name}")
+        if w.shape[0] != n:
+            raise RuntimeError(f"incompatible numbers of samples and {name}")
+        if bool((w < 0).any()):
+            raise ValueError(f"{name} cannot be negative")
+        weights = w if weights is None else _multiply(weights, w)
+    return weights
+
+
+def corrcoef(x, y=None, rowvar: bool = True, *, dtype=None) -> ndarray:
+    """Pearson's correlation coefficients of variables, within [-1, 1]. Arguments and errors as `cov`.
+
+    >>> iruka.corrcoef(iruka.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return _divide(c, c)
+    deviation = _sqrt(elementwise["real"](c.ravel()[:: c.shape[0] + 1]))
+    c = _divide(_divide(c, deviation.reshape(-1, 1)), deviation.reshape(1, -1))
+    if _kind(c.dtype) != "c":
+        return elementwise["clip"](c, -1.0, 1.0)
+    re, im = (elementwise["clip"](elementwise[part](c), -1.0, 1.0) for part in ("real", "imag"))
+    return _add(re, _multiply(im, 1j))
+
+
+def searchsorted(a, v, side: str = "left", sorter=None) -> ndarray:
+    """Where each element of v belongs in the sorted 1-d array a: int64, v's shape.
+
+    side='left': the first index i with a[i] >= v, 'right': the first with a[i] > v. NaN comes last. `sorter` is the order
+    that would sort a. Raises ValueError for another side or a of more than one axis.
+
+    >>> iruka.searchsorted(iruka.array([1, 3, 5]), [0, 3, 9])
+    array([0, 1, 3])
+    """
+    from ._histogram import search
+
+    return search(a, v, side, sorter)

@@ -1,0 +1,103 @@
+// Scans, variance, order statistics and counting for the package's Python modules.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "convert.h"
+#include "iruka/statistics.h"
+#include "ops.h"
+#include "ops/histogram.h"
+#include "ops/order_statistics.h"
+
+namespace iruka::python {
+
+namespace {
+
+ScanOperation scan_operation(const std::string& name) {
+  if (name == "add") return ScanOperation::add;
+  if (name == "multiply") return ScanOperation::multiply;
+  if (name == "minimum") return ScanOperation::minimum;
+  if (name == "maximum") return ScanOperation::maximum;
+  throw ValueError("scan: the operation must be 'add', 'multiply', 'minimum' or 'maximum', not '" + name + "'");
+}
+
+std::optional<Dims> axes_of(nb::handle axis) {
+  if (axis.is_none()) return {};
+  return to_dims(axis, "axis");
+}
+
+}  // namespace
+
+void bind_statistics(nb::module_& module) {
+  module.def(
+      "scan",
+      [](const Array& x, const std::string& operation, int64_t axis, nb::handle dtype, bool skips_nan, bool initial) {
+        const ScanOptions options{to_optional_dtype(dtype), skips_nan, initial};
+        const ScanOperation combine = scan_operation(operation);
+        return make_array([&] { return scan(x, combine, axis, options); });
+      },
+      nb::arg("x"), nb::arg("operation"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("skips_nan") = false,
+      nb::arg("includes_initial") = false, nb::sig("def scan(x: ndarray, operation: str, axis: int, dtype=None, "
+                                                   "skips_nan: bool = False, includes_initial: bool = False) -> ndarray"));
+  module.def(
+      "variance",
+      [](const Array& x, nb::handle axis, bool keepdims, double correction, bool root) {
+        const std::optional<Dims> axes = axes_of(axis);
+        return make_array([&] { return variance(x, axes, keepdims, correction, root); });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("correction"), nb::arg("root"),
+      nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));
+  module.def(
+      "reduce_with",
+      [](const ElementwiseFunction& function, const Array& x, nb::handle axis, nb::handle dtype, bool keepdims,
+         nb::handle initial, nb::handle where) {
+        const ReductionCall call(function.name(), axis, dtype, keepdims, initial, where);
+        return make_array([&] { return reduce_with(function, x, call.options); });
+      },
+      nb::arg("function"), nb::arg("x"), nb::arg("axis").none() = 0, nb::arg("dtype") = nb::none(),
+      nb::arg("keepdims") = false, nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
+      nb::sig("def reduce_with(function: ElementwiseFunction, x: ndarray, axis=0, dtype=None, keepdims: bool = False, "
+              "initial=None, where=None) -> ndarray"),
+      "ufunc.reduce: the elements along axes folded by a function of two inputs.");
+  module.def(
+      "accumulate_with",
+      [](const ElementwiseFunction& function, const Array& x, int64_t axis, nb::handle dtype) {
+        const std::optional<Dtype> type = to_optional_dtype(dtype);
+        return make_array([&] { return accumulate_with(function, x, axis, type); });
+      },
+      nb::arg("function"), nb::arg("x"), nb::arg("axis") = 0, nb::arg("dtype") = nb::none(),
+      nb::sig("def accumulate_with(function: ElementwiseFunction, x: ndarray, axis: int = 0, dtype=None) -> ndarray"),
+      "ufunc.accumulate: every prefix of an axis folded by a function of two inputs.");
+  module.def(
+      "select_ranks",
+      [](const Array& x, const std::vector<int64_t>& ranks) {
+        return make_array([&] { return ops::select_ranks(x, ranks); });
+      },
+      nb::arg("x"), nb::arg("ranks"), nb::sig("def select_ranks(x: ndarray, ranks: list[int]) -> ndarray"));
+  module.def(
+      "sort_rows", [](const Array& x) { return make_array([&] { return ops::sort_rows(x); }); }, nb::arg("x"),
+      nb::sig("def sort_rows(x: ndarray) -> ndarray"));
+  module.def(
+      "select_weighted",
+      [](const Array& x, const Array& weights, const std::vector<double>& quantiles) {
+        return make_array([&] { return ops::select_weighted(x, weights, quantiles); });
+      },
+      nb::arg("x"), nb::arg("weights"), nb::arg("quantiles"),
+      nb::sig("def select_weighted(x: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray"));
+  module.def(
+      "index_range", [](const Array& indices) { return ops::index_range(indices); }, nb::arg("indices"),
+      nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));
+  module.def(
+      "count_bins",
+      [](const Array& indices, nb::handle weights, int64_t bins) {
+        const Array* given = weights.is_none() ? nullptr : &checked_array(weights, "count_bins");
+        return make_array([&] { return ops::count_bins(indices, given, bins); });
+      },
+      nb::arg("indices"), nb::arg("weights").none(), nb::arg("bins"),
+      nb::sig("def count_bins(indices: ndarray, weights: ndarray | None, bins: int) -> ndarray"));
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,96 @@
+#include "ops/histogram.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backend/parallel.h"
+#include "core/device.h"
+#include "iruka/kernel.h"
+#include "iruka/ops.h"
+
+namespace iruka::ops {
+namespace {
+
+/// Elements that are worth counters of their own, the most counters all pieces may have, and the most pieces.
+constexpr int64_t kPiece = 1 << 17, kMostCounters = 1 << 21, kMostPieces = 64;
+/// Few bins get several counters each, so that equal neighbours do not wait for one another.
+constexpr int64_t kFewBins = 512, kCopies = 4;
+
+constexpr int64_t kFewIndices = 4096;  ///< a plain loop is over before a reduction begins
+
+struct Weights {
+  const char* data;
+  int64_t stride;
+};
+
+template <class I, class C, bool kWeighted>
+void count(const Array& indices, Weights weights, int64_t bins, C* out) {
+  const int64_t n = indices.size(), stride = n > 1 ? indices.strides()[0] : 0;
+  const int64_t copies = bins <= kFewBins && !kWeighted ? kCopies : 1, counters = bins * copies;
+  const int64_t pieces = std::clamp<int64_t>(std::min(n / kPiece, kMostCounters / counters), 1, kMostPieces);
+  const int64_t length = (n + pieces - 1) / pieces;
+  const char* const data = static_cast<const char*>(indices.data());
+  std::vector<C> all(static_cast<size_t>(pieces * counters));
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      C* const own = all.data() + piece * counters;
+      const int64_t last = std::min(n, (piece + 1) * length);
+      for (int64_t k = piece * length; k < last; ++k) {
+        const I index = *reinterpret_cast<const I*>(data + k * stride);
+        if constexpr (kWeighted) own[index] += *reinterpret_cast<const double*>(weights.data + k * weights.stride);
+        else ++own[index + (copies > 1 ? (k & (kCopies - 1)) * bins : 0)];
+      }
+    }
+  });
+  std::fill_n(out, bins, C(0));
+  for (int64_t k = 0; k < pieces * copies; ++k)
+    for (int64_t bin = 0; bin < bins; ++bin) out[bin] += all[static_cast<size_t>(k * bins + bin)];
+}
+
+template <class I>
+void count_on_cpu(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
+  if (weights)
+    count<I, double, true>(indices, {static_cast<const char*>(weights->data()), weights->strides()[0]}, bins,
+                           static_cast<double*>(result.data()));
+  else count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
+}
+
+void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Array result) {
+  static const ElementwiseKernel counting("I index, int64 bins", "raw int64 y", "if (index < bins) atomicAdd(&y[index], 1L);",
+                                          "count_bins");
+  static const ElementwiseKernel weighing("I index, float64 weight, int64 bins", "raw float64 y",
+                                          "if (index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
+  result.fill(0);
+  if (weights) weighing(indices, *weights, bins, result);
+  else counting(indices, bins, result);
+}
+
+}  // namespace
+
+std::pair<int64_t, int64_t> index_range(const Array& indices) {
+  const int64_t n = indices.size();
+  if (n == 0) return {0, -1};
+  if (n > kFewIndices || indices.device().target().is_gpu)
+    return {min(indices).item().as_int64(), max(indices).item().as_int64()};
+  int64_t smallest = INT64_MAX, largest = INT64_MIN;
+  const char* p = static_cast<const char*>(indices.data());
+  for (int64_t k = 0; k < n; ++k, p += indices.strides()[0]) {
+    const int64_t index = indices.dtype() == Dtype::int32 ? *reinterpret_cast<const int32_t*>(p) : *reinterpret_cast<const int64_t*>(p);
+    smallest = std::min(smallest, index), largest = std::max(largest, index);
+  }
+  return {smallest, largest};
+}
+
+Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
+  Array result = Array::empty({bins}, weights ? Dtype::float64 : Dtype::int64, indices.device());
+  if (indices.size() == 0 || bins == 0) {
+    if (bins > 0) result.fill(0);
+    return result;
+  }
+  if (indices.device().target().is_gpu) count_on_gpu(indices, weights, bins, result);
+  else if (indices.dtype() == Dtype::int32) count_on_cpu<int32_t>(indices, weights, bins, result);
+  else count_on_cpu<int64_t>(indices, weights, bins, result);
+  return result;
+}
+
+}  // namespace iruka::ops

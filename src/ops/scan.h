@@ -1,0 +1,26 @@
+// Scans of one axis into a given array: threads on the CPU, single-pass blocks on a GPU.
+#pragma once
+
+#include <string>
+
+#include "iruka/statistics.h"
+
+namespace iruka::ops {
+
+/// `x` and `result` have one shape and do not overlap; the dtypes are those of scan_output. Not empty.
+struct ScanCall {
+  const Array& x;
+  const Array& result;
+  ScanOperation operation;
+  int axis;
+  bool skips_nan;
+};
+
+/// The texts that a GPU runs: tiles of `threads` * 4 loads, and a thread a column of `rank` axes.
+std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back);
+std::string scan_walk_text(const ScanCall& call, int rank);
+
+void scan_on_cpu(const ScanCall& call);
+void scan_on_gpu(const ScanCall& call);
+
+}  // namespace iruka::ops

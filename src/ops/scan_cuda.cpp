@@ -1,0 +1,382 @@
+// Scans on a GPU.
+// 1. tiles: a dense axis is cut into tiles, one a block, in the order in which blocks start. A block publishes its sum,
+//    then looks back: at the sums of the tiles before it in its group of 32, of the groups before that in their group of
+//    32, and at the prefix that the group of groups before published. All are read at once by one warp, and added in an
+//    order that the tile's number alone decides: the result does not depend on timing.
+// 2. walk: a thread a column, where columns are many or the axis is short. Neighbouring threads read neighbours.
+// What is neither goes to tiles by way of copies.
+#include <algorithm>
+#include <bit>
+
+#include "core/device.h"
+#include "core/layout.h"
+#include "jit/program.h"
+#include "ops/cast_text.h"
+#include "ops/reduction_text.h"
+#include "ops/scan.h"
+
+namespace iruka::ops {
+namespace {
+
+constexpr int64_t kWords = 4;          ///< loads that a thread has under way
+constexpr int64_t kGroup = 32;         ///< tiles of a group, groups of a group of groups: a warp's threads
+constexpr int64_t kManyColumns = 16384, kShortAxis = 64;
+constexpr int64_t kWalkThreads = 128;
+
+constexpr const char* kShuffles = R"(
+inline A shuffle_up(A value, int distance) {
+  unsigned parts[sizeof(A) / 4];
+  memcpy(parts, &value, sizeof(A));
+#pragma unroll
+  for (unsigned k = 0; k < sizeof(A) / 4; ++k) parts[k] = __shfl_up_sync(0xffffffffu, parts[k], distance);
+  memcpy(&value, parts, sizeof(A));
+  return value;
+}
+inline A last_lane(A value) {
+  unsigned parts[sizeof(A) / 4];
+  memcpy(parts, &value, sizeof(A));
+#pragma unroll
+  for (unsigned k = 0; k < sizeof(A) / 4; ++k) parts[k] = __shfl_sync(0xffffffffu, parts[k], 31);
+  memcpy(&value, parts, sizeof(A));
+  return value;
+}
+inline A warp_scan(A value, int lane) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const A before = shuffle_up(value, distance);
+    if (lane >= distance) value = combine(before, value);
+  }
+  return value;
+}
+)";
+
+// Sums that blocks publish for one another: a flag, and a value that is complete once the flag is seen.
+constexpr const char* kLookBack = R"(
+inline void publish(const Arguments& a, ptrdiff_t slot, A value) {
+  volatile unsigned* to = (volatile unsigned*)(a.values + slot * (ptrdiff_t)sizeof(A));
+  unsigned parts[sizeof(A) / 4];
+  memcpy(parts, &value, sizeof(A));
+  for (unsigned k = 0; k < sizeof(A) / 4; ++k) to[k] = parts[k];
+  __threadfence();
+  *(volatile unsigned*)(a.flags + slot) = 1;
+}
+inline A published(const Arguments& a, ptrdiff_t slot) {
+  while (*(volatile unsigned*)(a.flags + slot) == 0) {}
+  __threadfence();
+  const volatile unsigned* from = (const volatile unsigned*)(a.values + slot * (ptrdiff_t)sizeof(A));
+  unsigned parts[sizeof(A) / 4];
+  for (unsigned k = 0; k < sizeof(A) / 4; ++k) parts[k] = from[k];
+  A value;
+  memcpy(&value, parts, sizeof(A));
+  return value;
+}
+// What stands before the tile, in the first warp's last thread. The other warps come along and look nowhere.
+inline A look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, A own, int lane, bool looks) {
+  const ptrdiff_t group = tile / 32, super = group / 32;
+  const ptrdiff_t tiles = row * a.tiles, groups = a.group_slots + row * a.groups, supers = a.super_slots + row * a.supers;
+  const bool is_last = looks && lane == 31;
+  if (is_last) publish(a, tiles + tile, own);
+  const A in_group = warp_scan(looks && lane < tile % 32 ? published(a, tiles + group * 32 + lane) : start(), lane);
+  const bool ends_group = tile % 32 == 31, ends_super = ends_group && group % 32 == 31;
+  if (is_last && ends_group) publish(a, groups + group, combine(in_group, own));
+  const A of_groups = warp_scan(looks && lane < group % 32 ? published(a, groups + super * 32 + lane) : start(), lane);
+  if (!is_last) return own;
+  const A before = super > 0 ? published(a, supers + super - 1) : start();
+  if (ends_super) publish(a, supers + super, combine(before, combine(of_groups, combine(in_group, own))));
+  return combine(before, combine(of_groups, in_group));
+}
+)";
+
+constexpr const char* kTiles = R"(
+struct alignas(sizeof(In) * kLanes) Word { In lane[kLanes]; };
+struct alignas(sizeof(Out) * kLanes > 16 ? 16 : sizeof(Out) * kLanes) OutWord { Out lane[kLanes]; };
+extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+  __shared__ uint4 memory[(sizeof(A) * (kThreads / 32 + 1) + 15) / 16 + 1];
+  A* const totals = (A*)memory;
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+  ptrdiff_t ticket = begin + blockIdx.x;
+  if (kLooksBack) {
+    unsigned* const shared_ticket = (unsigned*)(memory + (sizeof(A) * (kThreads / 32 + 1) + 15) / 16);
+    if (thread == 0) *shared_ticket = atomicAdd(a.ticket, 1u);
+    __syncthreads();
+    ticket = *shared_ticket;
+  }
+  const ptrdiff_t row = ticket / a.tiles, tile = ticket - row * a.tiles;
+  const ptrdiff_t first = tile * (kThreads * kWords * kLanes) + warp * (32 * kWords * kLanes) + lane * kLanes;
+  const In* const x = (const In*)(a.x + row * a.x_row) + first;
+  Out* const out = (Out*)(a.out + row * a.out_row) + first;
+  const ptrdiff_t left = a.n - first;
+  A value[kWords][kLanes], before[kWords];
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) {
+    if (kAligned && left >= w * 32 * kLanes + kLanes) {
+      const Word word = *(const Word*)(x + w * 32 * kLanes);
+#pragma unroll
+      for (int v = 0; v < kLanes; ++v) value[w][v] = map(word.lane[v]);
+    } else {
+#pragma unroll
+      for (int v = 0; v < kLanes; ++v) value[w][v] = w * 32 * kLanes + v < left ? map(x[w * 32 * kLanes + v]) : start();
+    }
+  }
+  A warp_total = start();
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) {
+#pragma unroll
+    for (int v = 1; v < kLanes; ++v) value[w][v] = combine(value[w][v - 1], value[w][v]);
+    const A scanned = warp_scan(value[w][kLanes - 1], lane), exclusive = shuffle_up(scanned, 1);
+    before[w] = lane == 0 ? warp_total : combine(warp_total, exclusive);
+    warp_total = combine(warp_total, last_lane(scanned));
+  }
+  if (lane == 31) totals[warp] = warp_total;
+  __syncthreads();
+  A prefix = start();
+#pragma unroll
+  for (int k = 0; k < kThreads / 32; ++k)
+    if (k < warp) prefix = combine(prefix, totals[k]);
+  if (kLooksBack) {
+    A own = totals[0];
+#pragma unroll
+    for (int k = 1; k < kThreads / 32; ++k) own = combine(own, totals[k]);
+    const A tile_prefix = look_back(a, row, tile, own, lane, warp == 0);
+    if (thread == 31) totals[kThreads / 32] = tile_prefix;
+    __syncthreads();
+    prefix = combine(totals[kThreads / 32], prefix);
+  }
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) {
+    const A start_of_word = combine(prefix, before[w]);
+    OutWord result;
+#pragma unroll
+    for (int v = 0; v < kLanes; ++v) result.lane[v] = finish(combine(start_of_word, value[w][v]));
+    Out* const to = out + w * 32 * kLanes;
+    if (kAligned && sizeof(result) % 16 == 0 && left >= w * 32 * kLanes + kLanes) {
+#pragma unroll
+      for (unsigned k = 0; k < sizeof(result) / 16; ++k) {
+        uint4 part;
+        memcpy(&part, (const char*)&result + k * 16, 16);
+        iruka::store_word((uint4*)to + k, part);
+      }
+    } else if (kAligned && left >= w * 32 * kLanes + kLanes) {
+      *(OutWord*)to = result;
+    } else {
+#pragma unroll
+      for (int v = 0; v < kLanes; ++v)
+        if (w * 32 * kLanes + v < left) to[v] = result.lane[v];
+    }
+  }
+}
+)";
+
+constexpr const char* kWalk = R"(
+extern "C" __global__ void __launch_bounds__(128) iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t end) {
+  const ptrdiff_t column = begin + (ptrdiff_t)blockIdx.x * 128 + threadIdx.x;
+  if (column >= end) return;
+  const char* x = a.x;
+  char* out = a.out;
+  locate(a, column, x, out);
+  A sum = start();
+  ptrdiff_t k = 0;
+#pragma unroll 1
+  for (; k + 4 <= a.n; k += 4) {
+    A value[4];
+#pragma unroll
+    for (int u = 0; u < 4; ++u) value[u] = map(*(const In*)(x + (k + u) * a.x_stride));
+#pragma unroll
+    for (int u = 0; u < 4; ++u) sum = combine(sum, value[u]), *(Out*)(out + (k + u) * a.out_stride) = finish(sum);
+  }
+#pragma unroll 1
+  for (; k < a.n; ++k) sum = combine(sum, map(*(const In*)(x + k * a.x_stride))), *(Out*)(out + k * a.out_stride) = finish(sum);
+}
+)";
+
+bool is_sum(const ScanCall& call) {
+  return call.operation == ScanOperation::add || call.operation == ScanOperation::multiply;
+}
+
+/// What is carried from element to element.
+Dtype scan_accumulator(const ScanCall& call) {
+  const Dtype input = call.x.dtype();
+  if (!is_sum(call)) return computing_dtype(input);
+  switch (kind(input)) {
+    case Kind::floating:
+      return is_half(input) ? Dtype::float32 : Dtype::float64;
+    case Kind::complex:
+      return Dtype::complex128;
+    case Kind::unsigned_integer:
+      return Dtype::uint64;
+    default:
+      return Dtype::int64;
+  }
+}
+
+std::string combine_text(ScanOperation operation) {
+  switch (operation) {
+    case ScanOperation::add:
+      return "a + b";
+    case ScanOperation::multiply:
+      return "a * b";
+    default:
+      return std::string("(a == a) & ((b ") + (operation == ScanOperation::minimum ? "<" : ">") + " a) | (b != b)) ? b : a";
+  }
+}
+
+std::string start_text(const ScanCall& call, Dtype accumulator) {
+  if (call.operation == ScanOperation::add && kind(accumulator) >= Kind::floating)  // leaves -0.0 as it is
+    return kind(accumulator) == Kind::complex ? "A(-0.0, -0.0)" : "A(-0.0)";
+  if (itemsize(accumulator) < 4 && !is_sum(call))  // carried as int
+    return call.operation == ScanOperation::minimum ? "0x7fffffff" : "-0x7fffffff";
+  const Start start = call.operation == ScanOperation::add        ? Start::zero
+                      : call.operation == ScanOperation::multiply ? Start::one
+                      : call.operation == ScanOperation::minimum  ? Start::highest
+                                                                  : Start::lowest;
+  return ops::start_text(start, accumulator);
+}
+
+/// Types, start(), map(), combine() and finish().
+std::string common_text(const ScanCall& call) {
+  const Dtype input = call.x.dtype(), output = call.result.dtype(), accumulator = scan_accumulator(call);
+  const bool is_bool = input == Dtype::bool_, is_small = itemsize(accumulator) < 4;
+  const std::string value =
+      is_bool ? "(value != 0)" : cast_text(computing_dtype(input), accumulator, "(" + cast_text(input, computing_dtype(input), "value") + ")");
+  std::string text = std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) + ";\nusing A = " +
+                     (is_small ? "int" : info(accumulator).c_type) + ";\nusing Out = " + info(output).c_type + ";\n";
+  text += "inline A start() { return " + start_text(call, accumulator) + "; }\n";
+  text += "inline A combine(A a, A b) { return " + combine_text(call.operation) + "; }\n";
+  const bool skips = call.skips_nan && kind(input) >= Kind::floating;
+  text += std::string("inline A map(In value) { ") + (skips ? "if (value != value) return start(); " : "") + "return A(" +
+          value + "); }\n";
+  text += "inline Out finish(A value) { return " +
+          (is_bool && output == Dtype::bool_ ? "value != 0" : cast_text(accumulator, output, is_small ? "(" + std::string(info(accumulator).c_type) + ")value" : "value")) + "; }\n";
+  return text;
+}
+
+std::string define(const char* name, int64_t value) {
+  return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
+}
+
+/// Elements of one load.
+int64_t lanes_of(const ScanCall& call) { return std::min<int64_t>(4, 16 / call.x.itemsize()); }
+
+}  // namespace
+
+std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back) {
+  return common_text(call) +
+      "struct Arguments {\n  const char* x;\n  char* out;\n  unsigned *ticket, *flags;\n  char* values;\n"
+      "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row;\n};\n" +
+      define("kThreads", threads) + define("kWords", kWords) + define("kLanes", lanes_of(call)) +
+      define("kAligned", is_aligned) + define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
+}
+
+std::string scan_walk_text(const ScanCall& call, int axes) {
+  std::string text = common_text(call);
+  const std::string rank = std::to_string(axes);
+  text += "struct Arguments {\n  const char* x;\n  char* out;\n  ptrdiff_t n, x_stride, out_stride, extent[" + rank +
+          "], x_step[" + rank + "], out_step[" + rank + "];\n};\n";
+  text += "inline void locate(const Arguments& a, ptrdiff_t column, const char*& x, char*& out) {\n#pragma unroll\n"
+          "  for (int k = " + rank + " - 1; k >= 0; --k) {\n"
+          "    const ptrdiff_t at = k > 0 ? column % a.extent[k] : column;\n    column /= a.extent[k];\n"
+          "    x += at * a.x_step[k], out += at * a.out_step[k];\n  }\n}\n";
+  text += kWalk;
+  return text;
+}
+
+namespace {
+
+/// A text's program; jit::build keeps it, this keeps the search for it short.
+std::shared_ptr<const jit::Program> program_for(Device& device, const std::string& text, const char* name) {
+  return jit::build(device, {text, "iruka_entry", {}, "<scan>"}, {name, "", "", {}});
+}
+
+bool is_aligned(const void* address, int64_t row_stride, int64_t bytes) {
+  return (reinterpret_cast<uint64_t>(address) | static_cast<uint64_t>(row_stride)) % static_cast<uint64_t>(bytes) == 0;
+}
+
+void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_row) {
+  Device& device = call.x.device();
+  const int64_t n = call.x.shape(call.axis), in_size = call.x.itemsize();
+  const int64_t lanes = lanes_of(call), per_thread = kWords * lanes;
+  const auto wanted = static_cast<uint64_t>((n + per_thread - 1) / per_thread);
+  const int64_t threads = static_cast<int64_t>(std::clamp<uint64_t>(std::bit_ceil(wanted), 32, 256));
+  const int64_t tiles = (n + threads * per_thread - 1) / (threads * per_thread);
+  const int64_t groups = (tiles + kGroup - 1) / kGroup, supers = (groups + kGroup - 1) / kGroup;
+  const bool aligned = is_aligned(call.x.data(), x_row, lanes * in_size) && is_aligned(call.result.data(), out_row, 16);
+  const Dtype accumulator = scan_accumulator(call);
+  const std::string text = scan_tiles_text(call, threads, aligned, tiles > 1);
+  jit::ArgumentBlock block;
+  block.push(call.x.data());
+  block.push(call.result.data());
+  Array work;
+  char *ticket = nullptr, *values = nullptr;
+  const int64_t slots = rows * (tiles + groups + supers);
+  if (tiles > 1) {
+    const int64_t flags = (slots * 4 + 31) / 16 * 16, size = std::max<int64_t>(4, itemsize(accumulator));
+    work = Array::empty({flags + slots * size}, Dtype::uint8, device);
+    ticket = static_cast<char*>(work.data()), values = ticket + flags;
+    device.fill(ticket, 0, static_cast<size_t>(flags), nullptr);
+  }
+  block.push(ticket);
+  block.push(ticket ? ticket + 16 : nullptr);
+  block.push(values);
+  for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row}) block.push(value);
+  LaunchRange range{rows * tiles};
+  range.counts_elements = false;
+  range.threads_per_block = static_cast<int>(threads);
+  program_for(device, text, "scan")->launch(block.bytes(), range);
+}
+
+void run_walk(const ScanCall& call, const LoopLayout& loop) {
+  const std::string text = scan_walk_text(call, loop.rank());
+  jit::ArgumentBlock block;
+  block.push(static_cast<const char*>(call.x.data()) + loop.offset(0));
+  block.push(static_cast<char*>(call.result.data()) + loop.offset(1));
+  for (int64_t value : {call.x.shape(call.axis), call.x.strides()[call.axis], call.result.strides()[call.axis]})
+    block.push(value);
+  for (int axis = 0; axis < loop.rank(); ++axis) block.push(loop.extent(axis));
+  for (int operand : {0, 1})
+    for (int axis = 0; axis < loop.rank(); ++axis) block.push(loop.stride(operand, axis));
+  LaunchRange range{loop.count()};
+  range.counts_elements = false;
+  range.units_per_block = kWalkThreads;
+  range.threads_per_block = static_cast<int>(kWalkThreads);
+  program_for(call.x.device(), text, "scan")->launch(block.bytes(), range);
+}
+
+Dims without(const Dims& dims, int axis) {
+  Dims rest;
+  for (int k = 0; k < dims.size(); ++k)
+    if (k != axis) rest.push_back(dims[k]);
+  return rest;
+}
+
+/// The array with its axis last.
+Array axis_last(const Array& x, int axis) {
+  Dims order;
+  for (int k = 0; k < x.ndim(); ++k)
+    if (k != axis) order.push_back(k);
+  order.push_back(axis);
+  return x.transpose(order);
+}
+
+}  // namespace
+
+void scan_on_gpu(const ScanCall& call) {
+  const Dims shape = without(call.x.shape(), call.axis), xs = without(call.x.strides(), call.axis),
+             outs = without(call.result.strides(), call.axis);
+  const LoopOperand operands[] = {{&shape, &xs}, {&shape, &outs}};
+  LoopLayout loop(shape, operands);
+  loop.reorder_axes(1);
+  loop.merge_axes();
+  const int64_t n = call.x.shape(call.axis);
+  const bool dense = call.x.strides()[call.axis] == call.x.itemsize() &&
+                     call.result.strides()[call.axis] == call.result.itemsize();
+  const bool even = loop.rank() == 1 && loop.offset(0) == 0 && loop.offset(1) == 0;
+  if (dense && even && n > 32) return run_tiles(call, loop.count(), loop.stride(0, 0), loop.stride(1, 0));
+  if (n <= kShortAxis || loop.count() >= kManyColumns) return run_walk(call, loop);
+  const Array x = axis_last(call.x, call.axis).copy();
+  Array result = Array::empty(x.shape(), call.result.dtype(), x.device());
+  const int64_t x_row = n * x.itemsize(), out_row = n * result.itemsize();
+  run_tiles({x, result, call.operation, x.ndim() - 1, call.skips_nan}, x.size() / n, x_row, out_row);
+  axis_last(call.result, call.axis).assign(result);
+}
+
+}  // namespace iruka::ops
