@@ -2,6 +2,7 @@
 
 python benchmarks/reductions.py [--sizes 1000 1000000 100000000] [--only NAME...] [--repeats 7]
 """
+
 import argparse
 
 import numpy as np

@@ -72,7 +72,9 @@ def search(a, v, side: str = "left", sorter=None) -> ndarray:
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a = _array(a)
     if a.ndim != 1:
-        raise ValueError("object too deep for desired array" if a.ndim else "object of too small depth for desired array")
+        raise ValueError(
+            "object too deep for desired array" if a.ndim else "object of too small depth for desired array"
+        )
     with a.device:
         values = _array(v)
         dtype = result_type(a, v if isinstance(v, (bool, int, float, complex)) else values)
@@ -99,7 +101,9 @@ def digitize(x, bins, right: bool = False) -> ndarray:
     if _kind(x.dtype) == "c":
         raise TypeError("x may not be complex")
     if edges.ndim != 1:
-        raise ValueError("object too deep for desired array" if edges.ndim else "object of too small depth for desired array")
+        raise ValueError(
+            "object too deep for desired array" if edges.ndim else "object of too small depth for desired array"
+        )
     side = "left" if right else "right"
     if bool((edges[1:] >= edges[:-1]).all()):
         return search(edges, x, side)
@@ -121,7 +125,9 @@ def bincount(x, weights=None, minlength: int = 0) -> ndarray:
     if (_kind(x.dtype) in "fc" or x.dtype == "uint64") and x.size:
         raise TypeError(f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'")
     if x.ndim != 1:
-        raise ValueError("object too deep for desired array" if x.ndim else "object of too small depth for desired array")
+        raise ValueError(
+            "object too deep for desired array" if x.ndim else "object of too small depth for desired array"
+        )
     minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -133,7 +139,9 @@ def bincount(x, weights=None, minlength: int = 0) -> ndarray:
     if weights is not None:
         weights = _array(weights)
         if not can_cast(weights.dtype, "float64", "safe"):
-            raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+            raise TypeError(
+                f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'"
+            )
         weights = weights.astype("float64", copy=False)
         if weights.shape != x.shape:
             raise ValueError("The weights and list don't have the same length.")
@@ -373,7 +381,9 @@ def histogramdd(sample, bins=10, range=None, density: bool | None = None, weight
         if density:
             whole = reductions["sum"](counts)
             for k, own in enumerate(edges):
-                counts = counts / asarray(numpy.diff(own)).reshape(tuple(-1 if j == k else 1 for j in numpy.arange(dimensions)))
+                counts = counts / asarray(numpy.diff(own)).reshape(
+                    tuple(-1 if j == k else 1 for j in numpy.arange(dimensions))
+                )
             counts = counts / whole
         return counts, tuple(asarray(own) for own in edges)
 

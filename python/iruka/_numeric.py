@@ -314,7 +314,9 @@ def interp(x, xp, fp, left=None, right=None, period: float | None = None) -> nda
     dtype = "complex128" if _kind(fp.dtype) == "c" else "float64"
     x, xp, fp = x.astype("float64", copy=False), xp.astype("float64", copy=False), fp.astype(dtype, copy=False)
     if xp.ndim != 1 or fp.ndim != 1:
-        raise ValueError("Data points must be 1-D sequences" if period is not None else "object too deep for desired array")
+        raise ValueError(
+            "Data points must be 1-D sequences" if period is not None else "object too deep for desired array"
+        )
     if xp.size != fp.size:
         raise ValueError("fp and xp are not of the same length.")
     if xp.size == 0:

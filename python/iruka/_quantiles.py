@@ -25,7 +25,10 @@ _between = ElementwiseKernel(
 _middle = ElementwiseKernel("T a, T b", "V y", "y = (V)(((double)a + (double)b) / 2);", "median")
 # Element `rank` of each row of a sorted array; a negative rank stands for NaN.
 _at_rank = ElementwiseKernel(
-    "raw T rows, int64 rank, int64 row, int64 length, T none", "T y", "y = rank < 0 ? none : rows[row * length + rank];", "at_rank"
+    "raw T rows, int64 rank, int64 row, int64 length, T none",
+    "T y",
+    "y = rank < 0 ? none : rows[row * length + rank];",
+    "at_rank",
 )
 
 
@@ -106,7 +109,9 @@ def _at(rows: ndarray, ranks: numpy.ndarray, count: int) -> ndarray:
     none = numpy.nan if _is_inexact(rows) else 0
     with rows.device:
         ranks = asarray(numpy.broadcast_to(ranks, (ranks.shape[0], count)))
-        return _at_rank(rows.ravel(), ranks, asarray(numpy.arange(count)), rows.shape[-1], numpy.asarray(none, rows.dtype)[()])
+        return _at_rank(
+            rows.ravel(), ranks, asarray(numpy.arange(count)), rows.shape[-1], numpy.asarray(none, rows.dtype)[()]
+        )
 
 
 def _select(function: str, rows: ndarray, ranks: numpy.ndarray) -> ndarray:
@@ -180,7 +185,9 @@ def _weighted(x: ndarray, q, axis, out, method: str, keepdims: bool, weights) ->
     if not _on_cpu(x):
         raise NotImplementedError(f"quantile: weights need a sort, which is not there yet on {x.device.name}")
     rows, shape, whole = _rows(x, axis)
-    return _finish(_core.select_weighted(rows, _rows(w, axis)[0], q.ravel().tolist()), x, q, shape, whole, keepdims, out)
+    return _finish(
+        _core.select_weighted(rows, _rows(w, axis)[0], q.ravel().tolist()), x, q, shape, whole, keepdims, out
+    )
 
 
 def _nan_quantile(function, a, q, axis, out, method, keepdims, weights, weak, what) -> ndarray:
@@ -221,8 +228,15 @@ _OUTSIDE, _OUTSIDE_PERCENT = "Quantiles must be in the range [0, 1]", "Percentil
 
 
 def quantile(
-    a, q, axis=None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights=None,
+    a,
+    q,
+    axis=None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights=None,
 ) -> ndarray:
     """Values below which shares q of the elements lie, along axes: shape q.shape + the kept shape. NaN where one is met.
 
@@ -238,8 +252,15 @@ def quantile(
 
 
 def percentile(
-    a, q, axis=None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights=None,
+    a,
+    q,
+    axis=None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights=None,
 ) -> ndarray:
     """`quantile` with q in percent.
 
@@ -252,8 +273,15 @@ def percentile(
 
 
 def nanquantile(
-    a, q, axis=None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights=None,
+    a,
+    q,
+    axis=None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights=None,
 ) -> ndarray:
     """`quantile` of the elements that are not NaN; NaN and a RuntimeWarning where there are none.
 
@@ -265,8 +293,15 @@ def nanquantile(
 
 
 def nanpercentile(
-    a, q, axis=None, out: ndarray | None = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, *, weights=None,
+    a,
+    q,
+    axis=None,
+    out: ndarray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights=None,
 ) -> ndarray:
     """`percentile` of the elements that are not NaN; NaN and a RuntimeWarning where there are none.
 
@@ -305,7 +340,9 @@ def median(a, axis=None, out: ndarray | None = None, overwrite_input: bool = Fal
     return _into(out, result.reshape(whole) if keepdims else result)
 
 
-def nanmedian(a, axis=None, out: ndarray | None = None, overwrite_input: bool = False, keepdims: bool = False) -> ndarray:
+def nanmedian(
+    a, axis=None, out: ndarray | None = None, overwrite_input: bool = False, keepdims: bool = False
+) -> ndarray:
     """`median` of the elements that are not NaN; NaN and a RuntimeWarning where there are none.
 
     >>> iruka.nanmedian(iruka.array([3.0, iruka.nan, 2.0]))

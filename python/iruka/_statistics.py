@@ -60,7 +60,13 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
     if dtype is not None:
         x = x.astype(dtype, copy=False)
     count = _count(x, axis, keepdims, where)
-    if isinstance(count, int) and count - ddof <= 0 or not isinstance(count, int) and _on_cpu(x) and bool((count <= ddof).any()):
+    if (
+        isinstance(count, int)
+        and count - ddof <= 0
+        or not isinstance(count, int)
+        and _on_cpu(x)
+        and bool((count <= ddof).any())
+    ):
         _warn("Degrees of freedom <= 0 for slice")
     if where is None and mean is None:
         return _into(out, _core.variance(x, axis, keepdims, ddof, root))
@@ -77,7 +83,15 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
 
 
 def var(
-    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    a,
+    axis=None,
+    dtype=None,
+    out: ndarray | None = None,
+    ddof=0,
+    keepdims: bool = False,
+    *,
+    where=None,
+    mean=None,
     correction=None,
 ) -> ndarray:
     """Mean of |x - mean(x)|**2 along axes (all of them without one), divided by n - ddof.
@@ -93,7 +107,15 @@ def var(
 
 
 def std(
-    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    a,
+    axis=None,
+    dtype=None,
+    out: ndarray | None = None,
+    ddof=0,
+    keepdims: bool = False,
+    *,
+    where=None,
+    mean=None,
     correction=None,
 ) -> ndarray:
     """Standard deviation: the square root of `var`, with its arguments.
@@ -210,7 +232,15 @@ def _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, 
 
 
 def nanvar(
-    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    a,
+    axis=None,
+    dtype=None,
+    out: ndarray | None = None,
+    ddof=0,
+    keepdims: bool = False,
+    *,
+    where=None,
+    mean=None,
     correction=None,
 ) -> ndarray:
     """`var` of the elements that are not NaN, with its arguments.
@@ -222,7 +252,15 @@ def nanvar(
 
 
 def nanstd(
-    a, axis=None, dtype=None, out: ndarray | None = None, ddof=0, keepdims: bool = False, *, where=None, mean=None,
+    a,
+    axis=None,
+    dtype=None,
+    out: ndarray | None = None,
+    ddof=0,
+    keepdims: bool = False,
+    *,
+    where=None,
+    mean=None,
     correction=None,
 ) -> ndarray:
     """`std` of the elements that are not NaN, with its arguments.
@@ -362,7 +400,14 @@ def _observations(m, rowvar: bool, dtype) -> ndarray:
 
 
 def cov(
-    m, y=None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights=None, aweights=None, *,
+    m,
+    y=None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights=None,
+    aweights=None,
+    *,
     dtype=None,
 ) -> ndarray:
     """Covariance matrix of variables (rows; columns with rowvar=False), float64 or wider.

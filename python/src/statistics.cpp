@@ -1,4 +1,6 @@
 // Scans, variance, order statistics and counting for the package's Python modules.
+#include "iruka/statistics.h"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "convert.h"
-#include "iruka/statistics.h"
 #include "ops.h"
 #include "ops/histogram.h"
 #include "ops/order_statistics.h"
@@ -40,8 +41,9 @@ void bind_statistics(nb::module_& module) {
         return make_array([&] { return scan(x, combine, axis, options); });
       },
       nb::arg("x"), nb::arg("operation"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("skips_nan") = false,
-      nb::arg("includes_initial") = false, nb::sig("def scan(x: ndarray, operation: str, axis: int, dtype=None, "
-                                                   "skips_nan: bool = False, includes_initial: bool = False) -> ndarray"));
+      nb::arg("includes_initial") = false,
+      nb::sig("def scan(x: ndarray, operation: str, axis: int, dtype=None, "
+              "skips_nan: bool = False, includes_initial: bool = False) -> ndarray"));
   module.def(
       "variance",
       [](const Array& x, nb::handle axis, bool keepdims, double correction, bool root) {

@@ -37,8 +37,10 @@ void count(const Array& indices, Weights weights, int64_t bins, C* out) {
       const int64_t last = std::min(n, (piece + 1) * length);
       for (int64_t k = piece * length; k < last; ++k) {
         const I index = *reinterpret_cast<const I*>(data + k * stride);
-        if constexpr (kWeighted) own[index] += *reinterpret_cast<const double*>(weights.data + k * weights.stride);
-        else ++own[index + (copies > 1 ? (k & (kCopies - 1)) * bins : 0)];
+        if constexpr (kWeighted)
+          own[index] += *reinterpret_cast<const double*>(weights.data + k * weights.stride);
+        else
+          ++own[index + (copies > 1 ? (k & (kCopies - 1)) * bins : 0)];
       }
     }
   });
@@ -52,17 +54,20 @@ void count_on_cpu(const Array& indices, const Array* weights, int64_t bins, cons
   if (weights)
     count<I, double, true>(indices, {static_cast<const char*>(weights->data()), weights->strides()[0]}, bins,
                            static_cast<double*>(result.data()));
-  else count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
+  else
+    count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
 }
 
 void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Array result) {
-  static const ElementwiseKernel counting("I index, int64 bins", "raw int64 y", "if (index < bins) atomicAdd(&y[index], 1L);",
-                                          "count_bins");
+  static const ElementwiseKernel counting("I index, int64 bins", "raw int64 y",
+                                          "if (index < bins) atomicAdd(&y[index], 1L);", "count_bins");
   static const ElementwiseKernel weighing("I index, float64 weight, int64 bins", "raw float64 y",
                                           "if (index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
   result.fill(0);
-  if (weights) weighing(indices, *weights, bins, result);
-  else counting(indices, bins, result);
+  if (weights)
+    weighing(indices, *weights, bins, result);
+  else
+    counting(indices, bins, result);
 }
 
 }  // namespace
@@ -75,7 +80,8 @@ std::pair<int64_t, int64_t> index_range(const Array& indices) {
   int64_t smallest = INT64_MAX, largest = INT64_MIN;
   const char* p = static_cast<const char*>(indices.data());
   for (int64_t k = 0; k < n; ++k, p += indices.strides()[0]) {
-    const int64_t index = indices.dtype() == Dtype::int32 ? *reinterpret_cast<const int32_t*>(p) : *reinterpret_cast<const int64_t*>(p);
+    const int64_t index =
+        indices.dtype() == Dtype::int32 ? *reinterpret_cast<const int32_t*>(p) : *reinterpret_cast<const int64_t*>(p);
     smallest = std::min(smallest, index), largest = std::max(largest, index);
   }
   return {smallest, largest};
@@ -87,9 +93,12 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
     if (bins > 0) result.fill(0);
     return result;
   }
-  if (indices.device().target().is_gpu) count_on_gpu(indices, weights, bins, result);
-  else if (indices.dtype() == Dtype::int32) count_on_cpu<int32_t>(indices, weights, bins, result);
-  else count_on_cpu<int64_t>(indices, weights, bins, result);
+  if (indices.device().target().is_gpu)
+    count_on_gpu(indices, weights, bins, result);
+  else if (indices.dtype() == Dtype::int32)
+    count_on_cpu<int32_t>(indices, weights, bins, result);
+  else
+    count_on_cpu<int64_t>(indices, weights, bins, result);
   return result;
 }
 

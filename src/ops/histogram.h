@@ -10,9 +10,9 @@ namespace iruka::ops {
 /// The smallest and largest of `indices` (int32 or int64, 1-d); 0 and -1 where there are none.
 std::pair<int64_t, int64_t> index_range(const Array& indices);
 
-/// How many elements of `indices` (int32 or int64, 1-d, 0 <= index < bins) are k, for each k: int64, shape (bins,). With
-/// `weights`, float64 of the same shape, what those elements weigh: float64. The CPU adds in an order that the shape alone
-/// decides; a GPU adds weights as threads come by.
+/// How many elements of `indices` (int32 or int64, 1-d, 0 <= index < bins) are k, for each k: int64, shape (bins,).
+/// With `weights`, float64 of the same shape, what those elements weigh: float64. The CPU adds in an order that the
+/// shape alone decides; a GPU adds weights as threads come by.
 Array count_bins(const Array& indices, const Array* weights, int64_t bins);
 
 }  // namespace iruka::ops

@@ -15,10 +15,10 @@
 namespace iruka::ops {
 namespace {
 
-constexpr int64_t kGrainElements = 8192;    ///< elements that are worth a thread
-constexpr int64_t kLongRow = 1 << 17;       ///< a row that threads share
-constexpr int64_t kPiece = 1 << 16;         ///< elements of a long row that a thread takes
-constexpr int kKeyBits = 12;                ///< of the key, which say where an element stands roughly
+constexpr int64_t kGrainElements = 8192;  ///< elements that are worth a thread
+constexpr int64_t kLongRow = 1 << 17;     ///< a row that threads share
+constexpr int64_t kPiece = 1 << 16;       ///< elements of a long row that a thread takes
+constexpr int kKeyBits = 12;              ///< of the key, which say where an element stands roughly
 
 /// Where each row of a strided array begins.
 class Rows {
@@ -83,8 +83,10 @@ size_t key_of(T value) {
   constexpr int kBits = sizeof(T) * 8, kKept = std::min(kBits, kKeyBits);
   Bits bits = std::bit_cast<Bits>(value == T(0) ? T(0) : value);  // both zeros alike
   constexpr Bits kSign = Bits(1) << (kBits - 1);
-  if constexpr (std::is_floating_point_v<T>) bits = bits & kSign ? Bits(~bits) : Bits(bits | kSign);
-  else if constexpr (std::is_signed_v<T>) bits = Bits(bits ^ kSign);
+  if constexpr (std::is_floating_point_v<T>)
+    bits = bits & kSign ? Bits(~bits) : Bits(bits | kSign);
+  else if constexpr (std::is_signed_v<T>)
+    bits = Bits(bits ^ kSign);
   return static_cast<size_t>(bits >> (kBits - kKept));
 }
 
@@ -96,13 +98,15 @@ class LongRow {
 
   void select(std::span<const int64_t> ranks, T* out, int64_t out_step) {
     if (!count()) {
-      for (size_t k = 0; k < ranks.size(); ++k) out[static_cast<int64_t>(k) * out_step] = std::numeric_limits<T>::quiet_NaN();
+      for (size_t k = 0; k < ranks.size(); ++k)
+        out[static_cast<int64_t>(k) * out_step] = std::numeric_limits<T>::quiet_NaN();
       return;
     }
     std::vector<int64_t> before(kKeys + 1);
     std::partial_sum(counts_.begin(), counts_.end(), before.begin() + 1);
     for (size_t k = 0; k < ranks.size();) {
-      const auto key = static_cast<size_t>(std::upper_bound(before.begin(), before.end(), ranks[k]) - before.begin() - 1);
+      const auto key =
+          static_cast<size_t>(std::upper_bound(before.begin(), before.end(), ranks[k]) - before.begin() - 1);
       size_t end = k + 1;
       while (end < ranks.size() && ranks[end] < before[key + 1]) ++end;
       std::vector<T> found = gather(key);
@@ -205,7 +209,8 @@ void sort_each(const Array& x, const Array& result) {
 }
 
 template <class T>
-void select_weighted_rows(const Array& x, const Array& weights, std::span<const double> quantiles, const Array& result) {
+void select_weighted_rows(const Array& x, const Array& weights, std::span<const double> quantiles,
+                          const Array& result) {
   const Rows rows(x), weight_rows(weights);
   T* const out = static_cast<T*>(result.data());
   parallel_for(rows.count(), kGrainElements / rows.n() + 1, [&](int64_t begin, int64_t end) {
@@ -215,7 +220,8 @@ void select_weighted_rows(const Array& x, const Array& weights, std::span<const 
     for (int64_t row = begin; row < end; ++row) {
       const bool is_whole = take_row(rows[row], rows.n(), rows.stride(), values.data());
       std::iota(order.begin(), order.end(), size_t{0});
-      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return comes_before(values[a], values[b]); });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](size_t a, size_t b) { return comes_before(values[a], values[b]); });
       const char* const weight = weight_rows[row];
       double sum = 0;
       for (size_t k = 0; k < order.size(); ++k)
@@ -283,8 +289,7 @@ Array select_ranks(const Array& x, std::span<const int64_t> ranks) {
   check("select_ranks", x);
   if (is_half(x.dtype())) return by_float32(x, [&](const Array& wide) { return select_ranks(wide, ranks); });
   Array result = Array::empty(result_shape(x, ranks.size()), x.dtype(), x.device());
-  if (result.size() > 0)
-    for_dtype(x.dtype(), [&](auto t) { select_rows<decltype(t)>(x, ranks, result); });
+  if (result.size() > 0) for_dtype(x.dtype(), [&](auto t) { select_rows<decltype(t)>(x, ranks, result); });
   return result;
 }
 

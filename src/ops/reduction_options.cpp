@@ -21,9 +21,18 @@ struct Fold {
   const char *function, *row;
 };
 constexpr Fold kFolds[] = {
-    {"add", "sum"},         {"multiply", "prod"},          {"maximum", "max"},           {"minimum", "min"},
-    {"logical_and", "all"}, {"logical_or", "any"},         {"logical_xor", "logical_xor"}, {"bitwise_and", "bitwise_and"},
-    {"bitwise_or", "bitwise_or"}, {"bitwise_xor", "bitwise_xor"}, {"fmax", "nanmax"},        {"fmin", "nanmin"},
+    {"add", "sum"},
+    {"multiply", "prod"},
+    {"maximum", "max"},
+    {"minimum", "min"},
+    {"logical_and", "all"},
+    {"logical_or", "any"},
+    {"logical_xor", "logical_xor"},
+    {"bitwise_and", "bitwise_and"},
+    {"bitwise_or", "bitwise_or"},
+    {"bitwise_xor", "bitwise_xor"},
+    {"fmax", "nanmax"},
+    {"fmin", "nanmin"},
 };
 
 const char* row_of_function(std::string_view name) {
@@ -96,7 +105,8 @@ const ElementwiseKernel& sequential_kernel(const ElementwiseFunction::Row& row, 
           (is_scan ? "y[i * n_axis + k] = " + stored + ";\n" : "") + "}\n";
   if (!is_scan) text += "y = " + stored + ";\n";
   for (size_t at; (at = text.find("int64 ")) != std::string::npos;) text.replace(at, 6, "long long ");
-  const std::string in = std::string("raw ") + name(dtype) + " x, int64 n_axis, raw bool m, " + name(dtype) + " initial";
+  const std::string in =
+      std::string("raw ") + name(dtype) + " x, int64 n_axis, raw bool m, " + name(dtype) + " initial";
   const std::string out = std::string(is_scan ? "raw " : "") + name(dtype) + " y";
   return kernels.emplace(key, ElementwiseKernel(in, out, text, row.name, options)).first->second;
 }
@@ -166,7 +176,8 @@ Array fold_sequentially(const ElementwiseFunction& function, const Array& x, con
   Array result = Array::empty(moved.shape, dtype, x.device());
   if (result.size() == 0) return result;
   if (moved.length == 0) {
-    if (!initial) throw ValueError(std::string("zero-size array to reduction operation ") + name + " which has no identity");
+    if (!initial)
+      throw ValueError(std::string("zero-size array to reduction operation ") + name + " which has no identity");
     result.fill(*initial);
     return result;
   }

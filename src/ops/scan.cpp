@@ -7,9 +7,7 @@
 namespace iruka {
 namespace {
 
-bool is_sum(ScanOperation operation) {
-  return operation == ScanOperation::add || operation == ScanOperation::multiply;
-}
+bool is_sum(ScanOperation operation) { return operation == ScanOperation::add || operation == ScanOperation::multiply; }
 
 /// What a scan of `input` returns by itself.
 Dtype scan_output(ScanOperation operation, Dtype input) {
@@ -18,7 +16,8 @@ Dtype scan_output(ScanOperation operation, Dtype input) {
   return kind(input) == Kind::unsigned_integer ? Dtype::uint64 : input;
 }
 
-/// The array whose own scan, cast to `dtype`, is the wanted one: integers wrap, so that narrow ones may be scanned wide.
+/// The array whose own scan, cast to `dtype`, is the wanted one: integers wrap, so that narrow ones may be scanned
+/// wide.
 Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
   const Dtype own = scan_output(operation, x.dtype());
   const bool narrows = is_sum(operation) && is_integer(dtype) && is_integer(own) && itemsize(own) >= itemsize(dtype);

@@ -13,12 +13,12 @@
 namespace iruka::ops {
 namespace {
 
-constexpr int64_t kStrip = 512;          ///< columns side by side
-constexpr int64_t kBlock = 4096;         ///< elements of a block, all columns together
-constexpr int64_t kEnoughUnits = 64;     ///< keep any number of threads busy
-constexpr int64_t kLong = 65536;         ///< elements of a unit that are worth cutting
+constexpr int64_t kStrip = 512;            ///< columns side by side
+constexpr int64_t kBlock = 4096;           ///< elements of a block, all columns together
+constexpr int64_t kEnoughUnits = 64;       ///< keep any number of threads busy
+constexpr int64_t kLong = 65536;           ///< elements of a unit that are worth cutting
 constexpr int64_t kGrainElements = 32768;  ///< elements that are worth a thread
-constexpr int kStreams = 4;              ///< blocks scanned at once, so that additions overlap
+constexpr int kStreams = 4;                ///< blocks scanned at once, so that additions overlap
 
 /// The axes but the scanned one: the innermost of them, and the rest.
 struct ScanWalk {
@@ -89,20 +89,27 @@ constexpr bool is_complex<std::complex<T>> = true;
 struct Add {
   template <class A>
   static A start() {
-    if constexpr (is_complex<A>) return A(-0.0, -0.0);
-    else return std::numeric_limits<A>::is_integer ? A(0) : A(-0.0);
+    if constexpr (is_complex<A>)
+      return A(-0.0, -0.0);
+    else
+      return std::numeric_limits<A>::is_integer ? A(0) : A(-0.0);
   }
   template <class A>
-  static A combine(A a, A b) { return a + b; }
+  static A combine(A a, A b) {
+    return a + b;
+  }
 };
 struct Multiply {
   template <class A>
-  static A start() { return A(1); }
+  static A start() {
+    return A(1);
+  }
   template <class A>
   static A combine(A a, A b) {
     if constexpr (is_complex<A>)  // as NumPy: without C's repair of infinities
       return A(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    else return a * b;
+    else
+      return a * b;
   }
 };
 template <bool kLargest>
@@ -114,8 +121,10 @@ struct Extreme {
       const auto infinity = std::numeric_limits<typename A::value_type>::infinity();
       return kLargest ? A(-infinity, -infinity) : A(infinity, infinity);
     } else {
-      if constexpr (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
-      else return kLargest ? Limits::lowest() : Limits::max();
+      if constexpr (Limits::has_infinity)
+        return kLargest ? -Limits::infinity() : Limits::infinity();
+      else
+        return kLargest ? Limits::lowest() : Limits::max();
     }
   }
   template <class A>
@@ -213,14 +222,18 @@ struct Scan {
   void scan_strip(int64_t unit, int64_t b) {
     const Place place = place_of(unit);
     A sums[kStrip];
-    if (blocks > 1) std::copy_n(place.folds + b * walk.width, place.width, sums);
-    else std::fill_n(sums, place.width, Operation::template start<A>());
+    if (blocks > 1)
+      std::copy_n(place.folds + b * walk.width, place.width, sums);
+    else
+      std::fill_n(sums, place.width, Operation::template start<A>());
     const char* x = place.x + b * block * walk.x_stride;
     char* out = place.out + b * block * walk.out_stride;
     const bool dense = walk.x_step == sizeof(In) && walk.out_step == sizeof(Out);
     for (int64_t k = std::min(block, walk.n - b * block); k > 0; --k, x += walk.x_stride, out += walk.out_stride) {
-      if (dense) step(x, out, place.width, sizeof(In), sizeof(Out), sums);
-      else step(x, out, place.width, walk.x_step, walk.out_step, sums);
+      if (dense)
+        step(x, out, place.width, sizeof(In), sizeof(Out), sums);
+      else
+        step(x, out, place.width, walk.x_step, walk.out_step, sums);
     }
   }
   static inline __attribute__((always_inline)) void step(const char* __restrict x, char* __restrict out, int64_t width,

@@ -1,8 +1,8 @@
 // Scans on a GPU.
 // 1. tiles: a dense axis is cut into tiles, one a block, in the order in which blocks start. A block publishes its sum,
-//    then looks back: at the sums of the tiles before it in its group of 32, of the groups before that in their group of
-//    32, and at the prefix that the group of groups before published. All are read at once by one warp, and added in an
-//    order that the tile's number alone decides: the result does not depend on timing.
+//    then looks back: at the sums of the tiles before it in its group of 32, of the groups before that in their group
+//    of 32, and at the prefix that the group of groups before published. All are read at once by one warp, and added in
+//    an order that the tile's number alone decides: the result does not depend on timing.
 // 2. walk: a thread a column, where columns are many or the axis is short. Neighbouring threads read neighbours.
 // What is neither goes to tiles by way of copies.
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace iruka::ops {
 namespace {
 
-constexpr int64_t kWords = 4;          ///< loads that a thread has under way
-constexpr int64_t kGroup = 32;         ///< tiles of a group, groups of a group of groups: a warp's threads
+constexpr int64_t kWords = 4;   ///< loads that a thread has under way
+constexpr int64_t kGroup = 32;  ///< tiles of a group, groups of a group of groups: a warp's threads
 constexpr int64_t kManyColumns = 16384, kShortAxis = 64;
 constexpr int64_t kWalkThreads = 128;
 
@@ -216,7 +216,8 @@ std::string combine_text(ScanOperation operation) {
     case ScanOperation::multiply:
       return "a * b";
     default:
-      return std::string("(a == a) & ((b ") + (operation == ScanOperation::minimum ? "<" : ">") + " a) | (b != b)) ? b : a";
+      return std::string("(a == a) & ((b ") + (operation == ScanOperation::minimum ? "<" : ">") +
+             " a) | (b != b)) ? b : a";
   }
 }
 
@@ -236,17 +237,23 @@ std::string start_text(const ScanCall& call, Dtype accumulator) {
 std::string common_text(const ScanCall& call) {
   const Dtype input = call.x.dtype(), output = call.result.dtype(), accumulator = scan_accumulator(call);
   const bool is_bool = input == Dtype::bool_, is_small = itemsize(accumulator) < 4;
-  const std::string value =
-      is_bool ? "(value != 0)" : cast_text(computing_dtype(input), accumulator, "(" + cast_text(input, computing_dtype(input), "value") + ")");
-  std::string text = std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) + ";\nusing A = " +
-                     (is_small ? "int" : info(accumulator).c_type) + ";\nusing Out = " + info(output).c_type + ";\n";
+  const std::string value = is_bool ? "(value != 0)"
+                                    : cast_text(computing_dtype(input), accumulator,
+                                                "(" + cast_text(input, computing_dtype(input), "value") + ")");
+  std::string text = std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) +
+                     ";\nusing A = " + (is_small ? "int" : info(accumulator).c_type) +
+                     ";\nusing Out = " + info(output).c_type + ";\n";
   text += "inline A start() { return " + start_text(call, accumulator) + "; }\n";
   text += "inline A combine(A a, A b) { return " + combine_text(call.operation) + "; }\n";
   const bool skips = call.skips_nan && kind(input) >= Kind::floating;
-  text += std::string("inline A map(In value) { ") + (skips ? "if (value != value) return start(); " : "") + "return A(" +
-          value + "); }\n";
+  text += std::string("inline A map(In value) { ") + (skips ? "if (value != value) return start(); " : "") +
+          "return A(" + value + "); }\n";
   text += "inline Out finish(A value) { return " +
-          (is_bool && output == Dtype::bool_ ? "value != 0" : cast_text(accumulator, output, is_small ? "(" + std::string(info(accumulator).c_type) + ")value" : "value")) + "; }\n";
+          (is_bool && output == Dtype::bool_
+               ? "value != 0"
+               : cast_text(accumulator, output,
+                           is_small ? "(" + std::string(info(accumulator).c_type) + ")value" : "value")) +
+          "; }\n";
   return text;
 }
 
@@ -261,10 +268,10 @@ int64_t lanes_of(const ScanCall& call) { return std::min<int64_t>(4, 16 / call.x
 
 std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back) {
   return common_text(call) +
-      "struct Arguments {\n  const char* x;\n  char* out;\n  unsigned *ticket, *flags;\n  char* values;\n"
-      "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row;\n};\n" +
-      define("kThreads", threads) + define("kWords", kWords) + define("kLanes", lanes_of(call)) +
-      define("kAligned", is_aligned) + define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
+         "struct Arguments {\n  const char* x;\n  char* out;\n  unsigned *ticket, *flags;\n  char* values;\n"
+         "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row;\n};\n" +
+         define("kThreads", threads) + define("kWords", kWords) + define("kLanes", lanes_of(call)) +
+         define("kAligned", is_aligned) + define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
 }
 
 std::string scan_walk_text(const ScanCall& call, int axes) {
@@ -272,10 +279,13 @@ std::string scan_walk_text(const ScanCall& call, int axes) {
   const std::string rank = std::to_string(axes);
   text += "struct Arguments {\n  const char* x;\n  char* out;\n  ptrdiff_t n, x_stride, out_stride, extent[" + rank +
           "], x_step[" + rank + "], out_step[" + rank + "];\n};\n";
-  text += "inline void locate(const Arguments& a, ptrdiff_t column, const char*& x, char*& out) {\n#pragma unroll\n"
-          "  for (int k = " + rank + " - 1; k >= 0; --k) {\n"
-          "    const ptrdiff_t at = k > 0 ? column % a.extent[k] : column;\n    column /= a.extent[k];\n"
-          "    x += at * a.x_step[k], out += at * a.out_step[k];\n  }\n}\n";
+  text +=
+      "inline void locate(const Arguments& a, ptrdiff_t column, const char*& x, char*& out) {\n#pragma unroll\n"
+      "  for (int k = " +
+      rank +
+      " - 1; k >= 0; --k) {\n"
+      "    const ptrdiff_t at = k > 0 ? column % a.extent[k] : column;\n    column /= a.extent[k];\n"
+      "    x += at * a.x_step[k], out += at * a.out_step[k];\n  }\n}\n";
   text += kWalk;
   return text;
 }
@@ -317,7 +327,8 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   block.push(ticket);
   block.push(ticket ? ticket + 16 : nullptr);
   block.push(values);
-  for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row}) block.push(value);
+  for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row})
+    block.push(value);
   LaunchRange range{rows * tiles};
   range.counts_elements = false;
   range.threads_per_block = static_cast<int>(threads);
@@ -367,8 +378,8 @@ void scan_on_gpu(const ScanCall& call) {
   loop.reorder_axes(1);
   loop.merge_axes();
   const int64_t n = call.x.shape(call.axis);
-  const bool dense = call.x.strides()[call.axis] == call.x.itemsize() &&
-                     call.result.strides()[call.axis] == call.result.itemsize();
+  const bool dense =
+      call.x.strides()[call.axis] == call.x.itemsize() && call.result.strides()[call.axis] == call.result.itemsize();
   const bool even = loop.rank() == 1 && loop.offset(0) == 0 && loop.offset(1) == 0;
   if (dense && even && n > 32) return run_tiles(call, loop.count(), loop.stride(0, 0), loop.stride(1, 0));
   if (n <= kShortAxis || loop.count() >= kManyColumns) return run_walk(call, loop);

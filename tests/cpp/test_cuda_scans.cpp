@@ -60,14 +60,16 @@ TEST_P(CudaScans, TilesLookBackThroughGroupsOfGroups) {
 
 TEST_P(CudaScans, EveryAxisOfManyLayouts) {
   const Array x = values_for(GetParam(), {5, 70, 6}, Dtype::float32), device = copy_to(emulated_cuda(), x);
-  const auto views = {std::function<Array(const Array&)>([](const Array& a) { return a; }),
-                      std::function<Array(const Array&)>([](const Array& a) { return a.transpose(); }),
-                      std::function<Array(const Array&)>([](const Array& a) { return a.at(Slice{{}, {}, -2}, Slice{1, {}, 3}); }),
-                      std::function<Array(const Array&)>([](const Array& a) { return a.at(Slice{}, NewAxis{}, 3); })};
+  const auto views = {
+      std::function<Array(const Array&)>([](const Array& a) { return a; }),
+      std::function<Array(const Array&)>([](const Array& a) { return a.transpose(); }),
+      std::function<Array(const Array&)>([](const Array& a) { return a.at(Slice{{}, {}, -2}, Slice{1, {}, 3}); }),
+      std::function<Array(const Array&)>([](const Array& a) { return a.at(Slice{}, NewAxis{}, 3); })};
   for (const auto& view : views)
     for (int axis = 0; axis < view(x).ndim(); ++axis) {
       check(GetParam(), view(x), view(device), axis);
-      if (GetParam() < ScanOperation::minimum) check(GetParam(), view(x), view(device), axis, {.includes_initial = true});
+      if (GetParam() < ScanOperation::minimum)
+        check(GetParam(), view(x), view(device), axis, {.includes_initial = true});
     }
 }
 

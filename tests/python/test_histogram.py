@@ -104,11 +104,17 @@ def test_more_dimensions(rng):
 def test_bincount(dtype, rng):
     x = rng.integers(0, 2 if dtype == "bool" else 50, 300_000).astype(dtype)
     w = rng.integers(0, 8, x.size) / 4
-    for a, same, weights in ((iruka.array(x), x, w), (iruka.array(x)[::-3], x[::-3], w[::-3]), (iruka.array(x[:7]), x[:7], w[:7])):
+    for a, same, weights in (
+        (iruka.array(x), x, w),
+        (iruka.array(x)[::-3], x[::-3], w[::-3]),
+        (iruka.array(x[:7]), x[:7], w[:7]),
+    ):
         assert_same(iruka.bincount(a), np.bincount(same))
         assert_same(iruka.bincount(a, minlength=70), np.bincount(same, minlength=70))
         assert_same(iruka.bincount(a, weights), np.bincount(same, weights), ulps=8)
-    assert_same(iruka.bincount(iruka.array([], dtype="int64"), minlength=3), np.bincount(np.array([], int), minlength=3))
+    assert_same(
+        iruka.bincount(iruka.array([], dtype="int64"), minlength=3), np.bincount(np.array([], int), minlength=3)
+    )
 
 
 def test_bincount_of_many_bins(rng):
@@ -139,7 +145,9 @@ def test_searchsorted_of_every_dtype(dtype, rng):
         assert_same(iruka.array(x)[::2].searchsorted(iruka.array(v).T, side), x[::2].searchsorted(v.T, side))
 
 
-@given(st.lists(st.floats(allow_infinity=True, allow_nan=True, width=32), max_size=20), st.sampled_from(["left", "right"]))
+@given(
+    st.lists(st.floats(allow_infinity=True, allow_nan=True, width=32), max_size=20), st.sampled_from(["left", "right"])
+)
 def test_searchsorted_of_anything(numbers, side):
     x, v = np.sort(np.array(numbers, "float32")), np.array(numbers + [0.0, np.nan, np.inf], "float32")
     assert_same(iruka.searchsorted(iruka.array(x), iruka.array(v), side), np.searchsorted(x, v, side))

@@ -17,7 +17,10 @@ def test_diff(dtype, rng):
     for axis in (0, 1, -1):
         for n in (1, 2):
             assert_same(iruka.diff(a, n, axis), np.diff(x, n, axis))
-    assert_same(iruka.diff(a, axis=0, prepend=iruka.array(x[:1]), append=iruka.array(x[1:3])), np.diff(x, axis=0, prepend=x[:1], append=x[1:3]))
+    assert_same(
+        iruka.diff(a, axis=0, prepend=iruka.array(x[:1]), append=iruka.array(x[1:3])),
+        np.diff(x, axis=0, prepend=x[:1], append=x[1:3]),
+    )
     if dtype == np.float64:
         assert_same(iruka.diff(a, prepend=0), np.diff(x, prepend=0))
         assert_same(iruka.diff(a, 9), np.diff(x, 9))
@@ -41,13 +44,19 @@ def test_gradient(edge_order, rng):
     x = rng.standard_normal((5, 6))
     points = np.cumsum(rng.random(6) + 0.1)
     for spacing in ((), (2.0,), (0.5, 3.0), (0.5, points), (np.arange(5) * 2, points)):
-        actual, expected = iruka.gradient(iruka.array(x), *spacing, edge_order=edge_order), np.gradient(x, *spacing, edge_order=edge_order)
+        actual, expected = iruka.gradient(iruka.array(x), *spacing, edge_order=edge_order), np.gradient(
+            x, *spacing, edge_order=edge_order
+        )
         assert isinstance(actual, tuple)
         for found, wanted in zip(actual, expected):
             np.testing.assert_allclose(iruka.asnumpy(found), wanted, rtol=1e-12, atol=1e-12)
     for dtype in ("float32", "int32", "complex128"):
         y = values(dtype, (7, 8), rng)
-        assert_same(iruka.gradient(iruka.array(y), axis=1, edge_order=edge_order), np.gradient(y, axis=1, edge_order=edge_order), 16)
+        assert_same(
+            iruka.gradient(iruka.array(y), axis=1, edge_order=edge_order),
+            np.gradient(y, axis=1, edge_order=edge_order),
+            16,
+        )
     with pytest.raises(ValueError, match="too small"):
         iruka.gradient(iruka.ones(edge_order), edge_order=edge_order)
     with pytest.raises(TypeError, match="number of arguments"):
@@ -104,7 +113,9 @@ def test_interp_of_complex_and_errors():
     assert_same(iruka.interp(1.5, xp, [1, 2, 4]), np.asarray(np.interp(1.5, xp, [1, 2, 4])))
     assert_same(iruka.interp([-1, 3, 4], [3], [2]), np.interp([-1, 3, 4], [3], [2]))
     for message, arguments in (
-        ("same length", ([1], [1, 2], [1])), ("is empty", ([1], [], [])), ("too deep", ([1], [[1]], [[1]])),
+        ("same length", ([1], [1, 2], [1])),
+        ("is empty", ([1], [], [])),
+        ("too deep", ([1], [[1]], [[1]])),
     ):
         with pytest.raises(ValueError, match=message):
             iruka.interp(*arguments)

@@ -27,7 +27,9 @@ def test_every_method(method, rng):
                 for axis in (None, 0, 1):
                     expected = np.quantile(numbers, q, axis=axis, method=method)
                     assert_same(iruka.quantile(a, q, axis=axis, method=method), expected, 4, f"{n} {q} {axis}")
-        assert_same(iruka.percentile(a, 37, axis=1, method=method), np.percentile(numbers, 37, axis=1, method=method), 4)
+        assert_same(
+            iruka.percentile(a, 37, axis=1, method=method), np.percentile(numbers, 37, axis=1, method=method), 4
+        )
 
 
 @pytest.mark.parametrize("dtype", REAL)
@@ -77,7 +79,9 @@ def test_nan():
             for method in METHODS:
                 expected = np.nanquantile(x, q, axis=axis, method=method)
                 assert_same(iruka.nanquantile(a, q, axis=axis, method=method), expected, 4, f"{method} {axis} {q}")
-    assert_same(iruka.nanpercentile(a.astype("float32"), 40, axis=1), np.nanpercentile(x.astype("float32"), 40, axis=1), 4)
+    assert_same(
+        iruka.nanpercentile(a.astype("float32"), 40, axis=1), np.nanpercentile(x.astype("float32"), 40, axis=1), 4
+    )
     assert_same(iruka.nanmedian(a, axis=1, keepdims=True), np.nanmedian(x, axis=1, keepdims=True), 2)
     with pytest.warns(RuntimeWarning, match="All-NaN"):
         assert_same(iruka.nanmedian(iruka.array([[np.nan], [1.0]]), axis=1), np.array([np.nan, 1.0]))

@@ -40,7 +40,8 @@ def test_every_dtype(name, dtype, rng):
 
 
 @pytest.mark.parametrize(
-    "shape", [(200_000,), (70_000, 3), (3, 70_000), (300, 700), (5, 40_000, 2), (20_000, 17), (100_000, 5), (4, 1500, 40)]
+    "shape",
+    [(200_000,), (70_000, 3), (3, 70_000), (300, 700), (5, 40_000, 2), (20_000, 17), (100_000, 5), (4, 1500, 40)],
 )
 def test_long_axes(shape, rng):
     x = (rng.standard_normal(shape) + 1e6).astype("float64")
@@ -67,7 +68,10 @@ def test_keywords(rng):
     mask[:, :2] = True
     for name in ("var", "std"):
         for keywords in (
-            {"correction": 1}, {"ddof": 2, "axis": 0}, {"ddof": 0.5, "axis": 1}, {"dtype": "float32", "axis": 0},
+            {"correction": 1},
+            {"ddof": 2, "axis": 0},
+            {"ddof": 0.5, "axis": 1},
+            {"dtype": "float32", "axis": 0},
         ):
             assert_same(getattr(iruka, name)(a, **keywords), getattr(np, name)(x, **keywords), ulps=16)
             assert_same(getattr(a, name)(**keywords), getattr(np, name)(x, **keywords), ulps=16)
@@ -75,7 +79,9 @@ def test_keywords(rng):
             expected = getattr(np, name)(x, axis=axis, where=mask, ddof=1)
             assert_same(getattr(iruka, name)(a, axis=axis, where=iruka.array(mask), ddof=1), expected, ulps=16)
         mean = x.mean(axis=1, keepdims=True)
-        assert_same(getattr(iruka, name)(a, axis=1, mean=iruka.array(mean)), getattr(np, name)(x, axis=1, mean=mean), 16)
+        assert_same(
+            getattr(iruka, name)(a, axis=1, mean=iruka.array(mean)), getattr(np, name)(x, axis=1, mean=mean), 16
+        )
         with pytest.raises(ValueError, match="simultaneously"):
             getattr(iruka, name)(a, ddof=1, correction=1)
     out = iruka.empty(6)
@@ -86,7 +92,9 @@ def test_keywords(rng):
 
 def test_warnings_and_nothing():
     for function, keywords, message in (
-        (iruka.var, {}, "Degrees of freedom"), (iruka.std, {"axis": 0}, "Degrees of freedom"), (iruka.mean, {}, "Mean of empty"),
+        (iruka.var, {}, "Degrees of freedom"),
+        (iruka.std, {"axis": 0}, "Degrees of freedom"),
+        (iruka.mean, {}, "Mean of empty"),
     ):
         with pytest.warns(RuntimeWarning, match=message):
             result = function(iruka.zeros((0, 3)), **keywords)
@@ -122,8 +130,13 @@ def test_mean_where(rng):
     x, mask = rng.standard_normal((4, 5)).astype("float32"), rng.random((4, 5)) < 0.7
     mask[0] = True
     for axis in (None, 0):
-        assert_same(iruka.mean(iruka.array(x), axis=axis, where=iruka.array(mask)), np.mean(x, axis=axis, where=mask), 8)
-    assert_same(iruka.mean(iruka.arange(4), where=[True, False, True, True]), np.mean(np.arange(4), where=[1, 0, 1, 1] > np.zeros(4)))
+        assert_same(
+            iruka.mean(iruka.array(x), axis=axis, where=iruka.array(mask)), np.mean(x, axis=axis, where=mask), 8
+        )
+    assert_same(
+        iruka.mean(iruka.arange(4), where=[True, False, True, True]),
+        np.mean(np.arange(4), where=[1, 0, 1, 1] > np.zeros(4)),
+    )
     with pytest.raises(ValueError, match="does not have an identity, so to use a where mask"):
         iruka.max(iruka.array(x), where=iruka.array(mask))
     with pytest.raises(TypeError, match="bool"):
@@ -143,7 +156,9 @@ def test_nan_left_out(name, dtype):
     for axis in (None, 0, 1):
         expected = getattr(np, name)(x, axis=axis)
         assert_same(getattr(iruka, name)(iruka.array(x), axis=axis), expected, ulps=8)
-    assert_same(getattr(iruka, name)(iruka.array(x), axis=1, keepdims=True), getattr(np, name)(x, axis=1, keepdims=True), 8)
+    assert_same(
+        getattr(iruka, name)(iruka.array(x), axis=1, keepdims=True), getattr(np, name)(x, axis=1, keepdims=True), 8
+    )
 
 
 @pytest.mark.cpu_only
@@ -233,12 +248,22 @@ def test_covariance(dtype, rng):
     y = values(dtype, (20,), rng)
     a = iruka.array(x)
     for keywords in (
-        {}, {"rowvar": False}, {"bias": True}, {"ddof": 2}, {"fweights": np.arange(20)}, {"aweights": np.arange(20.0)},
+        {},
+        {"rowvar": False},
+        {"bias": True},
+        {"ddof": 2},
+        {"fweights": np.arange(20)},
+        {"aweights": np.arange(20.0)},
         {"fweights": np.arange(20), "aweights": np.linspace(0, 1, 20)},
     ):
         if keywords.get("rowvar") is False:
             keywords, x, a = {}, x.T, a.T
-            assert_close(iruka.asnumpy(iruka.cov(a, rowvar=False)), np.cov(x, rowvar=False), iruka.cov(a, rowvar=False).dtype, 1024)
+            assert_close(
+                iruka.asnumpy(iruka.cov(a, rowvar=False)),
+                np.cov(x, rowvar=False),
+                iruka.cov(a, rowvar=False).dtype,
+                1024,
+            )
             x, a = x.T, a.T
         actual, expected = iruka.cov(a, **keywords), np.cov(x, **keywords)
         assert actual.dtype == expected.dtype and actual.shape == expected.shape
