@@ -90,7 +90,9 @@ def search(a, v, side: str = "left", sorter=None) -> ndarray:
 
 
 def digitize(x, bins, right: bool = False) -> ndarray:
-    """The bin that each element of x falls into: i with bins[i-1] <= x < bins[i] (bins[i-1] < x <= bins[i] with `right`).
+    """The bin that each element of x falls into: i with bins[i-1] <= x < bins[i].
+
+    With `right`, bins[i-1] < x <= bins[i].
 
     `bins` is 1-d and ascends or descends, else ValueError. Raises TypeError for complex x. int64, x's shape.
 
@@ -349,8 +351,8 @@ def histogram(a, bins=10, range=None, density: bool | None = None, weights=None)
 def histogramdd(sample, bins=10, range=None, density: bool | None = None, weights=None) -> tuple[ndarray, tuple]:
     """Counts of points in D dimensions, float64 of shape (bins, ...), and a tuple of D arrays of edges.
 
-    `sample` has shape (points, D) or is a sequence of D arrays; `bins` a number, D numbers, or D arrays of edges. Raises
-    ValueError for bins or ranges of another count.
+    `sample` has shape (points, D) or is a sequence of D arrays; `bins` a number, D numbers, or D arrays of edges.
+    Raises ValueError for bins or ranges of another count.
 
     >>> iruka.histogramdd(iruka.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)[0]
     array([[1., 0.],

@@ -104,7 +104,8 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
     for along, spacing in zip(axes, spacings):
         if f.shape[along] < edge_order + 1:
             raise ValueError(
-                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
+                "Shape of array too small to calculate a numerical gradient, "
+                "at least (edge_order + 1) elements are required."
             )
         results.append(_gradient(f, along, spacing, edge_order))
     return results[0] if len(axes) == 1 else tuple(results)

@@ -238,7 +238,9 @@ def quantile(
     *,
     weights=None,
 ) -> ndarray:
-    """Values below which shares q of the elements lie, along axes: shape q.shape + the kept shape. NaN where one is met.
+    """Values below which shares q of the elements lie, along axes: shape q.shape + the kept shape.
+
+    NaN where one is met.
 
     `method` is one of NumPy's thirteen; `weights` go with method='inverted_cdf'. Integers give float64, or their own
     dtype where the method picks an element. Raises ValueError for q outside [0, 1] or an unknown method, TypeError for

@@ -97,8 +97,8 @@ def var(
     """Mean of |x - mean(x)|**2 along axes (all of them without one), divided by n - ddof.
 
     One pass over memory; as exact for a large mean as for none (Chan, Golub and LeVeque, 1979). Integers give float64,
-    complex numbers a real variance. `correction` is another name for `ddof`; `mean` a known mean with kept axes; `where`
-    a mask of what counts. Warns (RuntimeWarning) and gives NaN where n - ddof <= 0.
+    complex numbers a real variance. `correction` is another name for `ddof`; `mean` a known mean with kept axes;
+    `where` a mask of what counts. Warns (RuntimeWarning) and gives NaN where n - ddof <= 0.
 
     >>> iruka.var(iruka.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
     array(1.66666667)
@@ -486,8 +486,8 @@ def corrcoef(x, y=None, rowvar: bool = True, *, dtype=None) -> ndarray:
 def searchsorted(a, v, side: str = "left", sorter=None) -> ndarray:
     """Where each element of v belongs in the sorted 1-d array a: int64, v's shape.
 
-    side='left': the first index i with a[i] >= v, 'right': the first with a[i] > v. NaN comes last. `sorter` is the order
-    that would sort a. Raises ValueError for another side or a of more than one axis.
+    side='left': the first index i with a[i] >= v, 'right': the first with a[i] > v. NaN comes last. `sorter` is the
+    order that would sort a. Raises ValueError for another side or a of more than one axis.
 
     >>> iruka.searchsorted(iruka.array([1, 3, 5]), [0, 3, 9])
     array([0, 1, 3])

@@ -332,12 +332,12 @@ void bind_copies(ArrayClass& type) {
            nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, " \
                    "keepdims: bool = False, initial=None, where=None) -> ndarray"),                             \
            documentation)
-#define IRUKA_STATISTIC(name, arguments, documentation)                                             \
-  type.def(                                                                                         \
-      name,                                                                                         \
-      [](nb::handle self, nb::args positional, nb::kwargs keywords) {                               \
-        return package_attribute("iruka._statistics", name)(self, *positional, **keywords);         \
-      },                                                                                            \
+#define IRUKA_STATISTIC(name, arguments, documentation)                                     \
+  type.def(                                                                                 \
+      name,                                                                                 \
+      [](nb::handle self, nb::args positional, nb::kwargs keywords) {                       \
+        return package_attribute("iruka._statistics", name)(self, *positional, **keywords); \
+      },                                                                                    \
       nb::sig("def " name "(self, " arguments ") -> ndarray"), documentation)
 
 void bind_reductions(ArrayClass& type) {
@@ -350,9 +350,11 @@ void bind_reductions(ArrayClass& type) {
   IRUKA_SELECTION("all", kAll, "Whether every element along axes is nonzero.");
   IRUKA_SELECTION("argmin", kArgmin, "Index of the first smallest element, flat or along an axis.");
   IRUKA_SELECTION("argmax", kArgmax, "Index of the first largest element, flat or along an axis.");
-  IRUKA_STATISTIC("var", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
+  IRUKA_STATISTIC("var",
+                  "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
                   "Mean of squared distances from the mean along axes.");
-  IRUKA_STATISTIC("std", "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
+  IRUKA_STATISTIC("std",
+                  "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
                   "Standard deviation along axes: the square root of var.");
   IRUKA_STATISTIC("ptp", "axis=None, out=None, keepdims=False", "Largest minus smallest element along axes.");
   IRUKA_STATISTIC("cumsum", "axis=None, dtype=None, out=None", "Sums of every prefix of an axis.");

@@ -19,8 +19,8 @@ struct ReductionCall {
   Array mask_;
 };
 
-/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Warns as NumPy
-/// does of the mean of nothing.
+/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Warns as
+/// NumPy does of the mean of nothing.
 nb::object reduce(const ReductionFunction& function, const Array& array, nb::handle axis, nb::handle dtype,
                   nb::handle out, bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
 

@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
+#include "jit/program.h"
 
 namespace iruka::ops {
 namespace {
@@ -58,14 +59,55 @@ void count_on_cpu(const Array& indices, const Array* weights, int64_t bins, cons
     count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
 }
 
+// Counters of a block's own in shared memory, added to everyone's in the end.
+constexpr int64_t kSharedBins = 4096, kPerBlock = 1 << 16, kBlockThreads = 256;
+constexpr const char* kShared = R"(
+struct Arguments {
+  const char* x;
+  unsigned long long* out;
+  ptrdiff_t stride, n, bins;
+};
+extern "C" __global__ void __launch_bounds__(256) iruka_entry(
+    const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+  __shared__ unsigned counts[4096];
+  for (int k = threadIdx.x; k < a.bins; k += 256) counts[k] = 0;
+  __syncthreads();
+  const ptrdiff_t first = (begin + blockIdx.x) * 65536, last = min(a.n, first + 65536);
+#pragma unroll 4
+  for (ptrdiff_t k = first + threadIdx.x; k < last; k += 256) {
+    const ptrdiff_t index = *(const Index*)(a.x + k * a.stride);
+    if (index >= 0 && index < a.bins) atomicAdd(&counts[index], 1u);
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < a.bins; k += 256)
+    if (counts[k]) atomicAdd(&a.out[k], (unsigned long long)counts[k]);
+}
+)";
+
+void count_in_shared_memory(const Array& indices, int64_t bins, const Array& result) {
+  const std::string text = std::string("using Index = ") + info(indices.dtype()).c_type + ";\n" + kShared;
+  jit::ArgumentBlock block;
+  block.push(indices.data());
+  block.push(result.data());
+  for (const int64_t value : {indices.strides()[0], indices.size(), bins}) block.push(value);
+  LaunchRange range{(indices.size() + kPerBlock - 1) / kPerBlock};
+  range.counts_elements = false;
+  range.threads_per_block = kBlockThreads;
+  jit::build(indices.device(), {text, "iruka_entry", {}, "<count_bins>"}, {"count_bins", "", "", {}})
+      ->launch(block.bytes(), range);
+}
+
 void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Array result) {
   static const ElementwiseKernel counting("I index, int64 bins", "raw int64 y",
-                                          "if (index < bins) atomicAdd(&y[index], 1L);", "count_bins");
+                                          "if (index >= 0 && index < bins) atomicAdd(&y[index], 1);", "count_bins");
   static const ElementwiseKernel weighing("I index, float64 weight, int64 bins", "raw float64 y",
-                                          "if (index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
+                                          "if (index >= 0 && index < bins) atomicAdd(&y[index], weight);",
+                                          "weigh_bins");
   result.fill(0);
   if (weights)
     weighing(indices, *weights, bins, result);
+  else if (bins <= kSharedBins)
+    count_in_shared_memory(indices, bins, result);
   else
     counting(indices, bins, result);
 }

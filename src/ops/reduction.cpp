@@ -1,14 +1,15 @@
 // Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
+#include "ops/reduction.h"
+
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <mutex>
 
 #include "core/device.h"
-#include "jit/program.h"
 #include "iruka/statistics.h"
+#include "jit/program.h"
 #include "ops/cast_text.h"
-#include "ops/reduction.h"
 #include "ops/reduction_emit.h"
 #include "ops/reduction_emit_cuda.h"
 #include "ops/reduction_plan_cuda.h"
@@ -165,13 +166,13 @@ LaunchRange range_of(int64_t units, int64_t elements_per_unit, int64_t units_per
   return range;
 }
 
-void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes,
-                 const ReductionTypes& types, double correction) {
+void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes, const ReductionTypes& types,
+                 double correction) {
   const bool is_gpu = x.device().target().is_gpu, keeps_index = row.rule == ResultRule::index;
   const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
   const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index ? 16 : 8;
-  const ReductionPlan plan = is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes)
-                                    : plan_reduction(x, reduced, keeps_index);
+  const ReductionPlan plan =
+      is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes) : plan_reduction(x, reduced, keeps_index);
   const ReductionVariant variant{types,
                                  plan.form,
                                  plan.spacing,
@@ -205,7 +206,8 @@ void fill_empty(Array& result, const Row& row) {
   } else {
     result.fill(row.start == Start::one || (row.start == Start::ones && result.dtype() == Dtype::bool_));
     if (row.start == Start::ones && result.dtype() != Dtype::bool_)
-      result.fill(kind(result.dtype()) == Kind::signed_integer ? Scalar(-1) : Scalar(UINT64_MAX >> (64 - 8 * result.itemsize())));
+      result.fill(kind(result.dtype()) == Kind::signed_integer ? Scalar(-1)
+                                                               : Scalar(UINT64_MAX >> (64 - 8 * result.itemsize())));
   }
 }
 
@@ -224,8 +226,7 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
   // No integer is NaN: nanmin is min.
   if (row.start == Start::nan && !is_inexact(x.dtype()))
     return reduce_row(reduction_row(row.name + std::string_view("nan").size()), x, axes, keepdims, dtype, options);
-  const bool takes_dtype =
-      row.rule == ResultRule::sum || row.rule == ResultRule::mean || row.rule == ResultRule::same;
+  const bool takes_dtype = row.rule == ResultRule::sum || row.rule == ResultRule::mean || row.rule == ResultRule::same;
   ReductionTypes types = reduction_types(row, x.dtype());
   if (dtype && takes_dtype && *dtype != types.output) {
     if (row.rule == ResultRule::same || !accumulates_as(types, *dtype)) {

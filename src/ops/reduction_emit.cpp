@@ -231,8 +231,8 @@ static inline R squares(const char* p, ptrdiff_t n, ptrdiff_t stride, A pivot, A
 
 // Columns: every row moves the means by a share of its distance from them (Welford, 1962).
 constexpr const char* kVectorMomentsRows = R"(
-static inline void moments_rows(const A* pivots, A* means, R* squares, const char* const* p, int count, ptrdiff_t seen, ptrdiff_t width,
-                                ptrdiff_t stride) {
+static inline void moments_rows(const A* pivots, A* means, R* squares, const char* const* p, int count,
+                                ptrdiff_t seen, ptrdiff_t width, ptrdiff_t stride) {
   R share[8];
   for (int k = 0; k < count; ++k) share[k] = R(1) / R(seen + k + 1);
   ptrdiff_t j = 0;
@@ -261,8 +261,8 @@ constexpr const char* kMomentsRest = R"(for (; j < width; ++j)
     })";
 
 constexpr const char* kScalarMomentsRows = R"(
-static inline void moments_rows(const A* pivots, A* means, R* squares, const char* const* p, int count, ptrdiff_t seen, ptrdiff_t width,
-                                ptrdiff_t stride) {
+static inline void moments_rows(const A* pivots, A* means, R* squares, const char* const* p, int count,
+                                ptrdiff_t seen, ptrdiff_t width, ptrdiff_t stride) {
   R share[8];
   for (int k = 0; k < count; ++k) share[k] = R(1) / R(seen + k + 1);
   ptrdiff_t j = 0;
@@ -449,7 +449,8 @@ class Emitter {
       out_ += rows.replace(rows.find("REST"), 4, kMomentsRest);
     }
     const Dtype squares = real_dtype(variant_.types.accumulator);
-    out_ += std::string("using Partial = Moments;\nstatic inline Out finish(Moments m, double count) {\n  const R value = ") +
+    out_ += std::string(
+                "using Partial = Moments;\nstatic inline Out finish(Moments m, double count) {\n  const R value = ") +
             row_.finish + ";\n  return " + output_text(squares, variant_.types.output) + ";\n}\n";
   }
 
@@ -600,8 +601,8 @@ class Emitter {
       const std::string distance = "(" + element + " - pivot)";
       out_ += "const A pivot = map(element((const char*)(x + o * " + n + "), 0, 0));\nA mean = start();\n" + each +
               "mean = mean + " + distance + ";\nmean = mean / R(" + n + ");\nR squares = R(0);\n" + each +
-              "squares = squares + square_of(" + distance + " - mean);\nconst Moments value{pivot, mean, squares, " + n +
-              "};\n";
+              "squares = squares + square_of(" + distance + " - mean);\nconst Moments value{pivot, mean, squares, " +
+              n + "};\n";
     } else {
       out_ += "A value = start();\nfor (int k = 0; k < " + n +
               "; ++k) value = combine(value, map(element((const char*)(x + o * " + n + "), k, 0)));\n";
@@ -624,7 +625,8 @@ class Emitter {
   std::string accumulators(const std::string& width) const {
     const std::string all = "[" + number(kStripWidth) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
     if (moments())
-      return "A pivots" + all + ", means" + all + ";\nR squares" + all + ";\n" + each + "pivots[j] = means[j] = start(), squares[j] = R(0);\n";
+      return "A pivots" + all + ", means" + all + ";\nR squares" + all + ";\n" + each +
+             "pivots[j] = means[j] = start(), squares[j] = R(0);\n";
     if (!indexed())
       return "A sums" + all + ";\nconst VA none = start_lanes();\nfor (ptrdiff_t j = 0; j < " + width +
              "; j += W) __builtin_memcpy(sums + j, &none, sizeof(none));\n";
@@ -639,8 +641,9 @@ class Emitter {
 
   std::string strip_result() const {
     if (moments())
-      return variant_.form == ReductionForm::periodic ? "moments[j]"
-                                                      : "(Moments{pivots[j], means[j], squares[j], double(last - first)})";
+      return variant_.form == ReductionForm::periodic
+                 ? "moments[j]"
+                 : "(Moments{pivots[j], means[j], squares[j], double(last - first)})";
     if (!indexed()) return "sums[j]";
     return rows_are_ordered() ? "(Best{values[j], (long long)(first + rows[j]) * a.reduced_step[0]})"
                               : "(Best{values[j], indices[j]})";
@@ -667,8 +670,9 @@ class Emitter {
     begin_strip("width");
     out_ += "ptrdiff_t row = first;\n[[maybe_unused]] ptrdiff_t index = 0;\n";
     if (moments()) {
-      out_ += "{\nconst char* p = base;\nlocate_reduced(a, first, p, index);\n"
-              "for (ptrdiff_t j = 0; j < width; ++j) pivots[j] = map(element(p, j, stride_of(a)));\n}\n";
+      out_ +=
+          "{\nconst char* p = base;\nlocate_reduced(a, first, p, index);\n"
+          "for (ptrdiff_t j = 0; j < width; ++j) pivots[j] = map(element(p, j, stride_of(a)));\n}\n";
       row_loop("moments_rows(pivots, means, squares, p, count, row - first, width, stride_of(a));");
     } else if (!indexed()) {
       row_loop("add_rows(sums, p, count, width, stride_of(a));");
@@ -693,16 +697,17 @@ class Emitter {
         "while (n > 0) {\nint count = 1;\n"
         "for (; count < 8 && n >= (count + 1) * period; ++count) p[count] = p[count - 1] + period * sizeof(In);\n";
     const std::string pivots =
-        "for (ptrdiff_t j = 0; seen == 0 && j < period && j < all; ++j) pivots[j] = map(element(p[0], j, sizeof(In)));\n";
+        "for (ptrdiff_t j = 0; seen == 0 && j < period && j < all; ++j) pivots[j] = map(element(p[0], j, "
+        "sizeof(In)));\n";
     if (moments()) out_ += pivots;
-    out_ += moments() ? "moments_rows(pivots, means, squares, p, count, seen, n < period ? n : period, sizeof(In));\nseen += count;\n"
+    out_ += moments() ? "moments_rows(pivots, means, squares, p, count, seen, n < period ? n : period, "
+                        "sizeof(In));\nseen += count;\n"
                       : "add_rows(sums, p, count, n < period ? n : period, sizeof(In));\n";
     out_ += "n -= count * period;\np[0] = p[count - 1] + period * sizeof(In);\n}\n";
     if (moments())
-      out_ +=
-          "Moments moments[" + number(kStripWidth) +
-          "];\nfor (ptrdiff_t j = 0; j < period; ++j)\n"
-          "moments[j] = Moments{pivots[j], means[j], squares[j], double((all - j + period - 1) / period)};\n";
+      out_ += "Moments moments[" + number(kStripWidth) +
+              "];\nfor (ptrdiff_t j = 0; j < period; ++j)\n"
+              "moments[j] = Moments{pivots[j], means[j], squares[j], double((all - j + period - 1) / period)};\n";
     const std::string sums = moments() ? "moments" : "sums";
     out_ += "for (ptrdiff_t k = width; k < period; k += width)\nfor (ptrdiff_t j = 0; j < width; ++j) " + sums +
             "[j] = combine(" + sums + "[j], " + sums + "[k + j]);\n";

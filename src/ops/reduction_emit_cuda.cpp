@@ -253,7 +253,8 @@ class Emitter {
     out_ += kWords;
     partials();
     if (is_rows()) walk();
-    if (has_columns()) out_ += std::string(indexed() ? kBestColumns : moments() ? kMomentsColumns : kSumColumns) + kColumns;
+    if (has_columns())
+      out_ += std::string(indexed() ? kBestColumns : moments() ? kMomentsColumns : kSumColumns) + kColumns;
     out_ += "extern \"C\" __global__ void __launch_bounds__(" + number(kBlockThreads) +
             ") iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t end) {\n";
     // Raw memory: a shared variable must not be constructed.

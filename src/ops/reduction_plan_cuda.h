@@ -11,6 +11,7 @@ inline constexpr int kBlockThreads = 256;
 inline constexpr int64_t kTileBytes = 16384;
 
 /// As plan_reduction. Nothing depends on how many multiprocessors there are, so that results do not either.
-ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced, bool keeps_index, int64_t partial_bytes);
+ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced, bool keeps_index,
+                                  int64_t partial_bytes);
 
 }  // namespace iruka::ops

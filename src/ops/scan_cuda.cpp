@@ -73,7 +73,8 @@ inline A published(const Arguments& a, ptrdiff_t slot) {
 // What stands before the tile, in the first warp's last thread. The other warps come along and look nowhere.
 inline A look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, A own, int lane, bool looks) {
   const ptrdiff_t group = tile / 32, super = group / 32;
-  const ptrdiff_t tiles = row * a.tiles, groups = a.group_slots + row * a.groups, supers = a.super_slots + row * a.supers;
+  const ptrdiff_t tiles = row * a.tiles, groups = a.group_slots + row * a.groups;
+  const ptrdiff_t supers = a.super_slots + row * a.supers;
   const bool is_last = looks && lane == 31;
   if (is_last) publish(a, tiles + tile, own);
   const A in_group = warp_scan(looks && lane < tile % 32 ? published(a, tiles + group * 32 + lane) : start(), lane);
@@ -90,7 +91,8 @@ inline A look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, A own, int
 constexpr const char* kTiles = R"(
 struct alignas(sizeof(In) * kLanes) Word { In lane[kLanes]; };
 struct alignas(sizeof(Out) * kLanes > 16 ? 16 : sizeof(Out) * kLanes) OutWord { Out lane[kLanes]; };
-extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(
+    const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
   __shared__ uint4 memory[(sizeof(A) * (kThreads / 32 + 1) + 15) / 16 + 1];
   A* const totals = (A*)memory;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -168,7 +170,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Argumen
 )";
 
 constexpr const char* kWalk = R"(
-extern "C" __global__ void __launch_bounds__(128) iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t end) {
+extern "C" __global__ void __launch_bounds__(128) iruka_entry(
+    const Arguments a, const ptrdiff_t begin, const ptrdiff_t end) {
   const ptrdiff_t column = begin + (ptrdiff_t)blockIdx.x * 128 + threadIdx.x;
   if (column >= end) return;
   const char* x = a.x;
@@ -185,7 +188,10 @@ extern "C" __global__ void __launch_bounds__(128) iruka_entry(const Arguments a,
     for (int u = 0; u < 4; ++u) sum = combine(sum, value[u]), *(Out*)(out + (k + u) * a.out_stride) = finish(sum);
   }
 #pragma unroll 1
-  for (; k < a.n; ++k) sum = combine(sum, map(*(const In*)(x + k * a.x_stride))), *(Out*)(out + k * a.out_stride) = finish(sum);
+  for (; k < a.n; ++k) {
+    sum = combine(sum, map(*(const In*)(x + k * a.x_stride)));
+    *(Out*)(out + k * a.out_stride) = finish(sum);
+  }
 }
 )";
 

@@ -4,6 +4,7 @@
 #include "emulated_cuda.h"
 #include "iruka/statistics.h"
 #include "nvrtc_testing.h"
+#include "ops/histogram.h"
 #include "ops/scan.h"
 #include "reduction_references.h"
 
@@ -91,6 +92,22 @@ TEST_P(CudaScanTexts, CompileForEveryArchitecture) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Architectures, CudaScanTexts, ::testing::Values(75, 80, 90, 100));
+
+TEST(CudaCounts, BlocksAddUpTheirOwn) {
+  const int64_t n = 150000;
+  std::vector<int64_t> indices(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k) indices[static_cast<size_t>(k)] = k * k % 4001;
+  const Array x = Array::from(std::span<const int64_t>(indices), {n});
+  for (Dtype dtype : {Dtype::int32, Dtype::int64})
+    for (int64_t bins : {4001, 5000}) {
+      const Array host = x.astype(dtype).at(Slice{{}, {}, -1}), device = copy_to(emulated_cuda(), x.astype(dtype));
+      EXPECT_EQ(doubles(copy_to(cpu(), ops::count_bins(device.at(Slice{{}, {}, -1}), nullptr, bins))),
+                doubles(ops::count_bins(host, nullptr, bins)));
+    }
+  const Array few = x.astype(Dtype::int32).at(Slice{0, 60, {}});
+  EXPECT_EQ(doubles(copy_to(cpu(), ops::count_bins(copy_to(emulated_cuda(), few), nullptr, 4096))),
+            doubles(ops::count_bins(few, nullptr, 4096)));
+}
 
 TEST(CudaScanValues, NanAndComplex) {
   std::vector<double> values(9000, 1.0);
