@@ -385,32 +385,50 @@ class ndarray:
     def conj(self) -> ndarray:
         """Complex conjugate."""
 
-    def sum(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def sum(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Sum along axes (all of them without one)."""
 
-    def prod(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def prod(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Product along axes."""
 
-    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Mean along axes; of integers, in float64."""
 
-    def min(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def min(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Smallest element along axes; NaN if there is one."""
 
-    def max(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def max(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Largest element along axes; NaN if there is one."""
 
-    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Whether any element along axes is nonzero."""
 
-    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Whether every element along axes is nonzero."""
 
-    def argmin(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def argmin(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Index of the first smallest element, flat or along an axis."""
 
-    def argmax(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def argmax(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Index of the first largest element, flat or along an axis."""
+
+    def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None) -> ndarray:
+        """Mean of squared distances from the mean along axes."""
+
+    def std(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None) -> ndarray:
+        """Standard deviation along axes: the square root of var."""
+
+    def ptp(self, axis=None, out=None, keepdims=False) -> ndarray:
+        """Largest minus smallest element along axes."""
+
+    def cumsum(self, axis=None, dtype=None, out=None) -> ndarray:
+        """Sums of every prefix of an axis."""
+
+    def cumprod(self, axis=None, dtype=None, out=None) -> ndarray:
+        """Products of every prefix of an axis."""
+
+    def searchsorted(self, v, side='left', sorter=None) -> ndarray:
+        """Where elements of v belong in this sorted array."""
 
     def __repr__(self) -> str: ...
 
@@ -652,7 +670,7 @@ class ReductionFunction:
 
     def __init__(self, name: str) -> None: ...
 
-    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray: ...
 
     def __repr__(self) -> str: ...
 
@@ -694,6 +712,30 @@ def dtype_of(arg: object, /) -> object:
 def broadcast_shapes(*args) -> tuple: ...
 
 def norm(x: object, order: object | None, axis: object | None, keepdims: bool) -> object: ...
+
+def scan(x: ndarray, operation: str, axis: int, dtype=None, skips_nan: bool = False, includes_initial: bool = False) -> ndarray: ...
+
+def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray: ...
+
+def reduce_with(function: ElementwiseFunction, x: ndarray, axis=0, dtype=None, keepdims: bool = False, initial=None, where=None) -> ndarray:
+    """
+    ufunc.reduce: the elements along axes folded by a function of two inputs.
+    """
+
+def accumulate_with(function: ElementwiseFunction, x: ndarray, axis: int = 0, dtype=None) -> ndarray:
+    """
+    ufunc.accumulate: every prefix of an axis folded by a function of two inputs.
+    """
+
+def select_ranks(x: ndarray, ranks: list[int]) -> ndarray: ...
+
+def sort_rows(x: ndarray) -> ndarray: ...
+
+def select_weighted(x: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray: ...
+
+def index_range(indices: ndarray) -> tuple[int, int]: ...
+
+def count_bins(indices: ndarray, weights: ndarray | None, bins: int) -> ndarray: ...
 
 def from_dlpack(object: object, copy: object | None) -> object: ...
 

@@ -12,7 +12,7 @@ from ._core import ElementwiseKernel, ndarray
 from ._creation import asarray
 from ._functions import elementwise, reductions
 from ._manipulation import _array, can_cast, result_type
-from ._statistics import _kind, ptp, std
+from ._statistics import _kind, _warn, ptp, std
 from .errors import TypeError, ValueError
 
 _BEFORE = "template <class T> __device__ inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }\n"
@@ -211,7 +211,10 @@ def _width_stone(a: ndarray, limits) -> float:
         return (2 - (n + 1) * shares.dot(shares)) * bins / width
 
     most = max(100, int(n**0.5))
-    return width / min(range(1, most + 1), key=error)
+    best = min(builtins.range(1, most + 1), key=error)
+    if best == most:
+        _warn("The number of bins estimated may be suboptimal.")
+    return width / best
 
 
 def _width(estimator: str, a: ndarray, limits) -> float:

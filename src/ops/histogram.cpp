@@ -85,7 +85,6 @@ extern "C" __global__ void __launch_bounds__(256) iruka_entry(
 )";
 
 void count_in_shared_memory(const Array& indices, int64_t bins, const Array& result) {
-  const std::string text = std::string("using Index = ") + info(indices.dtype()).c_type + ";\n" + kShared;
   jit::ArgumentBlock block;
   block.push(indices.data());
   block.push(result.data());
@@ -93,7 +92,8 @@ void count_in_shared_memory(const Array& indices, int64_t bins, const Array& res
   LaunchRange range{(indices.size() + kPerBlock - 1) / kPerBlock};
   range.counts_elements = false;
   range.threads_per_block = kBlockThreads;
-  jit::build(indices.device(), {text, "iruka_entry", {}, "<count_bins>"}, {"count_bins", "", "", {}})
+  jit::build(indices.device(), {count_bins_text(indices.dtype()), "iruka_entry", {}, "<count_bins>"},
+             {"count_bins", "", "", {}})
       ->launch(block.bytes(), range);
 }
 
@@ -113,6 +113,10 @@ void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Arra
 }
 
 }  // namespace
+
+std::string count_bins_text(Dtype index) {
+  return std::string("using Index = ") + info(index).c_type + ";\n" + kShared;
+}
 
 std::pair<int64_t, int64_t> index_range(const Array& indices) {
   const int64_t n = indices.size();

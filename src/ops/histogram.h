@@ -1,6 +1,7 @@
 // Counting how often each small integer occurs.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "iruka/array.h"
@@ -14,5 +15,8 @@ std::pair<int64_t, int64_t> index_range(const Array& indices);
 /// With `weights`, float64 of the same shape, what those elements weigh: float64. The CPU adds in an order that the
 /// shape alone decides; a GPU adds weights as threads come by.
 Array count_bins(const Array& indices, const Array* weights, int64_t bins);
+
+/// The text that a GPU counts few bins by.
+std::string count_bins_text(Dtype index);
 
 }  // namespace iruka::ops

@@ -91,6 +91,11 @@ TEST_P(CudaScanTexts, CompileForEveryArchitecture) {
     }
   }
 }
+
+TEST_P(CudaScanTexts, CountsCompileForEveryArchitecture) {
+  for (Dtype index : {Dtype::int32, Dtype::int64})
+    EXPECT_NE(ptx_of(ops::count_bins_text(index)).find("atom.shared.add.u32"), std::string::npos);
+}
 INSTANTIATE_TEST_SUITE_P(Architectures, CudaScanTexts, ::testing::Values(75, 80, 90, 100));
 
 TEST(CudaCounts, BlocksAddUpTheirOwn) {

@@ -52,6 +52,7 @@ def test_weights_density_and_range(rng):
 
 
 @pytest.mark.cpu_only
+@pytest.mark.filterwarnings("ignore:The number of bins estimated")
 @pytest.mark.parametrize("estimator", ["auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges"])
 def test_estimators(estimator, rng):
     for x in (rng.standard_normal(500), rng.integers(0, 30, 400), np.array([1.0, 1.0]), np.zeros(0)):
