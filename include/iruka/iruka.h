@@ -10,3 +10,4 @@
 #include "iruka/memory.h"
 #include "iruka/ops.h"
 #include "iruka/random.h"
+#include "iruka/sorting.h"

@@ -46,5 +46,7 @@ IRUKA_API UniqueResult unique_rows(const Array& x, const UniqueParts& parts = {}
 IRUKA_API Array find_sorted(const Array& sorted, const Array& sought);
 /// The indices of the true elements of a bool array of one axis, ascending.
 IRUKA_API Array true_indices(const Array& flags);
+/// The elements of the flattened array at int64 indices, which are not checked.
+IRUKA_API Array take_flat(const Array& x, const Array& indices);
 
 }  // namespace iruka

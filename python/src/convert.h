@@ -146,5 +146,6 @@ void bind_random(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_interop(nb::module_& module);
 void bind_memory(nb::module_& module);
+void bind_sorting(nb::module_& module);
 
 }  // namespace iruka::python

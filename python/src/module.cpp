@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   bind_image(module);
   bind_interop(module);
   bind_memory(module);
+  bind_sorting(module);
   bind_cuda(module);
   bind_memory_hook(module);
 }

@@ -189,6 +189,26 @@ extern "C" { extern const char iruka_wraps_narrow_casts = 1; }  // as CUDA's com
 namespace iruka {
 template <class Word> inline void store_word(Word* to, Word word) { *to = word; }
 }
+// Every thread of the block takes part.
+inline unsigned* emulated_lanes(unsigned value) {
+  static unsigned lanes[1024];
+  lanes[threadIdx.x] = value;
+  __syncthreads();
+  return lanes + threadIdx.x / 32 * 32;
+}
+inline unsigned __shfl_up_sync(unsigned, unsigned value, unsigned distance) {
+  const unsigned* lanes = emulated_lanes(value);
+  const unsigned lane = threadIdx.x % 32, found = lanes[lane < distance ? lane : lane - distance];
+  __syncthreads();
+  return found;
+}
+inline unsigned __shfl_sync(unsigned, unsigned value, unsigned lane) {
+  const unsigned found = emulated_lanes(value)[lane];
+  __syncthreads();
+  return found;
+}
+#undef __syncwarp
+#define __syncwarp(...) __syncthreads()
 template <class Arguments> struct EmulatedKernel {
   static inline void (*entry)(Arguments, ptrdiff_t, ptrdiff_t);
   static void run(const void* arguments, ptrdiff_t begin, ptrdiff_t end) { entry(*(const Arguments*)arguments, begin, end); }
