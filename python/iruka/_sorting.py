@@ -112,12 +112,12 @@ def argpartition(a, kth, axis: int | None = -1, kind: str = "introselect", order
 def sort_complex(a) -> ndarray:
     """A copy sorted along the last axis as complex numbers: by real part, then imaginary part.
 
-    Integers of up to 16 bits become complex64, as do float16 and float32; all else that is real becomes complex128.
+    As NumPy has it, integers of up to 16 bits become complex64, and all else that is real complex128.
     """
     sorted_ = sort(_array(a))
     if sorted_.dtype.kind == "c":
         return sorted_
-    is_small = sorted_.dtype.name in ("int8", "int16", "uint8", "uint16", "float16", "bfloat16", "float32")
+    is_small = sorted_.dtype.name in ("int8", "int16", "uint8", "uint16")
     return sorted_.astype("complex64" if is_small else "complex128")
 
 

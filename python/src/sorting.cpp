@@ -99,7 +99,7 @@ void bind_methods() {
           [](nb::handle x, nb::handle axis, nb::handle kind, nb::handle stable, bool descending) {
             in_package("sort_in_place")(x, axis, kind, stable, descending);
           },
-          nb::arg("axis") = -1, nb::arg("kind") = nb::none(), nb::kw_only(), nb::arg("stable") = nb::none(),
+          nb::arg("axis").none() = -1, nb::arg("kind") = nb::none(), nb::kw_only(), nb::arg("stable") = nb::none(),
           nb::arg("descending") = false,
           nb::sig("def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None, "
                   "descending: bool = False) -> None"),
@@ -110,7 +110,7 @@ void bind_methods() {
             return in_package("argsort")(x, axis, kind, nb::arg("stable") = stable,
                                          nb::arg("descending") = descending);
           },
-          nb::arg("axis") = -1, nb::arg("kind") = nb::none(), nb::kw_only(), nb::arg("stable") = nb::none(),
+          nb::arg("axis").none() = -1, nb::arg("kind") = nb::none(), nb::kw_only(), nb::arg("stable") = nb::none(),
           nb::arg("descending") = false,
           nb::sig("def argsort(self, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None, "
                   "descending: bool = False) -> ndarray"),
@@ -120,7 +120,7 @@ void bind_methods() {
           [](nb::handle x, nb::handle kth, nb::handle axis, nb::handle kind) {
             in_package("partition_in_place")(x, kth, axis, kind);
           },
-          nb::arg("kth"), nb::arg("axis") = -1, nb::arg("kind") = "introselect",
+          nb::arg("kth"), nb::arg("axis").none() = -1, nb::arg("kind") = "introselect",
           nb::sig("def partition(self, kth, axis: int = -1, kind: str = 'introselect') -> None"),
           "Puts the elements at positions kth where sort would, smaller ones before and larger ones behind, in place.")
       .def(
@@ -128,7 +128,7 @@ void bind_methods() {
           [](nb::handle x, nb::handle kth, nb::handle axis, nb::handle kind) {
             return in_package("argpartition")(x, kth, axis, kind);
           },
-          nb::arg("kth"), nb::arg("axis") = -1, nb::arg("kind") = "introselect",
+          nb::arg("kth"), nb::arg("axis").none() = -1, nb::arg("kind") = "introselect",
           nb::sig("def argpartition(self, kth, axis: int | None = -1, kind: str = 'introselect') -> ndarray"),
           "The indices that partition along an axis; of the flattened array for None.");
 }

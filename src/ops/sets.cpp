@@ -136,7 +136,11 @@ UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_na
   const Array dense = x.contiguous();
   std::vector<Array> columns;
   for (int64_t column = width; column-- > 0;) columns.push_back(dense.at(Slice{}, column));
-  const Array order = width > 0 ? lexsort(columns) : argsort(Array::empty({n}, Dtype::bool_, x.device()));
+  if (width == 0) {  // rows of no elements are equal
+    columns.push_back(empty_like(x, n, Dtype::bool_));
+    columns[0].fill(0);
+  }
+  const Array order = lexsort(columns);
   const Array flags = empty_like(x, n, Dtype::bool_);
   if (n > 0) kernel(dense, order, whole(width), truth(equal_nan), flags);
   UniqueResult result = describe_runs(flags, order, parts);
