@@ -1,4 +1,5 @@
-// Sorting, partial sorting, and sets. The order is NumPy's: NaN last, complex numbers by real part, then imaginary part.
+// Sorting, partial sorting, and sets. The order is NumPy's: NaN last, complex numbers by real part, then imaginary
+// part.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,8 @@ struct SortOptions {
   bool descending = false;  ///< the exact reverse order (NaN first); equal elements of a stable sort keep their order
 };
 
-/// A sorted copy along `axis`; of the flattened array without one. Same dtype and, with an axis, shape. Raises AxisError.
+/// A sorted copy along `axis`; of the flattened array without one. Same dtype and, with an axis, shape. Raises
+/// AxisError.
 IRUKA_API Array sort(const Array& x, std::optional<int64_t> axis = -1, const SortOptions& options = {});
 /// The int64 indices that sort along `axis`. Always stable.
 IRUKA_API Array argsort(const Array& x, std::optional<int64_t> axis = -1, const SortOptions& options = {});
@@ -41,8 +43,8 @@ IRUKA_API UniqueResult unique(const Array& x, const UniqueParts& parts = {}, boo
 /// The same for the rows x[0], x[1]... of an array of two axes: values are rows in lexicographic order.
 IRUKA_API UniqueResult unique_rows(const Array& x, const UniqueParts& parts = {}, bool equal_nan = true);
 
-/// Where each element of `sought` lies in `sorted` (one axis, ascending): an index with sorted[index] == element, else -1.
-/// Both of one dtype. NaN lies nowhere.
+/// Where each element of `sought` lies in `sorted` (one axis, ascending): an index with sorted[index] == element, else
+/// -1. Both of one dtype. NaN lies nowhere.
 IRUKA_API Array find_sorted(const Array& sorted, const Array& sought);
 /// The indices of the true elements of a bool array of one axis, ascending.
 IRUKA_API Array true_indices(const Array& flags);

@@ -18,8 +18,8 @@ std::optional<int64_t> axis_of(nb::handle axis, const char* what) {
 
 nb::object or_none(const Array& array) { return array.valid() ? to_python(array) : nb::none(); }
 
-nb::tuple unique_parts(UniqueResult (*find)(const Array&, const UniqueParts&, bool), const Array& x,
-                       UniqueParts parts, bool equal_nan) {
+nb::tuple unique_parts(UniqueResult (*find)(const Array&, const UniqueParts&, bool), const Array& x, UniqueParts parts,
+                       bool equal_nan) {
   UniqueResult result;
   {
     GilRelease release;
@@ -107,8 +107,7 @@ void bind_methods() {
       .def(
           "argsort",
           [](nb::handle x, nb::handle axis, nb::handle kind, nb::handle stable, bool descending) {
-            return in_package("argsort")(x, axis, kind, nb::arg("stable") = stable,
-                                         nb::arg("descending") = descending);
+            return in_package("argsort")(x, axis, kind, nb::arg("stable") = stable, nb::arg("descending") = descending);
           },
           nb::arg("axis").none() = -1, nb::arg("kind") = nb::none(), nb::kw_only(), nb::arg("stable") = nb::none(),
           nb::arg("descending") = false,

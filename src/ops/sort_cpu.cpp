@@ -47,7 +47,8 @@ void sort_values(const Array& x, const Array& out, Wanted wanted) {
     const Bits* from = static_cast<const Bits*>(x.data()) + row * n;
     Bits* to = static_cast<Bits*>(out.data()) + row * n;
     sort_records([=](int64_t i) { return turned<Key, kReversed>(Kind::key(from[i])); }, records, spare, n, threads,
-                 wanted, 0, [=](int64_t at, const Key* sorted, int64_t count) {
+                 wanted, 0,
+                 [=](int64_t at, const Key* sorted, int64_t count) {
                    for (int64_t i = 0; i < count; ++i) to[at + i] = Kind::bits(turned<Key, kReversed>(sorted[i]));
                  });
   });
@@ -77,7 +78,8 @@ void sort_indices(const Array& x, const Array* previous, const Array& out, Wante
 template <class Kind>
 void sort_indices_of(const Array& x, const Array* previous, const Array& out, const RowOrder& order) {
   const bool is_huge = x.shape(x.ndim() - 1) > UINT32_MAX;
-  const auto sort = is_huge ? order.descending ? sort_indices<Kind, uint64_t, true> : sort_indices<Kind, uint64_t, false>
+  const auto sort = is_huge
+                        ? order.descending ? sort_indices<Kind, uint64_t, true> : sort_indices<Kind, uint64_t, false>
                     : order.descending ? sort_indices<Kind, uint32_t, true>
                                        : sort_indices<Kind, uint32_t, false>;
   sort(x, previous, out, order.wanted);

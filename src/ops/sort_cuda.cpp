@@ -88,7 +88,8 @@ void sort_long(const SortVariant& variant, const Rows& rows) {
     return Array::empty({wanted ? rows.x.size() * bytes : 0}, Dtype::uint8, rows.x.device());
   };
   // Two buffers take turns; the last pass writes to `out`, which serves as one of them for keys alone.
-  const Array keys[2] = {make(variant.key_bytes(), passes > 1), make(variant.key_bytes(), passes > 2 && variant.has_index)};
+  const Array keys[2] = {make(variant.key_bytes(), passes > 1),
+                         make(variant.key_bytes(), passes > 2 && variant.has_index)};
   const Array indices[2] = {make(variant.index_bytes(), passes > 1), make(variant.index_bytes(), passes > 2)};
   const std::string text = sort_pass_text(variant);
   Target from{rows.x.data(), data_of(rows.previous)};

@@ -6,12 +6,17 @@ namespace iruka::ops {
 namespace {
 
 // Memory of a block that a pass keeps keys and indices in, beside what it counts in.
-constexpr int kExchangeBytes = 44 << 10, kMostItems = 23;
+constexpr int kExchangeBytes = 44 << 10;
+// More, and their keys, indices and ranks leave the registers that two blocks of a multiprocessor have.
+constexpr int kMostKeys = 20, kMostPairs = 14;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
 std::string unsigned_type(int64_t bytes) {
-  return bytes == 1 ? "unsigned char" : bytes == 2 ? "unsigned short" : bytes == 4 ? "unsigned int" : "unsigned long long";
+  return bytes == 1   ? "unsigned char"
+         : bytes == 2 ? "unsigned short"
+         : bytes == 4 ? "unsigned int"
+                      : "unsigned long long";
 }
 
 /// Bits of a real part's mantissa; 0 for integers.
@@ -88,9 +93,10 @@ std::string keys_text(const SortVariant& variant) {
   else
     text += variant.has_index ? "equal_key(x)" : "key(x)";
   text += ")); }\n";
-  if (!variant.has_index)
-    text += std::string("inline X element_of(Key key) { return bits_of(Key(") + (variant.descending ? "~" : "") +
-            "key)); }\n";
+  // Only keys alone become elements again; with indices the function is named and not called.
+  text += variant.has_index ? "inline X element_of(Key) { return X{}; }\n"
+                            : std::string("inline X element_of(Key key) { return bits_of(Key(") +
+                                  (variant.descending ? "~" : "") + "key)); }\n";
   return text;
 }
 
@@ -263,18 +269,37 @@ inline Count look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, int di
   return before;
 }
 
-inline void load(const Arguments& a, ptrdiff_t row, ptrdiff_t at, Key& key, Index& index) {
-  const ptrdiff_t base = row * a.n;
-  if (a.is_first) {
-    ptrdiff_t place = at;
+// All loads are under way before the first is waited for. `place` is the thread's first one in the tile.
+inline void load_elements(const Arguments& a, ptrdiff_t base, ptrdiff_t first, int place, int count, Key* keys, Index* indices) {
+  const X* const x = (const X*)a.from + base;
+  const long long* const previous = (const long long*)a.from_index + base + first;
+  X found[kItems];
+#pragma unroll
+  for (int k = 0; k < kItems; ++k) {
+    const int at = place + 32 * k;
     if constexpr (kHasIndex) {
-      if (a.from_index) place = ((const long long*)a.from_index)[base + at];
-      index = (Index)place;
+      indices[k] = (Index)(first + at);
+      if (a.from_index && at < count) indices[k] = (Index)previous[at];
     }
-    key = key_of(((const X*)a.from)[base + place]);
-  } else {
-    key = ((const Key*)a.from)[base + at];
-    if constexpr (kHasIndex) index = ((const Index*)a.from_index)[base + at];
+  }
+#pragma unroll
+  for (int k = 0; k < kItems; ++k) {
+    const int at = place + 32 * k;
+    found[k] = X{};
+    if (at < count) found[k] = x[kHasIndex ? (ptrdiff_t)indices[k] : first + at];
+  }
+#pragma unroll
+  for (int k = 0; k < kItems; ++k)
+    if (place + 32 * k < count) keys[k] = key_of(found[k]);
+}
+
+inline void load_keys(const Arguments& a, ptrdiff_t begin, int place, int count, Key* keys, Index* indices) {
+#pragma unroll
+  for (int k = 0; k < kItems; ++k) {
+    const int at = place + 32 * k;
+    if (at >= count) continue;
+    keys[k] = ((const Key*)a.from)[begin + at];
+    if constexpr (kHasIndex) indices[k] = ((const Index*)a.from_index)[begin + at];
   }
 }
 
@@ -293,7 +318,7 @@ inline void store(const Arguments& a, ptrdiff_t to, Key key, Index index) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Arguments a, const ptrdiff_t, const ptrdiff_t) {
+extern "C" __global__ void __launch_bounds__(kThreads, 2) iruka_entry(const Arguments a, const ptrdiff_t, const ptrdiff_t) {
   __shared__ uint4 memory[((kCountedBytes > kExchanged ? kCountedBytes : kExchanged) + 15) / 16];
   __shared__ ptrdiff_t bases[kDigits];
   __shared__ unsigned starts[kDigits];
@@ -312,12 +337,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Argumen
   Index indices[kItems];
   unsigned ranks[kItems];
 #pragma unroll
-  for (int k = 0; k < kItems; ++k) {
-    const int at = (warp * kItems + k) * 32 + lane;
-    keys[k] = (Key)~(Key)0;  // what fills up the last tile comes last
-    indices[k] = 0;
-    if (at < count) load(a, row, first + at, keys[k], indices[k]);
-  }
+  for (int k = 0; k < kItems; ++k) keys[k] = (Key)~(Key)0, indices[k] = 0;  // what fills up the last tile comes last
+  const int place = warp * kItems * 32 + lane;
+  if (a.is_first) load_elements(a, row * a.n, first, place, count, keys, indices);
+  else load_keys(a, row * a.n + first, place, count, keys, indices);
 #pragma unroll
   for (int k = 0; k < kItems; ++k) {
     const int digit = (int)(keys[k] >> shift & 255);
@@ -381,7 +404,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Argumen
 int SortVariant::key_bytes() const { return kind(dtype) == Kind::complex ? 8 : static_cast<int>(itemsize(dtype)); }
 
 int SortVariant::items() const {
-  return std::min(kMostItems, kExchangeBytes / (kRadixThreads * (key_bytes() + index_bytes())));
+  return std::min(has_index ? kMostPairs : kMostKeys, kExchangeBytes / (kRadixThreads * (key_bytes() + index_bytes())));
 }
 
 std::string sort_short_rows_text(const SortVariant& variant) { return keys_text(variant) + kShort; }

@@ -10,10 +10,10 @@ namespace iruka::ops {
 /// What settles a text.
 struct SortVariant {
   Dtype dtype;
-  int word = 0;             ///< of the key
-  bool has_index = false;   ///< indices are sorted by equal keys; else the elements themselves, by keys one to one
+  int word = 0;            ///< of the key
+  bool has_index = false;  ///< indices are sorted by equal keys; else the elements themselves, by keys one to one
   bool descending = false;
-  bool is_wide = false;     ///< rows of 2^30 elements or more: counts and indices need 64 bits
+  bool is_wide = false;  ///< rows of 2^30 elements or more: counts and indices need 64 bits
 
   int key_bytes() const;
   int index_bytes() const { return !has_index ? 0 : is_wide ? 8 : 4; }

@@ -180,7 +180,7 @@ extern "C" { extern const char iruka_wraps_narrow_casts = 1; }  // as CUDA's com
 #undef __syncthreads
 #define __shared__ static
 #define __syncthreads() emulated->barrier(emulated)
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define threadIdx emulated->thread
 #define blockIdx emulated->block
 #define blockDim emulated->threads

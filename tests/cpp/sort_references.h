@@ -12,10 +12,10 @@
 
 namespace iruka::test {
 
-inline constexpr Dtype kSortable[] = {Dtype::bool_,   Dtype::int8,    Dtype::int16,    Dtype::int32,   Dtype::int64,
-                                      Dtype::uint8,   Dtype::uint16,  Dtype::uint32,   Dtype::uint64,  Dtype::float16,
-                                      Dtype::bfloat16, Dtype::float32, Dtype::float64, Dtype::complex64,
-                                      Dtype::complex128};
+inline constexpr Dtype kSortable[] = {Dtype::bool_,   Dtype::int8,      Dtype::int16,     Dtype::int32,
+                                      Dtype::int64,   Dtype::uint8,     Dtype::uint16,    Dtype::uint32,
+                                      Dtype::uint64,  Dtype::float16,   Dtype::bfloat16,  Dtype::float32,
+                                      Dtype::float64, Dtype::complex64, Dtype::complex128};
 
 /// Random bytes, and in floats every kind of NaN, zero and infinity among ordinary numbers; `distinct` limits how many.
 inline Array sortable(const Dims& shape, Dtype dtype, unsigned seed, int distinct = 0) {
@@ -27,7 +27,8 @@ inline Array sortable(const Dims& shape, Dtype dtype, unsigned seed, int distinc
   if (dtype == Dtype::bool_)
     for (int64_t i = 0; i < x.size(); ++i) bytes[i] &= 1;
   for (int64_t i = 0; distinct && i < x.size(); ++i)
-    std::memcpy(bytes + i * size, bytes + static_cast<int64_t>(random() % static_cast<uint64_t>(distinct)) * size, static_cast<size_t>(size));
+    std::memcpy(bytes + i * size, bytes + static_cast<int64_t>(random() % static_cast<uint64_t>(distinct)) * size,
+                static_cast<size_t>(size));
   if (kind(dtype) < Kind::floating) return x;
   const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1.0};
   for (int64_t i = 0; i < x.size(); ++i) {
@@ -65,7 +66,8 @@ inline std::vector<int64_t> expected_order(const Array& row, bool descending = f
   if (row.dtype() == Dtype::uint64 || row.dtype() == Dtype::int64) {
     std::vector<__int128> values;
     for (int64_t i = 0; i < row.size(); ++i)
-      values.push_back(row.dtype() == Dtype::uint64 ? __int128{element(i).as_uint64()} : __int128{element(i).as_int64()});
+      values.push_back(row.dtype() == Dtype::uint64 ? __int128{element(i).as_uint64()}
+                                                    : __int128{element(i).as_int64()});
     return stable_order(values, descending, std::less<>());
   }
   std::vector<std::complex<double>> values;

@@ -15,8 +15,10 @@ TEST_P(CudaSortTexts, CompileForEveryArchitecture) {
     for (const bool has_index : {false, true}) {
       const bool is_complex = kind(dtype) == Kind::complex;
       // All for one architecture, some for the others.
-      if ((is_complex && !has_index) || (GetParam() != 90 && dtype != Dtype::float32 && dtype != Dtype::complex64)) continue;
-      const SortVariant variant{dtype, dtype == Dtype::complex128, has_index, dtype == Dtype::int32, dtype == Dtype::int64};
+      if ((is_complex && !has_index) || (GetParam() != 90 && dtype != Dtype::float32 && dtype != Dtype::complex64))
+        continue;
+      const SortVariant variant{dtype, dtype == Dtype::complex128, has_index, dtype == Dtype::int32,
+                                dtype == Dtype::int64};
       for (const std::string& text :
            {sort_short_rows_text(variant), sort_histogram_text(variant), sort_pass_text(variant)}) {
         const std::string ptx = ptx_of(text);
