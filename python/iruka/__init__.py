@@ -169,6 +169,7 @@ from ._sequences import (  # noqa: E402
     logspace,
     meshgrid,
     vander,
+)
 from ._sorting import argpartition, argsort, lexsort, partition, sort, sort_complex  # noqa: E402
 from ._sets import (  # noqa: E402
     intersect1d,

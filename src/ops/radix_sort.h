@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/parallel.h"
+#include "ops/parallel_for.h"
 
 namespace iruka::ops {
 
