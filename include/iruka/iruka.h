@@ -11,3 +11,4 @@
 #include "iruka/ops.h"
 #include "iruka/random.h"
 #include "iruka/statistics.h"
+#include "iruka/sorting.h"

@@ -215,6 +215,19 @@ from ._statistics import (  # noqa: E402
     std,
     var,
 )
+from ._sorting import argpartition, argsort, lexsort, partition, sort, sort_complex  # noqa: E402
+from ._sets import (  # noqa: E402
+    intersect1d,
+    isin,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from .memory import (  # noqa: E402
     MemoryPool,
     PinnedMemoryPool,

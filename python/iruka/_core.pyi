@@ -449,6 +449,22 @@ class ndarray:
     @property
     def __cuda_array_interface__(self) -> dict: ...
 
+    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None, descending: bool = False) -> None:
+        """Sorts along an axis, in place. NaN comes last."""
+
+    def argsort(self, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None, descending: bool = False) -> ndarray:
+        """The indices that sort along an axis; of the flattened array for None."""
+
+    def partition(self, kth, axis: int = -1, kind: str = 'introselect') -> None:
+        """
+        Puts the elements at positions kth where sort would, smaller ones before and larger ones behind, in place.
+        """
+
+    def argpartition(self, kth, axis: int | None = -1, kind: str = 'introselect') -> ndarray:
+        """
+        The indices that partition along an axis; of the flattened array for None.
+        """
+
 def asnumpy(array: ndarray) -> numpy.ndarray: ...
 
 class ParameterInfo:
@@ -777,6 +793,26 @@ def cache_directory() -> str:
 
 def finish_background_compilation() -> None:
     """Waits until kernels being specialised in the background are ready."""
+
+def sort(x: ndarray, axis: object | None, stable: bool, descending: bool) -> object: ...
+
+def argsort(x: ndarray, axis: object | None, descending: bool) -> object: ...
+
+def lexsort(keys: Sequence[ndarray], axis: int) -> object: ...
+
+def partition(x: ndarray, kth: Sequence[int], axis: object | None) -> object: ...
+
+def argpartition(x: ndarray, kth: Sequence[int], axis: object | None) -> object: ...
+
+def unique(x: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> tuple: ...
+
+def unique_rows(x: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> tuple: ...
+
+def find_sorted(sorted: ndarray, sought: ndarray) -> object: ...
+
+def true_indices(flags: ndarray) -> object: ...
+
+def take_flat(x: ndarray, indices: ndarray) -> object: ...
 
 def cuda_is_available() -> bool: ...
 

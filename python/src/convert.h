@@ -147,5 +147,6 @@ void bind_statistics(nb::module_& module);
 void bind_image(nb::module_& module);
 void bind_interop(nb::module_& module);
 void bind_memory(nb::module_& module);
+void bind_sorting(nb::module_& module);
 
 }  // namespace iruka::python

@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   bind_image(module);
   bind_interop(module);
   bind_memory(module);
+  bind_sorting(module);
   bind_cuda(module);
   bind_memory_hook(module);
 }

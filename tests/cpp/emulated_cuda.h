@@ -180,7 +180,7 @@ extern "C" { extern const char iruka_wraps_narrow_casts = 1; }  // as CUDA's com
 #undef __syncthreads
 #define __shared__ static
 #define __syncthreads() emulated->barrier(emulated)
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define threadIdx emulated->thread
 #define blockIdx emulated->block
 #define blockDim emulated->threads
@@ -207,6 +207,8 @@ inline unsigned __shfl_sync(unsigned, unsigned value, unsigned lane) {
   __syncthreads();
   return found;
 }
+#undef __syncwarp
+#define __syncwarp(...) __syncthreads()
 template <class Arguments> struct EmulatedKernel {
   static inline void (*entry)(Arguments, ptrdiff_t, ptrdiff_t);
   static void run(const void* arguments, ptrdiff_t begin, ptrdiff_t end) { entry(*(const Arguments*)arguments, begin, end); }

@@ -1,0 +1,74 @@
+// Sorts for CUDA, run by an emulated device, against std::stable_sort.
+#include <gtest/gtest.h>
+
+#include "emulated_cuda.h"
+#include "sort_references.h"
+
+namespace {
+
+using namespace iruka;
+using namespace iruka::test;
+
+class CudaSorts : public ::testing::TestWithParam<Dtype> {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
+#endif
+  }
+
+  static void check(const Array& x, bool descending) {
+    const Array device = copy_to(emulated_cuda(), x);
+    const SortOptions options{.descending = descending};
+    const Array order = copy_to(cpu(), argsort(device, -1, options)),
+                sorted = copy_to(cpu(), sort(device, -1, options));
+    const int64_t n = x.shape(x.ndim() - 1);
+    const Array rows = x.reshape({-1, n}), orders = order.reshape({-1, n}), values = sorted.reshape({-1, n});
+    for (int64_t row = 0; row < rows.shape(0); ++row) {
+      const Array own = rows.at(row);
+      const std::vector<int64_t> expected = expected_order(own, descending);
+      ASSERT_EQ(orders.at(row).to_vector<int64_t>(), expected)
+          << name(x.dtype()) << " " << to_string(x.shape()) << " row " << row;
+      for (int64_t k = 0; k < n; ++k) {
+        const auto want = own.at(expected[static_cast<size_t>(k)]).item().as_complex(),
+                   got = values.at(row, k).item().as_complex();
+        ASSERT_FALSE(comes_before(want, got) || comes_before(got, want))
+            << name(x.dtype()) << " " << to_string(x.shape()) << " row " << row << " element " << k;
+      }
+    }
+  }
+};
+
+TEST_P(CudaSorts, ShortRows) {
+  check(sortable({3, 5}, GetParam(), 1), false);
+  check(sortable({2, 1500}, GetParam(), 2, 40), true);
+}
+
+TEST_P(CudaSorts, LongRows) {
+  check(sortable({2, 2500}, GetParam(), 3, 300), false);
+  check(sortable({20000}, GetParam(), 4), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, CudaSorts, ::testing::ValuesIn(kSortable),
+                         [](const auto& dtype) { return std::string(name(dtype.param)); });
+
+TEST_F(CudaSorts, KeysThatAgreeAndRowsOfExactTiles) {
+  for (int64_t n : {2048, 2049, 7680, 7681}) {
+    check(sortable({n}, Dtype::float32, 5, 1), false);
+    check(sortable({2, n}, Dtype::uint8, 6), false);
+  }
+}
+
+TEST_F(CudaSorts, SetsAndLexsort) {
+  const Array x = sortable({5000}, Dtype::int32, 7, 700), device = copy_to(emulated_cuda(), x);
+  const UniqueParts parts{true, true, true};
+  const UniqueResult want = unique(x, parts), got = unique(device, parts);
+  EXPECT_EQ(copy_to(cpu(), got.values).to_vector<int32_t>(), want.values.to_vector<int32_t>());
+  for (const auto& [a, b] : {std::pair(got.index, want.index), {got.inverse, want.inverse}, {got.counts, want.counts}})
+    EXPECT_EQ(copy_to(cpu(), a).to_vector<int64_t>(), b.to_vector<int64_t>());
+  const Array few = sortable({5000}, Dtype::uint8, 8, 9);
+  const Array keys[] = {x, few}, device_keys[] = {device, copy_to(emulated_cuda(), few)};
+  EXPECT_EQ(copy_to(cpu(), lexsort(device_keys)).to_vector<int64_t>(), lexsort(keys).to_vector<int64_t>());
+}
+
+}  // namespace
