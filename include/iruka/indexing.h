@@ -44,6 +44,18 @@ IRUKA_API Array nonzero(const Array& x);
 /// The same as positions in C order, shape (count,).
 IRUKA_API Array flatnonzero(const Array& x);
 
+/// Positions in C order of an array of `shape` as indices: an int64 array of shape (ndim, *positions.shape).
+IRUKA_API Array unravel_index(const Array& positions, const Dims& shape);
+
+/// View of the elements at (i, i + offset) of two axes, which become the last one. Raises AxisError, and ValueError for
+/// fewer than two axes or one axis named twice.
+IRUKA_API Array diagonal(const Array& x, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
+/// Bools of shape (rows, columns): true at and below the k-th diagonal.
+IRUKA_API Array tri(int64_t rows, int64_t columns, int64_t k = 0);
+/// A copy of x with zeros above (tril) or below (triu) the k-th diagonal of the last two axes.
+IRUKA_API Array tril(const Array& x, int64_t k = 0);
+IRUKA_API Array triu(const Array& x, int64_t k = 0);
+
 /// x[indices] = function(x[indices], values) for each index in turn, so that repeated ones add up (NumPy's ufunc.at).
 /// `function` is an elementwise function of one or two inputs and one output; `values` is absent for one of one input.
 /// In the order of the indices on the CPU; by atomic operations, in any order, on a GPU.

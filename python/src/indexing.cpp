@@ -75,14 +75,15 @@ Array truth(bool value) {
 Array to_index_array(PyObject* entry, Device& device) {
   if (is_boolean(entry)) return truth(PyObject_IsTrue(entry) == 1);
   if (!is_array_like(entry)) refuse_index();
+  const bool has_dtype = is_array(entry) || PyObject_TypeCheck(entry, imported.ndarray);
   Array array;
   try {
     array = as_array(entry, device);
   } catch (const TypeError&) {
-    refuse_index();
+    has_dtype ? refuse_dtype() : refuse_index();
   }
   if (is_index_dtype(array.dtype())) return array;
-  if (is_array(entry) || PyObject_TypeCheck(entry, imported.ndarray)) refuse_dtype();
+  if (has_dtype) refuse_dtype();
   if (array.size() == 0) return array.astype(Dtype::int64);  // [] has no dtype of its own
   refuse_index();
 }
@@ -161,7 +162,9 @@ void bind_indexing(nb::module_& module) {
   module.def(
       "index_array",
       [](nb::handle object, nb::handle device) {
-        return to_python(to_index_array(object.ptr(), to_device(device, "index_array: device")));
+        Device& place = to_device(device, "index_array: device");
+        const bool is_integer = PyIndex_Check(object.ptr()) && !is_array_like(object.ptr()) && !is_boolean(object.ptr());
+        return to_python(is_integer ? as_array(object, place) : to_index_array(object.ptr(), place));
       },
       nb::arg("object"), nb::arg("device"), "Indices as an array of integers or bools. Raises IndexError for others.");
   module.def(
@@ -218,6 +221,24 @@ void bind_indexing(nb::module_& module) {
         return make_array([&] { return iruka::flatnonzero(from); });
       },
       nb::arg("x"));
+  module.def("unravel", [](nb::handle positions, nb::handle shape) {
+    const Array from = operand(positions, "unravel_index");
+    const Dims extents = to_dims(shape, "unravel_index: shape");
+    return make_array([&] { return unravel_index(from.astype(Dtype::int64, false), extents); });
+  });
+  module.def("diagonal", [](nb::handle x, nb::handle offset, nb::handle axis1, nb::handle axis2) {
+    return to_python(diagonal(operand(x, "diagonal"), to_int64(offset, "diagonal: offset"),
+                              to_int64(axis1, "diagonal: axis1"), to_int64(axis2, "diagonal: axis2")));
+  });
+  module.def("tri", [](nb::handle rows, nb::handle columns, nb::handle k) {
+    const int64_t height = to_int64(rows, "tri: N"), width = to_int64(columns, "tri: M"), above = to_int64(k, "tri: k");
+    return make_array([&] { return tri(height, width, above); });
+  });
+  module.def("triangle", [](nb::handle x, nb::handle k, bool is_lower) {
+    const Array from = operand(x, is_lower ? "tril" : "triu");
+    const int64_t offset = to_int64(k, is_lower ? "tril: k" : "triu: k");
+    return make_array([&] { return is_lower ? tril(from, offset) : triu(from, offset); });
+  });
   module.def(
       "scatter_at",
       [](nb::handle x, nb::handle key, const ElementwiseFunction& function, nb::handle values) {

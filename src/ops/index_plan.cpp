@@ -7,6 +7,15 @@
 namespace iruka::ops {
 namespace {
 
+constexpr const char* kMismatch = "shape mismatch: indexing arrays could not be broadcast together with shapes ";
+
+/// "(2,3)", as NumPy's message has it.
+std::string numpy_shape(const Dims& shape) {
+  std::string text = to_string(shape);
+  std::erase(text, ' ');
+  return text;
+}
+
 bool is_mask(const Array& x) { return x.dtype() == Dtype::bool_; }
 
 /// An index array, the entry of x's view that it takes, and whether it takes one (a 0-d mask does not).
@@ -143,8 +152,8 @@ class Parts {
       return broadcast_shapes(shapes);
     } catch (const ShapeError&) {
       std::string list;
-      for (const Dims* shape : shapes) list += to_string(*shape) + " ";
-      throw IndexError("shape mismatch: indexing arrays could not be broadcast together with shapes " + list);
+      for (const Dims* shape : shapes) list += numpy_shape(*shape) + " ";
+      throw IndexError(std::string(kMismatch) + list);
     }
   }
 
@@ -216,8 +225,7 @@ IndexPlan plan_along_axis(const char* function, const Array& x, const Array& ind
   try {
     common = broadcast_shapes(shapes);
   } catch (const ShapeError&) {
-    throw IndexError("shape mismatch: indexing arrays could not be broadcast together with shapes " + to_string(shape) +
-                     " " + to_string(indices.shape()) + " ");
+    throw IndexError(kMismatch + numpy_shape(shape) + " " + numpy_shape(indices.shape()) + " ");
   }
   for (int k = 0; k < x.ndim(); ++k)
     if (shape[k] == 1) strides[k] = 0;

@@ -75,21 +75,6 @@ void fill_where(const Array& x, const Array& mask, const Array& value) {
 
 Array flat(const Array& x) { return x.reshape({-1}); }
 
-/// Coordinates of positions in C order, one array an axis: rows of an array.
-Array coordinates(const Array& positions, const Dims& shape) {
-  Array result = Array::empty({shape.size(), positions.size()}, Dtype::int64, positions.device());
-  if (positions.size() == 0) return result;
-  static const ElementwiseKernel split("int64 position, int64 inner, int64 extent", "int64 index",
-                                       "index = position / inner % extent", "coordinate");
-  int64_t inner = 1;
-  for (int axis = shape.size() - 1; axis >= 0; --axis) {
-    const auto scalar = [](int64_t value) { return Scalar(value).typed(Dtype::int64); };
-    split(positions, scalar(inner), scalar(shape[axis]), result.at(axis));
-    inner *= shape[axis];
-  }
-  return result;
-}
-
 void check_take(const Array& indices, int64_t extent) {
   if (extent == 0 && indices.size() > 0) throw IndexError("cannot do a non-empty take from an empty axes.");
 }
@@ -163,7 +148,7 @@ Array flatnonzero(const Array& x) { return ops::true_positions(x.astype(Dtype::b
 
 Array nonzero(const Array& x) {
   const Array positions = flatnonzero(x);
-  return x.ndim() <= 1 ? positions.reshape({1, -1}) : coordinates(positions, x.shape());
+  return x.ndim() <= 1 ? positions.reshape({1, -1}) : unravel_index(positions, x.shape());
 }
 
 }  // namespace iruka
