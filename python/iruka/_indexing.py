@@ -34,9 +34,6 @@ def take(a, indices, axis: int | None = None, out: ndarray | None = None, mode: 
         array([20,  0])
     """
     a = _array(a)
-    indices = _core.index_array(indices, a.device)
-    if indices.dtype.kind == "b":
-        indices = indices.astype("int64")
     return _into(out, _core.take(a, indices, axis, mode))
 
 
@@ -44,7 +41,7 @@ def put(a: ndarray, ind, v, mode: str = "raise") -> None:
     """a.flat[ind] = v; v repeats as needed. Of repeated indices the last wins on the CPU, any on a GPU."""
     if not isinstance(a, ndarray):
         raise TypeError(f"put: argument 1 must be an iruka.ndarray, not {type(a).__name__}")
-    _core.put(a, _core.index_array(ind, a.device), _core.values_array(v, a), mode)
+    _core.put(a, ind, v, mode)
 
 
 def take_along_axis(arr, indices, axis: int | None = -1) -> ndarray:
@@ -218,8 +215,7 @@ def nonzero(a) -> tuple[ndarray, ...]:
     a = _array(a)
     if a.ndim == 0:
         raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")
-    found = _core.nonzero(a)
-    return tuple(found[axis] for axis in range(a.ndim))
+    return _core.nonzero(a)
 
 
 def flatnonzero(a) -> ndarray:
@@ -234,9 +230,7 @@ def argwhere(a) -> ndarray:
         array([[0, 1],
                [1, 0]])
     """
-    a = _array(a)
-    found = _core.nonzero(a)
-    return found.T if a.ndim else found.T[:, :0]
+    return _core.argwhere(_array(a))
 
 
 def where(condition, x=None, y=None):

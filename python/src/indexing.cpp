@@ -134,6 +134,13 @@ Array to_values(nb::handle value, const Array& target) {
   return as_array(value, target.device());
 }
 
+/// What take and put take: integers, a single one too; bools count as 0 and 1.
+Array to_indices(nb::handle object, Device& device) {
+  const bool is_integer = PyIndex_Check(object.ptr()) && !is_array_like(object.ptr()) && !is_boolean(object.ptr());
+  const Array indices = is_integer ? as_array(object, device) : to_index_array(object.ptr(), device);
+  return indices.dtype() == Dtype::bool_ ? indices.astype(Dtype::int64) : indices;
+}
+
 Array operand(nb::handle object, const char* function) { return checked_array(object, function); }
 
 }  // namespace
@@ -160,14 +167,6 @@ void set_item(const Array& array, nb::handle key, nb::handle value) {
 
 void bind_indexing(nb::module_& module) {
   module.def(
-      "index_array",
-      [](nb::handle object, nb::handle device) {
-        Device& place = to_device(device, "index_array: device");
-        const bool is_integer = PyIndex_Check(object.ptr()) && !is_array_like(object.ptr()) && !is_boolean(object.ptr());
-        return to_python(is_integer ? as_array(object, place) : to_index_array(object.ptr(), place));
-      },
-      nb::arg("object"), nb::arg("device"), "Indices as an array of integers or bools. Raises IndexError for others.");
-  module.def(
       "values_array", [](nb::handle values, nb::handle target) {
         return to_python(to_values(values, checked_array(target, "values_array")));
       },
@@ -175,7 +174,7 @@ void bind_indexing(nb::module_& module) {
   module.def(
       "take",
       [](nb::handle x, nb::handle indices, nb::handle axis, nb::handle mode) {
-        const Array from = operand(x, "take"), positions = operand(indices, "take: indices");
+        const Array from = operand(x, "take"), positions = to_indices(indices, from.device());
         std::optional<int64_t> along;
         if (!axis.is_none()) along = to_int64(axis, "take: axis");
         const IndexMode way = parse_index_mode(to_text(mode, "take: mode"));
@@ -185,7 +184,7 @@ void bind_indexing(nb::module_& module) {
   module.def(
       "put",
       [](nb::handle x, nb::handle indices, nb::handle values, nb::handle mode) {
-        const Array to = operand(x, "put"), positions = operand(indices, "put: indices"), from = operand(values, "put: values");
+        const Array to = operand(x, "put"), positions = to_indices(indices, to.device()), from = to_values(values, to);
         const IndexMode way = parse_index_mode(to_text(mode, "put: mode"));
         GilRelease release;
         iruka::put(to, positions, from, way);
@@ -211,9 +210,27 @@ void bind_indexing(nb::module_& module) {
       "nonzero",
       [](nb::handle x) {
         const Array from = operand(x, "nonzero");
-        return make_array([&] { return iruka::nonzero(from); });
+        Array found;
+        {
+          GilRelease release;
+          found = iruka::nonzero(from);
+        }
+        nb::object tuple = nb::steal(PyTuple_New(from.ndim()));
+        for (int axis = 0; axis < from.ndim(); ++axis)
+          PyTuple_SET_ITEM(tuple.ptr(), axis, wrap(from.ndim() == 1 ? found.reshape({-1}) : found.at(axis)));
+        return tuple;
       },
-      nb::arg("x"), "Where x is nonzero: int64 of shape (ndim, count).");
+      nb::arg("x"), nb::sig("def nonzero(x: ndarray) -> tuple[ndarray, ...]"));
+  module.def(
+      "argwhere",
+      [](nb::handle x) {
+        const Array from = operand(x, "argwhere");
+        return make_array([&] {
+          const Array found = iruka::nonzero(from).transpose();
+          return from.ndim() == 0 ? found.at(Slice{}, Slice{0, 0, {}}) : found;
+        });
+      },
+      nb::arg("x"));
   module.def(
       "flatnonzero",
       [](nb::handle x) {

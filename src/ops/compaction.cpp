@@ -16,18 +16,22 @@ namespace {
 
 /// Bytes of a mask that one step of a pass takes.
 constexpr int64_t kChunk = 1 << 15, kWord = 8;
+constexpr uint64_t kOnes = 0x0101010101010101;
 
 /// Eight mask bytes, each 0 or 1.
 uint64_t truths(const uint8_t* mask) {
   uint64_t word;
   std::memcpy(&word, mask, sizeof(word));
-  constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
-  return (((word & kLow) + kLow) | word) >> 7 & ~kLow >> 7;
+  constexpr uint64_t kLow = 0x7f * kOnes;
+  return (((word & kLow) + kLow) | word) >> 7 & kOnes;
 }
+
+/// How many; as a product, because the processor's own count is no part of the oldest x86-64.
+int64_t count_truths(uint64_t word) { return static_cast<int64_t>(word * kOnes >> 56); }
 
 int64_t count_true(const uint8_t* mask, int64_t count) {
   int64_t total = 0, k = 0;
-  for (; k + kWord <= count; k += kWord) total += std::popcount(truths(mask + k));
+  for (; k + kWord <= count; k += kWord) total += count_truths(truths(mask + k));
   for (; k < count; ++k) total += mask[k] != 0;
   return total;
 }
@@ -53,11 +57,12 @@ void for_each_true(const uint8_t* mask, int64_t begin, int64_t size, int64_t pla
   for (; k + kWord <= begin + size; k += kWord) {
     uint64_t word = truths(mask + k);
     if (word == 0) continue;
-    if (place + kWord <= end) {
-      for (int b = 0; b < kWord; ++b) {
-        put(place, k + b);
-        place += word >> (8 * b) & 1;
-      }
+    const bool is_sparse = (word & (word - 1)) == 0;
+    if (!is_sparse && place + kWord <= end) {
+      // Byte b of the product counts the true ones before it: places that do not wait for one another.
+      const uint64_t before = word * kOnes << 8;
+      for (int b = 0; b < kWord; ++b) put(place + static_cast<int64_t>(before >> (8 * b) & 0xff), k + b);
+      place += count_truths(word);
     } else {
       for (; word != 0; word &= word - 1) put(place++, k + std::countr_zero(word) / 8);
     }

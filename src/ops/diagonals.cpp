@@ -1,5 +1,5 @@
 // Diagonals, triangles, and positions as indices.
-#include <mutex>
+#include <algorithm>
 
 #include "core/device.h"
 #include "iruka/indexing.h"
@@ -9,12 +9,16 @@ namespace {
 
 Scalar integer(int64_t value) { return Scalar(value).typed(Dtype::int64); }
 
-KernelOptions seeing_axes() {
-  KernelOptions options;
-  options.reduce_dims = false;
-  options.diagnose_early = false;
-  return options;
+/// 0, 1, ... count - 1 along the last axis or the one before it.
+Array counting(int64_t count, bool is_row, Device& device) {
+  static const ElementwiseKernel kernel("", "int32 y", "y = int(i)", "counting");
+  Array numbers = Array::empty({count}, Dtype::int32, device);
+  if (count > 0) kernel(numbers);
+  return is_row ? numbers.reshape({count, 1}) : numbers;
 }
+
+/// Kernels compare 32-bit numbers: extents of what has two axes fit, and a diagonal further off is one just outside.
+Scalar near_diagonal(int64_t k) { return Scalar(std::clamp<int64_t>(k, INT32_MIN, INT32_MAX)).typed(Dtype::int64); }
 
 void check_matrix(const char* function, const Array& x) {
   if (x.ndim() < 2)
@@ -44,10 +48,11 @@ Array diagonal(const Array& x, int64_t offset, int64_t named1, int64_t named2) {
 }
 
 Array tri(int64_t rows, int64_t columns, int64_t k) {
-  static const ElementwiseKernel kernel("int64 k", "bool y", "const ptrdiff_t* at = _ind.get();\ny = at[1] - at[0] <= k;",
-                                        "tri", seeing_axes());
+  static const ElementwiseKernel kernel("int32 row, int32 column, int64 k", "bool y", "y = column - row <= k;", "tri");
   Array result = Array::empty({std::max<int64_t>(rows, 0), std::max<int64_t>(columns, 0)}, Dtype::bool_);
-  if (result.size() > 0) kernel(integer(k), result);
+  if (result.size() == 0) return result;
+  Device& device = result.device();
+  kernel(counting(rows, true, device), counting(columns, false, device), near_diagonal(k), result);
   return result;
 }
 
@@ -55,15 +60,17 @@ namespace {
 
 /// The element where `keeps`, a condition on column - row, holds, else 0.
 ElementwiseKernel triangle_kernel(const char* name, const std::string& keeps) {
-  return ElementwiseKernel("T x, int64 k", "T y",
-                           "const ptrdiff_t* at = _ind.get() + (_ind.ndim - 2);\ny = at[1] - at[0] " + keeps + " k ? x : T(0);",
-                           name, seeing_axes());
+  return ElementwiseKernel("T x, int32 row, int32 column, int64 k", "T y",
+                           "y = column - row " + keeps + " k ? x : T(0);", name);
 }
 
 Array triangle(const ElementwiseKernel& kernel, const Array& x, int64_t k) {
   check_matrix(kernel.name().c_str(), x);
   Array result = Array::empty(x.shape(), x.dtype(), x.device());
-  if (result.size() > 0) kernel(x, integer(k), result);
+  if (result.size() == 0) return result;
+  const Array rows = counting(x.shape(x.ndim() - 2), true, x.device()),
+              columns = counting(x.shape(x.ndim() - 1), false, x.device());
+  kernel(x, rows, columns, near_diagonal(k), result);
   return result;
 }
 

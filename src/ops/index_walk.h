@@ -20,6 +20,18 @@ class IndexWalk {
   bool offsets(int64_t begin, int64_t count, int64_t* out) const;
   void value_offsets(int64_t begin, int64_t count, int64_t* out) const;
 
+  /// Whether one array of indices, which must be within bounds, is all there is: no axis of base besides.
+  bool is_line() const {
+    return operands_ == 1 && rank_ == 1 && loop_.stride(0, 0) == 0 && plan_.mode == IndexMode::raise;
+  }
+  /// Bytes between its positions, of which the first is the operand's own first.
+  int64_t line_step() const { return loop_.stride(1, 0); }
+
+  /// Pieces of a row, where every row has the same offsets from its own beginning; else 0.
+  int64_t row_length() const;
+  /// Offset of the beginning of row `row` to base's first element.
+  int64_t row_offset(int64_t row) const;
+
  private:
   struct Place;
   Place place_of(int64_t piece) const;
