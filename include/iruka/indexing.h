@@ -65,8 +65,8 @@ IRUKA_API void scatter_at(const Array& x, std::span<const AnyIndex> indices, con
 /// Raises IndexError where a kernel on `device` met an index outside its axis since the last call. What brings elements
 /// of a GPU to the host calls it; on the CPU indices are checked at once.
 IRUKA_API void check_indices(Device& device);
-/// Whether a GPU is waited for and asked after every use of index arrays, so that the error stands where the mistake is.
-/// Off by default; IRUKA_CHECK_INDICES=1 turns it on. Gives what it was before.
+/// Whether a GPU is waited for and asked after every use of index arrays, so that the error stands where the mistake
+/// is. Off by default; IRUKA_CHECK_INDICES=1 turns it on. Gives what it was before.
 IRUKA_API bool set_immediate_index_check(bool immediate);
 
 }  // namespace iruka

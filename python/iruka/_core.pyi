@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy
 
 import iruka._array
+import iruka._indexing
 import iruka._kernel
 
 
@@ -412,6 +413,34 @@ class ndarray:
     def argmax(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Index of the first largest element, flat or along an axis."""
 
+    def take(self, indices, axis: int | None = None, out: ndarray | None = None, mode: str = 'raise') -> ndarray:
+        """Elements at indices, of the flattened array or along an axis."""
+
+    def put(self, indices, values, mode: str = 'raise') -> None:
+        """Sets elements of the flattened array; values repeat as needed."""
+
+    def choose(self, choices, out: ndarray | None = None, mode: str = 'raise') -> ndarray:
+        """Of each element, the choice that it numbers."""
+
+    def compress(self, condition, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+        """Slices along an axis where a condition holds."""
+
+    def nonzero(self) -> tuple[ndarray, ...]:
+        """Indices of the nonzero elements, one array an axis."""
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+        """Read-only view of a diagonal, as the last axis."""
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
+        """Sum along a diagonal."""
+
+    @property
+    def flat(self) -> iruka._indexing.FlatIterator:
+        """The elements in C order as one axis: index, slice, assign, iterate."""
+
+    @flat.setter
+    def flat(self, values: object, /) -> None: ...
+
     def __repr__(self) -> str: ...
 
     def __str__(self) -> str: ...
@@ -694,6 +723,40 @@ def dtype_of(arg: object, /) -> object:
 def broadcast_shapes(*args) -> tuple: ...
 
 def norm(x: object, order: object | None, axis: object | None, keepdims: bool) -> object: ...
+
+def values_array(values: object, target: object) -> object:
+    """Values to be written into `target`, as an array."""
+
+def take(x: object, indices: object, axis: object | None, mode: object) -> object: ...
+
+def put(x: object, indices: object, values: object, mode: object) -> None: ...
+
+def take_along_axis(x: object, indices: object, axis: int) -> object: ...
+
+def put_along_axis(x: object, indices: object, values: object, axis: int) -> None: ...
+
+def nonzero(x: ndarray) -> tuple[ndarray, ...]: ...
+
+def argwhere(x: object) -> object: ...
+
+def flatnonzero(x: object) -> object: ...
+
+def unravel(arg0: object, arg1: object, /) -> object: ...
+
+def diagonal(arg0: object, arg1: object, arg2: object, arg3: object, /) -> object: ...
+
+def tri(arg0: object, arg1: object, arg2: object, /) -> object: ...
+
+def triangle(arg0: object, arg1: object, arg2: bool, /) -> object: ...
+
+def scatter_at(x: object, indices: object, function: ElementwiseFunction, values: object | None) -> None:
+    """
+    x[indices] = function(x[indices], values), index after index: what ufunc.at does.
+    """
+
+def check_indices(device: object | None = None) -> None: ...
+
+def set_immediate_index_check(immediate: bool) -> bool: ...
 
 def from_dlpack(object: object, copy: object | None) -> object: ...
 

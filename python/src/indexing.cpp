@@ -18,9 +18,7 @@ namespace {
       "indices");
 }
 
-[[noreturn]] void refuse_dtype() {
-  throw IndexError("arrays used as indices must be of integer (or boolean) type");
-}
+[[noreturn]] void refuse_dtype() { throw IndexError("arrays used as indices must be of integer (or boolean) type"); }
 
 bool is_index_dtype(Dtype dtype) { return dtype == Dtype::bool_ || is_integer(dtype); }
 
@@ -167,7 +165,8 @@ void set_item(const Array& array, nb::handle key, nb::handle value) {
 
 void bind_indexing(nb::module_& module) {
   module.def(
-      "values_array", [](nb::handle values, nb::handle target) {
+      "values_array",
+      [](nb::handle values, nb::handle target) {
         return to_python(to_values(values, checked_array(target, "values_array")));
       },
       nb::arg("values"), nb::arg("target"), "Values to be written into `target`, as an array.");
@@ -341,7 +340,9 @@ void bind_index_methods(nb::class_<Array>& type) {
           "Sum along a diagonal.")
       .def_prop_rw(
           "flat", [](nb::handle x) { return function_of("FlatIterator")(x); },
-          [](nb::handle x, nb::handle values) { function_of("FlatIterator")(x).attr("__setitem__")(nb::ellipsis(), values); },
+          [](nb::handle x, nb::handle values) {
+            function_of("FlatIterator")(x).attr("__setitem__")(nb::ellipsis(), values);
+          },
           nb::for_getter(nb::sig("def flat(self) -> iruka._indexing.FlatIterator")),
           nb::for_setter(nb::sig("def flat(self, values: object, /) -> None")),
           "The elements in C order as one axis: index, slice, assign, iterate.");

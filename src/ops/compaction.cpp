@@ -49,7 +49,21 @@ std::vector<int64_t> chunk_starts(const Array& mask) {
   return starts;
 }
 
-/// Calls put(place, position) for every true byte. Without a branch where there is room: `put` may then be called for a
+/// Bit b for byte b.
+size_t bits_of(uint64_t word) { return word * 0x0102040810204080 >> 56; }
+
+/// For eight bits, the numbers of those that are set, in order; the rest is 0.
+struct SetBits {
+  uint8_t of[256][kWord];
+  constexpr SetBits() : of() {
+    for (int bits = 0; bits < 256; ++bits)
+      for (int b = 0, count = 0; b < kWord; ++b)
+        if (bits >> b & 1) of[bits][count++] = static_cast<uint8_t>(b);
+  }
+};
+constexpr SetBits kSetBits;
+
+/// Calls put(place, position) for every true byte. Eight at a time where there is room: `put` may then be called for a
 /// place whose position comes later, but never at or after `end`.
 template <class Put>
 void for_each_true(const uint8_t* mask, int64_t begin, int64_t size, int64_t place, int64_t end, Put&& put) {
@@ -57,11 +71,10 @@ void for_each_true(const uint8_t* mask, int64_t begin, int64_t size, int64_t pla
   for (; k + kWord <= begin + size; k += kWord) {
     uint64_t word = truths(mask + k);
     if (word == 0) continue;
-    const bool is_sparse = (word & (word - 1)) == 0;
-    if (!is_sparse && place + kWord <= end) {
-      // Byte b of the product counts the true ones before it: places that do not wait for one another.
-      const uint64_t before = word * kOnes << 8;
-      for (int b = 0; b < kWord; ++b) put(place + static_cast<int64_t>(before >> (8 * b) & 0xff), k + b);
+    const bool is_single = (word & (word - 1)) == 0;
+    if (!is_single && place + kWord <= end) {
+      const uint8_t* order = kSetBits.of[bits_of(word)];
+      for (int b = 0; b < kWord; ++b) put(place + b, k + order[b]);
       place += count_truths(word);
     } else {
       for (; word != 0; word &= word - 1) put(place++, k + std::countr_zero(word) / 8);

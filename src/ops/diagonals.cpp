@@ -22,7 +22,8 @@ Scalar near_diagonal(int64_t k) { return Scalar(std::clamp<int64_t>(k, INT32_MIN
 
 void check_matrix(const char* function, const Array& x) {
   if (x.ndim() < 2)
-    throw ValueError(std::string(function) + ": the array must have at least two axes, not shape " + to_string(x.shape()));
+    throw ValueError(std::string(function) + ": the array must have at least two axes, not shape " +
+                     to_string(x.shape()));
 }
 
 }  // namespace

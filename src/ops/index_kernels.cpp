@@ -105,9 +105,10 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
   options.reduce_dims = false;
   options.preamble = texts.preamble;
   if (is_gather)
-    return ElementwiseKernel("raw W x" + texts.parameters, "W y", texts.prepare + "y = *(const W*)element;", "gather", options);
-  return ElementwiseKernel("raw _non_const W x, W value" + texts.parameters, "", texts.prepare + "*(W*)element = value;",
-                           "scatter", options);
+    return ElementwiseKernel("raw W x" + texts.parameters, "W y", texts.prepare + "y = *(const W*)element;", "gather",
+                             options);
+  return ElementwiseKernel("raw _non_const W x, W value" + texts.parameters, "",
+                           texts.prepare + "*(W*)element = value;", "scatter", options);
 }
 
 /// Kernels by what their texts depend on.
@@ -125,16 +126,15 @@ const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool i
 
 IndexTexts index_texts(const IndexPlan& plan, bool has_axes) {
   IndexTexts texts;
-  texts.preamble = plan.mode == IndexMode::raise  ? kPlaceRaise
-                   : plan.mode == IndexMode::wrap ? kPlaceWrap
-                                                  : kPlaceClip;
+  texts.preamble = plan.mode == IndexMode::raise ? kPlaceRaise : plan.mode == IndexMode::wrap ? kPlaceWrap : kPlaceClip;
   texts.prepare = std::string("char* element = (char*)&x[") + (has_axes ? "_ind.get()" : "0") + "];\n";
   for (size_t k = 0; k < plan.operands.size(); ++k) {
     const std::string id = std::to_string(k);
     // One placeholder each: indices of several integer types may stand side by side.
     const std::string type(1, static_cast<char>('A' + k % 22));
     texts.parameters += ", " + type + " p" + id + ", int64 extent" + id + ", int64 stride" + id + ", int64 axis" + id;
-    texts.prepare += "element += place_of(p" + id + ", extent" + id + ", axis" + id + ", &report[0]) * stride" + id + ";\n";
+    texts.prepare +=
+        "element += place_of(p" + id + ", extent" + id + ", axis" + id + ", &report[0]) * stride" + id + ";\n";
   }
   texts.parameters += ", raw _non_const int64 report";
   return texts;

@@ -53,13 +53,13 @@ class Parts {
       ++kept;
     }
     if (shape.size() > kMaxRank)
-      throw IndexError("number of dimensions must be within [0, " + std::to_string(kMaxRank) + "], indexing result would have " +
-                       std::to_string(shape.size()));
+      throw IndexError("number of dimensions must be within [0, " + std::to_string(kMaxRank) +
+                       "], indexing result would have " + std::to_string(shape.size()));
     IndexPlan plan{strided_view(view_, shape, strides, view_.offset()), {}, IndexMode::raise, is_distinct_};
     for (const ArrayEntry& entry : arrays_) {
       if (entry.view_axis < 0) continue;
-      plan.operands.push_back({entry.positions, spread(entry.positions, shape, common, place), view_.shape(entry.view_axis),
-                               view_.strides()[entry.view_axis], entry.source_axis});
+      plan.operands.push_back({entry.positions, spread(entry.positions, shape, common, place),
+                               view_.shape(entry.view_axis), view_.strides()[entry.view_axis], entry.source_axis});
     }
     return plan;
   }
@@ -214,8 +214,7 @@ IndexPlan plan_take(const Array& x, const Array& indices, int axis, IndexMode mo
 
 IndexPlan plan_along_axis(const char* function, const Array& x, const Array& indices, int64_t named) {
   if (!is_integer(indices.dtype())) throw IndexError("`indices` must be an integer array");
-  if (indices.ndim() != x.ndim())
-    throw ValueError("`indices` and `arr` must have the same number of dimensions");
+  if (indices.ndim() != x.ndim()) throw ValueError("`indices` and `arr` must have the same number of dimensions");
   const int axis = normalize_axis(function, named, x.ndim());
   Dims shape = x.shape(), strides = x.strides();
   shape[axis] = 1;  // takes the extent of the indices

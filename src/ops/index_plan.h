@@ -52,8 +52,6 @@ Array gather_gpu(const IndexPlan& plan);
 /// anything is written.
 void scatter_cpu(const IndexPlan& plan, const Array& values);
 void scatter_gpu(const IndexPlan& plan, const Array& values);
-/// Bytes from base's first element to each chosen one, C order; CPU only. Raises IndexError.
-Array offsets_cpu(const IndexPlan& plan);
 /// Raises IndexError for the first index outside its axis, operand after operand; CPU only.
 void check_bounds_cpu(const IndexPlan& plan);
 

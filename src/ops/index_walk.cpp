@@ -23,7 +23,8 @@ struct Line {
 /// Position * stride for `count` positions, added to what is there, or (`is_first`) to the line that base walks. False
 /// where a position is out of bounds.
 template <IndexMode mode, bool is_first, class I>
-bool place_positions(const char* at, int64_t step, int64_t count, const IndexOperand& operand, Line line, int64_t* out) {
+bool place_positions(const char* at, int64_t step, int64_t count, const IndexOperand& operand, Line line,
+                     int64_t* out) {
   const int64_t extent = operand.extent, stride = operand.stride;
   bool is_bad = false;
   for (int64_t k = 0; k < count; ++k) {
@@ -283,7 +284,8 @@ Array gather_cpu(const IndexPlan& plan) {
     if (walk.is_line()) {
       parallel_for(walk.count(), grain, [&](int64_t begin, int64_t end) {
         const auto gather = [&](const char* at, int64_t step, auto type) {
-          return gather_line<decltype(type)>(out + begin * bytes, bytes, base, plan.operands[0], at, step, end - begin, copy);
+          return gather_line<decltype(type)>(out + begin * bytes, bytes, base, plan.operands[0], at, step, end - begin,
+                                             copy);
         };
         if (!with_line(walk, plan.operands[0], begin, gather)) is_bad = true;
       });
@@ -313,36 +315,25 @@ void scatter_cpu(const IndexPlan& plan, const Array& values) {
     const auto write = [&](int64_t begin, int64_t end) {
       if (walk.is_line() && step) {
         return with_line(walk, plan.operands[0], begin, [&](const char* at, int64_t index_step, auto type) {
-          scatter_line<decltype(type)>(base, plan.operands[0], at, index_step, from + begin * *step, *step, end - begin, copy);
+          scatter_line<decltype(type)>(base, plan.operands[0], at, index_step, from + begin * *step, *step, end - begin,
+                                       copy);
         });
       }
       int64_t offsets[IndexWalk::kBlock], sources[IndexWalk::kBlock];
       for (int64_t at = begin; at < end; at += IndexWalk::kBlock) {
-        const int64_t count = std::min(end - at, IndexWalk::kBlock);
-        walk.offsets(at, count, offsets);
+        const int64_t block = std::min(end - at, IndexWalk::kBlock);
+        walk.offsets(at, block, offsets);
         if (step) {
-          scatter_block(base, offsets, from + at * *step, *step, count, copy);
+          scatter_block(base, offsets, from + at * *step, *step, block, copy);
         } else {
-          walk.value_offsets(at, count, sources);
-          scatter_block(base, offsets, from, sources, count, copy);
+          walk.value_offsets(at, block, sources);
+          scatter_block(base, offsets, from, sources, block, copy);
         }
       }
     };
     // In order, for the last of repeated indices to win.
     plan.is_distinct ? parallel_for(walk.count(), kGrain, write) : write(0, walk.count());
   });
-}
-
-Array offsets_cpu(const IndexPlan& plan) {
-  check_bounds_cpu(plan);
-  Array result = Array::empty({plan.base.size()}, Dtype::int64, cpu());
-  const IndexWalk walk(plan, nullptr, false);
-  auto* out = static_cast<int64_t*>(result.data());
-  parallel_for(walk.count(), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; at += IndexWalk::kBlock)
-      walk.offsets(at, std::min(end - at, IndexWalk::kBlock), out + at);
-  });
-  return result;
 }
 
 }  // namespace iruka::ops

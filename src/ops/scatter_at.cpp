@@ -5,6 +5,7 @@
 #include "core/device.h"
 #include "ops/cast_text.h"
 #include "ops/index_kernels.h"
+#include "ops/index_walk.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
@@ -12,6 +13,9 @@ namespace ops {
 namespace {
 
 using Row = ElementwiseFunction::Row;
+
+/// Offsets that the CPU works out at a time: as many as the second cache level holds.
+constexpr int64_t kOffsetsAtOnce = 1 << 14;
 
 /// What one kernel is made for.
 struct Form {
@@ -30,7 +34,8 @@ std::string update_text(const Form& form, const LoopTypes& types, const std::str
   for (int k = 0; k < inputs; ++k) {
     const Dtype own = k == 0 ? form.target : form.values, type = types.types[static_cast<size_t>(k)];
     const std::string value = cast_text(type, computing_dtype(type), cast_text(own, type, k == 0 ? target : "value"));
-    text += std::string("const ") + info(computing_dtype(type)).c_type + " in" + std::to_string(k) + " = " + value + ";\n";
+    text +=
+        std::string("const ") + info(computing_dtype(type)).c_type + " in" + std::to_string(k) + " = " + value + ";\n";
   }
   const Dtype result = types.types[static_cast<size_t>(inputs)], computing = computing_dtype(result);
   const std::string stored = cast_text(result, form.target, cast_text(computing, result, "out0"));
@@ -63,16 +68,20 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
   if (!form.is_gpu) {
     // One after the other, in one thread: the sum of floats does not depend on how many there are.
     return ElementwiseKernel("raw _non_const " + target + " x, raw " + values + " v, int64 step, raw int64 offsets", "",
-                             "for (ptrdiff_t k = 0; k < offsets.size(); ++k) {\n"
-                             "Target& result = *(Target*)((char*)&x[0] + offsets[k]);\nconst Target old = result;\n"
-                             "[[maybe_unused]] const auto value = v[k * step];\n" + text + "}\n",
+                             "char* base = (char*)&x[0];\nconst auto* values = &v[0];\n"
+                             "const int64_t* at = &offsets[0];\nconst ptrdiff_t count = offsets.size();\n"
+                             "for (ptrdiff_t k = 0; k < count; ++k) {\n"
+                             "Target& result = *(Target*)(base + at[k]);\nconst Target old = result;\n"
+                             "[[maybe_unused]] const auto value = values[k * step];\n" +
+                                 text + "}\n",
                              label, options);
   }
   options.preamble += texts.preamble;
   const std::string atomic = atomic_name(form);
-  const std::string update = atomic.empty() ? "iruka::atomic_update((Target*)element, [=](Target old) {\nTarget result;\n" +
-                                                  text + "return result;\n});\n"
-                                            : atomic + "((Target*)element, value);\n";
+  const std::string update = atomic.empty()
+                                 ? "iruka::atomic_update((Target*)element, [=](Target old) {\nTarget result;\n" + text +
+                                       "return result;\n});\n"
+                                 : atomic + "((Target*)element, value);\n";
   return ElementwiseKernel("raw _non_const " + target + " x, " + values + " value" + texts.parameters, "",
                            texts.prepare + update, label, options);
 }
@@ -97,15 +106,25 @@ LoopTypes types_of(const Row& row, const Array& x, const Array& values) {
 }
 
 void update_cpu(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {
-  const Array offsets = offsets_cpu(plan);
-  if (offsets.size() == 0) return;
-  const bool is_one = values.size() > 0 && std::ranges::all_of(values.strides(), [](int64_t s) { return s == 0; });
-  const Array each = is_one ? strided_view(values, {1}, {values.itemsize()}, values.offset()) : values.contiguous().reshape({-1});
+  check_bounds_cpu(plan);
+  const int64_t count = plan.base.size(), block = std::min(count, kOffsetsAtOnce);
+  if (count == 0) return;
+  const bool is_one = std::ranges::all_of(values.strides(), [](int64_t stride) { return stride == 0; });
+  const Array each =
+      is_one ? strided_view(values, {1}, {values.itemsize()}, values.offset()) : values.contiguous().reshape({-1});
   const Array x = strided_view(plan.base, {1}, {plan.base.itemsize()}, plan.base.offset());
-  const Argument arguments[] = {x, each, Scalar(is_one ? 0 : 1).typed(Dtype::int64), offsets};
+  const Array offsets = Array::empty({block}, Dtype::int64, plan.base.device());
+  const ElementwiseKernel& kernel = kernel_for(form, types, {});
   CallOptions options;
   options.size = 1;
-  kernel_for(form, types, {}).call(arguments, options);
+  const IndexWalk walk(plan, nullptr, false);
+  for (int64_t begin = 0; begin < count; begin += block) {
+    const int64_t end = std::min(count, begin + block);
+    walk.offsets(begin, end - begin, static_cast<int64_t*>(offsets.data()));
+    const Array part = is_one ? each : each.at(Slice{begin, end, {}}), at = offsets.at(Slice{0, end - begin, {}});
+    const Argument arguments[] = {x, part, Scalar(is_one ? 0 : 1).typed(Dtype::int64), at};
+    kernel.call(arguments, options);
+  }
 }
 
 void update_gpu(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {

@@ -1,5 +1,5 @@
-// Index arrays, compaction and scatter_at: the kernels' texts for a GPU, run by an emulated device and compiled by NVRTC,
-// beside the CPU's own code; and what only C++ sees.
+// Index arrays, compaction and scatter_at: the kernels' texts for a GPU, run by an emulated device and compiled by
+// NVRTC, beside the CPU's own code; and what only C++ sees.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -131,7 +131,8 @@ TEST_F(Indexing, RowsOfEveryLengthAndAlignment) {
       const Array at = indices({11}, 9, Dtype::int32), device = copy_to(gpu(), x), moved_at = copy_to(gpu(), at);
       const auto columns = [](const Array& y) { return y.at(Slice{}, Slice{1, {}, {}}); };
       EXPECT_EQ(bytes_of(take(columns(device), moved_at, 0)), bytes_of(take(columns(x), at, 0)));
-      EXPECT_EQ(bytes_of(take(device.at(Slice{{}, {}, -1}), moved_at, 0)), bytes_of(take(x.at(Slice{{}, {}, -1}), at, 0)));
+      EXPECT_EQ(bytes_of(take(device.at(Slice{{}, {}, -1}), moved_at, 0)),
+                bytes_of(take(x.at(Slice{{}, {}, -1}), at, 0)));
     }
 }
 
@@ -247,8 +248,7 @@ TEST_F(Indexing, OutOfBoundsOnTheGpuIsFoundWhenElementsCome) {
   EXPECT_FALSE(set_immediate_index_check(true));
   EXPECT_EQ(message_of([&] { index(x, Entries{Slice{}, bad}); }), words);
   EXPECT_TRUE(set_immediate_index_check(false));
-  EXPECT_EQ(message_of([&] { take(x.at(Slice{0, 0, {}}), bad, 0); }),
-            "cannot do a non-empty take from an empty axes.");
+  EXPECT_EQ(message_of([&] { take(x.at(Slice{0, 0, {}}), bad, 0); }), "cannot do a non-empty take from an empty axes.");
   EXPECT_EQ(message_of([&] { index(x.at(Slice{0, 0, {}}), Entries{bad}); }),
             "index 1 is out of bounds for axis 0 with size 0");
 }
@@ -264,7 +264,8 @@ TEST_F(Indexing, NothingIsWrittenBeforeABadIndexOnTheCpu) {
 
 TEST_F(Indexing, MasksMayHoldAnyByte) {
   const Array mask = Array::empty({1000}, Dtype::bool_, cpu());
-  for (int64_t k = 0; k < 1000; ++k) static_cast<uint8_t*>(mask.data())[k] = std::array<uint8_t, 5>{0, 1, 2, 128, 255}[k % 5];
+  for (int64_t k = 0; k < 1000; ++k)
+    static_cast<uint8_t*>(mask.data())[k] = std::array<uint8_t, 5>{0, 1, 2, 128, 255}[k % 5];
   EXPECT_EQ(flatnonzero(mask).size(), 800);
   EXPECT_EQ(bytes_of(flatnonzero(mask)), bytes_of(flatnonzero(copy_to(gpu(), mask))));
 }
@@ -273,7 +274,8 @@ TEST_F(Indexing, MasksMayHoldAnyByte) {
 TEST_F(Indexing, TextsCompileByNvrtc) {
   const Nvrtc* nvrtc = Nvrtc::find();
   if (!nvrtc) GTEST_SKIP() << "NVRTC is not installed";
-  for (ops::CompactionStage stage : {ops::CompactionStage::count, ops::CompactionStage::scan, ops::CompactionStage::write})
+  for (ops::CompactionStage stage :
+       {ops::CompactionStage::count, ops::CompactionStage::scan, ops::CompactionStage::write})
     for (int architecture : {75, 80, 90, 100})
       if (nvrtc->supports(architecture)) {
         const auto output = nvrtc->compile(ops::compaction_text(stage), architecture);
