@@ -5,11 +5,11 @@
 #include <cstring>
 #include <vector>
 
-#include "backend/parallel.h"
 #include "core/device.h"
 #include "iruka/device.h"
 #include "ops/index_plan.h"
 #include "ops/index_walk.h"
+#include "ops/parallel.h"
 
 namespace iruka::ops {
 namespace {

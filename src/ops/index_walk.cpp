@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "backend/parallel.h"
 #include "iruka/device.h"
+#include "ops/parallel.h"
 
 namespace iruka::ops {
 namespace {
