@@ -209,6 +209,7 @@ Array bad_index_report(Device& device) {
   if (!report.words.valid()) {
     report.words = Array::empty({4}, Dtype::int64, device);
     report.words.fill(0);
+    device.synchronize();  // other streams may be the next to write
   }
   report.is_pending = true;
   return report.words;

@@ -30,10 +30,25 @@ std::optional<std::vector<Index>> basic_entries(std::span<const AnyIndex> entrie
   return basic;
 }
 
-/// The mask, where the index is one that takes all axes of x.
-const Array* whole_mask(const Array& x, std::span<const AnyIndex> entries) {
+/// The mask, where the index is a single one, of x's first axes.
+const Array* single_mask(const Array& x, std::span<const AnyIndex> entries) {
   const Array* mask = entries.size() == 1 ? std::get_if<Array>(&entries[0]) : nullptr;
-  return mask && mask->dtype() == Dtype::bool_ && x.ndim() > 0 && mask->shape() == x.shape() ? mask : nullptr;
+  if (!mask || mask->dtype() != Dtype::bool_ || mask->ndim() == 0 || mask->ndim() > x.ndim()) return nullptr;
+  return std::equal(mask->shape().begin(), mask->shape().end(), x.shape().begin()) ? mask : nullptr;
+}
+
+/// x with as many first axes as the mask has made one, where strides allow that.
+std::optional<Array> join_masked_axes(const Array& x, const Array& mask) {
+  Dims shape{mask.size()};
+  for (int axis = mask.ndim(); axis < x.ndim(); ++axis) shape.push_back(x.shape(axis));
+  return x.reshape_view(shape);
+}
+
+/// A plan with one position for each true element of the mask, not one an axis.
+IndexPlan plan_mask(const Array& joined, const Array& mask) {
+  IndexPlan plan = ops::plan_take(joined, flatnonzero(mask.to_device(joined.device())), 0, IndexMode::raise);
+  plan.is_distinct = true;
+  return plan;
 }
 
 Array gather(const IndexPlan& plan) { return is_gpu(plan.base) ? ops::gather_gpu(plan) : ops::gather_cpu(plan); }
@@ -70,7 +85,9 @@ void check_writable(const Array& x) {
 void fill_where(const Array& x, const Array& mask, const Array& value) {
   Array one = value.to_device(x.device()).reshape({}).astype(x.dtype(), false);
   if (one.may_overlap(x)) one = one.copy();
-  where(mask.to_device(x.device()), one, x, x);
+  Dims shape = mask.shape();  // broadcasts over the axes that it leaves alone
+  while (shape.size() < x.ndim()) shape.push_back(1);
+  where(mask.to_device(x.device()).reshape(shape), one, x, x);
 }
 
 Array flat(const Array& x) { return x.reshape({-1}); }
@@ -90,9 +107,10 @@ IndexMode parse_index_mode(const std::string& mode) {
 
 Array index(const Array& x, std::span<const AnyIndex> indices) {
   if (const auto basic = basic_entries(indices)) return x.index(*basic);
-  if (const Array* mask = whole_mask(x, indices)) {
-    if (!is_gpu(x)) return ops::compress_cpu(x.contiguous(), mask->to_device(cpu()).contiguous());
-    return take(flat(x), flatnonzero(mask->to_device(x.device())), 0);
+  if (const Array* mask = single_mask(x, indices)) {
+    if (!is_gpu(x) && mask->ndim() == x.ndim())
+      return ops::compress_cpu(x.contiguous(), mask->to_device(cpu()).contiguous());
+    if (const auto joined = join_masked_axes(x, *mask)) return gather(plan_mask(*joined, *mask));
   }
   return gather(ops::plan_index(x, indices));
 }
@@ -100,7 +118,13 @@ Array index(const Array& x, std::span<const AnyIndex> indices) {
 void assign_index(const Array& x, std::span<const AnyIndex> indices, const Array& values) {
   check_writable(x);
   if (const auto basic = basic_entries(indices)) return x.index(*basic).assign(values);
-  if (const Array* mask = whole_mask(x, indices); mask && values.size() == 1) return fill_where(x, *mask, values);
+  if (const Array* mask = single_mask(x, indices)) {
+    if (values.size() == 1 && values.ndim() <= 1 + x.ndim() - mask->ndim()) return fill_where(x, *mask, values);
+    if (const auto joined = join_masked_axes(x, *mask)) {
+      IndexPlan plan = plan_mask(*joined, *mask);
+      return scatter(*joined, plan, values);
+    }
+  }
   IndexPlan plan = ops::plan_index(x, indices);
   scatter(x, plan, values);
 }

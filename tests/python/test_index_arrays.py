@@ -299,3 +299,26 @@ def test_deferred_check_finds_the_error_when_elements_come():
         iruka.set_index_check("never")
     assert iruka.set_index_check("immediate") == "deferred"
     assert iruka.set_index_check("deferred") == "immediate"
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+def test_masks_of_the_first_axes(dtype, rng):
+    x = values(dtype, (5, 6, 3), rng)
+    for _, ours, theirs in layouts(x):
+        mask = rng.random(theirs.shape[:2]) < 0.4
+        assert_same(ours[mask], theirs[mask])
+        assert_same(ours[mask[:, 0]], theirs[mask[:, 0]])
+        y, b = theirs.copy(), ours.copy()
+        for source in (3, np.array([1, 2, 3][: y.shape[2]] + [4] * (y.shape[2] - 3), dtype), y[mask] * 2, np.array([[5]], dtype)):
+            y[mask] = source
+            b[iruka.array(mask)] = iruka.array(source) if isinstance(source, np.ndarray) else source
+            assert_same(b, y)
+        with pytest.raises(ValueError):
+            b[mask] = np.zeros((1, 1, 1, 2))
+    view, target = x.copy()[::2, ::-1], iruka.array(x)[::2, ::-1]
+    mask = rng.random(view.shape[:2]) < 0.4
+    view[mask] = 7
+    target[mask] = 7
+    view[mask] = view[mask] + 1
+    target[mask] = target[mask] + 1
+    assert_same(target, view)
