@@ -192,7 +192,7 @@ TEST_F(Indexing, CompactionOfEveryLength) {
   EXPECT_EQ(bytes_of(nonzero(x)), bytes_of(nonzero(copy_to(gpu(), x))));
   EXPECT_EQ(nonzero(x).shape(), (Dims{3, x.size() - 1}));
   // More tiles than one block sums at once.
-  const Array large = mask_of({ops::kMaskTile * 300 + 5}, 1);
+  const Array large = mask_of({ops::kMaskTile * 4100 + 5}, 1);
   EXPECT_EQ(bytes_of(flatnonzero(large)), bytes_of(flatnonzero(copy_to(gpu(), large))));
 }
 
