@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy
 
 import iruka._array
+import iruka._indexing
 import iruka._kernel
 
 

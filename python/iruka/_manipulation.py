@@ -135,15 +135,6 @@ def hstack(tup, *, dtype=None) -> ndarray:
     return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype)
 
 
-def where(condition, x=None, y=None) -> ndarray:
-    """x where the condition is nonzero, else y; all broadcast."""
-    if x is None or y is None:
-        raise NotImplementedError(
-            "where: give all of condition, x and y; for indices use numpy.nonzero(iruka.asnumpy(condition))"
-        )
-    return elementwise["where"](condition, x, y)
-
-
 def clip(a, a_min=None, a_max=None, out: ndarray | None = None) -> ndarray:
     """Every element held within [a_min, a_max]; None leaves a side open."""
     return _clip(a, a_min, a_max, out)

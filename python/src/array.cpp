@@ -426,6 +426,7 @@ void bind_array(nb::module_& module) {
   bind_views(type);
   bind_copies(type);
   bind_reductions(type);
+  bind_index_methods(type);
   bind_protocols(type);
   module.def("asnumpy", as_numpy, nb::arg("array"), nb::sig("def asnumpy(array: ndarray) -> numpy.ndarray"));
 }

@@ -191,58 +191,7 @@ int contains(PyObject* self, PyObject* value) {
   return found;
 }
 
-[[noreturn]] void refuse_index(nb::handle entry) {
-  throw IndexError("an array is indexed with integers, slices, None and Ellipsis, not with " + describe(entry) +
-                   "; for index arrays and masks go through NumPy: iruka.asarray(iruka.asnumpy(x)[index])");
-}
-
-std::optional<int64_t> slice_bound(PyObject* bound) {
-  if (bound == Py_None) return {};
-  if (!PyIndex_Check(bound)) throw TypeError("slice indices must be integers or None, not " + describe(bound));
-  Py_ssize_t value = PyNumber_AsSsize_t(bound, nullptr);  // saturates, as Python's slices do
-  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-  return value;
-}
-
-/// Booleans are integers to Python and masks to NumPy: refused rather than misread.
-bool is_boolean(PyObject* entry) { return PyBool_Check(entry) || Py_TYPE(entry) == imported.boolean; }
-
-Index to_index(PyObject* entry) {
-  if (PyLong_CheckExact(entry)) {
-    Py_ssize_t value = PyLong_AsSsize_t(entry);
-    if (value == -1 && PyErr_Occurred()) {
-      PyErr_Clear();
-      throw IndexError("index " + describe(entry) + " does not fit 64 bits");
-    }
-    return int64_t{value};
-  }
-  if (PySlice_Check(entry)) {
-    auto* slice = reinterpret_cast<PySliceObject*>(entry);
-    return Slice{slice_bound(slice->start), slice_bound(slice->stop), slice_bound(slice->step)};
-  }
-  if (entry == Py_None) return NewAxis{};
-  if (entry == Py_Ellipsis) return iruka::Ellipsis{};
-  if (is_boolean(entry) || !PyIndex_Check(entry)) refuse_index(entry);
-  nb::object number = nb::steal(PyNumber_Index(entry));  // NumPy's integers and 0-d integer arrays
-  if (!number.is_valid()) {
-    PyErr_Clear();
-    refuse_index(entry);
-  }
-  return to_index(number.ptr());
-}
-
 }  // namespace
-
-Array get_item(const Array& array, nb::handle key) {
-  if (!PyTuple_Check(key.ptr())) {
-    Index index = to_index(key.ptr());
-    return array.index({&index, 1});
-  }
-  std::vector<Index> indices;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key.ptr()); i++)
-    indices.push_back(to_index(PyTuple_GET_ITEM(key.ptr(), i)));
-  return array.index(indices);
-}
 
 void assign_value(Array target, nb::handle value) {
   Scalar scalar;
@@ -261,8 +210,6 @@ void assign_value(Array target, nb::handle value) {
     throw TypeError("cannot assign " + describe(value) + " to elements of an array");
   }
 }
-
-void set_item(const Array& array, nb::handle key, nb::handle value) { assign_value(get_item(array, key), value); }
 
 PyType_Slot* array_slots() {
   static PyType_Slot slots[] = {{Py_nb_add, reinterpret_cast<void*>(add)},

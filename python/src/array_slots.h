@@ -8,7 +8,7 @@ namespace iruka::python {
 /// Ends with {0, nullptr}.
 PyType_Slot* array_slots();
 
-/// x[key] by basic indexing. Raises IndexError.
+/// x[key] by NumPy's rules, a view where no array is in the key; in indexing.cpp. Raises IndexError.
 Array get_item(const Array& array, nb::handle key);
 /// x[key] = value, in place.
 void set_item(const Array& array, nb::handle key, nb::handle value);

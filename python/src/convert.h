@@ -142,6 +142,8 @@ void bind_errors(nb::module_& module);
 void bind_array(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_ops(nb::module_& module);
+void bind_indexing(nb::module_& module);
+void bind_index_methods(nb::class_<Array>& type);
 void bind_random(nb::module_& module);
 void bind_statistics(nb::module_& module);
 void bind_image(nb::module_& module);

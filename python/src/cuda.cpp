@@ -11,6 +11,7 @@
 #include "core/device.h"
 #include "device.h"
 #include "interop.h"
+#include "iruka/indexing.h"
 
 namespace iruka::python {
 
@@ -131,6 +132,7 @@ void copy_host(const Array& gpu, nb::handle numpy, bool to_host, nb::handle stre
   }
   if (pinned) cuda::record_pinned_use(device, pinned, current);
   if (blocking) wait_for(device, current);
+  if (to_host && blocking) check_indices(device);
 }
 
 void bind_streams(nb::module_& module) {
@@ -272,6 +274,7 @@ void wait_for_device(Device& device) {
   wait_for(device, nullptr);  // the streams that wait for one another; Ctrl-C ends it
   wait_for(device, cuda::current_stream(device));
   cuda::synchronize(device);
+  check_indices(device);
 }
 
 void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later) {

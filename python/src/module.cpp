@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   bind_array(module);
   bind_kernel(module);
   bind_ops(module);
+  bind_indexing(module);
   bind_random(module);
   bind_statistics(module);
   bind_image(module);

@@ -81,14 +81,6 @@ bool Array::is_f_contiguous() const {
   return dense(*this, [](int i) { return i; });
 }
 
-Scalar Array::item() const {
-  if (size_ != 1)
-    throw ValueError("item: can only convert an array of size 1 to a scalar, not one of shape " + to_string(shape_));
-  alignas(16) char element[16];
-  device().copy(element, data(), static_cast<size_t>(itemsize()), nullptr);
-  return Scalar::load(dtype_, element);
-}
-
 bool Array::may_overlap(const Array& other) const {
   if (size_ == 0 || other.size_ == 0 || &device() != &other.device()) return false;
   const auto [low, high] = byte_bounds(*this);

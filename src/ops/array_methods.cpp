@@ -7,6 +7,7 @@
 #include "iruka/cuda.h"
 #include "iruka/device.h"
 #include "iruka/array.h"
+#include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "ops/cast_text.h"
 #include "ops/loop_types.h"
@@ -104,6 +105,7 @@ Array Array::to_device(Device& device) const {
   Device& copier = &device == &cpu() ? this->device() : device;
   copier.copy(result.data(), dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
   if (are_gpus) copier.synchronize();
+  if (&device == &cpu()) check_indices(this->device());
   if (&copier == &device && cuda::is_pinned(dense.data())) copier.synchronize();  // its owner may change it now
   return result;
 }
@@ -133,11 +135,21 @@ void Array::fill(const Scalar& value) {
   cast_kernel(dtype_, dtype_).call(arguments);
 }
 
+Scalar Array::item() const {
+  if (size_ != 1)
+    throw ValueError("item: can only convert an array of size 1 to a scalar, not one of shape " + to_string(shape_));
+  alignas(16) char element[16];
+  device().copy(element, data(), static_cast<size_t>(itemsize()), nullptr);
+  check_indices(device());
+  return Scalar::load(dtype_, element);
+}
+
 void Array::copy_to(void* values, Dtype dtype) const {
   if (size_ == 0) return;
   const Array dense = astype(dtype, false).contiguous();
   device().copy(values, dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
   device().synchronize();
+  check_indices(device());
 }
 
 }  // namespace iruka

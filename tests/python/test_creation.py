@@ -190,8 +190,8 @@ def test_where_and_copyto(rng):
     x, y, mask = values("float32", (3, 4), rng), values("int16", (4,), rng), values("bool", (3, 4), rng)
     assert_same(iruka.where(iruka.array(mask), iruka.array(x), iruka.array(y)), np.where(mask, x, y))
     assert_same(iruka.where(iruka.array(x) > 0, 1, 2.5), np.where(x > 0, 1, 2.5))
-    with pytest.raises(NotImplementedError):
-        iruka.where(iruka.array(mask))
+    with pytest.raises(ValueError, match="either both or neither"):
+        iruka.where(iruka.array(mask), 1)
     target, expected = iruka.array(x), x.copy()
     iruka.copyto(target, y)
     np.copyto(expected, y)

@@ -80,19 +80,6 @@ def test_out_of_bounds():
         iruka.asarray(1)[0]
 
 
-@pytest.mark.parametrize(
-    "index", [[0, 1], np.array([0, 1]), True, np.True_, np.array([True, False]), 1.0, "a", b"a"], ids=repr
-)
-def test_advanced_indexing_is_refused(index):
-    a = iruka.arange(6).reshape(2, 3)
-    with pytest.raises(IndexError, match="go through NumPy"):
-        a[index]
-    with pytest.raises(IndexError, match="go through NumPy"):
-        a[index] = 1
-    with pytest.raises(IndexError, match="go through NumPy"):
-        a[iruka.array([0, 1])]
-
-
 def test_overlapping_assignment():
     for first, second in [
         (slice(1, None), slice(None, -1)),

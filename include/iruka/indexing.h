@@ -1,0 +1,72 @@
+// Elements chosen by arrays: integer and boolean indices, take and put, where the nonzero elements are.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "iruka/array.h"
+#include "iruka/ops.h"
+
+namespace iruka {
+
+/// One entry of any index. An Array holds integers or bools; a bool array of k axes takes k axes of what it indexes.
+using AnyIndex = std::variant<int64_t, Slice, NewAxis, Ellipsis, Array>;
+
+/// What an index outside its axis is: an error, the same modulo the extent, or the nearest end (negative ones: 0).
+enum class IndexMode : uint8_t { raise, wrap, clip };
+/// "raise", "wrap" or "clip". Raises ValueError for anything else.
+IRUKA_API IndexMode parse_index_mode(const std::string& mode);
+
+/// x[indices] by NumPy's rules: a view where all entries are basic, else a new array. Raises IndexError for an index
+/// outside its axis (on a GPU when the device is next waited for, see check_indices), for masks that do not fit and for
+/// arrays that do not broadcast.
+IRUKA_API Array index(const Array& x, std::span<const AnyIndex> indices);
+/// x[indices] = values, broadcast and cast. Of repeated indices the last wins on the CPU, any on a GPU. Nothing is
+/// written before every index is found to be good (CPU). Raises what index() raises, ShapeError, and ValueError for a
+/// read-only x.
+IRUKA_API void assign_index(const Array& x, std::span<const AnyIndex> indices, const Array& values);
+
+/// x's elements at `indices` of the flattened array, or along an axis: shape x.shape[:axis] + indices.shape +
+/// x.shape[axis + 1:].
+IRUKA_API Array take(const Array& x, const Array& indices, std::optional<int64_t> axis = {},
+                     IndexMode mode = IndexMode::raise);
+/// x.flat[indices] = values, repeated as needed.
+IRUKA_API void put(const Array& x, const Array& indices, const Array& values, IndexMode mode = IndexMode::raise);
+/// result[i, j, k] = x[i, indices[i, j, k], k] for axis 1; axes other than `axis` broadcast.
+IRUKA_API Array take_along_axis(const Array& x, const Array& indices, int64_t axis);
+IRUKA_API void put_along_axis(const Array& x, const Array& indices, const Array& values, int64_t axis);
+
+/// Where x is nonzero: an int64 array of shape (max(ndim, 1), count), C order. Waits for the device.
+IRUKA_API Array nonzero(const Array& x);
+/// The same as positions in C order, shape (count,).
+IRUKA_API Array flatnonzero(const Array& x);
+
+/// Positions in C order of an array of `shape` as indices: an int64 array of shape (ndim, *positions.shape).
+IRUKA_API Array unravel_index(const Array& positions, const Dims& shape);
+
+/// View of the elements at (i, i + offset) of two axes, which become the last one. Raises AxisError, and ValueError for
+/// fewer than two axes or one axis named twice.
+IRUKA_API Array diagonal(const Array& x, int64_t offset = 0, int64_t axis1 = 0, int64_t axis2 = 1);
+/// Bools of shape (rows, columns): true at and below the k-th diagonal.
+IRUKA_API Array tri(int64_t rows, int64_t columns, int64_t k = 0);
+/// A copy of x with zeros above (tril) or below (triu) the k-th diagonal of the last two axes.
+IRUKA_API Array tril(const Array& x, int64_t k = 0);
+IRUKA_API Array triu(const Array& x, int64_t k = 0);
+
+/// x[indices] = function(x[indices], values) for each index in turn, so that repeated ones add up (NumPy's ufunc.at).
+/// `function` is an elementwise function of one or two inputs and one output; `values` is absent for one of one input.
+/// In the order of the indices on the CPU; by atomic operations, in any order, on a GPU.
+IRUKA_API void scatter_at(const Array& x, std::span<const AnyIndex> indices, const ElementwiseFunction& function,
+                          const Array* values = nullptr);
+
+/// Raises IndexError where a kernel on `device` met an index outside its axis since the last call. What brings elements
+/// of a GPU to the host calls it; on the CPU indices are checked at once.
+IRUKA_API void check_indices(Device& device);
+/// Whether a GPU is waited for and asked after every use of index arrays, so that the error stands where the mistake
+/// is. Off by default; IRUKA_CHECK_INDICES=1 turns it on. Gives what it was before.
+IRUKA_API bool set_immediate_index_check(bool immediate);
+
+}  // namespace iruka

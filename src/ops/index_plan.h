@@ -1,0 +1,64 @@
+// What an index with arrays means for memory: which bytes of x each element of the result stands for.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "iruka/indexing.h"
+
+namespace iruka::ops {
+
+/// One array of indices along one axis of x.
+struct IndexOperand {
+  Array own;        ///< int32 or int64, as given
+  Array positions;  ///< the same in the plan's shape: stride 0 along axes it does not have
+  int64_t extent;   ///< of the axis it indexes
+  int64_t stride;   ///< of that axis, in bytes
+  int axis;         ///< for messages
+};
+
+/// Element k of the result is at the address of element k of `base` plus position * stride of each operand.
+struct IndexPlan {
+  Array base;  ///< x over the result's shape: stride 0 along axes that the operands alone walk
+  std::vector<IndexOperand> operands;
+  IndexMode mode = IndexMode::raise;
+  bool is_distinct = false;  ///< no two elements are one element of x (but through x's own strides)
+
+  const Dims& shape() const { return base.shape(); }
+};
+
+/// Raises IndexError as index() does, but for indices out of bounds.
+IndexPlan plan_index(const Array& x, std::span<const AnyIndex> indices);
+IndexPlan plan_take(const Array& x, const Array& indices, int axis, IndexMode mode);
+IndexPlan plan_along_axis(const char* function, const Array& x, const Array& indices, int64_t axis);
+
+/// The same memory with other extents and strides (bytes).
+Array strided_view(const Array& x, Dims shape, Dims strides, int64_t offset);
+
+/// Values to assign, without the leading axes of one element that the target lacks.
+Array drop_leading_axes(const Array& values, int ndim);
+
+/// Integers as int32 or int64, bools refused. Raises IndexError.
+Array as_positions(const Array& indices, const Device& device);
+
+[[noreturn]] void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent);
+
+// Each device's walk over a plan: index_walk.cpp for the CPU, index_kernels.cpp for GPUs.
+
+/// The chosen elements, C order. Raises IndexError on the CPU.
+Array gather_cpu(const IndexPlan& plan);
+Array gather_gpu(const IndexPlan& plan);
+/// Writes `values`, of base's dtype and shape and sharing no memory with it. Raises IndexError on the CPU, before
+/// anything is written.
+void scatter_cpu(const IndexPlan& plan, const Array& values);
+void scatter_gpu(const IndexPlan& plan, const Array& values);
+/// Raises IndexError for the first index outside its axis, operand after operand; CPU only.
+void check_bounds_cpu(const IndexPlan& plan);
+
+/// x[mask] where both are C-contiguous, lie on the CPU and have one shape.
+Array compress_cpu(const Array& x, const Array& mask);
+
+/// Four int64 of a GPU's memory: whether an index was out of bounds, which, of what axis, of what extent.
+Array bad_index_report(Device& device);
+
+}  // namespace iruka::ops

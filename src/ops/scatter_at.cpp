@@ -1,0 +1,167 @@
+// ufunc.at: an elementwise function applied where indices say, as often as they say it.
+#include <map>
+#include <mutex>
+
+#include "core/device.h"
+#include "ops/cast_text.h"
+#include "ops/index_kernels.h"
+#include "ops/index_walk.h"
+#include "ops/loop_types.h"
+
+namespace iruka {
+namespace ops {
+namespace {
+
+using Row = ElementwiseFunction::Row;
+
+/// Offsets that the CPU works out at a time: as many as the second cache level holds.
+constexpr int64_t kOffsetsAtOnce = 1 << 14;
+
+/// What one kernel is made for.
+struct Form {
+  const Row* row;
+  Dtype target, values;
+  bool is_gpu, has_axes;
+  size_t operands;
+
+  auto operator<=>(const Form&) const = default;
+};
+
+/// `target` becomes function(target, value): statements around the row's body.
+std::string update_text(const Form& form, const LoopTypes& types, const std::string& target) {
+  const int inputs = input_count(*form.row);
+  std::string text;
+  for (int k = 0; k < inputs; ++k) {
+    const Dtype own = k == 0 ? form.target : form.values, type = types.types[static_cast<size_t>(k)];
+    const std::string value = cast_text(type, computing_dtype(type), cast_text(own, type, k == 0 ? target : "value"));
+    text +=
+        std::string("const ") + info(computing_dtype(type)).c_type + " in" + std::to_string(k) + " = " + value + ";\n";
+  }
+  const Dtype result = types.types[static_cast<size_t>(inputs)], computing = computing_dtype(result);
+  const std::string stored = cast_text(result, form.target, cast_text(computing, result, "out0"));
+  return text + info(computing).c_type + " out0;\n" + form.row->body + "\nresult = " + stored + ";\n";
+}
+
+/// The hardware's own atomic operation, where it does what the row does.
+std::string atomic_name(const Form& form) {
+  if (form.target != form.values || form.target == Dtype::bool_) return "";
+  const std::string_view name = form.row->name;
+  if (name == "add") return "atomicAdd";
+  if (name == "subtract") return "atomicSub";
+  if (is_integer(form.target) && name == "maximum") return "atomicMax";
+  if (is_integer(form.target) && name == "minimum") return "atomicMin";
+  return "";
+}
+
+ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
+  const Dtype computing = computing_dtype(types.loop);
+  const std::string type = info(form.target).c_type;
+  KernelOptions options;
+  options.diagnose_early = false;
+  options.reduce_dims = false;
+  options.options = {"--fmad=false"};
+  options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\nusing Target = " + type + ";\n" +
+                     form.row->helpers;
+  const std::string target = name(form.target), values = name(form.values), label = std::string(form.row->name) + "_at";
+  const std::string text = update_text(form, types, "old");
+  if (!form.is_gpu) {
+    // One after the other, in one thread: the sum of floats does not depend on how many there are.
+    return ElementwiseKernel("raw _non_const " + target + " x, raw " + values + " v, int64 step, raw int64 offsets", "",
+                             "char* base = (char*)&x[0];\nconst auto* values = &v[0];\n"
+                             "const int64_t* at = &offsets[0];\nconst ptrdiff_t count = offsets.size();\n"
+                             "for (ptrdiff_t k = 0; k < count; ++k) {\n"
+                             "Target& result = *(Target*)(base + at[k]);\nconst Target old = result;\n"
+                             "[[maybe_unused]] const auto value = values[k * step];\n" +
+                                 text + "}\n",
+                             label, options);
+  }
+  options.preamble += texts.preamble;
+  const std::string atomic = atomic_name(form);
+  const std::string update = atomic.empty()
+                                 ? "iruka::atomic_update((Target*)element, [=](Target old) {\nTarget result;\n" + text +
+                                       "return result;\n});\n"
+                                 : atomic + "((Target*)element, value);\n";
+  return ElementwiseKernel("raw _non_const " + target + " x, " + values + " value" + texts.parameters, "",
+                           texts.prepare + update, label, options);
+}
+
+const ElementwiseKernel& kernel_for(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
+  static auto& kernels = *new std::map<Form, ElementwiseKernel>;
+  static std::mutex making;
+  std::lock_guard lock(making);
+  if (const auto found = kernels.find(form); found != kernels.end()) return found->second;
+  return kernels.emplace(form, make_kernel(form, types, texts)).first->second;
+}
+
+/// What the values' dtype and x's make together, checked as an in-place operation is.
+LoopTypes types_of(const Row& row, const Array& x, const Array& values) {
+  const Argument arguments[] = {x, values};
+  const LoopTypes types = loop_types(row, std::span(arguments).first(static_cast<size_t>(input_count(row))), {});
+  const Dtype result = types.types[static_cast<size_t>(input_count(row))];
+  if (!can_cast_same_kind(result, x.dtype()))
+    throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' output from dtype('" + name(result) +
+                    "') to dtype('" + name(x.dtype()) + "') with casting rule 'same_kind'");
+  return types;
+}
+
+void update_cpu(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {
+  check_bounds_cpu(plan);
+  const int64_t count = plan.base.size(), block = std::min(count, kOffsetsAtOnce);
+  if (count == 0) return;
+  const bool is_one = std::ranges::all_of(values.strides(), [](int64_t stride) { return stride == 0; });
+  const Array each =
+      is_one ? strided_view(values, {1}, {values.itemsize()}, values.offset()) : values.contiguous().reshape({-1});
+  const Array x = strided_view(plan.base, {1}, {plan.base.itemsize()}, plan.base.offset());
+  const Array offsets = Array::empty({block}, Dtype::int64, plan.base.device());
+  const ElementwiseKernel& kernel = kernel_for(form, types, {});
+  CallOptions options;
+  options.size = 1;
+  const IndexWalk walk(plan, nullptr, false);
+  for (int64_t begin = 0; begin < count; begin += block) {
+    const int64_t end = std::min(count, begin + block);
+    walk.offsets(begin, end - begin, static_cast<int64_t*>(offsets.data()));
+    const Array part = is_one ? each : each.at(Slice{begin, end, {}}), at = offsets.at(Slice{0, end - begin, {}});
+    const Argument arguments[] = {x, part, Scalar(is_one ? 0 : 1).typed(Dtype::int64), at};
+    kernel.call(arguments, options);
+  }
+}
+
+void update_gpu(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {
+  if (atomic_name(form).empty() && plan.base.itemsize() > 8)
+    throw TypeError(std::string(form.row->name) + ".at: a GPU has no atomic operation on " + name(form.target) +
+                    " but add and subtract");
+  if (plan.base.size() == 0) return scatter_gpu(plan, values);  // checks the indices
+  const IndexCall call(plan, values, false);
+  form.has_axes = call.has_axes();
+  form.operands = plan.operands.size();
+  call.run(kernel_for(form, types, index_texts(plan, form.has_axes)), false);
+}
+
+}  // namespace
+}  // namespace ops
+
+void scatter_at(const Array& x, std::span<const AnyIndex> indices, const ElementwiseFunction& function,
+                const Array* values) {
+  using namespace ops;
+  const ElementwiseFunction::Row& row = elementwise_table()[static_cast<size_t>(find_elementwise(function.name()))];
+  if (function.nin() > 2) throw ValueError("Only unary and binary ufuncs supported at this time");
+  if (function.nout() != 1) throw ValueError("Only single output ufuncs supported at this time");
+  if ((values != nullptr) != (function.nin() == 2))
+    throw ValueError(values ? "second operand provided when ufunc is unary" : "second operand needed for ufunc");
+  if (!x.writable()) throw ValueError("assignment destination is read-only");
+  const Array second = values ? values->to_device(x.device()) : Array::empty({}, x.dtype(), x.device());
+  const LoopTypes types = types_of(row, x, second);
+  const IndexPlan plan = plan_index(x, indices);
+  Array wide = drop_leading_axes(second.may_overlap(x) ? second.copy() : second, plan.shape().size());
+  try {
+    wide = wide.broadcast_to(plan.shape());
+  } catch (const ShapeError&) {
+    throw ShapeError("array is not broadcastable to correct shape");
+  }
+  const bool is_gpu = x.device().target().is_gpu;
+  const Form form{&row, x.dtype(), second.dtype(), is_gpu, false, 0};
+  is_gpu ? update_gpu(plan, wide, form, types) : update_cpu(plan, wide, form, types);
+}
+
+}  // namespace iruka
