@@ -169,6 +169,20 @@ from ._sequences import (  # noqa: E402
     logspace,
     meshgrid,
     vander,
+from ._einsum import einsum, einsum_path  # noqa: E402
+from ._products import (  # noqa: E402
+    cross,
+    dot,
+    inner,
+    kron,
+    matmul,
+    matvec,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+    vecmat,
 )
 from .memory import (  # noqa: E402
     MemoryPool,
@@ -176,7 +190,7 @@ from .memory import (  # noqa: E402
     get_default_memory_pool,
     get_default_pinned_memory_pool,
 )
-from . import cuda, image, linalg, profiler, random, testing  # noqa: E402
+from . import cuda, fft, image, linalg, profiler, random, testing  # noqa: E402
 
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])
