@@ -1,6 +1,8 @@
 // Linear algebra for iruka.linalg: products and decompositions of arrays, without argument shaping.
 #include "iruka/linalg.h"
 
+#include <nanobind/stl/string.h>
+
 #include <string>
 
 #include "convert.h"
