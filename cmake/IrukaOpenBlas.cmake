@@ -1,8 +1,7 @@
 # OpenBLAS from the Python package scipy-openblas32, the build that NumPy and SciPy use. It is loaded at run time: beside our
 # own library, where an installation puts it, or in a build tree where it was found here.
-find_package(Python 3.10 QUIET COMPONENTS Interpreter)
 if(NOT IRUKA_OPENBLAS)
-  foreach(python ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+  foreach(python ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/.venv/bin/python python3)
     execute_process(COMMAND ${python} -c "import scipy_openblas32 as b; print(b.get_lib_dir(), end='')"
                     OUTPUT_VARIABLE folder ERROR_QUIET RESULT_VARIABLE failed)
     if(NOT failed AND EXISTS ${folder}/libscipy_openblas.so)

@@ -1,5 +1,5 @@
-// Linear algebra: products, factorizations, equations, eigenvalues. Arrays of more than two axes are batches of matrices
-// (the last two axes). bool and integers are computed in float64 unless a function says otherwise.
+// Linear algebra: products, factorizations, equations, eigenvalues. Arrays of more than two axes are batches of
+// matrices (the last two axes). bool and integers are computed in float64 unless a function says otherwise.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace iruka {
 
-/// Matrix product of the last two axes, of any dtype; the others broadcast. A 1-d array is a row on the left, a column on
-/// the right, without that axis in the result. With `out` (that shape, any dtype the result casts to) the result goes
-/// there. Raises ShapeError where inner extents differ or an operand has no axes.
+/// Matrix product of the last two axes, of any dtype; the others broadcast. A 1-d array is a row on the left, a column
+/// on the right, without that axis in the result. With `out` (that shape, any dtype the result casts to) the result
+/// goes there. Raises ShapeError where inner extents differ or an operand has no axes.
 IRUKA_API Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 
 /// View of the elements whose indices along two axes differ by `offset`, as a last axis.

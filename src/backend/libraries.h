@@ -7,8 +7,8 @@
 
 namespace iruka {
 
-/// OpenBLAS for the CPU, cuBLAS and cuSOLVER for a GPU. They are loaded at their first use, which raises DeviceError that
-/// says what to install.
+/// OpenBLAS for the CPU, cuBLAS and cuSOLVER for a GPU. They are loaded at their first use, which raises DeviceError
+/// that says what to install.
 LinearAlgebra& linear_algebra(Device& device);
 
 /// Our own for the CPU, cuFFT for a GPU.

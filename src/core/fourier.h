@@ -7,8 +7,8 @@ namespace iruka {
 
 enum class FourierKind : uint8_t { complex, real_to_complex, complex_to_real };
 
-/// Transforms along the middle axis of dense C-ordered arrays: (outer, length, inner) for complex kinds; a real side has
-/// `length` elements there, a side of half a spectrum length / 2 + 1. The input is left as it is.
+/// Transforms along the middle axis of dense C-ordered arrays: (outer, length, inner) for complex kinds; a real side
+/// has `length` elements there, a side of half a spectrum length / 2 + 1. The input is left as it is.
 struct FourierTransform {
   FourierKind kind;
   bool is_double;

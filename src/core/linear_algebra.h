@@ -49,8 +49,8 @@ class LinearAlgebra {
   /// Eigenvalues, ascending, of Hermitian matrices given by a triangle; with `vectors`, these in place of `a`.
   virtual void eigh(Dtype dtype, bool vectors, bool lower, int64_t n, int64_t batch, void* a, void* values,
                     int32_t* info) = 0;
-  /// Singular values, descending, of m x n matrices; `a` is overwritten. With `u` (m x m, or m x min(m, n) unless `full`)
-  /// and `vt` (n x n, or min(m, n) x n) also vectors; null: none.
+  /// Singular values, descending, of m x n matrices; `a` is overwritten. With `u` (m x m, or m x min(m, n) unless
+  /// `full`) and `vt` (n x n, or min(m, n) x n) also vectors; null: none.
   virtual void svd(Dtype dtype, bool full, int64_t m, int64_t n, int64_t batch, void* a, void* s, void* u, void* vt,
                    int32_t* info) = 0;
   /// Eigenvalues of general matrices as complex numbers, and right vectors (n x n, complex) unless null; `a` is

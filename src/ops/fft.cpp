@@ -14,8 +14,8 @@ bool is_single(Dtype dtype) {
   return real_dtype(dtype) == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
 }
 
-/// The input as the library wants it: of its dtype, `length` long, dense, and with nothing behind the axis where rows are
-/// wanted.
+/// The input as the library wants it: of its dtype, `length` long, dense, and with nothing behind the axis where rows
+/// are wanted.
 Array prepared(const Array& x, Dtype dtype, int axis, int64_t length, bool as_rows) {
   Array input = as_rows ? x.swapaxes(axis, -1) : x;
   const int at = as_rows ? x.ndim() - 1 : axis;
@@ -39,7 +39,8 @@ Array prepared(const Array& x, Dtype dtype, int axis, int64_t length, bool as_ro
 
 Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool forward, double scale) {
   const int at = normalize_axis("fft", axis, x.ndim());
-  if (length < 1) throw ValueError("fft: Invalid number of FFT data points (" + std::to_string(length) + ") specified.");
+  if (length < 1)
+    throw ValueError("fft: Invalid number of FFT data points (" + std::to_string(length) + ") specified.");
   if (kind == Kind::real_to_complex && iruka::kind(x.dtype()) == iruka::Kind::complex)
     throw TypeError(std::string("rfft: the input must be real, not ") + name(x.dtype()));
   const bool single = is_single(x.dtype());

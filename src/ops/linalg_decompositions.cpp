@@ -1,8 +1,8 @@
 // Factorizations and what follows from them: inverse, equations, determinants, eigenvalues, singular values.
 //
 // The libraries want columns one after the other. A C-ordered matrix is its own transpose to them, which is as good for
-// most: inv(A') = inv(A)', det(A') = det(A), a Cholesky factor of the other triangle, a singular value decomposition with
-// u and v exchanged. Where it is not, a transposed copy is made.
+// most: inv(A') = inv(A)', det(A') = det(A), a Cholesky factor of the other triangle, a singular value decomposition
+// with u and v exchanged. Where it is not, a transposed copy is made.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -100,10 +100,9 @@ const char* real_name(Dtype dtype) { return name(real_dtype(dtype)); }
 ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
   const bool is_complex = kind(dtype) == Kind::complex;
   const std::string type = name(dtype), c_type = info(dtype).c_type, real = real_name(dtype);
-  std::string body =
-      c_type + " product = " + c_type + "(1);\n" + info(real_dtype(dtype)).c_type + std::string(" sum = 0;\n") +
-      "for (long long k = 0; k < extent; ++k) {\n  " + c_type + " d = lu[(i * extent + k) * extent + k];\n" +
-      "  if (pivots[i * extent + k] != k + 1) d = -d;\n";
+  std::string body = c_type + " product = " + c_type + "(1);\n" + info(real_dtype(dtype)).c_type +
+                     std::string(" sum = 0;\n") + "for (long long k = 0; k < extent; ++k) {\n  " + c_type +
+                     " d = lu[(i * extent + k) * extent + k];\n" + "  if (pivots[i * extent + k] != k + 1) d = -d;\n";
   if (!logarithm) {
     body += "  product = product * d;\n}\nresult = product;";
     return {"raw " + type + " lu, raw int32 pivots, int64 extent", type + " result", body, "det", quiet()};
@@ -112,8 +111,8 @@ ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
   body += "  const " + std::string(info(real_dtype(dtype)).c_type) + " size = " + size + ";\n" +
           "  sum += log(size);\n  product = size == 0 ? " + c_type + "(0) : product * (d / size);\n}\n" +
           "sign = product;\nlogarithm = sum;";
-  return {"raw " + type + " lu, raw int32 pivots, int64 extent", type + " sign, " + real + " logarithm", body, "slogdet",
-          quiet()};
+  return {"raw " + type + " lu, raw int32 pivots, int64 extent", type + " sign, " + real + " logarithm", body,
+          "slogdet", quiet()};
 }
 
 /// The kernel for a dtype that linalg_dtype() gives, made at its first use.

@@ -18,8 +18,8 @@
 namespace iruka::ops {
 namespace {
 
-// A panel of b, kPanelRows x kPanelBytes, is copied once for all rows of a and stays in the first-level cache; four rows
-// of c, as wide as the panel, are accumulated beside it.
+// A panel of b, kPanelRows x kPanelBytes, is copied once for all rows of a and stays in the first-level cache; four
+// rows of c, as wide as the panel, are accumulated beside it.
 constexpr int64_t kPanelRows = 128, kPanelBytes = 128, kTileRows = 4;
 
 /// c[4][width] += a[4][rows] b[rows][width]; a has its four rows side by side.
@@ -34,12 +34,15 @@ inline __attribute__((always_inline)) void add_tile(const T* a, const T* b, int6
         for (int64_t j = 0; j < kHalf; ++j)
           sums[r][j] = static_cast<T>(sums[r][j] + a[k * kTileRows + r] * b[k * kWidth + half + j]);
     for (int64_t r = 0; r < kTileRows; ++r)
-      for (int64_t j = 0; j < kHalf; ++j) c[r * kWidth + half + j] = static_cast<T>(c[r * kWidth + half + j] + sums[r][j]);
+      for (int64_t j = 0; j < kHalf; ++j)
+        c[r * kWidth + half + j] = static_cast<T>(c[r * kWidth + half + j] + sums[r][j]);
   }
 }
 
 // Attributes of this kind do not go with templates.
-IRUKA_FOR_EVERY_X86 void add_tile_of(const uint8_t* a, const uint8_t* b, int64_t rows, uint8_t* c) { add_tile(a, b, rows, c); }
+IRUKA_FOR_EVERY_X86 void add_tile_of(const uint8_t* a, const uint8_t* b, int64_t rows, uint8_t* c) {
+  add_tile(a, b, rows, c);
+}
 IRUKA_FOR_EVERY_X86 void add_tile_of(const uint16_t* a, const uint16_t* b, int64_t rows, uint16_t* c) {
   add_tile(a, b, rows, c);
 }

@@ -81,7 +81,8 @@ void multiply_into(const Array& c, Array a, Array b) {
   linear_algebra(c.device()).multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
 }
 
-/// The dtype the product is computed in. Counts of true pairs are exact enough in float32: they are never 0 by rounding.
+/// The dtype the product is computed in. Counts of true pairs are exact enough in float32: they are never 0 by
+/// rounding.
 Dtype product_dtype(Dtype dtype, bool is_gpu) {
   if (dtype == Dtype::bool_ || (is_half(dtype) && !is_gpu)) return Dtype::float32;
   return dtype;
@@ -115,9 +116,10 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
 }
 
 [[noreturn]] void raise_mismatch(const Array& a, const Array& b) {
-  throw ShapeError("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-                   "(n?,k),(k,m?)->(n?,m?): shapes " +
-                   to_string(a.shape()) + " and " + to_string(b.shape()));
+  throw ShapeError(
+      "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+      "(n?,k),(k,m?)->(n?,m?): shapes " +
+      to_string(a.shape()) + " and " + to_string(b.shape()));
 }
 
 void check_out(const Array& out, const Dims& shape, Dtype dtype) {
@@ -176,7 +178,8 @@ Array diagonal_view(const Array& x, int64_t offset, int64_t axis1, int64_t axis2
   const int first = normalize_axis("diagonal: axis1", axis1, x.ndim());
   const int second = normalize_axis("diagonal: axis2", axis2, x.ndim());
   if (first == second) throw ValueError("diagonal: axis1 and axis2 cannot be the same");
-  const int64_t rows = x.shape(first) + std::min<int64_t>(offset, 0), columns = x.shape(second) - std::max<int64_t>(offset, 0);
+  const int64_t rows = x.shape(first) + std::min<int64_t>(offset, 0),
+                columns = x.shape(second) - std::max<int64_t>(offset, 0);
   const int64_t length = std::max<int64_t>(0, std::min(rows, columns));
   Dims shape, strides;
   for (int axis = 0; axis < x.ndim(); ++axis) {

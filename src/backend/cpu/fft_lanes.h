@@ -1,8 +1,9 @@
 // Transforms of one length side by side: each lane of a vector is a transform of its own. Included by a source file for
 // each instruction set, within a namespace of its own; so it uses no function of the standard library.
 //
-// Stockham's algorithm: a stage of radix p takes element q + s (j + m r) of one buffer, r = 0..p-1, and writes the p-point
-// transform, times powers of a root of unity, to q + s (p j + r) of the other. No reordering is left to do in the end.
+// Stockham's algorithm: a stage of radix p takes element q + s (j + m r) of one buffer, r = 0..p-1, and writes the
+// p-point transform, times powers of a root of unity, to q + s (p j + r) of the other. No reordering is left to do in
+// the end.
 #include "backend/cpu/fft_plan.h"
 
 namespace iruka::cpu_backend::IRUKA_FFT_TARGET {
@@ -170,6 +171,10 @@ template <int W, class T, class V>
 inline Pair<V> load(const FftSide<T>& side, int64_t index, int lanes) {
   Pair<V> value;
   const T* const p = side.data + index * side.step;
+  if (lanes == W && side.lane == 2 && side.imaginary == 1) {  // constants let the compiler shuffle whole vectors
+    for (int l = 0; l < W; ++l) set_lane(value.re, l, p[2 * l]), set_lane(value.im, l, p[2 * l + 1]);
+    return value;
+  }
   if (lanes == W) {
     for (int l = 0; l < W; ++l) set_lane(value.re, l, p[l * side.lane]);
     for (int l = 0; l < W; ++l) set_lane(value.im, l, side.imaginary ? p[l * side.lane + side.imaginary] : T(0));
@@ -186,6 +191,10 @@ inline Pair<V> load(const FftSide<T>& side, int64_t index, int lanes) {
 template <int W, class T, class V>
 inline void store(const FftSide<T>& side, int64_t index, int lanes, Pair<V> value) {
   T* const p = const_cast<T*>(side.data) + index * side.step;
+  if (lanes == W && side.lane == 2 && side.imaginary == 1) {
+    for (int l = 0; l < W; ++l) p[2 * l] = get_lane<T>(value.re, l), p[2 * l + 1] = get_lane<T>(value.im, l);
+    return;
+  }
   for (int l = 0; l < (lanes == W ? W : lanes); ++l) {
     p[l * side.lane] = get_lane<T>(value.re, l);
     if (side.imaginary) p[l * side.lane + side.imaginary] = get_lane<T>(value.im, l);
@@ -252,10 +261,12 @@ void run_lanes(const FftPlan<T>& plan, const FftLanes<T>& job, void* memory) {
 }  // namespace
 
 void run_fft(const FftPlan<float>& plan, const FftLanes<float>& job, void* memory) {
-  job.lanes > 2 ? run_lanes<float, FftVector<float>>(plan, job, memory) : run_each(run_lanes<float, float>, plan, job, memory);
+  job.lanes > 2 ? run_lanes<float, FftVector<float>>(plan, job, memory)
+                : run_each(run_lanes<float, float>, plan, job, memory);
 }
 void run_fft(const FftPlan<double>& plan, const FftLanes<double>& job, void* memory) {
-  job.lanes > 1 ? run_lanes<double, FftVector<double>>(plan, job, memory) : run_each(run_lanes<double, double>, plan, job, memory);
+  job.lanes > 1 ? run_lanes<double, FftVector<double>>(plan, job, memory)
+                : run_each(run_lanes<double, double>, plan, job, memory);
 }
 
 }  // namespace iruka::cpu_backend::IRUKA_FFT_TARGET

@@ -49,7 +49,7 @@ struct FftLanes {
   FftSide<T> in, out;
   int64_t kept;  ///< elements to store
   T scale;
-  const T* real_roots;  ///< half spectra: length + 1 roots of unity of order 2 length
+  const T* real_roots;          ///< half spectra: length + 1 roots of unity of order 2 length
   const T *turns, *lane_turns;  ///< four-step: factors of each element, of the first lane and relative to it; or null
 };
 

@@ -1,6 +1,7 @@
 // Fourier transforms on the CPU. Three ways, by length:
 //
-// 1. direct: transforms side by side in the lanes of vectors (fft_lanes.h), on all threads. Real signals of an even length
+// 1. direct: transforms side by side in the lanes of vectors (fft_lanes.h), on all threads. Real signals of an even
+// length
 //    are transformed as half as many complex numbers.
 // 2. four_step, for lengths that leave the cache: the signal as a matrix of n1 rows and n2 columns; transforms of the
 //    columns, powers of a root of unity, transforms of the rows, each side by side again.
@@ -173,7 +174,6 @@ struct Batch {
   double scale;
 };
 
-
 bool has_avx2() {
 #if defined(__x86_64__)
   static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -217,9 +217,16 @@ void run_batch(const Tables<T>& tables, const Batch<T>& batch, const Turns<T>* t
     std::vector<T> first(turns ? static_cast<size_t>(2 * n) : 0);
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t at = unit % groups * width, lane = joins_rows ? at : unit / groups * batch.inner + at;
-      FftLanes<T> job{batch.form, batch.inverse, static_cast<int>(std::min(width, across - at)),
-                      batch.in.from(lane, batch.inner), batch.out.from(lane, batch.inner), batch.kept,
-                      static_cast<T>(batch.scale), tables.real_roots.data(), nullptr, nullptr};
+      FftLanes<T> job{batch.form,
+                      batch.inverse,
+                      static_cast<int>(std::min(width, across - at)),
+                      batch.in.from(lane, batch.inner),
+                      batch.out.from(lane, batch.inner),
+                      batch.kept,
+                      static_cast<T>(batch.scale),
+                      tables.real_roots.data(),
+                      nullptr,
+                      nullptr};
       if (turns) {
         for (int64_t k = 0; k < n; ++k) {
           const std::complex<double> turn = turns->roots[k * at];
@@ -257,13 +264,25 @@ void four_step(int64_t n, bool inverse, const FftSide<T>& in, const FftSide<T>& 
   FftSide<T> swapped = in;
   if (inverse) swapped.data = in.data + in.imaginary, swapped.imaginary = -in.imaginary;
   run_batch<T>(*columns,
-               {FftForm::plain, false, 1, n2, {swapped.data, in.step * n2, in.step, 0, swapped.imaginary},
-                {between.get(), 2 * n2, 2, 0, 1}, n1, 1.0},
+               {FftForm::plain,
+                false,
+                1,
+                n2,
+                {swapped.data, in.step * n2, in.step, 0, swapped.imaginary},
+                {between.get(), 2 * n2, 2, 0, 1},
+                n1,
+                1.0},
                &turns);
   FftSide<T> target = out;
   if (inverse) target.data = out.data + out.imaginary, target.imaginary = -out.imaginary;
-  run_batch<T>(*rows, {FftForm::plain, false, n1, 1, {between.get(), 2, 0, 2 * n2, 1},
-                       {target.data, out.step * n1, 0, out.step, target.imaginary}, n2, scale});
+  run_batch<T>(*rows, {FftForm::plain,
+                       false,
+                       n1,
+                       1,
+                       {between.get(), 2, 0, 2 * n2, 1},
+                       {target.data, out.step * n1, 0, out.step, target.imaginary},
+                       n2,
+                       scale});
 }
 
 template <class T>
@@ -329,7 +348,8 @@ void bluestein(int64_t n, bool inverse, int64_t rows, const T* in, T* out, doubl
     });
     complex_rows(m, false, count, padded.data(), spectra.data(), 1.0);
     parallel_for(count, std::max<int64_t>(1, kGrain / m), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) multiply(&spectra[2 * m * r], chirp->spectrum.data(), &spectra[2 * m * r], m);
+      for (int64_t r = begin; r < end; ++r)
+        multiply(&spectra[2 * m * r], chirp->spectrum.data(), &spectra[2 * m * r], m);
     });
     complex_rows(m, true, count, spectra.data(), padded.data(), 1.0);
     parallel_for(count, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
@@ -349,8 +369,8 @@ template <class T>
 void complex_rows(int64_t n, bool inverse, int64_t rows, const T* in, T* out, double scale) {
   if (!is_smooth(n)) return bluestein(n, inverse, rows, in, out, scale);
   if (n <= kLongestDirect)
-    return run_batch<T>(*cached<Tables<T>>(n), {FftForm::plain, inverse, rows, 1, {in, 2, 0, 2 * n, 1},
-                                                {out, 2, 0, 2 * n, 1}, n, scale});
+    return run_batch<T>(*cached<Tables<T>>(n),
+                        {FftForm::plain, inverse, rows, 1, {in, 2, 0, 2 * n, 1}, {out, 2, 0, 2 * n, 1}, n, scale});
   for (int64_t row = 0; row < rows; ++row)
     four_step<T>(n, inverse, {in + 2 * n * row, 2, 0, 1}, {out + 2 * n * row, 2, 0, 1}, scale);
 }
@@ -361,7 +381,8 @@ void direct(const FourierTransform& job, double scale) {
   const int64_t n = job.length, half = n / 2, inner = job.inner, spectrum = half + 1;
   const auto *in = static_cast<const T*>(job.in), *out = static_cast<const T*>(job.out);
   const Side<T> whole_in{in, 2 * inner, 2, 2 * inner * n, 1}, whole_out{out, 2 * inner, 2, 2 * inner * n, 1};
-  const Side<T> half_in{in, 2 * inner, 2, 2 * inner * spectrum, 1}, half_out{out, 2 * inner, 2, 2 * inner * spectrum, 1};
+  const Side<T> half_in{in, 2 * inner, 2, 2 * inner * spectrum, 1},
+      half_out{out, 2 * inner, 2, 2 * inner * spectrum, 1};
   const Side<T> pairs_in{in, 2 * inner, 1, inner * n, inner}, pairs_out{out, 2 * inner, 1, inner * n, inner};
   const Side<T> real_in{in, inner, 1, inner * n, 0}, real_out{out, inner, 1, inner * n, 0};
   const bool even = n % 2 == 0;

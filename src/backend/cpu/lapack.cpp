@@ -64,7 +64,8 @@ template <class T, class Call>
 std::vector<T> workspace(Call&& call) {
   T size{};
   call(&size, -1);
-  return std::vector<T>(static_cast<size_t>(std::max<double>(1, std::real(size) * (sizeof(Real<T>) == 4 ? 1.0001 : 1))));
+  return std::vector<T>(
+      static_cast<size_t>(std::max<double>(1, std::real(size) * (sizeof(Real<T>) == 4 ? 1.0001 : 1))));
 }
 
 template <class T>
@@ -98,8 +99,8 @@ void eigh_of(bool vectors, bool lower, int64_t n64, int64_t batch, T* a, Real<T>
           &job, &triangle, &n, matrix, &n, w, work, &lwork, rwork, &lrwork, iwork, &liwork, status);
     } else {
       reinterpret_cast<void (*)(const char*, const char*, const int32_t*, T*, const int32_t*, T*, T*, const int32_t*,
-                                int32_t*, const int32_t*, int32_t*)>(f.syevd)(
-          &job, &triangle, &n, matrix, &n, w, work, &lwork, iwork, &liwork, status);
+                                int32_t*, const int32_t*, int32_t*)>(f.syevd)(&job, &triangle, &n, matrix, &n, w, work,
+                                                                              &lwork, iwork, &liwork, status);
     }
   };
   T size{};
@@ -113,7 +114,8 @@ void eigh_of(bool vectors, bool lower, int64_t n64, int64_t batch, T* a, Real<T>
     std::vector<Real<T>> rwork(static_cast<size_t>(lrwork));
     std::vector<int32_t> iwork(static_cast<size_t>(isize));
     for (int64_t k = first; k < last; ++k)
-      call(a + k * n64 * n64, values + k * n64, work.data(), lwork, rwork.data(), lrwork, iwork.data(), isize, info + k);
+      call(a + k * n64 * n64, values + k * n64, work.data(), lwork, rwork.data(), lrwork, iwork.data(), isize,
+           info + k);
   });
 }
 
@@ -191,8 +193,8 @@ void eig_of(int64_t n64, int64_t batch, T* a, std::complex<Real<T>>* values, std
       const auto call = [&](T* memory, int32_t length) {
         if constexpr (kIsComplex<T>) {
           T* const v = vectors ? vectors + k * n64 * n64 : packed.data();
-          reinterpret_cast<void (*)(const char*, const char*, const int32_t*, T*, const int32_t*, T*, T*, const int32_t*,
-                                    T*, const int32_t*, T*, const int32_t*, R*, int32_t*)>(f.geev)(
+          reinterpret_cast<void (*)(const char*, const char*, const int32_t*, T*, const int32_t*, T*, T*,
+                                    const int32_t*, T*, const int32_t*, T*, const int32_t*, R*, int32_t*)>(f.geev)(
               &none, &right, &n, matrix, &n, w, nullptr, &one, v, &n, memory, &length, scratch.data(), info + k);
         } else {
           reinterpret_cast<void (*)(const char*, const char*, const int32_t*, T*, const int32_t*, T*, T*, T*,
@@ -204,7 +206,8 @@ void eig_of(int64_t n64, int64_t batch, T* a, std::complex<Real<T>>* values, std
       if (k == first) work = workspace<T>(call);
       call(work.data(), static_cast<int32_t>(work.size()));
       if constexpr (!kIsComplex<T>) {
-        for (int64_t j = 0; j < n64; ++j) w[j] = {scratch[static_cast<size_t>(j)], scratch[size + static_cast<size_t>(j)]};
+        for (int64_t j = 0; j < n64; ++j)
+          w[j] = {scratch[static_cast<size_t>(j)], scratch[size + static_cast<size_t>(j)]};
         if (vectors) join_vectors(n64, scratch.data(), scratch.data() + n, packed.data(), vectors + k * n64 * n64);
       }
     }

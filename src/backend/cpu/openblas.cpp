@@ -51,7 +51,8 @@ struct Library {
   Library() {
     void* const library = open_openblas();
     if (!library) {
-      problem = std::string(kFileName) + " was not found: `pip install scipy-openblas32`, and put the library where the " +
+      problem = std::string(kFileName) +
+                " was not found: `pip install scipy-openblas32`, and put the library where the " +
                 "system looks or beside Iruka's own";
       return;
     }
@@ -97,10 +98,14 @@ const Blas<T>& blas() {
     found.set_threads(wanted);
     found.threads.store(wanted, std::memory_order_relaxed);
   }
-  if constexpr (std::is_same_v<T, float>) return found.s;
-  else if constexpr (std::is_same_v<T, double>) return found.d;
-  else if constexpr (std::is_same_v<T, std::complex<float>>) return found.c;
-  else return found.z;
+  if constexpr (std::is_same_v<T, float>)
+    return found.s;
+  else if constexpr (std::is_same_v<T, double>)
+    return found.d;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return found.c;
+  else
+    return found.z;
 }
 
 template const Blas<float>& blas<float>();

@@ -65,7 +65,7 @@ class CudaFourier final : public FourierLibrary {
     const Plan plan = find_plan(f, job);
     check_status(f.set_stream(plan, device_.current_stream()), "cufftSetStream", device_);
     const int64_t part = job.is_double ? 8 : 4, half = job.length / 2 + 1;
-    const int64_t in_bytes = job.kind == FourierKind::real_to_complex ? job.length * part
+    const int64_t in_bytes = job.kind == FourierKind::real_to_complex   ? job.length * part
                              : job.kind == FourierKind::complex_to_real ? half * 2 * part
                                                                         : job.length * 2 * part;
     const int64_t out_bytes = job.kind == FourierKind::complex_to_real   ? job.length * part
@@ -111,9 +111,9 @@ class CudaFourier final : public FourierLibrary {
     Plan plan = 0;
     check_status(f.create(&plan), "cufftCreate", device_);
     size_t bytes = 0;
-    const int status = f.plan_many(plan, 1, &length, &in_length, stride, rows ? in_length : 1, &out_length, stride,
-                                   rows ? out_length : 1, kTypes[static_cast<size_t>(job.kind)][job.is_double], batch,
-                                   &bytes);
+    const int status =
+        f.plan_many(plan, 1, &length, &in_length, stride, rows ? in_length : 1, &out_length, stride,
+                    rows ? out_length : 1, kTypes[static_cast<size_t>(job.kind)][job.is_double], batch, &bytes);
     if (status != 0) f.destroy(plan);
     check_status(status, "cufftMakePlanMany64", device_);
     return plans_[key] = plan;

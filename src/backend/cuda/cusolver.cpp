@@ -229,9 +229,9 @@ class CudaLinearAlgebra final : public LinearAlgebra {
                  device_);
     const Scratch work(device_, static_cast<size_t>(length * itemsize(dtype)));
     for (int64_t k = 0; k < batch; ++k)
-      check_status(f.potrf[letter(dtype)](solver_, fill, extent, at(dtype, a, k * n * n), extent, work.data(), length,
-                                          info + k),
-                   "cusolverDnpotrf", device_);
+      check_status(
+          f.potrf[letter(dtype)](solver_, fill, extent, at(dtype, a, k * n * n), extent, work.data(), length, info + k),
+          "cusolverDnpotrf", device_);
   }
 
   void factor_qr(Dtype dtype, int64_t m, int64_t n, int64_t batch, void* a, void* tau) override {
@@ -304,10 +304,10 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     std::vector<std::byte> host(host_bytes);
     for (int64_t k = 0; k < batch; ++k) {
       const auto [matrix, values, left, right] = one(k);
-      check_status(f.gesvd(solver_, parameters_, job, job, m, n, type.type, matrix, m, type.real_type, values, type.type,
-                           left, m, type.type, right, n, type.type, work.data(), bytes, host.data(), host_bytes,
-                           info + k),
-                   "cusolverDnXgesvd", device_);
+      check_status(
+          f.gesvd(solver_, parameters_, job, job, m, n, type.type, matrix, m, type.real_type, values, type.type, left,
+                  m, type.type, right, n, type.type, work.data(), bytes, host.data(), host_bytes, info + k),
+          "cusolverDnXgesvd", device_);
     }
   }
 

@@ -15,8 +15,9 @@ VendorLibrary::VendorLibrary(const char* name, int version_12, int version_13) {
   names.push_back(file + std::to_string(version_12));
   handle_ = open_library(names);
   if (!handle_)
-    problem_ = names.front() + " was not found in CUDA_PATH, in Python packages or by the system: `pip install nvidia-" +
-               name + (driver_version() >= 13000 ? "" : "-cu12") + "`, or install the CUDA toolkit";
+    problem_ = names.front() +
+               " was not found in CUDA_PATH, in Python packages or by the system: `pip install nvidia-" + name +
+               (driver_version() >= 13000 ? "" : "-cu12") + "`, or install the CUDA toolkit";
 }
 
 void* VendorLibrary::find(const char* symbol) {

@@ -1,4 +1,5 @@
-// A library of CUDA beside the driver, opened at its first use: functions by name, and what to install where it is missing.
+// A library of CUDA beside the driver, opened at its first use: functions by name, and what to install where it is
+// missing.
 #pragma once
 
 #include <string>
