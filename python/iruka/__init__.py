@@ -169,6 +169,7 @@ from ._sequences import (  # noqa: E402
     logspace,
     meshgrid,
     vander,
+)
 from ._einsum import einsum, einsum_path  # noqa: E402
 from ._products import (  # noqa: E402
     cross,

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "backend/cpu/thread_pool.h"
+#include "core/thread_pool.h"
 #include "iruka/error.h"
 
 namespace iruka::cpu_backend {

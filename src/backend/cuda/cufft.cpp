@@ -61,7 +61,7 @@ class CudaFourier final : public FourierLibrary {
   void transform(const FourierTransform& job, double) override {
     const Cufft& f = cufft();
     std::lock_guard lock(mutex_);
-    device_.activate();
+    const ContextScope active = device_.activate();
     const Plan plan = find_plan(f, job);
     check_status(f.set_stream(plan, device_.current_stream()), "cufftSetStream", device_);
     const int64_t part = job.is_double ? 8 : 4, half = job.length / 2 + 1;

@@ -153,7 +153,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
 
   void multiply(const MatrixProduct& p) override {
     const Cublas& f = cublas();
-    const auto lock = enter_cublas(f);
+    const Entered entered(*this, f);
     const DataType type = data_type(p.dtype);
     // One and zero as float, double and their complex numbers: cuBLAS reads as many bytes as the type has.
     static constexpr std::complex<float> kOneSingle{1}, kZeroSingle{};
@@ -172,14 +172,14 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     const int extent = narrow(n);
     if (batch > 1 && n <= kLargestBatched) {
       const Cublas& f = cublas();
-      const auto lock = enter_cublas(f);
+      const Entered entered(*this, f);
       const Pointers matrices(device_, a, n * n * itemsize(dtype), batch);
       check_status(f.getrf_batched[letter(dtype)](blas_, extent, matrices.data(), extent, pivots, info, narrow(batch)),
                    "cublasgetrfBatched", device_);
       return;
     }
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     int length = 0;
     check_status(f.getrf_size[letter(dtype)](solver_, extent, extent, a, extent, &length), "cusolverDngetrf_bufferSize",
                  device_);
@@ -195,7 +195,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     const int extent = narrow(n), sides = narrow(columns);
     if (batch > 1 && n <= kLargestBatched) {
       const Cublas& f = cublas();
-      const auto lock = enter_cublas(f);
+      const Entered entered(*this, f);
       const Pointers matrices(device_, const_cast<void*>(lu), n * n * itemsize(dtype), batch);
       const Pointers targets(device_, b, n * columns * itemsize(dtype), batch);
       int status = 0;
@@ -205,7 +205,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
       return;
     }
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     const Scratch info(device_, sizeof(int));
     for (int64_t k = 0; k < batch; ++k)
       check_status(f.getrs[letter(dtype)](solver_, operation(transpose), extent, sides,
@@ -216,7 +216,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
 
   void factor_cholesky(Dtype dtype, bool lower, int64_t n, int64_t batch, void* a, int32_t* info) override {
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     const int extent = narrow(n), fill = fill_mode(lower);
     if (batch > 1 && n <= kLargestBatched) {
       const Pointers matrices(device_, a, n * n * itemsize(dtype), batch);
@@ -236,7 +236,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
 
   void factor_qr(Dtype dtype, int64_t m, int64_t n, int64_t batch, void* a, void* tau) override {
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     const int rows = narrow(m), columns = narrow(n);
     int length = 0;
     check_status(f.geqrf_size[letter(dtype)](solver_, rows, columns, a, rows, &length), "cusolverDngeqrf_bufferSize",
@@ -251,7 +251,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   void form_q(Dtype dtype, int64_t m, int64_t columns, int64_t reflectors, int64_t batch, void* a,
               const void* tau) override {
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     const int rows = narrow(m), width = narrow(columns), count = narrow(reflectors);
     int length = 0;
     check_status(f.orgqr_size[letter(dtype)](solver_, rows, width, count, a, rows, tau, &length),
@@ -267,7 +267,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   void eigh(Dtype dtype, bool vectors, bool lower, int64_t n, int64_t batch, void* a, void* values,
             int32_t* info) override {
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     const DataType type = data_type(dtype);
     const int job = vectors ? 1 : 0, fill = fill_mode(lower);
     size_t bytes = 0, host_bytes = 0;
@@ -287,7 +287,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
            int32_t* info) override {
     if (m < n) throw ValueError("cuda: singular values are computed of matrices with m >= n");
     const Cusolver& f = cusolver();
-    const auto lock = enter_cusolver(f);
+    const Entered entered(*this, f);
     const DataType type = data_type(dtype);
     const signed char job = !u ? 'N' : full ? 'A' : 'S';
     const int64_t u_size = m * (full ? m : n);
@@ -316,6 +316,26 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   }
 
  private:
+  /// A handle is one thread's at a time, in the device's context, and set to the thread's stream.
+  class Entered {
+   public:
+    Entered(CudaLinearAlgebra& owner, const Cublas& f) : Entered(owner) {
+      if (!owner.blas_) check_status(f.create(&owner.blas_), "cublasCreate", owner.device_);
+      check_status(f.set_stream(owner.blas_, owner.device_.current_stream()), "cublasSetStream", owner.device_);
+    }
+    Entered(CudaLinearAlgebra& owner, const Cusolver& f) : Entered(owner) {
+      if (!owner.solver_) check_status(f.create(&owner.solver_), "cusolverDnCreate", owner.device_);
+      if (!owner.parameters_)
+        check_status(f.create_parameters(&owner.parameters_), "cusolverDnCreateParams", owner.device_);
+      check_status(f.set_stream(owner.solver_, owner.device_.current_stream()), "cusolverDnSetStream", owner.device_);
+    }
+
+   private:
+    explicit Entered(CudaLinearAlgebra& owner) : lock_(owner.mutex_), active_(owner.device_.activate()) {}
+    std::unique_lock<std::mutex> lock_;
+    ContextScope active_;
+  };
+
   /// Addresses of the matrices of a batch, in the device's memory.
   class Pointers {
    public:
@@ -333,24 +353,6 @@ class CudaLinearAlgebra final : public LinearAlgebra {
 
   static void* at(Dtype dtype, void* first, int64_t element) {
     return static_cast<char*>(first) + element * itemsize(dtype);
-  }
-
-  /// A handle is one thread's at a time, and set to the thread's stream.
-  std::unique_lock<std::mutex> enter_cublas(const Cublas& f) {
-    std::unique_lock lock(mutex_);
-    device_.activate();
-    if (!blas_) check_status(f.create(&blas_), "cublasCreate", device_);
-    check_status(f.set_stream(blas_, device_.current_stream()), "cublasSetStream", device_);
-    return lock;
-  }
-
-  std::unique_lock<std::mutex> enter_cusolver(const Cusolver& f) {
-    std::unique_lock lock(mutex_);
-    device_.activate();
-    if (!solver_) check_status(f.create(&solver_), "cusolverDnCreate", device_);
-    if (!parameters_) check_status(f.create_parameters(&parameters_), "cusolverDnCreateParams", device_);
-    check_status(f.set_stream(solver_, device_.current_stream()), "cusolverDnSetStream", device_);
-    return lock;
   }
 
   CudaDevice& device_;
