@@ -35,6 +35,19 @@ Array prepared(const Array& x, Dtype dtype, int axis, int64_t length, bool as_ro
   return input.astype(dtype, false).contiguous();
 }
 
+/// A copy for cuFFT, which may overwrite what it transforms to real numbers and reads imaginary parts that NumPy does
+/// not: those of the first element and, for an even length, of the last.
+Array without_stray_parts(const Array& spectrum, int axis, int64_t length) {
+  static const ElementwiseFunction real("real");
+  const Array result = spectrum.copy();
+  const int64_t last = length / 2;
+  for (int64_t at : {int64_t{0}, length % 2 == 0 ? last : int64_t{0}}) {
+    Array part = result.swapaxes(axis, 0).at(Slice{at, at + 1, 1});
+    part.assign(real(part));
+  }
+  return result;
+}
+
 }  // namespace
 
 Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool forward, double scale) {
@@ -49,9 +62,13 @@ Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool fo
   const int64_t half = length / 2 + 1;
   FourierLibrary& library = fourier_library(x.device());
   const bool as_rows = at + 1 < x.ndim() && !library.takes_columns(which, length);
-  const Array input = prepared(x, kind == Kind::real_to_complex ? real : complex, at,
-                               kind == Kind::complex_to_real ? half : length, as_rows);
+  Array input = prepared(x, kind == Kind::real_to_complex ? real : complex, at,
+                         kind == Kind::complex_to_real ? half : length, as_rows);
   const int place = as_rows ? x.ndim() - 1 : at;
+  if (x.device().target().is_gpu && input.size() > 0) {
+    if (kind == Kind::complex_to_real) input = without_stray_parts(input, place, length);
+    if (reinterpret_cast<uintptr_t>(input.data()) % 16 != 0) input = input.copy();  // cuFFT loads whole vectors
+  }
   Dims shape = input.shape();
   shape[place] = kind == Kind::real_to_complex ? half : length;
   const Array result = Array::empty(shape, kind == Kind::complex_to_real ? real : complex, x.device());
