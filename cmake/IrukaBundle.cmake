@@ -7,6 +7,7 @@ function(iruka_bundle)
     target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   endforeach()
   install(TARGETS ${ARGN} LIBRARY DESTINATION iruka)
+  install(PROGRAMS ${IRUKA_OPENBLAS} DESTINATION iruka)  # loaded at run time
   foreach(library JPEG_LIBRARY_RELEASE PNG_LIBRARY_RELEASE ZLIB_LIBRARY_RELEASE IRUKA_SLEEF)
     iruka_bundle_system_library(${library})
   endforeach()

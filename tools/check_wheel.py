@@ -16,7 +16,7 @@ import zipfile
 SYSTEM_LIBRARIES = re.compile(
     r"^(linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so(\.\d+)*$")
 NOTICES = ["LICENSE", "THIRD_PARTY.md", "llvm.txt", "Apache-2.0.txt", "sleef.txt", "libpng.txt", "libjpeg-turbo.txt",
-           "zlib.txt", "zstd.txt", "xxhash.txt", "nanobind.txt", "robin-map.txt"]
+           "zlib.txt", "zstd.txt", "openblas.txt", "xxhash.txt", "nanobind.txt", "robin-map.txt"]
 
 PROGRAM = """
 import shutil
@@ -26,6 +26,7 @@ k = iruka.ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x + expf(y
 x = iruka.asarray(numpy.arange(1000, dtype=numpy.float32))
 got = iruka.asnumpy(k(x, iruka.zeros_like(x)))
 assert (got == numpy.arange(1000, dtype=numpy.float32) + 1).all(), got
+assert float((iruka.ones((9, 9)) @ iruka.ones((9, 9)))[0, 0]) == 9 and float(iruka.linalg.det(iruka.eye(3))) == 1
 loaded = [line.split()[-1] for line in open("/proc/self/maps") if ".so" in line]
 assert not any("libLLVM" in name or "libclang" in name for name in loaded)
 print(iruka.__file__)

@@ -265,13 +265,28 @@ from ._sets import (  # noqa: E402
     unique_values,
 )
 from ._index_tricks import c_, index_exp, mgrid, ndenumerate, ndindex, ogrid, r_, s_  # noqa: E402
+from ._einsum import einsum, einsum_path  # noqa: E402
+from ._products import (  # noqa: E402
+    cross,
+    dot,
+    inner,
+    kron,
+    matmul,
+    matvec,
+    outer,
+    tensordot,
+    trace,
+    vdot,
+    vecdot,
+    vecmat,
+)
 from .memory import (  # noqa: E402
     MemoryPool,
     PinnedMemoryPool,
     get_default_memory_pool,
     get_default_pinned_memory_pool,
 )
-from . import cuda, image, linalg, profiler, random, testing  # noqa: E402
+from . import cuda, fft, image, linalg, profiler, random, testing  # noqa: E402
 
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])

@@ -167,10 +167,17 @@ def _as_target(out):
     return target
 
 
+def _product(name):
+    """NumPy's ufuncs of matrices and vectors."""
+    from . import _products
+
+    return getattr(_products, name) if name in ("matmul", "vecdot", "matvec", "vecmat") else None
+
+
 def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     """numpy.add(x, y) with an iruka array among the arguments: our function of that name, if there is one."""
     if method == "__call__":
-        function = elementwise.get(ufunc.__name__)
+        function = elementwise.get(ufunc.__name__) or _product(ufunc.__name__)
         if function is None or not keywords.keys() <= {"dtype"}:
             return NotImplemented
     elif method == "reduce" and ufunc.__name__ in _reduced and keywords.keys() <= {"axis", "dtype", "keepdims"}:

@@ -243,6 +243,15 @@ class ndarray:
         Return self converted to an integer, if self is suitable for use as an index into a list.
         """
 
+    def __matmul__(self, value, /):
+        """Return self@value."""
+
+    def __rmatmul__(self, value, /):
+        """Return value@self."""
+
+    def __imatmul__(self, value, /):
+        """Return self@=value."""
+
     def __len__(self, /):
         """Return len(self)."""
 
@@ -291,6 +300,10 @@ class ndarray:
     @property
     def T(self) -> ndarray:
         """View with the axes reversed."""
+
+    @property
+    def mT(self) -> ndarray:
+        """View with the last two axes exchanged."""
 
     @property
     def device(self) -> Device:
@@ -379,6 +392,12 @@ class ndarray:
         """
         A NumPy array with a copy of the elements: `out` when it is given. blocking=False returns before a copy to pinned memory is done.
         """
+
+    def dot(self, b, out: ndarray | None = None) -> ndarray:
+        """Matrix or inner product, as iruka.dot."""
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
+        """Sum of the diagonal of two axes."""
 
     def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray:
         """Every element held within [min, max]."""
@@ -904,3 +923,30 @@ class PoolListener:
 
     def leave(self) -> None:
         """Raises ValueError if it does not listen to the calling thread."""
+
+def matmul(a: object, b: object, out: object | None) -> object: ...
+
+def diagonal_view(arg0: object, arg1: int, arg2: int, arg3: int, /) -> object: ...
+
+def linalg_inv(arg: object, /) -> object: ...
+
+def linalg_solve(arg0: object, arg1: object, /) -> object: ...
+
+def linalg_det(arg: object, /) -> object: ...
+
+def linalg_slogdet(arg: object, /) -> tuple: ...
+
+def linalg_cholesky(arg0: object, arg1: bool, /) -> object: ...
+
+def linalg_qr(arg0: object, arg1: str, /) -> tuple: ...
+
+def linalg_svd(arg0: object, arg1: bool, arg2: bool, /) -> tuple: ...
+
+def linalg_eigh(arg0: object, arg1: bool, arg2: bool, /) -> tuple: ...
+
+def linalg_eig(arg0: object, arg1: bool, /) -> tuple: ...
+
+def fft_transform(x: object, kind: int, length: int, axis: int, forward: bool, scale: float) -> object:
+    """
+    Transform along one axis: kind 0 complex, 1 real to half a spectrum, 2 half a spectrum to real.
+    """

@@ -2,6 +2,7 @@
 
 import builtins
 
+from numpy.linalg import LinAlgError as _NumpyLinAlgError
 from numpy.exceptions import AxisError as _NumpyAxisError
 
 
@@ -15,6 +16,10 @@ class ValueError(Error, builtins.ValueError):
 
 class ShapeError(ValueError):
     """Shapes, strides or sizes that do not go together."""
+
+
+class LinAlgError(ValueError, _NumpyLinAlgError):
+    """A singular or indefinite matrix, or an iteration that did not converge."""
 
 
 class TypeError(Error, builtins.TypeError):

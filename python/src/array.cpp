@@ -170,6 +170,13 @@ void bind_attributes(ArrayClass& type) {
           "T", [](const Array& x) { return to_python(x.transpose()); }, nb::sig("def T(self) -> ndarray"),
           "View with the axes reversed.")
       .def_prop_ro(
+          "mT",
+          [](const Array& x) {
+            if (x.ndim() < 2) throw ShapeError("mT: the array needs two axes, its shape is " + to_string(x.shape()));
+            return to_python(x.swapaxes(-2, -1));
+          },
+          nb::sig("def mT(self) -> ndarray"), "View with the last two axes exchanged.")
+      .def_prop_ro(
           "device", [](const Array& x) { return PyDevice{&x.device()}; }, "Where the elements are.")
       .def_prop_ro(
           "flags", [](nb::handle x) { return in_package("Flags")(x); },
@@ -305,6 +312,23 @@ void bind_copies(ArrayClass& type) {
                   "blocking: bool = True) -> numpy.ndarray"),
           "A NumPy array with a copy of the elements: `out` when it is given. blocking=False returns before a copy to "
           "pinned memory is done.")
+      .def(
+          "dot",
+          [](nb::handle x, nb::handle b, nb::handle out) {
+            return package_attribute("iruka._products", "dot")(x, b, out);
+          },
+          nb::arg("b"), nb::arg("out") = nb::none(), nb::sig("def dot(self, b, out: ndarray | None = None) -> ndarray"),
+          "Matrix or inner product, as iruka.dot.")
+      .def(
+          "trace",
+          [](nb::handle x, int64_t offset, int64_t axis1, int64_t axis2, nb::handle dtype, nb::handle out) {
+            return package_attribute("iruka._products", "trace")(x, offset, axis1, axis2, dtype, out);
+          },
+          nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1, nb::arg("dtype") = nb::none(),
+          nb::arg("out") = nb::none(),
+          nb::sig("def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, "
+                  "out: ndarray | None = None) -> ndarray"),
+          "Sum of the diagonal of two axes.")
       .def(
           "clip",
           [](nb::handle x, nb::handle low, nb::handle high, nb::handle out) {

@@ -5,6 +5,7 @@
 
 #include "interop.h"
 #include "iruka/ops.h"
+#include "linalg.h"
 
 namespace iruka::python {
 
@@ -245,6 +246,8 @@ PyType_Slot* array_slots() {
                                 {Py_nb_int, reinterpret_cast<void*>(convert_element<PyNumber_Long>)},
                                 {Py_nb_float, reinterpret_cast<void*>(convert_element<PyNumber_Float>)},
                                 {Py_nb_index, reinterpret_cast<void*>(index_of)},
+                                {Py_nb_matrix_multiply, reinterpret_cast<void*>(matrix_multiply)},
+                                {Py_nb_inplace_matrix_multiply, reinterpret_cast<void*>(inplace_matrix_multiply)},
                                 {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
                                 {Py_tp_iter, reinterpret_cast<void*>(iterate)},
                                 {Py_mp_length, reinterpret_cast<void*>(length)},

@@ -4,6 +4,7 @@
 #include "convert.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
+#include "iruka/linalg.h"
 
 namespace iruka::python {
 
@@ -40,6 +41,8 @@ void set_iruka_error(const Error& error) {
     name = "OutOfMemoryError";
   } else if (dynamic_cast<const DeviceError*>(&error)) {
     name = "DeviceError";
+  } else if (dynamic_cast<const linalg::LinAlgError*>(&error)) {
+    name = "LinAlgError";
   } else if (dynamic_cast<const ShapeError*>(&error)) {
     name = "ShapeError";
   } else if (dynamic_cast<const ValueError*>(&error)) {

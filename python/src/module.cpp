@@ -1,5 +1,6 @@
 #include "convert.h"
 #include "cuda.h"
+#include "linalg.h"
 
 NB_MODULE(_core, module) {
   using namespace iruka::python;
@@ -19,4 +20,6 @@ NB_MODULE(_core, module) {
   bind_sorting(module);
   bind_cuda(module);
   bind_memory_hook(module);
+  bind_linalg(module);
+  bind_fft(module);
 }

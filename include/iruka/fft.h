@@ -1,0 +1,17 @@
+// Discrete Fourier transforms of any length along one axis.
+#pragma once
+
+#include "iruka/array.h"
+
+namespace iruka::fft {
+
+enum class Kind : uint8_t { complex, real_to_complex, complex_to_real };
+
+/// Transform along `axis`, in complex64 for float32, float16, bfloat16 and complex64, else complex128; results times
+/// `scale`. `length` is that of the signal (for complex_to_real of the result): the input is cut, or continued with
+/// zeros. `forward`: exp(-2 pi i jk / length), for complex only. Raises ValueError for a length below 1, AxisError, and
+/// TypeError for a complex input of real_to_complex.
+IRUKA_API Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool forward = true,
+                          double scale = 1);
+
+}  // namespace iruka::fft

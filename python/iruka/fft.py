@@ -1,0 +1,198 @@
+"""Discrete Fourier transforms, as numpy.fft: any length, any axes; float32 gives complex64, other reals complex128.
+
+norm is 'backward' (1 / n on the inverse), 'ortho' (1 / sqrt(n) both ways) or 'forward' (1 / n forwards).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+
+from . import _core
+from ._core import ndarray
+from ._manipulation import _axes, _into, concatenate
+from ._products import _array, _conjugate
+from .errors import ValueError
+
+_COMPLEX, _TO_HALF, _TO_REAL = 0, 1, 2
+_swapped = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _scale(norm: str | None, n: int, forward: bool) -> float:
+    if norm not in _swapped:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    if norm == "ortho":
+        return 1 / math.sqrt(n)
+    return 1 / n if (norm == "forward") == forward else 1.0
+
+
+def _transform(a, kind: int, n, axis: int, norm, forward: bool, out=None) -> ndarray:
+    a = _array(a)
+    (axis,) = _axes("fft", axis, a.ndim)
+    if n is None:
+        n = a.shape[axis] if kind != _TO_REAL else 2 * (a.shape[axis] - 1)
+    n = operator.index(n)
+    return _into(out, _core.fft_transform(a, kind, n, axis, forward, _scale(norm, n, forward)))
+
+
+def fft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Transform along one axis, cut or continued with zeros to n elements.
+
+    Raises ValueError for n below 1 or another norm, AxisError for another axis.
+
+        >>> iruka.fft.fft(iruka.asarray([1., 0., 0., 0.]))
+        array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    return _transform(a, _COMPLEX, n, axis, norm, True, out)
+
+
+def ifft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of fft."""
+    return _transform(a, _COMPLEX, n, axis, norm, False, out)
+
+
+def rfft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Transform of real numbers: the first n // 2 + 1 elements, which the others mirror. Raises TypeError for complex ones."""
+    return _transform(a, _TO_HALF, n, axis, norm, True, out)
+
+
+def irfft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of rfft: n real numbers, by default 2 (m - 1) for m elements."""
+    return _transform(a, _TO_REAL, n, axis, norm, False, out)
+
+
+def _swap(norm):
+    if norm not in _swapped:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    return _swapped[norm]
+
+
+def hfft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Transform of a signal with Hermitian symmetry, given by its first half: n real numbers."""
+    return _transform(_conjugate(_array(a)), _TO_REAL, n, axis, _swap(norm), False, out)
+
+
+def ihfft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of hfft: n // 2 + 1 elements."""
+    return _into(out, _conjugate(_transform(a, _TO_HALF, n, axis, _swap(norm), True)))
+
+
+def _extents(a: ndarray, s, axes, of_result: bool = False):
+    """Lengths and axes of a transform of several axes; -1 is the array's own length."""
+    if s is None:
+        axes = tuple(range(a.ndim)) if axes is None else tuple(axes)
+        places = [operator.index(axis) for axis in axes]
+        lengths = [a.shape[axis] for axis in places]
+        if of_result and lengths:
+            lengths[-1] = (lengths[-1] - 1) * 2
+    else:
+        lengths = [operator.index(n) for n in s]
+        places = list(range(-len(lengths), 0)) if axes is None else [operator.index(axis) for axis in axes]
+        if len(lengths) != len(places):
+            raise ValueError("Shape and axes have different lengths.")
+        lengths = [a.shape[axis] if n == -1 else n for n, axis in zip(lengths, places)]
+    for axis in places:
+        _axes("fft", axis, a.ndim)
+    return lengths, places
+
+
+def _each(a: ndarray, lengths, axes, norm, forward: bool) -> ndarray:
+    for n, axis in reversed(list(zip(lengths, axes))):
+        a = _transform(a, _COMPLEX, n, axis, norm, forward)
+    return a
+
+
+def fftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """fft along several axes, all of them by default; s gives their lengths (-1: as they are)."""
+    a = _array(a)
+    return _into(out, _each(a, *_extents(a, s, axes), norm, True))
+
+
+def ifftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of fftn."""
+    a = _array(a)
+    return _into(out, _each(a, *_extents(a, s, axes), norm, False))
+
+
+def rfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """rfft along the last of several axes, then fft along the others."""
+    a = _array(a)
+    lengths, places = _extents(a, s, axes)
+    if not places:
+        raise ValueError("rfftn: at least one axis is needed")
+    half = _transform(a, _TO_HALF, lengths[-1], places[-1], norm, True)
+    return _into(out, _each(half, lengths[:-1], places[:-1], norm, True))
+
+
+def irfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of rfftn."""
+    a = _array(a)
+    lengths, places = _extents(a, s, axes, True)
+    if not places:
+        raise ValueError("irfftn: at least one axis is needed")
+    whole = a
+    for n, axis in zip(lengths[:-1], places[:-1]):
+        whole = _transform(whole, _COMPLEX, n, axis, norm, False)
+    return _transform(whole, _TO_REAL, lengths[-1], places[-1], norm, False, out)
+
+
+def fft2(a, s=None, axes=(-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """fftn along two axes."""
+    return fftn(a, s, axes, norm, out)
+
+
+def ifft2(a, s=None, axes=(-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of fft2."""
+    return ifftn(a, s, axes, norm, out)
+
+
+def rfft2(a, s=None, axes=(-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """rfftn along two axes."""
+    return rfftn(a, s, axes, norm, out)
+
+
+def irfft2(a, s=None, axes=(-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
+    """Inverse of rfft2."""
+    return irfftn(a, s, axes, norm, out)
+
+
+def _frequencies(first: int, count: int, n: int, d: float, dtype, device) -> ndarray:
+    with _core.device(device) if isinstance(device, str) else device or _core.default_device():
+        values = _core.arange(first, first + count, 1, "int64") * (1.0 / (n * d))
+        return values if dtype is None else values.astype(dtype)
+
+
+def fftfreq(n: int, d: float = 1.0, device=None, *, dtype=None) -> ndarray:
+    """Frequencies of fft's elements in cycles per unit of the spacing d: 0, 1, ..., -2, -1 over n d."""
+    n = operator.index(n)
+    positive = _frequencies(0, (n - 1) // 2 + 1, n, d, dtype, device)
+    return concatenate([positive, _frequencies(-(n // 2), n // 2, n, d, dtype, device)])
+
+
+def rfftfreq(n: int, d: float = 1.0, device=None, *, dtype=None) -> ndarray:
+    """Frequencies of rfft's elements: 0, 1, ..., n // 2 over n d."""
+    n = operator.index(n)
+    return _frequencies(0, n // 2 + 1, n, d, dtype, device)
+
+
+def _rolled(x, axes, inverse: bool) -> ndarray:
+    x = _array(x)
+    axes = tuple(range(x.ndim)) if axes is None else axes
+    for axis in _axes("fftshift", axes, x.ndim):
+        n = x.shape[axis]
+        cut = n // 2 if inverse else n - n // 2
+        turned = x.swapaxes(axis, 0)
+        x = concatenate([turned[cut:], turned[:cut]]).swapaxes(axis, 0)
+    return x
+
+
+def fftshift(x, axes=None) -> ndarray:
+    """Moves the zero frequency to the middle of the axes, all by default."""
+    return _rolled(x, axes, False)
+
+
+def ifftshift(x, axes=None) -> ndarray:
+    """Inverse of fftshift."""
+    return _rolled(x, axes, True)

@@ -1,0 +1,123 @@
+// Linear algebra for iruka.linalg: products and decompositions of arrays, without argument shaping.
+#include "iruka/linalg.h"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "convert.h"
+#include "interop.h"
+#include "linalg.h"
+#include "ops.h"
+
+namespace iruka::python {
+
+namespace {
+
+Array matrix_operand(nb::handle object, const char* function) { return checked_array(object, function); }
+
+/// Both results as a tuple, None for one that was not asked for.
+nb::object optional_array(Array array) { return array.valid() ? to_python(std::move(array)) : nb::none(); }
+
+linalg::QrMode qr_mode(const std::string& mode) {
+  if (mode == "reduced") return linalg::QrMode::reduced;
+  if (mode == "complete") return linalg::QrMode::complete;
+  if (mode == "r") return linalg::QrMode::r;
+  if (mode == "raw") return linalg::QrMode::raw;
+  throw ValueError("qr: Unrecognized mode '" + mode + "'; 'reduced', 'complete', 'r' and 'raw' are known");
+}
+
+/// A function of one array without the GIL.
+template <class Function>
+auto without_gil(nb::handle a, const char* name, Function&& function) {
+  const Array array = matrix_operand(a, name);
+  GilRelease release;
+  return function(array);
+}
+
+/// An operand of @: its array, or none where Python should ask the other one.
+std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
+  if (is_array(object)) return array_of(object);
+  if (!is_array_like(object)) return {};
+  PyObject* const others[] = {other};
+  return as_array(object, device_among(others));
+}
+
+}  // namespace
+
+PyObject* matrix_multiply(PyObject* x, PyObject* y) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
+    const std::optional<Array> a = operator_operand(x, y), b = operator_operand(y, x);
+    if (!a || !b) Py_RETURN_NOTIMPLEMENTED;
+    Array result;
+    {
+      GilRelease release;
+      result = matmul(*a, *b);
+    }
+    return wrap(std::move(result));
+  });
+}
+
+PyObject* inplace_matrix_multiply(PyObject* x, PyObject* y) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
+    const std::optional<Array> b = operator_operand(y, x);
+    if (!b) Py_RETURN_NOTIMPLEMENTED;
+    const Array& a = array_of(x);
+    {
+      GilRelease release;
+      matmul(a, *b, &a);
+    }
+    return Py_NewRef(x);
+  });
+}
+
+void bind_linalg(nb::module_& module) {
+  module.def(
+      "matmul",
+      [](nb::handle a, nb::handle b, nb::handle out) -> nb::object {
+        const Array left = matrix_operand(a, "matmul"), right = matrix_operand(b, "matmul");
+        if (out.is_none()) return make_array([&] { return matmul(left, right); });
+        const Array target = checked_array(out, "matmul: out");
+        {
+          GilRelease release;
+          matmul(left, right, &target);
+        }
+        return nb::borrow(out);
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("out").none());
+  module.def("diagonal_view", [](nb::handle x, int64_t offset, int64_t axis1, int64_t axis2) {
+    return to_python(diagonal_view(matrix_operand(x, "diagonal"), offset, axis1, axis2));
+  });
+  module.def("linalg_inv", [](nb::handle a) { return to_python(without_gil(a, "inv", linalg::inv)); });
+  module.def("linalg_solve", [](nb::handle a, nb::handle b) {
+    const Array matrices = matrix_operand(a, "solve"), sides = matrix_operand(b, "solve");
+    return make_array([&] { return linalg::solve(matrices, sides); });
+  });
+  module.def("linalg_det", [](nb::handle a) { return to_python(without_gil(a, "det", linalg::det)); });
+  module.def("linalg_slogdet", [](nb::handle a) {
+    linalg::LogDeterminant parts = without_gil(a, "slogdet", linalg::slogdet);
+    return nb::make_tuple(to_python(parts.sign), to_python(parts.logarithm));
+  });
+  module.def("linalg_cholesky", [](nb::handle a, bool upper) {
+    return to_python(without_gil(a, "cholesky", [&](const Array& x) { return linalg::cholesky(x, upper); }));
+  });
+  module.def("linalg_qr", [](nb::handle a, const std::string& mode) {
+    const linalg::QrMode which = qr_mode(mode);
+    linalg::QrResult parts = without_gil(a, "qr", [&](const Array& x) { return linalg::qr(x, which); });
+    return nb::make_tuple(optional_array(parts.q), to_python(parts.r));
+  });
+  module.def("linalg_svd", [](nb::handle a, bool full, bool vectors) {
+    linalg::SvdResult parts = without_gil(a, "svd", [&](const Array& x) { return linalg::svd(x, full, vectors); });
+    return nb::make_tuple(optional_array(parts.u), to_python(parts.s), optional_array(parts.vh));
+  });
+  module.def("linalg_eigh", [](nb::handle a, bool lower, bool vectors) {
+    linalg::EigenResult parts = without_gil(a, "eigh", [&](const Array& x) { return linalg::eigh(x, lower, vectors); });
+    return nb::make_tuple(to_python(parts.values), optional_array(parts.vectors));
+  });
+  module.def("linalg_eig", [](nb::handle a, bool vectors) {
+    linalg::EigenResult parts = without_gil(a, "eig", [&](const Array& x) { return linalg::eig(x, vectors); });
+    return nb::make_tuple(to_python(parts.values), optional_array(parts.vectors));
+  });
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,5 @@
+// Transforms by AVX2 and FMA. CMake compiles this file, and no other, for them.
+#if defined(__x86_64__)
+#define IRUKA_FFT_TARGET avx2
+#include "backend/cpu/fft_lanes.h"
+#endif

@@ -1,0 +1,149 @@
+"""Fourier transforms of any length, axis, dtype and layout, against NumPy in double precision or more."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import iruka
+from helpers import DTYPE_IDS, DTYPES, kind, layouts, values
+
+# Powers, mixtures, odd primes, primes beyond the largest radix, and lengths that go in four steps.
+LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 23, 30, 31, 32, 37, 49, 64, 97, 100, 121, 210, 1000, 1021, 2048]
+LONG = [8192, 8193, 10007, 16384, 30030, 32768, 65521, 131072, 177147]
+NORMS = [None, "backward", "ortho", "forward"]
+
+
+def result_dtype(dtype, real=False):
+    single = np.dtype(dtype).name in ("float16", "bfloat16", "float32", "complex64")
+    return np.dtype(("float32" if single else "float64") if real else ("complex64" if single else "complex128"))
+
+
+def check(actual, expected, dtype):
+    assert actual.shape == expected.shape and actual.dtype == dtype, (actual.shape, expected.shape, actual.dtype, dtype)
+    scale = float(np.abs(expected).max(initial=0)) or 1.0
+    error = float(np.abs(iruka.asnumpy(actual) - expected).max(initial=0))
+    assert error <= 16 * np.finfo(dtype).eps * scale, (error, scale)
+
+
+def signal(dtype, shape, rng):
+    x = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.standard_normal(shape)
+    return np.asarray(x).astype(dtype)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("precision", ["complex64", "complex128"])
+def test_every_length(n, precision, rng):
+    real = result_dtype(precision, real=True)
+    for shape, axis in (((n,), 0), ((3, n), -1), ((n, 5), 0), ((2, n, 9), 1), ((17, n), 1)):
+        z, x = signal(precision, shape, rng), signal(real, shape, rng)
+        wide, half = z.astype("complex128"), np.take(z, range(n // 2 + 1), axis)
+        check(iruka.fft.fft(iruka.array(z), axis=axis), np.fft.fft(wide, axis=axis), z.dtype)
+        check(iruka.fft.ifft(iruka.array(z), axis=axis), np.fft.ifft(wide, axis=axis), z.dtype)
+        check(iruka.fft.rfft(iruka.array(x), axis=axis), np.fft.rfft(x.astype("float64"), axis=axis), z.dtype)
+        check(iruka.fft.irfft(iruka.array(half), n, axis), np.fft.irfft(half.astype("complex128"), n, axis), real)
+
+
+@pytest.mark.parametrize("n", LONG)
+def test_long_signals(n, rng):
+    for dtype in ("float32", "float64"):
+        complex_dtype = result_dtype(dtype)
+        x, z = signal(dtype, (2, n), rng), signal(complex_dtype, (n, 2), rng)
+        check(iruka.fft.rfft(iruka.array(x)), np.fft.rfft(x.astype("float64")), complex_dtype)
+        check(iruka.fft.fft(iruka.array(z), axis=0), np.fft.fft(z.astype("complex128"), axis=0), complex_dtype)
+        check(iruka.fft.ifft(iruka.array(z), axis=0), np.fft.ifft(z.astype("complex128"), axis=0), complex_dtype)
+        half = signal(complex_dtype, n // 2 + 1, rng)
+        check(iruka.fft.irfft(iruka.array(half), n), np.fft.irfft(half.astype("complex128"), n), np.dtype(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_dtypes_and_layouts(dtype, rng):
+    for _, a, x in layouts(values(dtype, (6, 10), rng)):
+        wide = x.astype("complex128" if kind(dtype) == "c" else "float64")
+        for axis in (0, 1):
+            check(iruka.fft.fft(a, axis=axis), np.fft.fft(wide, axis=axis), result_dtype(dtype))
+            check(iruka.fft.irfft(a, axis=axis), np.fft.irfft(wide, axis=axis), result_dtype(dtype, real=True))
+            if kind(dtype) != "c":
+                check(iruka.fft.rfft(a, axis=axis), np.fft.rfft(wide, axis=axis), result_dtype(dtype))
+                check(iruka.fft.ihfft(a, axis=axis), np.fft.ihfft(wide, axis=axis), result_dtype(dtype))
+            check(iruka.fft.hfft(a, axis=axis), np.fft.hfft(wide, axis=axis), result_dtype(dtype, real=True))
+
+
+ONE_AXIS = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
+MORE_AXES = ["fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"]
+
+
+@pytest.mark.parametrize("name", ONE_AXIS)
+@pytest.mark.parametrize("norm", NORMS)
+def test_cut_continued_and_scaled(name, norm, rng):
+    x = signal("float64" if name in ("rfft", "ihfft") else "complex128", (4, 9), rng)
+    for n in (None, 1, 5, 9, 14):
+        expected = getattr(np.fft, name)(x, n, norm=norm)
+        check(getattr(iruka.fft, name)(iruka.array(x), n, norm=norm), expected, expected.dtype)
+        expected = getattr(np.fft, name)(x, n, 0, norm)
+        check(getattr(iruka.fft, name)(iruka.array(x), n, 0, norm), expected, expected.dtype)
+    out = iruka.empty(expected.shape, expected.dtype)
+    assert getattr(iruka.fft, name)(iruka.array(x), n, 0, norm, out) is out
+    check(out, expected, expected.dtype)
+
+
+@pytest.mark.parametrize("name", MORE_AXES)
+def test_several_axes(name, rng):
+    x = signal("float64" if name.startswith("rfft") else "complex128", (4, 5, 6), rng)
+    a = iruka.array(x)
+    ours, theirs = getattr(iruka.fft, name), getattr(np.fft, name)
+    for keywords in ({}, {"axes": (0, 2)}, {"s": (7, 3), "axes": (1, 0)}, {"s": (-1, 4), "axes": (0, 1)}, {"norm": "ortho"}):
+        check(ours(a, **keywords), theirs(x, **keywords), theirs(x, **keywords).dtype)
+    out = iruka.empty(theirs(x).shape, theirs(x).dtype)
+    assert ours(a, out=out) is out
+    check(out, theirs(x), out.dtype)
+    with pytest.raises(ValueError, match="different lengths"):
+        ours(a, (3,), (0, 1))
+
+
+@given(st.integers(1, 300), st.integers(1, 5), st.integers(1, 5), st.booleans())
+def test_inverses_undo(n, outer, inner, single):
+    rng = np.random.default_rng(n)
+    dtype = "complex64" if single else "complex128"
+    z = signal(dtype, (outer, n, inner), rng)
+    check(iruka.fft.ifft(iruka.fft.fft(iruka.array(z), axis=1), axis=1), z, z.dtype)
+    x = np.ascontiguousarray(z.real)
+    check(iruka.fft.irfft(iruka.fft.rfft(iruka.array(x), axis=1), n, axis=1), x, x.dtype)
+
+
+def test_frequencies_and_shifts():
+    for n in (1, 2, 5, 8):
+        np.testing.assert_array_equal(iruka.asnumpy(iruka.fft.fftfreq(n, 0.1)), np.fft.fftfreq(n, 0.1))
+        np.testing.assert_array_equal(iruka.asnumpy(iruka.fft.rfftfreq(n, 0.1)), np.fft.rfftfreq(n, 0.1))
+        x = np.arange(n * 3).reshape(n, 3)
+        for axes in (None, 0, (0, 1)):
+            for name in ("fftshift", "ifftshift"):
+                actual = getattr(iruka.fft, name)(iruka.array(x), axes)
+                np.testing.assert_array_equal(iruka.asnumpy(actual), getattr(np.fft, name)(x, axes))
+    assert iruka.fft.fftfreq(4, dtype="float32").dtype == np.float32
+
+
+def test_empty_batches_and_errors():
+    assert iruka.fft.fft(iruka.zeros((0, 4))).shape == (0, 4)
+    x = iruka.ones((2, 3))
+    for n in (0, -1):
+        with pytest.raises(ValueError, match=f"Invalid number of FFT data points \\({n}\\)"):
+            iruka.fft.fft(x, n)
+    with pytest.raises(ValueError, match="Invalid number"):
+        iruka.fft.fft(iruka.zeros((2, 0)))
+    with pytest.raises(ValueError, match="Invalid norm"):
+        iruka.fft.fft(x, norm="none")
+    with pytest.raises(np.exceptions.AxisError):
+        iruka.fft.fft(x, axis=2)
+    with pytest.raises(TypeError, match="real"):
+        iruka.fft.rfft(x.astype("complex64"))
+    with pytest.raises(ValueError, match="out has shape"):
+        iruka.fft.fft(x, out=iruka.empty((3, 2), "complex128"))
+    with pytest.raises(TypeError, match="same_kind"):
+        iruka.fft.fft(x, out=iruka.empty((2, 3)))
+
+
+def test_names():
+    names = [name for name in dir(np.fft) if name[0] != "_" and name != "test" and callable(getattr(np.fft, name))]
+    assert [name for name in names if not hasattr(iruka.fft, name)] == [] and len(names) >= 18

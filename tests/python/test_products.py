@@ -1,0 +1,231 @@
+"""Products of vectors, matrices and arrays, and einsum, against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, kind, layouts, run_python, values
+from iruka import errors
+
+RNG = np.random.default_rng(7)
+
+
+def check(actual, expected, dtype=None, terms=64):
+    """Equal, or within a few units in the last place of what a sum of `terms` products can hold."""
+    expected = np.asarray(expected)
+    dtype = expected.dtype if dtype is None else dtype
+    assert actual.shape == expected.shape and actual.dtype == dtype, (actual.shape, expected.shape, actual.dtype, dtype)
+    actual = iruka.asnumpy(actual)
+    if kind(dtype) in "biu":
+        np.testing.assert_array_equal(actual, expected)
+    elif dtype == BFLOAT16 or kind(dtype) == "f" and dtype.itemsize == 2:
+        assert_close(actual, expected, dtype, 2)
+    else:
+        scale = max(1.0, float(np.abs(expected).max())) if expected.size else 1.0
+        assert np.abs(actual - expected).max(initial=0) <= terms * np.finfo(dtype).eps * scale
+
+
+def wide(x):
+    return x.astype("float32") if kind(x.dtype) == "f" and x.dtype.itemsize == 2 else x
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_matmul_of_every_dtype(dtype, rng):
+    for m, k, n in ((1, 1, 1), (3, 4, 5), (1, 7, 1), (66, 130, 35)):
+        a, b = values(dtype, (m, k), rng), values(dtype, (k, n), rng)
+        for _, left, same in layouts(a):
+            check(iruka.matmul(left, iruka.array(b)), wide(same) @ wide(b), dtype)
+        for _, right, same in layouts(b):
+            check(iruka.array(a) @ right, wide(a) @ wide(same), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int32", "int8", "bool"])
+@pytest.mark.parametrize(
+    "left, right",
+    [
+        ((2, 3, 4), (4, 5)),
+        ((3, 4), (2, 4, 5)),
+        ((2, 1, 3, 4), (5, 4, 2)),
+        ((7, 3, 4), (7, 4, 5)),
+        ((4,), (4,)),
+        ((4,), (2, 4, 3)),
+        ((2, 3, 4), (4,)),
+        ((3, 0), (0, 2)),
+        ((0, 4), (4, 2)),
+        ((0, 3, 4), (4, 2)),
+        ((2, 3, 4), (2, 4, 0)),
+    ],
+)
+def test_shapes_of_matmul(dtype, left, right, rng):
+    a, b = values(dtype, left, rng), values(dtype, right, rng)
+    check(iruka.array(a) @ iruka.array(b), a @ b)
+
+
+@given(st.lists(st.integers(0, 3), max_size=2), st.integers(0, 5), st.integers(0, 5), st.integers(0, 5), st.data())
+def test_matmul_of_views(batch, m, k, n, data):
+    """Steps, negative strides and transposes of integers are exact."""
+    a = np.arange(int(np.prod([*batch, m, k], dtype=int)) * 2, dtype="int64").reshape([*batch, m, 2 * k])
+    b = np.arange(n * k * 2, dtype="int64").reshape([2 * n, k])
+    steps = data.draw(st.sampled_from([(2, 1), (-2, -1), (2, -1)]))
+    x, y = iruka.array(a)[..., :: steps[0]], iruka.array(b)[: 2 * n : 2, :: steps[1]].T
+    check(x @ y, a[..., :: steps[0]] @ b[: 2 * n : 2, :: steps[1]].T)
+    check(x.astype("float64") @ y, a[..., :: steps[0]].astype("float64") @ b[: 2 * n : 2, :: steps[1]].T)
+
+
+def test_promotion_and_operators(rng):
+    a, b = values("int32", (3, 4), rng), values("float32", (4, 2), rng)
+    check(iruka.array(a) @ iruka.array(b), a @ b)
+    check(a @ iruka.array(b), a @ b)
+    check(iruka.array(b).T @ a.T, b.T @ a.T)
+    c = iruka.array(np.eye(3))
+    kept = c
+    c @= iruka.array(np.full((3, 3), 2.0))
+    assert c is kept
+    check(c, np.full((3, 3), 2.0))
+    for call in (lambda: iruka.ones(3) @ 2, lambda: 2 @ iruka.ones(3), lambda: iruka.ones((2, 3)) @ iruka.ones((2, 3))):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+
+
+def test_integers_wrap():
+    a = np.full((5, 300), 100, dtype="int8")
+    check(iruka.array(a) @ iruka.array(a.T), a @ a.T)
+    big = np.full((2, 3), 2**62, dtype="int64")
+    check(iruka.array(big) @ iruka.array(big.T), big @ big.T)
+
+
+def test_out(rng):
+    a, b = values("float32", (3, 4), rng), values("float32", (4, 2), rng)
+    for out in (iruka.empty((3, 2), "float32"), iruka.empty((3, 2)), iruka.empty((2, 3), "float32").T):
+        assert iruka.matmul(iruka.array(a), iruka.array(b), out=out) is out
+        check(out, (a @ b).astype(out.dtype))
+    square = iruka.array(a[:, :3])
+    iruka.matmul(square, square, out=square)
+    check(square, a[:, :3] @ a[:, :3])
+    with pytest.raises(errors.ShapeError, match=r"out has shape \(2, 3\), the result \(3, 2\)"):
+        iruka.matmul(iruka.array(a), iruka.array(b), out=iruka.empty((2, 3), "float32"))
+    with pytest.raises(errors.TypeError, match="same_kind"):
+        iruka.matmul(iruka.array(a), iruka.array(b), out=iruka.empty((3, 2), "int32"))
+    with pytest.raises(errors.ShapeError, match="mismatch in its core dimension"):
+        iruka.matmul(iruka.array(a), iruka.array(a))
+    with pytest.raises(errors.ShapeError, match="enough dimensions"):
+        iruka.matmul(iruka.array(a), iruka.array(2.0))
+    with pytest.raises(errors.TypeError, match="casting|rule"):
+        iruka.matmul(iruka.array(a), iruka.array(b), dtype="int32")
+    check(iruka.matmul(iruka.array(a), iruka.array(b), dtype="float64"), np.matmul(a, b, dtype="float64"))
+
+
+PAIRS = [((), ()), ((), (3,)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 5, 3), (4, 3, 2))]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64", "int16", "bool"])
+def test_dot_inner_outer_vdot_kron(dtype, rng):
+    for left, right in PAIRS:
+        a, b = values(dtype, left, rng), values(dtype, right, rng)
+        x, y = iruka.array(a), iruka.array(b)
+        check(iruka.dot(x, y), np.dot(a, b))
+        check(iruka.outer(x, y), np.outer(a, b))
+        check(iruka.kron(x, y), np.kron(a, b))
+        if a.size == b.size:
+            check(iruka.vdot(x, y), np.vdot(a, b))
+    a, b = values(dtype, (2, 3), rng), values(dtype, (4, 5, 3), rng)
+    check(iruka.inner(iruka.array(a), iruka.array(b)), np.inner(a, b))
+    check(iruka.vecdot(iruka.array(a), iruka.array(b[:, :2])), np.vecdot(a, b[:, :2]))
+    check(iruka.vecdot(iruka.array(a[0]), iruka.array(a[1])), np.vecdot(a[0], a[1]))
+    check(iruka.vecdot(iruka.array(a), iruka.array(a), axis=0), np.vecdot(a, a, axis=0))
+    check(iruka.matvec(iruka.array(b), iruka.array(a[0])), np.matvec(b, a[0]))
+    check(iruka.vecmat(iruka.array(a[0]), iruka.array(b).mT), np.vecmat(a[0], b.mT))
+    check(iruka.array(a).dot(iruka.array(b[0].T)), a.dot(b[0].T))
+    with pytest.raises(ValueError):
+        iruka.vdot(iruka.ones(3), iruka.ones(4))
+    with pytest.raises(ValueError):
+        iruka.vecdot(iruka.ones(3), iruka.ones(4))
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, ((1, 2), (0, 1)), (2, 1), ((-1,), (-2,)), ((), ())])
+def test_tensordot(axes, rng):
+    a, b = values("float64", (2, 3, 3), rng), values("float64", (3, 3, 4), rng)
+    check(iruka.tensordot(iruka.array(a), iruka.array(b), axes), np.tensordot(a, b, axes))
+    with pytest.raises(ValueError, match="shape-mismatch"):
+        iruka.tensordot(iruka.array(a), iruka.array(b), ((0,), (0,)))
+
+
+def test_cross_and_trace(rng):
+    a, b = values("float64", (4, 3), rng), values("float64", (3,), rng)
+    check(iruka.cross(iruka.array(a), iruka.array(b)), np.cross(a, b))
+    check(iruka.cross(iruka.array(a.T), iruka.array(a.T), axis=0), np.cross(a.T, a.T, axis=0))
+    check(iruka.cross(iruka.array(a.T), iruka.array(b), axisa=0, axisc=0), np.cross(a.T, b, axisa=0, axisc=0))
+    with pytest.raises(ValueError):
+        iruka.cross(iruka.ones(4), iruka.ones(4))
+    x = values("int16", (3, 4, 5), rng)
+    for offset in (0, 1, -2, 7, -7):
+        check(iruka.trace(iruka.array(x), offset), np.trace(x, offset))
+        check(iruka.array(x).trace(offset, 2, 0), np.trace(x, offset, 2, 0))
+    check(iruka.trace(iruka.array(x), dtype="float32"), np.trace(x, dtype="float32"))
+    check(iruka.linalg.trace(iruka.array(x), offset=1), np.linalg.trace(x, offset=1))
+    check(iruka.linalg.diagonal(iruka.array(x), offset=-1), np.linalg.diagonal(x, offset=-1))
+    check(iruka.array(x).mT, x.mT)
+    for call in (lambda: iruka.trace(iruka.ones(3)), lambda: iruka.ones(3).mT, lambda: iruka.matrix_transpose(iruka.ones(3))):
+        with pytest.raises(ValueError):
+            call()
+
+
+EINSUMS = [
+    "ij,jk->ik", "ij,jk", "ij->ji", "ii", "ii->i", "ij->", "i,i", "i,j->ij", "ij,ij->ij", "ij,ij", "bij,bjk->bik",
+    "...ij,...jk->...ik", "i...,i...->...", "ijk,kl,lm->ijm", "ij,kj,lj->ikl", "iij->ij", "ij,j->i", "ab,bc,cd,da", "ij,i,j",
+    "iji,j->ij", "abc,cd->abd",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("subscripts", EINSUMS)
+@pytest.mark.parametrize("optimize", [False, True, "optimal"])
+def test_einsum(subscripts, optimize, rng):
+    terms = subscripts.partition("->")[0].split(",")
+    shapes = [tuple(4 for _ in term.replace("...", "XY")) for term in terms]
+    for dtype in ("float64", "int32"):
+        operands = [values(dtype, shape, rng) for shape in shapes]
+        expected = np.einsum(subscripts, *operands, optimize=optimize)
+        actual = iruka.einsum(subscripts, *map(iruka.array, operands), optimize=optimize)
+        check(actual, expected, terms=512)
+
+
+def test_einsum_in_other_ways(rng):
+    a, b = values("float64", (3, 4), rng), values("float64", (4, 5), rng)
+    x, y = iruka.array(a), iruka.array(b)
+    check(iruka.einsum(x, [0, 1], y, [1, 2], [0, 2]), a @ b)
+    check(iruka.einsum(x, [0, 1], y, [1, 2]), a @ b)
+    check(iruka.einsum("ij,jk", x, y, dtype="complex128"), np.einsum("ij,jk", a, b, dtype="complex128"))
+    out = iruka.empty((3, 5))
+    assert iruka.einsum("ij,jk->ik", x, y, out=out) is out
+    check(out, a @ b)
+    check(iruka.einsum("ij,jk->ik", x[:, :1], y), np.einsum("ij,jk->ik", a[:, :1], b))
+    check(iruka.einsum("bij,jk->bik", iruka.ones((2, 3, 4)), y), np.einsum("bij,jk->bik", np.ones((2, 3, 4)), b))
+    truth = np.array([[True, False], [False, False]])
+    check(iruka.einsum("ij,jk", iruka.array(truth), iruka.array(truth)), np.einsum("ij,jk", truth, truth))
+    diagonal = iruka.einsum("ii->i", iruka.eye(3))
+    diagonal[...] = 5
+    check(diagonal, np.full(3, 5.0))
+    for bad in ("ij,jk,kl", "ijk,jk", "ij,kl->iz", "ij,jk->ii", "i$,jk"):
+        with pytest.raises(ValueError):
+            iruka.einsum(bad, x, y)
+    with pytest.raises(ValueError, match="extents"):
+        iruka.einsum("ij,ik", x, y)
+    with pytest.raises(TypeError, match="safe"):
+        iruka.einsum("ij,jk", x, y, dtype="float32")
+    assert iruka.einsum_path("ij,jk,kl", x, y, iruka.ones((5, 2)))[0][0] == "einsum_path"
+
+
+@pytest.mark.cpu_only
+def test_a_child_of_fork_multiplies():
+    done = run_python("""
+import os, iruka
+x = iruka.ones((300, 300))
+assert float((x @ x)[0, 0]) == 300
+child = os.fork()
+if child == 0:
+    os._exit(0 if float((x @ x)[5, 7]) == 300 and float(iruka.linalg.det(iruka.eye(200))) == 1 else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert float((x @ x)[1, 1]) == 300
+""")
+    assert done.returncode == 0, done.stderr
