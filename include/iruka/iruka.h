@@ -6,6 +6,7 @@
 #include "iruka/dtype.h"
 #include "iruka/error.h"
 #include "iruka/fft.h"
+#include "iruka/fold.h"
 #include "iruka/image.h"
 #include "iruka/kernel.h"
 #include "iruka/linalg.h"

@@ -1,6 +1,7 @@
 #include "convert.h"
 #include "cuda.h"
 #include "linalg.h"
+#include "ufunc.h"
 
 NB_MODULE(_core, module) {
   using namespace iruka::python;
@@ -10,6 +11,7 @@ NB_MODULE(_core, module) {
   bind_errors(module);
   bind_array(module);
   bind_kernel(module);
+  bind_ufunc(module);
   bind_ops(module);
   bind_indexing(module);
   bind_random(module);

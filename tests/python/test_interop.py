@@ -180,13 +180,8 @@ def test_array_ufunc(rng):
     assert_same(np.maximum.reduce(a, axis=1), np.maximum.reduce(x, axis=1))
     assert_same(np.matmul(a, a.T), np.matmul(x, x.T), ulps=8)
     assert_same(np.vecdot(a, a), np.vecdot(x, x), ulps=8)
-    for call in (
-        lambda: np.add.accumulate(a),
-        lambda: np.add(a, a, where=x > 0),
-        lambda: np.add.outer(a, a),
-    ):
-        with pytest.raises(TypeError):
-            call()
+    with pytest.raises(TypeError):
+        np.isnat(a)
 
 
 @pytest.mark.cpu_only
