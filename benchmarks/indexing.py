@@ -20,14 +20,14 @@ def cases(size, rng):
     rare = rng.random(size) < 0.01
     rows = max(size // 64, 1)
     table, row_index = x[: rows * 64].reshape(-1, min(size, 64)), rng.integers(0, rows, rows)
-    values = rng.random(size).astype("float32")
+    index32, values = index.astype("int32"), rng.random(size).astype("float32")
     columns = rng.integers(0, table.shape[1], table.shape)
     a, i, i32, j, m, r, t, ri, v, c = map(
-        cp.array, (x, index, index.astype("int32"), near, mask, rare, table, row_index, values, columns))
+        cp.array, (x, index, index32, near, mask, rare, table, row_index, values, columns))
     y, b = x.copy(), a.copy()
     add = cp._core.ElementwiseFunction("add")
     yield "x[random]", lambda: a[i], lambda: x[index]
-    yield "x[random int32]", lambda: a[i32], lambda: x[index.astype("int32")]
+    yield "x[random int32]", lambda: a[i32], lambda: x[index32]
     yield "x[near]", lambda: a[j], lambda: x[near]
     yield "take(random)", lambda: cp.take(a, i), lambda: np.take(x, index)
     yield "table[rows]", lambda: t[ri], lambda: table[row_index]

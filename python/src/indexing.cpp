@@ -163,7 +163,9 @@ void set_item(const Array& array, nb::handle key, nb::handle value) {
   assign_index(array, parts.any, values);
 }
 
-void bind_indexing(nb::module_& module) {
+namespace {
+
+void bind_taking(nb::module_& module) {
   module.def(
       "values_array",
       [](nb::handle values, nb::handle target) {
@@ -205,6 +207,9 @@ void bind_indexing(nb::module_& module) {
         iruka::put_along_axis(to, positions, from, axis);
       },
       nb::arg("x"), nb::arg("indices"), nb::arg("values"), nb::arg("axis"));
+}
+
+void bind_finding(nb::module_& module) {
   module.def(
       "nonzero",
       [](nb::handle x) {
@@ -242,6 +247,9 @@ void bind_indexing(nb::module_& module) {
     const Dims extents = to_dims(shape, "unravel_index: shape");
     return make_array([&] { return unravel_index(from.astype(Dtype::int64, false), extents); });
   });
+}
+
+void bind_diagonals(nb::module_& module) {
   module.def("diagonal", [](nb::handle x, nb::handle offset, nb::handle axis1, nb::handle axis2) {
     return to_python(diagonal(operand(x, "diagonal"), to_int64(offset, "diagonal: offset"),
                               to_int64(axis1, "diagonal: axis1"), to_int64(axis2, "diagonal: axis2")));
@@ -255,6 +263,9 @@ void bind_indexing(nb::module_& module) {
     const int64_t offset = to_int64(k, is_lower ? "tril: k" : "triu: k");
     return make_array([&] { return is_lower ? tril(from, offset) : triu(from, offset); });
   });
+}
+
+void bind_updates(nb::module_& module) {
   module.def(
       "scatter_at",
       [](nb::handle x, nb::handle key, const ElementwiseFunction& function, nb::handle values) {
@@ -275,6 +286,15 @@ void bind_indexing(nb::module_& module) {
       "check_indices", [](nb::handle device) { check_indices(to_device(device, "check_indices: device")); },
       nb::arg("device") = nb::none());
   module.def("set_immediate_index_check", &set_immediate_index_check, nb::arg("immediate"));
+}
+
+}  // namespace
+
+void bind_indexing(nb::module_& module) {
+  bind_taking(module);
+  bind_finding(module);
+  bind_diagonals(module);
+  bind_updates(module);
 }
 
 namespace {

@@ -152,7 +152,8 @@ class Parts {
       return broadcast_shapes(shapes);
     } catch (const ShapeError&) {
       std::string list;
-      for (const Dims* shape : shapes) list += numpy_shape(*shape) + " ";
+      for (const Dims* shape : shapes)
+        if (!shape->empty()) list += numpy_shape(*shape) + " ";  // one without axes is an integer to NumPy
       throw IndexError(std::string(kMismatch) + list);
     }
   }

@@ -84,7 +84,8 @@ def test_getitem_and_setitem(case):
     y[entries] = -5
     b[on_device(entries)] = -5
     assert_same(b, y)
-    if iruka.default_device().name != "cpu" and len(np.unique(np.arange(x.size).reshape(shape)[entries])) != expected.size:
+    is_repeated = len(np.unique(np.arange(x.size).reshape(shape)[entries])) != expected.size
+    if iruka.default_device().name != "cpu" and is_repeated:
         return  # which of repeated indices wins is not said
     y[entries] = source
     b[on_device(entries)] = source
@@ -273,7 +274,7 @@ def test_errors_of_values():
         expected = error_of(lambda: x.__setitem__(key, source))
         with pytest.raises(type(expected)):
             a[key] = source
-    with pytest.raises(ValueError, match=r"shape mismatch: value array of shape \(3,\) could not be broadcast .*\(2, 4\)"):
+    with pytest.raises(ValueError, match=r"value array of shape \(3,\) could not be broadcast .*\(2, 4\)"):
         a[[0, 1]] = np.zeros(3)
     with pytest.raises(ValueError, match="read-only"):
         iruka.broadcast_to(a, (2, 3, 4))[[0]] = 1
@@ -309,7 +310,8 @@ def test_masks_of_the_first_axes(dtype, rng):
         assert_same(ours[mask], theirs[mask])
         assert_same(ours[mask[:, 0]], theirs[mask[:, 0]])
         y, b = theirs.copy(), ours.copy()
-        for source in (3, np.array([1, 2, 3][: y.shape[2]] + [4] * (y.shape[2] - 3), dtype), y[mask] * 2, np.array([[5]], dtype)):
+        last = np.arange(1, y.shape[2] + 1).astype(dtype)
+        for source in (3, last, y[mask] * 2, np.array([[5]], dtype)):
             y[mask] = source
             b[iruka.array(mask)] = iruka.array(source) if isinstance(source, np.ndarray) else source
             assert_same(b, y)

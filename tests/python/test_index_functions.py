@@ -73,7 +73,8 @@ def test_take_and_put_details():
     assert_same(cp.take_along_axis(a, cp.array([[1]]), 0), np.take_along_axis(x, np.array([[1]]), 0))
     assert_same(cp.take_along_axis(a, cp.array([1, 5]), None), np.take_along_axis(x, np.array([1, 5]), None))
     for ind, v, mode in (([0, -1], 7, "raise"), ([0, 1, 2], [5, 6], "raise"), ([40, -1, 3], [8, 9], "wrap"),
-                         ([40, -3], 1, "clip"), ([], 1, "raise"), ([2], [1.5], "raise"), ([[1, 2], [3, 4]], [1, 2, 3, 4, 5], "raise")):
+                         ([40, -3], 1, "clip"), ([], 1, "raise"), ([2], [1.5], "raise"),
+                         ([[1, 2], [3, 4]], [1, 2, 3, 4, 5], "raise")):
         for transposed in (False, True):
             y, b = x.copy(), cp.array(x)
             (y.T if transposed else y).put(ind, v, mode)
@@ -91,14 +92,15 @@ def test_take_and_put_details():
                  lambda m, z: m.take_along_axis(z, m.asarray([[1]]), None),
                  lambda m, z: m.put(z, [12], 1), lambda m, z: m.put_along_axis(z, m.asarray([[3]]), 1, 0)):
         expected, actual = error_of(lambda: call(np, x)), error_of(lambda: call(cp, a))
-        assert isinstance(actual, IndexError if isinstance(expected, IndexError) else type(expected)), (actual, expected)
+        wanted = IndexError if isinstance(expected, IndexError) else type(expected)
+        assert isinstance(actual, wanted), (actual, expected)
     with pytest.raises(TypeError):
         cp.put([1, 2], [0], 1)
     with pytest.raises(ValueError, match="read-only"):
         cp.put(cp.broadcast_to(a, (2, 3, 4)), [0], 1)
 
 
-@given(hnp.arrays("int8", hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4), elements=st.integers(-1, 1)))
+@given(hnp.arrays("int8", hnp.array_shapes(max_dims=4, min_side=0, max_side=4), elements=st.integers(-1, 1)))
 def test_nonzero(x):
     a = cp.array(x)
     assert_same_all(cp.nonzero(a), np.nonzero(x))
@@ -269,7 +271,8 @@ def test_unravel_and_ravel(rng):
     for order in "CF":
         ours, theirs = cp.unravel_index(cp.array(index), (3, 4, 5), order), np.unravel_index(index, (3, 4, 5), order)
         assert_same_all(ours, theirs)
-        assert_same(cp.ravel_multi_index(ours, (3, 4, 5), order=order), np.ravel_multi_index(theirs, (3, 4, 5), order=order))
+        flat = np.ravel_multi_index(theirs, (3, 4, 5), order=order)
+        assert_same(cp.ravel_multi_index(ours, (3, 4, 5), order=order), flat)
     assert_same_all(cp.unravel_index(7, 10), np.unravel_index(7, 10))
     for mode in ("wrap", "clip", ("wrap", "clip")):
         parts = np.array([[5, -7, 1], [9, -1, 2]])
@@ -302,7 +305,8 @@ def test_flat():
         z.flat = [1, 2]
         assert_same(a, z)
         assert_same(a.flat.copy(), z.flat.copy())
-        assert np.array_equal(cp.asnumpy(a.flat == 1), z.flat == 1) and np.array_equal(cp.asnumpy(a.flat != 1), z.flat != 1)
+        assert np.array_equal(cp.asnumpy(a.flat == 1), z.flat == 1)
+        assert np.array_equal(cp.asnumpy(a.flat != 1), z.flat != 1)
     walk = cp.array(x).flat
     next(walk), next(walk), next(walk), next(walk), next(walk)
     assert walk.index == 5 and walk.coords == (1, 1) and walk.base.shape == (3, 4)
@@ -325,8 +329,8 @@ def test_scatter_at(name, dtype, rng):
     index = rng.integers(-7, 7, 50)
     source = rng.integers(0, 3, (50, 3)).astype(dtype)
     function, ufunc = cp._core.ElementwiseFunction(name), getattr(np, name)
-    for key, second in ((index, source), (index, source[0]), ((index, index % 3), source[:, 0]), (slice(2, 5), source[:3]),
-                        (np.arange(21).reshape(7, 3) % 2 == 0, source[0, 0]), (3, source[0])):
+    for key, second in ((index, source), (index, source[0]), ((index, index % 3), source[:, 0]),
+                        (slice(2, 5), source[:3]), (np.arange(21).reshape(7, 3) % 2 == 0, source[0, 0]), (3, source[0])):
         y, b = x.copy(), cp.array(x)
         with np.errstate(over="ignore"):
             ufunc.at(y, key, second)
@@ -358,15 +362,16 @@ def test_scatter_at_more():
     cp._core.scatter_at(b, [0, 1], function("add"), b[:2])
     assert_same(b, np.array([0, 2, 2, 3]))
     cp._core.scatter_at(b, [], function("add"), cp.array([], "int64"))
+    frozen = cp.broadcast_to(b, (2, 4))
     for call, error, words in (
         (lambda: cp._core.scatter_at(b, [4], function("add"), cp.array(1)), IndexError, "index 4 is out of bounds"),
-        (lambda: cp._core.scatter_at(b, [0], function("add"), cp.array(1.5)), TypeError, "Cannot cast ufunc 'add' output"),
+        (lambda: cp._core.scatter_at(b, [0], function("add"), cp.array(1.5)), TypeError, "Cannot cast ufunc 'add'"),
         (lambda: cp._core.scatter_at(b, [0], function("add"), None), ValueError, "second operand needed"),
         (lambda: cp._core.scatter_at(b, [0], function("negative"), cp.array(1)), ValueError, "second operand provided"),
         (lambda: cp._core.scatter_at(b, [0], function("divmod"), cp.array(1)), ValueError, "single output"),
         (lambda: cp._core.scatter_at(b, [0], function("where"), cp.array(1)), ValueError, "unary and binary"),
         (lambda: cp._core.scatter_at(b, [0, 1], function("add"), cp.array([1, 2, 3])), ValueError, "not broadcastable"),
-        (lambda: cp._core.scatter_at(cp.broadcast_to(b, (2, 4)), [0], function("add"), cp.array(1)), ValueError, "read-only"),
+        (lambda: cp._core.scatter_at(frozen, [0], function("add"), cp.array(1)), ValueError, "read-only"),
     ):
         with pytest.raises(error, match=words):
             call()
