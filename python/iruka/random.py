@@ -1,89 +1,163 @@
-"""Random arrays with NumPy's and CuPy's signatures, from a Philox counter: one seed, one sequence, on every device.
+"""Random arrays under NumPy's and CuPy's names, from a Philox counter: one seed, one sequence, on every device.
 
-size=None gives a 0-d array, as CuPy does.
+`default_rng(seed)` gives a Generator; the functions here draw from one RandomState of the whole process. size=None gives
+a 0-d array, as CuPy does.
 """
 
 from __future__ import annotations
 
-import os
+import operator
+
+import numpy
 
 from . import _core
 from ._core import ndarray
-from .errors import ShapeError, ValueError
-
-_generator = _core._random
-
-
-def _shape(size):
-    return () if size is None else size
+from ._generator import Distributions, Generator, Philox, default_rng
+from .errors import TypeError, ValueError
 
 
-def _is_number(value) -> bool:
-    return not getattr(value, "ndim", 0) and not isinstance(value, (list, tuple))
+class RandomState(Distributions):
+    """NumPy's older interface: a Generator's distributions, with the older names.
+
+    seed: None (the system's entropy), an int in [0, 2**64), or a sequence of ints.
+    """
+
+    __doc__ += "\n" + "\n".join(Distributions.__doc__.splitlines()[1:])
+
+    def __init__(self, seed=None):
+        self._attach(seed if isinstance(seed, Philox) else Philox(key=0))
+        if not isinstance(seed, Philox):
+            self.seed(seed)
+
+    def _attach(self, bits: Philox) -> None:
+        super().__init__(bits)
+        self._generator = Generator(bits)
+
+    def __getstate__(self):
+        return self._bits
+
+    def __setstate__(self, bits):
+        self._attach(bits)
+
+    def __repr__(self) -> str:
+        return f"RandomState({self._bits!r})"
+
+    def seed(self, seed=None) -> None:
+        """Restarts the stream; from the system's entropy without a seed. Raises ValueError for a negative one."""
+        if hasattr(seed, "__index__"):
+            key = operator.index(seed)
+            if not 0 <= key < 2**64:
+                raise ValueError(f"random.seed: the seed must be in [0, 2**64), but is {key}")
+        elif isinstance(seed, (str, bytes, float)):
+            raise TypeError(f"random.seed: the seed must be an int, ints or None, not {type(seed).__name__}")
+        else:
+            key = Philox(seed).state["state"]["key"]
+        self._stream.set_state(key, 0)
+
+    def get_state(self, legacy: bool = True) -> tuple | dict:
+        """('Philox', key, counter), or the dict that Philox.state is; set_state takes both."""
+        state = self._bits.state
+        return ("Philox", *self._stream.state) if legacy else state
+
+    def set_state(self, state) -> None:
+        """Goes on from what get_state gave. Raises ValueError for a state of another kind."""
+        if isinstance(state, (tuple, list)):
+            if len(state) != 3:
+                raise ValueError(f"random.set_state: expected ('Philox', key, counter), not {len(state)} entries")
+            state = {"bit_generator": state[0], "state": {"key": state[1], "counter": state[2]}}
+        self._bits.state = state
+
+    def random(self, size=None, dtype=None, out=None) -> ndarray:
+        """Uniform in [0, 1)."""
+        return self._draw("uniform", (0.0, 1.0), size, dtype, out)
+
+    random_sample = ranf = sample = random
+
+    def rand(self, *size: int, dtype=None) -> ndarray:
+        """Uniform in [0, 1), with extents as arguments."""
+        return self._draw("uniform", (0.0, 1.0), size, dtype)
+
+    def randn(self, *size: int, dtype=None) -> ndarray:
+        """Standard normal, with extents as arguments."""
+        return self._draw("normal", (0.0, 1.0), size, dtype)
+
+    def randint(self, low, high=None, size=None, dtype=numpy.int64) -> ndarray:
+        """Integers in [low, high), or [0, low) without high, without modulo bias. Raises ValueError when that is empty."""
+        return self._generator.integers(low, high, size, dtype)
+
+    def random_integers(self, low, high=None, size=None) -> ndarray:
+        """Integers in [low, high], or [1, low] without high."""
+        low, high = (1, low) if high is None else (low, high)
+        return self._generator.integers(low, high, size, endpoint=True)
+
+    def tomaxint(self, size=None) -> ndarray:
+        """Integers in [0, 2**63)."""
+        return self._generator.integers(0, 2**63 - 1, size, endpoint=True)
+
+    def bytes(self, length: int) -> bytes:
+        """Random bytes."""
+        return self._generator.bytes(length)
+
+    def choice(self, a, size=None, replace=True, p=None) -> ndarray:
+        """Random entries of `a` along its first axis; see Generator.choice."""
+        return self._generator.choice(a, size, replace, p)
+
+    def permutation(self, x) -> ndarray:
+        """A copy of `x` in random order along its first axis; an int stands for arange(x)."""
+        return self._generator.permutation(x)
+
+    def shuffle(self, x) -> None:
+        """Brings an array or a list into random order along its first axis, in place."""
+        self._generator.shuffle(x)
 
 
-def seed(seed: int | None = None) -> None:
-    """Restarts the stream; from the system's entropy without a seed."""
-    _generator.seed(int.from_bytes(os.urandom(7), "little") if seed is None else seed)
+_state = RandomState(Philox._over(_core._random.default_generator()))
 
-
-def random(size=None, dtype=float) -> ndarray:
-    """Uniform in [0, 1)."""
-    return _generator.random(_shape(size), dtype)
-
-
-random_sample = ranf = sample = random
-
-
-def rand(*size: int, dtype=float) -> ndarray:
-    """Uniform in [0, 1), with extents as arguments."""
-    return _generator.random(size, dtype)
-
-
-def randn(*size: int, dtype=float) -> ndarray:
-    """Standard normal, with extents as arguments."""
-    return _generator.normal(0.0, 1.0, size, dtype)
-
-
-def standard_normal(size=None, dtype=float) -> ndarray:
-    """Standard normal."""
-    return _generator.normal(0.0, 1.0, _shape(size), dtype)
-
-
-def randint(low: int, high: int | None = None, size=None, dtype=int) -> ndarray:
-    """Integers in [low, high), or [0, low) without high. Raises ValueError when that is empty."""
-    if high is None:
-        low, high = 0, low
-    return _generator.randint(low, high, _shape(size), dtype)
-
-
-def _broadcast_size(size, *parameters):
-    """The result's shape when parameters are arrays: theirs, which must broadcast to `size` when that is given."""
-    shapes = [getattr(p, "shape", ()) for p in parameters]
-    shape = _core.broadcast_shapes(*shapes)
-    if size is None:
-        return shape
-    full = (size,) if hasattr(size, "__index__") else tuple(size)
-    if _core.broadcast_shapes(shape, full) != full:
-        raise ShapeError(f"size {full} is not what parameters of shape {shape} broadcast to")
-    return full
-
-
-def normal(loc=0.0, scale=1.0, size=None, dtype=float) -> ndarray:
-    """Normal with mean loc and standard deviation scale, which may be arrays. Raises ValueError for a negative scale."""
-    if _is_number(loc) and _is_number(scale):
-        return _generator.normal(float(loc), float(scale), _shape(size), dtype)
-    loc, scale = _core.as_array(loc), _core.as_array(scale)
-    if bool((scale < 0).any()):
-        raise ValueError("normal: scale must not be negative")
-    values = _generator.normal(0.0, 1.0, _broadcast_size(size, loc, scale), dtype)
-    return (values * scale + loc).astype(dtype, copy=False)
-
-
-def uniform(low=0.0, high=1.0, size=None, dtype=float) -> ndarray:
-    """Uniform in [low, high), which may be arrays."""
-    if _is_number(low) and _is_number(high):
-        return _generator.uniform(float(low), float(high), _shape(size), dtype)
-    low, high = _core.as_array(low), _core.as_array(high)
-    values = _generator.random(_broadcast_size(size, low, high), dtype)
-    return (values * (high - low) + low).astype(dtype, copy=False)
+beta = _state.beta
+binomial = _state.binomial
+bytes = _state.bytes
+chisquare = _state.chisquare
+choice = _state.choice
+dirichlet = _state.dirichlet
+exponential = _state.exponential
+f = _state.f
+gamma = _state.gamma
+geometric = _state.geometric
+get_state = _state.get_state
+gumbel = _state.gumbel
+hypergeometric = _state.hypergeometric
+laplace = _state.laplace
+logistic = _state.logistic
+lognormal = _state.lognormal
+logseries = _state.logseries
+multinomial = _state.multinomial
+multivariate_normal = _state.multivariate_normal
+negative_binomial = _state.negative_binomial
+noncentral_chisquare = _state.noncentral_chisquare
+noncentral_f = _state.noncentral_f
+normal = _state.normal
+pareto = _state.pareto
+permutation = _state.permutation
+poisson = _state.poisson
+power = _state.power
+rand = _state.rand
+randint = _state.randint
+randn = _state.randn
+random = _state.random
+random_integers = _state.random_integers
+random_sample = ranf = sample = _state.random
+rayleigh = _state.rayleigh
+seed = _state.seed
+set_state = _state.set_state
+shuffle = _state.shuffle
+standard_cauchy = _state.standard_cauchy
+standard_exponential = _state.standard_exponential
+standard_gamma = _state.standard_gamma
+standard_normal = _state.standard_normal
+standard_t = _state.standard_t
+triangular = _state.triangular
+uniform = _state.uniform
+vonmises = _state.vonmises
+wald = _state.wald
+weibull = _state.weibull
+zipf = _state.zipf

@@ -1,12 +1,15 @@
 // Philox 4x32-10 in the kernel language (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-// SC 2011; the constants are Random123's).
+// SC 2011; the constants are Random123's), and on the host for what a call draws once.
 #pragma once
+
+#include <array>
+#include <cstdint>
 
 namespace iruka::ops {
 
 /// philox(counter, key): four 32-bit words for a 128-bit counter and a 64-bit key, lowest words first.
-/// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter is the block's
-/// number, then the stream's low word, then its high 24 bits and the attempt, so that rejections draw anew.
+/// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits of
+/// the block's number, 48 of the stream's and 32 of the attempt, so that rejections draw anew.
 inline constexpr const char* kPhilox = R"(
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
@@ -22,8 +25,8 @@ static inline PhiloxWords philox(PhiloxWords c, unsigned key0, unsigned key1) {
 }
 static inline PhiloxWords philox_block(unsigned long long seed, unsigned long long stream, unsigned long long block,
                                        unsigned attempt) {
-  const PhiloxWords counter{(unsigned)block, (unsigned)(block >> 32), (unsigned)stream,
-                            (unsigned)(stream >> 32) << 8 | (attempt & 255u)};
+  const PhiloxWords counter{(unsigned)block, (unsigned)(stream >> 32) << 16 | (unsigned)(block >> 32) & 0xffffu,
+                            (unsigned)stream, attempt};
   return philox(counter, (unsigned)seed, (unsigned)(seed >> 32));
 }
 /// 53 bits of two words, as a double in [0, 1).
@@ -33,5 +36,19 @@ static inline double unit_double(unsigned high, unsigned low) {
 /// 24 bits of a word, as a float in [0, 1).
 static inline float unit_float(unsigned word) { return (float)(int)(word >> 8) * 0x1p-24f; }
 )";
+
+/// philox_block of the kernel language, on the host.
+constexpr std::array<uint32_t, 4> philox_block(uint64_t seed, uint64_t stream, uint64_t block, uint32_t attempt) {
+  std::array<uint32_t, 4> c{static_cast<uint32_t>(block),
+                            static_cast<uint32_t>((stream >> 32) << 16 | ((block >> 32) & 0xffff)),
+                            static_cast<uint32_t>(stream), attempt};
+  uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) {
+    const uint64_t p0 = uint64_t{0xD2511F53} * c[0], p1 = uint64_t{0xCD9E8D57} * c[2];
+    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ key0, static_cast<uint32_t>(p1),
+         static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ key1, static_cast<uint32_t>(p0)};
+  }
+  return c;
+}
 
 }  // namespace iruka::ops

@@ -1,231 +1,265 @@
-// Random arrays: element k is a pure function of the seed, the number of the draw, and k.
+// Generators and the draws of the table's rows: element k is a pure function of the key, the number of the draw, and k.
 #include "iruka/random.h"
 
-#include <mutex>
+#include <map>
+#include <memory>
 #include <random>
 
-#include "iruka/device.h"
-#include "iruka/kernel.h"
+#include "iruka/ops.h"
 #include "ops/philox.h"
+#include "ops/random_kernels.h"
+#include "ops/random_samplers.h"
+#include "ops/random_table.h"
 
 namespace iruka::random {
-namespace {
 
-/// One array's numbers: the process-wide seed, and how many arrays were drawn since it was set.
-struct Stream {
-  uint64_t seed, number;
-};
+using ops::DistributionRow;
+using ops::DomainRule;
+using ops::Result;
+using ops::Source;
 
-class Generator {
- public:
-  Generator() {
-    std::random_device entropy;
-    stream_ = {static_cast<uint64_t>(entropy()) << 32 | entropy(), 0};
-  }
-  void seed(uint64_t value) {
-    std::lock_guard lock(mutex_);
-    stream_ = {value, 0};
-  }
-  Stream next() {
-    std::lock_guard lock(mutex_);
-    Stream stream = stream_;
-    ++stream_.number;
-    return stream;
-  }
+Generator::Generator() {
+  std::random_device entropy;
+  state_ = {static_cast<uint64_t>(entropy()) << 32 | entropy(), 0};
+}
 
- private:
-  std::mutex mutex_;
-  Stream stream_;
-};
+State Generator::state() const {
+  std::lock_guard lock(mutex_);
+  return state_;
+}
 
-Generator& generator() {
+void Generator::set_state(State state) {
+  std::lock_guard lock(mutex_);
+  state_ = {state.key, state.drawn & ops::kStreamMask};
+}
+
+State Generator::next() {
+  std::lock_guard lock(mutex_);
+  const State now = state_;
+  state_.drawn = (state_.drawn + 1) & ops::kStreamMask;
+  return now;
+}
+
+Generator& default_generator() {
   static Generator instance;
   return instance;
 }
 
-ElementwiseKernel block_kernel(const char* parameters, const char* output, const char* body, const char* name,
-                               const char* helpers = "") {
+namespace {
+
+/// How a kernel walks its output: a block of words for several elements, or an element at a time, which arrays of
+/// parameters need. Both give the same numbers.
+enum class Form : uint8_t { blocks, elements };
+
+std::string parameter_list(const DistributionRow& row, const char* type) {
+  std::string list;
+  for (const char* parameter : row.parameters) list += std::string(", ") + type + " " + parameter;
+  return list;
+}
+
+/// `deviate(..., parameters)`: the row's text as a function of its source.
+std::string deviate_function(const DistributionRow& row) {
+  const std::string parameters = parameter_list(row, "const T"), result = row.text;
+  if (row.source == Source::draws)
+    return "static inline T deviate(Draws d" + parameters + ") { return " + result + "; }\n";
+  if (row.source == Source::normal)
+    return "static inline T deviate(const T z" + parameters + ") { return " + result + "; }\n";
+  return "static inline T deviate(const Unit unit" + parameters +
+         ") {\n  const T half_open = unit.half_open, u = unit.u, sign = unit.sign;\n  (void)half_open, (void)u, (void)sign;\n"
+         "  return " + result + ";\n}\n";
+}
+
+constexpr const char* kWords = "const PhiloxWords w = philox_block(seed, stream, ";
+
+/// Assigns the deviates of one block to y[per_block * i + 0, 1, ...].
+std::string block_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
+  std::string body = std::string(kWords) + "i, 0);\n";
+  if (row.source == Source::normal)
+    body += is_double ? "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\n"
+                      : "const NormalPair p = normal_pair(w.w0, 0, w.w1, 0), q = normal_pair(w.w2, 0, w.w3, 0);\n";
+  const char* pairs[] = {"p.first", "p.second", "q.first", "q.second"};
+  const char* units[2][4] = {{"unit_of(w.w0, 0)", "unit_of(w.w1, 0)", "unit_of(w.w2, 0)", "unit_of(w.w3, 0)"},
+                             {"unit_of(w.w0, w.w1)", "unit_of(w.w2, w.w3)"}};
+  const int per_block = is_double ? 2 : 4;
+  for (int k = 0; k < per_block; ++k)
+    body += "y[" + std::to_string(per_block) + " * i + " + std::to_string(k) + "] = deviate(" +
+            (row.source == Source::normal ? pairs[k] : units[is_double][k]) + parameters + ");\n";
+  return body;
+}
+
+/// Assigns deviate i to y.
+std::string element_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
+  if (row.source == Source::draws) return "y = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
+  std::string body = std::string(kWords) + (is_double ? "i >> 1, 0);\n" : "i >> 2, 0);\n");
+  if (is_double) {
+    if (row.source == Source::normal)
+      return body + "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\ny = deviate(i & 1 ? p.second : p.first" +
+             parameters + ");";
+    return body + "y = deviate(i & 1 ? unit_of(w.w2, w.w3) : unit_of(w.w0, w.w1)" + parameters + ");";
+  }
+  if (row.source == Source::normal)
+    return body + "const NormalPair p = i & 2 ? normal_pair(w.w2, 0, w.w3, 0) : normal_pair(w.w0, 0, w.w1, 0);\n"
+                  "y = deviate(i & 1 ? p.second : p.first" + parameters + ");";
+  return body + "const unsigned word = i & 2 ? (i & 1 ? w.w3 : w.w2) : (i & 1 ? w.w1 : w.w0);\ny = deviate(unit_of(word, 0)" +
+         parameters + ");";
+}
+
+Dtype computing_dtype(const DistributionRow& row, Dtype dtype) {
+  return row.result == Result::real ? dtype : Dtype::float64;
+}
+
+ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form) {
+  const Dtype computing = computing_dtype(row, dtype);
+  const bool is_double = computing == Dtype::float64;
+  std::string arguments;
+  for (const char* parameter : row.parameters) arguments += std::string(", ") + parameter;
   KernelOptions options;
-  options.preamble = std::string(ops::kPhilox) + helpers;
   options.diagnose_early = false;
-  return ElementwiseKernel(std::string("uint64 seed, uint64 stream") + parameters, output, body, name, options);
+  options.preamble = std::string(ops::kPhilox) + "using T = " + info(computing).c_type + ";\n" + ops::kDeviates;
+  if (row.source == Source::draws) options.preamble += ops::kSamplers;
+  if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kDoubleSamplers;
+  options.preamble += deviate_function(row);
+  const std::string inputs = "uint64 seed, uint64 stream" + parameter_list(row, name(computing));
+  const std::string output = std::string(form == Form::blocks ? "raw " : "") + name(dtype) + " y";
+  const std::string body =
+      form == Form::blocks ? block_body(row, is_double, arguments) : element_body(row, is_double, arguments);
+  return ElementwiseKernel(inputs, output, body, std::string("random_") + row.name, std::move(options));
 }
 
-const ElementwiseKernel& uniform_kernel(Dtype dtype) {
-  static const ElementwiseKernel doubles = block_kernel(", float64 low, float64 width", "raw float64 y", R"(
-    const PhiloxWords w = philox_block(seed, stream, i, 0);
-    y[2 * i] = low + width * unit_double(w.w0, w.w1);
-    y[2 * i + 1] = low + width * unit_double(w.w2, w.w3);
-  )",
-                                                        "random_uniform");
-  static const ElementwiseKernel floats = block_kernel(", float32 low, float32 width", "raw float32 y", R"(
-    const PhiloxWords w = philox_block(seed, stream, i, 0);
-    y[4 * i] = low + width * unit_float(w.w0);
-    y[4 * i + 1] = low + width * unit_float(w.w1);
-    y[4 * i + 2] = low + width * unit_float(w.w2);
-    y[4 * i + 3] = low + width * unit_float(w.w3);
-  )",
-                                                       "random_uniform");
-  return dtype == Dtype::float64 ? doubles : floats;
+const ElementwiseKernel& row_kernel(const DistributionRow& row, Dtype dtype, Form form) {
+  return ops::kept_kernel({&row, static_cast<int>(dtype), static_cast<int>(form)},
+                          [&] { return make_kernel(row, dtype, form); });
 }
 
-// float32 takes all 32 bits for the radius: with 24, no deviate would lie beyond 5.8.
-const ElementwiseKernel& normal_kernel(Dtype dtype) {
-  static const ElementwiseKernel doubles = block_kernel(", float64 mean, float64 deviation", "raw float64 y", R"(
-    const PhiloxWords w = philox_block(seed, stream, i, 0);
-    const double radius = sqrt(-2.0 * log(1.0 - unit_double(w.w0, w.w1)));
-    const double angle = 6.283185307179586 * unit_double(w.w2, w.w3);
-    y[2 * i] = mean + deviation * (radius * cos(angle));
-    y[2 * i + 1] = mean + deviation * (radius * sin(angle));
-  )",
-                                                        "random_normal");
-  static const ElementwiseKernel floats = block_kernel(", float32 mean, float32 deviation", "raw float32 y", R"(
-    const PhiloxWords w = philox_block(seed, stream, i, 0);
-    const float radius0 = radius_of(w.w0), angle0 = 6.2831853f * unit_float(w.w1);
-    const float radius1 = radius_of(w.w2), angle1 = 6.2831853f * unit_float(w.w3);
-    y[4 * i] = mean + deviation * (radius0 * cosf(angle0));
-    y[4 * i + 1] = mean + deviation * (radius0 * sinf(angle0));
-    y[4 * i + 2] = mean + deviation * (radius1 * cosf(angle1));
-    y[4 * i + 3] = mean + deviation * (radius1 * sinf(angle1));
-  )",
-                                                       "random_normal", R"(
-    static inline float radius_of(unsigned word) {
-      const float high = (float)(int)(word >> 16), low = (float)(int)(word & 0xffffu);
-      return sqrtf(-2.0f * logf((high * 65536.0f + (low + 0.5f)) * 0x1p-32f));
+std::string function_name(const DistributionRow& row) { return std::string("random.") + row.name; }
+
+Dtype result_dtype(const DistributionRow& row, const DrawOptions& options) {
+  const bool integer = row.result == Result::integer;
+  const Dtype dtype = options.dtype ? *options.dtype
+                      : options.out ? options.out->dtype()
+                                    : (integer ? Dtype::int64 : Dtype::float64);
+  if (integer ? !is_integer(dtype) : dtype != Dtype::float64 && dtype != Dtype::float32)
+    throw TypeError(function_name(row) + ": dtype must be " + (integer ? "an integer" : "float64 or float32") +
+                    ", not " + name(dtype));
+  return dtype;
+}
+
+/// The rule in the user's words: "scale", or "mode - left".
+std::string rule_subject(const DistributionRow& row, const DomainRule& rule) {
+  std::string added, taken;
+  for (size_t k = 0; k < row.parameters.size(); ++k) {
+    if (rule.factors[k] > 0) added += (added.empty() ? "" : " + ") + std::string(row.parameters[k]);
+    if (rule.factors[k] < 0) taken += std::string(" - ") + row.parameters[k];
+  }
+  return added + taken;
+}
+
+void check_value(const DistributionRow& row, const DomainRule& rule, double value) {
+  if (rule.interval.holds(value)) return;
+  throw ValueError(function_name(row) + ": " + rule_subject(row, rule) + " must be " + rule.interval.words +
+                   ", but is " + Scalar(value).to_string());
+}
+
+/// An array's combination holds everywhere when its smallest and largest do; NaN is both.
+void check_array(const DistributionRow& row, const DomainRule& rule, std::span<const Argument> parameters) {
+  Array sum;
+  double constant = 0;
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    if (rule.factors[k] == 0) continue;
+    if (!parameters[k].is_array()) {
+      constant += rule.factors[k] * parameters[k].scalar().as_double();
+      continue;
     }
-  )");
-  return dtype == Dtype::float64 ? doubles : floats;
+    const Array term = parameters[k].array().astype(Dtype::float64, false);
+    const Array signed_term = rule.factors[k] > 0 ? term : negative(term);
+    sum = sum.valid() ? add(sum, signed_term) : signed_term;
+  }
+  if (!sum.valid()) return check_value(row, rule, constant);
+  if (sum.size() == 0) return;
+  check_value(row, rule, min(sum).item<double>() + constant);
+  check_value(row, rule, max(sum).item<double>() + constant);
 }
 
-// Lemire, "Fast random integer generation in an interval", 2019. A rejected element draws the same place of its block
-// again with the next attempt, so that it stays a function of its index.
-constexpr const char* kBounded = R"(
-static inline unsigned word_at(PhiloxWords w, int place) {
-  return place == 0 ? w.w0 : place == 1 ? w.w1 : place == 2 ? w.w2 : w.w3;
-}
-static inline unsigned bounded_word(unsigned long long seed, unsigned long long stream, unsigned long long block,
-                                    PhiloxWords words, int place, unsigned long long span) {
-  const unsigned threshold = (unsigned)((1ull << 32) % span);
-  unsigned long long product = word_at(words, place) * span;
-  for (unsigned attempt = 1; (unsigned)product < threshold && attempt < 256; ++attempt)
-    product = word_at(philox_block(seed, stream, block, attempt), place) * span;
-  return (unsigned)(product >> 32);
-}
-static inline unsigned long long high_product(unsigned long long a, unsigned long long b, unsigned long long& low) {
-  const unsigned long long a0 = (unsigned)a, a1 = a >> 32, b0 = (unsigned)b, b1 = b >> 32;
-  const unsigned long long middle = a1 * b0 + (a0 * b0 >> 32), cross = a0 * b1 + (unsigned)middle;
-  low = a * b;
-  return a1 * b1 + (middle >> 32) + (cross >> 32);
-}
-static inline unsigned long long double_word(PhiloxWords w, int place) {
-  return place ? (unsigned long long)w.w2 << 32 | w.w3 : (unsigned long long)w.w0 << 32 | w.w1;
-}
-/// A span of 0 stands for 2^64.
-static inline unsigned long long bounded_double_word(unsigned long long seed, unsigned long long stream,
-                                                     unsigned long long block, PhiloxWords words, int place,
-                                                     unsigned long long span) {
-  unsigned long long bits = double_word(words, place), low;
-  if (span == 0) return bits;
-  const unsigned long long threshold = (0 - span) % span;
-  unsigned long long high = high_product(bits, span, low);
-  for (unsigned attempt = 1; low < threshold && attempt < 256; ++attempt)
-    high = high_product(double_word(philox_block(seed, stream, block, attempt), place), span, low);
-  return high;
-}
-)";
-
-ElementwiseKernel make_integer_kernel(Dtype dtype, bool wide) {
-  const std::string output = std::string("raw ") + name(dtype) + " y", type = info(dtype).c_type;
-  const std::string draw = wide ? "bounded_double_word" : "bounded_word", per_block = wide ? "2" : "4";
-  const std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\nfor (int place = 0; place < " +
-                           per_block + "; ++place)\n  y[" + per_block + " * i + place] = (" + type + ")(low + " + draw +
-                           "(seed, stream, i, w, place, span));";
-  return block_kernel(", uint64 low, uint64 span", output.c_str(), body.c_str(), "random_integers", kBounded);
+void check_domain(const DistributionRow& row, std::span<const Argument> parameters) {
+  for (const DomainRule& rule : row.rules) check_array(row, rule, parameters);
 }
 
-const ElementwiseKernel& integer_kernel(Dtype dtype, bool wide) {
-  static std::once_flag made[2][kDtypeCount];
-  static std::optional<ElementwiseKernel> kernels[2][kDtypeCount];
-  const auto k = static_cast<size_t>(dtype);
-  std::call_once(made[wide][k], [&] { kernels[wide][k].emplace(make_integer_kernel(dtype, wide)); });
-  return *kernels[wide][k];
+void check_kinds(const DistributionRow& row, std::span<const Argument> parameters) {
+  if (parameters.size() != row.parameters.size())
+    throw TypeError(function_name(row) + ": " + std::to_string(row.parameters.size()) + " parameters expected, not " +
+                    std::to_string(parameters.size()));
+  const std::string integers = row.integer_parameters;
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    const Argument& given = parameters[k];
+    const Kind kind = given.is_array() ? iruka::kind(given.array().dtype()) : given.scalar().kind();
+    if (kind == Kind::complex)
+      throw TypeError(function_name(row) + ": " + row.parameters[k] + " must be real, not complex");
+    if (integers.find(static_cast<char>('0' + k)) == std::string::npos || kind != Kind::floating) continue;
+    if (!given.is_array() && given.scalar().as_double() == std::floor(given.scalar().as_double())) continue;
+    throw TypeError(function_name(row) + ": " + row.parameters[k] + " must be an integer, not " +
+                    (given.is_array() ? name(given.array().dtype()) : given.scalar().to_string()));
+  }
 }
 
-Argument typed(uint64_t value) { return Scalar(value).typed(Dtype::uint64); }
-
-/// Runs a kernel that fills `per_block` elements at a time; the last block may reach past the array, into its buffer.
-Array draw(const ElementwiseKernel& kernel, const Dims& shape, Dtype dtype, int64_t per_block, const Argument& first,
-           const Argument& second) {
-  const Stream stream = generator().next();
-  const int64_t blocks = (count(shape) + per_block - 1) / per_block;
-  const Array padded = Array::empty({blocks * per_block}, dtype);
-  const Argument arguments[] = {typed(stream.seed), typed(stream.number), first, second, padded};
-  CallOptions options;
-  options.size = blocks;
-  kernel.call(arguments, options);
-  return Array(padded.buffer(), dtype, shape, c_strides(shape, itemsize(dtype)));
-}
-
-void check_float(const char* function, Dtype dtype) {
-  if (dtype != Dtype::float64 && dtype != Dtype::float32)
-    throw TypeError(std::string("random.") + function + ": dtype must be float64 or float32, not " + name(dtype));
-}
-
-Argument real(double value, Dtype dtype) { return Scalar(value).typed(dtype); }
-
-using Wide = __int128;
-
-Wide exact(const Scalar& value) {
-  if (value.kind() == Kind::floating || value.kind() == Kind::complex)
-    throw TypeError("random.randint: bounds must be integers, not " + value.to_string());
-  return value.dtype() == Dtype::uint64 ? static_cast<Wide>(value.as_uint64()) : static_cast<Wide>(value.as_int64());
-}
-
-Wide smallest(Dtype dtype) {
-  return kind(dtype) == Kind::signed_integer ? -(Wide{1} << (itemsize(dtype) * 8 - 1)) : Wide{0};
-}
-Wide largest(Dtype dtype) {
-  if (dtype == Dtype::bool_) return 1;
-  return (Wide{1} << (itemsize(dtype) * 8 - (kind(dtype) == Kind::signed_integer ? 1 : 0))) - 1;
+/// uniform's own rule, with NumPy's error.
+void check_width(const DistributionRow& row, std::span<const Argument> parameters, Dtype dtype) {
+  if (std::string_view(row.name) != "uniform" || parameters[0].is_array() || parameters[1].is_array()) return;
+  const double low = parameters[0].scalar().as_double(), high = parameters[1].scalar().as_double();
+  const double width = dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(high - low)) : high - low;
+  if (!std::isfinite(width))
+    throw OverflowError("random.uniform: high - low must be finite, but is " + Scalar(high).to_string() + " - " +
+                        Scalar(low).to_string());
 }
 
 }  // namespace
 
-void seed(uint64_t value) { generator().seed(value); }
+Array Generator::draw(const char* distribution, std::span<const Argument> parameters, const DrawOptions& options) {
+  const DistributionRow& row = ops::distribution(distribution);
+  const Dtype dtype = result_dtype(row, options), computing = computing_dtype(row, dtype);
+  check_kinds(row, parameters);
+  check_domain(row, parameters);
+  check_width(row, parameters, computing);
+  const Dims shape = ops::result_shape(function_name(row).c_str(), parameters, options, dtype);
 
-Array random(const Dims& shape, Dtype dtype) {
-  check_float("random", dtype);
-  return uniform(0, 1, shape, dtype);
+  std::vector<Array> cast;
+  cast.reserve(parameters.size());
+  std::vector<Argument> arguments;
+  for (const Argument& parameter : parameters) {
+    if (parameter.is_array()) {
+      cast.push_back(parameter.array().astype(computing, false));
+      arguments.push_back(cast.back());
+    } else {
+      arguments.push_back(Scalar(parameter.scalar().as_double()).typed(computing));
+    }
+  }
+  const State state = next();
+  if (row.source != Source::draws && cast.empty())
+    return ops::run_blocks(row_kernel(row, dtype, Form::blocks), state, arguments, shape, dtype,
+                           computing == Dtype::float64 ? 2 : 4, options.out);
+  return ops::run_elements(row_kernel(row, dtype, Form::elements), state, arguments, shape, dtype, options.out);
 }
 
+void seed(uint64_t value) { default_generator().set_state({value, 0}); }
+
+namespace {
+Array draw_scalars(const char* distribution, double first, double second, const Dims& shape, Dtype dtype) {
+  const Argument parameters[] = {first, second};
+  return default_generator().draw(distribution, parameters, {.size = shape, .dtype = dtype});
+}
+}  // namespace
+
+Array random(const Dims& shape, Dtype dtype) { return draw_scalars("uniform", 0, 1, shape, dtype); }
+
 Array uniform(double low, double high, const Dims& shape, Dtype dtype) {
-  check_float("uniform", dtype);
-  return draw(uniform_kernel(dtype), shape, dtype, dtype == Dtype::float64 ? 2 : 4, real(low, dtype),
-              real(high - low, dtype));
+  return draw_scalars("uniform", low, high, shape, dtype);
 }
 
 Array normal(double mean, double deviation, const Dims& shape, Dtype dtype) {
-  check_float("normal", dtype);
-  if (!(deviation >= 0))
-    throw ValueError("random.normal: the deviation must not be negative, not " + Scalar(deviation).to_string());
-  return draw(normal_kernel(dtype), shape, dtype, dtype == Dtype::float64 ? 2 : 4, real(mean, dtype),
-              real(deviation, dtype));
+  return draw_scalars("normal", mean, deviation, shape, dtype);
 }
 
 Array randint(const Scalar& low, const Scalar& high, const Dims& shape, Dtype dtype, bool endpoint) {
-  if (!is_integer(dtype) && dtype != Dtype::bool_)
-    throw TypeError(std::string("random.randint: dtype must be an integer, not ") + name(dtype));
-  const Wide first = exact(low), last = exact(high) - (endpoint ? 0 : 1);
-  if (first > last)
-    throw ValueError("random.randint: low " + low.to_string() + " must be below high " + high.to_string());
-  if (first < smallest(dtype))
-    throw ValueError("random.randint: low " + low.to_string() + " is out of bounds for " + name(dtype));
-  if (last > largest(dtype))
-    throw ValueError("random.randint: high " + high.to_string() + " is out of bounds for " + name(dtype));
-  const Wide span = last - first + 1;
-  const bool wide = span > Wide{1} << 32;
-  return draw(integer_kernel(dtype, wide), shape, dtype, wide ? 2 : 4, typed(static_cast<uint64_t>(first)),
-              typed(static_cast<uint64_t>(span)));
+  return default_generator().integers(low, high, {.size = shape, .dtype = dtype}, endpoint);
 }
 
 }  // namespace iruka::random

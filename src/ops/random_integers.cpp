@@ -1,0 +1,143 @@
+// Random integers within bounds, without modulo bias.
+#include "iruka/ops.h"
+#include "ops/philox.h"
+#include "ops/random_kernels.h"
+#include "ops/random_samplers.h"
+
+namespace iruka::random {
+namespace {
+
+using Wide = __int128;
+
+const char* const kFunction = "random.integers";
+
+Wide exact(const Scalar& value) {
+  return value.dtype() == Dtype::uint64 ? static_cast<Wide>(value.as_uint64()) : static_cast<Wide>(value.as_int64());
+}
+
+Wide smallest(Dtype dtype) {
+  return kind(dtype) == Kind::signed_integer ? -(Wide{1} << (itemsize(dtype) * 8 - 1)) : Wide{0};
+}
+Wide largest(Dtype dtype) {
+  if (dtype == Dtype::bool_) return 1;
+  return (Wide{1} << (itemsize(dtype) * 8 - (kind(dtype) == Kind::signed_integer ? 1 : 0))) - 1;
+}
+
+ElementwiseKernel bounded_kernel(const std::string& inputs, const std::string& output, const std::string& body) {
+  KernelOptions options;
+  options.preamble = std::string(ops::kPhilox) + ops::kBounded;
+  options.diagnose_early = false;
+  return ElementwiseKernel("uint64 seed, uint64 stream, " + inputs, output, body, "random_integers", options);
+}
+
+/// How the elements of a block come from its words.
+enum class Cut : uint8_t {
+  bytes,         ///< a span of 256: every byte of the block is an element
+  words,         ///< a span up to 2^32: a word is
+  double_words,  ///< two words are
+};
+constexpr int kPerBlock[] = {16, 4, 2};
+
+ElementwiseKernel make_block_kernel(Dtype dtype, Cut cut) {
+  const std::string type = info(dtype).c_type, per_block = std::to_string(kPerBlock[static_cast<int>(cut)]);
+  const std::string draw = cut == Cut::double_words ? "bounded_double_word" : "bounded_word";
+  std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\n";
+  for (int place = 0; place < kPerBlock[static_cast<int>(cut)]; ++place) {
+    const std::string at = std::to_string(place);
+    const std::string value = cut == Cut::bytes ? "(word_at(w, " + std::to_string(place / 4) + ") >> " +
+                                                      std::to_string(place % 4 * 8) + " & 255u)"
+                                                : draw + "(seed, stream, i, w, " + at + ", span, threshold)";
+    body += "y[" + per_block + " * i + " + at + "] = (" + type + ")(low + " + value + ");\n";
+  }
+  return bounded_kernel("uint64 low, uint64 span, uint64 threshold", std::string("raw ") + name(dtype) + " y", body);
+}
+
+const ElementwiseKernel& block_kernel(Dtype dtype, Cut cut) {
+  static const char owner = 0;
+  return ops::kept_kernel({&owner, static_cast<int>(dtype), static_cast<int>(cut)},
+                          [&] { return make_block_kernel(dtype, cut); });
+}
+
+/// Bounds of any integers: `last` is included. Each element has a block of its own.
+const ElementwiseKernel& element_kernel(Dtype dtype) {
+  static const char owner = 0;
+  return ops::kept_kernel({&owner, static_cast<int>(dtype), 0}, [&] {
+    const std::string bound = dtype == Dtype::uint64 ? "uint64" : "int64", type = info(dtype).c_type;
+    return bounded_kernel(bound + " low, " + bound + " last", std::string(name(dtype)) + " y",
+                          "const unsigned long long span = (unsigned long long)last - (unsigned long long)low + 1;\n"
+                          "const unsigned long long threshold = span ? (0 - span) % span : 0;\n"
+                          "y = (" + type + ")((unsigned long long)low + bounded_double_word(seed, stream, i, "
+                          "philox_block(seed, stream, i, 0), 0, span, threshold));");
+  });
+}
+
+[[noreturn]] void refuse_empty(const std::string& low, const std::string& high) {
+  throw ValueError(std::string(kFunction) + ": low " + low + " must be below high " + high);
+}
+
+void check_fits(const char* bound, Wide value, const Scalar& given, Dtype dtype) {
+  if (value < smallest(dtype) || value > largest(dtype))
+    throw ValueError(std::string(kFunction) + ": " + bound + " " + given.to_string() + " is out of bounds for " +
+                     name(dtype));
+}
+
+void check_integer(const char* bound, const Argument& given) {
+  const Kind kind = given.is_array() ? iruka::kind(given.array().dtype()) : given.scalar().kind();
+  if (kind == Kind::floating || kind == Kind::complex)
+    throw TypeError(std::string(kFunction) + ": bounds must be integers, but " + bound + " is " +
+                    (given.is_array() ? name(given.array().dtype()) : given.scalar().to_string()));
+}
+
+Array draw_scalars(State state, const Scalar& low, const Scalar& high, const DrawOptions& options, Dtype dtype,
+                   bool endpoint) {
+  const Wide first = exact(low), last = exact(high) - (endpoint ? 0 : 1);
+  if (first > last) refuse_empty(low.to_string(), high.to_string());
+  check_fits("low", first, low, dtype);
+  check_fits("high", last, high, dtype);
+  const Wide span = last - first + 1, range = span > Wide{1} << 32 ? Wide{1} << 64 : Wide{1} << 32;
+  const Cut cut = span == 256 ? Cut::bytes : span > Wide{1} << 32 ? Cut::double_words : Cut::words;
+  const Argument arguments[] = {ops::typed(static_cast<uint64_t>(first)), ops::typed(static_cast<uint64_t>(span)),
+                                ops::typed(static_cast<uint64_t>(range % span))};
+  const Dims shape = ops::result_shape(kFunction, {}, options, dtype);
+  return ops::run_blocks(block_kernel(dtype, cut), state, arguments, shape, dtype, kPerBlock[static_cast<int>(cut)],
+                         options.out);
+}
+
+Array as_bound(const Argument& bound) {
+  return bound.is_array() ? bound.array() : full({}, bound.scalar(), bound.scalar().dtype());
+}
+
+Array draw_arrays(State state, const Array& low, const Array& high, const DrawOptions& options, Dtype dtype,
+                  bool endpoint) {
+  const Argument bounds[] = {low, high};
+  const Dims shape = ops::result_shape(kFunction, bounds, options, dtype);
+  const Dtype wide = dtype == Dtype::uint64 ? Dtype::uint64 : Dtype::int64;
+  Array last = high;
+  if (low.size() > 0 && high.size() > 0) {
+    const Array wrong = endpoint ? greater(low, high) : ElementwiseFunction("greater_equal")(low, high);
+    if (any(wrong).item<bool>()) refuse_empty("(smallest " + min(low).item().to_string() + ")",
+                                              "(largest " + max(high).item().to_string() + ") everywhere");
+    if (!endpoint) last = subtract(high.astype(kind(high.dtype()) == Kind::boolean ? Dtype::int64 : high.dtype(), false), 1);
+    check_fits("low", exact(min(low).item()), min(low).item(), dtype);
+    check_fits("high", exact(max(last).item()), max(high).item(), dtype);
+  }
+  const Array first = low.astype(wide, false);
+  last = last.astype(wide, false);
+  const Argument arguments[] = {first, last};
+  return ops::run_elements(element_kernel(dtype), state, arguments, shape, dtype, options.out);
+}
+
+}  // namespace
+
+Array Generator::integers(const Argument& low, const Argument& high, const DrawOptions& options, bool endpoint) {
+  const Dtype dtype = options.dtype ? *options.dtype : options.out ? options.out->dtype() : Dtype::int64;
+  if (!is_integer(dtype) && dtype != Dtype::bool_)
+    throw TypeError(std::string(kFunction) + ": dtype must be an integer, not " + name(dtype));
+  check_integer("low", low);
+  check_integer("high", high);
+  if (!low.is_array() && !high.is_array())
+    return draw_scalars(next(), low.scalar(), high.scalar(), options, dtype, endpoint);
+  return draw_arrays(next(), as_bound(low), as_bound(high), options, dtype, endpoint);
+}
+
+}  // namespace iruka::random

@@ -1,0 +1,34 @@
+// What every random kernel needs: kernels kept by what they are made for, the result's shape, and the two ways to run.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <tuple>
+
+#include "iruka/random.h"
+
+namespace iruka::ops {
+
+inline constexpr uint64_t kStreamMask = (uint64_t{1} << 48) - 1;
+
+/// What a kernel is for: whose it is, and two numbers of the owner's choice (a dtype, a form).
+using KernelKey = std::tuple<const void*, int, int>;
+
+/// The kernel made for `key`: made once, kept for the life of the process.
+const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make);
+
+inline Argument typed(uint64_t value) { return Scalar(value).typed(Dtype::uint64); }
+
+/// The shape of a draw: the size, else out's, else what the parameters broadcast to. Raises ShapeError where they do not
+/// go together, TypeError for an out of another dtype.
+Dims result_shape(const char* function, std::span<const Argument> parameters, const random::DrawOptions& options,
+                  Dtype dtype);
+
+/// Runs kernel(seed, stream, arguments..., raw y), which fills `per_block` elements at a time.
+Array run_blocks(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
+                 const Dims& shape, Dtype dtype, int64_t per_block, const std::optional<Array>& out);
+/// Runs kernel(seed, stream, arguments..., y), an element at a time.
+Array run_elements(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
+                   const Dims& shape, Dtype dtype, const std::optional<Array>& out);
+
+}  // namespace iruka::ops
