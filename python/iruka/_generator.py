@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 
 import numpy
@@ -306,24 +307,28 @@ def _to_numpy(values):
 
 
 _exp = _core.ElementwiseFunction("exp")
-_affine = _core.ElementwiseKernel(
-    "raw float64 deviates, raw float64 rows, raw float64 mean, int64 n",
-    "float64 y",
-    """
-    const long long row = i / n, column = i - row * n;
-    double sum = mean[column];
-    for (long long k = 0; k < n; ++k) sum += deviates[row * n + k] * rows[{k, column}];
-    y = sum;
-    """,
-    "random_affine",
-)
+
+
+@functools.cache
+def _affine():
+    return _core.ElementwiseKernel(
+        "raw float64 deviates, raw float64 rows, raw float64 mean, int64 n",
+        "float64 y",
+        """
+        const long long row = i / n, column = i - row * n;
+        double sum = mean[column];
+        for (long long k = 0; k < n; ++k) sum += deviates[row * n + k] * rows[{k, column}];
+        y = sum;
+        """,
+        "random_affine",
+    )
 
 
 def _transform(deviates, rows, mean):
     """mean + deviates @ rows."""
     result = _core.empty(deviates.shape, numpy.float64)
     if result.size:
-        _affine(deviates.reshape(-1), rows, mean, mean.size, result)
+        _affine()(deviates.reshape(-1), rows, mean, mean.size, result)
     return result
 
 

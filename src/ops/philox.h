@@ -14,20 +14,30 @@ inline constexpr const char* kPhilox = R"(
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
 };
+static inline PhiloxWords philox_round(PhiloxWords c, unsigned key0, unsigned key1) {
+  const unsigned long long p0 = 0xD2511F53ull * c.w0, p1 = 0xCD9E8D57ull * c.w2;
+  return PhiloxWords{(unsigned)(p1 >> 32) ^ c.w1 ^ key0, (unsigned)p1, (unsigned)(p0 >> 32) ^ c.w3 ^ key1, (unsigned)p0};
+}
 static inline PhiloxWords philox(PhiloxWords c, unsigned key0, unsigned key1) {
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long p0 = 0xD2511F53ull * c.w0, p1 = 0xCD9E8D57ull * c.w2;
-    c = PhiloxWords{(unsigned)(p1 >> 32) ^ c.w1 ^ key0, (unsigned)p1, (unsigned)(p0 >> 32) ^ c.w3 ^ key1, (unsigned)p0};
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
   return c;
+}
+static inline PhiloxWords philox_counter(unsigned long long stream, unsigned long long block, unsigned attempt) {
+  return PhiloxWords{(unsigned)block, (unsigned)(stream >> 32) << 16 | ((unsigned)(block >> 32) & 0xffffu),
+                     (unsigned)stream, attempt};
 }
 static inline PhiloxWords philox_block(unsigned long long seed, unsigned long long stream, unsigned long long block,
                                        unsigned attempt) {
-  const PhiloxWords counter{(unsigned)block, (unsigned)(stream >> 32) << 16 | (unsigned)(block >> 32) & 0xffffu,
-                            (unsigned)stream, attempt};
-  return philox(counter, (unsigned)seed, (unsigned)(seed >> 32));
+  return philox(philox_counter(stream, block, attempt), (unsigned)seed, (unsigned)(seed >> 32));
+}
+/// philox_block where it is seldom run: short, so that what is around it stays fast.
+static inline PhiloxWords seldom_philox_block(unsigned long long seed, unsigned long long stream,
+                                              unsigned long long block, unsigned attempt) {
+  PhiloxWords c = philox_counter(stream, block, attempt);
+  unsigned key0 = (unsigned)seed, key1 = (unsigned)(seed >> 32);
+#pragma unroll 1
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
+  return c;
 }
 /// 53 bits of two words, as a double in [0, 1).
 static inline double unit_double(unsigned high, unsigned low) {

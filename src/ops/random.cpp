@@ -115,6 +115,7 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   for (const char* parameter : row.parameters) arguments += std::string(", ") + parameter;
   KernelOptions options;
   options.diagnose_early = false;
+  options.options = {ops::kLanes};
   options.preamble = std::string(ops::kPhilox) + "using T = " + info(computing).c_type + ";\n" + ops::kDeviates;
   if (row.source == Source::draws) options.preamble += ops::kSamplers;
   if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kDoubleSamplers;

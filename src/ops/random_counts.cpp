@@ -12,6 +12,7 @@ ElementwiseKernel counts_kernel(const char* inputs, const char* body, const char
   options.preamble = std::string(ops::kPhilox) + "using T = double;\n" + ops::kDeviates + ops::kSamplers +
                      ops::kDoubleSamplers;
   options.diagnose_early = false;
+  options.options = {ops::kLanes};
   return ElementwiseKernel(std::string("uint64 seed, uint64 stream, ") + inputs, "raw int64 counts", body, name, options);
 }
 

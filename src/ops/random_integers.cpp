@@ -27,35 +27,56 @@ ElementwiseKernel bounded_kernel(const std::string& inputs, const std::string& o
   KernelOptions options;
   options.preamble = std::string(ops::kPhilox) + ops::kBounded;
   options.diagnose_early = false;
+  options.options = {ops::kLanes};
   return ElementwiseKernel("uint64 seed, uint64 stream, " + inputs, output, body, "random_integers", options);
 }
 
-/// How the elements of a block come from its words.
-enum class Cut : uint8_t {
-  bytes,         ///< a span of 256: every byte of the block is an element
-  words,         ///< a span up to 2^32: a word is
-  double_words,  ///< two words are
+/// How the elements of a block come from its 128 bits: pieces of `bits` each, as they are (a span of 2^bits), or, of 32
+/// or 64 bits, bounded by a smaller span.
+struct Cut {
+  int bits;
+  bool bounded;
+  int per_block() const { return 128 / bits; }
 };
-constexpr int kPerBlock[] = {16, 4, 2};
 
-ElementwiseKernel make_block_kernel(Dtype dtype, Cut cut) {
-  const std::string type = info(dtype).c_type, per_block = std::to_string(kPerBlock[static_cast<int>(cut)]);
-  const std::string draw = cut == Cut::double_words ? "bounded_double_word" : "bounded_word";
-  std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\n";
-  for (int place = 0; place < kPerBlock[static_cast<int>(cut)]; ++place) {
-    const std::string at = std::to_string(place);
-    const std::string value = cut == Cut::bytes ? "(word_at(w, " + std::to_string(place / 4) + ") >> " +
-                                                      std::to_string(place % 4 * 8) + " & 255u)"
-                                                : draw + "(seed, stream, i, w, " + at + ", span, threshold)";
-    body += "y[" + per_block + " * i + " + at + "] = (" + type + ")(low + " + value + ");\n";
-  }
-  return bounded_kernel("uint64 low, uint64 span, uint64 threshold", std::string("raw ") + name(dtype) + " y", body);
+Cut cut_for(Wide span) {
+  for (const int bits : {8, 16, 32, 64})
+    if (span == Wide{1} << bits) return {bits, false};
+  return {span < Wide{1} << 32 ? 32 : 64, true};
 }
 
-const ElementwiseKernel& block_kernel(Dtype dtype, Cut cut) {
+/// The type W of the kernel language's functions.
+const char* word_type(const Cut& cut) { return cut.bits == 64 ? "unsigned long long" : "unsigned"; }
+
+std::string piece(const Cut& cut, int place) {
+  if (cut.bits >= 32) return std::string("piece_at<") + word_type(cut) + ">(w, " + std::to_string(place) + ")";
+  const int pieces = 32 / cut.bits;
+  return "(word_at(w, " + std::to_string(place / pieces) + ") >> " + std::to_string(place % pieces * cut.bits) + " & " +
+         std::to_string((1 << cut.bits) - 1) + "u)";
+}
+
+/// Every place is written at once, and those rejected once more: that is seldom, and lanes skip it.
+std::string block_body(const std::string& type, const Cut& cut) {
+  const std::string of_word = std::string("<") + word_type(cut) + ">(", per_block = std::to_string(cut.per_block());
+  std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\n", rejected;
+  for (int place = 0; place < cut.per_block(); ++place) {
+    const std::string value = cut.bounded ? "bounded" + of_word + piece(cut, place) + ", span)" : piece(cut, place);
+    body += "y[" + per_block + " * i + " + std::to_string(place) + "] = (" + type + ")(low + " + value + ");\n";
+    rejected += (place ? " | " : "") + ("is_rejected" + of_word + piece(cut, place) + ", span, threshold)");
+  }
+  if (!cut.bounded) return body;
+  return body + "if (" + rejected + ") {\n  for (int place = 0; place < " + per_block + "; ++place)\n    if (is_rejected" +
+         of_word + "piece_at" + of_word + "w, place), span, threshold))\n      y[" + per_block + " * i + place] = (" +
+         type + ")(low + redrawn" + of_word + "seed, stream, i, place, span, threshold));\n}\n";
+}
+
+const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut) {
   static const char owner = 0;
-  return ops::kept_kernel({&owner, static_cast<int>(dtype), static_cast<int>(cut)},
-                          [&] { return make_block_kernel(dtype, cut); });
+  return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 2 + cut.bounded}, [&] {
+    const std::string word = cut.bits == 64 ? "uint64" : "uint32";
+    return bounded_kernel("uint64 low, " + word + " span, " + word + " threshold",
+                          std::string("raw ") + name(dtype) + " y", block_body(info(dtype).c_type, cut));
+  });
 }
 
 /// Bounds of any integers: `last` is included. Each element has a block of its own.
@@ -64,10 +85,8 @@ const ElementwiseKernel& element_kernel(Dtype dtype) {
   return ops::kept_kernel({&owner, static_cast<int>(dtype), 0}, [&] {
     const std::string bound = dtype == Dtype::uint64 ? "uint64" : "int64", type = info(dtype).c_type;
     return bounded_kernel(bound + " low, " + bound + " last", std::string(name(dtype)) + " y",
-                          "const unsigned long long span = (unsigned long long)last - (unsigned long long)low + 1;\n"
-                          "const unsigned long long threshold = span ? (0 - span) % span : 0;\n"
-                          "y = (" + type + ")((unsigned long long)low + bounded_double_word(seed, stream, i, "
-                          "philox_block(seed, stream, i, 0), 0, span, threshold));");
+                          "const unsigned long long first = (unsigned long long)low;\ny = (" + type +
+                              ")(first + bounded_block(seed, stream, i, (unsigned long long)last - first + 1));");
   });
 }
 
@@ -94,13 +113,15 @@ Array draw_scalars(State state, const Scalar& low, const Scalar& high, const Dra
   if (first > last) refuse_empty(low.to_string(), high.to_string());
   check_fits("low", first, low, dtype);
   check_fits("high", last, high, dtype);
-  const Wide span = last - first + 1, range = span > Wide{1} << 32 ? Wide{1} << 64 : Wide{1} << 32;
-  const Cut cut = span == 256 ? Cut::bytes : span > Wide{1} << 32 ? Cut::double_words : Cut::words;
-  const Argument arguments[] = {ops::typed(static_cast<uint64_t>(first)), ops::typed(static_cast<uint64_t>(span)),
-                                ops::typed(static_cast<uint64_t>(range % span))};
+  const Wide span = last - first + 1;
+  const Cut cut = cut_for(span);
+  const auto word = [&](Wide value) {
+    return Scalar(static_cast<uint64_t>(cut.bounded ? value : 0)).typed(cut.bits == 64 ? Dtype::uint64 : Dtype::uint32);
+  };
+  const Argument arguments[] = {ops::typed(static_cast<uint64_t>(first)), word(span),
+                                word((Wide{1} << cut.bits) % span)};
   const Dims shape = ops::result_shape(kFunction, {}, options, dtype);
-  return ops::run_blocks(block_kernel(dtype, cut), state, arguments, shape, dtype, kPerBlock[static_cast<int>(cut)],
-                         options.out);
+  return ops::run_blocks(block_kernel(dtype, cut), state, arguments, shape, dtype, cut.per_block(), options.out);
 }
 
 Array as_bound(const Argument& bound) {

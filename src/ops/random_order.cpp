@@ -28,8 +28,7 @@ const ElementwiseKernel& exact_kernel() {
     for (long long k = 0; k < chosen; ++k) {
       const unsigned long long left = columns - k;
       const unsigned long long block = (unsigned long long)row * 1024 + k;
-      const long long other = k + (long long)bounded_double_word(seed, stream, block, philox_block(seed, stream, block, 0),
-                                                                 0, left, (0 - left) % left);
+      const long long other = k + (long long)bounded_block(seed, stream, block, left);
       const T kept = y[{row, k}];
       y[{row, k}] = y[{row, other}];
       y[{row, other}] = kept;

@@ -78,9 +78,10 @@ static inline T gamma_above_one(Draws& d, T shape) {
   }
   return value;
 }
+/// A deviate of shape + 1 times a unit to the power 1 / shape is one of `shape`.
 static inline T draw_gamma(Draws& d, T shape) {
-  if (shape >= 1) return gamma_above_one(d, shape);
-  const T above = gamma_above_one(d, shape + (T)1);
+  const T above = gamma_above_one(d, shape < 1 ? shape + (T)1 : shape);
+  if (shape >= 1) return above;
   return shape > 0 ? above * pow(draw_unit(d), (T)1 / shape) : (T)0;
 }
 /// The logarithm of a gamma deviate, which for a small shape is itself too small for a float.
@@ -90,12 +91,12 @@ static inline T draw_log_gamma(Draws& d, T shape) {
 }
 static inline T draw_chisquare(Draws& d, T df) { return (T)2 * draw_gamma(d, df / (T)2); }
 static inline T draw_beta(Draws& d, T a, T b) {
-  if (a >= 1 && b >= 1) {
-    const T x = gamma_above_one(d, a), y = gamma_above_one(d, b);
-    return x / (x + y);
-  }
-  const T x = draw_log_gamma(d, a), y = draw_log_gamma(d, b);
-  return (T)1 / ((T)1 + exp(y - x));
+  const T x = gamma_above_one(d, a < 1 ? a + (T)1 : a), y = gamma_above_one(d, b < 1 ? b + (T)1 : b);
+  if (a >= 1 && b >= 1) return x / (x + y);
+  const PhiloxWords w = draw_words(d);
+  const T log_x = log(x) + (a < 1 ? log(unit_above_zero(w.w0, w.w1)) / a : (T)0);
+  const T log_y = log(y) + (b < 1 ? log(unit_above_zero(w.w2, w.w3)) / b : (T)0);
+  return (T)1 / ((T)1 + exp(log_y - log_x));
 }
 static inline T draw_wald(Draws& d, T mean, T scale) {
   const T z = draw_normal(d), w = mean * z * z / ((T)2 * scale), sum = (T)1 + w + sqrt(w * (w + (T)2));
@@ -292,18 +293,20 @@ static inline double draw_vonmises(Draws& d, double mu, double kappa) {
   return angle - 6.283185307179586 * floor((angle + 3.141592653589793) / 6.283185307179586);
 }
 static inline double draw_noncentral_chisquare(Draws& d, double df, double nonc) {
-  if (nonc == 0) return draw_chisquare(d, df);
-  if (df > 1) {
+  double freedom = df, square = 0;
+  if (nonc > 0 && df > 1) {
     const double shifted = draw_normal(d) + sqrt(nonc);
-    return draw_chisquare(d, df - 1) + shifted * shifted;
+    freedom = df - 1;
+    square = shifted * shifted;
+  } else if (nonc > 0) {
+    freedom = df + 2 * draw_poisson(d, nonc / 2);
   }
-  return draw_chisquare(d, df + 2 * draw_poisson(d, nonc / 2));
+  return draw_chisquare(d, freedom) + square;
 }
 )";
 
 /// Lemire, "Fast random integer generation in an interval", 2019. A rejected element draws the same place of its block
-/// again with the next attempt, so that it stays a function of its index. A span of 0 stands for the word's whole range;
-/// `threshold` is the word's range modulo the span.
+/// again with the next attempt, so that it stays a function of its index. `threshold` is the word's range modulo the span.
 inline constexpr const char* kBounded = R"(
 static inline unsigned word_at(PhiloxWords w, int place) {
   return place == 0 ? w.w0 : place == 1 ? w.w1 : place == 2 ? w.w2 : w.w3;
@@ -311,22 +314,34 @@ static inline unsigned word_at(PhiloxWords w, int place) {
 static inline unsigned long long double_word_at(PhiloxWords w, int place) {
   return place ? (unsigned long long)w.w2 << 32 | w.w3 : (unsigned long long)w.w0 << 32 | w.w1;
 }
-static inline unsigned bounded_word(unsigned long long seed, unsigned long long stream, unsigned long long block,
-                                    PhiloxWords words, int place, unsigned long long span,
-                                    unsigned long long threshold) {
-  unsigned long long product = word_at(words, place) * span;
-  for (unsigned attempt = 1; (unsigned)product < threshold && attempt < 512; ++attempt)
-    product = word_at(philox_block(seed, stream, block, attempt), place) * span;
-  return (unsigned)(product >> 32);
+/// W: unsigned for pieces of one word, unsigned long long for two.
+template <class W> static inline W piece_at(PhiloxWords w, int place) {
+  return sizeof(W) == 4 ? (W)word_at(w, place) : (W)double_word_at(w, place);
 }
-static inline unsigned long long bounded_double_word(unsigned long long seed, unsigned long long stream,
-                                                     unsigned long long block, PhiloxWords words, int place,
-                                                     unsigned long long span, unsigned long long threshold) {
-  unsigned long long bits = double_word_at(words, place);
-  if (span == 0) return bits;
-  for (unsigned attempt = 1; bits * span < threshold && attempt < 512; ++attempt)
-    bits = double_word_at(philox_block(seed, stream, block, attempt), place);
-  return __umul64hi(bits, span);
+template <class W> static inline bool is_rejected(W word, W span, W threshold) { return (W)(word * span) < threshold; }
+template <class W> static inline W bounded(W word, W span) {
+  return sizeof(W) == 4 ? (W)__umulhi((unsigned)word, (unsigned)span) : (W)__umul64hi(word, span);
+}
+template <class W>
+static inline W redrawn(unsigned long long seed, unsigned long long stream, unsigned long long block, int place, W span,
+                        W threshold) {
+  W word = 0;
+  for (unsigned attempt = 1; attempt < 512; ++attempt) {
+    word = piece_at<W>(seldom_philox_block(seed, stream, block, attempt), place);
+    if (!is_rejected<W>(word, span, threshold)) break;
+  }
+  return bounded<W>(word, span);
+}
+/// The first place of a block; a span of 0 stands for 2^64.
+static inline unsigned long long bounded_block(unsigned long long seed, unsigned long long stream,
+                                               unsigned long long block, unsigned long long span) {
+  const unsigned long long word = double_word_at(philox_block(seed, stream, block, 0), 0);
+  if (span == 0) return word;
+  if (word * span < span) {
+    const unsigned long long threshold = (0 - span) % span;
+    if (is_rejected(word, span, threshold)) return redrawn(seed, stream, block, 0, span, threshold);
+  }
+  return bounded(word, span);
 }
 )";
 
