@@ -34,15 +34,15 @@ class IRUKA_API Generator {
   void set_state(State state);
 
   /// The distribution of NumPy's function of this name ("normal", "gamma"...; "standard_normal" is a normal with 0, 1).
-  /// Parameters are scalars or arrays that broadcast. Raises ValueError for one outside its domain, ShapeError where they
-  /// do not broadcast to the size, TypeError for a dtype that the distribution does not have.
+  /// Parameters are scalars or arrays that broadcast. Raises ValueError for one outside its domain, ShapeError where
+  /// they do not broadcast to the size, TypeError for a dtype that the distribution does not have.
   Array draw(const char* distribution, std::span<const Argument> parameters, const DrawOptions& options = {});
-  /// Integers in [low, high), or [low, high] with `endpoint`, without modulo bias; the bounds may be arrays of integers.
-  /// Raises ValueError when a range is empty or the dtype cannot hold it.
+  /// Integers in [low, high), or [low, high] with `endpoint`, without modulo bias; the bounds may be arrays of
+  /// integers. Raises ValueError when a range is empty or the dtype cannot hold it.
   Array integers(const Argument& low, const Argument& high, const DrawOptions& options = {}, bool endpoint = false);
 
-  /// The first `count` entries of a random order of 0, 1, ..., n-1, as int64. Exactly uniform up to 1024 entries (Fisher
-  /// and Yates, Durstenfeld 1964); above, a bijection of 24 keyed rounds (Mitchell, Stokes, Frank and Holmes,
+  /// The first `count` entries of a random order of 0, 1, ..., n-1, as int64. Exactly uniform up to 1024 entries
+  /// (Fisher and Yates, Durstenfeld 1964); above, a bijection of 24 keyed rounds (Mitchell, Stokes, Frank and Holmes,
   /// "Bandwidth-optimal random shuffling for GPUs", 2022), of which at most 2^64 differ for one key and any draw.
   Array permutation(int64_t n, std::optional<int64_t> count = {});
   /// Each row of a matrix in an order of its own.

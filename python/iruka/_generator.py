@@ -369,10 +369,10 @@ class Generator(Distributions):
         """Uniform in [0, 1)."""
         return self._draw("uniform", (0.0, 1.0), size, dtype, out)
 
-    def integers(self, low, high=None, size=None, dtype=numpy.int64, endpoint=False, out=None) -> ndarray:
+    def integers(self, low, high=None, size=None, dtype=None, endpoint=False, out=None) -> ndarray:
         """Integers in [low, high), or [low, high] with endpoint; [0, low) without high. No modulo bias (Lemire 2019).
 
-        low, high: integers or arrays of integers; dtype: any integer dtype or bool. Raises ValueError for an empty range
+        low, high: integers or arrays of integers; dtype: any integer dtype or bool, out's or int64 without it. Raises ValueError for an empty range
         and for bounds that dtype cannot hold, TypeError for bounds that are no integers.
         """
         low, high = (0, low) if high is None else (low, high)

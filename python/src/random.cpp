@@ -56,8 +56,9 @@ void bind_generator(nb::module_& module) {
                      const random::State state = g.state();
                      return nb::make_tuple(state.key, state.drawn);
                    })
-      .def("set_state", [](Generator& g, uint64_t key, uint64_t drawn) { g.set_state({key, drawn}); }, nb::arg("key"),
-           nb::arg("drawn"))
+      .def(
+          "set_state", [](Generator& g, uint64_t key, uint64_t drawn) { g.set_state({key, drawn}); }, nb::arg("key"),
+          nb::arg("drawn"))
       .def(
           "draw",
           [](Generator& g, const char* distribution, nb::handle parameters, nb::handle size, nb::handle dtype,
@@ -91,15 +92,16 @@ void bind_generator(nb::module_& module) {
              const Array array = checked_array(matrix, "random.permuted");
              return make_array([&] { return g.permuted_rows(array); });
            })
-      .def("multinomial",
-           [](Generator& g, nb::handle trials, nb::handle probabilities, nb::handle size) {
-             const Array n = checked_array(trials, "random.multinomial"),
-                         p = checked_array(probabilities, "random.multinomial");
-             std::optional<Dims> shape;
-             if (!size.is_none()) shape = to_dims(size, "random.multinomial: size");
-             return make_array([&] { return g.multinomial(n, p, shape); });
-           },
-           nb::arg("trials"), nb::arg("probabilities"), nb::arg("size").none())
+      .def(
+          "multinomial",
+          [](Generator& g, nb::handle trials, nb::handle probabilities, nb::handle size) {
+            const Array n = checked_array(trials, "random.multinomial"),
+                        p = checked_array(probabilities, "random.multinomial");
+            std::optional<Dims> shape;
+            if (!size.is_none()) shape = to_dims(size, "random.multinomial: size");
+            return make_array([&] { return g.multinomial(n, p, shape); });
+          },
+          nb::arg("trials"), nb::arg("probabilities"), nb::arg("size").none())
       .def("multivariate_hypergeometric", [](Generator& g, nb::handle colors, int64_t taken, nb::handle size) {
         const Array kinds = checked_array(colors, "random.multivariate_hypergeometric");
         const Dims shape = to_dims(size, "random.multivariate_hypergeometric: size");

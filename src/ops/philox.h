@@ -8,8 +8,8 @@
 namespace iruka::ops {
 
 /// philox(counter, key): four 32-bit words for a 128-bit counter and a 64-bit key, lowest words first.
-/// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits of
-/// the block's number, 48 of the stream's and 32 of the attempt, so that rejections draw anew.
+/// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits
+/// of the block's number, 48 of the stream's and 32 of the attempt, so that rejections draw anew.
 inline constexpr const char* kPhilox = R"(
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;

@@ -47,8 +47,8 @@ Generator& default_generator() {
 
 namespace {
 
-/// How a kernel walks its output: a block of words for several elements, or an element at a time, which arrays of
-/// parameters need. Both give the same numbers.
+/// How a kernel walks its output: a block of words for several elements of an array without gaps, or an element of any
+/// array at a time, which arrays of parameters need. Both give the same numbers.
 enum class Form : uint8_t { blocks, elements };
 
 std::string parameter_list(const DistributionRow& row, const char* type) {
@@ -65,14 +65,18 @@ std::string deviate_function(const DistributionRow& row) {
   if (row.source == Source::normal)
     return "static inline T deviate(const T z" + parameters + ") { return " + result + "; }\n";
   return "static inline T deviate(const Unit unit" + parameters +
-         ") {\n  const T half_open = unit.half_open, u = unit.u, sign = unit.sign;\n  (void)half_open, (void)u, (void)sign;\n"
-         "  return " + result + ";\n}\n";
+         ") {\n  const T half_open = unit.half_open, u = unit.u, sign = unit.sign;\n  (void)half_open, (void)u, "
+         "(void)sign;\n"
+         "  return " +
+         result + ";\n}\n";
 }
 
 constexpr const char* kWords = "const PhiloxWords w = philox_block(seed, stream, ";
 
 /// Assigns the deviates of one block to y[per_block * i + 0, 1, ...].
 std::string block_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
+  if (row.source == Source::draws)
+    return "y[i] = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
   std::string body = std::string(kWords) + "i, 0);\n";
   if (row.source == Source::normal)
     body += is_double ? "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\n"
@@ -89,18 +93,23 @@ std::string block_body(const DistributionRow& row, bool is_double, const std::st
 
 /// Assigns deviate i to y.
 std::string element_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
-  if (row.source == Source::draws) return "y = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
+  if (row.source == Source::draws)
+    return "y = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
   std::string body = std::string(kWords) + (is_double ? "i >> 1, 0);\n" : "i >> 2, 0);\n");
   if (is_double) {
     if (row.source == Source::normal)
-      return body + "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\ny = deviate(i & 1 ? p.second : p.first" +
+      return body +
+             "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\ny = deviate(i & 1 ? p.second : p.first" +
              parameters + ");";
     return body + "y = deviate(i & 1 ? unit_of(w.w2, w.w3) : unit_of(w.w0, w.w1)" + parameters + ");";
   }
   if (row.source == Source::normal)
-    return body + "const NormalPair p = i & 2 ? normal_pair(w.w2, 0, w.w3, 0) : normal_pair(w.w0, 0, w.w1, 0);\n"
-                  "y = deviate(i & 1 ? p.second : p.first" + parameters + ");";
-  return body + "const unsigned word = i & 2 ? (i & 1 ? w.w3 : w.w2) : (i & 1 ? w.w1 : w.w0);\ny = deviate(unit_of(word, 0)" +
+    return body +
+           "const NormalPair p = i & 2 ? normal_pair(w.w2, 0, w.w3, 0) : normal_pair(w.w0, 0, w.w1, 0);\n"
+           "y = deviate(i & 1 ? p.second : p.first" +
+           parameters + ");";
+  return body +
+         "const unsigned word = i & 2 ? (i & 1 ? w.w3 : w.w2) : (i & 1 ? w.w1 : w.w0);\ny = deviate(unit_of(word, 0)" +
          parameters + ");";
 }
 
@@ -115,7 +124,7 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   for (const char* parameter : row.parameters) arguments += std::string(", ") + parameter;
   KernelOptions options;
   options.diagnose_early = false;
-  options.options = {ops::kLanes};
+  options.options = {row.source == Source::draws && is_double ? ops::kFewerLanes : ops::kLanes};
   options.preamble = std::string(ops::kPhilox) + "using T = " + info(computing).c_type + ";\n" + ops::kDeviates;
   if (row.source == Source::draws) options.preamble += ops::kSamplers;
   if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kDoubleSamplers;
@@ -234,9 +243,10 @@ Array Generator::draw(const char* distribution, std::span<const Argument> parame
     }
   }
   const State state = next();
-  if (row.source != Source::draws && cast.empty())
-    return ops::run_blocks(row_kernel(row, dtype, Form::blocks), state, arguments, shape, dtype,
-                           computing == Dtype::float64 ? 2 : 4, options.out);
+  const int64_t per_block = row.source == Source::draws ? 1 : computing == Dtype::float64 ? 2 : 4;
+  if (cast.empty())
+    return ops::run_blocks(row_kernel(row, dtype, Form::blocks), state, arguments, shape, dtype, per_block,
+                           options.out);
   return ops::run_elements(row_kernel(row, dtype, Form::elements), state, arguments, shape, dtype, options.out);
 }
 

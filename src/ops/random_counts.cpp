@@ -9,11 +9,12 @@ namespace {
 
 ElementwiseKernel counts_kernel(const char* inputs, const char* body, const char* name) {
   KernelOptions options;
-  options.preamble = std::string(ops::kPhilox) + "using T = double;\n" + ops::kDeviates + ops::kSamplers +
-                     ops::kDoubleSamplers;
+  options.preamble =
+      std::string(ops::kPhilox) + "using T = double;\n" + ops::kDeviates + ops::kSamplers + ops::kDoubleSamplers;
   options.diagnose_early = false;
-  options.options = {ops::kLanes};
-  return ElementwiseKernel(std::string("uint64 seed, uint64 stream, ") + inputs, "raw int64 counts", body, name, options);
+  options.options = {ops::kFewerLanes};
+  return ElementwiseKernel(std::string("uint64 seed, uint64 stream, ") + inputs, "raw int64 counts", body, name,
+                           options);
 }
 
 /// shape, then one more axis.
@@ -64,17 +65,15 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
   const Dims* shapes[] = {&trials.shape(), &rows_shape};
   const Dims common = broadcast_shapes(shapes);
   const Dims shape = size.value_or(common);
-  const Dims* both[] = {&common, &shape};
-  if (!(broadcast_shapes(both) == shape))
-    throw ShapeError("random.multinomial: n and pvals of shape " + to_string(common) +
-                     " do not broadcast to size " + to_string(shape));
+  ops::check_broadcast("random.multinomial", common, shape);
   const Array counts = zeros(with_axis(shape, categories), Dtype::int64);
   const State state = next();
   if (counts.size() == 0) return counts;
   const int64_t rows = count(shape);
   const Array n = trials.astype(Dtype::int64, false).broadcast_to(shape).reshape({rows});
-  const Array p = rows_shape.size() == 0 ? probabilities.broadcast_to({rows, categories})
-                                         : probabilities.broadcast_to(with_axis(shape, categories)).reshape({rows, categories});
+  const Array p = rows_shape.size() == 0
+                      ? probabilities.broadcast_to({rows, categories})
+                      : probabilities.broadcast_to(with_axis(shape, categories)).reshape({rows, categories});
   const Array table = counts.reshape({rows, categories});
   const Argument arguments[] = {ops::typed(state.key), ops::typed(state.drawn), n, p, table};
   CallOptions options;
@@ -102,17 +101,23 @@ Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken,
     throw ValueError(function + "colors must be one axis of integers, not " + name(colors.dtype()) + " of shape " +
                      to_string(colors.shape()));
   const int64_t total = colors.size() ? sum(colors).item<int64_t>() : 0;
-  if (colors.size() && (min(colors).item<int64_t>() < 0 || max(colors).item().as_double() > 1e9 || total >= 1'000'000'000))
+  if (colors.size() &&
+      (min(colors).item<int64_t>() < 0 || max(colors).item().as_double() > 1e9 || total >= 1'000'000'000))
     throw ValueError(function + "colors must not be negative and sum to less than 10**9, but sum to " +
                      std::to_string(total));
   if (taken < 0 || taken > total)
-    throw ValueError(function + "nsample must be in [0, " + std::to_string(total) + "], but is " + std::to_string(taken));
+    throw ValueError(function + "nsample must be in [0, " + std::to_string(total) + "], but is " +
+                     std::to_string(taken));
   const Array counts = zeros(with_axis(size, colors.size()), Dtype::int64);
   const State state = next();
   if (counts.size() == 0) return counts;
   const Array kinds = colors.astype(Dtype::int64, false), table = counts.reshape({count(size), colors.size()});
-  const Argument arguments[] = {ops::typed(state.key), ops::typed(state.drawn), kinds, Scalar(taken).typed(Dtype::int64),
-                                Scalar(total).typed(Dtype::int64), table};
+  const Argument arguments[] = {ops::typed(state.key),
+                                ops::typed(state.drawn),
+                                kinds,
+                                Scalar(taken).typed(Dtype::int64),
+                                Scalar(total).typed(Dtype::int64),
+                                table};
   CallOptions options;
   options.size = count(size);
   kernel.call(arguments, options);

@@ -65,9 +65,10 @@ std::string block_body(const std::string& type, const Cut& cut) {
     rejected += (place ? " | " : "") + ("is_rejected" + of_word + piece(cut, place) + ", span, threshold)");
   }
   if (!cut.bounded) return body;
-  return body + "if (" + rejected + ") {\n  for (int place = 0; place < " + per_block + "; ++place)\n    if (is_rejected" +
-         of_word + "piece_at" + of_word + "w, place), span, threshold))\n      y[" + per_block + " * i + place] = (" +
-         type + ")(low + redrawn" + of_word + "seed, stream, i, place, span, threshold));\n}\n";
+  return body + "if (" + rejected + ") {\n  for (int place = 0; place < " + per_block +
+         "; ++place)\n    if (is_rejected" + of_word + "piece_at" + of_word + "w, place), span, threshold))\n      y[" +
+         per_block + " * i + place] = (" + type + ")(low + redrawn" + of_word +
+         "seed, stream, i, place, span, threshold));\n}\n";
 }
 
 const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut) {
@@ -136,9 +137,11 @@ Array draw_arrays(State state, const Array& low, const Array& high, const DrawOp
   Array last = high;
   if (low.size() > 0 && high.size() > 0) {
     const Array wrong = endpoint ? greater(low, high) : ElementwiseFunction("greater_equal")(low, high);
-    if (any(wrong).item<bool>()) refuse_empty("(smallest " + min(low).item().to_string() + ")",
-                                              "(largest " + max(high).item().to_string() + ") everywhere");
-    if (!endpoint) last = subtract(high.astype(kind(high.dtype()) == Kind::boolean ? Dtype::int64 : high.dtype(), false), 1);
+    if (any(wrong).item<bool>())
+      refuse_empty("(smallest " + min(low).item().to_string() + ")",
+                   "(largest " + max(high).item().to_string() + ") everywhere");
+    if (!endpoint)
+      last = subtract(high.astype(kind(high.dtype()) == Kind::boolean ? Dtype::int64 : high.dtype(), false), 1);
     check_fits("low", exact(min(low).item()), min(low).item(), dtype);
     check_fits("high", exact(max(last).item()), max(high).item(), dtype);
   }

@@ -18,6 +18,16 @@ const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<E
   return *kernel;
 }
 
+void check_broadcast(const std::string& function, const Dims& parameters, const Dims& size) {
+  const int extra = size.size() - parameters.size();
+  bool fits = extra >= 0;
+  for (int axis = 0; fits && axis < parameters.size(); ++axis)
+    fits = parameters[axis] == 1 || parameters[axis] == size[axis + extra];
+  if (!fits)
+    throw ShapeError(function + ": parameters of shape " + to_string(parameters) + " do not broadcast to size " +
+                     to_string(size));
+}
+
 Dims result_shape(const char* function, std::span<const Argument> parameters, const random::DrawOptions& options,
                   Dtype dtype) {
   std::vector<const Dims*> shapes;
@@ -34,10 +44,7 @@ Dims result_shape(const char* function, std::span<const Argument> parameters, co
   if (!options.out && !options.size) return common;
   const Dims wanted = options.out ? options.out->shape() : *options.size;
   count(wanted);
-  const Dims* both[] = {&common, &wanted};
-  if (!shapes.empty() && !(broadcast_shapes(both) == wanted))
-    throw ShapeError(std::string(function) + ": parameters of shape " + to_string(common) +
-                     " do not broadcast to size " + to_string(wanted));
+  check_broadcast(function, common, wanted);
   return wanted;
 }
 

@@ -11,9 +11,11 @@ namespace iruka::ops {
 
 inline constexpr uint64_t kStreamMask = (uint64_t{1} << 48) - 1;
 
-/// Random kernels are widened whatever the guess of their cost: measured, Philox takes 0.8 ns a word in 16 lanes against
-/// 5 in the scalar path, and a rejection that the guess counts as usual is seldom.
+/// Random kernels are widened whatever the guess of their cost: measured, Philox takes 0.8 ns a word in 16 lanes
+/// against 5 in the scalar path, and a rejection that the guess counts as usual is seldom. Rejections in double take 8:
+/// twice as many gain little there and compile for long.
 inline constexpr const char* kLanes = "--lanes=16";
+inline constexpr const char* kFewerLanes = "--lanes=8";
 
 /// What a kernel is for: whose it is, and two numbers of the owner's choice (a dtype, a form).
 using KernelKey = std::tuple<const void*, int, int>;
@@ -23,8 +25,11 @@ const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<E
 
 inline Argument typed(uint64_t value) { return Scalar(value).typed(Dtype::uint64); }
 
-/// The shape of a draw: the size, else out's, else what the parameters broadcast to. Raises ShapeError where they do not
-/// go together, TypeError for an out of another dtype.
+/// Raises ShapeError unless `parameters` broadcast to `size`.
+void check_broadcast(const std::string& function, const Dims& parameters, const Dims& size);
+
+/// The shape of a draw: the size, else out's, else what the parameters broadcast to. Raises ShapeError where they do
+/// not go together, TypeError for an out of another dtype.
 Dims result_shape(const char* function, std::span<const Argument> parameters, const random::DrawOptions& options,
                   Dtype dtype);
 

@@ -19,11 +19,11 @@ ElementwiseKernel order_kernel(const std::string& inputs, const std::string& out
   return ElementwiseKernel(inputs, output, body, name, options);
 }
 
-/// Fisher and Yates's shuffle, forwards, so that the first `chosen` entries are settled early. One element of the loop is
-/// one row of `y`.
+/// Fisher and Yates's shuffle, forwards, so that the first `chosen` entries are settled early. One element of the loop
+/// is one row of `y`.
 const ElementwiseKernel& exact_kernel() {
-  static const ElementwiseKernel kernel = order_kernel(
-      "uint64 seed, uint64 stream, int64 chosen", "raw T y", R"(
+  static const ElementwiseKernel kernel =
+      order_kernel("uint64 seed, uint64 stream, int64 chosen", "raw T y", R"(
     const long long row = i, columns = y.shape()[1];
     for (long long k = 0; k < chosen; ++k) {
       const unsigned long long left = columns - k;
@@ -34,7 +34,7 @@ const ElementwiseKernel& exact_kernel() {
       y[{row, other}] = kept;
     }
   )",
-      std::string(ops::kPhilox) + ops::kBounded, "random_permuted_rows");
+                   std::string(ops::kPhilox) + ops::kBounded, "random_permuted_rows");
   return kernel;
 }
 
@@ -53,15 +53,16 @@ const ElementwiseKernel& bijection_kernel() {
     for (int round = 0; round < kRounds; round += 2) {
       const std::string keys = "keys" + std::to_string(round / 2);
       inputs += ", uint64 " + keys;
-      rounds += "scramble(left, right, (unsigned)" + keys + ", left_bits, right_bits);\nscramble(left, right, (unsigned)(" +
-                keys + " >> 32), left_bits, right_bits);\n";
+      rounds += "scramble(left, right, (unsigned)" + keys +
+                ", left_bits, right_bits);\nscramble(left, right, (unsigned)(" + keys +
+                " >> 32), left_bits, right_bits);\n";
     }
-    return order_kernel(inputs, "int64 y",
-                        "unsigned long long x = i;\ndo {\n"
-                        "unsigned left = (unsigned)(x >> right_bits), right = (unsigned)x & ((1u << right_bits) - 1);\n" +
-                            rounds +
-                            "x = (unsigned long long)left << right_bits | right;\n} while (x >= items);\ny = (long long)x;",
-                        R"(
+    return order_kernel(
+        inputs, "int64 y",
+        "unsigned long long x = i;\ndo {\n"
+        "unsigned left = (unsigned)(x >> right_bits), right = (unsigned)x & ((1u << right_bits) - 1);\n" +
+            rounds + "x = (unsigned long long)left << right_bits | right;\n} while (x >= items);\ny = (long long)x;",
+        R"(
 static inline void scramble(unsigned& left, unsigned& right, unsigned key, int left_bits, int right_bits) {
   const unsigned long long product = 0xD2B74407B1CE6E93ull * left;
   const unsigned low = (unsigned)product << (right_bits - left_bits) | right >> left_bits;
@@ -69,7 +70,7 @@ static inline void scramble(unsigned& left, unsigned& right, unsigned key, int l
   right = low & ((1u << right_bits) - 1);
 }
 )",
-                        "random_permutation");
+        "random_permutation");
   }();
   return kernel;
 }
@@ -77,8 +78,8 @@ static inline void scramble(unsigned& left, unsigned& right, unsigned key, int l
 Array bijection(State state, int64_t n, int64_t chosen) {
   int bits = 2;
   while (n > int64_t{1} << bits) ++bits;
-  std::vector<Argument> arguments = {ops::typed(static_cast<uint64_t>(n)),
-                                     Scalar(bits - bits / 2).typed(Dtype::int32), Scalar(bits / 2).typed(Dtype::int32)};
+  std::vector<Argument> arguments = {ops::typed(static_cast<uint64_t>(n)), Scalar(bits - bits / 2).typed(Dtype::int32),
+                                     Scalar(bits / 2).typed(Dtype::int32)};
   for (uint64_t block = 0; block < kRounds / 4; ++block) {
     const auto words = ops::philox_block(state.key, state.drawn, block, 0);
     for (size_t k = 0; k < 4; k += 2)

@@ -39,12 +39,13 @@ static inline NormalPair normal_pair(unsigned a, unsigned b, unsigned c, unsigne
 /// Deviates by rejection or several draws. An element's Draws are blocks that no other element reads, and every loop
 /// ends, so that a kernel on a GPU does too: the odds of `kAttempts` rejections are below 2^-100.
 /// Gamma: Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. Poisson: PTRS, Hörmann, "The
-/// transformed rejection method for generating Poisson random variables", 1993. Binomial: BTRS, Hörmann, "The generation
-/// of binomial random variates", 1993. Their probabilities: Loader, "Fast and accurate computation of binomial
-/// probabilities", 2000. Hypergeometric: HRUA*, Stadlober, "The ratio of uniforms approach for generating discrete random
-/// variates", 1990. Von Mises: Best and Fisher, 1979. Zipf: Devroye, "Non-uniform random variate generation", 1986, X.6.
-/// Logarithmic series: Kemp, "Efficient generation of logarithmically distributed pseudo-random variables", 1981.
-/// Wald: Michael, Schucany and Haas, 1976, with the smaller root as a quotient, which does not cancel.
+/// transformed rejection method for generating Poisson random variables", 1993. Binomial: BTRS, Hörmann, "The
+/// generation of binomial random variates", 1993. Their probabilities: Loader, "Fast and accurate computation of
+/// binomial probabilities", 2000. Hypergeometric: HRUA*, Stadlober, "The ratio of uniforms approach for generating
+/// discrete random variates", 1990. Von Mises: Best and Fisher, 1979. Zipf: Devroye, "Non-uniform random variate
+/// generation", 1986, X.6. Logarithmic series: Kemp, "Efficient generation of logarithmically distributed pseudo-random
+/// variables", 1981. Wald: Michael, Schucany and Haas, 1976, with the smaller root as a quotient, which does not
+/// cancel.
 inline constexpr const char* kSamplers = R"(
 struct Draws {
   unsigned long long seed, stream, element;
@@ -306,7 +307,8 @@ static inline double draw_noncentral_chisquare(Draws& d, double df, double nonc)
 )";
 
 /// Lemire, "Fast random integer generation in an interval", 2019. A rejected element draws the same place of its block
-/// again with the next attempt, so that it stays a function of its index. `threshold` is the word's range modulo the span.
+/// again with the next attempt, so that it stays a function of its index. `threshold` is the word's range modulo the
+/// span.
 inline constexpr const char* kBounded = R"(
 static inline unsigned word_at(PhiloxWords w, int place) {
   return place == 0 ? w.w0 : place == 1 ? w.w1 : place == 2 ? w.w2 : w.w3;

@@ -47,7 +47,8 @@ struct DistributionRow {
   Result result;
   const char* text;  ///< an expression of the source, the parameters and T
   std::vector<DomainRule> rules;
-  const char* integer_parameters = "";  ///< names of parameters that must be integers, one letter of each position: "02"
+  const char* integer_parameters =
+      "";  ///< names of parameters that must be integers, one letter of each position: "02"
 };
 
 /// Raises ValueError for a name that no row has.
