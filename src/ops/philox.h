@@ -14,13 +14,22 @@ inline constexpr const char* kPhilox = R"(
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
 };
-static inline PhiloxWords philox_round(PhiloxWords c, unsigned key0, unsigned key1) {
-  const unsigned long long p0 = 0xD2511F53ull * c.w0, p1 = 0xCD9E8D57ull * c.w2;
-  return PhiloxWords{(unsigned)(p1 >> 32) ^ c.w1 ^ key0, (unsigned)p1, (unsigned)(p0 >> 32) ^ c.w3 ^ key1, (unsigned)p0};
+/// The words between rounds, in the low halves: a vector multiplies those of 64-bit lanes without unpacking.
+struct PhiloxState {
+  unsigned long long c0, c1, c2, c3;
+};
+static inline PhiloxState philox_round(PhiloxState c, unsigned key0, unsigned key1) {
+  const unsigned long long p0 = 0xD2511F53ull * (c.c0 & 0xffffffffull), p1 = 0xCD9E8D57ull * (c.c2 & 0xffffffffull);
+  return PhiloxState{(p1 >> 32) ^ c.c1 ^ key0, p1, (p0 >> 32) ^ c.c3 ^ key1, p0};
 }
-static inline PhiloxWords philox(PhiloxWords c, unsigned key0, unsigned key1) {
+static inline PhiloxState philox_begin(PhiloxWords w) { return PhiloxState{w.w0, w.w1, w.w2, w.w3}; }
+static inline PhiloxWords philox_end(PhiloxState c) {
+  return PhiloxWords{(unsigned)c.c0, (unsigned)c.c1, (unsigned)c.c2, (unsigned)c.c3};
+}
+static inline PhiloxWords philox(PhiloxWords counter, unsigned key0, unsigned key1) {
+  PhiloxState c = philox_begin(counter);
   for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
-  return c;
+  return philox_end(c);
 }
 static inline PhiloxWords philox_counter(unsigned long long stream, unsigned long long block, unsigned attempt) {
   return PhiloxWords{(unsigned)block, (unsigned)(stream >> 32) << 16 | ((unsigned)(block >> 32) & 0xffffu),
@@ -33,11 +42,11 @@ static inline PhiloxWords philox_block(unsigned long long seed, unsigned long lo
 /// philox_block where it is seldom run: short, so that what is around it stays fast.
 static inline PhiloxWords seldom_philox_block(unsigned long long seed, unsigned long long stream,
                                               unsigned long long block, unsigned attempt) {
-  PhiloxWords c = philox_counter(stream, block, attempt);
+  PhiloxState c = philox_begin(philox_counter(stream, block, attempt));
   unsigned key0 = (unsigned)seed, key1 = (unsigned)(seed >> 32);
 #pragma unroll 1
   for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
-  return c;
+  return philox_end(c);
 }
 /// 53 bits of two words, as a double in [0, 1).
 static inline double unit_double(unsigned high, unsigned low) {

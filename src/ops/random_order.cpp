@@ -25,10 +25,18 @@ const ElementwiseKernel& exact_kernel() {
   static const ElementwiseKernel kernel =
       order_kernel("uint64 seed, uint64 stream, int64 chosen", "raw T y", R"(
     const long long row = i, columns = y.shape()[1];
+    PhiloxWords w{0, 0, 0, 0};
     for (long long k = 0; k < chosen; ++k) {
-      const unsigned long long left = columns - k;
-      const unsigned long long block = (unsigned long long)row * 1024 + k;
-      const long long other = k + (long long)bounded_block(seed, stream, block, left);
+      const unsigned long long block = (unsigned long long)row * 256 + (k >> 2);
+      const int place = (int)k & 3;
+      if (place == 0) w = philox_block(seed, stream, block, 0);
+      const unsigned left = (unsigned)(columns - k), word = word_at(w, place);
+      unsigned step = bounded<unsigned>(word, left);
+      if (word * left < left) {
+        const unsigned threshold = (0u - left) % left;
+        if (word * left < threshold) step = redrawn<unsigned>(seed, stream, block, place, left, threshold);
+      }
+      const long long other = k + step;
       const T kept = y[{row, k}];
       y[{row, k}] = y[{row, other}];
       y[{row, other}] = kept;
