@@ -48,6 +48,14 @@ IRUKA_API Dtype real_dtype(Dtype dtype);
 /// NumPy's can_cast(from, to, 'same_kind'): bool, unsigned, signed, float, complex; bfloat16 is a float.
 IRUKA_API bool can_cast_same_kind(Dtype from, Dtype to);
 
+/// NumPy's rules for what may be cast to what. Native byte order is the only one, so `equiv` is `no`.
+enum class Casting : uint8_t { no, equiv, safe, same_kind, unsafe };
+/// Raises ValueError for a name that is no rule.
+IRUKA_API Casting parse_casting(std::string_view name);
+IRUKA_API const char* name(Casting casting);
+/// NumPy's can_cast(from, to, casting).
+IRUKA_API bool can_cast(Dtype from, Dtype to, Casting casting);
+
 /// One value with a dtype. A weak one (a Python or C++ literal) gives way to the arrays beside it (NEP 50).
 class IRUKA_API Scalar {
  public:

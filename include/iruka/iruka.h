@@ -5,6 +5,7 @@
 #include "iruka/device.h"
 #include "iruka/dtype.h"
 #include "iruka/error.h"
+#include "iruka/fold.h"
 #include "iruka/image.h"
 #include "iruka/kernel.h"
 #include "iruka/memory.h"

@@ -11,6 +11,19 @@
 
 namespace iruka {
 
+/// In which order of axes new outputs lie: C, Fortran, Fortran where every input is, or as the inputs do.
+enum class MemoryOrder : uint8_t { c, fortran, any, keep };
+
+/// What one call of an elementwise function may say beside its arguments.
+struct CallRules {
+  std::optional<Dtype> dtype{};  ///< of the first output; forces the loop
+  /// Dtypes of inputs and outputs that the loop must have, where they are given; empty for none.
+  std::vector<std::optional<Dtype>> signature{};
+  Casting casting = Casting::same_kind;  ///< from inputs to the loop, and from the loop to given outputs
+  MemoryOrder order = MemoryOrder::keep;
+  const Array* where = nullptr;  ///< bools; where false, a given output keeps its element, a new one is unspecified
+};
+
 /// A row of the elementwise table, callable: add(x, y), add(x, 3, out). Broadcasts; promotes by NEP 50; handles
 /// outputs that overlap inputs as NumPy does. Raises TypeError where no loop takes the dtypes, ShapeError where shapes
 /// do not broadcast.
@@ -27,9 +40,14 @@ class IRUKA_API ElementwiseFunction {
     const Argument list[] = {Argument(arguments)...};
     return std::move(call(list).front());
   }
-  /// Inputs, then optionally outputs; `dtype` forces the loop.
-  std::vector<Array> call(std::span<const Argument> arguments, std::optional<Dtype> dtype = {}) const;
+  /// Inputs, then optionally outputs.
+  std::vector<Array> call(std::span<const Argument> arguments, const CallRules& rules = {}) const;
+  /// The loop's dtypes for these inputs (given outputs only have to be castable to): inputs, then outputs.
+  std::vector<Dtype> types(std::span<const Argument> arguments, const CallRules& rules = {}) const;
+  /// Every loop in NumPy's notation, "dd->d"; bfloat16 is E.
+  std::vector<std::string> loops() const;
   struct Row;
+  const Row& row() const { return *row_; }
 
  private:
   const Row* row_;

@@ -76,7 +76,6 @@ globals().update(_reductions)
 
 from ._manipulation import (
     allclose,
-    array_equal,
     broadcast_arrays,
     broadcast_to,
     can_cast,
@@ -170,6 +169,80 @@ from ._sequences import (  # noqa: E402
     meshgrid,
     vander,
 )
+# ufuncs, dtypes and protocols
+from numpy import (  # noqa: E402
+    base_repr,
+    binary_repr,
+    byte,
+    cdouble,
+    complexfloating,
+    csingle,
+    dtype,
+    errstate,
+    floating,
+    format_float_positional,
+    format_float_scientific,
+    generic,
+    get_printoptions,
+    geterr,
+    geterrcall,
+    inexact,
+    int_,
+    intc,
+    integer,
+    isscalar,
+    iterable,
+    long,
+    longlong,
+    number,
+    printoptions,
+    set_printoptions,
+    seterr,
+    seterrcall,
+    short,
+    signedinteger,
+    ubyte,
+    uint,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    unsignedinteger,
+    ushort,
+)
+from ._core import ufunc  # noqa: E402
+from ._dtypes import (  # noqa: E402
+    __array_namespace_info__,
+    astype,
+    common_type,
+    finfo,
+    iinfo,
+    isdtype,
+    issubdtype,
+    min_scalar_type,
+)
+from ._elementwise import (  # noqa: E402
+    angle,
+    around,
+    array2string,
+    array_equal,
+    array_equiv,
+    array_repr,
+    array_str,
+    fix,
+    frompyfunc,
+    imag,
+    iscomplexobj,
+    isfortran,
+    isnat,
+    isrealobj,
+    may_share_memory,
+    real,
+    real_if_close,
+    round,
+    shares_memory,
+    vectorize,
+)
 from .memory import (  # noqa: E402
     MemoryPool,
     PinnedMemoryPool,
@@ -186,6 +259,7 @@ single, double, half = float32, float64, float16
 Inf = inf
 
 __version__ = "0.1.0"
+__array_api_version__ = "2025.12"
 
 
 def __getattr__(name):

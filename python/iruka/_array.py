@@ -1,9 +1,9 @@
-"""What iruka.ndarray does in Python: attributes that are objects, printing, pickling, NumPy's protocol."""
+"""What iruka.ndarray does in Python: attributes that are objects, printing, pickling."""
 
 import numpy
 
 from . import _core
-from ._functions import elementwise, reductions
+from ._functions import elementwise
 from .errors import TypeError, ValueError
 
 
@@ -140,47 +140,3 @@ def restore(elements):
 def reduce_array(x):
     """Pickles as NumPy does, so that protocol 5 keeps large arrays out of band."""
     return restore, (_core.numpy_view(x),)
-
-
-_reduced = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
-
-
-def _check_places(inputs, out):
-    """A NumPy array cannot be the output of GPU work."""
-    gpus = [x.device.name for x in (*inputs, *out) if isinstance(x, _core.ndarray) and x.device.name != "cpu"]
-    if gpus and any(isinstance(target, numpy.ndarray) for target in out):
-        raise TypeError(f"Unsupported type {numpy.ndarray!r}: out is a NumPy array, but the arrays are on {gpus[0]}")
-
-
-def _as_target(out):
-    """An output's own memory, never a copy of it."""
-    target = _core.as_array(out, "cpu") if isinstance(out, numpy.ndarray) else out
-    if isinstance(out, numpy.ndarray) and out.size and out.__array_interface__["data"][0] != target._address:
-        raise TypeError("out is not aligned, and a copy of it would be lost")
-    return target
-
-
-def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
-    """numpy.add(x, y) with an iruka array among the arguments: our function of that name, if there is one."""
-    if method == "__call__":
-        function = elementwise.get(ufunc.__name__)
-        if function is None or not keywords.keys() <= {"dtype"}:
-            return NotImplemented
-    elif method == "reduce" and ufunc.__name__ in _reduced and keywords.keys() <= {"axis", "dtype", "keepdims"}:
-        function = reductions[_reduced[ufunc.__name__]]
-        keywords.setdefault("axis", 0)
-    else:
-        return NotImplemented
-    if out is None:
-        return function(*inputs, **keywords)
-    _check_places(inputs, out)
-    targets = tuple(map(_as_target, out))
-    function(*inputs, out=targets if len(targets) > 1 else targets[0], **keywords)
-    return out if len(out) > 1 else out[0]

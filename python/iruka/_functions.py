@@ -3,27 +3,35 @@
 from . import _core
 
 
-def _callable(kind, name):
-    function = kind(name)
+def _ufunc(name):
+    function = _core.ufunc(name)
+    function.__name__ = function.__qualname__ = name
+    inputs = ", ".join(f"x{k}" for k in range(1, function.nin + 1)) if function.nin > 1 else "x"
+    function.__doc__ = (
+        f"{name}({inputs}, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, signature=None)\n\n"
+        f"{function._documentation}\n\nInputs broadcast and promote as in NumPy 2; loops: {' '.join(function.types)}."
+    )
+    return function
+
+
+def _reduction(name):
+    function = _core.ReductionFunction(name)
     function.__name__ = name
     function.__doc__ = function._documentation
     return function
 
 
-elementwise = {name: _callable(_core.ElementwiseFunction, name) for name in _core.elementwise_names()}
-reductions = {name: _callable(_core.ReductionFunction, name) for name in _core.reduction_names()}
+# A second name is the same object, as in NumPy: mod is remainder.
+elementwise = {}
+for _name in _core.elementwise_names():
+    _row = _core.ufunc(_name)._name
+    elementwise[_name] = elementwise[_row] if _row in elementwise else _ufunc(_row)
+reductions = {name: _reduction(name) for name in _core.reduction_names()}
 
-for _alias, _name in {
-    "true_divide": "divide",
-    "mod": "remainder",
-    "abs": "absolute",
-    "conj": "conjugate",
-    "pow": "power",
-    "bitwise_not": "invert",
-    "bitwise_invert": "invert",
-}.items():
-    if _name in elementwise:
-        elementwise.setdefault(_alias, elementwise[_name])
 for _alias, _name in {"amin": "min", "amax": "max"}.items():
-    if _name in reductions:
-        reductions.setdefault(_alias, reductions[_name])
+    reductions.setdefault(_alias, reductions[_name])
+
+
+def ufunc_named(name):
+    """Unpickles a ufunc."""
+    return elementwise[name]

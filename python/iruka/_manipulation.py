@@ -159,12 +159,6 @@ def allclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = F
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
-def array_equal(a1, a2) -> bool:
-    """Whether two arrays have one shape and equal elements."""
-    a1, a2 = _array(a1), _array(a2)
-    return a1.shape == a2.shape and bool((a1 == a2).all())
-
-
 def nan_to_num(
     x, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> ndarray:

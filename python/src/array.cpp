@@ -1,6 +1,7 @@
 // iruka.ndarray: attributes and methods.
 #include <string>
 
+#include "array_protocols.h"
 #include "array_slots.h"
 #include "convert.h"
 #include "cuda.h"
@@ -367,10 +368,6 @@ void bind_protocols(ArrayClass& type) {
       .def("__array__", numpy_protocol, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none(),
            nb::sig("def __array__(self, dtype=None, copy: bool | None = None) -> numpy.ndarray"))
       .def(
-          "__array_ufunc__",
-          [](nb::args arguments, nb::kwargs keywords) { return in_package("array_ufunc")(*arguments, **keywords); },
-          nb::sig("def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object"))
-      .def(
           "__dlpack__",
           [](nb::handle x, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
             return to_dlpack(x, stream, max_version, device, copy);
@@ -406,6 +403,7 @@ void bind_array(nb::module_& module) {
   bind_copies(type);
   bind_reductions(type);
   bind_protocols(type);
+  bind_array_protocols(type);
   module.def("asnumpy", as_numpy, nb::arg("array"), nb::sig("def asnumpy(array: ndarray) -> numpy.ndarray"));
 }
 

@@ -5,17 +5,34 @@
 
 #include "interop.h"
 #include "iruka/ops.h"
+#include "ufunc.h"
 
 namespace iruka::python {
 
 namespace {
 
+/// An object of another library may do the whole operation.
+PyObject* apply_override(const ElementwiseFunction& function, std::initializer_list<PyObject*> objects, PyObject* out) {
+  nb::tuple positional = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(objects.size())));
+  Py_ssize_t count = 0;
+  for (PyObject* object : objects) PyTuple_SET_ITEM(positional.ptr(), count++, Py_NewRef(object));
+  nb::dict keywords;
+  if (out) keywords["out"] = nb::make_tuple(nb::handle(out));
+  const nb::object ufunc = ufunc_named(function.name());
+  return call_override(ufunc.ptr(), "__call__", {objects.begin(), objects.size()}, {}, positional, keywords);
+}
+
 /// Calls a row of the table on operands of an operator; NotImplemented when one is no operand.
 PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObject*> objects,
                 PyObject* out = nullptr) {
-  Operand operands[3];
+  for (PyObject* object : objects) {
+    if (is_plain_operand(object)) continue;
+    if (wants_operator(object)) Py_RETURN_NOTIMPLEMENTED;
+    if (PyObject* result = apply_override(function, objects, out)) return result;
+  }
+  Operand operands[2];
   std::vector<Argument> arguments;
-  arguments.reserve(4);
+  arguments.reserve(3);
   bool inexact = has_float_beside_huge_integer({objects.begin(), objects.size()});
   int count = 0;
   for (PyObject* object : objects) {

@@ -1,5 +1,6 @@
 #include "convert.h"
 #include "cuda.h"
+#include "ufunc.h"
 
 NB_MODULE(_core, module) {
   using namespace iruka::python;
@@ -9,6 +10,7 @@ NB_MODULE(_core, module) {
   bind_errors(module);
   bind_array(module);
   bind_kernel(module);
+  bind_ufunc(module);
   bind_ops(module);
   bind_random(module);
   bind_image(module);

@@ -14,8 +14,6 @@ namespace iruka::python {
 
 namespace {
 
-constexpr int kMaxOperands = 8;
-
 /// An `out` must hold the result's shape, and a dtype it can be cast to.
 void check_out(const char* function, const Array& out, const Dims& shape, Dtype dtype) {
   if (!(out.shape() == shape)) {
@@ -38,86 +36,6 @@ const Array& out_array(const char* function, nb::handle out) {
 std::optional<Dims> reduction_axes(nb::handle axis) {
   if (axis.is_none()) return {};
   return to_dims(axis, "axis");
-}
-
-/// The keywords of one elementwise call; anything else is a TypeError.
-struct CallKeywords {
-  nb::object out, dtype;
-
-  CallKeywords(const char* function, PyObject* keywords) : out(nb::none()), dtype(nb::none()) {
-    PyObject *key, *value;
-    Py_ssize_t position = 0;
-    while (keywords && PyDict_Next(keywords, &position, &key, &value)) {
-      std::string text = text_of(key);
-      if (text == "out") {
-        out = nb::borrow(value);
-      } else if (text == "dtype") {
-        dtype = nb::borrow(value);
-      } else {
-        throw TypeError(std::string(function) + "() got an unexpected keyword argument '" + text + "'");
-      }
-    }
-  }
-};
-
-/// Outputs as they are returned: the given objects, else new arrays; a tuple when there are several.
-PyObject* pack_outputs(std::vector<Array>& results, const std::vector<nb::object>& given) {
-  auto one = [&](size_t k) { return given.empty() ? wrap(std::move(results[k])) : given[k].inc_ref().ptr(); };
-  if (results.size() == 1) return one(0);
-  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
-  for (size_t k = 0; k < results.size(); k++) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(k), one(k));
-  return tuple;
-}
-
-/// function(x, y, out=..., dtype=...), also function(x, y, out).
-PyObject* call_elementwise(PyObject* self, PyObject* positional, PyObject* keywords) {
-  return guarded<>(static_cast<PyObject*>(nullptr), [&] {
-    const auto& function = instance_of<ElementwiseFunction>(self);
-    CallKeywords given(function.name(), keywords);
-    Py_ssize_t count = PyTuple_GET_SIZE(positional);
-    if (count < function.nin() || count > function.nin() + function.nout()) {
-      throw TypeError(std::string(function.name()) + "() takes " + std::to_string(function.nin()) +
-                      " inputs and up to " + std::to_string(function.nout()) + " outputs, but " +
-                      std::to_string(count) + " arguments were given");
-    }
-    Operand operands[kMaxOperands];
-    std::vector<Argument> arguments;
-    arguments.reserve(kMaxOperands);
-    auto nin = static_cast<size_t>(function.nin());
-    const std::span<PyObject* const> inputs{&PyTuple_GET_ITEM(positional, 0), nin};
-    bool inexact = has_float_beside_huge_integer(inputs);
-    for (int k = 0; k < function.nin(); k++) {
-      PyObject* object = PyTuple_GET_ITEM(positional, k);
-      if (!operands[k].take(object, false, inexact, inputs)) {
-        throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) +
-                        " is neither an array nor a scalar but " + describe(nb::handle(object).type()));
-      }
-      arguments.push_back(operands[k].argument());
-    }
-    std::vector<nb::object> outputs;
-    for (Py_ssize_t k = function.nin(); k < count; k++) outputs.push_back(nb::borrow(PyTuple_GET_ITEM(positional, k)));
-    if (!given.out.is_none()) {
-      if (!outputs.empty()) throw TypeError(std::string(function.name()) + "(): out is given twice");
-      if (PyTuple_Check(given.out.ptr())) {
-        for (nb::handle out : nb::borrow<nb::tuple>(given.out)) outputs.push_back(nb::borrow(out));
-      } else {
-        outputs.push_back(given.out);
-      }
-    }
-    if (outputs.size() == 1 && outputs[0].is_none()) outputs.clear();
-    if (!outputs.empty() && outputs.size() != static_cast<size_t>(function.nout())) {
-      throw ValueError(std::string(function.name()) + "(): " + std::to_string(outputs.size()) +
-                       " outputs are given where it has " + std::to_string(function.nout()));
-    }
-    for (const nb::object& out : outputs) arguments.push_back(Argument(out_array(function.name(), out)));
-    std::optional<Dtype> dtype = to_optional_dtype(given.dtype);
-    std::vector<Array> results;
-    {
-      GilRelease release;
-      results = function.call(arguments, dtype);
-    }
-    return pack_outputs(results, outputs);
-  });
 }
 
 Array as_operand(nb::handle object, const char* function, Device& device) {
@@ -170,18 +88,6 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
 }
 
 void bind_rows(nb::module_& module) {
-  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_elementwise)}, {0, nullptr}};
-  nb::class_<ElementwiseFunction>(
-      module, "ElementwiseFunction", nb::type_slots(slots), nb::dynamic_attr(),
-      "A function of every element: f(x, ..., out=None, dtype=None). Inputs are arrays, scalars or "
-      "anything array-like; they broadcast and promote as in NumPy 2.")
-      .def(nb::init<const char*>(), nb::arg("name"))
-      .def_prop_ro("nin", &ElementwiseFunction::nin, "Number of inputs.")
-      .def_prop_ro("nout", &ElementwiseFunction::nout, "Number of outputs.")
-      .def_prop_ro(
-          "nargs", [](const ElementwiseFunction& f) { return f.nin() + f.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro("_documentation", &ElementwiseFunction::documentation)
-      .def("__repr__", [](const ElementwiseFunction& f) { return "<iruka function '" + std::string(f.name()) + "'>"; });
   nb::class_<ReductionFunction>(module, "ReductionFunction", nb::dynamic_attr(), "A function that folds axes away.")
       .def(nb::init<const char*>(), nb::arg("name"))
       .def_prop_ro("_documentation", &ReductionFunction::documentation)
@@ -194,7 +100,6 @@ void bind_rows(nb::module_& module) {
           nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
                   "out: ndarray | None = None, keepdims: bool = False) -> ndarray"))
       .def("__repr__", [](const ReductionFunction& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
-  module.def("elementwise_names", &elementwise_names, "Names of every elementwise function.");
   module.def("reduction_names", &reduction_names, "Names of every reduction.");
 }
 

@@ -144,6 +144,23 @@ Dtype promote(Dtype a, Dtype b) { return kPromotion[static_cast<int>(a)][static_
 
 Dtype real_dtype(Dtype dtype) { return real_part(dtype); }
 
+constexpr const char* kCastingNames[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+
+Casting parse_casting(std::string_view text) {
+  for (int k = 0; k < 5; ++k)
+    if (text == kCastingNames[k]) return static_cast<Casting>(k);
+  throw ValueError("casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '" + std::string(text) +
+                   "')");
+}
+
+const char* name(Casting casting) { return kCastingNames[static_cast<int>(casting)]; }
+
+bool can_cast(Dtype from, Dtype to, Casting casting) {
+  if (from == to || casting == Casting::unsafe) return true;
+  if (casting == Casting::safe) return promote(from, to) == to;
+  return casting == Casting::same_kind && can_cast_same_kind(from, to);
+}
+
 bool can_cast_same_kind(Dtype from, Dtype to) {
   constexpr int kOrder[] = {0, 2, 1, 3, 4};  // bool < unsigned < signed < float < complex
   return kOrder[static_cast<int>(kind(from))] <= kOrder[static_cast<int>(kind(to))];

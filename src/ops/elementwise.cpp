@@ -1,4 +1,5 @@
 // Calls of elementwise functions: dtypes settled, a kernel for them made once, outputs checked, overlap resolved.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -28,9 +29,17 @@ std::atomic<Variant*>& variants_of(const Row& row) {
   return heads[static_cast<size_t>(&row - elementwise_table().data())];
 }
 
-/// Everything the settled dtypes depend on: each argument's dtype, whether it is an array or a literal, and `dtype`.
-uint64_t variant_key(std::span<const Argument> arguments, std::optional<Dtype> dtype) {
-  uint64_t key = dtype ? static_cast<uint64_t>(*dtype) + 1 : 0;
+/// What of CallRules the settled dtypes and the kernel's text depend on.
+struct VariantRules {
+  std::optional<Dtype> forced;  ///< the loop
+  Casting casting;
+  bool masked;
+};
+
+/// Everything a variant depends on: each argument's dtype, whether it is an array or a literal, and the rules.
+uint64_t variant_key(std::span<const Argument> arguments, const VariantRules& rules) {
+  uint64_t key = rules.forced ? static_cast<uint64_t>(*rules.forced) + 1 : 0;
+  key = (key << 3 | static_cast<uint64_t>(rules.casting)) << 1 | rules.masked;
   for (const Argument& argument : arguments) {
     const Dtype own = argument.is_array() ? argument.array().dtype() : argument.scalar().dtype();
     const bool weak = !argument.is_array() && argument.scalar().weak();
@@ -50,7 +59,9 @@ std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
   return std::string("const ") + info(computing).c_type + " in" + id + " = " + value + ";\n";
 }
 
-ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<const Argument> arguments) {
+/// A masked kernel takes the mask and what the outputs held before after its inputs.
+ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<const Argument> arguments,
+                              bool masked) {
   const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
   std::string in_params, out_params, before, after;
   for (size_t k = 0; k < inputs; ++k) {
@@ -58,6 +69,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
     in_params += (k ? ", " : "") + type_name(own) + " a" + std::to_string(k);
     before += input_line(types, k, own);
   }
+  if (masked) in_params += ", bool mask";
   for (size_t k = 0; k < outputs; ++k) {
     const std::string id = std::to_string(k);
     const Dtype from = types.types[inputs + k], computing = computing_dtype(from);
@@ -65,7 +77,9 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
     const Dtype to = given ? arguments[inputs + k].array().dtype() : from;
     out_params += (k ? ", " : "") + type_name(to) + " r" + id;
     before += std::string(info(computing).c_type) + " out" + id + ";\n";
-    after += "\nr" + id + " = " + cast_text(from, to, cast_text(computing, from, "out" + id)) + ";";
+    const std::string result = cast_text(from, to, cast_text(computing, from, "out" + id));
+    after += "\nr" + id + " = " + (masked ? "mask ? " + result + " : p" + id : result) + ";";
+    if (masked) in_params += ", " + type_name(to) + " p" + id;
   }
   KernelOptions options;
   options.diagnose_early = false;
@@ -76,26 +90,26 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   return ElementwiseKernel(in_params, out_params, before + row.body + after, row.name, std::move(options));
 }
 
-void check_outputs_cast(const Row& row, const LoopTypes& types, std::span<const Argument> outputs) {
+void check_outputs_cast(const Row& row, const LoopTypes& types, std::span<const Argument> outputs, Casting casting) {
   const size_t inputs = static_cast<size_t>(input_count(row));
   for (size_t k = 0; k < outputs.size(); ++k) {
     const Dtype from = types.types[inputs + k], to = outputs[k].array().dtype();
-    if (can_cast_same_kind(from, to)) continue;
+    if (can_cast(from, to, casting)) continue;
     throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' output from dtype('" + name(from) +
-                    "') to dtype('" + name(to) + "') with casting rule 'same_kind'");
+                    "') to dtype('" + name(to) + "') with casting rule '" + name(casting) + "'");
   }
 }
 
-const Variant& find_variant(const Row& row, std::span<const Argument> arguments, std::optional<Dtype> dtype) {
+const Variant& find_variant(const Row& row, std::span<const Argument> arguments, const VariantRules& rules) {
   std::atomic<Variant*>& head = variants_of(row);
-  const uint64_t key = variant_key(arguments, dtype);
+  const uint64_t key = variant_key(arguments, rules);
   for (Variant* variant = head.load(std::memory_order_acquire); variant; variant = variant->next)
     if (variant->key == key) return *variant;
 
   const size_t inputs = static_cast<size_t>(input_count(row));
-  const LoopTypes types = loop_types(row, arguments.first(inputs), dtype);
-  check_outputs_cast(row, types, arguments.subspan(inputs));
-  ElementwiseKernel kernel = make_kernel(row, types, arguments);
+  const LoopTypes types = loop_types(row, arguments.first(inputs), rules.forced, rules.casting);
+  check_outputs_cast(row, types, arguments.subspan(inputs), rules.casting);
+  ElementwiseKernel kernel = make_kernel(row, types, arguments, rules.masked);
 
   static std::mutex publishing;
   std::lock_guard lock(publishing);
@@ -115,8 +129,9 @@ Scalar cast_scalar(const Scalar& scalar, Dtype dtype) {
 }
 
 /// NumPy's rule: inputs broadcast to a given output, which itself is never broadcast.
-void check_outputs(size_t inputs, std::span<const Argument> arguments) {
+void check_outputs(size_t inputs, std::span<const Argument> arguments, const Array* mask) {
   std::vector<const Dims*> shapes;
+  if (mask) shapes.push_back(&mask->shape());
   for (size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments[k].is_array()) continue;
     if (k >= inputs && !arguments[k].array().writable()) throw ValueError("output array is read-only");
@@ -129,10 +144,98 @@ void check_outputs(size_t inputs, std::span<const Argument> arguments) {
                        " doesn't match the broadcast shape " + to_string(common));
 }
 
-/// A call with scalars or given outputs: scalars are cast, and scalars alone give 0-d arrays.
-std::vector<Array> call_general(const Row& row, const Variant& variant, std::span<const Argument> arguments) {
-  const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
-  if (arguments.size() > inputs) check_outputs(inputs, arguments);
+/// Whether outputs made by the kernel, in C order, lie as `order` says.
+bool lies_in_c_order(std::span<const Argument> inputs, MemoryOrder order) {
+  if (order == MemoryOrder::c) return true;
+  if (order == MemoryOrder::fortran) return false;
+  return std::all_of(inputs.begin(), inputs.end(), [](const Argument& input) {
+    return !input.is_array() || input.array().ndim() < 2 || input.array().is_c_contiguous();
+  });
+}
+
+/// Axes from the outermost to the innermost, as numpy.nditer walks the inputs: ties and conflicts go to C order.
+Dims axes_by_stride(std::span<const Argument> inputs, int ndim) {
+  auto stride = [ndim](const Array& x, int64_t axis) {
+    const int own = static_cast<int>(axis) - (ndim - x.ndim());
+    return own < 0 || x.shape(own) == 1 ? 0 : std::abs(x.strides()[own]);
+  };
+  // 1: `outer` must stay outside `inner`, -1: it must not, 0: no input has a say.
+  auto compared = [&](int64_t outer, int64_t inner) {
+    int verdict = 0;
+    for (const Argument& input : inputs) {
+      if (!input.is_array()) continue;
+      const int64_t outside = stride(input.array(), outer), inside = stride(input.array(), inner);
+      if (outside == 0 || inside == 0) continue;
+      if (inside <= outside) {
+        verdict = 1;
+      } else if (verdict == 0) {
+        verdict = -1;
+      }
+    }
+    return verdict;
+  };
+  Dims order(ndim);  // from the innermost
+  for (int axis = ndim - 1, count = 0; axis >= 0; --axis, ++count) {
+    int place = count;
+    for (int other = count - 1; other >= 0; --other) {
+      const int verdict = compared(axis, order[other]);
+      if (verdict < 0) place = other;
+      if (verdict > 0) break;
+    }
+    std::copy_backward(order.begin() + place, order.begin() + count, order.begin() + count + 1);
+    order[place] = axis;
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+bool all_f_contiguous(std::span<const Argument> inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const Argument& input) {
+    return !input.is_array() || (input.array().is_f_contiguous() && !input.array().is_c_contiguous());
+  });
+}
+
+/// An uninitialised array whose axes lie in memory as `order` says.
+Array empty_in_order(const Dims& shape, Dtype dtype, std::span<const Argument> inputs, MemoryOrder order,
+                     Device& device) {
+  const int ndim = shape.size();
+  Dims axes(ndim);
+  for (int k = 0; k < ndim; ++k) axes[k] = order == MemoryOrder::fortran ? ndim - 1 - k : k;
+  if (order == MemoryOrder::keep) axes = axes_by_stride(inputs, ndim);
+  Dims extents(ndim), back(ndim);
+  for (int k = 0; k < ndim; ++k) {
+    extents[k] = shape[static_cast<int>(axes[k])];
+    back[static_cast<int>(axes[k])] = k;
+  }
+  return Array::empty(extents, dtype, device).transpose(back);
+}
+
+/// Outputs for a call that gives none, of the shape that inputs and mask broadcast to.
+std::vector<Array> make_outputs(const Row& row, const LoopTypes& types, std::span<const Argument> inputs,
+                                const CallRules& rules) {
+  std::vector<const Dims*> shapes;
+  Device* device = &default_device();
+  for (size_t k = inputs.size(); k-- > 0;) {
+    if (!inputs[k].is_array()) continue;
+    shapes.insert(shapes.begin(), &inputs[k].array().shape());
+    device = &inputs[k].array().device();
+  }
+  if (rules.where) shapes.push_back(&rules.where->shape());
+  if (rules.where && shapes.size() == 1) device = &rules.where->device();
+  const Dims shape = broadcast_shapes(shapes);
+  MemoryOrder order = rules.order;
+  if (order == MemoryOrder::any) order = all_f_contiguous(inputs) ? MemoryOrder::fortran : MemoryOrder::c;
+  std::vector<Array> outputs;
+  for (int k = 0; k < output_count(row); ++k)
+    outputs.push_back(
+        empty_in_order(shape, types.types[inputs.size() + static_cast<size_t>(k)], inputs, order, *device));
+  return outputs;
+}
+
+/// A call with scalars, given outputs, an order or a mask: scalars are cast, and scalars alone give 0-d arrays.
+std::vector<Array> call_general(const Row& row, const Variant& variant, std::span<const Argument> arguments,
+                                const CallRules& rules) {
+  const size_t inputs = static_cast<size_t>(input_count(row));
   std::vector<Argument> list(arguments.begin(), arguments.end());
   bool any_array = arguments.size() > inputs;
   for (size_t k = 0; k < inputs; ++k) {
@@ -140,9 +243,17 @@ std::vector<Array> call_general(const Row& row, const Variant& variant, std::spa
     if (!list[k].is_array()) list[k] = Argument(cast_scalar(list[k].scalar(), variant.types.types[k]));
   }
   std::vector<Array> made;
-  for (size_t k = 0; !any_array && k < outputs; ++k)
-    made.push_back(Array::empty(Dims(), variant.types.types[inputs + k]));
-  list.insert(list.end(), made.begin(), made.end());
+  const bool is_kernels_own = any_array && !rules.where && lies_in_c_order(arguments.first(inputs), rules.order);
+  if (arguments.size() == inputs && !is_kernels_own) {
+    made = make_outputs(row, variant.types, arguments.first(inputs), rules);
+    list.insert(list.end(), made.begin(), made.end());
+  }
+  if (arguments.size() > inputs) check_outputs(inputs, arguments, rules.where);
+  if (rules.where) {
+    const std::vector<Argument> outputs(list.begin() + static_cast<std::ptrdiff_t>(inputs), list.end());
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(inputs), outputs.begin(), outputs.end());
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(inputs), Argument(*rules.where));
+  }
   return variant.kernel.call(list);
 }
 
@@ -188,7 +299,21 @@ int ElementwiseFunction::nin() const { return ops::input_count(*row_); }
 int ElementwiseFunction::nout() const { return ops::output_count(*row_); }
 const char* ElementwiseFunction::documentation() const { return row_->documentation; }
 
-std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments, std::optional<Dtype> dtype) const {
+namespace {
+
+using ops::VariantRules;
+
+/// The loop that the rules force; where they say nothing, not looked for.
+VariantRules variant_rules(const ElementwiseFunction::Row& row, std::span<const Argument> inputs,
+                           const CallRules& rules) {
+  VariantRules result{{}, rules.casting, rules.where != nullptr};
+  if (rules.dtype || !rules.signature.empty()) result.forced = ops::forced_loop(row, inputs, rules);
+  return result;
+}
+
+}  // namespace
+
+std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments, const CallRules& rules) const {
   using namespace ops;
   const size_t inputs = static_cast<size_t>(nin()), all = inputs + static_cast<size_t>(nout());
   if (arguments.size() != inputs && arguments.size() != all)
@@ -203,21 +328,44 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
       if (!needs_own_type(arguments[k], arguments[1 - k])) continue;
       std::vector<Argument> list(arguments.begin(), arguments.end());
       list[k] = Argument(list[k].scalar().typed(list[k].scalar().dtype()));
-      return call(list, dtype);
+      return call(list, rules);
     }
   }
-  if (row_->rule == Rule::power && !dtype) {
+  const VariantRules needed = variant_rules(*row_, arguments.first(inputs), rules);
+  if (row_->rule == Rule::power && !needed.forced) {
     if (const auto cheaper = cheaper_power(arguments)) {
       std::vector<Argument> list(arguments.begin(), arguments.end());
       list.erase(list.begin() + 1);
-      return cheaper->call(list);
+      return cheaper->call(list, rules);
     }
   }
-  const Variant& variant = find_variant(*row_, arguments, dtype);
+  const Variant& variant = find_variant(*row_, arguments, needed);
   if (row_->rule == Rule::power && is_integer(variant.types.loop)) check_exponents(arguments[1]);
-  bool arrays_only = arguments.size() == inputs;
-  for (const Argument& argument : arguments) arrays_only &= argument.is_array();
-  return arrays_only ? variant.kernel.call(arguments) : call_general(*row_, variant, arguments);
+  bool is_simple = arguments.size() == inputs && !rules.where && lies_in_c_order(arguments, rules.order);
+  for (const Argument& argument : arguments) is_simple &= argument.is_array();
+  return is_simple ? variant.kernel.call(arguments) : call_general(*row_, variant, arguments, rules);
+}
+
+std::vector<Dtype> ElementwiseFunction::types(std::span<const Argument> arguments, const CallRules& rules) const {
+  const std::span<const Argument> inputs = arguments.first(static_cast<size_t>(nin()));
+  const ops::LoopTypes types =
+      ops::loop_types(*row_, inputs, variant_rules(*row_, inputs, rules).forced, rules.casting);
+  ops::check_outputs_cast(*row_, types, arguments.subspan(inputs.size()), rules.casting);
+  return {types.types.begin(), types.types.begin() + nin() + nout()};
+}
+
+std::vector<std::string> ElementwiseFunction::loops() const {
+  std::vector<std::string> result;
+  for (const char* loop = row_->loops; *loop; ++loop) {
+    std::string text;
+    for (const char character : std::string_view(row_->signature)) {
+      const bool is_settled = character != 'T' && character != 'R';
+      const Dtype dtype = ops::settled_dtype(character, ops::dtype_of_character(*loop));
+      text += is_settled ? character : ops::character_of_dtype(dtype);
+    }
+    result.push_back(text);
+  }
+  return result;
 }
 
 std::vector<std::string> elementwise_names() {

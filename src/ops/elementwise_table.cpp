@@ -59,11 +59,18 @@ constexpr Row kTable[] = {
     {"rint", "T->T", kInexact, "out0 = op::rint(in0);", "Nearest integer, halves to even.", Rule::promote, kRounding},
     {"floor", "T->T", kReal, "out0 = op::floor(in0);", "Largest integer not above.", Rule::promote, kRounding},
     {"ceil", "T->T", kReal, "out0 = op::ceil(in0);", "Smallest integer not below.", Rule::promote, kRounding},
+    {"round", "TR?->T", kInexact, "out0 = in2 ? op::rint(in0 * in1) / in1 : op::rint(in0 / in1) * in1;",
+     "The nearest multiple of a power of ten, the second: of its inverse where the third is true.", Rule::promote,
+     kRounding},
     {"trunc", "T->T", kReal, "out0 = op::trunc(in0);", "Nearest integer towards zero.", Rule::promote, kRounding},
 
     // Complex numbers
     {"conjugate", "T->T", kNumbers, "out0 = op::conjugate(in0);", "Complex conjugate.", Rule::promote, kComplexParts},
     {"real", "T->R", kEvery, "out0 = op::real(in0);", "Real part.", Rule::promote, kComplexParts},
+    {"isreal", "T->?", kEvery, "out0 = op::imaginary(in0) == 0;", "Whether the imaginary part is zero.", Rule::promote,
+     kComplexParts},
+    {"iscomplex", "T->?", kEvery, "out0 = op::imaginary(in0) != 0;", "Whether the imaginary part is not zero.",
+     Rule::promote, kComplexParts},
     {"imag", "T->R", kEvery, "out0 = op::imaginary(in0);", "Imaginary part.", Rule::promote, kComplexParts},
     {"angle", "T->R", kInexact, "out0 = op::angle(in0);", "Argument of a complex number, in radians.", Rule::promote,
      kComplexParts},
@@ -100,6 +107,8 @@ constexpr Row kTable[] = {
     {"radians", "T->T", kFloats, "out0 = in0 * T(0.017453292519943295);", "Degrees to radians."},
     {"sinc", "T->T", kInexact, "const T x = in0 * R(3.141592653589793); out0 = in0 == T(0) ? T(1) : sin(x) / x;",
      "sin(pi x) / (pi x); 1 at 0.", Rule::integers_as_float64},
+    {"i0", "T->T", kFloats, "out0 = op::bessel_i0(in0);", "Modified Bessel function of the first kind, order 0.",
+     Rule::integers_as_float64, kBessel},
 
     // Bits
     {"bitwise_and", "TT->T", kBits, "out0 = in0 & in1;", "Bits set in both."},
@@ -144,6 +153,10 @@ constexpr Row kTable[] = {
     {"isfinite", "T->?", kEvery, "out0 = op::is_finite(in0);", "Whether neither infinite nor NaN.", Rule::promote,
      kClassify},
     {"isinf", "T->?", kEvery, "out0 = op::is_inf(in0);", "Whether infinite.", Rule::promote, kClassify},
+    {"isposinf", "T->?", kReal, "out0 = op::is_inf(in0) && in0 > T(0);", "Whether positive infinity.", Rule::promote,
+     kClassify},
+    {"isneginf", "T->?", kReal, "out0 = op::is_inf(in0) && in0 < T(0);", "Whether negative infinity.", Rule::promote,
+     kClassify},
     {"isnan", "T->?", kEvery, "out0 = op::is_nan(in0);", "Whether NaN.", Rule::promote, kClassify},
     {"signbit", "T->?", kFloats, "out0 = copysign(T(1), in0) < 0;", "Whether the sign bit is set."},
     {"copysign", "TT->T", kFloats, "out0 = copysign(in0, in1);", "The first with the sign of the second."},

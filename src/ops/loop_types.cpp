@@ -1,52 +1,17 @@
 #include "ops/loop_types.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace iruka::ops {
 namespace {
 
 using Row = ElementwiseFunction::Row;
 
-Dtype dtype_of_character(char character) {
-  switch (character) {
-    case '?':
-      return Dtype::bool_;
-    case 'b':
-      return Dtype::int8;
-    case 'h':
-      return Dtype::int16;
-    case 'i':
-      return Dtype::int32;
-    case 'l':
-      return Dtype::int64;
-    case 'B':
-      return Dtype::uint8;
-    case 'H':
-      return Dtype::uint16;
-    case 'I':
-      return Dtype::uint32;
-    case 'L':
-      return Dtype::uint64;
-    case 'e':
-      return Dtype::float16;
-    case 'E':
-      return Dtype::bfloat16;
-    case 'f':
-      return Dtype::float32;
-    case 'd':
-      return Dtype::float64;
-    case 'F':
-      return Dtype::complex64;
-    default:
-      return Dtype::complex128;
-  }
-}
-
-Dtype settled(char character, Dtype loop) {
-  if (character == 'T') return loop;
-  return character == 'R' ? real_dtype(loop) : dtype_of_character(character);
-}
+/// In the order of Dtype.
+constexpr std::string_view kCharacters = "?bhilBHILeEfdFD";
 
 const char* output_characters(const Row& row) { return std::strchr(row.signature, '>') + 1; }
 
@@ -123,25 +88,40 @@ std::optional<Dtype> first_loop(const Row& row, std::span<const Argument> inputs
   return {};
 }
 
-/// The loop whose first output is `dtype`, real ones first.
-Dtype forced_loop(const Row& row, Dtype common, Dtype dtype) {
-  const char output = *output_characters(row);
-  for (const char* loop = row.loops; *loop; ++loop) {
-    const Dtype candidate = dtype_of_character(*loop);
-    const bool loses_imaginary_part = kind(common) == Kind::complex && kind(candidate) != Kind::complex;
-    if (settled(output, candidate) == dtype && !(output == 'R' && loses_imaginary_part)) return candidate;
-  }
+[[noreturn]] void raise_no_loop(const Row& row) {
   throw TypeError(std::string("No loop matching the specified signature and casting was found for ufunc ") + row.name);
 }
 
-void check_inputs_cast(const Row& row, std::span<const Argument> inputs, const LoopTypes& types) {
+/// The dtypes that `rules` ask of the arguments, in the order of the signature.
+std::array<std::optional<Dtype>, kMaxArguments> wanted_dtypes(const Row& row, const CallRules& rules) {
+  std::array<std::optional<Dtype>, kMaxArguments> wanted;
+  const size_t inputs = static_cast<size_t>(input_count(row)), all = inputs + static_cast<size_t>(output_count(row));
+  if (rules.signature.empty()) {
+    wanted[inputs] = rules.dtype;
+    return wanted;
+  }
+  if (rules.dtype) throw TypeError("cannot specify both 'signature' and 'dtype'");
+  if (rules.signature.size() != all)
+    throw ValueError("a type-tuple must be specified of length " + std::to_string(all) + " for ufunc '" + row.name +
+                     "'");
+  std::copy(rules.signature.begin(), rules.signature.end(), wanted.begin());
+  return wanted;
+}
+
+char character_of(const Row& row, size_t argument) {
+  const size_t inputs = static_cast<size_t>(input_count(row));
+  return argument < inputs ? row.signature[argument] : output_characters(row)[argument - inputs];
+}
+
+void check_inputs_cast(const Row& row, std::span<const Argument> inputs, const LoopTypes& types, Casting casting) {
   for (size_t k = 0; k < inputs.size(); ++k) {
     const Dtype from = argument_dtype(inputs[k]), to = types.types[k];
     const bool weak = !inputs[k].is_array() && inputs[k].scalar().weak();
-    const bool castable = row.signature[k] == 'l' ? holds(to, from) : can_cast_same_kind(from, to);
+    const bool exact = row.signature[k] == 'l' && casting == Casting::same_kind;
+    const bool castable = exact ? holds(to, from) : can_cast(from, to, casting);
     if (row.signature[k] == '?' || castable || (weak && promote_weak(to, inputs[k].scalar()) == to)) continue;
     throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' input " + std::to_string(k) + " from " +
-                    quoted(from) + " to " + quoted(to) + " with casting rule 'same_kind'");
+                    quoted(from) + " to " + quoted(to) + " with casting rule '" + name(casting) + "'");
   }
 }
 
@@ -150,29 +130,59 @@ void check_inputs_cast(const Row& row, std::span<const Argument> inputs, const L
 int input_count(const Row& row) { return static_cast<int>(std::strchr(row.signature, '-') - row.signature); }
 int output_count(const Row& row) { return static_cast<int>(std::strlen(output_characters(row))); }
 
-LoopTypes loop_types(const Row& row, std::span<const Argument> inputs, std::optional<Dtype> dtype) {
-  const Dtype common = common_dtype(inputs, [&](size_t k) { return takes_part(row.signature[k]); });
-  if (row.rule == Rule::refuse_bool && common == Dtype::bool_) raise_bool(row);
-  LoopTypes types;
-  const char* outputs = output_characters(row);
-  if (dtype && *outputs != '?') {
-    types.loop = forced_loop(row, common, *dtype);
-  } else if (dtype && *dtype != Dtype::bool_) {
-    throw TypeError(std::string("No loop matching the specified signature and casting was found for ufunc ") +
-                    row.name);
-  } else {
-    const std::optional<Dtype> loop = first_loop(row, inputs, common);
-    if (!loop) raise_unsupported(row, inputs);
-    types.loop = *loop;
+Dtype dtype_of_character(char character) {
+  const size_t place = kCharacters.find(character);
+  return place == kCharacters.npos ? Dtype::complex128 : static_cast<Dtype>(place);
+}
+
+char character_of_dtype(Dtype dtype) { return kCharacters[static_cast<size_t>(dtype)]; }
+
+Dtype settled_dtype(char character, Dtype loop) {
+  if (character == 'T') return loop;
+  return character == 'R' ? real_dtype(loop) : dtype_of_character(character);
+}
+
+std::optional<Dtype> forced_loop(const Row& row, std::span<const Argument> inputs, const CallRules& rules) {
+  const auto wanted = wanted_dtypes(row, rules);
+  bool chooses = false;
+  for (size_t k = 0; k < kMaxArguments; ++k) {
+    if (!wanted[k]) continue;
+    const char character = character_of(row, k);
+    if (takes_part(character)) {
+      chooses = true;
+    } else if (*wanted[k] != dtype_of_character(character)) {
+      raise_no_loop(row);
+    }
   }
+  if (!chooses) return {};
+  const Dtype common = common_dtype(inputs, [&](size_t k) { return takes_part(row.signature[k]); });
+  for (const char* loop = row.loops; *loop; ++loop) {  // real ones first
+    const Dtype candidate = dtype_of_character(*loop);
+    const bool loses_imaginary_part = kind(common) == Kind::complex && kind(candidate) != Kind::complex;
+    bool matches = !(*output_characters(row) == 'R' && loses_imaginary_part && rules.signature.empty());
+    for (size_t k = 0; k < kMaxArguments && matches; ++k)
+      matches = !wanted[k] || settled_dtype(character_of(row, k), candidate) == *wanted[k];
+    if (matches) return candidate;
+  }
+  raise_no_loop(row);
+}
+
+LoopTypes loop_types(const Row& row, std::span<const Argument> inputs, std::optional<Dtype> forced, Casting casting) {
+  const Dtype common = common_dtype(inputs, [&](size_t k) { return takes_part(row.signature[k]); });
+  if (row.rule == Rule::refuse_bool && common == Dtype::bool_ && !forced) raise_bool(row);
+  const std::optional<Dtype> loop = forced ? forced : first_loop(row, inputs, common);
+  if (!loop) raise_unsupported(row, inputs);
+  LoopTypes types;
+  types.loop = *loop;
   size_t k = 0;
-  for (; k < inputs.size(); ++k) types.types[k] = settled(row.signature[k], types.loop);
-  for (; *outputs; ++outputs) types.types[k++] = settled(*outputs, types.loop);
-  if (crosses_signs(row, inputs, common)) {
+  for (; k < inputs.size(); ++k) types.types[k] = settled_dtype(row.signature[k], types.loop);
+  for (const char* outputs = output_characters(row); *outputs; ++outputs)
+    types.types[k++] = settled_dtype(*outputs, types.loop);
+  if (!forced && crosses_signs(row, inputs, common)) {
     for (int side : {0, 1})
       types.types[side] = argument_dtype(inputs[side]) == Dtype::uint64 ? Dtype::uint64 : Dtype::int64;
   }
-  check_inputs_cast(row, inputs, types);
+  check_inputs_cast(row, inputs, types, casting);
   return types;
 }
 

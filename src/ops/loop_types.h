@@ -19,8 +19,20 @@ struct LoopTypes {
 int input_count(const ElementwiseFunction::Row& row);
 int output_count(const ElementwiseFunction::Row& row);
 
-/// Raises TypeError where no loop holds the inputs, or an input or given output cannot be cast by 'same_kind'.
-LoopTypes loop_types(const ElementwiseFunction::Row& row, std::span<const Argument> inputs, std::optional<Dtype> dtype);
+/// The loop that `rules` force by dtype or signature; none where they leave the choice. Raises TypeError where no loop
+/// is like that.
+std::optional<Dtype> forced_loop(const ElementwiseFunction::Row& row, std::span<const Argument> inputs,
+                                 const CallRules& rules);
+
+/// The loop's dtypes, `forced` or the first that holds the inputs. Raises TypeError where none does, or an input cannot
+/// be cast.
+LoopTypes loop_types(const ElementwiseFunction::Row& row, std::span<const Argument> inputs, std::optional<Dtype> forced,
+                     Casting casting = Casting::same_kind);
+
+/// T as `loop`, R as its real part, other characters as they stand.
+Dtype settled_dtype(char character, Dtype loop);
+Dtype dtype_of_character(char character);
+char character_of_dtype(Dtype dtype);
 
 /// Raises OverflowError where the literal `value` is an integer that `dtype` cannot hold.
 void check_literal_fits(const Scalar& value, Dtype dtype);

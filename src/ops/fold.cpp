@@ -1,0 +1,418 @@
+// Folds along an axis with any elementwise function of two inputs: generated kernels, one loop for each line.
+// Sums and their like go to the table of reductions, which knows more ways of walking memory.
+#include "iruka/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "core/device.h"
+#include "ops/cast_text.h"
+#include "ops/loop_types.h"
+
+namespace iruka {
+namespace ops {
+namespace {
+
+using Row = ElementwiseFunction::Row;
+
+/// How a function folds. `reduction` is the row that does the same, "" where there is none.
+struct Folding {
+  std::string_view function;
+  std::optional<double> identity;
+  const char* reduction;
+};
+
+constexpr Folding kFoldings[] = {
+    {"add", 0, "sum"},
+    {"multiply", 1, "prod"},
+    {"maximum", {}, "max"},
+    {"minimum", {}, "min"},
+    {"logical_and", 1, "all"},
+    {"logical_or", 0, "any"},
+    {"logical_xor", 0, ""},
+    {"bitwise_and", -1, ""},
+    {"bitwise_or", 0, ""},
+    {"bitwise_xor", 0, ""},
+    {"fmax", {}, ""},
+    {"fmin", {}, ""},
+    {"hypot", 0, ""},
+    {"gcd", 0, ""},
+    {"logaddexp", -INFINITY, ""},
+    {"logaddexp2", -INFINITY, ""},
+};
+
+const Folding* find_folding(std::string_view function) {
+  const auto* found = std::find_if(std::begin(kFoldings), std::end(kFoldings),
+                                   [&](const Folding& folding) { return folding.function == function; });
+  return found == std::end(kFoldings) ? nullptr : found;
+}
+
+/// An array in C order as lines along one axis: element (before, k, after) of [before][length][after].
+struct Lines {
+  Array memory;  ///< flat
+  int64_t before = 1, length = 1, after = 1;
+
+  int64_t count() const { return before * after; }
+};
+
+Lines lines_of(const Array& x, int axis) {
+  Lines lines;
+  for (int k = 0; k < axis; ++k) lines.before *= x.shape(k);
+  for (int k = axis + 1; k < x.ndim(); ++k) lines.after *= x.shape(k);
+  lines.length = x.ndim() ? x.shape(axis) : 1;
+  lines.memory = x.contiguous().reshape({-1});
+  return lines;
+}
+
+enum class Walk : uint8_t { reduce, accumulate, segments, at };
+
+/// The step as a function of stored values: s(accumulator, element).
+std::string step_text(const Row& row, Dtype loop) {
+  const Dtype computing = computing_dtype(loop);
+  const std::string type = info(computing).c_type;
+  std::string text = std::string("using S = ") + info(loop).c_type + ";\nusing T = " + type +
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers +
+                     "\ninline S step(S a, S b) {\n";
+  text += "const T in0 = " + cast_text(loop, computing, "a") + ";\n";
+  if (input_count(row) == 2) text += "const T in1 = " + cast_text(loop, computing, "b") + ";\n";
+  return text + type + " out0;\n" + row.body + "\nreturn " + cast_text(computing, loop, "out0") + ";\n}\n";
+}
+
+/// Where line i of [before][length][after] begins, with `pitch` elements from one `before` to the next.
+constexpr const char* kLine = "const long long first = i / after * pitch + i % after + offset;\n";
+
+ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial, bool masked) {
+  auto element = [&](const std::string& index) { return cast_text(from, loop, "x[" + index + "]"); };
+  const std::string own = name(from), made = name(loop), lines = "int64 length, int64 after, int64 pitch, int64 offset";
+  std::string in = "raw " + own + " x, " + lines, out = made + " y", body = kLine;
+  switch (walk) {
+    case Walk::reduce:
+      if (has_initial) in += ", " + made + " initial";
+      if (masked) in += ", raw bool mask";
+      body += "S a = " + (has_initial ? "initial" : element("first")) +
+              ";\nfor (long long k = " + (has_initial ? "0" : "1") + "; k < length; ++k) " +
+              (masked ? "if (mask[first + k * after]) " : "") + "a = step(a, " + element("first + k * after") +
+              ");\ny = a;";
+      break;
+    case Walk::accumulate:
+      out = "raw " + out;
+      body += "S a = " + element("first") + ";\ny[first] = a;\nfor (long long k = 1; k < length; ++k) {\na = step(a, " +
+              element("first + k * after") + ");\ny[first + k * after] = a;\n}";
+      break;
+    case Walk::segments:
+      in += ", raw int64 starts, int64 segments";
+      body =
+          "const long long segment = i / after % segments, begin = starts[segment];\n"
+          "const long long end = segment + 1 < segments ? starts[segment + 1] : length;\n"
+          "const long long first = i / after / segments * pitch + i % after + offset;\n"
+          "S a = " +
+          element("first + begin * after") + ";\nfor (long long k = begin + 1; k < end; ++k) a = step(a, " +
+          element("first + k * after") + ");\ny = a;";
+      break;
+    case Walk::at:
+      break;
+  }
+  KernelOptions options;
+  options.diagnose_early = false;
+  options.options = {"--fmad=false"};
+  options.preamble = step_text(row, loop);
+  return ElementwiseKernel(in, out, body, row.name + std::string("_fold"), std::move(options));
+}
+
+/// Element k of the positions, one after the other on one thread: repeated positions see each other's results.
+ElementwiseKernel make_at_kernel(const Row& row, Dtype target, const LoopTypes& types, Dtype value) {
+  const Dtype loop = types.types[0], result = types.types[static_cast<size_t>(input_count(row))];
+  const bool is_binary = input_count(row) == 2;
+  const std::string own = cast_text(target, loop, "y[p]");
+  std::string in = "raw int64 positions";
+  std::string body = "for (long long k = 0; k < positions.size(); ++k) {\nconst long long p = positions[k];\n";
+  const Dtype computing = computing_dtype(types.loop);
+  auto input = [&](const char* id, Dtype dtype, const std::string& text) {
+    const Dtype seen = computing_dtype(dtype);
+    return std::string("const ") + info(seen).c_type + " in" + id + " = " + cast_text(dtype, seen, text) + ";\n";
+  };
+  body += input("0", loop, own);
+  if (is_binary) {
+    in += ", raw " + std::string(name(value)) + " x, int64 x_step";
+    body += input("1", types.types[1], cast_text(value, types.types[1], "x[k * x_step]"));
+  }
+  const Dtype seen = computing_dtype(result);
+  body += std::string(info(seen).c_type) + " out0;\n" + row.body +
+          "\ny[p] = " + cast_text(result, target, cast_text(seen, result, "out0")) + ";\n}";
+  KernelOptions options;
+  options.diagnose_early = false;
+  options.options = {"--fmad=false"};
+  options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers;
+  return ElementwiseKernel(in, "raw " + std::string(name(target)) + " y", body, row.name + std::string("_at"),
+                           std::move(options));
+}
+
+/// Kernels are made once and kept for the life of the process.
+template <class Make>
+const ElementwiseKernel& kernel_for(const Row& row, Walk walk, int a, int b, int c, int d, Make make) {
+  using Key = std::tuple<const Row*, Walk, int, int, int, int>;
+  static auto* kernels = new std::map<Key, ElementwiseKernel>;
+  static std::mutex guard;
+  std::lock_guard lock(guard);
+  const Key key{&row, walk, a, b, c, d};
+  const auto found = kernels->find(key);
+  return found != kernels->end() ? found->second : kernels->emplace(key, make()).first->second;
+}
+
+const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial = false,
+                                     bool masked = false) {
+  return kernel_for(row, walk, static_cast<int>(from), static_cast<int>(loop), has_initial, masked,
+                    [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
+}
+
+/// The dtype a fold is done in. The result takes the accumulator's place, so the two must be of one dtype.
+Dtype fold_dtype(const ElementwiseFunction& function, Dtype input, std::optional<Dtype> dtype, const char* method) {
+  const Row& row = function.row();
+  if (input_count(row) != 2) throw ValueError(std::string(method) + " only supported for binary functions");
+  if (output_count(row) != 1)
+    throw ValueError(std::string(method) + " only supported for functions returning a single value");
+  const std::string_view named = row.name;
+  if (!dtype && (named == "add" || named == "multiply") && kind(input) <= Kind::unsigned_integer)
+    return kind(input) == Kind::unsigned_integer ? Dtype::uint64 : Dtype::int64;
+  const Array like = Array::empty({0}, dtype.value_or(input), cpu());
+  const Argument pair[] = {Argument(like), Argument(like)};
+  const LoopTypes types = loop_types(row, pair, {});
+  const bool is_logical = row.signature[0] == '?';
+  const bool gives_dtype = !dtype || types.types[2] == *dtype;
+  if (!gives_dtype || types.types[0] != types.types[2] || types.types[1] != types.types[2] ||
+      (!is_logical && types.types[0] != types.loop))
+    throw TypeError("No loop matching the specified signature and casting was found for ufunc " + std::string(named));
+  return types.types[2];
+}
+
+/// Lines shorter than this are one loop each; so are any of which there are enough to keep every thread busy.
+constexpr int64_t kShortLine = 64, kManyLines = 1 << 14;
+
+/// How many pieces to cut each line into.
+int64_t pieces_of(const Lines& lines) {
+  if (lines.length < kShortLine || lines.count() >= kManyLines) return 1;
+  return std::min(lines.length / 16, kManyLines / lines.count());
+}
+
+/// One fold for each line, as [before][after].
+Array fold_lines(const Row& row, const Lines& lines, Dtype loop) {
+  const int64_t pieces = pieces_of(lines), length = lines.length / pieces, whole = length * pieces;
+  const ElementwiseKernel& kernel = fold_kernel(row, Walk::reduce, lines.memory.dtype(), loop);
+  const int64_t pitch = lines.length * lines.after;
+  auto run = [&](int64_t count, int64_t after, int64_t offset) {
+    const Array result = Array::empty({lines.before * after}, loop, lines.memory.device());
+    kernel(lines.memory, count, after, pitch, offset, result);
+    return result;
+  };
+  // Neighbouring elements belong to different pieces, so that memory is read in order.
+  const Array partial = run(length, lines.after * pieces, 0);
+  if (pieces == 1) return partial;
+  const Array most = fold_lines(row, {partial, lines.before, pieces, lines.after}, loop);
+  if (whole == lines.length) return most;
+  const Array rest = run(lines.length - whole, lines.after, whole * lines.after);
+  return ElementwiseFunction(row.name)(most, rest);
+}
+
+Dims without_axis(const Dims& shape, int axis, bool keep) {
+  Dims result;
+  for (int k = 0; k < shape.size(); ++k)
+    if (k != axis || keep) result.push_back(k == axis ? 1 : shape[k]);
+  return result;
+}
+
+/// Along one axis, which stays with extent 1, of a function whose operands may change places.
+Array fold_axis(const Row& row, const Array& x, int axis, Dtype loop) {
+  return fold_lines(row, lines_of(x, axis), loop).reshape(without_axis(x.shape(), axis, true));
+}
+
+/// The same one element after the other, from `initial` where there is one.
+Array fold_in_order(const ElementwiseFunction& function, const Array& x, int axis, Dtype loop,
+                    const std::optional<Scalar>& initial, const Array* where) {
+  const Lines lines = lines_of(x, axis);
+  const Array result = Array::empty({lines.count()}, loop, x.device());
+  std::vector<Argument> list = {lines.memory, lines.length, lines.after, lines.length * lines.after, int64_t{0}};
+  if (initial) list.push_back(Argument(*initial));
+  const Array mask = where ? where->broadcast_to(x.shape()).contiguous().reshape({-1}) : Array();
+  if (where) list.push_back(mask);
+  list.push_back(result);
+  fold_kernel(function.row(), Walk::reduce, x.dtype(), loop, initial.has_value(), where != nullptr).call(list);
+  return result.reshape(without_axis(x.shape(), axis, true));
+}
+
+/// Along no axis: each element is its own fold.
+Array fold_one(const ElementwiseFunction& function, const Array& x, const FoldRules& rules,
+               const std::optional<Scalar>& start) {
+  const Array folded = rules.initial ? function(*start, x) : x;
+  return rules.where ? where(*rules.where, folded, *start) : folded;
+}
+
+/// The axes that go, sorted; all of them when none are named.
+std::vector<int> fold_axes(const char* method, const std::optional<Dims>& axes, int ndim) {
+  std::vector<int> result;
+  for (int axis = 0; !axes && axis < ndim; ++axis) result.push_back(axis);
+  for (int64_t named : axes.value_or(Dims())) {
+    if (ndim == 0 && (named == 0 || named == -1)) continue;
+    result.push_back(normalize_axis(method, named, ndim));
+  }
+  std::sort(result.begin(), result.end());
+  if (std::adjacent_find(result.begin(), result.end()) != result.end()) throw ValueError("duplicate value in 'axis'");
+  return result;
+}
+
+Array drop_axes(Array x, const std::vector<int>& axes, bool keepdims) {
+  for (auto axis = axes.rbegin(); !keepdims && axis != axes.rend(); ++axis) x = x.squeeze(*axis);
+  return x;
+}
+
+std::optional<Scalar> identity_of(const Folding* folding, const FoldRules& rules) {
+  if (!folding || !folding->identity || !rules.has_identity) return {};
+  return Scalar(*folding->identity);
+}
+
+/// The scalar as an element of `dtype`: -1 is all bits set.
+Scalar as_element(const Scalar& scalar, Dtype dtype) {
+  check_literal_fits(scalar, dtype);
+  alignas(16) std::byte element[16];
+  scalar.store(dtype, element);
+  return Scalar::load(dtype, element);
+}
+
+int64_t folded_length(const Array& x, const std::vector<int>& axes) {
+  int64_t length = 1;
+  for (int axis : axes) length *= x.shape(axis);
+  return length;
+}
+
+/// An axis without elements gives what the fold starts from.
+Array fold_nothing(const Row& row, const Array& x, const std::vector<int>& axes, Dtype loop,
+                   const std::optional<Scalar>& start) {
+  Dims shape = x.shape();
+  for (int axis : axes) shape[axis] = 1;
+  Array result = Array::empty(shape, loop, x.device());
+  if (result.size() == 0) return result;
+  if (!start)
+    throw ValueError(std::string("zero-size array to reduction operation ") + row.name + " which has no identity");
+  result.fill(*start);
+  return result;
+}
+
+Array fold_by_reduction(const Folding& folding, const Array& x, const std::vector<int>& axes, Dtype loop) {
+  Dims named;
+  for (int axis : axes) named.push_back(axis);
+  return ReductionFunction(folding.reduction)(x, named, true, loop);
+}
+
+}  // namespace
+}  // namespace ops
+
+FoldTraits fold_traits(std::string_view function) {
+  const ops::Folding* folding = ops::find_folding(function);
+  if (!folding) return {{}, false};
+  if (!folding->identity) return {{}, true};
+  if (function.starts_with("logical_")) return {Scalar(*folding->identity != 0), true};
+  if (std::isinf(*folding->identity)) return {Scalar(*folding->identity), true};
+  return {Scalar(static_cast<int64_t>(*folding->identity)), true};
+}
+
+Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Dims> named, const FoldRules& rules) {
+  using namespace ops;
+  const Row& row = function.row();
+  const Dtype loop = fold_dtype(function, x.dtype(), rules.dtype, "reduce");
+  const Folding* folding = find_folding(row.name);
+  const std::vector<int> axes = fold_axes(row.name, named, x.ndim());
+  if (!folding && axes.size() > 1)
+    throw ValueError(std::string("reduction operation '") + row.name +
+                     "' is not reorderable, so at most one axis may be specified");
+  const std::optional<Scalar> identity = identity_of(folding, rules);
+  std::optional<Scalar> start = rules.initial ? rules.initial : identity;
+  if (start) start = as_element(*start, loop);
+  if (rules.where && !start)
+    throw ValueError(std::string("reduction operation '") + row.name +
+                     "' does not have an identity, so to use a where mask one has to specify 'initial'");
+  if (axes.empty() && x.size() > 0) return fold_one(function, x.astype(loop, false), rules, start).astype(loop);
+  if (folded_length(x, axes) == 0 || x.size() == 0)
+    return drop_axes(fold_nothing(row, x, axes, loop, start), axes, rules.keepdims);
+  Array result = x;
+  if (!folding) {
+    result = fold_in_order(function, x, axes[0], loop, rules.initial ? start : std::nullopt, rules.where);
+    return drop_axes(result, axes, rules.keepdims);
+  }
+  // Elements left out are replaced by what changes nothing.
+  if (rules.where) result = where(*rules.where, x.astype(loop, false), identity ? as_element(*identity, loop) : *start);
+  if (*folding->reduction) {
+    result = fold_by_reduction(*folding, result, axes, loop);
+  } else {
+    for (int axis : axes) result = fold_axis(row, result, axis, loop);
+  }
+  if (rules.initial) result = function(*start, result);
+  return drop_axes(result.astype(loop, false), axes, rules.keepdims);
+}
+
+Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t axis, std::optional<Dtype> dtype) {
+  using namespace ops;
+  const Dtype loop = fold_dtype(function, x.dtype(), dtype, "accumulate");
+  if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
+  const int along = normalize_axis(function.name(), axis, x.ndim());
+  const Array result = Array::empty(x.shape(), loop, x.device());
+  if (x.size() == 0) return result;
+  const Lines lines = lines_of(x, along);
+  const ElementwiseKernel& kernel = fold_kernel(function.row(), Walk::accumulate, x.dtype(), loop);
+  const Array flat = result.reshape({-1});
+  const Argument list[] = {lines.memory, lines.length, lines.after, lines.length * lines.after, int64_t{0}, flat};
+  kernel.call(list, {.size = lines.count()});
+  return result;
+}
+
+Array fold_segments(const ElementwiseFunction& function, const Array& x, const Array& starts, int64_t axis,
+                    std::optional<Dtype> dtype) {
+  using namespace ops;
+  const Dtype loop = fold_dtype(function, x.dtype(), dtype, "reduceat");
+  if (x.ndim() == 0) throw TypeError("cannot reduceat on a scalar");
+  const int along = normalize_axis(function.name(), axis, x.ndim());
+  const int64_t segments = starts.size(), length = x.shape(along);
+  if (segments > 0) {
+    const int64_t low = min(starts).item().as_int64(), high = max(starts).item().as_int64();
+    if (low < 0 || high >= length)
+      throw IndexError("index " + std::to_string(low < 0 ? low : high) + " out-of-bounds in " + function.name() +
+                       ".reduceat [0, " + std::to_string(length) + ")");
+  }
+  Dims shape = x.shape();
+  shape[along] = segments;
+  const Array result = Array::empty(shape, loop, x.device());
+  if (result.size() == 0) return result;
+  const Lines lines = lines_of(x, along);
+  fold_kernel(function.row(), Walk::segments, x.dtype(), loop)(lines.memory, lines.length, lines.after,
+                                                               lines.length * lines.after, int64_t{0},
+                                                               starts.contiguous(), segments, result.reshape({-1}));
+  return result;
+}
+
+void apply_at(const ElementwiseFunction& function, const Array& target, const Array& positions, const Array* values) {
+  using namespace ops;
+  const Row& row = function.row();
+  if (output_count(row) != 1) throw ValueError("Only single output ufuncs supported at this time");
+  if (input_count(row) == 2 && !values) throw ValueError("second operand needed for ufunc");
+  if (input_count(row) != 2 && values) throw ValueError("second operand provided when ufunc is unary");
+  if (!target.writable()) throw ValueError("output array is read-only");
+  std::vector<Argument> inputs = {Argument(target)};
+  if (values) inputs.push_back(Argument(*values));
+  const LoopTypes types = loop_types(row, inputs, {});
+  if (positions.size() == 0) return;
+  const Dtype value = values ? values->dtype() : Dtype::bool_;
+  const ElementwiseKernel& kernel = kernel_for(row, Walk::at, static_cast<int>(target.dtype()), static_cast<int>(value),
+                                               0, 0, [&] { return make_at_kernel(row, target.dtype(), types, value); });
+  std::vector<Argument> list = {positions};
+  const Array taken = values && values->may_overlap(target) ? values->copy() : values ? *values : Array();
+  if (values) {
+    list.push_back(taken);
+    list.push_back(Argument(int64_t{taken.size() > 1}));
+  }
+  list.push_back(target);
+  kernel.call(list, {.size = 1});
+}
+
+}  // namespace iruka
