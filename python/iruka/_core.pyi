@@ -1,6 +1,7 @@
 """The C++ core of iruka."""
 
 from collections.abc import Sequence
+import types
 
 import numpy
 
@@ -422,14 +423,30 @@ class ndarray:
 
     def __array__(self, dtype=None, copy: bool | None = None) -> numpy.ndarray: ...
 
-    def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object: ...
-
     def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object: ...
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
     @property
     def __cuda_array_interface__(self) -> dict: ...
+
+    @property
+    def mT(self) -> ndarray:
+        """
+        View with the last two axes exchanged. Raises ValueError for fewer than two.
+        """
+
+    def conjugate(self) -> ndarray:
+        """Complex conjugate."""
+
+    def round(self, decimals: int = 0, out: ndarray | None = None) -> ndarray:
+        """The nearest multiple of 10**-decimals, halves to even."""
+
+    def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object: ...
+
+    def __array_function__(self, func, types, args, kwargs) -> object: ...
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> types.ModuleType: ...
 
 def asnumpy(array: ndarray) -> numpy.ndarray: ...
 
@@ -623,9 +640,9 @@ class ElementwiseKernel:
 
     def __repr__(self) -> str: ...
 
-class ElementwiseFunction:
+class ufunc:
     """
-    A function of every element: f(x, ..., out=None, dtype=None). Inputs are arrays, scalars or anything array-like; they broadcast and promote as in NumPy 2.
+    A function of every element: f(x, ..., out=None, where=True, casting='same_kind', order='K', dtype=None, signature=None). Inputs are arrays, scalars or anything array-like; they broadcast and promote as in NumPy 2.
     """
 
     def __call__(self, /, *args, **kwargs):
@@ -645,7 +662,49 @@ class ElementwiseFunction:
     def nargs(self) -> int:
         """Inputs and outputs together."""
 
+    @property
+    def ntypes(self) -> int:
+        """Number of loops."""
+
+    @property
+    def types(self) -> list[str]:
+        """The loops in NumPy's notation, 'dd->d'; E is bfloat16."""
+
+    @property
+    def identity(self) -> object:
+        """What the function makes of no elements; None where nothing is."""
+
+    @property
+    def signature(self) -> None:
+        """None: no function here is a generalised one."""
+
     def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def reduce(self, array, axis: int | tuple[int, ...] | None = 0, dtype=None, out=None, keepdims: bool = False, initial=..., where=True) -> ndarray:
+        """
+        Folds axes away: f(...f(f(x0, x1), x2)..., xn). Raises ValueError for an empty axis without identity, and for several axes of a function whose operands may not change places.
+        """
+
+    def accumulate(self, array, axis: int = 0, dtype=None, out=None) -> ndarray:
+        """Every step of reduce along one axis."""
+
+    def reduceat(self, array, indices, axis: int = 0, dtype=None, out=None) -> ndarray:
+        """
+        reduce of x[indices[k]:indices[k + 1]] along one axis; x[indices[k]] where that is empty. Raises IndexError for an index outside the axis.
+        """
+
+    def outer(self, A, B, /, **kwargs) -> ndarray:
+        """The function of every pair of elements, of shape A.shape + B.shape."""
+
+    def at(self, a, indices, b=None, /) -> None:
+        """
+        a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. The index is resolved on the host and elements are visited one by one.
+        """
+
+def elementwise_names() -> list[str]:
+    """Names of every elementwise function."""
 
 class ReductionFunction:
     """A function that folds axes away."""
@@ -655,9 +714,6 @@ class ReductionFunction:
     def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
 
     def __repr__(self) -> str: ...
-
-def elementwise_names() -> list[str]:
-    """Names of every elementwise function."""
 
 def reduction_names() -> list[str]:
     """Names of every reduction."""

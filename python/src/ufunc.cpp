@@ -416,12 +416,7 @@ nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kw
   const Array first = operand_array(arguments[0], "outer"), second = operand_array(arguments[1], "outer");
   Dims shape = first.shape();
   for (int k = 0; k < second.ndim(); ++k) shape.push_back(1);
-  // A Python scalar stays one: it gives way to the other's dtype.
-  auto operand = [](nb::handle object, Array view) {
-    Scalar scalar;
-    return to_scalar(object.ptr(), scalar) ? nb::borrow(object) : to_python(std::move(view));
-  };
-  const nb::tuple pair = nb::make_tuple(operand(arguments[0], first.reshape(shape)), operand(arguments[1], second));
+  const nb::tuple pair = nb::make_tuple(to_python(first.reshape(shape)), to_python(second));
   PyObject* result = call_ufunc(self.ptr(), pair.ptr(), keywords.ptr());
   if (!result) throw nb::python_error();
   return nb::steal(result);

@@ -341,8 +341,9 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
   }
   const Variant& variant = find_variant(*row_, arguments, needed);
   if (row_->rule == Rule::power && is_integer(variant.types.loop)) check_exponents(arguments[1]);
-  bool is_simple = arguments.size() == inputs && !rules.where && lies_in_c_order(arguments, rules.order);
-  for (const Argument& argument : arguments) is_simple &= argument.is_array();
+  bool is_simple = arguments.size() == inputs && !rules.where && rules.order != MemoryOrder::fortran;
+  for (const Argument& argument : arguments)
+    is_simple = is_simple && argument.is_array() && (argument.array().ndim() < 2 || argument.array().is_c_contiguous());
   return is_simple ? variant.kernel.call(arguments) : call_general(*row_, variant, arguments, rules);
 }
 

@@ -268,17 +268,24 @@ Array drop_axes(Array x, const std::vector<int>& axes, bool keepdims) {
   return x;
 }
 
-std::optional<Scalar> identity_of(const Folding* folding, const FoldRules& rules) {
-  if (!folding || !folding->identity || !rules.has_identity) return {};
-  return Scalar(*folding->identity);
-}
-
-/// The scalar as an element of `dtype`: -1 is all bits set.
+/// The scalar as an element of `dtype`, wrapped where it does not fit: -1 is all bits set.
 Scalar as_element(const Scalar& scalar, Dtype dtype) {
-  check_literal_fits(scalar, dtype);
   alignas(16) std::byte element[16];
   scalar.store(dtype, element);
   return Scalar::load(dtype, element);
+}
+
+std::optional<Scalar> identity_of(const Row& row, const FoldRules& rules, Dtype loop) {
+  const std::optional<Scalar> identity = fold_traits(row.name).identity;
+  if (!identity || !rules.has_identity) return {};
+  return as_element(*identity, loop);
+}
+
+/// What the caller starts from. Raises OverflowError for a literal that the loop cannot hold.
+std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
+  if (!rules.initial) return {};
+  check_literal_fits(*rules.initial, loop);
+  return as_element(*rules.initial, loop);
 }
 
 int64_t folded_length(const Array& x, const std::vector<int>& axes) {
@@ -327,9 +334,8 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   if (!folding && axes.size() > 1)
     throw ValueError(std::string("reduction operation '") + row.name +
                      "' is not reorderable, so at most one axis may be specified");
-  const std::optional<Scalar> identity = identity_of(folding, rules);
-  std::optional<Scalar> start = rules.initial ? rules.initial : identity;
-  if (start) start = as_element(*start, loop);
+  const std::optional<Scalar> identity = identity_of(row, rules, loop), initial = initial_of(rules, loop);
+  const std::optional<Scalar> start = initial ? initial : identity;
   if (rules.where && !start)
     throw ValueError(std::string("reduction operation '") + row.name +
                      "' does not have an identity, so to use a where mask one has to specify 'initial'");
@@ -338,17 +344,17 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
     return drop_axes(fold_nothing(row, x, axes, loop, start), axes, rules.keepdims);
   Array result = x;
   if (!folding) {
-    result = fold_in_order(function, x, axes[0], loop, rules.initial ? start : std::nullopt, rules.where);
+    result = fold_in_order(function, x, axes[0], loop, initial, rules.where);
     return drop_axes(result, axes, rules.keepdims);
   }
   // Elements left out are replaced by what changes nothing.
-  if (rules.where) result = where(*rules.where, x.astype(loop, false), identity ? as_element(*identity, loop) : *start);
+  if (rules.where) result = where(*rules.where, x.astype(loop, false), identity ? *identity : *start);
   if (*folding->reduction) {
     result = fold_by_reduction(*folding, result, axes, loop);
   } else {
     for (int axis : axes) result = fold_axis(row, result, axis, loop);
   }
-  if (rules.initial) result = function(*start, result);
+  if (initial) result = function(*initial, result);
   return drop_axes(result.astype(loop, false), axes, rules.keepdims);
 }
 

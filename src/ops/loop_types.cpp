@@ -143,6 +143,10 @@ Dtype settled_dtype(char character, Dtype loop) {
 }
 
 std::optional<Dtype> forced_loop(const Row& row, std::span<const Argument> inputs, const CallRules& rules) {
+  if (rules.signature.empty() && *output_characters(row) == 'T') {  // the usual case
+    if (std::strchr(row.loops, character_of_dtype(*rules.dtype))) return rules.dtype;
+    raise_no_loop(row);
+  }
   const auto wanted = wanted_dtypes(row, rules);
   bool chooses = false;
   for (size_t k = 0; k < kMaxArguments; ++k) {

@@ -45,6 +45,7 @@ APPROXIMATE = {
     "square",
     "multiply",
     "sign",
+    "i0",
 }
 
 
@@ -87,13 +88,13 @@ def numpy_result(function, inputs):
     return result if isinstance(result, tuple) else (result,)
 
 
-ROWS = [name for name in NAMES if repr(iruka._functions.elementwise[name]) == f"<iruka function '{name}'>"]
-TABLE = [name for name in ROWS if name not in ("isclose", "nan_to_num")]
+ROWS = [name for name in NAMES if iruka._functions.elementwise[name].__name__ == name]
+TABLE = [name for name in ROWS if name not in ("isclose", "nan_to_num", "round")]
 
 
 def test_every_name_has_a_reference():
     assert all(reference_function(name) is not None for name in NAMES)
-    assert set(ROWS) - set(TABLE) == {"isclose", "nan_to_num"}  # these two have tests of their own
+    assert set(ROWS) - set(TABLE) == {"isclose", "nan_to_num", "round"}  # these two have tests of their own
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(ROWS)))
@@ -324,7 +325,7 @@ def test_out_and_dtype(rng):
         iruka.multiply(iruka.array(x), 2, out=iruka.empty((3, 4), "int32"))
     with pytest.raises(TypeError, match="unexpected keyword argument 'whre'"):
         iruka.add(1, 2, whre=3)
-    with pytest.raises(TypeError, match="takes 2 inputs"):
+    with pytest.raises(TypeError, match="takes from 2 to 3 positional arguments but 1 was given"):
         iruka.add(iruka.ones(3))
 
 
@@ -366,4 +367,4 @@ def test_function_objects_describe_themselves():
     assert iruka.add.__name__ == "add"
     assert (iruka.add.nin, iruka.add.nout, iruka.add.nargs) == (2, 1, 3)
     assert iruka.add.__doc__ and iruka.divmod.nout == 2
-    assert repr(iruka.add) == "<iruka function 'add'>"
+    assert repr(iruka.add) == "<ufunc 'add'>"

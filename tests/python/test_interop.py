@@ -178,14 +178,8 @@ def test_array_ufunc(rng):
     assert_same(fraction, x % 2)
     assert_same(np.add.reduce(a), np.add.reduce(x), ulps=4)
     assert_same(np.maximum.reduce(a, axis=1), np.maximum.reduce(x, axis=1))
-    for call in (
-        lambda: np.add.accumulate(a),
-        lambda: np.add(a, a, where=x > 0),
-        lambda: np.add.outer(a, a),
-        lambda: np.matmul(a, a),
-    ):
-        with pytest.raises(TypeError):
-            call()
+    with pytest.raises(TypeError):
+        np.isnat(a)
 
 
 @pytest.mark.cpu_only
