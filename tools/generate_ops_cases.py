@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 DTYPES = "? b h i l B H I L e f d F D".split()
-UNARY = """negative positive absolute fabs sign rint floor ceil trunc conjugate square sqrt cbrt reciprocal exp exp2
+UNARY = """negative positive isposinf isneginf isreal iscomplex absolute fabs sign rint floor ceil trunc conjugate square sqrt cbrt reciprocal exp exp2
 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh degrees radians
 invert logical_not isfinite isinf isnan signbit spacing modf frexp bitwise_count""".split()
 BINARY = """add subtract multiply divide floor_divide remainder fmod divmod power float_power logaddexp logaddexp2 arctan2

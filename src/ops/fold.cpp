@@ -69,16 +69,27 @@ Lines lines_of(const Array& x, int axis) {
 
 enum class Walk : uint8_t { reduce, accumulate, segments, at };
 
-/// The step as a function of stored values: s(accumulator, element).
+/// The names that a row's body knows types by, and the functions that it calls.
+std::string body_names(const Row& row, Dtype loop) {
+  const Dtype computing = computing_dtype(loop);
+  return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
+         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers + "\n";
+}
+
+KernelOptions options_with(std::string preamble) {
+  KernelOptions options;
+  options.preamble = std::move(preamble);
+  options.diagnose_early = false;
+  options.options = {"--fmad=false"};  // as NumPy rounds, and the same on every device
+  return options;
+}
+
+/// The step as a function of stored values: the accumulator and an element.
 std::string step_text(const Row& row, Dtype loop) {
   const Dtype computing = computing_dtype(loop);
-  const std::string type = info(computing).c_type;
-  std::string text = std::string("using S = ") + info(loop).c_type + ";\nusing T = " + type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers +
-                     "\ninline S step(S a, S b) {\n";
-  text += "const T in0 = " + cast_text(loop, computing, "a") + ";\n";
-  if (input_count(row) == 2) text += "const T in1 = " + cast_text(loop, computing, "b") + ";\n";
-  return text + type + " out0;\n" + row.body + "\nreturn " + cast_text(computing, loop, "out0") + ";\n}\n";
+  return body_names(row, loop) + "inline S step(S a, S b) {\nconst T in0 = " + cast_text(loop, computing, "a") +
+         ", in1 = " + cast_text(loop, computing, "b") + ";\nT out0;\n" + row.body + "\nreturn " +
+         cast_text(computing, loop, "out0") + ";\n}\n";
 }
 
 /// Where line i of [before][length][after] begins, with `pitch` elements from one `before` to the next.
@@ -115,11 +126,7 @@ ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype 
     case Walk::at:
       break;
   }
-  KernelOptions options;
-  options.diagnose_early = false;
-  options.options = {"--fmad=false"};
-  options.preamble = step_text(row, loop);
-  return ElementwiseKernel(in, out, body, row.name + std::string("_fold"), std::move(options));
+  return ElementwiseKernel(in, out, body, row.name + std::string("_fold"), options_with(step_text(row, loop)));
 }
 
 /// Element k of the positions, one after the other on one thread: repeated positions see each other's results.
@@ -129,7 +136,6 @@ ElementwiseKernel make_at_kernel(const Row& row, Dtype target, const LoopTypes& 
   const std::string own = cast_text(target, loop, "y[p]");
   std::string in = "raw int64 positions";
   std::string body = "for (long long k = 0; k < positions.size(); ++k) {\nconst long long p = positions[k];\n";
-  const Dtype computing = computing_dtype(types.loop);
   auto input = [&](const char* id, Dtype dtype, const std::string& text) {
     const Dtype seen = computing_dtype(dtype);
     return std::string("const ") + info(seen).c_type + " in" + id + " = " + cast_text(dtype, seen, text) + ";\n";
@@ -142,13 +148,8 @@ ElementwiseKernel make_at_kernel(const Row& row, Dtype target, const LoopTypes& 
   const Dtype seen = computing_dtype(result);
   body += std::string(info(seen).c_type) + " out0;\n" + row.body +
           "\ny[p] = " + cast_text(result, target, cast_text(seen, result, "out0")) + ";\n}";
-  KernelOptions options;
-  options.diagnose_early = false;
-  options.options = {"--fmad=false"};
-  options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers;
   return ElementwiseKernel(in, "raw " + std::string(name(target)) + " y", body, row.name + std::string("_at"),
-                           std::move(options));
+                           options_with(body_names(row, types.loop)));
 }
 
 /// Kernels are made once and kept for the life of the process.

@@ -159,16 +159,16 @@ TEST(OpsErrors, AreNumPys) {
   const Argument one[] = {floats};
   EXPECT_THROW(add.call(one), TypeError);
   const Argument two[] = {floats, floats};
-  EXPECT_EQ(message_of([&] { add.call(two, Dtype::int32); }),
+  EXPECT_EQ(message_of([&] { add.call(two, {.dtype = Dtype::int32}); }),
             "Cannot cast ufunc 'add' input 0 from dtype('float64') to dtype('int32') with casting rule 'same_kind'");
-  EXPECT_THROW(less.call(two, Dtype::float32), TypeError);
+  EXPECT_THROW(less.call(two, {.dtype = Dtype::float32}), TypeError);
 }
 
 TEST(OpsOutputs, ForcedDtypeAndGivenOutput) {
   const Array x = Array::from<int32_t>({1, 2, 3});
   const Argument arguments[] = {x, x};
-  EXPECT_EQ(add.call(arguments, Dtype::float32).front().dtype(), Dtype::float32);
-  EXPECT_EQ(add.call(arguments, Dtype::int8).front().dtype(), Dtype::int8);
+  EXPECT_EQ(add.call(arguments, {.dtype = Dtype::float32}).front().dtype(), Dtype::float32);
+  EXPECT_EQ(add.call(arguments, {.dtype = Dtype::int8}).front().dtype(), Dtype::int8);
   Array out = Array::empty({3}, Dtype::float16);
   const Array result = add(x, 0.5, out);
   EXPECT_EQ(result.data(), out.data());
