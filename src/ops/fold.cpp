@@ -67,6 +67,9 @@ Lines lines_of(const Array& x, int axis) {
   return lines;
 }
 
+/// Whether the array with its axes reversed is in C order: then it is folded like that, without a copy.
+bool lies_reversed(const Array& x) { return x.ndim() > 1 && x.is_f_contiguous() && !x.is_c_contiguous(); }
+
 enum class Walk : uint8_t { reduce, accumulate, segments, at };
 
 /// The names that a row's body knows types by, and the functions that it calls.
@@ -314,6 +317,16 @@ Array fold_by_reduction(const Folding& folding, const Array& x, const std::vecto
   return ReductionFunction(folding.reduction)(x, named, true, loop);
 }
 
+/// The fold of the array with its axes reversed, turned back.
+Array fold_reversed(const ElementwiseFunction& function, const Array& x, const std::vector<int>& axes,
+                    FoldRules rules) {
+  Dims reversed;
+  for (int axis : axes) reversed.push_back(x.ndim() - 1 - axis);
+  const Array mask = rules.where ? rules.where->broadcast_to(x.shape()).transpose() : Array();
+  if (rules.where) rules.where = &mask;
+  return fold(function, x.transpose(), reversed, rules).transpose();
+}
+
 }  // namespace
 }  // namespace ops
 
@@ -344,6 +357,7 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   if (folded_length(x, axes) == 0 || x.size() == 0)
     return drop_axes(fold_nothing(row, x, axes, loop, start), axes, rules.keepdims);
   Array result = x;
+  if (lies_reversed(x) && !(folding && *folding->reduction)) return fold_reversed(function, x, axes, rules);
   if (!folding) {
     result = fold_in_order(function, x, axes[0], loop, initial, rules.where);
     return drop_axes(result, axes, rules.keepdims);
@@ -364,6 +378,7 @@ Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t ax
   const Dtype loop = fold_dtype(function, x.dtype(), dtype, "accumulate");
   if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
   const int along = normalize_axis(function.name(), axis, x.ndim());
+  if (lies_reversed(x)) return accumulate(function, x.transpose(), x.ndim() - 1 - along, dtype).transpose();
   const Array result = Array::empty(x.shape(), loop, x.device());
   if (x.size() == 0) return result;
   const Lines lines = lines_of(x, along);
@@ -387,6 +402,7 @@ Array fold_segments(const ElementwiseFunction& function, const Array& x, const A
       throw IndexError("index " + std::to_string(low < 0 ? low : high) + " out-of-bounds in " + function.name() +
                        ".reduceat [0, " + std::to_string(length) + ")");
   }
+  if (lies_reversed(x)) return fold_segments(function, x.transpose(), starts, x.ndim() - 1 - along, dtype).transpose();
   Dims shape = x.shape();
   shape[along] = segments;
   const Array result = Array::empty(shape, loop, x.device());

@@ -65,6 +65,22 @@ TEST(Fold, OrderIsKeptWhereItMatters) {
   EXPECT_EQ(fold(subtract, x, Dims{0}, {.initial = Scalar(0)}).item<double>(), -107);
 }
 
+TEST(Fold, FortranOrderGivesTheSameWithoutACopy) {
+  const Array x = arange(60).reshape({3, 4, 5}), turned = x.transpose({2, 1, 0}).copy().transpose({2, 1, 0});
+  const Array mask = greater(x, 20), starts = Array::from<int64_t>({0, 2, 1});
+  const ElementwiseFunction largest("fmax"), exclusive_or("bitwise_xor");
+  for (int64_t axis : {0, 1, 2}) {
+    EXPECT_EQ(numbers(fold(subtract, turned, Dims{axis})), numbers(fold(subtract, x, Dims{axis})));
+    EXPECT_EQ(numbers(accumulate(subtract, turned, axis)), numbers(accumulate(subtract, x, axis)));
+    EXPECT_EQ(accumulate(subtract, turned, axis).strides(), turned.strides());
+    EXPECT_EQ(numbers(fold_segments(add, turned, starts, axis)), numbers(fold_segments(add, x, starts, axis)));
+    const FoldRules rules{.keepdims = true, .initial = Scalar(7), .where = &mask};
+    EXPECT_EQ(numbers(fold(largest, turned, Dims{axis}, rules)), numbers(fold(largest, x, Dims{axis}, rules)));
+    EXPECT_EQ(fold(largest, turned, Dims{axis}, rules).shape(), fold(largest, x, Dims{axis}, rules).shape());
+  }
+  EXPECT_EQ(numbers(fold(exclusive_or, turned, Dims{0, 2})), numbers(fold(exclusive_or, x, Dims{0, 2})));
+}
+
 TEST(Fold, IdentitiesFillEmptyAxes) {
   const Array none = zeros({0, 2}, Dtype::uint8);
   EXPECT_EQ(numbers(fold(ElementwiseFunction("bitwise_and"), none, Dims{0})), (std::vector<double>{255, 255}));
