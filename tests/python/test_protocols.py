@@ -268,13 +268,9 @@ def test_other_elementwise_functions(rng):
     z = values("complex64", (3, 4), rng)
     x = np.array([1.5, -0.0, np.inf, -np.inf, np.nan, 30.0, -2.25])
     for name in ("isposinf", "isneginf", "isreal", "iscomplex", "fix", "i0", "real", "imag", "angle"):
-<<<<<<< HEAD
-        assert_same(getattr(iruka, name)(iruka.array(x)), getattr(np, name)(x), 8, name)
-=======
         with np.errstate(all="ignore"):
             expected = getattr(np, name)(x)
         assert_same(getattr(iruka, name)(iruka.array(x)), expected, 8, name)
->>>>>>> ufuncs
     for name in ("isreal", "iscomplex", "real", "imag", "angle"):
         assert_same(getattr(iruka, name)(iruka.array(z)), getattr(np, name)(z), 8, name)
     assert_same(iruka.angle(iruka.array(z), deg=True), np.angle(z, deg=True), 8)
