@@ -9,7 +9,7 @@
 #include "iruka/device.h"
 #include "ops/index_plan.h"
 #include "ops/index_walk.h"
-#include "ops/parallel.h"
+#include "core/parallel.h"
 
 namespace iruka::ops {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/parallel.h"
+#include "core/parallel.h"
 #include "core/device.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"

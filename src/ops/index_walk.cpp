@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "iruka/device.h"
-#include "ops/parallel.h"
+#include "core/parallel.h"
 
 namespace iruka::ops {
 namespace {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backend/parallel.h"
+#include "core/parallel.h"
 #include "core/device.h"
 #include "jit/program.h"
 #include "ops/linalg_operands.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "backend/parallel.h"
+#include "core/parallel.h"
 #include "core/device.h"
 #include "ops/cast_text.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "backend/parallel.h"
+#include "core/parallel.h"
 #include "core/layout.h"
 #include "ops/scan.h"
 

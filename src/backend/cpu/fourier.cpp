@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "backend/cpu/fft_plan.h"
-#include "backend/parallel.h"
+#include "core/parallel.h"
 
 namespace iruka::cpu_backend {
 namespace {

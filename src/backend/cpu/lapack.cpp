@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/openblas.h"
-#include "backend/parallel.h"
+#include "core/parallel.h"
 #include "iruka/error.h"
 
 namespace iruka::cpu_backend {
