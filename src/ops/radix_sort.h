@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/parallel_for.h"
+#include "core/parallel.h"
 
 namespace iruka::ops {
 

@@ -6,7 +6,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/sorting.h"
-#include "ops/parallel_for.h"
+#include "core/parallel.h"
 
 namespace iruka {
 namespace {
@@ -37,7 +37,7 @@ Array true_indices_cpu(const Array& flags) {
   const auto* flag = static_cast<const uint8_t*>(flags.data());
   std::vector<int64_t> places(static_cast<size_t>(blocks) + 1);
   const auto for_blocks = [&](auto&& body) {
-    ops::parallel_for(blocks, 4, [&](int64_t first, int64_t last) {
+    parallel_for(blocks, 4, [&](int64_t first, int64_t last) {
       for (int64_t k = first; k < last; ++k) body(static_cast<size_t>(k), k * kBlock, std::min(n, (k + 1) * kBlock));
     });
   };
