@@ -25,7 +25,7 @@ def cases(size, rng):
     a, i, i32, j, m, r, t, ri, v, c = map(
         cp.array, (x, index, index32, near, mask, rare, table, row_index, values, columns))
     y, b = x.copy(), a.copy()
-    add = cp._core.ElementwiseFunction("add")
+    add = cp._core.ufunc("add")
     yield "x[random]", lambda: a[i], lambda: x[index]
     yield "x[random int32]", lambda: a[i32], lambda: x[index32]
     yield "x[near]", lambda: a[j], lambda: x[near]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 import types
+from typing import overload
 
 import numpy
 
@@ -304,7 +305,9 @@ class ndarray:
 
     @property
     def mT(self) -> ndarray:
-        """View with the last two axes exchanged."""
+        """
+        View with the last two axes exchanged. Raises ValueError for fewer than two.
+        """
 
     @property
     def device(self) -> Device:
@@ -397,8 +400,13 @@ class ndarray:
     def dot(self, b, out: ndarray | None = None) -> ndarray:
         """Matrix or inner product, as iruka.dot."""
 
+    @overload
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
         """Sum of the diagonal of two axes."""
+
+    @overload
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
+        """Sum along a diagonal."""
 
     def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray:
         """Every element held within [min, max]."""
@@ -451,6 +459,31 @@ class ndarray:
     def searchsorted(self, v, side='left', sorter=None) -> ndarray:
         """Where elements of v belong in this sorted array."""
 
+    def take(self, indices, axis: int | None = None, out: ndarray | None = None, mode: str = 'raise') -> ndarray:
+        """Elements at indices, of the flattened array or along an axis."""
+
+    def put(self, indices, values, mode: str = 'raise') -> None:
+        """Sets elements of the flattened array; values repeat as needed."""
+
+    def choose(self, choices, out: ndarray | None = None, mode: str = 'raise') -> ndarray:
+        """Of each element, the choice that it numbers."""
+
+    def compress(self, condition, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+        """Slices along an axis where a condition holds."""
+
+    def nonzero(self) -> tuple[ndarray, ...]:
+        """Indices of the nonzero elements, one array an axis."""
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+        """Read-only view of a diagonal, as the last axis."""
+
+    @property
+    def flat(self) -> iruka._indexing.FlatIterator:
+        """The elements in C order as one axis: index, slice, assign, iterate."""
+
+    @flat.setter
+    def flat(self, values: object, /) -> None: ...
+
     def __repr__(self) -> str: ...
 
     def __str__(self) -> str: ...
@@ -467,6 +500,18 @@ class ndarray:
 
     @property
     def __cuda_array_interface__(self) -> dict: ...
+
+    def conjugate(self) -> ndarray:
+        """Complex conjugate."""
+
+    def round(self, decimals: int = 0, out: ndarray | None = None) -> ndarray:
+        """The nearest multiple of 10**-decimals, halves to even."""
+
+    def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object: ...
+
+    def __array_function__(self, func, types, args, kwargs) -> object: ...
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> types.ModuleType: ...
 
     def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None, descending: bool = False) -> None:
         """Sorts along an axis, in place. NaN comes last."""
@@ -786,6 +831,40 @@ def dtype_of(arg: object, /) -> object:
 def broadcast_shapes(*args) -> tuple: ...
 
 def norm(x: object, order: object | None, axis: object | None, keepdims: bool) -> object: ...
+
+def values_array(values: object, target: object) -> object:
+    """Values to be written into `target`, as an array."""
+
+def take(x: object, indices: object, axis: object | None, mode: object) -> object: ...
+
+def put(x: object, indices: object, values: object, mode: object) -> None: ...
+
+def take_along_axis(x: object, indices: object, axis: int) -> object: ...
+
+def put_along_axis(x: object, indices: object, values: object, axis: int) -> None: ...
+
+def nonzero(x: ndarray) -> tuple[ndarray, ...]: ...
+
+def argwhere(x: object) -> object: ...
+
+def flatnonzero(x: object) -> object: ...
+
+def unravel(arg0: object, arg1: object, /) -> object: ...
+
+def diagonal(arg0: object, arg1: object, arg2: object, arg3: object, /) -> object: ...
+
+def tri(arg0: object, arg1: object, arg2: object, /) -> object: ...
+
+def triangle(arg0: object, arg1: object, arg2: bool, /) -> object: ...
+
+def scatter_at(x: object, indices: object, function: ufunc, values: object | None) -> None:
+    """
+    x[indices] = function(x[indices], values), index after index: what ufunc.at does.
+    """
+
+def check_indices(device: object | None = None) -> None: ...
+
+def set_immediate_index_check(immediate: bool) -> bool: ...
 
 def scan(x: ndarray, operation: str, axis: int, dtype=None, skips_nan: bool = False, includes_initial: bool = False) -> ndarray: ...
 

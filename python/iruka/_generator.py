@@ -306,7 +306,7 @@ def _to_numpy(values):
     return asnumpy(values) if isinstance(values, ndarray) else values
 
 
-_exp = _core.ElementwiseFunction("exp")
+_exp = _core.ufunc("exp")
 
 
 @functools.cache

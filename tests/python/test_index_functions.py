@@ -328,7 +328,7 @@ def test_scatter_at(name, dtype, rng):
     x = values(dtype, (7, 3), rng)
     index = rng.integers(-7, 7, 50)
     source = rng.integers(0, 3, (50, 3)).astype(dtype)
-    function, ufunc = cp._core.ElementwiseFunction(name), getattr(np, name)
+    function, ufunc = cp._core.ufunc(name), getattr(np, name)
     for key, second in ((index, source), (index, source[0]), ((index, index % 3), source[:, 0]),
                         (slice(2, 5), source[:3]), (np.arange(21).reshape(7, 3) % 2 == 0, source[0, 0]), (3, source[0])):
         y, b = x.copy(), cp.array(x)
@@ -345,12 +345,12 @@ def test_scatter_at_of_every_dtype(dtype, rng):
     source = values(dtype, 6, rng, 0, 2)
     y, b = x.copy(), cp.array(x)
     np.add.at(y, index, source)
-    cp._core.scatter_at(b, index, cp._core.ElementwiseFunction("add"), cp.array(source))
+    cp._core.scatter_at(b, index, cp._core.ufunc("add"), cp.array(source))
     assert_same(b, y)
 
 
 def test_scatter_at_more():
-    function = cp._core.ElementwiseFunction
+    function = cp._core.ufunc
     y, b = np.arange(5), cp.arange(5)
     np.negative.at(y, [0, 1, 1, 3])
     cp._core.scatter_at(b, [0, 1, 1, 3], function("negative"), None)
