@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -53,6 +54,10 @@ class ContextScope {
 
 /// Whether work for `stream` may become part of a graph; true when in doubt.
 bool may_capture(CUstream stream);
+
+/// The driver's handle of a stream that pools know by that name, for the calling thread: nothing for the own stream of
+/// another thread.
+std::optional<CUstream> driver_stream(StreamHandle stream);
 
 /// What the pools' sources have in common: the driver's events.
 class DriverSource : public BlockSource {
@@ -114,6 +119,11 @@ class CudaDevice final : public Device {
   CUstream stream_or_current(StreamHandle stream) const {
     return stream ? static_cast<CUstream>(stream) : current_stream();
   }
+  /// The name of a stream in the pools: the driver's handle, but in place of the one that all threads' own streams
+  /// share, one for this device and thread.
+  StreamHandle pool_stream(CUstream stream) const;
+  /// The calling thread ends, while its own stream may have work left.
+  void end_own_stream() noexcept;
   CUevent take_event();
   void give_back(CUevent event);
 
@@ -122,6 +132,13 @@ class CudaDevice final : public Device {
   void destroy_graph(CUgraphExec graph);
 
  private:
+  struct Captured {
+    uint64_t id = 0;  ///< as the pool knows it
+    CUgraph graph = nullptr;
+    CUresult result = kSuccess;
+  };
+
+  bool finish_capture(CUstream stream, Captured& captured);
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
   void refuse_while_capturing(CUstream stream) const;
@@ -141,7 +158,7 @@ class CudaDevice final : public Device {
   std::vector<CUevent> events_;  ///< not in use
 
   std::mutex graphs_mutex_;
-  std::unordered_map<CUstream, uint64_t> captures_;
+  std::unordered_map<StreamHandle, uint64_t> captures_;
   std::unordered_map<CUgraphExec, uint64_t> graphs_;
   uint64_t last_graph_ = 0;
 };

@@ -468,13 +468,13 @@ uint64_t StreamPool::graph_of(StreamHandle stream) {
   return 0;
 }
 
-/// Gives the arena's blocks, of which the free ones are idle, to all.
-void StreamPool::retire(Arena& arena) {
+/// Gives the arena's blocks, of which the free ones are idle if `is_done`, to all.
+void StreamPool::retire(Arena& arena, bool is_done) {
   for (const bool is_small : {true, false})
     arena.bins(is_small).for_each([&](Block* block) {
       arena.bins(is_small).remove(block);
       block->arena = &retired_;
-      block->released = 0;
+      if (is_done) block->released = 0;
       put_back(block);
     });
   const auto move = [&](Block* block) {
@@ -487,9 +487,10 @@ void StreamPool::retire(Arena& arena) {
   std::erase_if(arenas_, [&](const auto& owned) { return owned.get() == &arena; });
 }
 
-void StreamPool::forget_stream(StreamHandle stream) {
+void StreamPool::forget_stream(StreamHandle stream, bool is_done) {
   Guard guard(lock_);
-  if (Arena* const arena = streams_.find(stream)) retire(*arena);
+  if (Arena* const arena = streams_.find(stream)) retire(*arena, is_done);
+  if (!is_done) return;
   live_.for_each([&](Block* block) {
     std::erase_if(block->uses, [&](const Block::Use& use) { return use.stream == stream && !use.event; });
   });

@@ -62,8 +62,9 @@ class StreamPool {
   /// reused before that work has finished. The stream may be destroyed at once, but for one that is being captured.
   /// `device` tells equal handles of several devices apart. False: no live block of this pool begins there.
   bool record_use(void* memory, StreamHandle stream, int device = 0);
-  /// The stream is about to be destroyed and its work has finished: any stream may take its blocks.
-  void forget_stream(StreamHandle stream);
+  /// The stream is about to be destroyed: any stream may take its blocks, at once where its work has finished, else
+  /// after the device was waited for.
+  void forget_stream(StreamHandle stream, bool is_done = true);
 
   /// Until end_capture(), what is allocated for `stream` and for streams that join its capture belongs to `graph`
   /// (not 0): only captures of the same graph reuse it, until release_graph(). Raises ValueError for a stream that is
@@ -116,7 +117,7 @@ class StreamPool {
   Arena& arena_of(StreamHandle stream);
   Arena& add_arena(StreamHandle stream, uint64_t graph);
   uint64_t graph_of(StreamHandle stream);
-  void retire(Arena& arena);
+  void retire(Arena& arena, bool is_done = true);
   bool is_idle(const Block& block) const { return block.released <= finished_epoch_; }
 
   Block* best_of_all(const Arena& own, bool is_small, size_t bytes);
