@@ -394,6 +394,60 @@ TEST_F(CudaDeviceTest, PinnedMemoryWaitsForTheDevicesInUse) {
   fake::set_device_count(2);
 }
 
+TEST_F(CudaDeviceTest, PinnedMemoryBelongsToNoContextOfOthers) {
+  cuda::free_pinned_blocks();
+  const auto foreign = reinterpret_cast<cuda_backend::CUcontext>(uintptr_t{100});
+  fake::table().cuCtxSetCurrent(foreign);
+  const int64_t before = fake::calls("cuMemHostAlloc");
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  EXPECT_EQ(fake::calls("cuMemHostAlloc"), before + 1);
+  cuda::free_pinned_blocks();
+  cuda_backend::CUcontext now = nullptr;
+  fake::table().cuCtxGetCurrent(&now);
+  EXPECT_EQ(now, foreign);
+  fake::table().cuCtxSetCurrent(nullptr);
+}
+
+TEST_F(CudaDeviceTest, PinnedMemoryIsNotWaitedForDuringACapture) {
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  cuda::begin_capture(gpu(), stream);
+  const int64_t waits = fake::calls("cuCtxSynchronize");
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);
+  EXPECT_GT(fake::live_host_bytes(), 0u);
+  cuda::destroy_graph(gpu(), cuda::end_capture(gpu(), stream));
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::live_host_bytes(), 0u);
+  cuda::destroy_stream(gpu(), stream);
+}
+
+/// The work is marked when the block is released, on a thread that may use another device.
+TEST_F(CudaDeviceTest, UsesAreMarkedOnTheirOwnDevice) {
+  const auto hold_second = [&](bool holds) {
+    cuda_backend::CUcontext before = nullptr;
+    fake::table().cuCtxGetCurrent(&before);
+    fake::table().cuCtxSetCurrent(reinterpret_cast<cuda_backend::CUcontext>(uintptr_t{2}));
+    holds ? fake::hold(nullptr) : fake::let_go(nullptr);
+    fake::table().cuCtxSetCurrent(before);
+  };
+  gpu(0), gpu(1);
+  cuda_backend::StreamPool& pool = cuda_backend::cuda_device(0).pool();
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  void* const memory = pool.allocate(1000, nullptr);
+  cuda::begin_capture(gpu(), stream);
+  pool.record_use(memory, cuda_backend::kLegacyStream, /*device=*/1);
+  pool.release(memory);
+  hold_second(true);
+  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  void* const other = pool.allocate(1000, nullptr);
+  EXPECT_NE(other, memory);
+  pool.release(other);
+  hold_second(false);
+  cuda::destroy_graph(gpu(), graph);
+  cuda::destroy_stream(gpu(), stream);
+}
+
 TEST_F(CudaDeviceTest, WithoutGpusThereIsNone) {
   fake::set_device_count(0);
   EXPECT_FALSE(cuda::is_available());

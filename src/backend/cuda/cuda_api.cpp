@@ -218,7 +218,7 @@ void free_all_blocks(Device& device, Stream stream) {
 }
 
 void* allocate_pinned(size_t bytes) {
-  cuda_device(0);  // says what is missing
+  any_device();  // says what is missing
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }

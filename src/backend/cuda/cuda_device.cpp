@@ -14,27 +14,29 @@ class DeviceMemory final : public DriverSource {
 
   void* allocate(size_t bytes) noexcept override {
     const AllowedWhileCapturing allowed;
-    const ContextScope active = try_to_activate();
+    const ContextScope active = device_.try_to_activate();
     CUdeviceptr memory = 0;
     return active.is_active() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory)
                                                                                  : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
     const AllowedWhileCapturing allowed;
-    const ContextScope active = try_to_activate();
+    const ContextScope active = device_.try_to_activate();
     if (active.is_active()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
-  void synchronize() override { device_.synchronize(); }
+  bool synchronize() override {
+    device_.synchronize();
+    return true;
+  }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
     const uint64_t id = capture_id(origin);
     return id != 0 && id == capture_id(stream);
   }
 
  private:
-  ContextScope try_to_activate() const noexcept override { return device_.try_to_activate(); }
   uint64_t capture_id(StreamHandle stream) const {
     const std::optional<CUstream> known = driver_stream(stream);
-    const ContextScope active = try_to_activate();
+    const ContextScope active = device_.try_to_activate();
     if (!known || !active.is_active()) return 0;
     int status = kNotCapturing;
     uint64_t id = 0;
@@ -110,12 +112,14 @@ std::optional<CUstream> driver_stream(StreamHandle stream) {
   return {};
 }
 
-void* DriverSource::record(StreamHandle stream) noexcept {
+void* DriverSource::record(StreamHandle stream, int device) noexcept {
   const std::optional<CUstream> known = driver_stream(stream);
-  const ContextScope active = try_to_activate();
+  const CudaDevice* const found = made_device(device);
+  if (!known || !found) return nullptr;
+  const ContextScope active = found->try_to_activate();
+  const AllowedWhileCapturing allowed;
   CUevent event = nullptr;
-  if (!known || !active.is_active() || may_capture(*known) ||
-      driver().cuEventCreate(&event, kEventNoTiming) != kSuccess)
+  if (!active.is_active() || may_capture(*known) || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess)
     return nullptr;
   if (driver().cuEventRecord(event, *known) == kSuccess) return event;
   driver().cuEventDestroy(event);
@@ -233,12 +237,14 @@ void CudaDevice::begin_capture(CUstream stream) {
     graph = ++last_graph_;
   }
   pool_.begin_capture(name, graph);
+  auto pinned = pinned_pool().without_waits();
   const CUresult result = driver().cuStreamBeginCapture(stream, kCaptureThreadLocal);
   if (result == kSuccess) {
     std::lock_guard lock(graphs_mutex_);
     captures_[name] = graph;
     return;
   }
+  pinned.unlock();
   pool_.end_capture(name);
   pool_.release_graph(graph);
   cuda_backend::check(result, "cuStreamBeginCapture", name_);
@@ -247,6 +253,7 @@ void CudaDevice::begin_capture(CUstream stream) {
 /// False where the stream is not being captured.
 bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
   const StreamHandle name = pool_stream(stream);
+  auto pinned = pinned_pool().without_waits();
   {
     std::lock_guard lock(graphs_mutex_);
     const auto found = captures_.find(name);
@@ -255,6 +262,7 @@ bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
     captures_.erase(found);
   }
   captured.result = driver().cuStreamEndCapture(stream, &captured.graph);
+  pinned.unlock();
   pool_.end_capture(name);
   return true;
 }
@@ -278,6 +286,11 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
   return executable;
 }
 
+bool CudaDevice::is_capturing() {
+  std::lock_guard lock(graphs_mutex_);
+  return !captures_.empty();
+}
+
 void CudaDevice::destroy_graph(CUgraphExec graph) {
   const ContextScope active = activate();
   synchronize();
@@ -297,6 +310,17 @@ int cuda_device_count() {
   int count = 0;
   if (!driver_problem().empty() || driver().cuDeviceGetCount(&count) != kSuccess) return 0;
   return std::min(count, kMostDevices);
+}
+
+CudaDevice& any_device() {
+  const std::vector<CudaDevice*> made = made_devices();
+  return made.empty() ? cuda_device(0) : *made.front();
+}
+
+CudaDevice* made_device(int index) {
+  Devices& all = devices();
+  std::lock_guard lock(all.mutex);
+  return index >= 0 && index < kMostDevices ? all.by_index[index] : nullptr;
 }
 
 std::vector<CudaDevice*> made_devices() {

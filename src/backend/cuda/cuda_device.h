@@ -62,13 +62,12 @@ std::optional<CUstream> driver_stream(StreamHandle stream);
 /// What the pools' sources have in common: the driver's events.
 class DriverSource : public BlockSource {
  public:
-  void* record(StreamHandle stream) noexcept override;
-  bool is_done(void* event) noexcept override { return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess; }
+  void* record(StreamHandle stream, int device) noexcept override;
+  bool is_done(void* event) noexcept override {
+    const AllowedWhileCapturing allowed;
+    return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess;
+  }
   void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
-
- private:
-  /// For calls of the driver; not active where there is no context.
-  virtual ContextScope try_to_activate() const noexcept = 0;
 };
 
 /// The newest PTX that a driver of that version (12040) assembles: 84 for 8.4.
@@ -130,6 +129,7 @@ class CudaDevice final : public Device {
   void begin_capture(CUstream stream);
   CUgraphExec end_capture(CUstream stream);
   void destroy_graph(CUgraphExec graph);
+  bool is_capturing();
 
  private:
   struct Captured {
@@ -165,8 +165,12 @@ class CudaDevice final : public Device {
 
 /// The device of that number; made at first use, never destroyed. Raises DeviceError that says what is missing.
 CudaDevice& cuda_device(int index);
+/// The one of that number, or null where it was not made.
+CudaDevice* made_device(int index);
 /// Those that were made so far.
 std::vector<CudaDevice*> made_devices();
+/// The first that was made; where none was, that of GPU 0, which is made. Raises as cuda_device().
+CudaDevice& any_device();
 /// GPUs of this process, 0 where none can be used.
 int cuda_device_count();
 /// Page-locked memory for all devices.

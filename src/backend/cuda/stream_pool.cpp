@@ -268,7 +268,7 @@ bool StreamPool::release_block(void* memory) noexcept {
 /// perhaps for a host function that releases memory.
 void StreamPool::record_uses(Block* block) noexcept {
   for (Block::Use& use : block->uses)
-    if (!use.event) use.event = source_->record(use.stream);
+    if (!use.event) use.event = source_->record(use.stream, use.device);
   Guard guard(lock_);
   block->state = Block::State::waiting;
 }
@@ -285,7 +285,7 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
     can_record = captures_.empty() && !forked_;
   }
   const auto is_same = [&](const Block::Use& use) { return use.stream == stream && use.device == device; };
-  const Block::Use use{stream, device, can_record ? source_->record(stream) : nullptr};
+  const Block::Use use{stream, device, can_record ? source_->record(stream, device) : nullptr};
   Guard guard(lock_);
   std::vector<Block::Use>& uses = live_.find(memory)->uses;  // alive: the caller owns it
   const auto earlier = std::ranges::find_if(uses, is_same);
@@ -541,7 +541,7 @@ void StreamPool::synchronize() {
     if (!captures_.empty()) return;
     epoch = epoch_++;
   }
-  source_->synchronize();
+  if (!source_->synchronize()) return;
   Guard guard(lock_);
   finished_epoch_ = epoch;
 }

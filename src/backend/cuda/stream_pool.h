@@ -22,11 +22,12 @@ class BlockSource {
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void release(void* memory, size_t bytes) noexcept = 0;
   /// Returns when all work handed to the device before has finished; raises DeviceError where that cannot be known.
-  /// Never called between begin_capture() and end_capture(), where a device may not be waited for.
-  virtual void synchronize() = 0;
+  /// False, without waiting, where that would break a capture that the pool was not told of. Never called between
+  /// begin_capture() and end_capture().
+  virtual bool synchronize() = 0;
 
-  /// A mark behind the work that is now in `stream`; null when the device refuses.
-  virtual void* record(StreamHandle stream) noexcept = 0;
+  /// A mark behind the work that is now in `stream` of GPU number `device`; null when the device refuses.
+  virtual void* record(StreamHandle stream, int device) noexcept = 0;
   /// False when in doubt. The pool's lock is held: must neither wait nor call the pool; so for the next two.
   virtual bool is_done(void* event) noexcept = 0;
   virtual void release_event(void* event) noexcept = 0;
@@ -71,6 +72,8 @@ class StreamPool {
   /// being captured. Call it before the driver's own begin, so that nobody waits for the device from then on.
   void begin_capture(StreamHandle stream, uint64_t graph);
   void end_capture(StreamHandle stream);
+  /// Nobody waits for the device on the pool's behalf while the result lives.
+  [[nodiscard]] std::unique_lock<std::mutex> without_waits() { return std::unique_lock(growth_); }
   /// The graph is gone and its last run has finished: its blocks become ordinary ones, those that live when released.
   void release_graph(uint64_t graph);
 
@@ -176,6 +179,7 @@ class PinnedPool : private StreamPool {
   using StreamPool::release;
   using StreamPool::set_limit;
   using StreamPool::statistics;
+  using StreamPool::without_waits;
 };
 
 }  // namespace iruka::cuda_backend
