@@ -20,8 +20,8 @@ class Addresses final : public iruka::cuda_backend::BlockSource {
     return reinterpret_cast<void*>(next_ - bytes);
   }
   void release(void*, size_t) noexcept override {}
-  void synchronize() noexcept override {}
-  void* record(iruka::StreamHandle) noexcept override { return this; }
+  bool synchronize() noexcept override { return true; }
+  void* record(iruka::StreamHandle, int) noexcept override { return this; }
   bool is_done(void*) noexcept override { return true; }
   void release_event(void*) noexcept override {}
   bool same_capture(iruka::StreamHandle, iruka::StreamHandle) noexcept override { return false; }

@@ -110,6 +110,20 @@ class GilRelease {
   PyThreadState* state_;
 };
 
+/// Whether this thread may ask for the GIL: at exit it would never go on. What is skipped then goes with the process.
+bool can_call_python();
+
+/// The same for what runs with the GIL or without it, as destructors do.
+class GilReleaseIfHeld {
+ public:
+  GilReleaseIfHeld() {
+    if (can_call_python() && PyGILState_Check()) release_.emplace();
+  }
+
+ private:
+  std::optional<GilRelease> release_;
+};
+
 /// A new iruka.ndarray of what `make` returns, made without the GIL.
 template <class Make>
 nb::object make_array(Make&& make) {

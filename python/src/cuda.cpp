@@ -46,17 +46,9 @@ struct HostCall {
   nb::tuple arguments;
 };
 
-bool is_finalizing() {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing();
-#else
-  return _Py_IsFinalizing();
-#endif
-}
-
 /// On a thread of the driver.
 void run_host_call(void* call) {
-  if (!Py_IsInitialized() || is_finalizing()) return;
+  if (!can_call_python()) return;
   const PyGILState_STATE state = PyGILState_Ensure();
   {
     const std::unique_ptr<HostCall> owner(static_cast<HostCall*>(call));
@@ -84,7 +76,10 @@ struct PinnedMemory {
     GilRelease release;
     data = cuda::allocate_pinned(size);
   }
-  ~PinnedMemory() { cuda::release_pinned(data); }
+  ~PinnedMemory() {
+    const GilReleaseIfHeld release;
+    cuda::release_pinned(data);
+  }
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
 };
@@ -138,6 +133,7 @@ void copy_host(const Array& gpu, nb::handle numpy, bool to_host, nb::handle stre
 void bind_streams(nb::module_& module) {
   const auto gpu = [](const PyDevice& device) -> Device& { return *device.device; };
   module.def("cuda_create_stream", [=](const PyDevice& device, bool non_blocking, int priority) {
+    GilRelease release;
     return handle_of(cuda::create_stream(gpu(device), non_blocking, priority));
   });
   module.def("cuda_destroy_stream", [=](const PyDevice& device, uintptr_t stream) {
@@ -148,9 +144,12 @@ void bind_streams(nb::module_& module) {
     GilRelease release;
     wait_for(gpu(device), stream_from(stream));
   });
-  module.def("cuda_is_done",
-             [=](const PyDevice& device, uintptr_t stream) { return cuda::is_done(gpu(device), stream_from(stream)); });
+  module.def("cuda_is_done", [=](const PyDevice& device, uintptr_t stream) {
+    GilRelease release;
+    return cuda::is_done(gpu(device), stream_from(stream));
+  });
   module.def("cuda_is_non_blocking", [=](const PyDevice& device, uintptr_t stream) {
+    GilRelease release;
     return cuda::is_non_blocking(gpu(device), stream_from(stream));
   });
   module.def("cuda_current_stream",
@@ -159,15 +158,19 @@ void bind_streams(nb::module_& module) {
     return handle_of(cuda::set_current_stream(gpu(device), stream_from(stream)));
   });
   module.def("cuda_create_event", [=](const PyDevice& device, bool timing, bool blocking) {
+    GilRelease release;
     return handle_of(cuda::create_event(gpu(device), timing, blocking));
   });
-  module.def("cuda_destroy_event",
-             [=](const PyDevice& device, uintptr_t event) { cuda::destroy_event(gpu(device), pointer_of(event)); });
+  module.def("cuda_destroy_event", [=](const PyDevice& device, uintptr_t event) {
+    GilRelease release;
+    cuda::destroy_event(gpu(device), pointer_of(event));
+  });
   module.def("cuda_record_event", [=](const PyDevice& device, uintptr_t event, uintptr_t stream) {
     GilRelease release;
     cuda::record_event(gpu(device), pointer_of(event), stream_from(stream));
   });
   module.def("cuda_is_event_done", [=](const PyDevice& device, uintptr_t event) {
+    GilRelease release;
     return cuda::is_event_done(gpu(device), pointer_of(event));
   });
   module.def("cuda_synchronize_event", [=](const PyDevice& device, uintptr_t event) {
@@ -179,16 +182,20 @@ void bind_streams(nb::module_& module) {
     cuda::wait_event(gpu(device), stream_from(stream), pointer_of(event));
   });
   module.def("cuda_elapsed_milliseconds", [=](const PyDevice& device, uintptr_t begin, uintptr_t end) {
+    GilRelease release;
     return cuda::elapsed_milliseconds(gpu(device), pointer_of(begin), pointer_of(end));
   });
   module.def("cuda_launch_host_function", launch_host_function);
-  module.def("cuda_begin_capture",
-             [=](const PyDevice& device, uintptr_t stream) { cuda::begin_capture(gpu(device), stream_from(stream)); });
+  module.def("cuda_begin_capture", [=](const PyDevice& device, uintptr_t stream) {
+    GilRelease release;
+    cuda::begin_capture(gpu(device), stream_from(stream));
+  });
   module.def("cuda_end_capture", [=](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
     return handle_of(cuda::end_capture(gpu(device), stream_from(stream)));
   });
   module.def("cuda_is_capturing", [=](const PyDevice& device, uintptr_t stream) {
+    GilRelease release;
     return cuda::is_capturing(gpu(device), stream_from(stream));
   });
   module.def("cuda_launch_graph", [=](const PyDevice& device, uintptr_t graph, uintptr_t stream) {
@@ -219,7 +226,7 @@ void bind_pinned(nb::module_& module) {
 }
 
 nb::dict properties_dict(const PyDevice& device) {
-  const cuda::DeviceProperties found = cuda::properties(*device.device);
+  const cuda::DeviceProperties found = properties_of(device);
   nb::dict result;
   result["name"] = found.name;
   result["major"] = found.compute_major;
@@ -292,8 +299,7 @@ void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later) {
 
 void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
   if (!is_gpu(device)) return;
-  std::optional<GilRelease> release;  // arrays die with the GIL and without it
-  if (PyGILState_Check()) release.emplace();
+  const GilReleaseIfHeld release;  // arrays die with the GIL and without it
   try {
     const cuda::Stream stream = cuda::current_stream(device);
     if (stream_number(stream) == 1) {
@@ -335,8 +341,10 @@ void bind_cuda(nb::module_& module) {
   module.def("cuda_driver_version", &cuda::driver_version);
   module.def("cuda_nvrtc_version", &cuda::nvrtc_version);
   module.def("cuda_properties", properties_dict);
-  module.def("cuda_attribute",
-             [](const PyDevice& device, int which) { return cuda::attribute(*device.device, which); });
+  module.def("cuda_attribute", [](const PyDevice& device, int which) {
+    GilRelease release;
+    return cuda::attribute(*device.device, which);
+  });
   module.def("cuda_add_package_folders", [](const std::vector<std::string>& folders) {
     cuda::add_package_folders(folders.data(), static_cast<int>(folders.size()));
   });

@@ -25,12 +25,12 @@ std::vector<Device*>& earlier_devices() {
 }
 
 std::string compute_capability(const PyDevice& self) {
-  const cuda::DeviceProperties found = cuda::properties(*self.device);
+  const cuda::DeviceProperties found = properties_of(self);
   return std::to_string(found.compute_major) + std::to_string(found.compute_minor);
 }
 
 nb::tuple mem_info(const PyDevice& self) {
-  const cuda::DeviceProperties found = cuda::properties(*self.device);
+  const cuda::DeviceProperties found = properties_of(self);
   return nb::make_tuple(found.free_bytes, found.total_bytes);
 }
 
@@ -57,6 +57,11 @@ void bind_scopes(nb::class_<PyDevice>& type) {
 }
 
 }  // namespace
+
+cuda::DeviceProperties properties_of(const PyDevice& device) {
+  GilRelease release;
+  return cuda::properties(*device.device);
+}
 
 Device& to_device(nb::handle object, const char* what) {
   if (object.is_none()) return default_device();
@@ -93,7 +98,7 @@ void bind_device(nb::module_& module) {
       .def_prop_ro("mem_info", mem_info, nb::sig("def mem_info(self) -> tuple[int, int]"),
                    "Of a GPU: bytes that are free, and all of them.")
       .def_prop_ro(
-          "pci_bus_id", [](const PyDevice& self) { return cuda::properties(*self.device).pci_bus_id; },
+          "pci_bus_id", [](const PyDevice& self) { return properties_of(self).pci_bus_id; },
           "Of a GPU: '0000:1B:00.0'.")
       .def_prop_ro(
           "attributes",

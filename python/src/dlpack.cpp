@@ -57,8 +57,7 @@ struct Exported {
 void take_back(Exported* exported) noexcept {
   const std::unique_ptr<Exported> owner(exported);
   if (!owner->consumer) return;
-  std::optional<GilRelease> release;  // a full stream makes the driver wait, perhaps for a function in Python
-  if (Py_IsInitialized() && PyGILState_Check()) release.emplace();
+  const GilReleaseIfHeld release;  // a full stream makes the driver wait, perhaps for a function in Python
   Device& device = owner->array.device();
   Buffer& buffer = *owner->array.buffer();
   try {
@@ -211,7 +210,7 @@ Array import_tensor(M* managed, bool writable) {
   for (int64_t& stride : strides) stride *= itemsize(dtype);
   void* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   auto release = [owner = std::move(owner), &device]() mutable {
-    if (!Py_IsInitialized()) return;
+    if (!can_call_python()) return;
     finish_foreign_use(device);
     PyGILState_STATE state = PyGILState_Ensure();  // the producer may be Python
     owner.reset();

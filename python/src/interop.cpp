@@ -13,7 +13,7 @@ namespace iruka::python {
 std::function<void()> drop_reference(nb::object owner) {
   PyObject* reference = owner.release().ptr();
   return [reference] {
-    if (!Py_IsInitialized()) return;  // at exit the interpreter's memory goes anyway
+    if (!can_call_python()) return;  // the interpreter's memory goes anyway
     PyGILState_STATE state = PyGILState_Ensure();
     Py_DECREF(reference);
     PyGILState_Release(state);

@@ -41,7 +41,8 @@ Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& stride
                   std::function<void()> release, Device& device);
 bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
 /// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one. The
-/// default stream is not waited for: the work of most owners comes after its own, and `owner`, a stream, waits for it.
+/// default stream is not waited for, as each release would stop the host: the work of most owners comes after its own,
+/// and `owner`, a stream, waits for it. DLPack names none: docs/cuda.md tells of owners whose streams wait for nobody.
 void finish_foreign_use(Device& device, std::optional<void*> owner = {}) noexcept;
 
 }  // namespace iruka::python

@@ -57,7 +57,7 @@ class PoolListener final : public cuda::PoolHook {
   /// As CuPy, nothing of page-locked memory. An error goes to sys.unraisablehook; one that is already set stays.
   void call(const char* method, const std::string& pool, Arguments arguments) const noexcept {
     constexpr std::string_view kGpu = "cuda:";
-    if (!pool.starts_with(kGpu) || !Py_IsInitialized()) return;
+    if (!pool.starts_with(kGpu) || !can_call_python()) return;
     int device = 0;
     std::from_chars(pool.data() + kGpu.size(), pool.data() + pool.size(), device);
     const PyGILState_STATE state = PyGILState_Ensure();

@@ -1,4 +1,5 @@
 // The queues and the memory of the driver in software, and what tests control of it.
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,9 +15,12 @@ State& state() {
 int device_of_context() { return static_cast<int>(reinterpret_cast<uintptr_t>(current_context)) - 1; }
 
 uintptr_t key_of(CUstream stream) {
+  static std::atomic<uintptr_t> threads{0};
+  static thread_local const uintptr_t thread = ++threads % 256;  // as many streams of their own as keys have room for
   const auto handle = reinterpret_cast<uintptr_t>(stream);
-  return handle > 2 ? handle
-                    : static_cast<uintptr_t>(std::max(device_of_context(), 0)) * 16 + std::max<uintptr_t>(handle, 1);
+  if (handle > 2) return handle;
+  const auto device = static_cast<uintptr_t>(std::max(device_of_context(), 0)) * 16;
+  return handle == 2 ? thread * 256 + device + 2 : device + 1;
 }
 bool is_legacy(uintptr_t key) { return key < 0x10000 && key % 16 == 1; }
 
@@ -141,7 +145,7 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
 
 bool is_idle(int device) {
   return std::ranges::all_of(state().streams, [&](const auto& entry) {
-    return entry.second.queue.empty() || (entry.first < 0x10000 && static_cast<int>(entry.first / 16) != device);
+    return entry.second.queue.empty() || (entry.first < 0x10000 && static_cast<int>(entry.first % 256 / 16) != device);
   });
 }
 

@@ -96,6 +96,7 @@ CUresult fake_cuMemFree(CUdeviceptr memory) {
 }
 CUresult fake_cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   BEGIN("cuMemHostAlloc");
+  if (device_of_context() >= kDevices) state().misuses.push_back("page-locked memory of a context that others destroy");
   return allocate(memory, bytes, -1);
 }
 CUresult fake_cuMemFreeHost(void* memory) {

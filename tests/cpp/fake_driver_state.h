@@ -86,7 +86,7 @@ using Lock = std::unique_lock<std::mutex>;
 inline thread_local CUcontext current_context = nullptr;
 
 int device_of_context();
-/// Streams 1 and 2, and the null stream as 1, are of the calling thread's context.
+/// Streams 1 and 2, and the null stream as 1, are of the calling thread's context; 2 is of the thread, too.
 uintptr_t key_of(CUstream stream);
 bool is_legacy(uintptr_t key);
 

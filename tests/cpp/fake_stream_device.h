@@ -155,8 +155,11 @@ class FakeBlockSource final : public cuda_backend::BlockSource {
   explicit FakeBlockSource(FakeStreamDevice& device) : device_(device) {}
   void* allocate(size_t bytes) noexcept override { return device_.allocate(bytes); }
   void release(void* memory, size_t bytes) noexcept override { device_.release(memory, bytes); }
-  void synchronize() override { device_.synchronize(); }
-  void* record(StreamHandle stream) noexcept override { return device_.record(stream); }
+  bool synchronize() override {
+    device_.synchronize();
+    return true;
+  }
+  void* record(StreamHandle stream, int) noexcept override { return device_.record(stream); }
   bool is_done(void* event) noexcept override { return device_.is_done(event); }
   void release_event(void* event) noexcept override { device_.release_event(event); }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {

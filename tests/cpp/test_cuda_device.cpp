@@ -260,6 +260,67 @@ TEST_F(CudaDeviceTest, GraphsReplayWhatWasCaptured) {
   cuda::destroy_stream(gpu(), stream);
 }
 
+/// Runs `body(stream)` on a new thread whose current stream is its own.
+template <class Body>
+void on_own_stream(Device& device, Body&& body) {
+  std::thread([&] {
+    const cuda::Stream own = cuda_backend::kPerThreadStream;
+    cuda::set_current_stream(device, own);
+    body(own);
+  }).join();
+}
+
+TEST_F(CudaDeviceTest, ThreadsWithStreamsOfTheirOwnAllocateWhileAnotherCaptures) {
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  std::vector<cuda::Graph> graphs;
+  cuda::begin_capture(gpu(), stream);
+  on_own_stream(gpu(), [&](cuda::Stream own) {
+    const void* used = Array::empty({1000}, Dtype::int8, gpu()).data();
+    EXPECT_EQ(Array::empty({1000}, Dtype::int8, gpu()).data(), used);
+    cuda::begin_capture(gpu(), own);
+    on_own_stream(gpu(), [&](cuda::Stream other) {  // the same handle, but another stream
+      EXPECT_NE(Array::empty({1000}, Dtype::int8, gpu()).data(), used);
+      EXPECT_THROW(cuda::end_capture(gpu(), other), ValueError);
+      cuda::begin_capture(gpu(), other);
+      graphs.push_back(cuda::end_capture(gpu(), other));
+    });
+    const void* captured = Array::empty({1000}, Dtype::int8, gpu()).data();
+    EXPECT_NE(captured, used);  // it is the graph's
+    graphs.push_back(cuda::end_capture(gpu(), own));
+    EXPECT_EQ(Array::empty({1000}, Dtype::int8, gpu()).data(), used);
+  });
+  graphs.push_back(cuda::end_capture(gpu(), stream));
+  for (const cuda::Graph graph : graphs) cuda::destroy_graph(gpu(), graph);
+  cuda::destroy_stream(gpu(), stream);
+}
+
+TEST_F(CudaDeviceTest, MemoryOfAnEndedThreadIsReusedAfterItsWork) {
+  cuda::free_all_blocks(gpu());
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  const cuda::Event event = cuda::create_event(gpu());
+  void* used = nullptr;
+  const auto allocated = [&] { return Array::empty({1000}, Dtype::int32, gpu()).data(); };
+  fake::hold(static_cast<cuda_backend::CUstream>(stream));
+  cuda::record_event(gpu(), event, stream);
+  on_own_stream(gpu(), [&](cuda::Stream own) {
+    cuda::wait_event(gpu(), own, event);
+    Array array = Array::empty({1000}, Dtype::int32, gpu());
+    array.fill(1);
+    used = array.data();
+  });
+  on_own_stream(gpu(), [&](cuda::Stream) { EXPECT_NE(allocated(), used); });
+  fake::let_go(static_cast<cuda_backend::CUstream>(stream));
+  cuda::free_all_blocks(gpu());
+  EXPECT_EQ(cuda::memory_statistics(gpu()).held_bytes, 0u);
+  on_own_stream(gpu(), [&](cuda::Stream) { used = allocated(); });
+  on_own_stream(gpu(), [&](cuda::Stream) { EXPECT_EQ(allocated(), used); });  // whose work has finished
+  on_own_stream(gpu(), [&](cuda::Stream own) { cuda::begin_capture(gpu(), own); });
+  cuda::free_all_blocks(gpu());  // an ended thread captures nothing
+  EXPECT_EQ(cuda::memory_statistics(gpu()).held_bytes, 0u);
+  cuda::destroy_event(gpu(), event);
+  cuda::destroy_stream(gpu(), stream);
+}
+
 TEST_F(CudaDeviceTest, ErrorsNameTheCallAndTheCode) {
   const Array array = Array::empty({10}, Dtype::int8, gpu());
   fake::fail("cuMemcpyAsync", 700);
@@ -350,6 +411,60 @@ TEST_F(CudaDeviceTest, PinnedMemoryWaitsForTheDevicesInUse) {
   EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits + 2);
   EXPECT_EQ(fake::live_host_bytes(), 0u);
   fake::set_device_count(2);
+}
+
+TEST_F(CudaDeviceTest, PinnedMemoryBelongsToNoContextOfOthers) {
+  cuda::free_pinned_blocks();
+  const auto foreign = reinterpret_cast<cuda_backend::CUcontext>(uintptr_t{100});
+  fake::table().cuCtxSetCurrent(foreign);
+  const int64_t before = fake::calls("cuMemHostAlloc");
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  EXPECT_EQ(fake::calls("cuMemHostAlloc"), before + 1);
+  cuda::free_pinned_blocks();
+  cuda_backend::CUcontext now = nullptr;
+  fake::table().cuCtxGetCurrent(&now);
+  EXPECT_EQ(now, foreign);
+  fake::table().cuCtxSetCurrent(nullptr);
+}
+
+TEST_F(CudaDeviceTest, PinnedMemoryIsNotWaitedForDuringACapture) {
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  cuda::release_pinned(cuda::allocate_pinned(1000));
+  cuda::begin_capture(gpu(), stream);
+  const int64_t waits = fake::calls("cuCtxSynchronize");
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);
+  EXPECT_GT(fake::live_host_bytes(), 0u);
+  cuda::destroy_graph(gpu(), cuda::end_capture(gpu(), stream));
+  cuda::free_pinned_blocks();
+  EXPECT_EQ(fake::live_host_bytes(), 0u);
+  cuda::destroy_stream(gpu(), stream);
+}
+
+/// The work is marked when the block is released, on a thread that may use another device.
+TEST_F(CudaDeviceTest, UsesAreMarkedOnTheirOwnDevice) {
+  const auto hold_second = [&](bool holds) {
+    cuda_backend::CUcontext before = nullptr;
+    fake::table().cuCtxGetCurrent(&before);
+    fake::table().cuCtxSetCurrent(reinterpret_cast<cuda_backend::CUcontext>(uintptr_t{2}));
+    holds ? fake::hold(nullptr) : fake::let_go(nullptr);
+    fake::table().cuCtxSetCurrent(before);
+  };
+  gpu(0), gpu(1);
+  cuda_backend::StreamPool& pool = cuda_backend::cuda_device(0).pool();
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  void* const memory = pool.allocate(1000, nullptr);
+  cuda::begin_capture(gpu(), stream);
+  pool.record_use(memory, cuda_backend::kLegacyStream, /*device=*/1);
+  pool.release(memory);
+  hold_second(true);
+  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  void* const other = pool.allocate(1000, nullptr);
+  EXPECT_NE(other, memory);
+  pool.release(other);
+  hold_second(false);
+  cuda::destroy_graph(gpu(), graph);
+  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(CudaDeviceTest, WithoutGpusThereIsNone) {

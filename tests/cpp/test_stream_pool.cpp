@@ -408,6 +408,26 @@ TEST(StreamPool, BlocksOfAForgottenStreamAreForAll) {
   EXPECT_EQ(pool.device.chunks(), 0u);
 }
 
+TEST(StreamPool, BlocksOfAStreamThatEndsWithWorkLeftWaitForTheDevice) {
+  FakePool<StreamPool> pool;
+  pool.device.budget = 2 * kPage;
+  void* free = pool->allocate(kPage, A);
+  void* living = pool->allocate(kPage, B);
+  pool.device.work(A, free, kPage), pool.device.work(A, living, kPage);
+  pool.device.refuses_events = true;
+  pool->record_use(living, A);
+  pool->release(free);
+  pool->forget_stream(A, /*is_done=*/false);
+  pool->release(living);
+  for (void** taken : {&free, &living}) {
+    void*& block = *taken;
+    block = pool->allocate(kPage, C);
+    EXPECT_TRUE(pool.device.may_use(C, block, kPage));
+  }
+  EXPECT_EQ(pool.device.synchronizations(), 1u);
+  pool->release(free), pool->release(living);
+}
+
 TEST(StreamPool, AMergedBlockIsAsBusyAsItsBusiestPart) {
   FakePool<StreamPool> pool;
   pool->release(pool->allocate(2 * kPage, A));

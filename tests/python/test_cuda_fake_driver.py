@@ -242,6 +242,17 @@ for wait in waits:
     s.launch_host_func(lambda arg: (time.sleep(0.02), calls.append(arg)), "slow")
     wait()
     assert len(calls) == before + 1, wait
+# So does the wait of a capture that begins while another thread waits for the device.
+before = len(calls)
+s.launch_host_func(lambda arg: (time.sleep(0.2), calls.append(arg)), "slow")
+thread = threading.Thread(target=iruka.get_default_memory_pool().free_all_blocks)
+thread.start()
+time.sleep(0.05)
+t = iruka.cuda.Stream(non_blocking=True)
+t.begin_capture()
+assert len(calls) == before + 1
+t.end_capture()
+thread.join()
 # Errors are told, and the next function runs.
 seen = []
 sys.unraisablehook = lambda told: seen.append((told.exc_type, str(told.exc_value), told.object))

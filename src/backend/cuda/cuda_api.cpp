@@ -132,7 +132,7 @@ bool is_non_blocking(Device& device, Stream stream) {
 
 void record_use(Device& device, void* memory, Stream stream) {
   const Active gpu(device, "record_use");
-  gpu->pool().record_use(memory, stream);
+  gpu->pool().record_use(memory, gpu->pool_stream(handle(stream)), gpu->index());
 }
 
 void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument) {
@@ -213,17 +213,18 @@ size_t free_blocks(Device& device) { return checked(device, "free_blocks").pool(
 void set_memory_limit(Device& device, size_t bytes) { checked(device, "set_memory_limit").pool().set_limit(bytes); }
 void free_all_blocks(Device& device) { checked(device, "free_all_blocks").pool().free_all_blocks(); }
 void free_all_blocks(Device& device, Stream stream) {
-  checked(device, "free_all_blocks").pool().free_all_blocks(stream);
+  CudaDevice& gpu = checked(device, "free_all_blocks");
+  gpu.pool().free_all_blocks(gpu.pool_stream(handle(stream)));
 }
 
 void* allocate_pinned(size_t bytes) {
-  cuda_device(0);  // says what is missing
+  any_device();  // says what is missing
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }
 void record_pinned_use(Device& device, void* memory, Stream stream) {
   const Active gpu(device, "record_pinned_use");
-  pinned_pool().record_use(memory, stream, gpu->index());
+  pinned_pool().record_use(memory, gpu->pool_stream(handle(stream)), gpu->index());
 }
 size_t pinned_free_blocks() { return pinned_pool().free_blocks(); }
 void free_pinned_blocks() { pinned_pool().free_all_blocks(); }

@@ -34,24 +34,27 @@ class PinnedMemory final : public DriverSource {
     constexpr unsigned kPortable = 1;  // pinned for every context
     void* memory = nullptr;
     const ContextScope active = try_to_activate();
+    const AllowedWhileCapturing allowed;
     return active.is_active() && driver().cuMemHostAlloc(&memory, bytes, kPortable) == kSuccess ? memory : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
     const ContextScope active = try_to_activate();
+    const AllowedWhileCapturing allowed;
     if (active.is_active()) driver().cuMemFreeHost(memory);
   }
-  void synchronize() override {
-    for (CudaDevice* device : made_devices()) device->synchronize();  // no other has work of ours
+  bool synchronize() override {
+    const std::vector<CudaDevice*> devices = made_devices();  // no other has work of ours
+    if (std::ranges::any_of(devices, [](CudaDevice* device) { return device->is_capturing(); })) return false;
+    for (CudaDevice* device : devices) device->synchronize();
+    return true;
   }
   bool same_capture(StreamHandle, StreamHandle) noexcept override { return false; }
 
  private:
-  /// Any context will do.
-  ContextScope try_to_activate() const noexcept override {
-    CUcontext current = nullptr;
+  /// Any context will do that nobody destroys: the calling thread's may be another library's, and take memory with it.
+  static ContextScope try_to_activate() noexcept {
     try {
-      if (driver().cuCtxGetCurrent(&current) == kSuccess && current) return {current, 0};
-      return cuda_device(0).try_to_activate();
+      return any_device().try_to_activate();
     } catch (...) {
       return {nullptr, 0};
     }

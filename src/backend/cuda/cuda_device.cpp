@@ -1,5 +1,7 @@
 #include "backend/cuda/cuda_device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace iruka::cuda_backend {
@@ -12,29 +14,33 @@ class DeviceMemory final : public DriverSource {
 
   void* allocate(size_t bytes) noexcept override {
     const AllowedWhileCapturing allowed;
-    const ContextScope active = try_to_activate();
+    const ContextScope active = device_.try_to_activate();
     CUdeviceptr memory = 0;
     return active.is_active() && driver().cuMemAlloc(&memory, bytes) == kSuccess ? reinterpret_cast<void*>(memory)
                                                                                  : nullptr;
   }
   void release(void* memory, size_t) noexcept override {
     const AllowedWhileCapturing allowed;
-    const ContextScope active = try_to_activate();
+    const ContextScope active = device_.try_to_activate();
     if (active.is_active()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
-  void synchronize() override { device_.synchronize(); }
+  bool synchronize() override {
+    device_.synchronize();
+    return true;
+  }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
     const uint64_t id = capture_id(origin);
     return id != 0 && id == capture_id(stream);
   }
 
  private:
-  ContextScope try_to_activate() const noexcept override { return device_.try_to_activate(); }
-  static uint64_t capture_id(StreamHandle stream) {
+  uint64_t capture_id(StreamHandle stream) const {
+    const std::optional<CUstream> known = driver_stream(stream);
+    const ContextScope active = device_.try_to_activate();
+    if (!known || !active.is_active()) return 0;
     int status = kNotCapturing;
     uint64_t id = 0;
-    const CUresult result =
-        driver().cuStreamGetCaptureInfo(static_cast<CUstream>(stream), &status, &id, nullptr, nullptr, nullptr);
+    const CUresult result = driver().cuStreamGetCaptureInfo(*known, &status, &id, nullptr, nullptr, nullptr);
     return result == kSuccess && status == kCapturing ? id : 0;
   }
 
@@ -51,6 +57,30 @@ Devices& devices() {
   static Devices& all = *new Devices;
   return all;
 }
+
+/// The calling thread's part in the pools' names of its own streams: a number, as an address would come back with a
+/// later thread, to which memory would go that the earlier one's work still uses.
+class ThreadNumber {
+ public:
+  ~ThreadNumber() {
+    if (getpid() != process_) return;  // a child of fork() leaves the GPU alone
+    for (CudaDevice* device : made_devices()) device->end_own_stream();
+  }
+  uint64_t value() const { return value_; }
+
+ private:
+  static inline std::atomic<uint64_t> last_{0};
+  const pid_t process_ = getpid();
+  const uint64_t value_ = ++last_;
+};
+
+uint64_t thread_number() {
+  static thread_local const ThreadNumber number;
+  return number.value();
+}
+
+/// No driver's handle has this bit.
+constexpr uint64_t kOwnStream = uint64_t{1} << 63;
 
 std::string name_of(int index) { return "cuda:" + std::to_string(index); }
 
@@ -75,13 +105,23 @@ bool may_capture(CUstream stream) {
   return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
 }
 
-void* DriverSource::record(StreamHandle stream) noexcept {
-  const ContextScope active = try_to_activate();
+std::optional<CUstream> driver_stream(StreamHandle stream) {
+  const auto name = reinterpret_cast<uint64_t>(stream);
+  if (!(name & kOwnStream)) return static_cast<CUstream>(stream);
+  if ((name & ~kOwnStream) / kMostDevices == thread_number()) return kPerThreadStream;
+  return {};
+}
+
+void* DriverSource::record(StreamHandle stream, int device) noexcept {
+  const std::optional<CUstream> known = driver_stream(stream);
+  const CudaDevice* const found = made_device(device);
+  if (!known || !found) return nullptr;
+  const ContextScope active = found->try_to_activate();
+  const AllowedWhileCapturing allowed;
   CUevent event = nullptr;
-  if (!active.is_active() || may_capture(static_cast<CUstream>(stream)) ||
-      driver().cuEventCreate(&event, kEventNoTiming) != kSuccess)
+  if (!active.is_active() || may_capture(*known) || driver().cuEventCreate(&event, kEventNoTiming) != kSuccess)
     return nullptr;
-  if (driver().cuEventRecord(event, static_cast<CUstream>(stream)) == kSuccess) return event;
+  if (driver().cuEventRecord(event, *known) == kSuccess) return event;
   driver().cuEventDestroy(event);
   return nullptr;
 }
@@ -113,11 +153,27 @@ CUstream& CudaDevice::current_stream() const {
   return streams.of_device[index_];
 }
 
-void* CudaDevice::allocate(size_t bytes) {
-  static thread_local char own_stream;  // one handle names each thread's own stream: its address tells them apart
-  const CUstream stream = current_stream();
-  return pool_.allocate(bytes, stream == kPerThreadStream ? static_cast<StreamHandle>(&own_stream) : stream);
+StreamHandle CudaDevice::pool_stream(CUstream stream) const {
+  if (stream != kPerThreadStream) return stream;
+  return reinterpret_cast<StreamHandle>(kOwnStream | (thread_number() * kMostDevices + static_cast<uint64_t>(index_)));
 }
+
+void CudaDevice::end_own_stream() noexcept {
+  const ContextScope active = try_to_activate();
+  if (!active.is_active()) return;
+  const AllowedWhileCapturing allowed;
+  const StreamHandle stream = pool_stream(kPerThreadStream);
+  Captured captured;
+  if (finish_capture(kPerThreadStream, captured)) {
+    if (captured.result == kSuccess) driver().cuGraphDestroy(captured.graph);
+    pool_.release_graph(captured.id);
+  }
+  const bool is_done = driver().cuStreamQuery(kPerThreadStream) == kSuccess;
+  pool_.forget_stream(stream, is_done);
+  pinned_pool().forget_stream(stream, is_done);
+}
+
+void* CudaDevice::allocate(size_t bytes) { return pool_.allocate(bytes, pool_stream(current_stream())); }
 
 void CudaDevice::release(void* memory, size_t) noexcept { pool_.release(memory); }
 
@@ -174,48 +230,65 @@ void CudaDevice::synchronize() {
 // The pool's part begins before the driver's and ends after it.
 void CudaDevice::begin_capture(CUstream stream) {
   const ContextScope active = activate();
+  const StreamHandle name = pool_stream(stream);
   uint64_t graph = 0;
   {
     std::lock_guard lock(graphs_mutex_);
     graph = ++last_graph_;
   }
-  pool_.begin_capture(stream, graph);
+  pool_.begin_capture(name, graph);
+  auto pinned = pinned_pool().without_waits();
   const CUresult result = driver().cuStreamBeginCapture(stream, kCaptureThreadLocal);
   if (result == kSuccess) {
     std::lock_guard lock(graphs_mutex_);
-    captures_[stream] = graph;
+    captures_[name] = graph;
     return;
   }
-  pool_.end_capture(stream);
+  pinned.unlock();
+  pool_.end_capture(name);
   pool_.release_graph(graph);
   cuda_backend::check(result, "cuStreamBeginCapture", name_);
 }
 
-CUgraphExec CudaDevice::end_capture(CUstream stream) {
-  const ContextScope active = activate();
-  uint64_t id = 0;
+/// False where the stream is not being captured.
+bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
+  const StreamHandle name = pool_stream(stream);
+  auto pinned = pinned_pool().without_waits();
   {
     std::lock_guard lock(graphs_mutex_);
-    const auto found = captures_.find(stream);
-    if (found == captures_.end()) throw ValueError("end_capture: the stream is not being captured");
-    id = found->second;
+    const auto found = captures_.find(name);
+    if (found == captures_.end()) return false;
+    captured.id = found->second;
     captures_.erase(found);
   }
-  CUgraph graph = nullptr;
+  captured.result = driver().cuStreamEndCapture(stream, &captured.graph);
+  pinned.unlock();
+  pool_.end_capture(name);
+  return true;
+}
+
+CUgraphExec CudaDevice::end_capture(CUstream stream) {
+  const ContextScope active = activate();
+  Captured captured;
+  if (!finish_capture(stream, captured)) throw ValueError("end_capture: the stream is not being captured");
   CUgraphExec executable = nullptr;
   const char* call = "cuStreamEndCapture";
-  CUresult result = driver().cuStreamEndCapture(stream, &graph);
-  pool_.end_capture(stream);
+  CUresult result = captured.result;
   if (result == kSuccess) {
     call = "cuGraphInstantiateWithFlags";
-    result = driver().cuGraphInstantiate(&executable, graph, 0);
-    driver().cuGraphDestroy(graph);
+    result = driver().cuGraphInstantiate(&executable, captured.graph, 0);
+    driver().cuGraphDestroy(captured.graph);
   }
-  if (result != kSuccess) pool_.release_graph(id);
+  if (result != kSuccess) pool_.release_graph(captured.id);
   cuda_backend::check(result, call, name_);
   std::lock_guard lock(graphs_mutex_);
-  graphs_[executable] = id;
+  graphs_[executable] = captured.id;
   return executable;
+}
+
+bool CudaDevice::is_capturing() {
+  std::lock_guard lock(graphs_mutex_);
+  return !captures_.empty();
 }
 
 void CudaDevice::destroy_graph(CUgraphExec graph) {
@@ -237,6 +310,17 @@ int cuda_device_count() {
   int count = 0;
   if (!driver_problem().empty() || driver().cuDeviceGetCount(&count) != kSuccess) return 0;
   return std::min(count, kMostDevices);
+}
+
+CudaDevice& any_device() {
+  const std::vector<CudaDevice*> made = made_devices();
+  return made.empty() ? cuda_device(0) : *made.front();
+}
+
+CudaDevice* made_device(int index) {
+  Devices& all = devices();
+  std::lock_guard lock(all.mutex);
+  return index >= 0 && index < kMostDevices ? all.by_index[index] : nullptr;
 }
 
 std::vector<CudaDevice*> made_devices() {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,16 +55,19 @@ class ContextScope {
 /// Whether work for `stream` may become part of a graph; true when in doubt.
 bool may_capture(CUstream stream);
 
+/// The driver's handle of a stream that pools know by that name, for the calling thread: nothing for the own stream of
+/// another thread.
+std::optional<CUstream> driver_stream(StreamHandle stream);
+
 /// What the pools' sources have in common: the driver's events.
 class DriverSource : public BlockSource {
  public:
-  void* record(StreamHandle stream) noexcept override;
-  bool is_done(void* event) noexcept override { return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess; }
+  void* record(StreamHandle stream, int device) noexcept override;
+  bool is_done(void* event) noexcept override {
+    const AllowedWhileCapturing allowed;
+    return driver().cuEventQuery(static_cast<CUevent>(event)) == kSuccess;
+  }
   void release_event(void* event) noexcept override { driver().cuEventDestroy(static_cast<CUevent>(event)); }
-
- private:
-  /// For calls of the driver; not active where there is no context.
-  virtual ContextScope try_to_activate() const noexcept = 0;
 };
 
 /// The newest PTX that a driver of that version (12040) assembles: 84 for 8.4.
@@ -114,14 +118,27 @@ class CudaDevice final : public Device {
   CUstream stream_or_current(StreamHandle stream) const {
     return stream ? static_cast<CUstream>(stream) : current_stream();
   }
+  /// The name of a stream in the pools: the driver's handle, but in place of the one that all threads' own streams
+  /// share, one for this device and thread.
+  StreamHandle pool_stream(CUstream stream) const;
+  /// The calling thread ends, while its own stream may have work left.
+  void end_own_stream() noexcept;
   CUevent take_event();
   void give_back(CUevent event);
 
   void begin_capture(CUstream stream);
   CUgraphExec end_capture(CUstream stream);
   void destroy_graph(CUgraphExec graph);
+  bool is_capturing();
 
  private:
+  struct Captured {
+    uint64_t id = 0;  ///< as the pool knows it
+    CUgraph graph = nullptr;
+    CUresult result = kSuccess;
+  };
+
+  bool finish_capture(CUstream stream, Captured& captured);
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
   void refuse_while_capturing(CUstream stream) const;
@@ -141,15 +158,19 @@ class CudaDevice final : public Device {
   std::vector<CUevent> events_;  ///< not in use
 
   std::mutex graphs_mutex_;
-  std::unordered_map<CUstream, uint64_t> captures_;
+  std::unordered_map<StreamHandle, uint64_t> captures_;
   std::unordered_map<CUgraphExec, uint64_t> graphs_;
   uint64_t last_graph_ = 0;
 };
 
 /// The device of that number; made at first use, never destroyed. Raises DeviceError that says what is missing.
 CudaDevice& cuda_device(int index);
+/// The one of that number, or null where it was not made.
+CudaDevice* made_device(int index);
 /// Those that were made so far.
 std::vector<CudaDevice*> made_devices();
+/// The first that was made; where none was, that of GPU 0, which is made. Raises as cuda_device().
+CudaDevice& any_device();
 /// GPUs of this process, 0 where none can be used.
 int cuda_device_count();
 /// Page-locked memory for all devices.

@@ -268,7 +268,7 @@ bool StreamPool::release_block(void* memory) noexcept {
 /// perhaps for a host function that releases memory.
 void StreamPool::record_uses(Block* block) noexcept {
   for (Block::Use& use : block->uses)
-    if (!use.event) use.event = source_->record(use.stream);
+    if (!use.event) use.event = source_->record(use.stream, use.device);
   Guard guard(lock_);
   block->state = Block::State::waiting;
 }
@@ -285,7 +285,7 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
     can_record = captures_.empty() && !forked_;
   }
   const auto is_same = [&](const Block::Use& use) { return use.stream == stream && use.device == device; };
-  const Block::Use use{stream, device, can_record ? source_->record(stream) : nullptr};
+  const Block::Use use{stream, device, can_record ? source_->record(stream, device) : nullptr};
   Guard guard(lock_);
   std::vector<Block::Use>& uses = live_.find(memory)->uses;  // alive: the caller owns it
   const auto earlier = std::ranges::find_if(uses, is_same);
@@ -468,13 +468,13 @@ uint64_t StreamPool::graph_of(StreamHandle stream) {
   return 0;
 }
 
-/// Gives the arena's blocks, of which the free ones are idle, to all.
-void StreamPool::retire(Arena& arena) {
+/// Gives the arena's blocks, of which the free ones are idle if `is_done`, to all.
+void StreamPool::retire(Arena& arena, bool is_done) {
   for (const bool is_small : {true, false})
     arena.bins(is_small).for_each([&](Block* block) {
       arena.bins(is_small).remove(block);
       block->arena = &retired_;
-      block->released = 0;
+      if (is_done) block->released = 0;
       put_back(block);
     });
   const auto move = [&](Block* block) {
@@ -487,9 +487,10 @@ void StreamPool::retire(Arena& arena) {
   std::erase_if(arenas_, [&](const auto& owned) { return owned.get() == &arena; });
 }
 
-void StreamPool::forget_stream(StreamHandle stream) {
+void StreamPool::forget_stream(StreamHandle stream, bool is_done) {
   Guard guard(lock_);
-  if (Arena* const arena = streams_.find(stream)) retire(*arena);
+  if (Arena* const arena = streams_.find(stream)) retire(*arena, is_done);
+  if (!is_done) return;
   live_.for_each([&](Block* block) {
     std::erase_if(block->uses, [&](const Block::Use& use) { return use.stream == stream && !use.event; });
   });
@@ -540,7 +541,7 @@ void StreamPool::synchronize() {
     if (!captures_.empty()) return;
     epoch = epoch_++;
   }
-  source_->synchronize();
+  if (!source_->synchronize()) return;
   Guard guard(lock_);
   finished_epoch_ = epoch;
 }

@@ -22,11 +22,12 @@ class BlockSource {
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void release(void* memory, size_t bytes) noexcept = 0;
   /// Returns when all work handed to the device before has finished; raises DeviceError where that cannot be known.
-  /// Never called between begin_capture() and end_capture(), where a device may not be waited for.
-  virtual void synchronize() = 0;
+  /// False, without waiting, where that would break a capture that the pool was not told of. Never called between
+  /// begin_capture() and end_capture().
+  virtual bool synchronize() = 0;
 
-  /// A mark behind the work that is now in `stream`; null when the device refuses.
-  virtual void* record(StreamHandle stream) noexcept = 0;
+  /// A mark behind the work that is now in `stream` of GPU number `device`; null when the device refuses.
+  virtual void* record(StreamHandle stream, int device) noexcept = 0;
   /// False when in doubt. The pool's lock is held: must neither wait nor call the pool; so for the next two.
   virtual bool is_done(void* event) noexcept = 0;
   virtual void release_event(void* event) noexcept = 0;
@@ -62,14 +63,17 @@ class StreamPool {
   /// reused before that work has finished. The stream may be destroyed at once, but for one that is being captured.
   /// `device` tells equal handles of several devices apart. False: no live block of this pool begins there.
   bool record_use(void* memory, StreamHandle stream, int device = 0);
-  /// The stream is about to be destroyed and its work has finished: any stream may take its blocks.
-  void forget_stream(StreamHandle stream);
+  /// The stream is about to be destroyed: any stream may take its blocks, at once where its work has finished, else
+  /// after the device was waited for.
+  void forget_stream(StreamHandle stream, bool is_done = true);
 
   /// Until end_capture(), what is allocated for `stream` and for streams that join its capture belongs to `graph`
   /// (not 0): only captures of the same graph reuse it, until release_graph(). Raises ValueError for a stream that is
   /// being captured. Call it before the driver's own begin, so that nobody waits for the device from then on.
   void begin_capture(StreamHandle stream, uint64_t graph);
   void end_capture(StreamHandle stream);
+  /// Nobody waits for the device on the pool's behalf while the result lives.
+  [[nodiscard]] std::unique_lock<std::mutex> without_waits() { return std::unique_lock(growth_); }
   /// The graph is gone and its last run has finished: its blocks become ordinary ones, those that live when released.
   void release_graph(uint64_t graph);
 
@@ -116,7 +120,7 @@ class StreamPool {
   Arena& arena_of(StreamHandle stream);
   Arena& add_arena(StreamHandle stream, uint64_t graph);
   uint64_t graph_of(StreamHandle stream);
-  void retire(Arena& arena);
+  void retire(Arena& arena, bool is_done = true);
   bool is_idle(const Block& block) const { return block.released <= finished_epoch_; }
 
   Block* best_of_all(const Arena& own, bool is_small, size_t bytes);
@@ -175,6 +179,7 @@ class PinnedPool : private StreamPool {
   using StreamPool::release;
   using StreamPool::set_limit;
   using StreamPool::statistics;
+  using StreamPool::without_waits;
 };
 
 }  // namespace iruka::cuda_backend
