@@ -221,16 +221,9 @@ assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 an
     assert done.returncode == 0, done.stderr
 
 
-def test_import_adds_little_to_numpy():
-    code = """
-import time
-import numpy
-began = time.perf_counter()
-import iruka
-print(time.perf_counter() - began)
-import sys
-assert "ml_dtypes" not in sys.modules and "numpy.testing" not in sys.modules
-"""
-    runs = [run_python(code) for _ in range(5)]
-    assert all(done.returncode == 0 for done in runs), runs[0].stderr
-    assert min(float(done.stdout) for done in runs) < 0.06
+def test_import_brings_nothing_heavy():
+    """What takes long to load waits until it is needed; benchmarks/gpu.py and the README's table tell the time."""
+    done = run_python(
+        "import iruka, sys; print(sorted({'ml_dtypes', 'numpy.testing', 'scipy', 'json.tool'} & set(sys.modules)))"
+    )
+    assert done.stdout == "[]\n", done.stdout + done.stderr
