@@ -189,7 +189,7 @@ def test_numpy_operands(gpu, rng):
     assert_same(iruka.concatenate([x, a]), np.concatenate([x, x]))
     with iruka.device("cpu"):
         assert (a + x).device == gpu
-    for convert in (np.asarray, np.linalg.norm, memoryview, float):
+    for convert in (np.asarray, memoryview, float):
         with pytest.raises(TypeError):
             convert(a)
     with pytest.raises(TypeError, match=r"nsupported type <class 'numpy.ndarray'>"):
