@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, assert_same, layouts, values
+from helpers import assert_same, BFLOAT16, folds_rightly, layouts, values
 from iruka import errors
 
 BINARY = (
@@ -193,6 +193,8 @@ def test_attributes():
 def test_reduce_accumulate_reduceat(name, dtype, rng):
     ours, numpys = getattr(iruka, name), getattr(np, name)
     x = np.abs(values(dtype, (3, 5, 4), rng, high=3)).astype(dtype)
+    if not folds_rightly(numpys, x):
+        pytest.skip("NumPy's own reduce is wrong on this processor")
     a = iruka.array(x)
     mask = np.array([True, False, True, True])
     for axis in (0, 1, -1, None, (0, 2), ()):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, kind, layouts, values
+from helpers import BFLOAT16, DTYPES, DTYPE_IDS, assert_close, assert_same, folds_rightly, kind, layouts, values
 
 
 def reference(name, x, **keywords):
@@ -186,6 +186,8 @@ UFUNCS = [
 def test_reduce_with(name, rng):
     x = rng.integers(0, 4, (3, 4)).astype("float64")
     ufunc, function, a = getattr(np, name), getattr(iruka, name), iruka.array(x)
+    if not folds_rightly(ufunc, x):
+        pytest.skip("NumPy's own reduce is wrong on this processor")
     with np.errstate(all="ignore"):
         for axis in (0, 1, -1):
             for keepdims in (False, True):
