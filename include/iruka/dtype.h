@@ -81,6 +81,8 @@ class IRUKA_API Scalar {
   static Scalar load(Dtype dtype, const void* element);
   /// Writes the value as `dtype`. An integer that does not fit wraps; a float saturates as an integer (NaN: 0).
   void store(Dtype dtype, void* element) const;
+  /// What an element of `dtype` holds once the value is stored there, typed.
+  Scalar as_element(Dtype dtype) const;
 
   Dtype dtype() const { return dtype_; }
   bool weak() const { return weak_; }

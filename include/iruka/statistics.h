@@ -38,14 +38,6 @@ struct ReductionOptions {
 /// A reduction with NumPy's `initial` and `where`. Raises ValueError where min, max, argmin... need an initial value.
 IRUKA_API Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options);
 
-/// ufunc.reduce: any function of two inputs and one output, folded along axes. Raises ValueError for several axes where
-/// the order counts, and for an empty axis of a function without identity.
-IRUKA_API Array reduce_with(const ElementwiseFunction& function, const Array& x, const ReductionOptions& options);
-
-/// ufunc.accumulate: every prefix of `axis` folded by a function of two inputs.
-IRUKA_API Array accumulate_with(const ElementwiseFunction& function, const Array& x, int64_t axis,
-                                std::optional<Dtype> dtype = {});
-
 /// Mean of squared distances from the mean: sum |x - mean|^2 / (n - correction), in one pass over memory (pairs of
 /// mean and sum of squares joined as in Chan, Golub and LeVeque, 1979). `root`: its square root.
 IRUKA_API Array variance(const Array& x, const std::optional<Dims>& axes, bool keepdims, double correction, bool root);

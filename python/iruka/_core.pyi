@@ -870,16 +870,6 @@ def scan(x: ndarray, operation: str, axis: int, dtype=None, skips_nan: bool = Fa
 
 def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray: ...
 
-def reduce_with(function: ElementwiseFunction, x: ndarray, axis=0, dtype=None, keepdims: bool = False, initial=None, where=None) -> ndarray:
-    """
-    ufunc.reduce: the elements along axes folded by a function of two inputs.
-    """
-
-def accumulate_with(function: ElementwiseFunction, x: ndarray, axis: int = 0, dtype=None) -> ndarray:
-    """
-    ufunc.accumulate: every prefix of an axis folded by a function of two inputs.
-    """
-
 def select_ranks(x: ndarray, ranks: list[int]) -> ndarray: ...
 
 def sort_rows(x: ndarray) -> ndarray: ...

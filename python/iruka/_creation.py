@@ -224,7 +224,8 @@ def full(shape, fill_value, dtype=None, order="C") -> ndarray:
     return _made(_core.full, shape, fill_value, dtype, order=order)
 
 
-def _array(a):
+def _array(a) -> ndarray:
+    """The array itself, or what asarray makes of anything else."""
     return a if isinstance(a, ndarray) else asarray(a)
 
 

@@ -6,14 +6,10 @@ import numpy
 
 from . import _core
 from ._core import ndarray
-from ._creation import asarray, asnumpy
+from ._creation import _array, asarray, asnumpy
 from ._dtypes import finfo
 from ._functions import elementwise
 from .errors import TypeError
-
-
-def _array(a) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def round(a, decimals: int = 0, out: ndarray | None = None) -> ndarray:

@@ -8,14 +8,10 @@ import numpy
 
 from . import _core
 from ._core import ndarray
-from ._creation import asarray
+from ._creation import _array, asarray
 from ._functions import elementwise, reductions
 from ._manipulation import _into
 from .errors import IndexError, TypeError, ValueError
-
-
-def _array(a) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _near(a, other: ndarray) -> ndarray:

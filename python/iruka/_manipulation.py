@@ -7,13 +7,9 @@ import numpy
 from . import _core
 from ._array import clip as _clip
 from ._core import ndarray
-from ._creation import asarray
+from ._creation import _array
 from ._functions import elementwise
 from .errors import AxisError, ShapeError, TypeError, ValueError
-
-
-def _array(a) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def reshape(a, shape, order: str = "C") -> ndarray:

@@ -6,16 +6,12 @@ import operator
 
 from . import _core
 from ._core import ndarray
-from ._creation import asarray
+from ._creation import _array
 from ._functions import elementwise
 from ._manipulation import _axes, _into, can_cast, moveaxis, result_type
 from .errors import ShapeError, TypeError, ValueError
 
 _multiply = elementwise["multiply"]
-
-
-def _array(a) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _pair(a, b) -> tuple[ndarray, ndarray]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from . import _core
 from ._core import ndarray
-from ._creation import asarray
+from ._creation import _array
 from ._manipulation import concatenate, moveaxis, result_type
 from .errors import AxisError, ValueError
 
@@ -32,10 +32,6 @@ class UniqueInverseResult(NamedTuple):
 
     values: ndarray
     inverse_indices: ndarray
-
-
-def _array(a) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _along_axis(x: ndarray, axis: int, index: bool, inverse: bool, counts: bool):

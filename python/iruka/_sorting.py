@@ -7,14 +7,10 @@ import operator
 
 from . import _core
 from ._core import ndarray
-from ._creation import asarray
+from ._creation import _array
 from .errors import TypeError, ValueError
 
 _KINDS = {"quicksort", "heapsort", "mergesort", "stable"}
-
-
-def _array(a) -> ndarray:
-    return a if isinstance(a, ndarray) else asarray(a)
 
 
 def _is_stable(function: str, kind, stable) -> bool:

@@ -53,27 +53,6 @@ void bind_statistics(nb::module_& module) {
       nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("correction"), nb::arg("root"),
       nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));
   module.def(
-      "reduce_with",
-      [](const ElementwiseFunction& function, const Array& x, nb::handle axis, nb::handle dtype, bool keepdims,
-         nb::handle initial, nb::handle where) {
-        const ReductionCall call(function.name(), axis, dtype, keepdims, initial, where);
-        return make_array([&] { return reduce_with(function, x, call.options); });
-      },
-      nb::arg("function"), nb::arg("x"), nb::arg("axis").none() = 0, nb::arg("dtype") = nb::none(),
-      nb::arg("keepdims") = false, nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
-      nb::sig("def reduce_with(function: ElementwiseFunction, x: ndarray, axis=0, dtype=None, keepdims: bool = False, "
-              "initial=None, where=None) -> ndarray"),
-      "ufunc.reduce: the elements along axes folded by a function of two inputs.");
-  module.def(
-      "accumulate_with",
-      [](const ElementwiseFunction& function, const Array& x, int64_t axis, nb::handle dtype) {
-        const std::optional<Dtype> type = to_optional_dtype(dtype);
-        return make_array([&] { return accumulate_with(function, x, axis, type); });
-      },
-      nb::arg("function"), nb::arg("x"), nb::arg("axis") = 0, nb::arg("dtype") = nb::none(),
-      nb::sig("def accumulate_with(function: ElementwiseFunction, x: ndarray, axis: int = 0, dtype=None) -> ndarray"),
-      "ufunc.accumulate: every prefix of an axis folded by a function of two inputs.");
-  module.def(
       "select_ranks",
       [](const Array& x, const std::vector<int64_t>& ranks) {
         return make_array([&] { return ops::select_ranks(x, ranks); });

@@ -148,6 +148,12 @@ double float16_value(uint16_t bits) { return value_of_bits<5, 10>(bits); }
 uint16_t bfloat16_bits(double value) { return round_to_bits<8, 7>(value); }
 double bfloat16_value(uint16_t bits) { return value_of_bits<8, 7>(bits); }
 
+Scalar Scalar::as_element(Dtype dtype) const {
+  alignas(16) std::byte element[16];
+  store(dtype, element);
+  return load(dtype, element);
+}
+
 Scalar Scalar::load(Dtype dtype, const void* element) {
   Scalar result;
   result.dtype_ = dtype;

@@ -9,21 +9,15 @@
 #include <tuple>
 
 #include "core/device.h"
+#include "iruka/statistics.h"
+#include "jit/program.h"
 #include "ops/cast_text.h"
+#include "ops/folding.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
 namespace ops {
 namespace {
-
-using Row = ElementwiseFunction::Row;
-
-/// How a function folds. `reduction` is the row that does the same, "" where there is none.
-struct Folding {
-  std::string_view function;
-  std::optional<double> identity;
-  const char* reduction;
-};
 
 constexpr Folding kFoldings[] = {
     {"add", 0, "sum"},
@@ -32,23 +26,19 @@ constexpr Folding kFoldings[] = {
     {"minimum", {}, "min"},
     {"logical_and", 1, "all"},
     {"logical_or", 0, "any"},
-    {"logical_xor", 0, ""},
-    {"bitwise_and", -1, ""},
-    {"bitwise_or", 0, ""},
-    {"bitwise_xor", 0, ""},
-    {"fmax", {}, ""},
-    {"fmin", {}, ""},
+    {"logical_xor", 0, "logical_xor"},
+    {"bitwise_and", -1, "bitwise_and"},
+    {"bitwise_or", 0, "bitwise_or"},
+    {"bitwise_xor", 0, "bitwise_xor"},
+    {"fmax", {}, "nanmax"},
+    {"fmin", {}, "nanmin"},
     {"hypot", 0, ""},
     {"gcd", 0, ""},
     {"logaddexp", -INFINITY, ""},
     {"logaddexp2", -INFINITY, ""},
 };
 
-const Folding* find_folding(std::string_view function) {
-  const auto* found = std::find_if(std::begin(kFoldings), std::end(kFoldings),
-                                   [&](const Folding& folding) { return folding.function == function; });
-  return found == std::end(kFoldings) ? nullptr : found;
-}
+using Row = ElementwiseFunction::Row;
 
 /// An array in C order as lines along one axis: element (before, k, after) of [before][length][after].
 struct Lines {
@@ -161,6 +151,8 @@ const ElementwiseKernel& kernel_for(const Row& row, Walk walk, int a, int b, int
   using Key = std::tuple<const Row*, Walk, int, int, int, int>;
   static auto* kernels = new std::map<Key, ElementwiseKernel>;
   static std::mutex guard;
+  static const bool held = (jit::hold_across_fork(guard), true);
+  (void)held;
   std::lock_guard lock(guard);
   const Key key{&row, walk, a, b, c, d};
   const auto found = kernels->find(key);
@@ -272,24 +264,17 @@ Array drop_axes(Array x, const std::vector<int>& axes, bool keepdims) {
   return x;
 }
 
-/// The scalar as an element of `dtype`, wrapped where it does not fit: -1 is all bits set.
-Scalar as_element(const Scalar& scalar, Dtype dtype) {
-  alignas(16) std::byte element[16];
-  scalar.store(dtype, element);
-  return Scalar::load(dtype, element);
-}
-
 std::optional<Scalar> identity_of(const Row& row, const FoldRules& rules, Dtype loop) {
   const std::optional<Scalar> identity = fold_traits(row.name).identity;
   if (!identity || !rules.has_identity) return {};
-  return as_element(*identity, loop);
+  return identity->as_element(loop);
 }
 
 /// What the caller starts from. Raises OverflowError for a literal that the loop cannot hold.
 std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
   if (!rules.initial) return {};
   check_literal_fits(*rules.initial, loop);
-  return as_element(*rules.initial, loop);
+  return rules.initial->as_element(loop);
 }
 
 int64_t folded_length(const Array& x, const std::vector<int>& axes) {
@@ -311,6 +296,15 @@ Array fold_nothing(const Row& row, const Array& x, const std::vector<int>& axes,
   return result;
 }
 
+/// The scan whose steps are the function's.
+std::optional<ScanOperation> scan_operation(std::string_view function) {
+  if (function == "add") return ScanOperation::add;
+  if (function == "multiply") return ScanOperation::multiply;
+  if (function == "minimum") return ScanOperation::minimum;
+  if (function == "maximum") return ScanOperation::maximum;
+  return {};
+}
+
 Array fold_by_reduction(const Folding& folding, const Array& x, const std::vector<int>& axes, Dtype loop) {
   Dims named;
   for (int axis : axes) named.push_back(axis);
@@ -328,6 +322,20 @@ Array fold_reversed(const ElementwiseFunction& function, const Array& x, const s
 }
 
 }  // namespace
+
+const Folding* find_folding(std::string_view function) {
+  const auto* found = std::find_if(std::begin(kFoldings), std::end(kFoldings),
+                                   [&](const Folding& folding) { return folding.function == function; });
+  return found == std::end(kFoldings) ? nullptr : found;
+}
+
+const Folding* folding_of_reduction(std::string_view reduction) {
+  if (reduction == "nansum" || reduction == "nanprod") reduction.remove_prefix(3);
+  const auto* found = std::find_if(std::begin(kFoldings), std::end(kFoldings),
+                                   [&](const Folding& folding) { return folding.reduction == reduction; });
+  return found == std::end(kFoldings) ? nullptr : found;
+}
+
 }  // namespace ops
 
 FoldTraits fold_traits(std::string_view function) {
@@ -378,6 +386,7 @@ Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t ax
   const Dtype loop = fold_dtype(function, x.dtype(), dtype, "accumulate");
   if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
   const int along = normalize_axis(function.name(), axis, x.ndim());
+  if (const auto operation = scan_operation(function.row().name)) return scan(x, *operation, along, {.dtype = loop});
   if (lies_reversed(x)) return accumulate(function, x.transpose(), x.ndim() - 1 - along, dtype).transpose();
   const Array result = Array::empty(x.shape(), loop, x.device());
   if (x.size() == 0) return result;

@@ -50,7 +50,7 @@ def test_long_axes(shape, rng):
     for axis in range(x.ndim):
         assert_same(iruka.cumsum(a, axis), np.cumsum(x, axis))
         assert_same(iruka.cumsum(a[::-1], axis), np.cumsum(x[::-1], axis))
-        largest = iruka._core.accumulate_with(iruka.maximum, a, axis)
+        largest = iruka.maximum.accumulate(a, axis)
         assert_same(largest, np.maximum.accumulate(x, axis))
     narrow = x.astype("int8")
     assert_same(iruka.cumsum(iruka.array(narrow), 0), np.cumsum(narrow, 0))
@@ -88,7 +88,7 @@ def test_nan_and_signed_zeros():
             np.testing.assert_array_equal(actual, expected)
     assert np.signbit(iruka.asnumpy(iruka.cumsum(iruka.array(x)))[:2]).all()
     for name in ("maximum", "minimum"):
-        actual = iruka._core.accumulate_with(getattr(iruka, name), iruka.array(x))
+        actual = getattr(iruka, name).accumulate(iruka.array(x))
         assert_same(actual, getattr(np, name).accumulate(x))
 
 
@@ -135,7 +135,7 @@ def test_errors():
 def test_accumulate_of_other_functions(name, rng):
     x = rng.integers(1, 9, (3, 4)).astype("int32" if name == "bitwise_xor" else "float64")
     for axis in (0, 1):
-        actual = iruka._core.accumulate_with(getattr(iruka, name), iruka.array(x), axis)
+        actual = getattr(iruka, name).accumulate(iruka.array(x), axis)
         assert_same(actual, getattr(np, name).accumulate(x, axis), ulps=8)
     with pytest.raises(ValueError, match="binary"):
-        iruka._core.accumulate_with(iruka.negative, iruka.array(x))
+        iruka.negative.accumulate(iruka.array(x))

@@ -191,13 +191,13 @@ def test_reduce_with(name, rng):
     with np.errstate(all="ignore"):
         for axis in (0, 1, -1):
             for keepdims in (False, True):
-                actual = iruka._core.reduce_with(function, a, axis, keepdims=keepdims)
+                actual = function.reduce(a, axis, keepdims=keepdims)
                 assert_same(actual, ufunc.reduce(x, axis, keepdims=keepdims), ulps=8)
         if ufunc.identity is not None or name in ("maximum", "minimum"):
-            assert_same(iruka._core.reduce_with(function, a, None), ufunc.reduce(x, None), ulps=8)
+            assert_same(function.reduce(a, None), ufunc.reduce(x, None), ulps=8)
         else:
             mask = np.array([True, False, True])[:, None]
-            actual = iruka._core.reduce_with(function, a, 0, initial=2.0, where=iruka.array(mask))
+            actual = function.reduce(a, 0, initial=2.0, where=iruka.array(mask))
             assert_same(actual, ufunc.reduce(x, 0, initial=2.0, where=mask), ulps=8)
 
 
@@ -208,22 +208,22 @@ def test_reduce_with_integers(name, dtype, rng):
         return
     x = rng.integers(0, 100 if dtype != "bool" else 2, (3, 40)).astype(dtype)
     function, a = getattr(iruka, name), iruka.array(x)
-    assert_same(iruka._core.reduce_with(function, a, 0), getattr(np, name).reduce(x, 0))
-    assert_same(iruka._core.reduce_with(function, a, 1), getattr(np, name).reduce(x, 1))
+    assert_same(function.reduce(a, 0), getattr(np, name).reduce(x, 0))
+    assert_same(function.reduce(a, 1), getattr(np, name).reduce(x, 1))
     if getattr(np, name).identity is not None:
-        assert_same(iruka._core.reduce_with(function, a[:0], 0), getattr(np, name).reduce(x[:0], 0))
+        assert_same(function.reduce(a[:0], 0), getattr(np, name).reduce(x[:0], 0))
 
 
 def test_reduce_with_errors():
     x = iruka.ones((2, 3))
     with pytest.raises(ValueError, match="not reorderable"):
-        iruka._core.reduce_with(iruka.subtract, x, None)
+        iruka.subtract.reduce(x, None)
     with pytest.raises(ValueError, match="no identity"):
-        iruka._core.reduce_with(iruka.subtract, x[:0], 0)
+        iruka.subtract.reduce(x[:0], 0)
     with pytest.raises(TypeError):
-        iruka._core.reduce_with(iruka.bitwise_and, x, 0)
+        iruka.bitwise_and.reduce(x, 0)
     with pytest.raises(ValueError, match="binary"):
-        iruka._core.reduce_with(iruka.sqrt, x, 0)
+        iruka.sqrt.reduce(x, 0)
 
 
 def test_average(rng):
