@@ -13,9 +13,6 @@ namespace iruka {
 /// goes there. Raises ShapeError where inner extents differ or an operand has no axes.
 IRUKA_API Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 
-/// View of the elements whose indices along two axes differ by `offset`, as a last axis.
-IRUKA_API Array diagonal_view(const Array& x, int64_t offset = 0, int64_t axis1 = -2, int64_t axis2 = -1);
-
 namespace linalg {
 
 /// A singular or indefinite matrix, or an iteration that did not converge (Python: numpy.linalg.LinAlgError).

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 import types
-from typing import overload
 
 import numpy
 
@@ -400,14 +399,6 @@ class ndarray:
     def dot(self, b, out: ndarray | None = None) -> ndarray:
         """Matrix or inner product, as iruka.dot."""
 
-    @overload
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
-        """Sum of the diagonal of two axes."""
-
-    @overload
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
-        """Sum along a diagonal."""
-
     def clip(self, min=None, max=None, out: ndarray | None = None) -> ndarray:
         """Every element held within [min, max]."""
 
@@ -476,6 +467,9 @@ class ndarray:
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
         """Read-only view of a diagonal, as the last axis."""
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
+        """Sum along a diagonal."""
 
     @property
     def flat(self) -> iruka._indexing.FlatIterator:
@@ -1032,8 +1026,6 @@ class PoolListener:
         """Raises ValueError if it does not listen to the calling thread."""
 
 def matmul(a: object, b: object, out: object | None) -> object: ...
-
-def diagonal_view(arg0: object, arg1: int, arg2: int, arg3: int, /) -> object: ...
 
 def linalg_inv(arg: object, /) -> object: ...
 

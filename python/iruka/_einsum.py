@@ -69,7 +69,7 @@ def _without_repeats(term: str, a: ndarray) -> tuple[str, ndarray]:
             second = term.index(letter, first + 1)
             if a.shape[first] != a.shape[second]:
                 raise ValueError(f"einsum: {letter!r} stands for extents {a.shape[first]} and {a.shape[second]}")
-            a = _core.diagonal_view(a, 0, first, second)
+            a = _core.diagonal(a, 0, first, second)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
     return term, a
 

@@ -175,11 +175,6 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | N
     return moveaxis(_core.stack(parts, -1), -1, axisc)
 
 
-def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
-    """Sum of the diagonal of two axes. Integers are summed in 64 bits unless dtype says otherwise."""
-    return _core.diagonal_view(_array(a), offset, axis1, axis2).sum(axis=-1, dtype=dtype, out=out)
-
-
 def common_dtype(*arrays):
     """The dtype that arrays are multiplied in together."""
     return result_type(*(a.dtype for a in arrays))

@@ -101,7 +101,7 @@ def _identity_like(a: ndarray) -> ndarray:
     """Identities of a's shape and dtype."""
     result = empty(a.shape, a.dtype) if a.device == _core.default_device() else a.copy()
     result.fill(0)
-    _core.diagonal_view(result, 0, -2, -1).fill(1)
+    _core.diagonal(result, 0, -2, -1).fill(1)
     return result
 
 
@@ -452,7 +452,7 @@ def multi_dot(arrays, *, out: ndarray | None = None) -> ndarray:
 
 def diagonal(x, /, *, offset: int = 0) -> ndarray:
     """View of the diagonals of the matrices in the last two axes."""
-    return _core.diagonal_view(_check_matrices("diagonal", _array(x)), offset, -2, -1)
+    return _core.diagonal(_check_matrices("diagonal", _array(x)), offset, -2, -1)
 
 
 def trace(x, /, *, offset: int = 0, dtype=None) -> ndarray:

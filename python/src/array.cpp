@@ -321,16 +321,6 @@ void bind_copies(ArrayClass& type) {
           nb::arg("b"), nb::arg("out") = nb::none(), nb::sig("def dot(self, b, out: ndarray | None = None) -> ndarray"),
           "Matrix or inner product, as iruka.dot.")
       .def(
-          "trace",
-          [](nb::handle x, int64_t offset, int64_t axis1, int64_t axis2, nb::handle dtype, nb::handle out) {
-            return package_attribute("iruka._products", "trace")(x, offset, axis1, axis2, dtype, out);
-          },
-          nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1, nb::arg("dtype") = nb::none(),
-          nb::arg("out") = nb::none(),
-          nb::sig("def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, "
-                  "out: ndarray | None = None) -> ndarray"),
-          "Sum of the diagonal of two axes.")
-      .def(
           "clip",
           [](nb::handle x, nb::handle low, nb::handle high, nb::handle out) {
             return in_package("clip")(x, low, high, out);

@@ -85,9 +85,6 @@ void bind_linalg(nb::module_& module) {
         return nb::borrow(out);
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out").none());
-  module.def("diagonal_view", [](nb::handle x, int64_t offset, int64_t axis1, int64_t axis2) {
-    return to_python(diagonal_view(matrix_operand(x, "diagonal"), offset, axis1, axis2));
-  });
   module.def("linalg_inv", [](nb::handle a) { return to_python(without_gil(a, "inv", linalg::inv)); });
   module.def("linalg_solve", [](nb::handle a, nb::handle b) {
     const Array matrices = matrix_operand(a, "solve"), sides = matrix_operand(b, "solve");

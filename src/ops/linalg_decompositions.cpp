@@ -9,6 +9,7 @@
 
 #include "backend/libraries.h"
 #include "core/device.h"
+#include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "ops/linalg_operands.h"
@@ -75,7 +76,7 @@ LuFactors factor(const Array& a) {
 Array identity_like(const Array& a, Dtype dtype) {
   Array result = Array::empty(a.shape(), dtype, a.device());
   result.fill(0);
-  diagonal_view(result).fill(1);
+  diagonal(result, 0, -2, -1).fill(1);
   return result;
 }
 
@@ -225,7 +226,7 @@ QrResult qr(const Array& a, QrMode mode) {
   if (empty) {
     result.q = Array::empty(batch_shape(a, {m, columns}), dtype, a.device());
     result.q.fill(0);
-    if (result.q.size() > 0) diagonal_view(result.q).fill(1);
+    if (result.q.size() > 0) diagonal(result.q, 0, -2, -1).fill(1);
     return result;
   }
   const Array q = Array::empty(batch_shape(a, {columns, m}), dtype, a.device());

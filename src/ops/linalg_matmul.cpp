@@ -173,25 +173,4 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   return *out;
 }
 
-Array diagonal_view(const Array& x, int64_t offset, int64_t axis1, int64_t axis2) {
-  if (x.ndim() < 2) throw ShapeError("diagonal: the array needs two axes, its shape is " + to_string(x.shape()));
-  const int first = normalize_axis("diagonal: axis1", axis1, x.ndim());
-  const int second = normalize_axis("diagonal: axis2", axis2, x.ndim());
-  if (first == second) throw ValueError("diagonal: axis1 and axis2 cannot be the same");
-  const int64_t rows = x.shape(first) + std::min<int64_t>(offset, 0),
-                columns = x.shape(second) - std::max<int64_t>(offset, 0);
-  const int64_t length = std::max<int64_t>(0, std::min(rows, columns));
-  Dims shape, strides;
-  for (int axis = 0; axis < x.ndim(); ++axis) {
-    if (axis == first || axis == second) continue;
-    shape.push_back(x.shape(axis));
-    strides.push_back(x.strides()[axis]);
-  }
-  shape.push_back(length);
-  strides.push_back(x.strides()[first] + x.strides()[second]);
-  const int64_t start = length == 0 ? 0 : offset >= 0 ? offset * x.strides()[second] : -offset * x.strides()[first];
-  const Array view(x.buffer(), x.dtype(), shape, strides, x.offset() + start);
-  return x.writable() ? view : view.read_only();
-}
-
 }  // namespace iruka

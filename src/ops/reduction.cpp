@@ -58,20 +58,6 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
   return *made->program;
 }
 
-/// float32 sums are carried in float64, 16-bit ones in float32.
-Dtype summing_dtype(Dtype dtype) {
-  switch (kind(dtype)) {
-    case Kind::floating:
-      return is_half(dtype) ? Dtype::float32 : Dtype::float64;
-    case Kind::complex:
-      return Dtype::complex128;
-    case Kind::unsigned_integer:
-      return Dtype::uint64;
-    default:
-      return Dtype::int64;
-  }
-}
-
 bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 
 ReductionTypes reduction_types(const Row& row, Dtype input) {

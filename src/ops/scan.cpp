@@ -38,6 +38,22 @@ void run(const Array& x, const Array& result, ScanOperation operation, int axis,
 
 }  // namespace
 
+LoopLayout ops::columns_of(const ScanCall& call) {
+  auto without_axis = [&](const Dims& dims) {
+    Dims rest;
+    for (int k = 0; k < dims.size(); ++k)
+      if (k != call.axis) rest.push_back(dims[k]);
+    return rest;
+  };
+  const Dims shape = without_axis(call.x.shape()), xs = without_axis(call.x.strides()),
+             outs = without_axis(call.result.strides());
+  const LoopOperand operands[] = {{&shape, &xs}, {&shape, &outs}};
+  LoopLayout loop(shape, operands);
+  loop.reorder_axes(1);
+  loop.merge_axes();
+  return loop;
+}
+
 Array scan(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options) {
   if (options.includes_initial && !is_sum(operation))
     throw ValueError("scan: minimum and maximum have no initial value");

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/layout.h"
 #include "iruka/statistics.h"
 
 namespace iruka::ops {
@@ -16,9 +17,12 @@ struct ScanCall {
   bool skips_nan;
 };
 
-/// The texts that a GPU runs: tiles of `threads` * 4 loads, and a thread a column of `rank` axes.
+/// The texts that a GPU runs: tiles of `threads` runs of elements, and a thread a column of `rank` axes.
 std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back);
 std::string scan_walk_text(const ScanCall& call, int rank);
+
+/// The columns that are scanned: operands x and result without the axis.
+LoopLayout columns_of(const ScanCall& call);
 
 void scan_on_cpu(const ScanCall& call);
 void scan_on_gpu(const ScanCall& call);

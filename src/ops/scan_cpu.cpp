@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/parallel.h"
 #include "core/layout.h"
+#include "core/parallel.h"
 #include "ops/scan.h"
 
 namespace iruka::ops {
@@ -27,24 +27,8 @@ struct ScanWalk {
   const char* x;
   char* out;
 
-  static Dims without(const Dims& dims, int axis) {
-    Dims rest;
-    for (int k = 0; k < dims.size(); ++k)
-      if (k != axis) rest.push_back(dims[k]);
-    return rest;
-  }
-  static LoopLayout layout(const ScanCall& call) {
-    const Dims shape = without(call.x.shape(), call.axis), xs = without(call.x.strides(), call.axis),
-               outs = without(call.result.strides(), call.axis);
-    const LoopOperand operands[] = {{&shape, &xs}, {&shape, &outs}};
-    LoopLayout loop(shape, operands);
-    loop.reorder_axes(1);
-    loop.merge_axes();
-    return loop;
-  }
-
   explicit ScanWalk(const ScanCall& call)
-      : loop(layout(call)),
+      : loop(columns_of(call)),
         n(call.x.shape(call.axis)),
         x_stride(call.x.strides()[call.axis]),
         out_stride(call.result.strides()[call.axis]),

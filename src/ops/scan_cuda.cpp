@@ -18,7 +18,7 @@
 namespace iruka::ops {
 namespace {
 
-constexpr int64_t kWords = 4;   ///< loads that a thread has under way
+constexpr int64_t kItemBytes = 128, kMostItems = 32;  ///< of a thread's run of elements
 constexpr int64_t kGroup = 32;  ///< tiles of a group, groups of a group of groups: a warp's threads
 constexpr int64_t kManyColumns = 16384, kShortAxis = 64;
 constexpr int64_t kWalkThreads = 128;
@@ -50,49 +50,106 @@ inline A warp_scan(A value, int lane) {
 }
 )";
 
-// Sums that blocks publish for one another: a flag, and a value that is complete once the flag is seen.
+// Sums that blocks publish for one another, eight bytes a word, each beside the flag that says it is there: what is
+// seen of a word is all of it, so that nobody waits for an order of writes.
 constexpr const char* kLookBack = R"(
+constexpr int kParts = (sizeof(A) + 7) / 8;
+struct Published { uint4 part[kParts]; };
 inline void publish(const Arguments& a, ptrdiff_t slot, A value) {
-  volatile unsigned* to = (volatile unsigned*)(a.values + slot * (ptrdiff_t)sizeof(A));
-  unsigned parts[sizeof(A) / 4];
+  unsigned parts[kParts * 2] = {};
   memcpy(parts, &value, sizeof(A));
-  for (unsigned k = 0; k < sizeof(A) / 4; ++k) to[k] = parts[k];
-  __threadfence();
-  *(volatile unsigned*)(a.flags + slot) = 1;
+#pragma unroll
+  for (int k = 0; k < kParts; ++k) {
+    const uint4 word = {parts[2 * k], parts[2 * k + 1], 1, 0};
+    iruka::publish_word(a.slots + slot * kParts + k, word);
+  }
 }
-inline A published(const Arguments& a, ptrdiff_t slot) {
-  while (*(volatile unsigned*)(a.flags + slot) == 0) {}
-  __threadfence();
-  const volatile unsigned* from = (const volatile unsigned*)(a.values + slot * (ptrdiff_t)sizeof(A));
-  unsigned parts[sizeof(A) / 4];
-  for (unsigned k = 0; k < sizeof(A) / 4; ++k) parts[k] = from[k];
+inline Published peek(const Arguments& a, ptrdiff_t slot) {
+  Published seen;
+#pragma unroll
+  for (int k = 0; k < kParts; ++k) seen.part[k] = iruka::published_word(a.slots + slot * kParts + k);
+  return seen;
+}
+inline A published(const Arguments& a, ptrdiff_t slot, Published seen) {
+  unsigned parts[kParts * 2];
+#pragma unroll
+  for (int k = 0; k < kParts; ++k) {
+    while (seen.part[k].z == 0) seen.part[k] = iruka::published_word(a.slots + slot * kParts + k);
+    parts[2 * k] = seen.part[k].x, parts[2 * k + 1] = seen.part[k].y;
+  }
   A value;
   memcpy(&value, parts, sizeof(A));
   return value;
 }
 // What stands before the tile, in the first warp's last thread. The other warps come along and look nowhere.
 inline A look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, A own, int lane, bool looks) {
-  const ptrdiff_t group = tile / 32, super = group / 32;
-  const ptrdiff_t tiles = row * a.tiles, groups = a.group_slots + row * a.groups;
-  const ptrdiff_t supers = a.super_slots + row * a.supers;
-  const bool is_last = looks && lane == 31;
+  const ptrdiff_t group = tile / 32, super = group / 32, before_super = super - 1;
+  const ptrdiff_t tiles = row * a.tiles, groups = a.group_slots + row * a.groups + super * 32;
+  const ptrdiff_t supers = a.super_slots + row * a.supers, in_tiles = tiles + group * 32 + lane;
+  const bool is_last = looks && lane == 31, sees_tile = looks && lane < tile % 32;
+  const bool sees_group = looks && lane < group % 32, sees_super = is_last && super > 0;
   if (is_last) publish(a, tiles + tile, own);
-  const A in_group = warp_scan(looks && lane < tile % 32 ? published(a, tiles + group * 32 + lane) : start(), lane);
+  Published tile_seen, group_seen, super_seen;
+  if (sees_tile) tile_seen = peek(a, in_tiles);
+  if (sees_group) group_seen = peek(a, groups + lane);
+  if (sees_super) super_seen = peek(a, supers + before_super);
+  const A in_group = warp_scan(sees_tile ? published(a, in_tiles, tile_seen) : start(), lane);
   const bool ends_group = tile % 32 == 31, ends_super = ends_group && group % 32 == 31;
-  if (is_last && ends_group) publish(a, groups + group, combine(in_group, own));
-  const A of_groups = warp_scan(looks && lane < group % 32 ? published(a, groups + super * 32 + lane) : start(), lane);
+  if (is_last && ends_group) publish(a, groups + group % 32, combine(in_group, own));
+  const A of_groups = warp_scan(sees_group ? published(a, groups + lane, group_seen) : start(), lane);
   if (!is_last) return own;
-  const A before = super > 0 ? published(a, supers + super - 1) : start();
+  const A before = sees_super ? published(a, supers + before_super, super_seen) : start();
   if (ends_super) publish(a, supers + super, combine(before, combine(of_groups, combine(in_group, own))));
   return combine(before, combine(of_groups, in_group));
 }
 )";
 
+// A warp's elements lie in shared memory, where words of 16 bytes change places so that neither the order of memory nor
+// a thread's own run of kItems elements meets a bank twice.
 constexpr const char* kTiles = R"(
-struct alignas(sizeof(In) * kLanes) Word { In lane[kLanes]; };
-struct alignas(sizeof(Out) * kLanes > 16 ? 16 : sizeof(Out) * kLanes) OutWord { Out lane[kLanes]; };
-extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(
+constexpr int kInWords = kItems * sizeof(In) / 16, kOutWords = kItems * sizeof(Out) / 16;
+constexpr int kSegment = 32 * (kInWords > kOutWords ? kInWords : kOutWords);
+template <int kWords> inline int place(int word) {
+  const int owner = word / kWords;
+  return owner * kWords + (word % kWords ^ owner / (8 / kWords) % kWords);
+}
+template <class T> inline T* element(uint4* segment, int e) {
+  constexpr int per_word = 16 / sizeof(T);
+  return (T*)(segment + place<kItems * sizeof(T) / 16>(e / per_word)) + e % per_word;
+}
+inline void fetch(const uint4* segment, int lane, In* value) {
+#pragma unroll
+  for (int w = 0; w < kInWords; ++w) {
+    const uint4 word = segment[place<kInWords>(lane * kInWords + w)];
+    memcpy(value + w * (16 / sizeof(In)), &word, 16);
+  }
+}
+inline void load(const In* x, ptrdiff_t left, uint4* segment, int lane) {
+  if (kAligned && left >= 32 * kItems) {
+    uint4 word[kInWords];
+#pragma unroll
+    for (int w = 0; w < kInWords; ++w) word[w] = ((const uint4*)x)[w * 32 + lane];
+#pragma unroll
+    for (int w = 0; w < kInWords; ++w) segment[place<kInWords>(w * 32 + lane)] = word[w];
+  } else {
+#pragma unroll 4
+    for (int e = lane; e < 32 * kItems; e += 32) *element<In>(segment, e) = e < left ? x[e] : In{};
+  }
+}
+inline void store(Out* out, ptrdiff_t left, uint4* segment, int lane) {
+  if (kAligned && left >= 32 * kItems) {
+#pragma unroll
+    for (int w = 0; w < kOutWords; ++w)
+      iruka::store_word((uint4*)out + w * 32 + lane, segment[place<kOutWords>(w * 32 + lane)]);
+  } else {
+#pragma unroll 4
+    for (int e = lane; e < 32 * kItems; e += 32)
+      if (e < left) out[e] = *element<Out>(segment, e);
+  }
+}
+extern "C" __global__ void __launch_bounds__(kThreads, 1024 / kThreads) iruka_entry(
     const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+  __shared__ uint4 segments[kThreads / 32 * kSegment];
   __shared__ uint4 memory[(sizeof(A) * (kThreads / 32 + 1) + 15) / 16 + 1];
   A* const totals = (A*)memory;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -104,32 +161,17 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(
     ticket = *shared_ticket;
   }
   const ptrdiff_t row = ticket / a.tiles, tile = ticket - row * a.tiles;
-  const ptrdiff_t first = tile * (kThreads * kWords * kLanes) + warp * (32 * kWords * kLanes) + lane * kLanes;
-  const In* const x = (const In*)(a.x + row * a.x_row) + first;
-  Out* const out = (Out*)(a.out + row * a.out_row) + first;
-  const ptrdiff_t left = a.n - first;
-  A value[kWords][kLanes], before[kWords];
+  const ptrdiff_t first = tile * (kThreads * kItems) + warp * (32 * kItems), left = a.n - first;
+  uint4* const segment = segments + warp * kSegment;
+  load((const In*)(a.x + row * a.x_row) + first, left, segment, lane);
+  __syncwarp();
+  In value[kItems];
+  fetch(segment, lane, value);
+  A sum = map(value[0]);
 #pragma unroll
-  for (int w = 0; w < kWords; ++w) {
-    if (kAligned && left >= w * 32 * kLanes + kLanes) {
-      const Word word = *(const Word*)(x + w * 32 * kLanes);
-#pragma unroll
-      for (int v = 0; v < kLanes; ++v) value[w][v] = map(word.lane[v]);
-    } else {
-#pragma unroll
-      for (int v = 0; v < kLanes; ++v) value[w][v] = w * 32 * kLanes + v < left ? map(x[w * 32 * kLanes + v]) : start();
-    }
-  }
-  A warp_total = start();
-#pragma unroll
-  for (int w = 0; w < kWords; ++w) {
-#pragma unroll
-    for (int v = 1; v < kLanes; ++v) value[w][v] = combine(value[w][v - 1], value[w][v]);
-    const A scanned = warp_scan(value[w][kLanes - 1], lane), exclusive = shuffle_up(scanned, 1);
-    before[w] = lane == 0 ? warp_total : combine(warp_total, exclusive);
-    warp_total = combine(warp_total, last_lane(scanned));
-  }
-  if (lane == 31) totals[warp] = warp_total;
+  for (int k = 1; k < kItems; ++k) sum = combine(sum, map(value[k]));
+  const A scanned = warp_scan(sum, lane), exclusive = shuffle_up(scanned, 1);
+  if (lane == 31) totals[warp] = scanned;
   __syncthreads();
   A prefix = start();
 #pragma unroll
@@ -144,28 +186,21 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(
     __syncthreads();
     prefix = combine(totals[kThreads / 32], prefix);
   }
+  if (lane > 0) prefix = combine(prefix, exclusive);
+  fetch(segment, lane, value);  // again, rather than registers kept while looking back
+  __syncwarp();
 #pragma unroll
-  for (int w = 0; w < kWords; ++w) {
-    const A start_of_word = combine(prefix, before[w]);
-    OutWord result;
+  for (int w = 0; w < kOutWords; ++w) {
+    Out result[16 / sizeof(Out)];
 #pragma unroll
-    for (int v = 0; v < kLanes; ++v) result.lane[v] = finish(combine(start_of_word, value[w][v]));
-    Out* const to = out + w * 32 * kLanes;
-    if (kAligned && sizeof(result) % 16 == 0 && left >= w * 32 * kLanes + kLanes) {
-#pragma unroll
-      for (unsigned k = 0; k < sizeof(result) / 16; ++k) {
-        uint4 part;
-        memcpy(&part, (const char*)&result + k * 16, 16);
-        iruka::store_word((uint4*)to + k, part);
-      }
-    } else if (kAligned && left >= w * 32 * kLanes + kLanes) {
-      *(OutWord*)to = result;
-    } else {
-#pragma unroll
-      for (int v = 0; v < kLanes; ++v)
-        if (w * 32 * kLanes + v < left) to[v] = result.lane[v];
-    }
+    for (int k = 0; k < int(16 / sizeof(Out)); ++k)
+      prefix = combine(prefix, map(value[w * (16 / sizeof(Out)) + k])), result[k] = finish(prefix);
+    uint4 word;
+    memcpy(&word, result, 16);
+    segment[place<kOutWords>(lane * kOutWords + w)] = word;
   }
+  __syncwarp();
+  store((Out*)(a.out + row * a.out_row) + first, left, segment, lane);
 }
 )";
 
@@ -202,17 +237,7 @@ bool is_sum(const ScanCall& call) {
 /// What is carried from element to element.
 Dtype scan_accumulator(const ScanCall& call) {
   const Dtype input = call.x.dtype();
-  if (!is_sum(call)) return computing_dtype(input);
-  switch (kind(input)) {
-    case Kind::floating:
-      return is_half(input) ? Dtype::float32 : Dtype::float64;
-    case Kind::complex:
-      return Dtype::complex128;
-    case Kind::unsigned_integer:
-      return Dtype::uint64;
-    default:
-      return Dtype::int64;
-  }
+  return is_sum(call) ? summing_dtype(input) : computing_dtype(input);
 }
 
 std::string combine_text(ScanOperation operation) {
@@ -267,17 +292,19 @@ std::string define(const char* name, int64_t value) {
   return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
 }
 
-/// Elements of one load.
-int64_t lanes_of(const ScanCall& call) { return std::min<int64_t>(4, 16 / call.x.itemsize()); }
+/// Elements of a thread's run.
+int64_t items_of(const ScanCall& call) {
+  return std::min(kMostItems, kItemBytes / std::max<int64_t>(call.x.itemsize(), call.result.itemsize()));
+}
 
 }  // namespace
 
 std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back) {
   return common_text(call) +
-         "struct Arguments {\n  const char* x;\n  char* out;\n  unsigned *ticket, *flags;\n  char* values;\n"
+         "struct Arguments {\n  const char* x;\n  char* out;\n  unsigned* ticket;\n  uint4* slots;\n"
          "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row;\n};\n" +
-         define("kThreads", threads) + define("kWords", kWords) + define("kLanes", lanes_of(call)) +
-         define("kAligned", is_aligned) + define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
+         define("kThreads", threads) + define("kItems", items_of(call)) + define("kAligned", is_aligned) +
+         define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
 }
 
 std::string scan_walk_text(const ScanCall& call, int axes) {
@@ -309,30 +336,28 @@ bool is_aligned(const void* address, int64_t row_stride, int64_t bytes) {
 
 void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_row) {
   Device& device = call.x.device();
-  const int64_t n = call.x.shape(call.axis), in_size = call.x.itemsize();
-  const int64_t lanes = lanes_of(call), per_thread = kWords * lanes;
+  const int64_t n = call.x.shape(call.axis), per_thread = items_of(call);
   const auto wanted = static_cast<uint64_t>((n + per_thread - 1) / per_thread);
   const int64_t threads = static_cast<int64_t>(std::clamp<uint64_t>(std::bit_ceil(wanted), 32, 256));
   const int64_t tiles = (n + threads * per_thread - 1) / (threads * per_thread);
   const int64_t groups = (tiles + kGroup - 1) / kGroup, supers = (groups + kGroup - 1) / kGroup;
-  const bool aligned = is_aligned(call.x.data(), x_row, lanes * in_size) && is_aligned(call.result.data(), out_row, 16);
+  const bool aligned = is_aligned(call.x.data(), x_row, 16) && is_aligned(call.result.data(), out_row, 16);
   const Dtype accumulator = scan_accumulator(call);
   const std::string text = scan_tiles_text(call, threads, aligned, tiles > 1);
   jit::ArgumentBlock block;
   block.push(call.x.data());
   block.push(call.result.data());
   Array work;
-  char *ticket = nullptr, *values = nullptr;
+  char* ticket = nullptr;
   const int64_t slots = rows * (tiles + groups + supers);
   if (tiles > 1) {
-    const int64_t flags = (slots * 4 + 31) / 16 * 16, size = std::max<int64_t>(4, itemsize(accumulator));
-    work = Array::empty({flags + slots * size}, Dtype::uint8, device);
-    ticket = static_cast<char*>(work.data()), values = ticket + flags;
-    device.fill(ticket, 0, static_cast<size_t>(flags), nullptr);
+    const int64_t words = slots * ((itemsize(accumulator) + 7) / 8);
+    work = Array::empty({(1 + words) * 16}, Dtype::uint8, device);
+    ticket = static_cast<char*>(work.data());
+    device.fill(ticket, 0, static_cast<size_t>(work.nbytes()), nullptr);
   }
   block.push(ticket);
   block.push(ticket ? ticket + 16 : nullptr);
-  block.push(values);
   for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row})
     block.push(value);
   LaunchRange range{rows * tiles};
@@ -358,13 +383,6 @@ void run_walk(const ScanCall& call, const LoopLayout& loop) {
   program_for(call.x.device(), text, "scan")->launch(block.bytes(), range);
 }
 
-Dims without(const Dims& dims, int axis) {
-  Dims rest;
-  for (int k = 0; k < dims.size(); ++k)
-    if (k != axis) rest.push_back(dims[k]);
-  return rest;
-}
-
 /// The array with its axis last.
 Array axis_last(const Array& x, int axis) {
   Dims order;
@@ -377,12 +395,7 @@ Array axis_last(const Array& x, int axis) {
 }  // namespace
 
 void scan_on_gpu(const ScanCall& call) {
-  const Dims shape = without(call.x.shape(), call.axis), xs = without(call.x.strides(), call.axis),
-             outs = without(call.result.strides(), call.axis);
-  const LoopOperand operands[] = {{&shape, &xs}, {&shape, &outs}};
-  LoopLayout loop(shape, operands);
-  loop.reorder_axes(1);
-  loop.merge_axes();
+  const LoopLayout loop = columns_of(call);
   const int64_t n = call.x.shape(call.axis);
   const bool dense =
       call.x.strides()[call.axis] == call.x.itemsize() && call.result.strides()[call.axis] == call.result.itemsize();

@@ -2,6 +2,8 @@
 // array stands between two pages that nobody may touch, and the order of the threads changes at each barrier.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -188,6 +190,8 @@ extern "C" { extern const char iruka_wraps_narrow_casts = 1; }  // as CUDA's com
 #define memcpy __builtin_memcpy
 namespace iruka {
 template <class Word> inline void store_word(Word* to, Word word) { *to = word; }
+inline void publish_word(uint4* to, uint4 word) { *to = word; }
+inline uint4 published_word(const uint4* from) { return *from; }
 }
 // Every thread of the block takes part.
 inline unsigned* emulated_lanes(unsigned value) {
@@ -244,5 +248,20 @@ inline Array copy_to(Device& device, const Array& x) {
   device.copy(copy.data(), dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
   return copy;
 }
+
+/// Tests whose kernels run on the emulated device; the default device is the CPU meanwhile.
+class EmulatedDeviceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
+#endif
+    previous_ = set_default_device(&cpu());
+  }
+  void TearDown() override { set_default_device(previous_); }
+
+ private:
+  Device* previous_ = nullptr;
+};
 
 }  // namespace iruka::test

@@ -47,20 +47,12 @@ void check_axis_sets(const Reference& row, const Pair& x) {
   }
 }
 
-class EmulatedTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-  }
-};
-class CudaReductions : public EmulatedTest, public ::testing::WithParamInterface<Reference> {};
-using CudaReductionLaunches = EmulatedTest;
-using CudaReductionNan = EmulatedTest;
-using CudaReductionBool = EmulatedTest;
-using CudaReductionComplex = EmulatedTest;
-using CudaReductionAccuracy = EmulatedTest;
+class CudaReductions : public EmulatedDeviceTest, public ::testing::WithParamInterface<Reference> {};
+using CudaReductionLaunches = EmulatedDeviceTest;
+using CudaReductionNan = EmulatedDeviceTest;
+using CudaReductionBool = EmulatedDeviceTest;
+using CudaReductionComplex = EmulatedDeviceTest;
+using CudaReductionAccuracy = EmulatedDeviceTest;
 
 TEST_P(CudaReductions, EveryForm) {
   const Pair x(numbers({3000, 9}, Dtype::float32));  // an odd row: unaligned, but as a whole

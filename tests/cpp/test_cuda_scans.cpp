@@ -16,14 +16,7 @@ using namespace iruka::test;
 constexpr ScanOperation kOperations[] = {ScanOperation::add, ScanOperation::multiply, ScanOperation::minimum,
                                          ScanOperation::maximum};
 
-class CudaScans : public ::testing::TestWithParam<ScanOperation> {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-  }
-};
+class CudaScans : public EmulatedDeviceTest, public ::testing::WithParamInterface<ScanOperation> {};
 
 /// Powers of two and small integers: exact in whatever order they are combined.
 Array values_for(ScanOperation operation, const Dims& shape, Dtype dtype) {

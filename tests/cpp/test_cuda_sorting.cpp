@@ -9,14 +9,8 @@ namespace {
 using namespace iruka;
 using namespace iruka::test;
 
-class CudaSorts : public ::testing::TestWithParam<Dtype> {
+class CudaSorts : public EmulatedDeviceTest, public ::testing::WithParamInterface<Dtype> {
  protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-  }
-
   static void check(const Array& x, bool descending) {
     const Array device = copy_to(emulated_cuda(), x);
     const SortOptions options{.descending = descending};

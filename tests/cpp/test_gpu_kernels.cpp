@@ -11,19 +11,7 @@ namespace {
 using namespace iruka;
 using namespace iruka::test;
 
-class GpuKernels : public ::testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-    previous_ = set_default_device(&cpu());
-  }
-  void TearDown() override { set_default_device(previous_); }
-
- private:
-  Device* previous_ = nullptr;
-};
+class GpuKernels : public EmulatedDeviceTest {};
 
 /// Small numbers of any dtype, in an order that repeats late.
 Array numbers(const Dims& shape, Dtype dtype) {

@@ -45,14 +45,8 @@ CheckedCuda& device() {
   return instance;
 }
 
-class GpuRandom : public ::testing::Test {
+class GpuRandom : public EmulatedDeviceTest {
  protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-  }
-
   /// What `draw` gives on the device, copied to the CPU.
   template <class Draw>
   static Array on(Device& device, Draw draw) {

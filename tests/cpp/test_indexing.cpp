@@ -47,19 +47,7 @@ class OwnCache : public ::testing::Environment {
 };
 const auto* const kOwnCache = ::testing::AddGlobalTestEnvironment(new OwnCache);
 
-class Indexing : public ::testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-    previous_ = set_default_device(&cpu());
-  }
-  void TearDown() override { set_default_device(previous_); }
-
- private:
-  Device* previous_ = nullptr;
-};
+class Indexing : public EmulatedDeviceTest {};
 
 Array numbers(const Dims& shape, Dtype dtype) {
   return arange(count(shape)).astype(Dtype::int64).reshape(shape).astype(dtype);

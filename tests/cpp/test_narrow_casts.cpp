@@ -15,19 +15,7 @@ namespace {
 using namespace iruka;
 using namespace iruka::test;
 
-class NarrowCasts : public ::testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
-    previous_ = set_default_device(&cpu());
-  }
-  void TearDown() override { set_default_device(previous_); }
-
- private:
-  Device* previous_ = nullptr;
-};
+class NarrowCasts : public EmulatedDeviceTest {};
 
 constexpr Dtype kFloats[] = {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
 constexpr Dtype kNarrow[] = {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16};

@@ -152,3 +152,12 @@ def run_python(code, timeout=120, **environment):
     return subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, env={**os.environ, **environment}
     )
+
+
+def error_of(call):
+    """What the call raises; it must."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    raise AssertionError("no error")

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import iruka
-from helpers import DTYPE_IDS, DTYPES, assert_same, layouts, values
+from helpers import DTYPE_IDS, DTYPES, assert_same, error_of, layouts, values
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
@@ -236,14 +236,6 @@ def test_in_place_operators_and_casts():
     a[a > 2] *= 2
     x[x > 2] *= 2
     assert_same(a, x)
-
-
-def error_of(call):
-    try:
-        call()
-    except Exception as error:
-        return error
-    raise AssertionError("no error")
 
 
 @pytest.mark.parametrize(

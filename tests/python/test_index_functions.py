@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import iruka as cp
-from helpers import DTYPE_IDS, DTYPES, assert_same, layouts, values
+from helpers import DTYPE_IDS, DTYPES, assert_same, error_of, layouts, values
 
 
 @pytest.fixture(autouse=True)
@@ -20,14 +20,6 @@ def assert_same_all(actual, expected):
     assert isinstance(actual, tuple) and len(actual) == len(expected)
     for ours, theirs in zip(actual, expected):
         assert_same(ours, theirs)
-
-
-def error_of(call):
-    try:
-        call()
-    except Exception as error:
-        return error
-    raise AssertionError("no error")
 
 
 def assert_same_error(ours, theirs):

@@ -53,6 +53,19 @@ IRUKA_INLINE void store_word(uint4* to, uint4 word) {
                "r"(word.z), "r"(word.w) : "memory");
 }
 
+
+/// What blocks tell one another while they run: past the first cache, and seen whole or not at all.
+IRUKA_INLINE void publish_word(uint4* to, uint4 word) {
+  asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
+               "r"(word.y), "r"(word.z), "r"(word.w) : "memory");
+}
+IRUKA_INLINE uint4 published_word(const uint4* from) {
+  uint4 word;
+  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w) : "l"(__cvta_generic_to_global(from)) : "memory");
+  return word;
+}
+
 }  // namespace iruka
 
 #define NAN iruka::kNan<float>
