@@ -99,6 +99,12 @@ void check_empty_axes(const IndexPlan& plan) {
       raise_out_of_bounds(operand.own.contiguous().reshape({-1}).at(0).item().as_int64(), operand.axis, 0);
 }
 
+/// Where no element moves, no kernel looks at the indices.
+void check_unused_indices(IndexPlan plan) {
+  for (IndexOperand& operand : plan.operands) operand.own = operand.own.to_device(cpu());
+  check_bounds_cpu(plan);
+}
+
 ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
   KernelOptions options;
   options.diagnose_early = false;
@@ -159,7 +165,7 @@ IndexCall::IndexCall(const IndexPlan& plan, const Array& other, bool joins_words
   }
   for (int64_t stride : base_strides) has_axes_ |= stride != 0;
   base_ = has_axes_ ? view_of(plan.base, dtype, shape, base_strides) : view_of(plan.base, dtype, {1}, {word});
-  other_ = view_of(other, dtype, shape, other_strides);
+  other_ = view_of(other, joins_words ? dtype : other.dtype(), shape, other_strides);
   for (size_t k = 0; k < plan.operands.size(); ++k) {
     const Array& positions = plan.operands[k].positions;
     positions_.push_back(view_of(positions, positions.dtype(), shape, strides_of(static_cast<int>(k) + 1)));
@@ -188,17 +194,14 @@ void IndexCall::run(const ElementwiseKernel& kernel, bool is_gather) const {
 
 Array gather_gpu(const IndexPlan& plan) {
   Array result = Array::empty(plan.shape(), plan.base.dtype(), plan.base.device());
-  if (result.size() == 0) {
-    check_empty_axes(plan);
-    return result;
-  }
+  if (result.size() == 0) return check_unused_indices(plan), result;
   const IndexCall call(plan, result);
   call.run(kernel_for(plan, call.has_axes(), true), true);
   return result;
 }
 
 void scatter_gpu(const IndexPlan& plan, const Array& values) {
-  if (plan.base.size() == 0) return check_empty_axes(plan);
+  if (plan.base.size() == 0) return check_unused_indices(plan);
   const IndexCall call(plan, values);
   call.run(kernel_for(plan, call.has_axes(), false), false);
 }
