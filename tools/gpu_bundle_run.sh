@@ -25,7 +25,7 @@ build() {
     -I$nanobind/include -I$nanobind/ext/robin_map/include -I$python"
   ls src/python/src/*.cpp "$nanobind/src/nb_combined.cpp" | xargs -P "$(nproc)" -I{} \
     sh -c 'g++ '"$(echo $flags)"' -c {} -o work/objects/$(basename {}).o' || return 1
-  cp -r src/python/iruka work/site/
+  cp -r src/python/iruka site/* work/site/
   g++ -shared -o "work/site/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
     work/objects/*.o work/lib/libiruka_static.a work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
     -lpthread -ldl -Wl,--exclude-libs,ALL || return 1
