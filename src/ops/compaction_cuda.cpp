@@ -1,10 +1,7 @@
 // Compaction on a GPU: each tile's count, the running sum of the counts, each tile to its place.
-#include <map>
-#include <mutex>
-
 #include "core/device.h"
-#include "jit/program.h"
 #include "ops/compaction.h"
+#include "ops/kept.h"
 
 namespace iruka::ops {
 namespace {
@@ -99,17 +96,11 @@ const char* stage_name(CompactionStage stage) {
 }
 
 std::shared_ptr<const jit::Program> program_for(CompactionStage stage, Device& device) {
-  static auto& programs = *new std::map<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>>;
-  static std::mutex reading;
-  const auto key = std::make_pair(stage, &device);
-  {
-    std::lock_guard lock(reading);
-    if (const auto found = programs.find(key); found != programs.end()) return found->second;
-  }
-  const ProgramSource source{compaction_text(stage), "iruka_entry", {}, std::string("<") + stage_name(stage) + ">"};
-  auto program = jit::build(device, source, {stage_name(stage), "bool mask", "", {}});
-  std::lock_guard lock(reading);
-  return programs.emplace(key, std::move(program)).first->second;
+  static auto& programs = *new Kept<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>>;
+  return programs.get({stage, &device}, [&] {
+    const ProgramSource source{compaction_text(stage), "iruka_entry", {}, std::string("<") + stage_name(stage) + ">"};
+    return jit::build(device, source, {stage_name(stage), "bool mask", "", {}});
+  });
 }
 
 void launch(CompactionStage stage, const Array& mask, const Array& counts, const Array& out) {

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <tuple>
 
 #include "core/device.h"
 #include "iruka/statistics.h"
-#include "jit/program.h"
 #include "ops/cast_text.h"
 #include "ops/folding.h"
+#include "ops/kept.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
@@ -148,15 +146,8 @@ ElementwiseKernel make_at_kernel(const Row& row, Dtype target, const LoopTypes& 
 /// Kernels are made once and kept for the life of the process.
 template <class Make>
 const ElementwiseKernel& kernel_for(const Row& row, Walk walk, int a, int b, int c, int d, Make make) {
-  using Key = std::tuple<const Row*, Walk, int, int, int, int>;
-  static auto* kernels = new std::map<Key, ElementwiseKernel>;
-  static std::mutex guard;
-  static const bool held = (jit::hold_across_fork(guard), true);
-  (void)held;
-  std::lock_guard lock(guard);
-  const Key key{&row, walk, a, b, c, d};
-  const auto found = kernels->find(key);
-  return found != kernels->end() ? found->second : kernels->emplace(key, make()).first->second;
+  static auto& kernels = *new Kept<std::tuple<const Row*, Walk, int, int, int, int>, ElementwiseKernel>;
+  return kernels.get({&row, walk, a, b, c, d}, make);
 }
 
 const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial = false,

@@ -10,6 +10,7 @@
 #include "core/device.h"
 #include "core/layout.h"
 #include "jit/program.h"
+#include "ops/kept.h"
 
 namespace iruka {
 namespace ops {
@@ -119,13 +120,9 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
 
 /// Kernels by what their texts depend on.
 const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool is_gather) {
-  static auto& kernels = *new std::map<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel>;
-  static std::mutex making;
-  std::lock_guard lock(making);
-  const auto key = std::make_tuple(plan.operands.size(), plan.mode, has_axes, is_gather);
-  const auto found = kernels.find(key);
-  if (found != kernels.end()) return found->second;
-  return kernels.emplace(key, copy_kernel(index_texts(plan, has_axes), is_gather)).first->second;
+  static auto& kernels = *new Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel>;
+  return kernels.get({plan.operands.size(), plan.mode, has_axes, is_gather},
+                     [&] { return copy_kernel(index_texts(plan, has_axes), is_gather); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/layout.h"
 #include "jit/program.h"
 #include "ops/cast_text.h"
+#include "ops/kept.h"
 #include "ops/reduction_text.h"
 #include "ops/scan.h"
 
@@ -325,9 +326,27 @@ std::string scan_walk_text(const ScanCall& call, int axes) {
 
 namespace {
 
-/// A text's program; jit::build keeps it, this keeps the search for it short.
-std::shared_ptr<const jit::Program> program_for(Device& device, const std::string& text, const char* name) {
-  return jit::build(device, {text, "iruka_entry", {}, "<scan>"}, {name, "", "", {}});
+/// What a text depends on.
+struct TextKey {
+  Device* device;
+  ScanOperation operation;
+  Dtype input, output;
+  bool skips_nan, is_aligned, looks_back;
+  int64_t threads, rank;
+
+  auto operator<=>(const TextKey&) const = default;
+};
+
+template <class Text>
+const jit::Program& program_for(const TextKey& key, Text text) {
+  static auto& programs = *new Kept<TextKey, std::shared_ptr<const jit::Program>>;
+  return *programs.get(key, [&] {
+    return jit::build(*key.device, {text(), "iruka_entry", {}, "<scan>"}, {"scan", name(key.input), "", {}});
+  });
+}
+
+TextKey key_of(const ScanCall& call) {
+  return {&call.x.device(), call.operation, call.x.dtype(), call.result.dtype(), call.skips_nan, false, false, 0, 0};
 }
 
 bool is_aligned(const void* address, int64_t row_stride, int64_t bytes) {
@@ -343,7 +362,6 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   const int64_t groups = (tiles + kGroup - 1) / kGroup, supers = (groups + kGroup - 1) / kGroup;
   const bool aligned = is_aligned(call.x.data(), x_row, 16) && is_aligned(call.result.data(), out_row, 16);
   const Dtype accumulator = scan_accumulator(call);
-  const std::string text = scan_tiles_text(call, threads, aligned, tiles > 1);
   jit::ArgumentBlock block;
   block.push(call.x.data());
   block.push(call.result.data());
@@ -363,11 +381,12 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   LaunchRange range{rows * tiles};
   range.counts_elements = false;
   range.threads_per_block = static_cast<int>(threads);
-  program_for(device, text, "scan")->launch(block.bytes(), range);
+  TextKey key = key_of(call);
+  key.is_aligned = aligned, key.looks_back = tiles > 1, key.threads = threads;
+  program_for(key, [&] { return scan_tiles_text(call, threads, aligned, tiles > 1); }).launch(block.bytes(), range);
 }
 
 void run_walk(const ScanCall& call, const LoopLayout& loop) {
-  const std::string text = scan_walk_text(call, loop.rank());
   jit::ArgumentBlock block;
   block.push(static_cast<const char*>(call.x.data()) + loop.offset(0));
   block.push(static_cast<char*>(call.result.data()) + loop.offset(1));
@@ -380,7 +399,9 @@ void run_walk(const ScanCall& call, const LoopLayout& loop) {
   range.counts_elements = false;
   range.units_per_block = kWalkThreads;
   range.threads_per_block = static_cast<int>(kWalkThreads);
-  program_for(call.x.device(), text, "scan")->launch(block.bytes(), range);
+  TextKey key = key_of(call);
+  key.rank = loop.rank();
+  program_for(key, [&] { return scan_walk_text(call, loop.rank()); }).launch(block.bytes(), range);
 }
 
 /// The array with its axis last.

@@ -1,11 +1,9 @@
 // ufunc.at: an elementwise function applied where indices say, as often as they say it.
-#include <map>
-#include <mutex>
-
 #include "core/device.h"
 #include "ops/cast_text.h"
 #include "ops/index_kernels.h"
 #include "ops/index_walk.h"
+#include "ops/kept.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
@@ -87,11 +85,8 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
 }
 
 const ElementwiseKernel& kernel_for(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
-  static auto& kernels = *new std::map<Form, ElementwiseKernel>;
-  static std::mutex making;
-  std::lock_guard lock(making);
-  if (const auto found = kernels.find(form); found != kernels.end()) return found->second;
-  return kernels.emplace(form, make_kernel(form, types, texts)).first->second;
+  static auto& kernels = *new Kept<Form, ElementwiseKernel>;
+  return kernels.get(form, [&] { return make_kernel(form, types, texts); });
 }
 
 /// What the values' dtype and x's make together, checked as an in-place operation is.

@@ -1,0 +1,36 @@
+// Kernels and programs that are made once for what their texts depend on.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "jit/program.h"
+
+namespace iruka::ops {
+
+/// Values by key, kept for the life of the process: make it with `new` and never delete it, since calls come at exit
+/// too. Threads may make one at the same time; the first stays.
+template <class Key, class Value>
+class Kept {
+ public:
+  Kept() { jit::hold_across_fork(mutex_); }
+
+  /// The value of the key; `make()`, which may compile, where there is none yet.
+  template <class Make>
+  const Value& get(const Key& key, Make make) {
+    {
+      std::lock_guard lock(mutex_);
+      if (const auto found = values_.find(key); found != values_.end()) return found->second;
+    }
+    Value made = make();
+    std::lock_guard lock(mutex_);
+    return values_.emplace(key, std::move(made)).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, Value> values_;
+};
+
+}  // namespace iruka::ops
