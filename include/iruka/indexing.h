@@ -39,6 +39,11 @@ IRUKA_API void put(const Array& x, const Array& indices, const Array& values, In
 IRUKA_API Array take_along_axis(const Array& x, const Array& indices, int64_t axis);
 IRUKA_API void put_along_axis(const Array& x, const Array& indices, const Array& values, int64_t axis);
 
+/// Each piece of x along `axis` (each element of the flattened array without one) `count` times, or counts[k] times the
+/// k-th. Raises ValueError for a negative count, ShapeError where counts are neither one nor as many as the pieces.
+IRUKA_API Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis = {});
+IRUKA_API Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis = {});
+
 /// Where x is nonzero: an int64 array of shape (max(ndim, 1), count), C order. Waits for the device.
 IRUKA_API Array nonzero(const Array& x);
 /// The same as positions in C order, shape (count,).

@@ -123,6 +123,7 @@ from ._indexing import (  # noqa: E402
     put_along_axis,
     putmask,
     ravel_multi_index,
+    repeat,
     select,
     set_index_check,
     take,

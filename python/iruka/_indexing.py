@@ -33,6 +33,25 @@ def take(a, indices, axis: int | None = None, out: ndarray | None = None, mode: 
     return _into(out, _core.take(a, indices, axis, mode))
 
 
+def repeat(a, repeats, axis: int | None = None) -> ndarray:
+    """Each element of the flattened array, or each slice along an axis, as often as `repeats` says: a number for all or
+    one for each.
+
+    Raises ValueError for a negative number or too few of them, TypeError for floats. On a GPU, one number for each is
+    waited for.
+
+        >>> iruka.repeat(iruka.array([[1, 2], [3, 4]]), [1, 2], axis=0)
+        array([[1, 2],
+               [3, 4],
+               [3, 4]])
+    """
+    if isinstance(repeats, numpy.ndarray):
+        repeats = _core.as_array(repeats.astype(numpy.int64, casting="safe"), "cpu")
+    elif type(repeats) is not int and not isinstance(repeats, ndarray):
+        repeats = _core.as_array(numpy.array(repeats, numpy.int64), "cpu")
+    return _core.repeat(_array(a), repeats, axis)
+
+
 def put(a: ndarray, ind, v, mode: str = "raise") -> None:
     """a.flat[ind] = v; v repeats as needed. Of repeated indices the last wins on the CPU, any on a GPU."""
     if not isinstance(a, ndarray):

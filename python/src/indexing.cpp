@@ -183,6 +183,23 @@ void bind_taking(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("indices"), nb::arg("axis").none(), nb::arg("mode"));
   module.def(
+      "repeat",
+      [](nb::handle x, nb::handle repeats, nb::handle axis) {
+        const Array from = operand(x, "repeat");
+        std::optional<int64_t> along;
+        if (!axis.is_none()) along = to_int64(axis, "repeat: axis");
+        if (PyLong_CheckExact(repeats.ptr())) {
+          const int64_t count = to_int64(repeats, "repeat: repeats");
+          return make_array([&] { return iruka::repeat(from, count, along); });
+        }
+        const Array counts = operand(repeats, "repeat: repeats");
+        if (!is_index_dtype(counts.dtype()) || counts.dtype() == Dtype::uint64)
+          throw TypeError(std::string("Cannot cast array data from dtype('") + name(counts.dtype()) +
+                          "') to dtype('int64') according to the rule 'safe'");
+        return make_array([&] { return iruka::repeat(from, counts, along); });
+      },
+      nb::arg("x"), nb::arg("repeats"), nb::arg("axis").none());
+  module.def(
       "put",
       [](nb::handle x, nb::handle indices, nb::handle values, nb::handle mode) {
         const Array to = operand(x, "put"), positions = to_indices(indices, to.device()), from = to_values(values, to);
@@ -321,6 +338,12 @@ void bind_index_methods(nb::class_<Array>& type) {
           nb::arg("indices"), nb::arg("values"), nb::arg("mode") = "raise",
           nb::sig("def put(self, indices, values, mode: str = 'raise') -> None"),
           "Sets elements of the flattened array; values repeat as needed.")
+      .def(
+          "repeat",
+          [](nb::handle x, nb::handle repeats, nb::handle axis) { return function_of("repeat")(x, repeats, axis); },
+          nb::arg("repeats"), nb::arg("axis") = nb::none(),
+          nb::sig("def repeat(self, repeats, axis: int | None = None) -> ndarray"),
+          "Each element, or each slice along an axis, as often as `repeats` says.")
       .def(
           "choose",
           [](nb::handle x, nb::handle choices, nb::handle out, nb::handle mode) {
