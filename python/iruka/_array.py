@@ -13,17 +13,35 @@ class Flags:
     _names = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
 
     def __init__(self, array):
-        self.c_contiguous, self.f_contiguous, self.writeable, self.owndata = array._layout
+        self._array = array
+        self.c_contiguous, self.f_contiguous, _, self.owndata = array._layout
         self.aligned = True
         self.fnc = self.f_contiguous and not self.c_contiguous
         self.forc = self.f_contiguous or self.c_contiguous
         self.contiguous = self.c_contiguous
 
-    def __getitem__(self, name):
+    @property
+    def writeable(self) -> bool:
+        """Whether elements may be changed; may be set, as by ndarray.setflags(write=...)."""
+        return self._array._layout[2]
+
+    @writeable.setter
+    def writeable(self, value) -> None:
+        self._array.setflags(write=value)
+
+    def _attribute(self, name) -> str:
         attribute = self._names.get(name, str(name).lower())
-        if attribute not in self.__dict__:
+        if attribute != "writeable" and attribute not in self.__dict__ or attribute == "_array":
             raise KeyError(f"unknown flag {name!r}")
-        return getattr(self, attribute)
+        return attribute
+
+    def __getitem__(self, name):
+        return getattr(self, self._attribute(name))
+
+    def __setitem__(self, name, value) -> None:
+        if self._attribute(name) != "writeable":
+            raise ValueError(f"flag {name!r} cannot be set; only WRITEABLE can")
+        self.writeable = value
 
     def __repr__(self):
         return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in self._names.values())

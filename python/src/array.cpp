@@ -1,6 +1,7 @@
 // iruka.ndarray: attributes and methods.
 #include <string>
 
+#include "array_memory.h"
 #include "array_protocols.h"
 #include "array_slots.h"
 #include "convert.h"
@@ -440,6 +441,7 @@ void bind_array(nb::module_& module) {
   bind_index_methods(type);
   bind_protocols(type);
   bind_array_protocols(type);
+  bind_array_memory(type);
   module.def("asnumpy", as_numpy, nb::arg("array"), nb::sig("def asnumpy(array: ndarray) -> numpy.ndarray"));
 }
 
