@@ -101,6 +101,10 @@ from ._manipulation import (
     transpose,
     vstack,
 )
+
+asanyarray = asarray  # there are no subclasses to let through
+row_stack = vstack
+
 from ._indexing import (  # noqa: E402
     argwhere,
     choose,
@@ -155,6 +159,7 @@ from ._files import (  # noqa: E402
     savez_compressed,
 )
 from ._padding import pad  # noqa: E402
+from ._functional import apply_along_axis, apply_over_axes, broadcast, fromfunction  # noqa: E402
 from ._polynomials import (  # noqa: E402
     poly,
     polyadd,
@@ -202,6 +207,7 @@ from ._sequences import (  # noqa: E402
     geomspace,
     hamming,
     hanning,
+    kaiser,
     logspace,
     meshgrid,
     vander,
@@ -222,6 +228,7 @@ from ._numeric import (  # noqa: E402
     gradient,
     interp,
     trapezoid,
+    unwrap,
 )
 from ._quantiles import (  # noqa: E402
     median,

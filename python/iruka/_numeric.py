@@ -10,10 +10,11 @@ from ._creation import asarray
 from ._functions import elementwise, reductions
 from ._histogram import _BEFORE
 from ._manipulation import _array, _axes, moveaxis, result_type
-from ._statistics import _kind
+from ._statistics import _kind, cumsum
 from .errors import TypeError, ValueError
 
 _add, _subtract, _multiply, _divide = (elementwise[name] for name in ("add", "subtract", "multiply", "divide"))
+_where = elementwise["where"]
 _sum = reductions["sum"]
 
 
@@ -48,6 +49,31 @@ def diff(a, n: int = 1, axis: int = -1, prepend=None, append=None) -> ndarray:
     for _ in range(n):
         x = step(x[later], x[earlier])
     return x
+
+
+def unwrap(p, discont=None, axis: int = -1, *, period: float = 2 * numpy.pi) -> ndarray:
+    """p with multiples of `period` added so that no step along an axis is larger than max(discont, period / 2).
+
+    Integers stay integers where period is one. Raises AxisError, and ValueError for a 0-d array.
+
+    >>> iruka.unwrap(iruka.array([0, 1, 2, -1, 0]), period=4)
+    array([0, 1, 2, 3, 4])
+    """
+    x = _array(p)
+    step = diff(x, axis=axis)
+    axis %= x.ndim
+    dtype = result_type(step, period)
+    discont = period / 2 if discont is None else discont
+    is_integer = dtype.kind in "iu"
+    high, odd = divmod(period, 2) if is_integer else (period / 2, 0)
+    near = elementwise["remainder"](step + high, period) - high
+    if not odd:  # half a period keeps its sign
+        near = _where((near == -high) & (step > 0), high, near)
+    correction = _where(abs(step) < discont, 0, near - step)
+    result = x.astype(dtype)
+    rest = (slice(None),) * axis + (slice(1, None),)
+    result[rest] = x[rest] + cumsum(correction, axis=axis)
+    return result
 
 
 def _extended(x: ndarray, axis: int, prepend, append) -> ndarray:
