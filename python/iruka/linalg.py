@@ -14,6 +14,7 @@ from . import _core
 from ._core import ndarray
 from ._creation import asarray, empty
 from ._functions import elementwise, reductions
+from ._indexing import take_along_axis
 from ._manipulation import _axes, _into, moveaxis, stack
 from ._rearranging import matrix_transpose
 from ._products import (
@@ -29,6 +30,7 @@ from ._products import (
     tensordot,
     vecdot,
 )
+from ._sorting import argsort, sort
 from .errors import LinAlgError, ShapeError, TypeError, ValueError
 
 _where = elementwise["where"]
@@ -156,12 +158,28 @@ def qr(a, mode: str = "reduced"):
 def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False):
     """Singular value decomposition of (..., m, n) matrices: U (..., m, m), S (..., k), Vh (..., n, n), k = min(m, n).
 
-    Without full_matrices U is (..., m, k) and Vh (..., k, n); without compute_uv S is given alone. `hermitian` is a hint
-    that is not needed. By divide and conquer (LAPACK's gesdd) on the CPU. Raises LinAlgError where it does not converge.
+    Without full_matrices U is (..., m, k) and Vh (..., k, n); without compute_uv S is given alone. hermitian: a is square
+    and its own conjugate transpose, and the faster eigh (which reads the lower triangle) finds the values. By divide and
+    conquer (LAPACK's gesdd) on the CPU. Raises LinAlgError where it does not converge.
     """
     a = _check_matrices("svd", _array(a))
+    if hermitian:
+        return _hermitian_svd(_check_square("svd", a), compute_uv)
     u, s, vh = _core.linalg_svd(a, full_matrices, compute_uv)
     return SVDResult(u, s, vh) if compute_uv else s
+
+
+def _hermitian_svd(a: ndarray, compute_uv: bool):
+    """Magnitudes of the eigenvalues, and eigenvectors; the signs go into Vh."""
+    if not compute_uv:
+        return sort(elementwise["absolute"](eigvalsh(a)))[..., ::-1]
+    values, vectors = eigh(a)
+    sizes = elementwise["absolute"](values)
+    order = argsort(sizes)[..., ::-1]
+    u = take_along_axis(vectors, order[..., None, :], -1)
+    negative = take_along_axis(values, order, -1)[..., None, :] < 0
+    vh = matrix_transpose(_conjugate(_where(negative, -u, u)))
+    return SVDResult(u, take_along_axis(sizes, order, -1), vh)
 
 
 def svdvals(x, /) -> ndarray:
@@ -237,7 +255,7 @@ def _reciprocals(s: ndarray, cutoff) -> ndarray:
 def pinv(a, rcond=None, hermitian: bool = False, *, rtol=numpy._NoValue) -> ndarray:
     """Moore-Penrose inverse (..., n, m) by singular values; those up to rtol times the largest count as 0.
 
-    rcond (NumPy's older name) defaults to 1e-15; rtol=None is max(m, n) times the dtype's precision.
+    rcond (NumPy's older name) defaults to 1e-15; rtol=None is max(m, n) times the dtype's precision. hermitian as in svd.
     """
     a = _inexact(_check_matrices("pinv", _array(a)))
     if rcond is None:
@@ -248,20 +266,23 @@ def pinv(a, rcond=None, hermitian: bool = False, *, rtol=numpy._NoValue) -> ndar
         raise ValueError("pinv: `rtol` and `rcond` can't be both set.")
     if a.size == 0:
         return _core.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
-    u, s, vh = svd(a, full_matrices=False)
+    u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
     cutoff = (_array(rcond)[..., None] if not isinstance(rcond, float) else rcond) * s.max(axis=-1, keepdims=True)
     scaled = _multiply(_reciprocals(s, cutoff)[..., None], _conjugate(matrix_transpose(u)))
     return matmul(_conjugate(matrix_transpose(vh)), scaled)
 
 
 def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None) -> ndarray:
-    """Number of singular values over tol, or over rtol (max(m, n) times the precision) times the largest."""
+    """Number of singular values over tol, or over rtol (max(m, n) times the precision) times the largest.
+
+    hermitian as in svd.
+    """
     if rtol is not None and tol is not None:
         raise ValueError("matrix_rank: `tol` and `rtol` can't be both set.")
     a = _inexact(_array(A))
     if a.ndim < 2:
         return (a != 0).any().astype("int64")
-    s = svdvals(a)
+    s = svd(a, compute_uv=False, hermitian=hermitian)
     if tol is None:
         rtol = max(a.shape[-2:]) * _epsilon(a) if rtol is None else _array(rtol)[..., None]
         tol = s.max(axis=-1, keepdims=True) * rtol if s.shape[-1] else 0.0
