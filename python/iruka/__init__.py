@@ -162,6 +162,7 @@ from ._padding import pad  # noqa: E402
 from ._functional import apply_along_axis, apply_over_axes, broadcast, fromfunction  # noqa: E402
 from ._polynomials import (  # noqa: E402
     poly,
+    poly1d,
     polyadd,
     polyder,
     polydiv,

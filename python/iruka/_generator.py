@@ -1,4 +1,4 @@
-"""Generator and Philox: NumPy's random interface over Iruka's counter-based streams."""
+"""Generator, BitGenerator and Philox: NumPy's random interface over Iruka's counter-based streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,17 @@ def _key_of(sequence) -> int:
     return int(sequence.generate_state(1, numpy.uint64)[0])
 
 
-class Philox:
+class BitGenerator:
+    """What a Generator draws from; Philox is the only one. Under NumPy's name, for isinstance(rng.bit_generator, ...).
+
+    Raises TypeError where it is called itself.
+    """
+
+    def __init__(self, seed=None):
+        raise TypeError(f"random.{type(self).__name__}: a BitGenerator that draws nothing by itself; use Philox")
+
+
+class Philox(BitGenerator):
     """Philox 4x32-10 as a source of random arrays (Salmon, Moraes, Dror and Shaw, SC 2011).
 
     Element k of an array is a function of the key, of how many arrays were drawn before, and of k alone: the same on

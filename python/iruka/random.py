@@ -9,10 +9,11 @@ from __future__ import annotations
 import operator
 
 import numpy
+from numpy.random import SeedSequence
 
 from . import _core
 from ._core import ndarray
-from ._generator import Distributions, Generator, Philox, default_rng
+from ._generator import BitGenerator, Distributions, Generator, Philox, default_rng
 from .errors import TypeError, ValueError
 
 
@@ -111,7 +112,33 @@ class RandomState(Distributions):
         self._generator.shuffle(x)
 
 
+Philox4x3210 = Philox  # CuPy's name: 4 words of 32 bits, 10 rounds
 _state = RandomState(Philox._over(_core._random.default_generator()))
+
+
+def get_bit_generator() -> Philox:
+    """The Philox that this module's functions draw from."""
+    return _state._bits
+
+
+def set_bit_generator(bitgen: Philox) -> None:
+    """Lets this module's functions draw from another Philox. Raises TypeError for anything else."""
+    if not isinstance(bitgen, Philox):
+        raise TypeError(f"random.set_bit_generator: expected an iruka.random.Philox, not {type(bitgen).__name__}")
+    _state._attach(bitgen)
+
+
+def get_random_state() -> RandomState:
+    """The RandomState whose methods this module's functions are."""
+    return _state
+
+
+def set_random_state(rs: RandomState) -> None:
+    """Lets this module's functions draw from the stream of another RandomState. Raises TypeError for anything else."""
+    if not isinstance(rs, RandomState):
+        raise TypeError(f"random.set_random_state: expected an iruka.random.RandomState, not {type(rs).__name__}")
+    _state._attach(rs._bits)
+
 
 beta = _state.beta
 binomial = _state.binomial
