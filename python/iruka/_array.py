@@ -61,13 +61,25 @@ class Memory:
         return f"<Memory at {self.ptr:#x} of {self._array.device!r}>"
 
 
+def _part(x, number):
+    """View of the real (0) or imaginary (1) parts of complex numbers."""
+    size = x.itemsize // 2
+    return x.getfield(f"float{8 * size}", number * size)
+
+
 def real(x):
-    return elementwise["real"](x) if x.dtype.kind == "c" else x
+    return _part(x, 0) if x.dtype.kind == "c" else x
+
+
+def set_imag(x, values):
+    if x.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    _part(x, 1)[...] = values
 
 
 def imag(x):
     if x.dtype.kind == "c":
-        return elementwise["imag"](x)
+        return _part(x, 1)
     with x.device:
         return _core.zeros(x.shape, x.dtype)
 

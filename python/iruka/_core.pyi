@@ -272,7 +272,10 @@ class ndarray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents, one an axis."""
+        """Extents, one an axis. May be set where strides allow it."""
+
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...], /) -> None: ...
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -324,11 +327,17 @@ class ndarray:
 
     @property
     def real(self) -> ndarray:
-        """Real part."""
+        """Real part: a view, the array itself where it is real. May be set."""
+
+    @real.setter
+    def real(self, values: object, /) -> None: ...
 
     @property
     def imag(self) -> ndarray:
-        """Imaginary part; zeros for a real array."""
+        """Imaginary part: a view, which may be set; zeros for a real array."""
+
+    @imag.setter
+    def imag(self, values: object, /) -> None: ...
 
     __array_priority__: int = 1000
 
@@ -456,6 +465,9 @@ class ndarray:
     def put(self, indices, values, mode: str = 'raise') -> None:
         """Sets elements of the flattened array; values repeat as needed."""
 
+    def repeat(self, repeats, axis: int | None = None) -> ndarray:
+        """Each element, or each slice along an axis, as often as `repeats` says."""
+
     def choose(self, choices, out: ndarray | None = None, mode: str = 'raise') -> ndarray:
         """Of each element, the choice that it numbers."""
 
@@ -506,6 +518,65 @@ class ndarray:
     def __array_function__(self, func, types, args, kwargs) -> object: ...
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> types.ModuleType: ...
+
+    @property
+    def base(self) -> ndarray | None:
+        """
+        None where the elements are all of their memory; for a part of it, and for memory of another library, an array of one axis over the whole. No array owns memory that views share, so this is none of those made before.
+        """
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """
+        write=False: the array is read-only from now on, and views made of it are; write=True undoes that. Raises ValueError for memory that its owner keeps read-only and for broadcast views. Arrays are always aligned.
+        """
+
+    @property
+    def ctypes(self) -> object:
+        """
+        numpy.ndarray.ctypes of an array on the CPU: data, shape, strides, data_as(). AttributeError on a GPU.
+        """
+
+    def resize(self, *new_shape, refcheck: bool = True) -> None:
+        """
+        Changes shape and size in place; new elements are 0. Raises ValueError where views or other names see the array (refcheck=False: views keep the memory they have) and for arrays that are not contiguous.
+        """
+
+    def byteswap(self, inplace: bool = False) -> ndarray:
+        """
+        The elements with their bytes in reverse order, the dtype unchanged; of complex numbers, each part.
+        """
+
+    def getfield(self, dtype, offset: int = 0) -> ndarray:
+        """View of some bytes of each element as another dtype."""
+
+    def setfield(self, val, dtype, offset: int = 0) -> None:
+        """Writes values into some bytes of each element."""
+
+    def tofile(self, fid, sep: str = '', format: str = '%s') -> None:
+        """
+        Writes the elements in C order to a file or path: bytes, or texts with `sep` between them.
+        """
+
+    def dump(self, file) -> None:
+        """Pickles the array to a file or path."""
+
+    def dumps(self) -> bytes:
+        """The array pickled, as bytes."""
+
+    def scatter_add(self, slices, value) -> None:
+        """self[slices] += value, repeated indices adding up: iruka.add.at."""
+
+    def scatter_max(self, slices, value) -> None:
+        """self[slices] = max(self[slices], value): iruka.maximum.at."""
+
+    def scatter_min(self, slices, value) -> None:
+        """self[slices] = min(self[slices], value): iruka.minimum.at."""
+
+    def reduced_view(self, dtype=None) -> ndarray:
+        """View with as few axes as strides allow, C order kept."""
+
+    def toDlpack(self) -> object:
+        """A DLPack capsule: __dlpack__() under CuPy's older name."""
 
     def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None, descending: bool = False) -> None:
         """Sorts along an axis, in place. NaN comes last."""
@@ -830,6 +901,8 @@ def values_array(values: object, target: object) -> object:
     """Values to be written into `target`, as an array."""
 
 def take(x: object, indices: object, axis: object | None, mode: object) -> object: ...
+
+def repeat(x: object, repeats: object, axis: object | None) -> object: ...
 
 def put(x: object, indices: object, values: object, mode: object) -> None: ...
 

@@ -45,6 +45,16 @@ Array reshape_ordered(const Array& x, const Dims& shape, nb::handle order) {
   return reshape(x.transpose(), reversed(shape)).transpose();
 }
 
+/// x.shape = shape. Raises AttributeError, as NumPy does, where that takes a copy.
+void set_shape(nb::handle self, nb::handle shape) {
+  Array& x = checked_array(self, "shape");
+  std::optional<Array> view = x.reshape_view(to_dims(shape, "shape"));
+  if (!view)
+    throw nb::attribute_error(
+        "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.");
+  x = *std::move(view);
+}
+
 Array transpose(const Array& x, const nb::args& axes) {
   if (axes.size() == 0 || (axes.size() == 1 && axes[0].is_none())) return x.transpose();
   return x.transpose(dims_of(axes, "transpose: axes"));
@@ -155,9 +165,11 @@ nb::object in_package(const char* name) { return package_attribute("iruka._array
 using ArrayClass = nb::class_<Array>;
 
 void bind_attributes(ArrayClass& type) {
-  type.def_prop_ro(
-          "shape", [](const Array& x) { return from_dims(x.shape()); }, nb::sig("def shape(self) -> tuple[int, ...]"),
-          "Extents, one an axis.")
+  type.def_prop_rw(
+          "shape", [](const Array& x) { return from_dims(x.shape()); }, set_shape,
+          nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")),
+          nb::for_setter(nb::sig("def shape(self, shape: int | tuple[int, ...], /) -> None")),
+          "Extents, one an axis. May be set where strides allow it.")
       .def_prop_ro(
           "strides", [](const Array& x) { return from_dims(x.strides()); },
           nb::sig("def strides(self) -> tuple[int, ...]"), "Bytes from one element to the next, one an axis.")
@@ -187,12 +199,20 @@ void bind_attributes(ArrayClass& type) {
       .def_prop_ro(
           "data", [](nb::handle x) { return in_package("Memory")(x); },
           nb::sig("def data(self) -> iruka._array.Memory"), "The memory: data.ptr is the address of the first element.")
-      .def_prop_ro(
-          "real", [](nb::handle x) { return in_package("real")(x); }, nb::sig("def real(self) -> ndarray"),
-          "Real part.")
-      .def_prop_ro(
-          "imag", [](nb::handle x) { return in_package("imag")(x); }, nb::sig("def imag(self) -> ndarray"),
-          "Imaginary part; zeros for a real array.")
+      .def_prop_rw(
+          "real", [](nb::handle x) { return in_package("real")(x); },
+          [](nb::handle x, nb::handle values) {
+            nb::object(in_package("real")(x)).attr("__setitem__")(nb::ellipsis(), values);
+          },
+          nb::for_getter(nb::sig("def real(self) -> ndarray")),
+          nb::for_setter(nb::sig("def real(self, values: object, /) -> None")),
+          "Real part: a view, the array itself where it is real. May be set.")
+      .def_prop_rw(
+          "imag", [](nb::handle x) { return in_package("imag")(x); },
+          [](nb::handle x, nb::handle values) { in_package("set_imag")(x, values); },
+          nb::for_getter(nb::sig("def imag(self) -> ndarray")),
+          nb::for_setter(nb::sig("def imag(self, values: object, /) -> None")),
+          "Imaginary part: a view, which may be set; zeros for a real array.")
       .def_prop_ro("_address", [](const Array& x) { return reinterpret_cast<uintptr_t>(x.data()); })
       .def_prop_ro("_layout", [](const Array& x) {
         return nb::make_tuple(x.is_c_contiguous(), x.is_f_contiguous(), x.writable(), !x.buffer()->foreign());

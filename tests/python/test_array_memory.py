@@ -123,6 +123,47 @@ def test_fields():
         iruka.ones(3, "float32").getfield("float64")
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_parts_are_views(dtype, rng):
+    for name, own, x in layouts(values(dtype, (3, 4), rng)):
+        x = x.copy()
+        assert_same(own.real, x.real, message=name)
+        assert_same(own.imag, x.imag, message=name)
+        own.real[1] += 2
+        own.imag[:, 0] = 7
+        x.real[1] += 2
+        x.imag[:, 0] = 7
+        assert_same(own, x, message=name)
+        own.real, x.real = 5, 5
+        own.imag = x.imag = np.arange(4)
+        assert_same(own, x, message=name)
+    own.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        own.real = 1
+    real = iruka.arange(3.0)
+    real.real = 4
+    assert_same(real, [4.0, 4.0, 4.0])
+    with pytest.raises(TypeError, match="does not have imaginary part to set"):
+        real.imag = 1
+
+
+def test_shape_may_be_set():
+    x = iruka.arange(12)
+    x.shape = 3, -1
+    assert x.shape == (3, 4)
+    part = x[:, :2]
+    part.shape = (3, 2, 1)
+    part[0, 0, 0] = 9
+    assert int(x[0, 0]) == 9
+    with pytest.raises(AttributeError, match="Incompatible shape for in-place modification"):
+        part.shape = 6
+    with pytest.raises(ValueError):
+        x.shape = (5,)
+    with pytest.raises(TypeError):
+        x.shape = "two"
+    assert x.shape == (3, 4) and part.shape == (3, 2, 1)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("new", [(2, 3), (7,), (1, 2), (4, 5, 2), (0,), (), -1], ids=str)
 def test_resize(order, new):
