@@ -361,6 +361,17 @@ from ._elementwise import (  # noqa: E402
     shares_memory,
     vectorize,
 )
+from ._cupy import (  # noqa: E402
+    byte_bounds,
+    clear_memo,
+    is_available,
+    memoize,
+    rsqrt,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    show_config,
+)
 from .memory import (  # noqa: E402
     MemoryPool,
     PinnedMemoryPool,
@@ -386,12 +397,9 @@ def __getattr__(name):
 
         globals()["bfloat16"] = ml_dtypes.bfloat16
         return ml_dtypes.bfloat16
-    import numpy
+    from ._alternatives import find
 
-    hint = ""
-    if not name.startswith("_") and callable(getattr(numpy, name, None)):
-        hint = f"; NumPy's is a copy away: iruka.asarray(numpy.{name}(iruka.asnumpy(x), ...))"
-    raise AttributeError(f"module 'iruka' has no attribute {name!r}{hint}")
+    return find("iruka", name)
 
 
 def __dir__():

@@ -103,13 +103,6 @@ def fromiter(iter, dtype, count: int = -1) -> ndarray:
     return asarray(numpy.fromiter(iter, _core.dtype_of(dtype), count))
 
 
-def fromfunction(function, shape, *, dtype=float, **kwargs):
-    """What a function gives for the arrays of indices, one for each axis."""
-    from . import indices
-
-    return function(*indices(shape, dtype=dtype), **kwargs)
-
-
 def loadtxt(*args, **kwargs) -> ndarray:
     """numpy.loadtxt, as an array of ours: numbers in columns of a text file."""
     found = numpy.loadtxt(*args, **kwargs)

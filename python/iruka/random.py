@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 
 import numpy
-from numpy.random import SeedSequence
 
 from . import _core
 from ._core import ndarray
@@ -188,3 +187,13 @@ vonmises = _state.vonmises
 wald = _state.wald
 weibull = _state.weibull
 zipf = _state.zipf
+
+
+def __getattr__(name):
+    if name == "SeedSequence":  # numpy.random costs more to import than the rest of Iruka
+        from numpy.random import SeedSequence
+
+        return SeedSequence
+    from ._alternatives import find
+
+    return find("iruka.random", name)

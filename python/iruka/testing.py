@@ -25,3 +25,21 @@ def assert_array_almost_equal(x, y, decimal=6, err_msg="", verbose=True):
 def assert_array_less(x, y, err_msg="", verbose=True):
     """Raises AssertionError unless x < y everywhere."""
     numpy.testing.assert_array_less(asnumpy(x), asnumpy(y), err_msg=err_msg, verbose=verbose)
+
+
+def assert_array_almost_equal_nulp(x, y, nulp=1):
+    """Raises AssertionError where elements differ by more than `nulp` units in the last place."""
+    numpy.testing.assert_array_almost_equal_nulp(asnumpy(x), asnumpy(y), nulp)
+
+
+def assert_array_max_ulp(a, b, maxulp=1, dtype=None):
+    """Raises AssertionError where elements differ by more than `maxulp` units in the last place; gives the differences."""
+    return numpy.testing.assert_array_max_ulp(asnumpy(a), asnumpy(b), maxulp, dtype)
+
+
+def assert_array_list_equal(xlist, ylist, err_msg="", verbose=True):
+    """Raises AssertionError unless two lists of arrays are as long and equal pair by pair."""
+    if len(xlist) != len(ylist):
+        raise AssertionError(f"lists of {len(xlist)} and {len(ylist)} arrays")
+    for x, y in zip(xlist, ylist):
+        assert_array_equal(x, y, err_msg, verbose)
