@@ -1,24 +1,29 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: which of NumPy's public functions Iruka has. coverage.py [--check]: only says whether it is current."""
+"""Writes docs/coverage.md: which of NumPy's and CuPy's public functions Iruka has.
 
+coverage.py [--check]: only says whether it is current. CuPy's names are listed in cupy_names.txt beside this file.
+"""
+
+import functools
 import inspect
 import pathlib
+import re
 import sys
 
 import numpy
 
 import iruka
 
+CUPY_NAMES = pathlib.Path(__file__).with_name("cupy_names.txt")
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 # Not functions on numeric arrays: dates, texts, objects, records, matrices, and NumPy's own affairs.
 LEFT_OUT = {
     "array functions": """busday_count busday_offset busdaycalendar is_busday datetime64 datetime_as_string datetime_data timedelta64
-        bmat matrix asmatrix mask_indices record recarray rec char strings character chararray str_ bytes_ object_ void
-        flexible generic memmap nditer nested_iters flatiter broadcast get_include info show_config show_runtime test
-        setbufsize getbufsize seterrcall geterrcall errstate isnat fromregex typename mintypecode typecodes sctypeDict
+        bmat matrix asmatrix record recarray rec char strings character chararray str_ bytes_ object_ void
+        flexible generic memmap nditer nested_iters flatiter get_include info show_config show_runtime test
+        setbufsize getbufsize isnat fromregex typename mintypecode typecodes sctypeDict
         ScalarType typing ctypeslib core lib ma matlib emath exceptions polynomial f2py dtypes rec testing
-        longdouble clongdouble float128 complex256 dtype ndarray ufunc vectorize frompyfunc bool True_ False_
-        poly1d asanyarray""".split(),
+        longdouble clongdouble float128 complex256 dtype ndarray ufunc bool True_ False_""".split(),
 }
 
 
@@ -41,16 +46,31 @@ def sections():
     yield "Methods of ufuncs", ["accumulate", "at", "outer", "reduce", "reduceat"], getattr(iruka, "ufunc", type(iruka.add))
 
 
+def cupy_sections():
+    """(title, names, owners) of each section of cupy_names.txt."""
+    text = re.sub(r"^#.*$", "", CUPY_NAMES.read_text(), flags=re.MULTILINE)
+    for title, owners, names in re.findall(r"^\[(\S+) : ([^\]]+)\]$([^\[]*)", text, flags=re.MULTILINE):
+        yield title, sorted(names.split()), [functools.reduce(getattr, path.split(".")[1:], iruka) for path in owners.split()]
+
+
+def listed(title, names, owners):
+    """A section of the page: what is there, what is not."""
+    have = [n for n in names if any(hasattr(owner, n) for owner in owners)]
+    missing = [n for n in names if n not in have]
+    lines = [f"## {title}: {len(have)} of {len(names)}", ""]
+    lines += ["Yes: " + ", ".join(f"`{n}`" for n in have) + ".", ""] if have else []
+    return lines + (["No: " + ", ".join(f"`{n}`" for n in missing) + ".", ""] if missing else [])
+
+
 def page():
-    lines = ["# NumPy's functions in Iruka", "",
-             f"Made by `tools/coverage.py` from NumPy {'.'.join(numpy.__version__.split('.')[:2])}. What is about dates, texts, objects, records",
-             "and NumPy's own affairs is left out. A name that is missing raises an AttributeError that says how to go through NumPy.", ""]
+    lines = ["# NumPy's and CuPy's functions in Iruka", "",
+             f"Made by `tools/coverage.py` from NumPy {'.'.join(numpy.__version__.split('.')[:2])} and, for CuPy, from",
+             "`tools/cupy_names.txt`. What is about dates, texts, objects, records and NumPy's own affairs is left out. A name that",
+             "is missing raises an AttributeError that says what to use instead, or how to go through NumPy.", ""]
     for title, names, owner in sections():
-        have = [n for n in names if owner is not None and hasattr(owner, n)]
-        missing = [n for n in names if n not in have]
-        lines += [f"## {title}: {len(have)} of {len(names)}", ""]
-        lines += ["Yes: " + ", ".join(f"`{n}`" for n in have) + ".", ""] if have else []
-        lines += ["No: " + ", ".join(f"`{n}`" for n in missing) + ".", ""] if missing else []
+        lines += listed(f"NumPy: {title}", names, [owner])
+    for title, names, owners in cupy_sections():
+        lines += listed(f"CuPy: {title}", names, owners)
     return "\n".join(lines)
 
 
