@@ -44,6 +44,11 @@ def cases(size, rng):
     chosen, chosen_values = values[: mask.sum()], v[: int(mask.sum())]
     yield "x[mask] = values", lambda: b.__setitem__(m, chosen_values), lambda: y.__setitem__(mask, chosen)
     yield "add.at", lambda: cp._core.scatter_at(b, j, add, v), lambda: np.add.at(y, near, values)
+    counts = rng.integers(0, 4, size)
+    n = cp.array(counts)
+    yield "repeat 3", lambda: cp.repeat(a, 3), lambda: np.repeat(x, 3)
+    yield "repeat 0 to 3", lambda: cp.repeat(a, n), lambda: np.repeat(x, counts)
+    yield "repeat rows", lambda: cp.repeat(t, 2, axis=0), lambda: np.repeat(table, 2, axis=0)
     yield "tril", lambda: cp.tril(t), lambda: np.tril(table)
 
 
