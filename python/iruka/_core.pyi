@@ -547,7 +547,9 @@ class ndarray:
         """
 
     def getfield(self, dtype, offset: int = 0) -> ndarray:
-        """View of some bytes of each element as another dtype."""
+        """
+        View of some bytes of each element as another dtype, whose size divides `offset`.
+        """
 
     def setfield(self, val, dtype, offset: int = 0) -> None:
         """Writes values into some bytes of each element."""

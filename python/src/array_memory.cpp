@@ -50,12 +50,13 @@ void set_writeable(Array& x, bool writeable) {
   x = Array(x.buffer(), x.dtype(), x.shape(), x.strides(), x.offset());
 }
 
-/// The bytes from `offset` on of each element, as another dtype: a view.
+/// The bytes from `offset` on of each element, as another dtype: a view. Elements of arrays are aligned to their size.
 Array field_of(const Array& x, Dtype dtype, int64_t offset) {
   const int64_t room = x.itemsize() - itemsize(dtype);
-  if (offset < 0 || offset > room)
-    throw ValueError("getfield: need 0 <= offset <= " + std::to_string(room) + " for " + name(dtype) + " of " +
-                     name(x.dtype()) + ", but received offset = " + std::to_string(offset));
+  if (offset < 0 || offset > room || offset % itemsize(dtype) != 0)
+    throw ValueError("getfield: need a multiple of " + std::to_string(itemsize(dtype)) +
+                     ", 0 <= offset <= " + std::to_string(room) + ", for " + name(dtype) + " of " + name(x.dtype()) +
+                     ", but received offset = " + std::to_string(offset));
   const Array field(x.buffer(), dtype, x.shape(), x.strides(), x.offset() + offset);
   return x.writable() ? field : field.read_only();
 }
@@ -128,7 +129,7 @@ void bind_bytes(nb::class_<Array>& type) {
             return to_python(field_of(x, to_dtype(dtype), to_int64(offset, "getfield: offset")));
           },
           nb::arg("dtype"), nb::arg("offset") = 0, nb::sig("def getfield(self, dtype, offset: int = 0) -> ndarray"),
-          "View of some bytes of each element as another dtype.")
+          "View of some bytes of each element as another dtype, whose size divides `offset`.")
       .def(
           "setfield",
           [](nb::handle x, nb::handle value, nb::handle dtype, nb::handle offset) {

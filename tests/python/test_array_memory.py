@@ -119,8 +119,9 @@ def test_fields():
             own.getfield("float32", offset)
         with pytest.raises(ValueError):
             x.getfield(np.float32, offset)
-    with pytest.raises(ValueError, match="received offset"):
-        iruka.ones(3, "float32").getfield("float64")
+    for dtype, offset in (("float64", 0), ("int16", 1), ("int8", 4)):
+        with pytest.raises(ValueError, match=f"received offset = {offset}"):
+            iruka.ones(3, "float32").getfield(dtype, offset)
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
