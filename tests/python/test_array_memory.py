@@ -3,6 +3,7 @@
 import ctypes
 import io
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -198,8 +199,9 @@ def test_resize_and_who_sees_it():
     view[...] = 9
     assert int(x[0]) == 0
     other = x
-    with pytest.raises(ValueError, match="references or is referenced"):
-        x.resize(9)
+    if sys.version_info < (3, 14):  # names count no more
+        with pytest.raises(ValueError, match="references or is referenced"):
+            x.resize(9)
     assert other.shape == (8,)
     with pytest.raises(ValueError, match="single-segment"):
         x[::2].resize(1)
