@@ -37,10 +37,9 @@ TEST(Repeat, RangesBeginAnywhere) {
   EXPECT_EQ(repeat(x, own, -1).shape(), (Dims{rows, static_cast<int64_t>(expected.size()) / rows}));
 }
 
-TEST(Repeat, TheSameOnAGpu) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "ThreadSanitizer knows nothing of the emulated threads' stacks";
-#endif
+using RepeatOnGpu = test::EmulatedDeviceTest;
+
+TEST_F(RepeatOnGpu, GivesTheSame) {
   const Array x = counting(24).reshape({4, 6}).astype(Dtype::float32), device = test::copy_to(gpu(), x);
   const Array own[] = {Array::from<int64_t>({2, 0, 3, 1}), Array::from<int64_t>({0, 0, 0, 0})};
   const auto expect_same = [](const Array& got, const Array& want) {
