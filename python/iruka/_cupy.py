@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import platform
 
 import numpy
 
@@ -93,6 +92,8 @@ def clear_memo() -> None:
 
 
 def _configuration() -> dict[str, object]:
+    import platform
+
     from . import __version__, cuda
 
     found = {

@@ -122,7 +122,8 @@ class poly1d:
     """A polynomial of one variable, as NumPy's poly1d: arithmetic, values, derivative, roots; printed as text.
 
     poly1d(c_or_r, r=False, variable='x'): coefficients, the highest power first, or with r=True the roots.
-    p[k] is the coefficient of the k-th power, p(x) the value at every point of x. Raises ValueError for more than one axis.
+    p[k] is the coefficient of the k-th power, p(x) the value at every point of x. Beside an array or a NumPy scalar on the
+    left, too, arithmetic is that of polynomials (NumPy's gives an array there). Raises ValueError for more than one axis.
 
     >>> p = iruka.poly1d([1, 0, -2])
     >>> p(iruka.arange(3)), (p * p).order

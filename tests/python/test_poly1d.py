@@ -81,6 +81,15 @@ def test_functions_take_and_give_them(a, b):
     np.testing.assert_allclose(iruka.asnumpy(iruka.roots(iruka.poly1d(b))), np.roots(q), rtol=1e-9)
 
 
+def test_polynomials_stay_so_beside_arrays_and_numpys_scalars():
+    p, expected = both([1.0, 2, 3])
+    for left in (np.float64(2), np.arange(1, 3), iruka.arange(1, 3)):
+        array = iruka.asnumpy(left)
+        same(left * p, np.poly1d(np.polymul(array, expected.coeffs)))
+        same(left + p, np.poly1d(np.polyadd(array, expected.coeffs)))
+        same(left - p, np.poly1d(np.polysub(array, expected.coeffs)))
+
+
 def test_setting_coefficients():
     p, expected = both([1.0, 2, 3])
     for power, value in ((0, 7), (2, 9), (4, 5)):
