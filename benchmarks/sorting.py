@@ -1,17 +1,21 @@
 """Sorting beside NumPy on the CPU, beside CuPy and PyTorch on a GPU.
 
-    python benchmarks/sorting.py [--largest 100000000] [--dtypes float32,int64] [--device cpu]
+    python benchmarks/sorting.py [--largest 100000000] [--dtypes float32,int64] [--operations sort,median] [--device cpu]
 
 Prints milliseconds of each (medians of interleaved repeats), millions of elements a second, and the ratio to the best peer.
+On a machine that others use as well, `--clock cpu` gives the process's time on all threads instead.
 """
 import argparse
 import importlib
+import statistics
+import time
 
 import numpy as np
-from measure import interleaved, markdown
+from measure import interleaved_times, markdown
 
 import iruka
 
+COSTLY = {"searchsorted", "unique", "unique with inverse", "isin"}  # NumPy takes minutes for many elements
 SIZES = [1_000, 1_000_000, 64_000_000, 100_000_000]
 
 
@@ -49,26 +53,21 @@ def gpu_peers(x):
     return peers, waits
 
 
-def cpu_peers(x):
-    kth = x.shape[-1] // 2
-    numpy = {
-        "sort": lambda: np.sort(x),
-        "argsort": lambda: np.argsort(x, kind="stable"),
-        "unstable argsort": lambda: np.argsort(x),
-        "partition": lambda: np.partition(x, kth),
-        "unique": lambda: np.unique(x),
-    }
-    return {"numpy": numpy}, {"numpy": lambda: None}
-
-
-def own_functions(x):
-    kth = x.shape[-1] // 2
+def functions(module, x):
+    """What is measured on the CPU, by operation: the same names in either module."""
+    kth, ordered, few = x.shape[-1] // 2, module.sort(x, axis=None), x.ravel()[::10]
     return {
-        "sort": lambda: iruka.sort(x),
-        "argsort": lambda: iruka.argsort(x),
-        "unstable argsort": lambda: iruka.argsort(x),
-        "partition": lambda: iruka.partition(x, kth),
-        "unique": lambda: iruka.unique(x),
+        "sort": lambda: module.sort(x),
+        "argsort": lambda: module.argsort(x, kind="stable"),
+        "unstable argsort": lambda: module.argsort(x),
+        "partition": lambda: module.partition(x, kth),
+        "argpartition": lambda: module.argpartition(x, kth),
+        "median": lambda: module.median(x, axis=-1),
+        "percentile": lambda: module.percentile(x, [5, 50, 95], axis=-1),
+        "searchsorted": lambda: module.searchsorted(ordered, x),
+        "unique": lambda: module.unique(x),
+        "unique with inverse": lambda: module.unique(x, return_inverse=True),
+        "isin": lambda: module.isin(x, few),
     }
 
 
@@ -80,19 +79,21 @@ def timed(call, wait):
     return run
 
 
-def measure(x, is_gpu, repeats):
+def measure(x, is_gpu, repeats, operations, clock):
     """Rows of the table for one array."""
-    array = iruka.asarray(x)
-    peers, waits = (gpu_peers if is_gpu else cpu_peers)(x)
+    peers, waits = gpu_peers(x) if is_gpu else ({"numpy": functions(np, x)}, {"numpy": lambda: None})
     wait = iruka.cuda.Device().synchronize if is_gpu else lambda: None
-    for operation, call in own_functions(array).items():
+    for operation, call in functions(iruka, iruka.asarray(x)).items():
         candidates = {"iruka": timed(call, wait)}
-        for name, functions in peers.items():
-            if operation in functions:
-                candidates[name] = timed(functions[operation], waits[name])
-        if len(candidates) == 1 and is_gpu and operation == "unstable argsort":
+        for name, calls in peers.items():
+            if operation in calls:
+                candidates[name] = timed(calls[operation], waits[name])
+        is_left_out = operations and operation not in operations
+        is_too_long = not is_gpu and operation in COSTLY and x.size > 10_000_000
+        if is_left_out or is_too_long or (is_gpu and len(candidates) == 1):
             continue
-        times = interleaved(candidates, repeats)
+        times = interleaved_times(candidates, repeats, clock=clock)
+        times = {name: statistics.median(each) for name, each in times.items()}
         best = min((times[name] for name in candidates if name != "iruka"), default=float("nan"))
         shown = " ".join(f"{name} {seconds * 1e3:.4g}" for name, seconds in times.items())
         rate = x.size / times["iruka"] / 1e6
@@ -103,9 +104,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--largest", type=int, default=100_000_000)
     parser.add_argument("--dtypes", default="float32,int32,float64,int64,uint8,float16")
+    parser.add_argument("--operations", default="")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--device", default=None)
     options = parser.parse_args()
     device = iruka.device(options.device) if options.device else iruka.default_device()
+    operations = set(filter(None, options.operations.split(",")))
+    clock = time.process_time if options.clock == "cpu" else time.perf_counter
     rows = []
     with device:
         is_gpu = device.name != "cpu"
@@ -114,7 +119,7 @@ def main():
             shapes += [(rows_, n) for rows_, n in ((100_000, 10), (1_000, 1_000)) if rows_ * n <= options.largest]
             for shape in shapes:
                 repeats = 101 if np.prod(shape) < 10_000 else 9 if np.prod(shape) <= 1_000_000 else 3
-                rows += measure(numbers(dtype, shape), is_gpu, repeats)
+                rows += measure(numbers(dtype, shape), is_gpu, repeats, operations, clock)
     print(markdown(rows, ["operation", "dtype", "shape", "milliseconds", "M/s", "times the best peer"]))
 
 

@@ -16,24 +16,25 @@ from ._statistics import _kind, _warn, ptp, std
 from .errors import TypeError, ValueError
 
 _BEFORE = "template <class T> __device__ inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }\n"
+# All lanes halve the same length, so that none waits for another.
 _SEARCH = """
-int64_t low = 0, high = n;
-while (low < high) {
-  const int64_t middle = (low + high) / 2;
+I low = 0;
+for (I length = n; length > 0;) {
+  const I half = (length + 1) / 2;
   const T element = %s;
   const bool up = from_right ? !before(v, element) : before(element, v);
-  low = up ? middle + 1 : low;
-  high = up ? high : middle;
+  low += up ? half : (I)0;
+  length -= half;
 }
 y = low;
 """
 _search = ElementwiseKernel(
-    "raw T a, T v, int64 n, bool from_right", "int64 y", _SEARCH % "a[middle]", "searchsorted", preamble=_BEFORE
+    "raw T a, T v, I n, bool from_right", "int64 y", _SEARCH % "a[low + half - 1]", "searchsorted", preamble=_BEFORE
 )
 _search_order = ElementwiseKernel(
-    "raw T a, raw int64 order, T v, int64 n, bool from_right",
+    "raw T a, raw int64 order, T v, I n, bool from_right",
     "int64 y",
-    _SEARCH % "a[order[middle]]",
+    _SEARCH % "a[order[low + half - 1]]",
     "searchsorted",
     preamble=_BEFORE,
 )
@@ -79,14 +80,15 @@ def search(a, v, side: str = "left", sorter=None) -> ndarray:
         values = _array(v)
         dtype = result_type(a, v if isinstance(v, (bool, int, float, complex)) else values)
         values, a = values.astype(dtype, copy=False), a.astype(dtype, copy=False)
+        size = (numpy.int32 if a.size < 2**31 else numpy.int64)(a.size)
         if sorter is None:
-            return _search(a, values, a.size, side == "right")
+            return _search(a, values, size, side == "right")
         order = _array(sorter)
         if order.dtype.kind not in "iu":
             raise TypeError("sorter must only contain integers")
         if order.shape != a.shape:
             raise ValueError("sorter.size must equal a.size")
-        return _search_order(a, order.astype("int64", copy=False), values, a.size, side == "right")
+        return _search_order(a, order.astype("int64", copy=False), values, size, side == "right")
 
 
 def digitize(x, bins, right: bool = False) -> ndarray:

@@ -72,9 +72,8 @@ def _neighbours(n, q, method: str):
     if index.dtype.kind in "iu":
         return index, index, None
     previous = numpy.floor(index)
-    above, below = index >= n - 1, index < 0
-    lower = numpy.where(below, 0, numpy.where(above, n - 1, previous)).astype(int)
-    upper = numpy.where(below, 0, numpy.where(above, n - 1, previous + 1)).astype(int)
+    lower = numpy.minimum(numpy.maximum(previous, 0), n - 1).astype(int)
+    upper = numpy.minimum(numpy.maximum(previous + 1, 0), n - 1).astype(int)
     # NumPy weighs by the distance from where it looked, also beyond the ends, where both neighbours are one.
     gamma = index - previous
     return lower, upper, _WEIGHTS.get(method, lambda gamma, _: gamma)(gamma, index)
@@ -117,19 +116,14 @@ def _at(rows: ndarray, ranks: numpy.ndarray, count: int) -> ndarray:
 def _select(function: str, rows: ndarray, ranks: numpy.ndarray) -> ndarray:
     """The elements of each row at flat, unsorted `ranks`: shape (ranks, rows' shape). NaN for rows that have one."""
     ranks = ranks.tolist()
-    unlike = sorted(set(ranks))
     if _on_cpu(rows):
-        found = _core.select_ranks(rows, unlike)
-    else:
-        ordered = _sorted(function, rows)
-        found = _core.stack([ordered[..., k] for k in unlike], 0)
-        if _is_inexact(rows):
-            last = ordered[..., -1]
-            found = elementwise["where"](last == last, found, last)
-    if ranks == unlike:
+        return _core.select_ranks(rows, ranks)
+    ordered = _sorted(function, rows)
+    found = _core.stack([ordered[..., k] for k in ranks], 0)
+    if not _is_inexact(rows):
         return found
-    places = {rank: place for place, rank in enumerate(unlike)}
-    return _core.stack([found[places[rank]] for rank in ranks], 0)
+    last = ordered[..., -1]
+    return elementwise["where"](last == last, found, last)
 
 
 def _result_dtype(x: ndarray, q: numpy.ndarray, weak: bool, is_discrete: bool):

@@ -8,9 +8,10 @@
 #include <numeric>
 #include <vector>
 
-#include "core/parallel.h"
 #include "core/device.h"
+#include "core/parallel.h"
 #include "ops/cast_text.h"
+#include "ops/vector_sort.h"
 
 namespace iruka::ops {
 namespace {
@@ -62,15 +63,25 @@ bool take_row(const char* row, int64_t n, int64_t stride, T* to) {
   return !has_nan;
 }
 
+/// A wanted rank, and the row of the result that it goes to.
+struct WantedRank {
+  int64_t rank, place;
+};
+using WantedRanks = std::span<const WantedRank>;  ///< ascending
+
 template <class T>
-void select_in(T* first, T* last, std::span<const int64_t> ranks, int64_t offset, T* out, int64_t out_step) {
+void select_in(T* first, T* last, WantedRanks ranks, int64_t offset, T* out, int64_t out_step) {
   T* from = first;
-  for (const int64_t rank : ranks) {
+  for (const auto& [rank, place] : ranks) {
     T* const at = first + (rank - offset);
-    std::nth_element(from, at, last);
-    *out = *at;
-    out += out_step;
-    from = at + 1;
+    if (at >= from) {
+      if constexpr (kIsVectorSorted<T>)
+        vector_select(from, at - from, last - from);
+      else
+        std::nth_element(from, at, last);
+      from = at + 1;
+    }
+    out[place * out_step] = *at;
   }
 }
 
@@ -96,7 +107,7 @@ class LongRow {
  public:
   LongRow(const char* row, int64_t n, int64_t stride) : row_(row), n_(n), stride_(stride) {}
 
-  void select(std::span<const int64_t> ranks, T* out, int64_t out_step) {
+  void select(WantedRanks ranks, T* out, int64_t out_step) {
     if (!count()) {
       for (size_t k = 0; k < ranks.size(); ++k)
         out[static_cast<int64_t>(k) * out_step] = std::numeric_limits<T>::quiet_NaN();
@@ -106,12 +117,11 @@ class LongRow {
     std::partial_sum(counts_.begin(), counts_.end(), before.begin() + 1);
     for (size_t k = 0; k < ranks.size();) {
       const auto key =
-          static_cast<size_t>(std::upper_bound(before.begin(), before.end(), ranks[k]) - before.begin() - 1);
+          static_cast<size_t>(std::upper_bound(before.begin(), before.end(), ranks[k].rank) - before.begin() - 1);
       size_t end = k + 1;
-      while (end < ranks.size() && ranks[end] < before[key + 1]) ++end;
+      while (end < ranks.size() && ranks[end].rank < before[key + 1]) ++end;
       std::vector<T> found = gather(key);
-      select_in(found.data(), found.data() + found.size(), ranks.subspan(k, end - k), before[key],
-                out + static_cast<int64_t>(k) * out_step, out_step);
+      select_in(found.data(), found.data() + found.size(), ranks.subspan(k, end - k), before[key], out, out_step);
       k = end;
     }
   }
@@ -168,7 +178,7 @@ class LongRow {
 };
 
 template <class T>
-void select_rows(const Array& x, std::span<const int64_t> ranks, const Array& result) {
+void select_rows(const Array& x, WantedRanks ranks, const Array& result) {
   const Rows rows(x);
   T* const out = static_cast<T*>(result.data());
   if (rows.n() >= kLongRow && rows.count() < 16) {
@@ -203,7 +213,10 @@ void sort_each(const Array& x, const Array& result) {
       T* const first = out + row * rows.n();
       take_row(rows[row], rows.n(), rows.stride(), first);
       T* const last = std::partition(first, first + rows.n(), [](T value) { return !is_nan(value); });
-      std::sort(first, last);
+      if constexpr (kIsVectorSorted<T>)
+        vector_sort(first, last - first);
+      else
+        std::sort(first, last);
     }
   });
 }
@@ -289,7 +302,10 @@ Array select_ranks(const Array& x, std::span<const int64_t> ranks) {
   check("select_ranks", x);
   if (is_half(x.dtype())) return by_float32(x, [&](const Array& wide) { return select_ranks(wide, ranks); });
   Array result = Array::empty(result_shape(x, ranks.size()), x.dtype(), x.device());
-  if (result.size() > 0) for_dtype(x.dtype(), [&](auto t) { select_rows<decltype(t)>(x, ranks, result); });
+  std::vector<WantedRank> wanted;
+  for (const int64_t rank : ranks) wanted.push_back({rank, static_cast<int64_t>(wanted.size())});
+  std::ranges::sort(wanted, {}, &WantedRank::rank);
+  if (result.size() > 0) for_dtype(x.dtype(), [&](auto t) { select_rows<decltype(t)>(x, wanted, result); });
   return result;
 }
 

@@ -1,12 +1,14 @@
 // Sets by sorting: equal elements become neighbours, and the first of each run stands for it.
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "core/device.h"
+#include "core/parallel.h"
 #include "iruka/device.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/sorting.h"
-#include "core/parallel.h"
 
 namespace iruka {
 namespace {
@@ -31,30 +33,65 @@ Array take_rows(const Array& x, const Array& indices, int64_t width) {
   return rows;
 }
 
-Array true_indices_cpu(const Array& flags) {
-  constexpr int64_t kBlock = 1 << 15;
-  const int64_t n = flags.size(), blocks = (n + kBlock - 1) / kBlock;
-  const auto* flag = static_cast<const uint8_t*>(flags.data());
-  std::vector<int64_t> places(static_cast<size_t>(blocks) + 1);
-  const auto for_blocks = [&](auto&& body) {
-    parallel_for(blocks, 4, [&](int64_t first, int64_t last) {
-      for (int64_t k = first; k < last; ++k) body(static_cast<size_t>(k), k * kBlock, std::min(n, (k + 1) * kBlock));
+/// Blocks of flags on the CPU, and how many flags are set before each.
+class FlagBlocks {
+ public:
+  explicit FlagBlocks(const Array& flags)
+      : flags_(static_cast<const uint8_t*>(flags.data())),
+        n_(flags.size()),
+        before_(static_cast<size_t>((n_ + kBlock - 1) / kBlock) + 1) {
+    each([&](size_t block, int64_t begin, int64_t end) {
+      int64_t count = 0;
+      for (int64_t i = begin; i < end; ++i) count += flags_[i] != 0;
+      before_[block + 1] = count;
     });
-  };
-  for_blocks([&](size_t block, int64_t begin, int64_t end) {
-    int64_t count = 0;
-    for (int64_t i = begin; i < end; ++i) count += flag[i] != 0;
-    places[block + 1] = count;
-  });
-  for (size_t block = 0; block < static_cast<size_t>(blocks); ++block) places[block + 1] += places[block];
-  Array indices = empty_like(flags, places.back(), Dtype::int64);
+    std::partial_sum(before_.begin(), before_.end(), before_.begin());
+  }
+  int64_t count() const { return before_.back(); }
+
+  /// Calls body(i, set flags before i) for all of them, by the CPU's threads.
+  template <class Body>
+  void for_flags(const Body& body) const {
+    each([&](size_t block, int64_t begin, int64_t end) {
+      int64_t before = before_[block];
+      for (int64_t i = begin; i < end; ++i) {
+        body(i, before);
+        before += flags_[i] != 0;
+      }
+    });
+  }
+  bool operator[](int64_t i) const { return flags_[i] != 0; }
+
+ private:
+  static constexpr int64_t kBlock = 1 << 15;
+  template <class Body>
+  void each(const Body& body) const {
+    parallel_for(static_cast<int64_t>(before_.size()) - 1, 4, [&](int64_t first, int64_t last) {
+      for (int64_t k = first; k < last; ++k) body(static_cast<size_t>(k), k * kBlock, std::min(n_, (k + 1) * kBlock));
+    });
+  }
+
+  const uint8_t* flags_;
+  int64_t n_;
+  std::vector<int64_t> before_;
+};
+
+Array true_indices_cpu(const Array& flags) {
+  const FlagBlocks blocks(flags);
+  Array indices = empty_like(flags, blocks.count(), Dtype::int64);
   auto* to = static_cast<int64_t*>(indices.data());
-  for_blocks([&](size_t block, int64_t begin, int64_t end) {
-    int64_t place = places[block];
-    for (int64_t i = begin; i < end; ++i)
-      if (flag[i]) to[place++] = i;
+  blocks.for_flags([&](int64_t i, int64_t before) {
+    if (blocks[i]) to[before] = i;
   });
   return indices;
+}
+
+/// inverse[order[i]]: the run of sorted element i.
+void number_runs_cpu(const Array& flags, const Array& order, const Array& inverse) {
+  const FlagBlocks blocks(flags);
+  const auto* place = static_cast<const int64_t*>(order.data());
+  auto* to = static_cast<int64_t*>(inverse.data());
+  blocks.for_flags([&](int64_t i, int64_t before) { to[place[i]] = before + blocks[i] - 1; });
 }
 
 /// What follows from where runs of equal elements begin; `order` gives the sorted elements' places in the array.
@@ -81,7 +118,10 @@ UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueP
   }
   if (parts.inverse) {
     result.inverse = empty_like(flags, n, Dtype::int64);
-    if (n > 0) inverse_kernel(starts, order, whole(starts.size()), result.inverse);
+    if (!flags.device().target().is_gpu)
+      number_runs_cpu(flags, order, result.inverse);
+    else if (n > 0)
+      inverse_kernel(starts, order, whole(starts.size()), result.inverse);
   }
   return result;
 }

@@ -8,6 +8,9 @@
 namespace iruka::ops {
 namespace {
 
+/// Positions whose elements must be in place, ascending; all where there are none.
+using Wanted = std::span<const int64_t>;
+
 /// Memory for records, from the CPU's pool.
 template <class R>
 class Records {
@@ -19,85 +22,169 @@ class Records {
   Array memory_;
 };
 
-/// Calls sort_row(row, records, spare, threads) for every row. The two are memory for one row's records.
-template <class R, class SortRow>
-void for_rows(int64_t rows, int64_t n, const SortRow& sort_row) {
+/// Calls body(row, memory for `count` records, threads) for every row of n elements.
+template <class R, class Body>
+void for_rows(int64_t rows, int64_t n, int64_t count, const Body& body) {
   const int threads = thread_count();
   const auto take = [&](int64_t begin, int64_t end, int row_threads) {
-    const Records<R> memory(2 * n);
-    for (int64_t row = begin; row < end; ++row) sort_row(row, memory.data(), memory.data() + n, row_threads);
+    const Records<R> memory(count);
+    for (int64_t row = begin; row < end; ++row) body(row, memory.data(), row_threads);
   };
-  if (n >= 2 * kParallelRecords && rows < 8 * threads) return take(0, rows, threads);
-  parallel_for(rows, std::max<int64_t>(1, kParallelRecords / 8 / n),
+  if (n > kSharedRecords<R> && rows < 8 * threads) return take(0, rows, threads);
+  parallel_for(rows, std::max<int64_t>(1, kParallelRecords / 2 / n),
                [&](int64_t begin, int64_t end) { take(begin, end, 1); });
 }
 
-/// `kReversed` keys are complements.
-template <class K, bool kReversed>
-K turned(K key) {
-  return kReversed ? static_cast<K>(~key) : key;
+/// Copies a row and brings the elements at wanted positions to their places.
+template <class R>
+void select_records(const R* from, R* to, int64_t n, int threads, Wanted wanted) {
+  Chunks(n, threads).each([=](int64_t, int64_t begin, int64_t end) {
+    std::copy(from + begin, from + end, to + begin);
+  });
+  const int64_t numbers = move_nan_last(to, n);
+  int64_t begin = 0;
+  for (const int64_t k : wanted) {
+    if (k >= numbers) break;
+    vector_select(reinterpret_cast<typename NumberOf<R>::Type*>(to + begin), k - begin, numbers - begin);
+    begin = k + 1;
+    if (begin == numbers) break;
+  }
 }
 
-template <class Kind, bool kReversed>
-void sort_values(const Array& x, const Array& out, Wanted wanted) {
-  using Bits = typename Kind::Element;
-  using Key = typename Kind::Key;
+template <class Kind>
+void sort_values(const Array& x, const Array& out, const RowOrder& order) {
+  using Record = Value<Kind>;
   const int64_t n = x.shape(x.ndim() - 1);
-  for_rows<Key>(x.size() / n, n, [&](int64_t row, Key* records, Key* spare, int threads) {
-    const Bits* from = static_cast<const Bits*>(x.data()) + row * n;
-    Bits* to = static_cast<Bits*>(out.data()) + row * n;
-    sort_records([=](int64_t i) { return turned<Key, kReversed>(Kind::key(from[i])); }, records, spare, n, threads,
-                 wanted, 0,
-                 [=](int64_t at, const Key* sorted, int64_t count) {
-                   for (int64_t i = 0; i < count; ++i) to[at + i] = Kind::bits(turned<Key, kReversed>(sorted[i]));
-                 });
+  const bool is_selection = kIsVectorRecord<Record> && !order.wanted.empty();
+  for_rows<Record>(x.size() / n, n, needs_spare<Record>(n) && !is_selection ? n : 0,
+                   [&](int64_t row, Record* spare, int threads) {
+                     const auto* from = static_cast<const Record*>(x.data()) + row * n;
+                     auto* to = static_cast<Record*>(out.data()) + row * n;
+                     if constexpr (kIsVectorRecord<Record>)
+                       if (is_selection) return select_records(from, to, n, threads, order.wanted);
+                     sort_records(from, to, spare, n, threads);
+                     if (order.descending) std::reverse(to, to + n);
+                   });
+}
+
+/// The keys of a row's elements in the order of `indices`, if they are given; complements for a descending sort.
+template <class Kind>
+struct RowKeys {
+  const typename Kind::Element* elements;
+  const int64_t* indices;
+  typename Kind::Key flip;
+  typename Kind::Key operator[](int64_t i) const {
+    return static_cast<typename Kind::Key>(Kind::equal_key(elements[indices ? indices[i] : i]) ^ flip);
+  }
+};
+
+/// Calls set(i, key) for all n of them.
+template <class Kind, class Set>
+void for_keys(const RowKeys<Kind>& keys, const Chunks& chunks, const Set& set) {
+  chunks.each([&](int64_t, int64_t begin, int64_t end) {
+    if (keys.indices) {
+      for (int64_t i = begin; i < end; ++i) set(i, keys[i]);
+    } else {
+      for (int64_t i = begin; i < end; ++i) set(i, RowKeys<Kind>{keys.elements, nullptr, keys.flip}[i]);
+    }
   });
 }
 
-/// Keys of less than 32 bits are widened: a record is 8 or 16 bytes.
-template <class Kind, class Index, bool kReversed>
-void sort_indices(const Array& x, const Array* previous, const Array& out, Wanted wanted) {
-  using Element = typename Kind::Element;
-  using Key = std::conditional_t<sizeof(typename Kind::Key) == 8 || sizeof(Index) == 8, uint64_t, uint32_t>;
-  using Record = KeyedIndex<Key, Index>;
-  const int64_t n = x.shape(x.ndim() - 1);
-  for_rows<Record>(x.size() / n, n, [&](int64_t row, Record* records, Record* spare, int threads) {
-    const Element* from = static_cast<const Element*>(x.data()) + row * n;
-    const int64_t* indices = previous ? static_cast<const int64_t*>(previous->data()) + row * n : nullptr;
-    int64_t* to = static_cast<int64_t*>(out.data()) + row * n;
-    const auto source = [=](int64_t i) {
-      const int64_t index = indices ? indices[i] : i;
-      return Record{turned<typename Kind::Key, kReversed>(Kind::equal_key(from[index])), static_cast<Index>(index)};
-    };
-    sort_records(source, records, spare, n, threads, wanted, 0, [=](int64_t at, const Record* sorted, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<int64_t>(sorted[i].index);
-    });
+/// Turns places in a row into indices, in place.
+template <class PlaceOf>
+void set_indices(int64_t* to, const int64_t* indices, const Chunks& chunks, const PlaceOf& place_of) {
+  chunks.each([&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = indices ? indices[place_of(i)] : place_of(i);
   });
 }
 
 template <class Kind>
-void sort_indices_of(const Array& x, const Array* previous, const Array& out, const RowOrder& order) {
-  const bool is_huge = x.shape(x.ndim() - 1) > UINT32_MAX;
-  const auto sort = is_huge
-                        ? order.descending ? sort_indices<Kind, uint64_t, true> : sort_indices<Kind, uint64_t, false>
-                    : order.descending ? sort_indices<Kind, uint32_t, true>
-                                       : sort_indices<Kind, uint32_t, false>;
-  sort(x, previous, out, order.wanted);
+void sort_packed(const RowKeys<Kind>& keys, int64_t* to, PackedIndex* memory, int64_t n, int threads, Wanted wanted) {
+  const Chunks chunks(n, threads);
+  auto* const sorted = reinterpret_cast<PackedIndex*>(to);
+  for_keys(keys, chunks,
+           [=](int64_t i, uint64_t key) { memory[i] = PackedIndex(key << 32 | static_cast<uint64_t>(i)); });
+  if (wanted.empty())
+    sort_records(memory, sorted, memory, n, threads);
+  else
+    select_records(memory, sorted, n, threads, wanted);
+  set_indices(to, keys.indices, chunks, [=](int64_t i) { return static_cast<int64_t>(sorted[i] & UINT32_MAX); });
+}
+
+template <class Kind>
+void sort_wide(const RowKeys<Kind>& keys, int64_t* to, KeyedIndex* memory, int64_t n, int threads) {
+  const Chunks chunks(n, threads);
+  KeyedIndex* const sorted = memory + n;
+  for_keys(keys, chunks, [=](int64_t i, uint64_t key) { memory[i] = {key, static_cast<uint64_t>(i)}; });
+  sort_records(memory, sorted, memory, n, threads);
+  set_indices(to, keys.indices, chunks, [=](int64_t i) { return static_cast<int64_t>(sorted[i].index); });
+}
+
+template <class Kind>
+void select_wide(const RowKeys<Kind>& keys, int64_t* to, uint64_t* memory, int64_t n, int threads, Wanted wanted) {
+  for_keys(keys, Chunks(n, threads), [=, indices = keys.indices](int64_t i, uint64_t key) {
+    memory[i] = key;
+    to[i] = indices ? indices[i] : i;
+  });
+  int64_t begin = 0;
+  for (const int64_t k : wanted) {
+    vector_select_pairs(memory + begin, reinterpret_cast<uint64_t*>(to) + begin, k - begin, n - begin);
+    begin = k + 1;
+    if (begin == n) break;
+  }
+}
+
+/// What argsort_rows_cpu is given.
+struct IndexRows {
+  const Array& x;
+  const Array* previous;
+  const Array& out;
+  const RowOrder& order;
+  int64_t length() const { return x.shape(x.ndim() - 1); }
+};
+
+/// Calls sort_row(keys, where the indices go, memory for `count` records, threads) for every row.
+template <class R, class Kind, class SortRow>
+void for_key_rows(const IndexRows& rows, int64_t count, const SortRow& sort_row) {
+  using Key = typename Kind::Key;
+  const int64_t n = rows.length();
+  for_rows<R>(rows.x.size() / n, n, count, [&](int64_t row, R* memory, int threads) {
+    const RowKeys<Kind> keys{static_cast<const typename Kind::Element*>(rows.x.data()) + row * n,
+                             rows.previous ? static_cast<const int64_t*>(rows.previous->data()) + row * n : nullptr,
+                             rows.order.descending ? static_cast<Key>(~Key{0}) : Key{0}};
+    sort_row(keys, static_cast<int64_t*>(rows.out.data()) + row * n, memory, threads);
+  });
+}
+
+template <class Kind>
+void sort_indices(const IndexRows& rows) {
+  const int64_t n = rows.length();
+  const Wanted wanted = rows.order.wanted;
+  if (sizeof(typename Kind::Key) <= sizeof(uint32_t) && n <= UINT32_MAX)
+    for_key_rows<PackedIndex, Kind>(rows, n, [=](const auto& keys, int64_t* to, PackedIndex* memory, int threads) {
+      sort_packed(keys, to, memory, n, threads, wanted);
+    });
+  else if (wanted.empty())
+    for_key_rows<KeyedIndex, Kind>(rows, 2 * n, [=](const auto& keys, int64_t* to, KeyedIndex* memory, int threads) {
+      sort_wide(keys, to, memory, n, threads);
+    });
+  else
+    for_key_rows<uint64_t, Kind>(rows, n, [=](const auto& keys, int64_t* to, uint64_t* memory, int threads) {
+      select_wide(keys, to, memory, n, threads, wanted);
+    });
 }
 
 }  // namespace
 
 void sort_rows_cpu(const Array& x, const Array& out, const RowOrder& order) {
-  visit_real_key(x.dtype(), [&](auto kind) {
-    using Kind = decltype(kind);
-    (order.descending ? sort_values<Kind, true> : sort_values<Kind, false>)(x, out, order.wanted);
-  });
+  visit_real_key(x.dtype(), [&](auto kind) { sort_values<decltype(kind)>(x, out, order); });
 }
 
 void argsort_rows_cpu(const Array& x, int word, const Array* previous, const Array& out, const RowOrder& order) {
-  if (visit_real_key(x.dtype(), [&](auto kind) { sort_indices_of<decltype(kind)>(x, previous, out, order); })) return;
-  if (x.dtype() == Dtype::complex64) return sort_indices_of<Complex64Key>(x, previous, out, order);
-  (word == 0 ? sort_indices_of<Complex128LowKey> : sort_indices_of<Complex128HighKey>)(x, previous, out, order);
+  const IndexRows rows{x, previous, out, order};
+  if (visit_real_key(x.dtype(), [&](auto kind) { sort_indices<decltype(kind)>(rows); })) return;
+  if (x.dtype() == Dtype::complex64) return sort_indices<Complex64Key>(rows);
+  (word == 0 ? sort_indices<Complex128LowKey> : sort_indices<Complex128HighKey>)(rows);
 }
 
 }  // namespace iruka::ops

@@ -13,16 +13,29 @@ namespace iruka::ops {
 /// How the bits of an element become a key.
 enum class KeyKind : uint8_t { boolean, unsigned_integer, signed_integer, floating };
 
+template <class Bits, KeyKind kKind>
+struct NumberOfBits {
+  static constexpr bool kIsFloat = kKind == KeyKind::floating;
+  using Four =
+      std::conditional_t<kIsFloat, float, std::conditional_t<kKind == KeyKind::signed_integer, int32_t, uint32_t>>;
+  using Eight =
+      std::conditional_t<kIsFloat, double, std::conditional_t<kKind == KeyKind::signed_integer, int64_t, uint64_t>>;
+  using Type = std::conditional_t<sizeof(Bits) == 4, Four, std::conditional_t<sizeof(Bits) == 8, Eight, void>>;
+};
+
 /// `Bits` is an unsigned integer as wide as the element; `kMantissa` is the length of a float's mantissa.
 template <class Bits, KeyKind kKind, int kMantissa = 0>
 struct RealKey {
   using Element = Bits;
   using Key = Bits;
+  /// The elements' own type, if vector instructions sort it; else void.
+  using Number = typename NumberOfBits<Bits, kKind>::Type;
+  static constexpr bool kHasNan = kKind == KeyKind::floating;
   static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
   static constexpr Bits kNegativeNans = static_cast<Bits>((Bits{1} << kMantissa) - 1);
   static constexpr Bits kInfinity = static_cast<Bits>(static_cast<Bits>(~kNegativeNans) & static_cast<Bits>(~kSign));
 
-  static bool is_nan(Bits bits) { return kKind == KeyKind::floating && static_cast<Bits>(bits & ~kSign) > kInfinity; }
+  static bool is_nan(Bits bits) { return kHasNan && static_cast<Bits>(bits & ~kSign) > kInfinity; }
 
   /// One to one: -0 comes before 0, and NaN of either sign last (negative ones are turned round from the front).
   static Key key(Bits bits) {
@@ -31,12 +44,6 @@ struct RealKey {
     if constexpr (kKind == KeyKind::signed_integer) return static_cast<Key>(bits ^ kSign);
     const auto flip = static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(bits) >> (sizeof(Bits) * 8 - 1)) | kSign;
     return static_cast<Key>((bits ^ flip) - kNegativeNans);
-  }
-  static Bits bits(Key key) {
-    if constexpr (kKind == KeyKind::signed_integer) return static_cast<Bits>(key ^ kSign);
-    if constexpr (kKind != KeyKind::floating) return key;
-    const auto shifted = static_cast<Bits>(key + kNegativeNans);
-    return static_cast<Bits>(shifted & kSign ? shifted ^ kSign : ~shifted);
   }
   /// Equal elements have equal keys: -0 and 0, all NaN.
   static Key equal_key(Bits bits) {

@@ -225,6 +225,25 @@ def test_partition_of_a_long_axis(kth, rng):
     check_partition(x[indices], x, kth, 0)
 
 
+@pytest.mark.parametrize("name", ["int8", "int32", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("n", [300, 70_000, 300_000])
+def test_partition_of_random_bits(name, n, rng):
+    """Many positions, and in floats NaN of any payload: some positions stand within them."""
+    x = rng.integers(0, 256, n * np.dtype(name).itemsize, dtype=np.uint8).view(name)
+    if kind(np.dtype(name)) == "f":
+        x[: n // 4] = np.nan
+        rng.shuffle(x)
+    kth = [0, n // 3, n // 2, n // 2 + 1, n * 9 // 10, n - 1]
+    check_partition(iruka.asnumpy(iruka.partition(iruka.array(x), kth)), x, kth, 0)
+    indices = iruka.asnumpy(iruka.argpartition(iruka.array(x), kth))
+    np.testing.assert_array_equal(np.sort(indices), np.arange(n))
+    check_partition(x[indices], x, kth, 0)
+
+
+def test_partition_of_nothing_but_nan():
+    assert np.isnan(iruka.asnumpy(iruka.partition(iruka.full(1000, np.nan), [0, 500, 999]))).all()
+
+
 def test_partition_of_complex(rng):
     x = rng.standard_normal(100) + 1j * rng.standard_normal(100)
     result = iruka.asnumpy(iruka.partition(iruka.array(x), 40))

@@ -1,0 +1,24 @@
+// Sorting and selection on one thread by vector instructions: Highway's, for the instruction set that the processor has;
+// std::sort and std::nth_element where it has none.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace iruka::ops {
+
+template <class T>
+inline constexpr bool kIsVectorSorted = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// Sorts n numbers, none of them NaN. For each T of which kIsVectorSorted is true.
+template <class T>
+void vector_sort(T* numbers, int64_t n);
+
+/// Brings the number of rank k to its place, no larger ones before it and no smaller ones after it.
+template <class T>
+void vector_select(T* numbers, int64_t k, int64_t n);
+
+/// The same by keys, each of which takes its value along; the rest keeps its order but for the place. Takes 16 bytes a pair.
+void vector_select_pairs(uint64_t* keys, uint64_t* values, int64_t k, int64_t n);
+
+}  // namespace iruka::ops
