@@ -71,10 +71,11 @@ std::string calls(const std::string& type, bool mixes) {
       add(call + "(x, " + other + ")"), add(call + "(" + other + ", x)");
     }
   }
-  for (const char* call : {"fma(x, y, x)", "fmaf(x, y, x)", "ldexp(x, 3)", "frexp(x, &k)", "nextafterf(x, y)",
-                           "iruka::divmod(x, y).quotient", "iruka::clip(x, y, x)", "iruka::highest<T>()",
-                           "iruka::lowest<T>()", "iruka::saturate<int8_t>(x)", "iruka::saturate<uint64_t>(x)",
-                           "__ldg(p)", "__ldcg(p)", "__ldcs(p)", "(float16)x", "(bfloat16)x"})
+  for (const char* call :
+       {"fma(x, y, x)", "fmaf(x, y, x)", "ldexp(x, 3)", "frexp(x, &k)", "nextafterf(x, y)",
+        "iruka::divmod(x, y).quotient", "iruka::clip(x, y, x)", "iruka::highest<T>()", "iruka::lowest<T>()",
+        "iruka::saturate<int8_t>(x)", "iruka::saturate<uint64_t>(x)", "__ldg(p)", "__ldca(p)", "__ldcg(p)", "__ldcs(p)",
+        "__ldlu(p)", "__ldcv(p)", "(float16)x", "(bfloat16)x"})
     add(call);
   if (is_integer(type)) {
     if (type == "bool") return body;
@@ -175,6 +176,35 @@ TEST_P(CudaPrelude, AtomicsOfEveryNumberType) {
         << instruction;
   if (find_ptxas().empty()) return;
   EXPECT_TRUE(assembles(ptx, GetParam()));
+}
+
+/// A plain parameter is a local variable, which no instruction for global memory may touch.
+TEST_P(CudaPrelude, LoadsAndStoresWithCacheHintsTakeAnyAddress) {
+  const std::map<std::string, std::string> loads = {{"__ldg", "nc"},  {"__ldca", "ca"}, {"__ldcg", "cg"},
+                                                    {"__ldcs", "cs"}, {"__ldlu", "lu"}, {"__ldcv", "cv"}};
+  const std::map<std::string, std::string> stores = {
+      {"__stwb", "wb"}, {"__stcg", "cg"}, {"__stcs", "cs"}, {"__stwt", "wt"}};
+  std::string of_arrays, of_locals = "const float x = p[i]; float y = 0;\n";
+  for (const auto& [name, hint] : loads) {
+    of_arrays += "q[i] += " + name + "(p + i);\n";
+    of_locals += "q[i] += " + name + "(&x);\n";
+  }
+  for (const auto& [name, hint] : stores) {
+    of_arrays += name + "(q + i, 2);\n";
+    of_locals += name + "(&y, p[i]); q[i] += y;\n";
+  }
+  const std::string arrays = ptx_of(kernel("k", "const float* p, float* q, int i", of_arrays));
+  const std::string locals = ptx_of(kernel("k", "const float* p, float* q, int i", of_locals));
+  for (const auto* names : {&loads, &stores}) {
+    for (const auto& [name, hint] : *names) {
+      const std::string instruction = (names == &loads ? "ld.global." : "st.global.") + hint + ".f32";
+      EXPECT_NE(arrays.find(instruction), arrays.npos) << name;
+      EXPECT_EQ(locals.find(instruction), locals.npos) << name;
+    }
+  }
+  ptx_of("struct Pair { int a, b; };\n__device__ Pair __ldg(const Pair* p) { return {__ldg(&p->a), __ldg(&p->b)}; }\n" +
+         kernel("k", "const Pair* p, const float4* v, int* q",
+                "*q = __ldg(p).b + (int)__ldg(v).w; __stcg(q, 1); bool b; __stcs(&b, true); *q = b;"));
 }
 
 TEST_P(CudaPrelude, ArraysAndIndices) {

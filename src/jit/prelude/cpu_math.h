@@ -343,6 +343,18 @@ IRUKA_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-template <class T> IRUKA_INLINE T __ldg(const T* p) { return *p; }
-template <class T> IRUKA_INLINE T __ldcg(const T* p) { return *p; }
-template <class T> IRUKA_INLINE T __ldcs(const T* p) { return *p; }
+// How caches are to be used is the GPU's affair.
+#define IRUKA_LOAD(name) template <class T> IRUKA_INLINE T name(const T* p) { return *p; }
+#define IRUKA_STORE(name) template <class T> IRUKA_INLINE void name(T* p, iruka::Same<T> value) { *p = value; }
+IRUKA_LOAD(__ldg)
+IRUKA_LOAD(__ldca)
+IRUKA_LOAD(__ldcg)
+IRUKA_LOAD(__ldcs)
+IRUKA_LOAD(__ldlu)
+IRUKA_LOAD(__ldcv)
+IRUKA_STORE(__stwb)
+IRUKA_STORE(__stcg)
+IRUKA_STORE(__stcs)
+IRUKA_STORE(__stwt)
+#undef IRUKA_LOAD
+#undef IRUKA_STORE
