@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "gil.h"
 #include "iruka/array.h"
 #include "iruka/kernel.h"
 
@@ -96,33 +97,6 @@ inline bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 
 /// NumPy's rule for integers beyond 64 bits: they become floats beside something that is one.
 bool has_float_beside_huge_integer(std::span<PyObject* const> objects);
-
-/// Lets other Python threads run meanwhile. Around every launch, also of few elements: any may have to compile or loop
-/// for long, and giving the GIL away costs less than 0.1 us.
-class GilRelease {
- public:
-  GilRelease() : state_(PyEval_SaveThread()) {}
-  ~GilRelease() { PyEval_RestoreThread(state_); }
-  GilRelease(const GilRelease&) = delete;
-  GilRelease& operator=(const GilRelease&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-
-/// Whether this thread may ask for the GIL: at exit it would never go on. What is skipped then goes with the process.
-bool can_call_python();
-
-/// The same for what runs with the GIL or without it, as destructors do.
-class GilReleaseIfHeld {
- public:
-  GilReleaseIfHeld() {
-    if (can_call_python() && PyGILState_Check()) release_.emplace();
-  }
-
- private:
-  std::optional<GilRelease> release_;
-};
 
 /// A new iruka.ndarray of what `make` returns, made without the GIL.
 template <class Make>

@@ -36,37 +36,8 @@ void poll(IsDone is_done) {
   }
 }
 
-cuda::Stream stream_from(uintptr_t handle) { return reinterpret_cast<cuda::Stream>(handle > 1 ? handle : 0); }
 uintptr_t handle_of(void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 void* pointer_of(uintptr_t handle) { return reinterpret_cast<void*>(handle); }
-
-/// A Python function that a stream is to call, and its arguments.
-struct HostCall {
-  nb::object function;
-  nb::tuple arguments;
-};
-
-/// On a thread of the driver.
-void run_host_call(void* call) {
-  if (!can_call_python()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  {
-    const std::unique_ptr<HostCall> owner(static_cast<HostCall*>(call));
-    const nb::object result = nb::steal(PyObject_CallObject(owner->function.ptr(), owner->arguments.ptr()));
-    if (!result.is_valid()) PyErr_WriteUnraisable(owner->function.ptr());
-  }
-  PyGILState_Release(state);
-}
-
-/// `function(*arguments)` behind the stream's work.
-void launch_host_function(const PyDevice& device, uintptr_t stream, nb::object function, nb::tuple arguments) {
-  if (!PyCallable_Check(function.ptr()))
-    throw TypeError("launch_host_func: the callback must be callable, not " + describe(function));
-  auto call = std::make_unique<HostCall>(HostCall{std::move(function), std::move(arguments)});
-  GilRelease release;  // a full stream waits, perhaps for an earlier function
-  cuda::launch_host_function(*device.device, stream_from(stream), run_host_call, call.get());
-  call.release();
-}
 
 /// Page-locked memory as Python sees it, with the buffer protocol.
 struct PinnedMemory {
@@ -185,7 +156,6 @@ void bind_streams(nb::module_& module) {
     GilRelease release;
     return cuda::elapsed_milliseconds(gpu(device), pointer_of(begin), pointer_of(end));
   });
-  module.def("cuda_launch_host_function", launch_host_function);
   module.def("cuda_begin_capture", [=](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
     cuda::begin_capture(gpu(device), stream_from(stream));
@@ -352,6 +322,7 @@ void bind_cuda(nb::module_& module) {
              nb::arg("stream").none(), nb::arg("blocking"),
              "Copies between a GPU's array and a contiguous NumPy array of its shape and dtype.");
   bind_streams(module);
+  bind_host_functions(module);
   bind_pinned(module);
 }
 

@@ -14,6 +14,9 @@ std::optional<cuda::Stream> to_stream(nb::handle object);
 /// The number by which CUDA's protocols know a stream: 1 is the legacy default one.
 uintptr_t stream_number(cuda::Stream stream);
 
+/// The stream of CUDA's number for it.
+inline cuda::Stream stream_from(uintptr_t handle) { return reinterpret_cast<cuda::Stream>(handle > 1 ? handle : 0); }
+
 /// Makes `stream` the calling thread's current one of `device` while it lives; nothing for the CPU or no stream.
 class StreamScope {
  public:
@@ -43,6 +46,7 @@ nb::dict cuda_array_interface(const Array& array);
 Array from_cuda_array_interface(nb::handle object);
 
 void bind_cuda(nb::module_& module);
+void bind_host_functions(nb::module_& module);
 void bind_memory_hook(nb::module_& module);
 
 }  // namespace iruka::python

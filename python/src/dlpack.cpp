@@ -212,9 +212,8 @@ Array import_tensor(M* managed, bool writable) {
   auto release = [owner = std::move(owner), &device]() mutable {
     if (!can_call_python()) return;
     finish_foreign_use(device);
-    PyGILState_STATE state = PyGILState_Ensure();  // the producer may be Python
+    const GilHold hold;  // the producer may be Python
     owner.reset();
-    PyGILState_Release(state);
   };
   Array array = over_memory(data, dtype, shape, strides, writable, std::move(release), device);
   if (is_aligned(data, dtype, shape, strides)) return array;

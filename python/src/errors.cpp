@@ -67,21 +67,12 @@ void set_iruka_error(const Error& error) {
 
 }  // namespace
 
-bool can_call_python() {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsInitialized() && !Py_IsFinalizing();
-#else
-  return Py_IsInitialized() && !_Py_IsFinalizing();
-#endif
-}
-
 // Called now and then while a kernel runs.
 bool interrupt_requested() {
   if (PyThread_get_thread_ident() != main_thread || !can_call_python()) return false;
-  PyGILState_STATE state = PyGILState_Ensure();
-  bool raised = PyErr_CheckSignals() != 0;
+  const GilHold hold;
+  const bool raised = PyErr_CheckSignals() != 0;
   if (raised) PyErr_Fetch(&pending_interrupt[0], &pending_interrupt[1], &pending_interrupt[2]);
-  PyGILState_Release(state);
   return raised;
 }
 

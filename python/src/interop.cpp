@@ -14,9 +14,8 @@ std::function<void()> drop_reference(nb::object owner) {
   PyObject* reference = owner.release().ptr();
   return [reference] {
     if (!can_call_python()) return;  // the interpreter's memory goes anyway
-    PyGILState_STATE state = PyGILState_Ensure();
+    const GilHold hold;
     Py_DECREF(reference);
-    PyGILState_Release(state);
   };
 }
 

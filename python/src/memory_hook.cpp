@@ -60,20 +60,17 @@ class PoolListener final : public cuda::PoolHook {
     if (!pool.starts_with(kGpu) || !can_call_python()) return;
     int device = 0;
     std::from_chars(pool.data() + kGpu.size(), pool.data() + pool.size(), device);
-    const PyGILState_STATE state = PyGILState_Ensure();
-    {
-      const nb::error_scope earlier;
-      try {
-        nb::dict keywords;
-        keywords["device_id"] = device;
-        for (const auto& [name, value] : arguments) keywords[name] = value;
-        hook_.attr(method)(**keywords);
-      } catch (nb::python_error& error) {
-        error.restore();
-        PyErr_WriteUnraisable(hook_.ptr());
-      }
+    const GilHold hold;
+    const nb::error_scope earlier;
+    try {
+      nb::dict keywords;
+      keywords["device_id"] = device;
+      for (const auto& [name, value] : arguments) keywords[name] = value;
+      hook_.attr(method)(**keywords);
+    } catch (nb::python_error& error) {
+      error.restore();
+      PyErr_WriteUnraisable(hook_.ptr());
     }
-    PyGILState_Release(state);
   }
 
   const nb::object hook_;

@@ -227,3 +227,21 @@ def test_import_brings_nothing_heavy():
         "import iruka, sys; print(sorted({'ml_dtypes', 'numpy.testing', 'scipy', 'json.tool'} & set(sys.modules)))"
     )
     assert done.stdout == "[]\n", done.stdout + done.stderr
+
+
+def test_a_process_ends_while_daemon_threads_work():
+    """Python ends threads that ask for its lock then, by way of an exception that our frames must survive."""
+    done = run_python("""
+import threading, time
+import iruka
+x = iruka.ones(1 << 12, "float32")
+add = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x + 1;", "add_one")
+add(x)
+def work():
+    while True:
+        add(x)
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+""")
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,50 @@
+// The interpreter's lock: given away around long work, taken by threads that are not Python's, and what both do while
+// the process ends.
+#pragma once
+
+#include <Python.h>
+
+#include <optional>
+
+namespace iruka::python {
+
+/// Whether this thread may ask for the GIL: at exit it would never go on. What is skipped then goes with the process.
+bool can_call_python();
+
+/// Lets other Python threads run meanwhile. Around every launch, also of few elements: any may have to compile or loop
+/// for long, and giving the GIL away costs less than 0.1 us.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease();
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// The same for what runs with the GIL or without it, as destructors do.
+class GilReleaseIfHeld {
+ public:
+  GilReleaseIfHeld() {
+    if (can_call_python() && PyGILState_Check()) release_.emplace();
+  }
+
+ private:
+  std::optional<GilRelease> release_;
+};
+
+/// Holds the GIL, on any thread.
+class GilHold {
+ public:
+  GilHold();
+  ~GilHold() { PyGILState_Release(state_); }
+  GilHold(const GilHold&) = delete;
+  GilHold& operator=(const GilHold&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace iruka::python
