@@ -76,6 +76,8 @@ IRUKA_API double elapsed_milliseconds(Device& device, Event begin, Event end);
 IRUKA_API void begin_capture(Device& device, Stream stream);
 /// What was noted, ready to be launched as often as wanted; it keeps the memory that was allocated meanwhile.
 IRUKA_API Graph end_capture(Device& device, Stream stream);
+/// Ends the capture, if there is one, and forgets what was noted.
+IRUKA_API void cancel_capture(Device& device, Stream stream) noexcept;
 IRUKA_API bool is_capturing(Device& device, Stream stream);
 IRUKA_API void launch_graph(Device& device, Graph graph, Stream stream);
 /// Waits for the device first.

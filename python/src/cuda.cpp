@@ -164,6 +164,10 @@ void bind_streams(nb::module_& module) {
     GilRelease release;
     return handle_of(cuda::end_capture(gpu(device), stream_from(stream)));
   });
+  module.def("cuda_cancel_capture", [=](const PyDevice& device, uintptr_t stream) {
+    GilRelease release;
+    cuda::cancel_capture(gpu(device), stream_from(stream));
+  });
   module.def("cuda_is_capturing", [=](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
     return cuda::is_capturing(gpu(device), stream_from(stream));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/last_launches.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/memory.h"
@@ -126,6 +127,11 @@ class Device {
   /// Raises Interrupted when the interrupt check says so.
   virtual void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
                       StreamHandle stream) = 0;
+
+  LastLaunches& last_launches() { return last_launches_; }
+
+ private:
+  LastLaunches last_launches_;
 };
 
 }  // namespace iruka

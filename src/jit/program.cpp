@@ -7,6 +7,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/cache.h"
 #include "jit/diagnose.h"
@@ -91,6 +92,14 @@ CacheKey key_of(const Device& device, const ProgramSource& source, std::string_v
   return hash_key(text);
 }
 
+/// The text, in memory that is never given back.
+const char* keep(const std::string& text) {
+  static std::mutex& mutex = *new std::mutex;
+  static std::unordered_set<std::string>& kept = *new std::unordered_set<std::string>;
+  std::lock_guard lock(mutex);
+  return kept.insert(text).first->c_str();
+}
+
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
@@ -118,7 +127,7 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   const std::shared_ptr<DiskCache> disk = disk_cache();
   if (const std::optional<std::string> code = disk->read(key)) {
     try {
-      auto program = std::make_shared<const Program>(device, device.load(*code, source.entry));
+      auto program = std::make_shared<const Program>(device, device.load(*code, source.entry), blame.kernel_name);
       record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
       return program;
     } catch (const OutOfMemoryError&) {
@@ -129,13 +138,16 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   }
   const CompiledProgram compiled = compile(device, source);
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
-  auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry));
+  auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry), blame.kernel_name);
   record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
   disk->write(key, compiled.code);
   return program;
 }
 
 }  // namespace
+
+Program::Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel)
+    : device_(device), loaded_(std::move(loaded)), kernel_(keep(kernel)) {}
 
 std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
                                      KernelEvent::Kind kind) {

@@ -16,9 +16,11 @@ namespace iruka::jit {
 /// A compiled and loaded text. Keep the handle; look-ups by text cost a hash of the text.
 class Program {
  public:
-  Program(Device& device, std::shared_ptr<const LoadedProgram> loaded) : device_(device), loaded_(std::move(loaded)) {}
+  /// `kernel`: a name for what went wrong.
+  Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel);
   void launch(std::span<const std::byte> arguments, const LaunchRange& range, StreamHandle stream = nullptr) const {
     device_.launch(*loaded_, arguments, range, stream);
+    device_.last_launches().note(kernel_);
   }
   Device& device() const { return device_; }
   bool is_uncertain() const { return loaded_->is_uncertain(); }
@@ -26,6 +28,7 @@ class Program {
  private:
   Device& device_;
   std::shared_ptr<const LoadedProgram> loaded_;
+  const char* const kernel_;  ///< lives as long as the process
 };
 
 /// A kernel's texts by the file names that #line gives them: {"operation", text}...

@@ -34,3 +34,121 @@ def launch_always():
 )
 def test_processes_end_whatever_functions_are_to_come(ending):
     run(HOST_FUNCTIONS + ending)
+
+
+def test_captures_refuse_what_waits_and_go_on():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+x = iruka.asarray(np.ones(8, "int32"))
+refused = [x.get, lambda: str(x), lambda: x[0].item(), lambda: x.tolist(), lambda: iruka.asnumpy(x), s.synchronize,
+           lambda: s.done, lambda: x.to_device("cpu"), lambda: x.set(np.zeros(8, "int32")), iruka.cuda.Device(0).synchronize,
+           lambda: iruka.asarray([1, 2]), lambda: s.launch_host_func(print, 0)]
+with s:
+    s.begin_capture()
+    x.fill(0)
+    for function in refused:
+        raises(iruka.errors.DeviceError, function, "captured for a graph", "before begin_capture() or after end_capture()")
+    assert s.is_capturing()
+    graph = s.end_capture()
+    graph.launch()
+    assert x.get().tolist() == [0] * 8
+event = iruka.cuda.Event()
+s.begin_capture()
+event.record(s)
+raises(iruka.errors.DeviceError, event.synchronize, "captured for a graph", "cuEventQuery")
+s.end_capture()
+driver.fake_driver_fail(b"cuStreamEndCapture", 901, 1)
+s.begin_capture()
+raises(iruka.errors.DeviceError, s.end_capture, "CAPTURE_INVALIDATED", "A call that no graph can hold ended the capture")
+""")
+
+
+def test_errors_that_leave_a_stream_end_its_capture():
+    run("""
+s = iruka.cuda.Stream(non_blocking=True)
+x = iruka.asarray(np.ones(8, "int32"))
+def fail():
+    with s:
+        s.begin_capture()
+        x.fill(0)
+        raise KeyError("mine")
+raises(KeyError, fail, "mine")
+assert not s.is_capturing() and x.get(stream=s).tolist() == [1] * 8
+raises(ValueError, s.end_capture, "`with` statement")
+with s:  # and the stream can be captured again
+    s.begin_capture()
+    x.fill(0)
+    s.end_capture().launch()
+assert x.get(stream=s).tolist() == [0] * 8
+# One that is dropped meanwhile leaves nothing behind either.
+t = iruka.cuda.Stream(non_blocking=True)
+t.begin_capture()
+before = driver.fake_driver_calls(b"cuStreamDestroy")
+del t
+gc.collect()
+assert driver.fake_driver_calls(b"cuStreamDestroy") == before + 1
+assert iruka.asarray(np.arange(3)).get().tolist() == [0, 1, 2]
+# An error without a capture changes nothing.
+def other():
+    with s:
+        raise KeyError("other")
+raises(KeyError, other, "other")
+s.synchronize()
+""")
+
+
+KERNELS = """
+x = iruka.ones(8, "float32")
+for name in ("first", "second", "second", "third"):
+    iruka.ElementwiseKernel("float32 x", "float32 y", f"y = x + {ord(name[0])};", name)(x)
+"""
+
+
+def test_lasting_errors_name_the_last_kernels():
+    run(KERNELS + """
+driver.fake_driver_fail(b"cuMemcpyAsync", 700, 1)
+raises(iruka.errors.DeviceError, x.get, "cuMemcpyAsync", "CUDA_ERROR_ILLEGAL_ADDRESS", "cannot use this GPU any more",
+       "latest first: 'third', 'second', 'first'", "CUDA_LAUNCH_BLOCKING=1")
+# A driver that refuses everything does not make the stream look captured.
+for call in (b"cuStreamIsCapturing", b"cuStreamQuery", b"cuMemcpyAsync", b"cuLaunchHostFunc", b"cuStreamSynchronize"):
+    driver.fake_driver_fail(call, 700, 1000)
+s = iruka.cuda.Stream.null
+for function in (x.get, s.synchronize, lambda: s.done, lambda: s.launch_host_func(print, 0), lambda: iruka.asarray([1.0])):
+    try:
+        function()
+    except iruka.errors.DeviceError as error:
+        assert "capture" not in str(error) and "'third'" in str(error), error
+    else:
+        raise AssertionError("no DeviceError")
+for call in (b"cuStreamIsCapturing", b"cuStreamQuery", b"cuMemcpyAsync", b"cuLaunchHostFunc", b"cuStreamSynchronize"):
+    driver.fake_driver_fail(call, 0, 0)
+driver.fake_driver_fail(b"cuMemcpyAsync", 1, 1)  # an error of one call blames no kernel
+try:
+    x.get()
+except iruka.errors.DeviceError as error:
+    assert "'third'" not in str(error), error
+driver.fake_driver_fail(b"cuMemcpyAsync", 710, 1)
+raises(iruka.errors.DeviceError, x.get, "assert()", "standard error")
+""")
+
+
+def test_blocking_launches_name_the_kernel():
+    run(
+        """
+kernel = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x;", "guilty")
+x = iruka.ones(8, "float32")
+kernel(x)
+before = driver.fake_driver_calls(b"cuStreamSynchronize")
+for _ in range(20):
+    kernel(x)
+assert driver.fake_driver_calls(b"cuStreamSynchronize") == before + 20
+driver.fake_driver_fail(b"cuStreamSynchronize", 700, 1)
+try:
+    kernel(x)
+except iruka.errors.DeviceError as error:
+    assert "'guilty'" in str(error) and "cannot use this GPU any more" in str(error) and "latest" not in str(error), error
+else:
+    raise AssertionError("no DeviceError")
+""",
+        CUDA_LAUNCH_BLOCKING="1",
+    )

@@ -70,8 +70,10 @@ class _BaseStream:
         _used.streams[device.id] = self
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, kind, value, traceback):
         device, handle, stream = _used.earlier.pop()
+        if kind is not None:  # nobody will end a capture that began inside
+            _core.cuda_cancel_capture(self._device, self.ptr)
         _core.cuda_set_current_stream(device, handle)
         if stream is None:
             _used.streams.pop(device.id, None)
@@ -118,6 +120,7 @@ class _BaseStream:
     def begin_capture(self, mode: int | None = None) -> None:
         """From here on the stream's work is noted down, not done. The default streams cannot be captured.
 
+        An error that leaves the stream's `with` statement ends the capture, as the end of the stream does.
         Of CUDA's modes there is the thread's own, runtime.streamCaptureModeThreadLocal.
         """
         if mode not in (None, 1):
@@ -259,5 +262,5 @@ def _destroy(function, device, handle):
     """For __del__, where nobody catches errors: a device that has failed has no streams any more."""
     try:
         function(device, handle)
-    except RuntimeError:
+    except Exception:  # not DeviceError: while the interpreter ends, that class cannot be found
         pass

@@ -96,6 +96,7 @@ Stream create_stream(Device& device, bool non_blocking, int priority) {
 
 void destroy_stream(Device& device, Stream stream) {
   const Active gpu(device, "destroy_stream");
+  gpu->cancel_capture(handle(stream));
   check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
   gpu->pool().forget_stream(stream);
   pinned_pool().forget_stream(stream);
@@ -105,11 +106,13 @@ void destroy_stream(Device& device, Stream stream) {
 
 void synchronize(Device& device, Stream stream) {
   const Active gpu(device, "synchronize");
+  refuse_capture(handle(stream), "wait: ");
   check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
 }
 
 bool is_done(Device& device, Stream stream) {
   const Active gpu(device, "is_done");
+  refuse_capture(handle(stream), "wait: ");
   const CUresult result = driver().cuStreamQuery(handle(stream));
   if (result == kNotReady) return false;
   check(result, "cuStreamQuery", gpu->name());
@@ -137,9 +140,7 @@ void record_use(Device& device, void* memory, Stream stream) {
 
 void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument) {
   const Active gpu(device, "launch_host_function");
-  if (may_capture(handle(stream)))  // each launch of the graph would call it
-    throw DeviceError("launch_host_function: the stream is being captured; " + gpu->name() +
-                      " calls no functions from graphs");
+  refuse_capture(handle(stream), "launch_host_function: graphs call no functions; ");  // each launch would call it
   check(driver().cuLaunchHostFunc(handle(stream), function, argument), "cuLaunchHostFunc", gpu->name());
 }
 
@@ -192,6 +193,10 @@ void begin_capture(Device& device, Stream stream) { checked(device, "begin_captu
 
 Graph end_capture(Device& device, Stream stream) { return checked(device, "end_capture").end_capture(handle(stream)); }
 
+void cancel_capture(Device& device, Stream stream) noexcept {
+  if (CudaDevice* found = as_cuda(device)) found->cancel_capture(handle(stream));
+}
+
 bool is_capturing(Device& device, Stream stream) {
   const Active gpu(device, "is_capturing");
   int status = kNotCapturing;
@@ -202,6 +207,7 @@ bool is_capturing(Device& device, Stream stream) {
 void launch_graph(Device& device, Graph graph, Stream stream) {
   const Active gpu(device, "launch_graph");
   check(driver().cuGraphLaunch(static_cast<CUgraphExec>(graph), handle(stream)), "cuGraphLaunch", gpu->name());
+  gpu->last_launches().note("a graph");
 }
 
 void destroy_graph(Device& device, Graph graph) {

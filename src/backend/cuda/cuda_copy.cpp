@@ -208,12 +208,6 @@ PinnedPool& pinned_pool() {
   return pool;
 }
 
-// A graph would keep the address, and read or write whatever is there at each of its launches.
-void CudaDevice::refuse_while_capturing(CUstream stream) const {
-  if (!may_capture(stream)) return;
-  throw DeviceError("copy: the stream is being captured; " + name_ + " copies to and from pinned memory only until the capture ends");
-}
-
 void CudaDevice::reach(int other) {
   if (other == index_ || reached_[other].exchange(true)) return;
   int can = 0;
@@ -237,7 +231,9 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle giv
     std::memcpy(to, from, bytes);
     return;
   }
-  if (source == kPageable || target == kPageable) refuse_while_capturing(stream);
+  // A graph would keep the address, and read or write whatever is there at each of its launches.
+  if (source == kPageable || target == kPageable)
+    refuse_capture(stream, "copy: only copies to and from page-locked memory can be part of a graph; ");
   if ((source == kPageable || target == kPageable) && bytes >= kStaged) {
     auto *there = static_cast<char*>(to), *here = static_cast<char*>(const_cast<void*>(from));
     const bool is_upload = source == kPageable;

@@ -105,6 +105,13 @@ bool may_capture(CUstream stream) {
   return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
 }
 
+void refuse_capture(CUstream stream, const std::string& reason) {
+  int status = kNotCapturing;
+  const CUresult result = driver().cuStreamIsCapturing(stream, &status);
+  if (result == kSuccess ? status != kNotCapturing : is_capture_error(result))
+    throw DeviceError(reason + kCaptureAdvice);
+}
+
 std::optional<CUstream> driver_stream(StreamHandle stream) {
   const auto name = reinterpret_cast<uint64_t>(stream);
   if (!(name & kOwnStream)) return static_cast<CUstream>(stream);
@@ -163,11 +170,7 @@ void CudaDevice::end_own_stream() noexcept {
   if (!active.is_active()) return;
   const AllowedWhileCapturing allowed;
   const StreamHandle stream = pool_stream(kPerThreadStream);
-  Captured captured;
-  if (finish_capture(kPerThreadStream, captured)) {
-    if (captured.result == kSuccess) driver().cuGraphDestroy(captured.graph);
-    pool_.release_graph(captured.id);
-  }
+  cancel_capture(kPerThreadStream);
   const bool is_done = driver().cuStreamQuery(kPerThreadStream) == kSuccess;
   pool_.forget_stream(stream, is_done);
   pinned_pool().forget_stream(stream, is_done);
@@ -270,7 +273,7 @@ bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
 CUgraphExec CudaDevice::end_capture(CUstream stream) {
   const ContextScope active = activate();
   Captured captured;
-  if (!finish_capture(stream, captured)) throw ValueError("end_capture: the stream is not being captured");
+  if (!finish_capture(stream, captured)) throw ValueError("end_capture: the stream is not being captured; an error that leaves its `with` statement ends that");
   CUgraphExec executable = nullptr;
   const char* call = "cuStreamEndCapture";
   CUresult result = captured.result;
@@ -284,6 +287,14 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
   std::lock_guard lock(graphs_mutex_);
   graphs_[executable] = captured.id;
   return executable;
+}
+
+void CudaDevice::cancel_capture(CUstream stream) noexcept {
+  const ContextScope active = try_to_activate();
+  Captured captured;
+  if (!active.is_active() || !finish_capture(stream, captured)) return;
+  if (captured.result == kSuccess) driver().cuGraphDestroy(captured.graph);
+  pool_.release_graph(captured.id);
 }
 
 bool CudaDevice::is_capturing() {

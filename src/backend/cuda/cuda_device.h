@@ -54,6 +54,9 @@ class ContextScope {
 
 /// Whether work for `stream` may become part of a graph; true when in doubt.
 bool may_capture(CUstream stream);
+/// Raises DeviceError where work for `stream` would become part of a graph, `reason` in front of what can be done. The
+/// driver would drop all that was captured. Nothing in doubt: the call that follows tells what is wrong.
+void refuse_capture(CUstream stream, const std::string& reason);
 
 /// The driver's handle of a stream that pools know by that name, for the calling thread: nothing for the own stream of
 /// another thread.
@@ -128,6 +131,8 @@ class CudaDevice final : public Device {
 
   void begin_capture(CUstream stream);
   CUgraphExec end_capture(CUstream stream);
+  /// Ends the capture and forgets what it noted down; nothing where there is none.
+  void cancel_capture(CUstream stream) noexcept;
   void destroy_graph(CUgraphExec graph);
   bool is_capturing();
 
@@ -141,7 +146,6 @@ class CudaDevice final : public Device {
   bool finish_capture(CUstream stream, Captured& captured);
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
-  void refuse_while_capturing(CUstream stream) const;
   /// Machine code for PTX, by the driver's own assembler.
   std::string assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics);
 

@@ -215,11 +215,13 @@ void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte>
   KernelLaunch launch{arguments, range.begin, range.begin + range.count, static_cast<unsigned>(blocks),
                       static_cast<unsigned>(range.threads_per_block)};
   const CUstream used = stream_or_current(stream);
-  if (loaded.graphs().launch(launch, used)) return;
+  if (!launches_block() && loaded.graphs().launch(launch, used)) return;
   void* parameters[] = {const_cast<std::byte*>(arguments.data()), &launch.begin, &launch.end};
   const CUresult result = driver().cuLaunchKernel(loaded.function(), launch.blocks, 1, 1, launch.threads, 1, 1, 0, used,
                                                   parameters, nullptr);
   cuda_backend::check(result, "cuLaunchKernel", name_);
+  if (launches_block() && !may_capture(used))
+    cuda_backend::check(driver().cuStreamSynchronize(used), "cuStreamSynchronize", name_);
 }
 
 }  // namespace iruka::cuda_backend

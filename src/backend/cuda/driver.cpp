@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 
+#include "backend/cuda/cuda_device.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {
@@ -53,7 +56,47 @@ const System& system_driver() {
   return found;
 }
 
+/// Kernels that the device of that name was given last; those of all devices for another name.
+std::string suspects(const std::string& name) {
+  std::string list;
+  for (CudaDevice* device : made_devices()) {
+    const std::string names = device->last_launches().list();
+    if (!names.empty() && (device->name() == name || name.find("cuda:") != 0))
+      list += (list.empty() ? "" : ", ") + names;
+  }
+  return list;
+}
+
+/// What else there is to say of an error, for who has to mend it.
+std::string advice(CUresult error, const std::string& subject) {
+  constexpr CUresult kCaptureInvalidated = 901;
+  if (error == kCaptureInvalidated) return ". A call that no graph can hold ended the capture";
+  if (is_capture_error(error)) return std::string(": ") + kCaptureAdvice;
+  if (!is_lasting(error)) return "";
+  const std::string names = suspects(subject);
+  constexpr CUresult kAssert = 710;
+  std::string words = ". The process cannot use this GPU any more";
+  if (error == kAssert) words = ". An assert() of a kernel failed; standard error shows which" + words;
+  if (names.empty() || launches_block()) return words;
+  return words + ". A kernel that was launched before is likely to blame; the last ones, latest first: " + names +
+         ". With CUDA_LAUNCH_BLOCKING=1 in the environment the call fails that launches it";
+}
+
 }  // namespace
+
+bool is_lasting(CUresult error) {
+  // Uncorrectable memory, then what a kernel did: from an illegal address to a failed launch.
+  static constexpr CUresult kLasting[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719};
+  return std::ranges::find(kLasting, error) != std::end(kLasting);
+}
+
+bool launches_block() {
+  static const bool wanted = [] {
+    const char* setting = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return setting && *setting && *setting != '0';
+  }();
+  return wanted;
+}
 
 const std::string& driver_problem() {
   static const std::string none;
@@ -93,7 +136,7 @@ MemoryPlace place_of(const void* memory) {
 void check(CUresult result, const char* call, const std::string& subject) {
   if (result == kSuccess) return;
   const std::string message = std::string("cuda: ") + call + " failed with " + describe(result) +
-                              (subject.empty() ? "" : "; " + subject);
+                              (subject.empty() ? "" : "; " + subject) + advice(result, subject);
   if (result == kOutOfMemory) throw OutOfMemoryError(message);
   throw DeviceError(message);
 }

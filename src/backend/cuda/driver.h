@@ -148,7 +148,19 @@ void replace_driver(const Driver* other);
 
 /// "CUDA_ERROR_INVALID_VALUE (1): invalid argument"
 std::string describe(CUresult error);
-/// Raises what `result` calls for: nothing, OutOfMemoryError, or DeviceError that names the call and what it was for.
+/// Whether a stream that is being captured for a graph is why the driver refuses.
+inline bool is_capture_error(CUresult error) { return error >= 900 && error <= 908; }
+/// Whether every later call for the same GPU fails as well: an error that a kernel left behind, or the hardware.
+bool is_lasting(CUresult error);
+/// What can be done about work that a capture refuses.
+inline constexpr const char* kCaptureAdvice =
+    "a stream is being captured for a graph, its work noted down and not done; what waits for the GPU or reads its results "
+    "belongs before begin_capture() or after end_capture()";
+/// CUDA's own setting: each launch waits for its kernel, so that an error names the right one.
+bool launches_block();
+
+/// Raises what `result` calls for: nothing, OutOfMemoryError, or DeviceError that names the call, what it was for (a
+/// device's name, mostly), and what can be done about it.
 void check(CUresult result, const char* call, const std::string& subject = {});
 
 /// What the driver knows of an address: type 0 where nothing, which is how pageable memory looks.
