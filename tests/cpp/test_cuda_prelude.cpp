@@ -207,6 +207,14 @@ TEST_P(CudaPrelude, LoadsAndStoresWithCacheHintsTakeAnyAddress) {
                 "*q = __ldg(p).b + (int)__ldg(v).w; __stcg(q, 1); bool b; __stcs(&b, true); *q = b;"));
 }
 
+TEST_P(CudaPrelude, AssertionsAreCudas) {
+  const std::string ptx = ptx_of(kernel("k", "const float* p, float* q", "assert(p[1] > 0 && \"text\"); *q = *p;"));
+  EXPECT_NE(ptx.find("call.uni"), ptx.npos);
+  EXPECT_NE(ptx.find("__assertfail"), ptx.npos);
+  if (find_ptxas().empty()) return;
+  EXPECT_TRUE(assembles(ptx, GetParam()));
+}
+
 TEST_P(CudaPrelude, ArraysAndIndices) {
   ptx_of(R"(
 enum Axis { kFirst, kSecond };

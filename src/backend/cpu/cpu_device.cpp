@@ -53,6 +53,12 @@ int64_t range_align(const LaunchRange& range, int lanes) {
   return std::max(range.align, vectors * lanes);
 }
 
+/// Of two kernels that fail at once on two threads, each may raise the other's.
+void throw_if_asserted() {
+  const std::string failed = take_failed_assertion();
+  if (!failed.empty()) throw DeviceError("the assertion " + failed + " failed");
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice() { set_cancel_poll(should_stop); }
@@ -103,12 +109,14 @@ void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> 
     if (range.count <= 0) return;
     entry(block, range.begin, range.begin + range.count);
     throw_if_stopped();
+    throw_if_asserted();
     return;
   }
   ThreadPool::instance().run(
       range.count, range_align(range, loaded.lanes()),
       [=, first = range.begin](int64_t begin, int64_t end) { entry(block, first + begin, first + end); },
       /*goes_on=*/range.begin > 0);
+  throw_if_asserted();
 }
 
 CpuDevice& cpu_device() {

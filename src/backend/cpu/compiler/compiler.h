@@ -55,4 +55,8 @@ class IRUKA_COMPILER_API LinkedObject {
 using CancelPoll = bool (*)();
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 
+/// What an assert() in a kernel's text said first since this was asked last: "`x > 0` (operation, line 2)"; empty where none
+/// failed.
+IRUKA_COMPILER_API std::string take_failed_assertion();
+
 }  // namespace iruka::cpu_backend

@@ -1,8 +1,11 @@
 #include "backend/cpu/compiler/symbols.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <string>
 #include <unordered_map>
 
 #include "backend/cpu/compiler/compiler.h"
@@ -94,6 +97,24 @@ void sine_and_cosine(T value, T* sine, T* cosine) {
   *cosine = cosine_function(value);
 }
 
+/// The first assertion that failed, until somebody takes it.
+struct FailedAssertion {
+  std::atomic<bool> is_set{false};
+  std::mutex mutex;
+  std::string words;
+};
+FailedAssertion& failed_assertion() {
+  static FailedAssertion& one = *new FailedAssertion;
+  return one;
+}
+
+void note_failed_assertion(const char* condition, const char* file, int line) noexcept {
+  FailedAssertion& failed = failed_assertion();
+  std::lock_guard lock(failed.mutex);
+  if (failed.is_set.exchange(true)) return;
+  failed.words = std::string("`") + condition + "` (" + file + ", line " + std::to_string(line) + ")";
+}
+
 template <class F>
 void* address(F* function) {
   return reinterpret_cast<void*>(function);
@@ -146,6 +167,7 @@ SymbolTable make_symbols() {
   table["__truncdfbf2"] = address(&truncate_double_to_bfloat);
   table["__truncsfbf2"] = address(&truncate_float_to_bfloat);
   table["__extendhfsf2"] = address(&extend_half);
+  table["iruka_note_failed_assertion"] = address(&note_failed_assertion);
   table[kCancelPollName] = address(&cancel_poll);
   if (void* saving = saving_cancel_poll()) table[kSavingCancelPollName] = saving;
   return table;
@@ -159,6 +181,13 @@ void* symbol_address(std::string_view name) {
   static const SymbolTable& table = *new SymbolTable(make_symbols());
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
+}
+
+std::string take_failed_assertion() {
+  FailedAssertion& failed = failed_assertion();
+  if (!failed.is_set.load(std::memory_order_relaxed)) return "";
+  std::lock_guard lock(failed.mutex);
+  return failed.is_set.exchange(false) ? std::move(failed.words) : "";
 }
 
 void restrict_library(llvm::TargetLibraryInfoImpl& library) {
