@@ -23,10 +23,13 @@ std::string emit_check(const KernelText& kernel) {
     }
     parameters += parameter.name;
   }
-  templates += (templates.empty() ? "template <" : ", ") + std::string("int iruka_axes>\n");
+  // Compilers look closer at what is no template.
+  if (kernel.sees_indexer) templates += (templates.empty() ? "template <" : ", ") + std::string("int iruka_axes");
+  if (!templates.empty()) templates += ">\n";
+  const std::string indexer = kernel.sees_indexer ? "CIndexer<iruka_axes>" : "CIndexer<1>";
   const bool names_count = ("," + names).find(",n,") == std::string::npos;
   std::string text = quoted("preamble", kernel.preamble) + templates + "void iruka_check(" + parameters +
-                     (names_count ? ", const ptrdiff_t n" : "") + ", CIndexer<iruka_axes>& _ind) {\n";
+                     (names_count ? ", const ptrdiff_t n" : "") + ", " + indexer + "& _ind) {\n";
   if (!kernel.loop_prep.empty()) text += quoted("loop_prep", kernel.loop_prep) + ";\n";
   text += "do {\n" + quoted("operation", kernel.operation) + ";} while (0);\n";
   if (!kernel.after_loop.empty()) text += "{\n" + quoted("after_loop", kernel.after_loop) + ";}\n";

@@ -152,3 +152,17 @@ else:
 """,
         CUDA_LAUNCH_BLOCKING="1",
     )
+
+
+def test_bodies_may_use_what_only_cuda_has():
+    run("""
+CompileError = iruka.errors.CompileError
+for body in ("y = clock64();", "float4 v = make_float4(x, 0, 0, 0); y = v.x;", "y = __shfl_sync(0xffffffffu, x, 0);",
+             "y = threadIdx.x;"):
+    iruka.ElementwiseKernel("float32 x", "float32 y", body, "only_cuda")(iruka.ones(4, "float32"))
+raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = clock64() + missing;", "wrong"),
+       "kernel 'wrong' does not compile", "operation, line 1", "missing")
+raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = x +;", "wrong"), "operation, line 1")
+with iruka.device("cpu"):
+    raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = clock64();", "host"), "clock64")
+""")
