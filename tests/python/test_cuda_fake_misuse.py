@@ -166,3 +166,24 @@ raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "
 with iruka.device("cpu"):
     raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = clock64();", "host"), "clock64")
 """)
+
+
+def test_cupys_modules_and_what_is_not_there():
+    run("""
+from iruka.cuda.memory import OutOfMemoryError, MemoryPool
+from iruka.cuda.compiler import CompileException
+from iruka.cuda.stream import Stream, get_elapsed_time
+import iruka.cuda.pinned_memory, iruka.cuda.device
+assert OutOfMemoryError is iruka.errors.OutOfMemoryError and CompileException is iruka.errors.CompileError
+assert iruka.cuda.runtime.CUDARuntimeError is iruka.cuda.driver.CUDADriverError is iruka.errors.DeviceError
+assert iruka.cuda.stream.Stream is iruka.cuda.Stream and iruka.cuda.graph.Graph is iruka.cuda.Graph
+assert iruka.cuda.pinned_memory.alloc_pinned_memory is iruka.cuda.alloc_pinned_memory
+assert iruka.cuda.device.Device is iruka.cuda.Device and iruka.cuda.memory_hook.MemoryHook is iruka.cuda.MemoryHook
+raises(AttributeError, lambda: iruka.cuda.RawKernel, "ElementwiseKernel")
+raises(AttributeError, lambda: iruka.cuda.set_allocator, "set_limit")
+raises(AttributeError, lambda: iruka.cuda.nothing, "it has", "Stream")
+try:
+    iruka.empty(1 << 40, "uint8")
+except iruka.cuda.memory.OutOfMemoryError:
+    pass
+""")

@@ -3,10 +3,12 @@
 Without a GPU is_available() is False, and everything that needs one raises DeviceError that says what is missing.
 """
 
+import sys as _sys
+
 from .._core import Device, PinnedMemory, cuda_is_available as _is_available
 from .._core import cuda_unavailable_reason as _unavailable_reason
 from ..memory import MemoryPool, PinnedMemoryPool
-from . import memory_hooks, runtime
+from . import _modules, memory_hooks, runtime
 from ._pinned import alloc_pinned_memory, empty_like_pinned, empty_pinned, zeros_like_pinned, zeros_pinned
 from ._stream import Event, ExternalStream, Graph, Stream, current_gpu as _current_gpu, get_current_stream
 from ._stream import get_elapsed_time
@@ -28,15 +30,42 @@ def get_device_id() -> int:
     return _current_gpu().id
 
 
-def __getattr__(name):
-    raise AttributeError(
-        f"module 'iruka.cuda' has no attribute {name!r}; it has {', '.join(sorted(__all__))}"
-        if not name.startswith("_")
-        else f"module 'iruka.cuda' has no attribute {name!r}"
-    )
+_KERNEL = "kernels are written as an iruka.ElementwiseKernel: raw parameters reach every element, size= sets how often it runs"
+_POOLS = "all memory comes from iruka.get_default_memory_pool(); set_limit() bounds it and MemoryHook tells of it"
 
+#: What to use in place of CuPy's names that are not here.
+_INSTEAD = {
+    **dict.fromkeys(("Function", "Module", "RawKernel", "compile_with_cache"), _KERNEL),
+    **dict.fromkeys(
+        ("CFunctionAllocator", "ManagedMemory", "Memory", "MemoryAsync", "MemoryAsyncPool", "MemoryPointer",
+         "PythonFunctionAllocator", "UnownedMemory", "alloc", "get_allocator", "malloc_async", "malloc_managed",
+         "malloc_system", "set_allocator", "using_allocator", "set_pinned_memory_allocator"), _POOLS),
+    **dict.fromkeys(("cublas", "cusolver", "curand", "cusparse", "cutensor", "cudnn"),
+                    "iruka.linalg, iruka.fft and iruka.random call the vendor's libraries where these are faster"),
+    "cufft": "use iruka.fft",
+    "nccl": "arrays go from one GPU to another by x.to_device(i)",
+    "nvrtc": "iruka.cuda.runtime.runtimeGetVersion() is NVRTC's version, and kernel.assembly(...) the PTX that it gives",
+    "nvtx": "iruka.profiler.benchmark() times, and `nsys profile` shows kernels by their order",
+    "profiler": "use iruka.profiler",
+    "profile": "use iruka.profiler.benchmark()",
+    "get_cublas_handle": "iruka.matmul and iruka.linalg call cuBLAS and cuSOLVER by themselves",
+    "get_cuda_path": "NVRTC is found in CUDA_PATH, in nvidia-* packages and by the system; see unavailable_reason()",
+    "get_local_runtime_version": "use iruka.cuda.runtime.runtimeGetVersion()",
+    "get_nvcc_path": "kernels are compiled by NVRTC, in the process",
+    "check_cuda_available": "use iruka.cuda.is_available() or unavailable_reason()",
+    "available": "use iruka.cuda.is_available()",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    hint = f"; {_INSTEAD.get(name) or 'it has ' + ', '.join(sorted(__all__))}" if not name.startswith("_") else ""
+    raise AttributeError(f"module 'iruka.cuda' has no attribute {name!r}{hint}")
+
+
+_names = _modules.add_to(_sys.modules[__name__])
 
 __all__ = [
+    *_names,
     "Device",
     "Event",
     "ExternalStream",

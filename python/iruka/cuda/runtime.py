@@ -7,6 +7,8 @@ from .._core import Device
 from ..errors import DeviceError
 from ._stream import current_gpu as _current_gpu
 
+CUDARuntimeError = DeviceError
+
 streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed = range(3)
 
 #: The driver's numbers (CUdevice_attribute) by the names of CUDA's runtime.
