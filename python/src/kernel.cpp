@@ -11,6 +11,7 @@
 
 #include "convert.h"
 #include "cuda.h"
+#include "interop.h"
 #include "iruka/device.h"
 
 namespace iruka::python {
@@ -48,7 +49,9 @@ const Parameter* parameter_at(const ElementwiseKernel& kernel, Py_ssize_t k) {
   if (parameter)
     which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
   throw TypeError(kernel.name() + "(): " + which + " has unsupported type " + describe(nb::handle(object).type()) +
-                  "; a kernel takes iruka arrays and scalars: convert arrays of other libraries with iruka.asarray");
+                  (parameter && !parameter->is_const && is_array_like(object)
+                       ? "; the kernel writes to it, so give iruka.asarray(it), which shares its memory where it can"
+                       : "; a kernel takes scalars and what iruka.asarray makes an array of"));
 }
 
 void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOptions& options,
@@ -84,21 +87,29 @@ std::optional<Dtype> settled_dtype(const ElementwiseKernel& kernel, PyObject* po
   return settled;
 }
 
-Scalar scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k) {
+bool scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k, Scalar& scalar) {
   PyObject* object = PyTuple_GET_ITEM(positional, k);
-  Scalar scalar;
   bool inexact = false;
   if (is_huge_integer(object)) {
     std::optional<Dtype> dtype = settled_dtype(kernel, positional, k);
     inexact = dtype && is_inexact(*dtype);
   }
-  if (!to_scalar(object, scalar, inexact)) refuse_argument(kernel, k, object);
-  return scalar;
+  return to_scalar(object, scalar, inexact);
+}
+
+/// An array of another library, or a list, as functions take them; not where the body writes, which a copy would hide.
+Array foreign_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k) {
+  PyObject* object = PyTuple_GET_ITEM(positional, k);
+  const Parameter* parameter = parameter_at(kernel, k);
+  if (!parameter || !parameter->is_const || !is_array_like(object)) refuse_argument(kernel, k, object);
+  const auto count = static_cast<size_t>(PyTuple_GET_SIZE(positional));
+  return as_array(object, device_among({&PyTuple_GET_ITEM(positional, 0), count}));
 }
 
 /// Arguments and options of a call. A given stream is the current one meanwhile, so that outputs belong to it.
 struct Call {
   ArgumentList arguments;
+  std::vector<Array> converted;  ///< what arguments of other libraries became
   CallOptions options;
   std::optional<cuda::Stream> stream;
 
@@ -107,10 +118,14 @@ struct Call {
     arguments.reserve(static_cast<size_t>(count));
     for (Py_ssize_t k = 0; k < count; k++) {
       PyObject* object = PyTuple_GET_ITEM(positional, k);
+      Scalar scalar;
       if (is_array(object)) {
         arguments.push_back(array_of(object));
+      } else if (scalar_argument(kernel, positional, k, scalar)) {
+        arguments.push_back(scalar);
       } else {
-        arguments.push_back(scalar_argument(kernel, positional, k));
+        converted.reserve(static_cast<size_t>(count));  // arguments point to them
+        arguments.push_back(converted.emplace_back(foreign_argument(kernel, positional, k)));
       }
     }
     if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options, stream);
@@ -309,7 +324,9 @@ after_loop run around the elements, options go to the compiler. reduce_dims merg
 and return_tuple change what a call returns.
 
 A call takes the inputs, then optionally the outputs to fill, and size= when every array is raw; block_size= and stream=
-are accepted for CuPy's sake. Arrays broadcast and are never cast; scalars are cast to the settled type.
+are accepted for CuPy's sake. Inputs are arrays, scalars, and what iruka.asarray makes arrays of: tensors that lie on the
+device, and NumPy arrays on the CPU, are used where they are. Arrays broadcast and are never cast; scalars are cast to
+the settled type.
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
 iruka.errors.CompileError, with the line and a caret, for a body that is not C++. Ctrl-C stops a running kernel that

@@ -181,7 +181,7 @@ def test_layouts_survive_copies(gpu, rng):
 
 @needs_gpu
 def test_numpy_operands(gpu, rng):
-    """Array functions take NumPy arrays to the GPU; kernels and NumPy itself do not convert."""
+    """Functions and kernels take NumPy arrays to the GPU; NumPy itself does not convert."""
     x = rng.normal(size=5)
     a = iruka.asarray(x)
     assert_same(a + x, x + x)
@@ -192,8 +192,29 @@ def test_numpy_operands(gpu, rng):
     for convert in (np.asarray, memoryview, float):
         with pytest.raises(TypeError):
             convert(a)
-    with pytest.raises(TypeError, match=r"nsupported type <class 'numpy.ndarray'>"):
-        iruka.ElementwiseKernel("T x", "T y", "y = x;", "same")(x)
+    same = iruka.ElementwiseKernel("T x", "T y", "y = x;", "same")
+    assert_same(same(x), x)
+    with pytest.raises(TypeError, match=r"unsupported type <class 'numpy.ndarray'>; the kernel writes to it"):
+        same(a, x)
+
+
+@needs_gpu
+def test_a_failed_assertion_names_itself():
+    done = run_python(
+        """
+import iruka
+kernel = iruka.ElementwiseKernel("float32 x", "float32 y", "assert(x < 3); y = x;", "asserting")
+x = iruka.arange(3, dtype="float32")
+assert kernel(x).tolist() == [0, 1, 2]
+try:
+    kernel(x + 1)
+    x.get()
+except iruka.errors.DeviceError as error:
+    print("CUDA_ERROR_ASSERT" in str(error), "'asserting'" in str(error))
+""",
+        IRUKA_DEVICE="cuda",
+    )
+    assert done.stdout == "True True\n" and "x < 3" in done.stderr, done.stdout + done.stderr
 
 
 @needs_gpu

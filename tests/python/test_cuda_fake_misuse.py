@@ -168,6 +168,25 @@ with iruka.device("cpu"):
 """)
 
 
+def test_kernels_take_arrays_of_other_libraries():
+    run("""
+class Foreign:
+    def __init__(self, array): self.__cuda_array_interface__ = array.__cuda_array_interface__
+kernel = iruka.ElementwiseKernel("T x, T y", "T z", "z = x + y;", "sum_of_two")
+a = iruka.asarray(np.ones(8, "float32"))
+for other in (Foreign(a), np.ones(8, "float32"), np.float32(2), 2):
+    assert kernel(a, other).shape == kernel(other, a).shape == (8,) and kernel(a, other).device == a.device
+copies = driver.fake_driver_calls(b"cuMemcpyAsync")
+kernel(a, Foreign(a))
+assert driver.fake_driver_calls(b"cuMemcpyAsync") == copies
+raises(TypeError, lambda: kernel(a, a, Foreign(a)), "argument 3 (T z)", "iruka.asarray(it)")
+raises(TypeError, lambda: kernel(a, a, np.ones(8, "float32")), "argument 3 (T z)", "numpy.ndarray", "writes")
+raises(TypeError, lambda: kernel(a, "text"), "nsupported type <class 'str'>")
+change = iruka.ElementwiseKernel("_non_const float32 x", "float32 y", "x = 2; y = x;", "change")
+raises(TypeError, lambda: change(np.ones(8, "float32")), "writes")
+""")
+
+
 def test_cupys_modules_and_what_is_not_there():
     run("""
 from iruka.cuda.memory import OutOfMemoryError, MemoryPool

@@ -61,10 +61,10 @@ def test_unknown_keywords(add):
 def test_unsupported_arguments(add):
     x = iruka.ones(3, "float32")
     with raises(
-        errors.TypeError, builtins.TypeError, "add", "argument 2 (float32 y)", "numpy.ndarray", "iruka.asarray"
+        errors.TypeError, builtins.TypeError, "add", "argument 3 (float32 z)", "numpy.ndarray", "iruka.asarray"
     ):
-        add(x, np.ones(3, "float32"))
-    for bad in ("x", None, [1, 2], object()):
+        add(x, x, np.ones(3, "float32"))
+    for bad in ("x", None, {1: 2}, object()):
         with raises(errors.TypeError, builtins.TypeError, "add", type(bad).__name__):
             add(x, bad)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import iruka
+from iruka import errors
 from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
 
 Kernel = iruka.ElementwiseKernel
@@ -452,3 +453,37 @@ def test_kernels_are_called_from_threads(rng):
         for results in pool.map(work, range(16)):
             for c, result in enumerate(results):
                 np.testing.assert_array_equal(result, x + np.float32(c))
+
+
+def test_arguments_of_other_libraries(rng):
+    """As functions take them: NumPy arrays where they are on the CPU, and anything that iruka.asarray takes."""
+    k = Kernel("T x, raw T y", "T z", "z = x + y[i];", "of_other_libraries")
+    x, y = values("float32", 12, rng), values("float32", 12, rng)
+    a, b = iruka.asarray(x), iruka.asarray(y)
+    for left in (x, a, memoryview(x)):
+        for right in (y, b):
+            assert iruka.asnumpy(k(left, right)).tolist() == (x + y).tolist()
+    assert k([1, 2, 3], [4, 5, 6]).tolist() == [5, 7, 9]
+    out = iruka.empty(12, "float32")
+    assert k(x, y, out) is out and out.tolist() == (x + y).tolist()
+    with pytest.raises(TypeError, match=r"argument 3 \(T z\).*numpy.ndarray.*writes to it, so give iruka.asarray"):
+        k(a, b, np.empty(12, "float32"))
+    with pytest.raises(TypeError, match="unsupported type <class 'str'>"):
+        k(a, "12")
+
+
+@pytest.mark.cpu_only  # a GPU is lost to its process: test_cuda.py
+def test_failed_assertions_are_errors():
+    preamble = "__device__ float checked(float x) {\n  assert(x != 7 && \"a comma, and more\");\n  return x;\n}"
+    k = Kernel("float32 x, int32 most", "float32 y", "y = checked(x);\nassert(x < most);", "asserting", preamble=preamble)
+    for count in (4, 100_000):
+        x = iruka.arange(count, dtype="float32") % 5
+        assert k(x, 5).tolist() == x.tolist()
+        with pytest.raises(errors.DeviceError) as failed:
+            k(x, 3)
+        assert str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed"
+        assert k(x, 5).tolist() == x.tolist()  # told once
+    with pytest.raises(errors.DeviceError, match=r"`x != 7 && .*` \(preamble, line 2\) failed"):
+        k(iruka.full(4, 7, dtype="float32"), 10)
+    off = Kernel("float32 x", "float32 y", "assert(x > 9); y = x;", "off", preamble="#undef assert\n#define assert(...)")
+    assert off(iruka.ones(2, "float32")).tolist() == [1, 1]
