@@ -302,8 +302,10 @@ void bind_copies(ArrayClass& type) {
           "memory may then be under way when this returns.")
       .def(
           "to_device",
-          [](const Array& x, nb::handle device, nb::handle stream) {
+          [](nb::handle self, nb::handle device, nb::handle stream) {
             Device& target = to_device(device, "to_device: device");
+            const Array& x = array_of(self.ptr());
+            if (&target == &x.device()) return nb::borrow(self);
             Device& gpu = is_gpu(target) ? target : x.device();
             const std::optional<cuda::Stream> given = to_stream(stream);
             return make_array([&] {

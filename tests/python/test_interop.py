@@ -422,3 +422,9 @@ def test_any_nonzero_byte_is_true_in_a_kernel():
         np.testing.assert_array_equal(iruka.asnumpy(as_number(x)), truth, err_msg=name)
         np.testing.assert_array_equal(iruka.asnumpy(chosen(x)), np.where(truth, 10, 5), err_msg=name)
         np.testing.assert_array_equal(iruka.asnumpy(compared(x, True)).view("uint8"), truth, err_msg=name)
+
+
+def test_to_device_gives_the_array_that_is_there():
+    x = iruka.arange(3)
+    assert x.to_device(x.device) is x and x.to_device(x.device.name) is x
+    assert x[::-1].to_device(x.device).tolist() == [2, 1, 0]
