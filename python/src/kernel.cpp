@@ -118,10 +118,9 @@ struct Call {
     arguments.reserve(static_cast<size_t>(count));
     for (Py_ssize_t k = 0; k < count; k++) {
       PyObject* object = PyTuple_GET_ITEM(positional, k);
-      Scalar scalar;
       if (is_array(object)) {
         arguments.push_back(array_of(object));
-      } else if (scalar_argument(kernel, positional, k, scalar)) {
+      } else if (Scalar scalar; scalar_argument(kernel, positional, k, scalar)) {
         arguments.push_back(scalar);
       } else {
         converted.reserve(static_cast<size_t>(count));  // arguments point to them

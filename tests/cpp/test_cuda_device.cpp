@@ -116,6 +116,13 @@ TEST_F(CudaDeviceTest, CopiesInPiecesSayWhatFailed) {
   fake::fail("cuMemHostAlloc", 2, 0);
 }
 
+TEST_F(CudaDeviceTest, BrokenGpusAreAnErrorAndNothingWaits) {
+  fake::set_device_count(8);
+  fake::fail("cuDevicePrimaryCtxRetain", 214);  // uncorrectable memory
+  EXPECT_THROW(device("cuda:7"), DeviceError);
+  fake::set_device_count(2);
+}
+
 TEST_F(CudaDeviceTest, CopiesBetweenGpusAndKeepsTheOrderOfAxes) {
   const std::vector<int32_t> values = numbers(12);
   const Array turned = on_cpu(values).reshape({3, 4}).transpose();

@@ -30,7 +30,7 @@ def get_device_id() -> int:
     return _current_gpu().id
 
 
-_KERNEL = "kernels are written as an iruka.ElementwiseKernel: raw parameters reach every element, size= sets how often it runs"
+_KERNEL = "write an iruka.ElementwiseKernel: raw parameters reach every element, size= sets how often it runs"
 _POOLS = "all memory comes from iruka.get_default_memory_pool(); set_limit() bounds it and MemoryHook tells of it"
 
 #: What to use in place of CuPy's names that are not here.
@@ -40,12 +40,13 @@ _INSTEAD = {
         ("CFunctionAllocator", "ManagedMemory", "Memory", "MemoryAsync", "MemoryAsyncPool", "MemoryPointer",
          "PythonFunctionAllocator", "UnownedMemory", "alloc", "get_allocator", "malloc_async", "malloc_managed",
          "malloc_system", "set_allocator", "using_allocator", "set_pinned_memory_allocator"), _POOLS),
-    **dict.fromkeys(("cublas", "cusolver", "curand", "cusparse", "cutensor", "cudnn"),
-                    "iruka.linalg, iruka.fft and iruka.random call the vendor's libraries where these are faster"),
+    **dict.fromkeys(("cublas", "cusolver"), "iruka.matmul and iruka.linalg call it"),
+    **dict.fromkeys(("cusparse", "cutensor", "cudnn"), "nothing here calls it; DLPack shares arrays with who does"),
+    "curand": "use iruka.random",
     "cufft": "use iruka.fft",
     "nccl": "arrays go from one GPU to another by x.to_device(i)",
     "nvrtc": "iruka.cuda.runtime.runtimeGetVersion() is NVRTC's version, and kernel.assembly(...) the PTX that it gives",
-    "nvtx": "iruka.profiler.benchmark() times, and `nsys profile` shows kernels by their order",
+    "nvtx": "use the package nvtx; iruka.profiler.benchmark() times functions",
     "profiler": "use iruka.profiler",
     "profile": "use iruka.profiler.benchmark()",
     "get_cublas_handle": "iruka.matmul and iruka.linalg call cuBLAS and cuSOLVER by themselves",

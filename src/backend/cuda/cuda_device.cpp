@@ -105,11 +105,11 @@ bool may_capture(CUstream stream) {
   return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
 }
 
-void refuse_capture(CUstream stream, const std::string& reason) {
+void refuse_capture(CUstream stream, const char* reason) {
   int status = kNotCapturing;
   const CUresult result = driver().cuStreamIsCapturing(stream, &status);
   if (result == kSuccess ? status != kNotCapturing : is_capture_error(result))
-    throw DeviceError(reason + kCaptureAdvice);
+    throw DeviceError(std::string(reason) + kCaptureAdvice);
 }
 
 std::optional<CUstream> driver_stream(StreamHandle stream) {
@@ -273,7 +273,8 @@ bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
 CUgraphExec CudaDevice::end_capture(CUstream stream) {
   const ContextScope active = activate();
   Captured captured;
-  if (!finish_capture(stream, captured)) throw ValueError("end_capture: the stream is not being captured; an error that leaves its `with` statement ends that");
+  if (!finish_capture(stream, captured))
+    throw ValueError("end_capture: the stream is not being captured; an error that leaves its `with` statement ends that");
   CUgraphExec executable = nullptr;
   const char* call = "cuStreamEndCapture";
   CUresult result = captured.result;
@@ -341,6 +342,19 @@ std::vector<CudaDevice*> made_devices() {
   for (CudaDevice* device : all.by_index)
     if (device) made.push_back(device);
   return made;
+}
+
+std::string last_kernels(const std::string& name) {
+  Devices& all = devices();
+  const std::unique_lock lock(all.mutex, std::try_to_lock);  // held where a device cannot even be made
+  if (!lock) return "";
+  std::string list;
+  for (CudaDevice* device : all.by_index) {
+    if (!device || (device->name() != name && name.starts_with("cuda:"))) continue;
+    const std::string kernels = device->last_launches().list();
+    if (!kernels.empty()) list += (list.empty() ? "" : ", ") + kernels;
+  }
+  return list;
 }
 
 CudaDevice& cuda_device(int index) {

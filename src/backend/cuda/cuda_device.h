@@ -56,7 +56,7 @@ class ContextScope {
 bool may_capture(CUstream stream);
 /// Raises DeviceError where work for `stream` would become part of a graph, `reason` in front of what can be done. The
 /// driver would drop all that was captured. Nothing in doubt: the call that follows tells what is wrong.
-void refuse_capture(CUstream stream, const std::string& reason);
+void refuse_capture(CUstream stream, const char* reason);
 
 /// The driver's handle of a stream that pools know by that name, for the calling thread: nothing for the own stream of
 /// another thread.
@@ -173,6 +173,8 @@ CudaDevice& cuda_device(int index);
 CudaDevice* made_device(int index);
 /// Those that were made so far.
 std::vector<CudaDevice*> made_devices();
+/// Kernels that the device of that name was given last, "'b', 'a'"; those of all devices for another name. Empty in doubt.
+std::string last_kernels(const std::string& name);
 /// The first that was made; where none was, that of GPU 0, which is made. Raises as cuda_device().
 CudaDevice& any_device();
 /// GPUs of this process, 0 where none can be used.

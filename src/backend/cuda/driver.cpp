@@ -56,24 +56,13 @@ const System& system_driver() {
   return found;
 }
 
-/// Kernels that the device of that name was given last; those of all devices for another name.
-std::string suspects(const std::string& name) {
-  std::string list;
-  for (CudaDevice* device : made_devices()) {
-    const std::string names = device->last_launches().list();
-    if (!names.empty() && (device->name() == name || name.find("cuda:") != 0))
-      list += (list.empty() ? "" : ", ") + names;
-  }
-  return list;
-}
-
 /// What else there is to say of an error, for who has to mend it.
 std::string advice(CUresult error, const std::string& subject) {
   constexpr CUresult kCaptureInvalidated = 901;
   if (error == kCaptureInvalidated) return ". A call that no graph can hold ended the capture";
   if (is_capture_error(error)) return std::string(": ") + kCaptureAdvice;
   if (!is_lasting(error)) return "";
-  const std::string names = suspects(subject);
+  const std::string names = last_kernels(subject);
   constexpr CUresult kAssert = 710;
   std::string words = ". The process cannot use this GPU any more";
   if (error == kAssert) words = ". An assert() of a kernel failed; standard error shows which" + words;
