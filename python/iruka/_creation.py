@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import types
+from typing import Any, Literal, overload
 
 import numpy
 
@@ -200,7 +202,7 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> ndarray:
     return result.to_device(place)
 
 
-def get_array_module(*args):
+def get_array_module(*args) -> types.ModuleType:
     """The module whose functions take these arrays: iruka where one of them is an iruka.ndarray, else numpy."""
     import iruka
 
@@ -290,7 +292,15 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None) -> ndarray:
         return _core.arange(start, stop, step, dtype)
 
 
-def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, *, device=None):
+@overload
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, retstep: Literal[False] = False, dtype=None, *, device=None
+) -> ndarray: ...
+@overload
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, *, retstep: Literal[True], dtype=None, device=None
+) -> tuple[ndarray, float]: ...
+def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, *, device=None) -> Any:
     """num evenly spaced values from start to stop, which is left out without endpoint.
 
     With retstep returns (values, step). device: where, if not on the default one. Raises ValueError for a negative num.
