@@ -7,7 +7,9 @@ itself`, once.
 
 import argparse
 import os
+import pathlib
 import statistics
+import sys
 import tempfile
 import time
 
@@ -17,75 +19,9 @@ os.environ["IRUKA_CACHE_DIR"] = folder.name
 import numpy as np  # noqa: E402
 
 import iruka as cp  # noqa: E402
-from iruka._functions import elementwise, reductions  # noqa: E402
 
-DTYPES = ("float32", "float64", "int64", "uint8", "bool")
-# x and y: 1000 elements; m: 32 x 32; i: indices; g: a generator.
-CALLS = """
-    x + y | x * 2 | -x | x < y | x.astype('float64') | x.copy() | m + m.T | m.copy('F') | x[::2] + y[::2]
-    cp.arange(1000) | cp.linspace(0, 1, 1000) | cp.eye(30) | cp.full(1000, 3.0) | cp.ones(1000) | cp.zeros(1000)
-    cp.sum(m, axis=0) | cp.sum(m, axis=1) | cp.mean(m, axis=0) | cp.max(m, axis=1) | cp.argmax(m, axis=1) | cp.std(x)
-    cp.var(m, axis=0) | cp.median(x) | cp.percentile(x, 30) | cp.quantile(m, 0.5, axis=0) | cp.average(x) | cp.ptp(x)
-    cp.nansum(x) | cp.nanmax(x) | cp.nanmean(x) | cp.nanstd(x) | cp.cumsum(x) | cp.cumprod(x) | cp.diff(x) | cp.gradient(x)
-    cp.histogram(x, 10) | cp.bincount(i) | cp.digitize(x, x[:10]) | cp.searchsorted(x, y) | cp.cov(m) | cp.corrcoef(m)
-    cp.add.accumulate(x) | cp.maximum.reduce(x) | cp.subtract.reduce(x) | cp.add.reduceat(x, [0, 5]) | cp.add.outer(x, x[:9])
-    x[i] | x[x > 1] | m[i, 3] | cp.take(x, i) | cp.where(x > 1, x, y) | cp.nonzero(x) | cp.clip(x, 0, 1) | cp.tril(m)
-    cp.take_along_axis(m, m.argsort(axis=1), 1) | cp.compress(x > 1, x) | cp.diagonal(m) | cp.trace(m) | cp.argwhere(x)
-    put(x, i) | mask(x) | place(m) | cp.sort(x) | cp.argsort(x) | cp.partition(x, 3) | cp.unique(x) | cp.isin(x, y)
-    cp.union1d(x, y) | cp.lexsort((x, y)) | cp.concatenate([x, y]) | cp.stack([x, y]) | cp.tile(x, 3) | cp.roll(x, 3)
-    cp.flip(x) | cp.pad(m, 1) | cp.rot90(m) | cp.meshgrid(x[:9], y[:9]) | cp.allclose(x, y) | cp.nan_to_num(x)
-    cp.interp(x, y, y) | cp.convolve(x, x[:9]) | cp.trapezoid(x) | cp.polyval(x[:4], y) | cp.outer(x[:9], y) | cp.kron(m, m)
-    m @ m | x @ y | cp.tensordot(m, m) | cp.einsum('ij,kj->ik', m, m) | cp.cross(x[:3], y[:3]) | cp.vdot(x, y)
-    cp.linalg.norm(x) | cp.linalg.norm(m, axis=0) | cp.linalg.inv(d) | cp.linalg.solve(d, d) | cp.linalg.det(d)
-    cp.linalg.svd(m) | cp.linalg.qr(m) | cp.linalg.eigh(d) | cp.linalg.cholesky(d) | cp.linalg.pinv(d) | cp.linalg.lstsq(d, d)
-    cp.fft.fft(x) | cp.fft.rfft(x) | cp.fft.ifft(x) | cp.fft.fftshift(x) | cp.packbits(x > 1) | cp.unpackbits(b)
-"""
-DRAWS = """
-    random(99) | normal(size=99) | standard_normal(99) | uniform(1, 2, 99) | integers(0, 9, 99) | exponential(1, 99) | gamma(2, 1, 99)
-    beta(2, 3, 99) | chisquare(3, 99) | standard_t(3, 99) | f(3, 4, 99) | lognormal(0, 1, 99) | laplace(0, 1, 99)
-    logistic(0, 1, 99) | gumbel(0, 1, 99) | pareto(3, 99) | power(3, 99) | rayleigh(1, 99) | triangular(0, 1, 2, 99)
-    vonmises(0, 1, 99) | wald(1, 1, 99) | weibull(2, 99) | poisson(3, 99) | binomial(9, 0.4, 99) | geometric(0.4, 99)
-    negative_binomial(3, 0.4, 99) | hypergeometric(9, 9, 5, 99) | logseries(0.4, 99) | zipf(2, 99) | noncentral_chisquare(2, 1, 99)
-    noncentral_f(2, 3, 1, 99) | multinomial(9, [0.4, 0.6], 99) | dirichlet([1, 2], 99) | multivariate_normal([0, 1], [[1, 0], [0, 1]], 99)
-    permutation(99) | choice(99, 9) | choice(99, 9, replace=False) | standard_cauchy(99) | bytes(9) | normal(a, 1)
-    gamma(a, 1) | poisson(a) | standard_normal(99, 'float32') | standard_gamma(2, 99, 'float32')
-"""
-
-
-def put(x, i):
-    x[i] = 1
-
-
-def mask(x):
-    x[x > 1] = 0
-
-
-def place(m):
-    m[1:3, ::2] = 1
-
-
-def operations():
-    """(name, expression, dtypes)"""
-    for name in sorted({f.__name__ for f in elementwise.values()}):
-        arguments = ", ".join(("x", "y", "y")[: elementwise[name].nin])
-        yield name, f"elementwise[{name!r}]({arguments})", DTYPES
-    for name in sorted({f.__name__ for f in reductions.values()}):
-        yield name, f"reductions[{name!r}](x)", DTYPES
-    for text in CALLS.replace("\n", "|").split("|"):
-        if text.strip():
-            yield text.strip(), text.strip(), DTYPES
-    for text in DRAWS.replace("\n", "|").split("|"):
-        if text.strip():
-            yield "random: " + text.strip(), "g." + text.strip(), ("float64",)
-
-
-def values(dtype):
-    rng = np.random.default_rng(1)
-    x, y, m = ((rng.random(shape) * 3 + 0.1).astype(dtype) for shape in (1000, 1000, (32, 32)))
-    d = (np.eye(8) * 9 + rng.random((8, 8))).astype(dtype)
-    arrays = dict(x=x, y=np.sort(y), m=m, d=(d + d.T).astype(dtype), i=rng.integers(0, 9, 50), b=x.astype("uint8"), a=x)
-    return {name: cp.asarray(value) for name, value in arrays.items()} | {"g": cp.random.default_rng(3)}
-
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import ship_kernels  # noqa: E402
 
 def first_call(call):
     """Milliseconds of one call with nothing compiled, and the kernels that were compiled in it."""
@@ -100,15 +36,13 @@ def first_call(call):
 
 
 def measure(only, repeats):
-    namespace = {"cp": cp, "elementwise": elementwise, "reductions": reductions, "put": put, "mask": mask, "place": place}
-    data = {dtype: values(dtype) for dtype in DTYPES}
     rows = []
-    for name, expression, dtypes in operations():
+    for name, expression, dtypes in ship_kernels.operations():
         if only and only not in name:
             continue
         code = compile(expression, name, "eval")
         for dtype in dtypes:
-            call = lambda: eval(code, namespace | data[dtype])  # noqa: E731
+            call = lambda: eval(code, vars(ship_kernels) | ship_kernels.values(dtype))  # noqa: E731
             try:
                 call()
             except (TypeError, ValueError, cp.errors.Error, np.linalg.LinAlgError):

@@ -84,9 +84,6 @@ class IRUKA_API Array {
   /// The same bytes as another dtype of the same size (view), or with the last axis rescaled.
   Array view(Dtype dtype) const;
   Array read_only() const;
-  /// Any shape and strides (bytes) over the same memory, from the first element. Raises ValueError for strides that leave
-  /// the buffer or split elements.
-  Array as_strided(const Dims& shape, const Dims& strides) const;
 
   // Copies (made by kernels).
   Array copy() const;                    ///< C order

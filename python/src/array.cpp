@@ -66,6 +66,29 @@ Array reshape_copying(const Array& x, const Dims& shape, nb::handle order, nb::h
   return result.copy();
 }
 
+/// Any shape and strides (bytes) over the memory of `x`, from its first element.
+Array as_strided(const Array& x, const Dims& shape, const Dims& strides) {
+  const std::string asked = "as_strided: shape " + to_string(shape) + " with strides " + to_string(strides);
+  if (shape.size() != strides.size()) throw ValueError(asked + ": one stride is needed for each axis");
+  int64_t lowest = x.offset(), highest = x.offset() + x.itemsize();
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] < 0) throw ValueError(asked + ": negative dimensions are not allowed");
+    if (strides[axis] % x.itemsize() != 0)
+      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(x.itemsize()) +
+                       " bytes of an element");
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
+        __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
+      throw ValueError(asked + ": too large");
+  }
+  const Array result(x.buffer(), x.dtype(), shape, strides, x.offset());
+  const int64_t bytes = static_cast<int64_t>(x.buffer()->bytes());
+  if (result.size() > 0 && (lowest < 0 || highest > bytes))
+    throw ValueError(asked + " reaches bytes " + std::to_string(lowest) + " to " + std::to_string(highest) +
+                     " of a buffer of " + std::to_string(bytes));
+  return x.writable() ? result : result.read_only();
+}
+
 Array transpose(const Array& x, const nb::args& axes) {
   if (axes.size() == 0 || (axes.size() == 1 && axes[0].is_none())) return x.transpose();
   return x.transpose(dims_of(axes, "transpose: axes"));
@@ -279,7 +302,7 @@ void bind_views(ArrayClass& type) {
              return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
            })
       .def("_as_strided", [](const Array& x, nb::handle shape, nb::handle strides, bool writeable) {
-        Array result = x.as_strided(to_dims(shape, "as_strided: shape"), to_dims(strides, "as_strided: strides"));
+        Array result = as_strided(x, to_dims(shape, "as_strided: shape"), to_dims(strides, "as_strided: strides"));
         return to_python(writeable ? result : result.read_only());
       });
 }

@@ -118,28 +118,6 @@ Array rebuild(const Array& array, Dims shape, Dims strides) {
 
 }  // namespace
 
-Array Array::as_strided(const Dims& shape, const Dims& strides) const {
-  const std::string asked = "as_strided: shape " + to_string(shape) + " with strides " + to_string(strides);
-  if (shape.size() != strides.size()) throw ValueError(asked + ": one stride is needed for each axis");
-  int64_t lowest = offset_, highest = offset_ + itemsize();
-  for (int axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] < 0) throw ValueError(asked + ": negative dimensions are not allowed");
-    if (strides[axis] % itemsize() != 0)
-      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(itemsize()) + " bytes of an element");
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
-        __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
-      throw ValueError(asked + ": too large");
-  }
-  const int64_t bytes = static_cast<int64_t>(buffer_->bytes());
-  if (count(shape) > 0 && (lowest < 0 || highest > bytes))
-    throw ValueError(asked + " reaches bytes " + std::to_string(lowest) + " to " + std::to_string(highest) +
-                     " of a buffer of " + std::to_string(bytes));
-  Array result(buffer_, dtype_, shape, strides, offset_);
-  result.writable_ = writable_;
-  return result;
-}
-
 Array Array::read_only() const {
   Array view = *this;
   view.writable_ = false;

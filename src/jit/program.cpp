@@ -116,7 +116,9 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
                                                const Blame& blame, KernelEvent::Kind kind) {
   const auto start = std::chrono::steady_clock::now();
   const std::shared_ptr<DiskCache> disk = disk_cache();
-  if (const std::optional<std::string> code = disk->read(key)) {
+  std::optional<std::string> code = read_shipped(key);
+  if (!code) code = disk->read(key);
+  if (code) {
     try {
       auto program = std::make_shared<const Program>(device, device.load(*code, source.entry));
       record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
