@@ -246,9 +246,10 @@ uint64_t DiskCache::default_budget() {
 std::optional<std::string> read_shipped(const CacheKey& key) {
   static const std::string& folder = *[] {
     Dl_info library{};
-    if (!::dladdr(reinterpret_cast<const void*>(&read_shipped), &library) || !library.dli_fname) return new std::string;
-    const std::string file = library.dli_fname;
-    return new std::string(file.substr(0, file.rfind('/') + 1) + "kernels/");
+    const bool is_known = ::dladdr(reinterpret_cast<const void*>(&read_shipped), &library) && library.dli_fname;
+    const std::string file = is_known ? library.dli_fname : "";
+    // A relative name would come to mean a folder of whatever directory is the current one.
+    return new std::string(file.starts_with('/') ? file.substr(0, file.rfind('/') + 1) + "kernels/" : "");
   }();
   const char* setting = std::getenv("IRUKA_SHIPPED_KERNELS");
   if (folder.empty() || (setting && setting == std::string_view("0"))) return {};

@@ -189,7 +189,7 @@ void check(Device& device, const ProgramSource& source, const Blame& blame) {
   {
     std::shared_lock building(all.building);
     const std::shared_ptr<DiskCache> disk = disk_cache();
-    if (!disk->read(key)) {
+    if (!read_shipped(key) && !disk->read(key)) {
       const CompiledProgram result = device.check(source);
       if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
       disk->write(key, "");
