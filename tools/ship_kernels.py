@@ -7,11 +7,12 @@ benchmarks/first_use.py measures the same calls.
 
 import functools
 import os
+import pathlib
 import subprocess
 import sys
 
 if __name__ == "__main__":  # before iruka is imported, which reads them
-    os.environ |= {"IRUKA_CACHE_DIR": sys.argv[1], "IRUKA_SHIPPED_KERNELS": "0", "IRUKA_DEVICE": "cpu"}
+    os.environ |= {"IRUKA_CACHE_DIR": sys.argv[1], "IRUKA_CACHE_SIZE": "1G", "IRUKA_SHIPPED_KERNELS": "0", "IRUKA_DEVICE": "cpu"}
 
 import numpy as np
 
@@ -130,14 +131,18 @@ def run_all(part, parts):
 
 
 def main():
-    """One process for each core, each with its share of the calls; disk caches are made for several writers."""
-    parts = os.cpu_count() or 1
+    """One process for each core (at most 8), each with its share of the calls; disk caches are made for several writers."""
+    parts = min(os.cpu_count() or 1, 8)
     if len(sys.argv) > 2:
         return run_all(int(sys.argv[2]), parts)
     command = [sys.executable, "-W", "ignore", __file__, sys.argv[1]]
     workers = [subprocess.Popen([*command, str(part)]) for part in range(parts)]
     if any([worker.wait() for worker in workers]):
         sys.exit("ship_kernels.py: a worker failed")
+    folder = pathlib.Path(sys.argv[1])
+    folder.chmod(0o755)  # caches are their owner's alone
+    for entry in folder.iterdir():
+        entry.chmod(0o644)
 
 
 if __name__ == "__main__":
