@@ -39,7 +39,7 @@ CALLS = """
     x[i] | x[x > 1] | m[i, 3] | cp.take(x, i) | cp.where(x > 1, x, y) | cp.nonzero(x) | cp.clip(x, 0, 1) | cp.tril(m)
     cp.take_along_axis(m, m.argsort(axis=1), 1) | cp.compress(x > 1, x) | cp.diagonal(m) | cp.trace(m) | cp.argwhere(x)
     put(x, i) | mask(x) | place(m) | cp.sort(x) | cp.argsort(x) | cp.partition(x, 3) | cp.unique(x) | cp.isin(x, y)
-    cp.union1d(x, y) | cp.lexsort((x, y)) | cp.concatenate([x, y]) | cp.stack([x, y]) | cp.tile(x, 3) | cp.roll(x, 3)
+    cp.union1d(x, y) | cp.lexsort((x, y)) | cp.concatenate([x, y]) | cp.stack([x, y]) | cp.tile(x, 3) | cp.repeat(x, 3) | cp.roll(x, 3)
     cp.flip(x) | cp.pad(m, 1) | cp.rot90(m) | cp.meshgrid(x[:9], y[:9]) | cp.allclose(x, y) | cp.nan_to_num(x)
     cp.interp(x, y, y) | cp.convolve(x, x[:9]) | cp.trapezoid(x) | cp.polyval(x[:4], y) | cp.outer(x[:9], y) | cp.kron(m, m)
     m @ m | x @ y | cp.tensordot(m, m) | cp.einsum('ij,kj->ik', m, m) | cp.cross(x[:3], y[:3]) | cp.vdot(x, y)

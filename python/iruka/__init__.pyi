@@ -30,6 +30,8 @@ amin: ReductionFunction
 from ._elementwise import angle as angle
 any: ReductionFunction
 from ._rearranging import append as append
+from ._functional import apply_along_axis as apply_along_axis
+from ._functional import apply_over_axes as apply_over_axes
 from ._creation import arange as arange
 arccos: _core.ufunc
 arccosh: _core.ufunc
@@ -51,6 +53,7 @@ from ._elementwise import array_equiv as array_equiv
 from ._elementwise import array_repr as array_repr
 from ._rearranging import array_split as array_split
 from ._elementwise import array_str as array_str
+asanyarray = asarray
 from ._creation import asarray as asarray
 from ._creation import asarray_chkfinite as asarray_chkfinite
 from ._creation import ascontiguousarray as ascontiguousarray
@@ -83,10 +86,12 @@ from ._sequences import blackman as blackman
 from ._rearranging import block as block
 bool = bool_
 from numpy import bool_ as bool_
+from ._functional import broadcast as broadcast
 from ._manipulation import broadcast_arrays as broadcast_arrays
 from ._core import broadcast_shapes as broadcast_shapes
 from ._manipulation import broadcast_to as broadcast_to
 from numpy import byte as byte
+from ._cupy import byte_bounds as byte_bounds
 from ._index_tricks import c_ as c_
 from ._core import cache_directory as cache_directory
 from ._manipulation import can_cast as can_cast
@@ -96,6 +101,7 @@ ceil: _core.ufunc
 from ._indexing import choose as choose
 from ._core import clear_cache as clear_cache
 from ._core import clear_kernel_history as clear_kernel_history
+from ._cupy import clear_memo as clear_memo
 from ._manipulation import clip as clip
 from ._rearranging import column_stack as column_stack
 from ._dtypes import common_type as common_type
@@ -187,6 +193,7 @@ frexp: _Pair
 from ._creation import from_dlpack as from_dlpack
 from ._files import frombuffer as frombuffer
 from ._files import fromfile as fromfile
+from ._functional import fromfunction as fromfunction
 from ._files import fromiter as fromiter
 from ._elementwise import frompyfunc as frompyfunc
 from ._files import fromstring as fromstring
@@ -239,6 +246,7 @@ from ._numeric import interp as interp
 from ._sets import intersect1d as intersect1d
 from numpy import intp as intp
 invert: _core.ufunc
+from ._cupy import is_available as is_available
 from ._manipulation import isclose as isclose
 iscomplex: _core.ufunc
 from ._elementwise import iscomplexobj as iscomplexobj
@@ -257,6 +265,7 @@ from numpy import isscalar as isscalar
 from ._dtypes import issubdtype as issubdtype
 from numpy import iterable as iterable
 from ._indexing import ix_ as ix_
+from ._sequences import kaiser as kaiser
 from ._core import kernel_history as kernel_history
 from ._products import kron as kron
 lcm: _core.ufunc
@@ -292,6 +301,7 @@ maximum: _core.ufunc
 from ._elementwise import may_share_memory as may_share_memory
 mean: ReductionFunction
 from ._quantiles import median as median
+from ._cupy import memoize as memoize
 from . import memory as memory
 from ._core import memory_statistics as memory_statistics
 from ._sequences import meshgrid as meshgrid
@@ -342,6 +352,7 @@ from numpy import pi as pi
 from ._indexing import piecewise as piecewise
 from ._indexing import place as place
 from ._polynomials import poly as poly
+from ._polynomials import poly1d as poly1d
 from ._polynomials import polyadd as polyadd
 from ._polynomials import polyder as polyder
 from ._polynomials import polydiv as polydiv
@@ -373,6 +384,7 @@ from ._elementwise import real_if_close as real_if_close
 reciprocal: _core.ufunc
 from ._core import reduction_names as reduction_names
 remainder: _core.ufunc
+from ._indexing import repeat as repeat
 from ._creation import require as require
 from ._manipulation import reshape as reshape
 from ._rearranging import resize as resize
@@ -384,11 +396,16 @@ from ._rearranging import rollaxis as rollaxis
 from ._polynomials import roots as roots
 from ._rearranging import rot90 as rot90
 from ._elementwise import round as round
+row_stack = vstack
+from ._cupy import rsqrt as rsqrt
 from numpy import s_ as s_
 from ._files import save as save
 from ._files import savetxt as savetxt
 from ._files import savez as savez
 from ._files import savez_compressed as savez_compressed
+from ._cupy import scatter_add as scatter_add
+from ._cupy import scatter_max as scatter_max
+from ._cupy import scatter_min as scatter_min
 from ._statistics import searchsorted as searchsorted
 from ._indexing import select as select
 from ._indexing import set_index_check as set_index_check
@@ -402,6 +419,7 @@ from ._sets import setxor1d as setxor1d
 from ._manipulation import shape as shape
 from ._elementwise import shares_memory as shares_memory
 from numpy import short as short
+from ._cupy import show_config as show_config
 sign: _core.ufunc
 signbit: _core.ufunc
 from numpy import signedinteger as signedinteger
@@ -463,6 +481,7 @@ from ._bits import unpackbits as unpackbits
 from ._indexing import unravel_index as unravel_index
 from numpy import unsignedinteger as unsignedinteger
 from ._rearranging import unstack as unstack
+from ._numeric import unwrap as unwrap
 from numpy import ushort as ushort
 from ._sequences import vander as vander
 from ._statistics import var as var
