@@ -21,7 +21,7 @@ from numpy import (
     int32,
     int64,
 )
-from numpy import intp, nan, newaxis, pi, uint8, uint16, uint32, uint64
+from numpy import index_exp, intp, nan, ndindex, newaxis, pi, s_, uint8, uint16, uint32, uint64
 
 import sys as _sys
 
@@ -272,7 +272,7 @@ from ._sets import (  # noqa: E402
     unique_inverse,
     unique_values,
 )
-from ._index_tricks import c_, index_exp, mgrid, ndenumerate, ndindex, ogrid, r_, s_  # noqa: E402
+from ._index_tricks import c_, mgrid, ndenumerate, ogrid, r_  # noqa: E402
 from ._einsum import einsum, einsum_path  # noqa: E402
 from ._products import (  # noqa: E402
     cross,
@@ -378,13 +378,15 @@ from .memory import (  # noqa: E402
     get_default_memory_pool,
     get_default_pinned_memory_pool,
 )
-from . import cuda, fft, image, linalg, profiler, random, testing  # noqa: E402
+from . import cuda, fft, image, lib, linalg, memory, profiler, random, testing  # noqa: E402
 
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])
 
 bool = bool_
-single, double, half = float32, float64, float16
+single = float32
+double = float64
+half = float16
 Inf = inf
 
 __version__ = "0.1.0"

@@ -89,8 +89,12 @@ def conjugate(x):
 
 
 def clip(x, low=None, high=None, out=None):
+    if (type(low) is int or type(high) is int) and x.dtype.kind in "iu":  # a Python integer outside the dtype bounds nothing
+        limits = numpy.iinfo(x.dtype)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
     if low is None and high is None:
-        raise ValueError("clip: one of min and max must be given")
+        return elementwise["positive"](x, out=out)
     if low is None:
         return elementwise["minimum"](x, high, out=out)
     if high is None:

@@ -1,7 +1,8 @@
 """The C++ core of iruka."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 import types
+from typing import Any, SupportsIndex
 
 import numpy
 
@@ -81,194 +82,129 @@ class ndarray:
     An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; iruka.array, zeros, arange and their neighbours make filled ones.
     """
 
-    def __lt__(self, value, /):
-        """Return self<value."""
+    def __lt__(self, value, /) -> ndarray: ...
 
-    def __le__(self, value, /):
-        """Return self<=value."""
+    def __le__(self, value, /) -> ndarray: ...
 
-    def __eq__(self, value, /):
-        """Return self==value."""
+    def __eq__(self, value, /) -> ndarray: ...  # type: ignore[override]
 
-    def __ne__(self, value, /):
-        """Return self!=value."""
+    def __ne__(self, value, /) -> ndarray: ...  # type: ignore[override]
 
-    def __gt__(self, value, /):
-        """Return self>value."""
+    def __gt__(self, value, /) -> ndarray: ...
 
-    def __ge__(self, value, /):
-        """Return self>=value."""
+    def __ge__(self, value, /) -> ndarray: ...
 
-    def __iter__(self, /):
-        """Implement iter(self)."""
+    def __iter__(self) -> Iterator[ndarray]: ...
 
     def __init__(self, shape, dtype='float64') -> None: ...
 
-    def __add__(self, value, /):
-        """Return self+value."""
+    def __add__(self, value, /) -> ndarray: ...
 
-    def __radd__(self, value, /):
-        """Return value+self."""
+    def __radd__(self, value, /) -> ndarray: ...
 
-    def __sub__(self, value, /):
-        """Return self-value."""
+    def __sub__(self, value, /) -> ndarray: ...
 
-    def __rsub__(self, value, /):
-        """Return value-self."""
+    def __rsub__(self, value, /) -> ndarray: ...
 
-    def __mul__(self, value, /):
-        """Return self*value."""
+    def __mul__(self, value, /) -> ndarray: ...
 
-    def __rmul__(self, value, /):
-        """Return value*self."""
+    def __rmul__(self, value, /) -> ndarray: ...
 
-    def __mod__(self, value, /):
-        """Return self%value."""
+    def __mod__(self, value, /) -> ndarray: ...
 
-    def __rmod__(self, value, /):
-        """Return value%self."""
+    def __rmod__(self, value, /) -> ndarray: ...
 
-    def __divmod__(self, value, /):
-        """Return divmod(self, value)."""
+    def __divmod__(self, value, /) -> tuple[ndarray, ndarray]: ...
 
-    def __rdivmod__(self, value, /):
-        """Return divmod(value, self)."""
+    def __rdivmod__(self, value, /) -> tuple[ndarray, ndarray]: ...
 
-    def __pow__(self, value, mod=None, /):
-        """Return pow(self, value, mod)."""
+    def __pow__(self, value, mod: None = None, /) -> ndarray: ...  # type: ignore[misc, unused-ignore]
 
-    def __rpow__(self, value, mod=None, /):
-        """Return pow(value, self, mod)."""
+    def __rpow__(self, value, mod: None = None, /) -> ndarray: ...  # type: ignore[misc, unused-ignore]
 
-    def __neg__(self, /):
-        """-self"""
+    def __neg__(self) -> ndarray: ...
 
-    def __pos__(self, /):
-        """+self"""
+    def __pos__(self) -> ndarray: ...
 
-    def __abs__(self, /):
-        """abs(self)"""
+    def __abs__(self) -> ndarray: ...
 
-    def __bool__(self, /):
-        """True if self else False"""
+    def __bool__(self) -> bool: ...
 
-    def __invert__(self, /):
-        """~self"""
+    def __invert__(self) -> ndarray: ...
 
-    def __lshift__(self, value, /):
-        """Return self<<value."""
+    def __lshift__(self, value, /) -> ndarray: ...
 
-    def __rlshift__(self, value, /):
-        """Return value<<self."""
+    def __rlshift__(self, value, /) -> ndarray: ...
 
-    def __rshift__(self, value, /):
-        """Return self>>value."""
+    def __rshift__(self, value, /) -> ndarray: ...
 
-    def __rrshift__(self, value, /):
-        """Return value>>self."""
+    def __rrshift__(self, value, /) -> ndarray: ...
 
-    def __and__(self, value, /):
-        """Return self&value."""
+    def __and__(self, value, /) -> ndarray: ...
 
-    def __rand__(self, value, /):
-        """Return value&self."""
+    def __rand__(self, value, /) -> ndarray: ...
 
-    def __xor__(self, value, /):
-        """Return self^value."""
+    def __xor__(self, value, /) -> ndarray: ...
 
-    def __rxor__(self, value, /):
-        """Return value^self."""
+    def __rxor__(self, value, /) -> ndarray: ...
 
-    def __or__(self, value, /):
-        """Return self|value."""
+    def __or__(self, value, /) -> ndarray: ...
 
-    def __ror__(self, value, /):
-        """Return value|self."""
+    def __ror__(self, value, /) -> ndarray: ...
 
-    def __int__(self, /):
-        """int(self)"""
+    def __int__(self) -> int: ...
 
-    def __float__(self, /):
-        """float(self)"""
+    def __float__(self) -> float: ...
 
-    def __iadd__(self, value, /):
-        """Return self+=value."""
+    def __iadd__(self, value, /) -> ndarray: ...
 
-    def __isub__(self, value, /):
-        """Return self-=value."""
+    def __isub__(self, value, /) -> ndarray: ...
 
-    def __imul__(self, value, /):
-        """Return self*=value."""
+    def __imul__(self, value, /) -> ndarray: ...
 
-    def __imod__(self, value, /):
-        """Return self%=value."""
+    def __imod__(self, value, /) -> ndarray: ...
 
-    def __ipow__(self, value, /):
-        """Return self**=value."""
+    def __ipow__(self, value, mod: None = None, /) -> ndarray: ...  # type: ignore[misc, unused-ignore]
 
-    def __ilshift__(self, value, /):
-        """Return self<<=value."""
+    def __ilshift__(self, value, /) -> ndarray: ...
 
-    def __irshift__(self, value, /):
-        """Return self>>=value."""
+    def __irshift__(self, value, /) -> ndarray: ...
 
-    def __iand__(self, value, /):
-        """Return self&=value."""
+    def __iand__(self, value, /) -> ndarray: ...
 
-    def __ixor__(self, value, /):
-        """Return self^=value."""
+    def __ixor__(self, value, /) -> ndarray: ...
 
-    def __ior__(self, value, /):
-        """Return self|=value."""
+    def __ior__(self, value, /) -> ndarray: ...
 
-    def __floordiv__(self, value, /):
-        """Return self//value."""
+    def __floordiv__(self, value, /) -> ndarray: ...
 
-    def __rfloordiv__(self, value, /):
-        """Return value//self."""
+    def __rfloordiv__(self, value, /) -> ndarray: ...
 
-    def __truediv__(self, value, /):
-        """Return self/value."""
+    def __truediv__(self, value, /) -> ndarray: ...
 
-    def __rtruediv__(self, value, /):
-        """Return value/self."""
+    def __rtruediv__(self, value, /) -> ndarray: ...
 
-    def __ifloordiv__(self, value, /):
-        """Return self//=value."""
+    def __ifloordiv__(self, value, /) -> ndarray: ...
 
-    def __itruediv__(self, value, /):
-        """Return self/=value."""
+    def __itruediv__(self, value, /) -> ndarray: ...
 
-    def __index__(self, /):
-        """
-        Return self converted to an integer, if self is suitable for use as an index into a list.
-        """
+    def __index__(self) -> int: ...
 
-    def __matmul__(self, value, /):
-        """Return self@value."""
+    def __matmul__(self, value, /) -> ndarray: ...
 
-    def __rmatmul__(self, value, /):
-        """Return value@self."""
+    def __rmatmul__(self, value, /) -> ndarray: ...
 
-    def __imatmul__(self, value, /):
-        """Return self@=value."""
+    def __imatmul__(self, value, /) -> ndarray: ...
 
-    def __len__(self, /):
-        """Return len(self)."""
+    def __len__(self) -> int: ...
 
-    def __getitem__(self, key, /):
-        """Return self[key]."""
+    def __getitem__(self, key, /) -> ndarray: ...
 
-    def __setitem__(self, key, value, /):
-        """Set self[key] to value."""
+    def __setitem__(self, key, value, /) -> None: ...
 
-    def __delitem__(self, key, /):
-        """Delete self[key]."""
+    def __contains__(self, value: object, /) -> bool: ...
 
-    def __contains__(self, key, /):
-        """Return key in self."""
-
-    __hash__: None = None
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -341,9 +277,9 @@ class ndarray:
 
     __array_priority__: int = 1000
 
-    def reshape(self, *shape, order: str = 'C') -> ndarray:
+    def reshape(self, *shape, order: str = 'C', copy: bool | None = None) -> ndarray:
         """
-        The same elements in another shape: a view where strides allow it, else a copy. One extent may be -1.
+        The same elements in another shape: a view where strides allow it, else a copy; copy=True always copies and copy=False raises ValueError where it must. One extent may be -1.
         """
 
     def ravel(self, order: str = 'C') -> ndarray:
@@ -496,7 +432,7 @@ class ndarray:
 
     def __complex__(self) -> complex: ...
 
-    def __reduce_ex__(self, protocol: int) -> tuple: ...
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple: ...
 
     def __array__(self, dtype=None, copy: bool | None = None) -> numpy.ndarray: ...
 
@@ -709,8 +645,7 @@ class ElementwiseKernel:
         array([1., 2., 3.], dtype=float32)
     """
 
-    def __call__(self, /, *args, **kwargs):
-        """Call self as a function."""
+    def __call__(self, *args, size: int | None = None, block_size: int = ..., stream=None) -> Any: ...
 
     def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None: ...
 
@@ -795,8 +730,7 @@ class ufunc:
     A function of every element: f(x, ..., out=None, where=True, casting='same_kind', order='K', dtype=None, signature=None). Inputs are arrays, scalars or anything array-like; they broadcast and promote as in NumPy 2.
     """
 
-    def __call__(self, /, *args, **kwargs):
-        """Call self as a function."""
+    def __call__(self, *args, out=None, where=True, casting: str = 'same_kind', order: str = 'K', dtype=None, signature=None) -> ndarray: ...
 
     def __init__(self, name: str) -> None: ...
 

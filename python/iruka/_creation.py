@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import types
+from typing import Any, Literal, overload
 
 import numpy
 
@@ -20,8 +23,19 @@ def _extents(shape) -> tuple:
     return tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
 
 
-def _made(make, shape, *arguments, order) -> ndarray:
+_here = contextlib.nullcontext()
+
+
+def _place(device):
+    """A context in which arrays are made on a device; None is the default device."""
+    return _here if device is None else _core.device(device)
+
+
+def _made(make, shape, *arguments, order, device=None) -> ndarray:
     """What `make` gives for the shape, in that order of elements."""
+    if device is not None:
+        with _core.device(device):
+            return _made(make, shape, *arguments, order=order)
     if order != "F":
         return make(shape, *arguments)
     return make(_extents(shape)[::-1], *arguments).transpose()
@@ -188,40 +202,40 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> ndarray:
     return result.to_device(place)
 
 
-def get_array_module(*args):
+def get_array_module(*args) -> types.ModuleType:
     """The module whose functions take these arrays: iruka where one of them is an iruka.ndarray, else numpy."""
     import iruka
 
     return iruka if any(isinstance(a, ndarray) for a in args) else numpy
 
 
-def empty(shape, dtype=float, order="C") -> ndarray:
-    """An uninitialised array."""
+def empty(shape, dtype=float, order="C", *, device=None) -> ndarray:
+    """An uninitialised array, on the device named or the default one."""
     _check_order("empty", order)
-    return _made(_core.empty, shape, dtype, order=order)
+    return _made(_core.empty, shape, dtype, order=order, device=device)
 
 
-def zeros(shape, dtype=float, order="C") -> ndarray:
-    """An array of zeros."""
+def zeros(shape, dtype=float, order="C", *, device=None) -> ndarray:
+    """An array of zeros, on the device named or the default one."""
     _check_order("zeros", order)
-    return _made(_core.zeros, shape, dtype, order=order)
+    return _made(_core.zeros, shape, dtype, order=order, device=device)
 
 
-def ones(shape, dtype=float, order="C") -> ndarray:
-    """An array of ones."""
+def ones(shape, dtype=float, order="C", *, device=None) -> ndarray:
+    """An array of ones, on the device named or the default one."""
     _check_order("ones", order)
-    return _made(_core.ones, shape, dtype, order=order)
+    return _made(_core.ones, shape, dtype, order=order, device=device)
 
 
-def full(shape, fill_value, dtype=None, order="C") -> ndarray:
-    """An array of one value, which also gives the dtype unless one is given."""
+def full(shape, fill_value, dtype=None, order="C", *, device=None) -> ndarray:
+    """An array of one value, which also gives the dtype unless one is given; on the device named or the default one."""
     _check_order("full", order)
     if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0):
         values = asarray(fill_value)
-        result = _made(_core.empty, shape, values.dtype if dtype is None else dtype, order=order)
+        result = _made(_core.empty, shape, values.dtype if dtype is None else dtype, order=order, device=device)
         result[...] = values
         return result
-    return _made(_core.full, shape, fill_value, dtype, order=order)
+    return _made(_core.full, shape, fill_value, dtype, order=order, device=device)
 
 
 def _array(a) -> ndarray:
@@ -229,13 +243,13 @@ def _array(a) -> ndarray:
     return a if isinstance(a, ndarray) else asarray(a)
 
 
-def _like(function: str, make, a, order, dtype, shape) -> ndarray:
-    """What `make` gives, on the array's device; K and A keep the order of its elements in memory."""
+def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
+    """What `make` gives, on the array's device unless one is named; K and A keep the order of its elements in memory."""
     _check_order(function, order)
     a = _array(a)
     dtype = a.dtype if dtype is None else dtype
     extents = a.shape if shape is None else _extents(shape)
-    with a.device:
+    with a.device if device is None else _core.device(device):
         if order == "K" and len(extents) == a.ndim:
             axes = sorted(range(a.ndim), key=lambda k: -builtins.abs(a.strides[k]))
             if axes != sorted(axes):
@@ -244,49 +258,59 @@ def _like(function: str, make, a, order, dtype, shape) -> ndarray:
         return _made(make, extents, dtype, order="F" if order == "F" or order == "A" and f_order and not c_order else "C")
 
 
-def empty_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """An uninitialised array with the shape and dtype of another, on its device."""
-    return _like("empty_like", _core.empty, a, order, dtype, shape)
+def empty_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """An uninitialised array with the shape and dtype of another, on its device or the one named."""
+    return _like("empty_like", _core.empty, a, order, dtype, shape, device)
 
 
-def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """Zeros with the shape and dtype of another array, on its device."""
-    return _like("zeros_like", _core.zeros, a, order, dtype, shape)
+def zeros_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """Zeros with the shape and dtype of another array, on its device or the one named."""
+    return _like("zeros_like", _core.zeros, a, order, dtype, shape, device)
 
 
-def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """Ones with the shape and dtype of another array, on its device."""
-    return _like("ones_like", _core.ones, a, order, dtype, shape)
+def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """Ones with the shape and dtype of another array, on its device or the one named."""
+    return _like("ones_like", _core.ones, a, order, dtype, shape, device)
 
 
-def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
-    """One value with the shape and dtype of another array, on its device."""
-    result = _like("full_like", _core.empty, a, order, dtype, shape)
+def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """One value with the shape and dtype of another array, on its device or the one named."""
+    result = _like("full_like", _core.empty, a, order, dtype, shape, device)
     result[...] = fill_value
     return result
 
 
-def arange(start, stop=None, step=1, dtype=None) -> ndarray:
-    """start, start + step... up to, not including, stop; arange(n) counts from 0.
+def arange(start, stop=None, step=1, dtype=None, *, device=None) -> ndarray:
+    """start, start + step... up to, not including, stop; arange(n) counts from 0. device: where, if not on the default.
 
     Raises ValueError for a step of 0.
 
         >>> iruka.arange(3)
         array([0, 1, 2])
     """
-    return _core.arange(start, stop, step, dtype)
+    with _place(device):
+        return _core.arange(start, stop, step, dtype)
 
 
-def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None):
+@overload
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, retstep: Literal[False] = False, dtype=None, *, device=None
+) -> ndarray: ...
+@overload
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, *, retstep: Literal[True], dtype=None, device=None
+) -> tuple[ndarray, float]: ...
+def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, *, device=None) -> Any:
     """num evenly spaced values from start to stop, which is left out without endpoint.
 
-    With retstep returns (values, step). Raises ValueError for a negative num.
+    With retstep returns (values, step). device: where, if not on the default one. Raises ValueError for a negative num.
     """
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, but is {num}")
     floats = _core.dtype_of(float)
     wanted = floats if dtype is None else _core.dtype_of(dtype)
-    values = _core.linspace(start, stop, num, endpoint, floats if wanted.kind in "iub" else wanted)
+    with _place(device):
+        values = _core.linspace(start, stop, num, endpoint, floats if wanted.kind in "iub" else wanted)
     if values.dtype != wanted:
         from ._functions import elementwise
 
@@ -297,12 +321,13 @@ def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = 
     return values, ((stop - start) / intervals if intervals > 0 else float("nan"))
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C") -> ndarray:
-    """Ones on the k-th diagonal of an N by M array, zeros elsewhere."""
+def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C", *, device=None) -> ndarray:
+    """Ones on the k-th diagonal of an N by M array, zeros elsewhere; on the device named or the default one."""
     _check_order("eye", order)
-    return _laid(_core.eye(N, M, k, dtype), order)
+    with _place(device):
+        return _laid(_core.eye(N, M, k, dtype), order)
 
 
-def identity(n: int, dtype=float) -> ndarray:
-    """The n by n identity matrix."""
-    return _core.eye(n, None, 0, dtype)
+def identity(n: int, dtype=float, *, device=None) -> ndarray:
+    """The n by n identity matrix, on the device named or the default one."""
+    return eye(n, dtype=dtype, device=device)

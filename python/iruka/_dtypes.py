@@ -17,7 +17,7 @@ def _dtype_of(value):
     return value.dtype if isinstance(value, ndarray) else value
 
 
-def finfo(dtype):
+def finfo(dtype) -> numpy.finfo:
     """Limits of a float dtype (of its parts, for a complex one), by dtype or array: bits, eps, max, min, tiny...
 
     Raises ValueError for other dtypes.
@@ -33,7 +33,7 @@ def finfo(dtype):
     return numpy.finfo(dtype)
 
 
-def iinfo(dtype):
+def iinfo(dtype) -> numpy.iinfo:
     """Limits of an integer dtype, by dtype or array: bits, min, max. Raises ValueError for other dtypes."""
     return numpy.iinfo(_dtype_of(dtype))
 

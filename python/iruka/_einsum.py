@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from typing import Any
 
 import numpy
 
@@ -127,14 +128,14 @@ def _path(terms, output, arrays, optimize):
     return numpy.einsum_path(",".join(terms) + "->" + output, *stubs, optimize=optimize)[0][1:]
 
 
-def einsum_path(*operands, optimize="greedy", einsum_call: bool = False):
+def einsum_path(*operands, optimize="greedy", einsum_call: bool = False) -> Any:
     """The order of contractions that einsum would take, and a table about it: NumPy's einsum_path on these shapes."""
     subscripts, arrays = (operands[0], operands[1:]) if isinstance(operands[0], str) else _from_lists(operands)
     stubs = [numpy.broadcast_to(numpy.zeros((), numpy.float64), numpy.shape(a)) for a in arrays]
     return numpy.einsum_path(subscripts, *stubs, optimize=optimize)
 
 
-def einsum(*operands, out: ndarray | None = None, dtype=None, order: str = "K", casting: str = "safe", optimize=False):
+def einsum(*operands, out: ndarray | None = None, dtype=None, order: str = "K", casting: str = "safe", optimize=False) -> Any:
     """Sum of products by subscripts: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     optimize: False, True, 'greedy', 'optimal' or a path of einsum_path says in which order operands are contracted; two at

@@ -61,7 +61,7 @@ def fix(x, out: ndarray | None = None) -> ndarray:
     return elementwise["trunc"](x, out=out)
 
 
-def isnat(x, /, out=None, **keywords):
+def isnat(x, /, out=None, **keywords) -> ndarray:
     """Always a TypeError: arrays hold no dates here, and NumPy's isnat is for these only."""
     raise TypeError("ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from . import _core
@@ -73,7 +75,7 @@ class NpzFile:
         return f"<iruka.NpzFile with {', '.join(self.files)}>"
 
 
-def load(file, mmap_mode: str | None = None, allow_pickle: bool | None = None):
+def load(file, mmap_mode: str | None = None, allow_pickle: bool | None = None) -> Any:
     """The array of a .npy file, or the archive of a .npz file.
 
     mmap_mode 'r', 'r+', 'w+' or 'c' maps a .npy file: on the CPU the array is the file's own memory, and nothing is read

@@ -1,14 +1,24 @@
 """The rows of the elementwise and reduction tables as callables, by name."""
 
+import functools
+import inspect
+
 from . import _core
+
+
+@functools.cache  # a few lists of parameters serve every function
+def _signature(parameters: str) -> inspect.Signature:
+    return inspect.signature(eval(f"lambda {parameters}: None"))
 
 
 def _ufunc(name):
     function = _core.ufunc(name)
     function.__name__ = function.__qualname__ = name
     inputs = ", ".join(f"x{k}" for k in range(1, function.nin + 1)) if function.nin > 1 else "x"
+    parameters = f"{inputs}, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, signature=None"
+    function.__signature__ = _signature(parameters)
     function.__doc__ = (
-        f"{name}({inputs}, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, signature=None)\n\n"
+        f"{name}({parameters})\n\n"
         f"{function._documentation}\n\nInputs broadcast and promote as in NumPy 2; loops: {' '.join(function.types)}."
     )
     return function
@@ -18,6 +28,7 @@ def _reduction(name):
     function = _core.ReductionFunction(name)
     function.__name__ = name
     function.__doc__ = function._documentation
+    function.__signature__ = _signature("a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None")
     return function
 
 

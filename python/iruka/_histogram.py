@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from typing import Any
 
 import numpy
 
@@ -405,7 +406,7 @@ def _columns(sample) -> list[ndarray]:
     return [sample[:, k] for k in range(sample.shape[1])]
 
 
-def histogram2d(x, y, bins=10, range=None, density: bool | None = None, weights=None):
+def histogram2d(x, y, bins=10, range=None, density: bool | None = None, weights=None) -> Any:
     """Counts of points (x, y): float64 of shape (bins of x, bins of y), and both arrays of edges.
 
     `bins`: a number, edges for both, or a pair of either. Raises ValueError for x and y of unlike lengths.

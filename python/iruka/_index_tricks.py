@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 
 import numpy
-from numpy import index_exp, ndindex, s_  # noqa: F401
 
 from . import _core
 from ._core import ndarray
@@ -121,7 +120,7 @@ class ndenumerate:
 
     def __init__(self, arr):
         arr = arr if isinstance(arr, ndarray) else asarray(arr)
-        self._pairs = zip(ndindex(arr.shape), arr.get().ravel())
+        self._pairs = zip(numpy.ndindex(arr.shape), arr.get().ravel())
 
     def __next__(self):
         return next(self._pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any, overload
 
 import numpy
 
@@ -248,7 +249,11 @@ def argwhere(a) -> ndarray:
     return _core.argwhere(_array(a))
 
 
-def where(condition, x=None, y=None):
+@overload
+def where(condition) -> tuple[ndarray, ...]: ...
+@overload
+def where(condition, x, y) -> ndarray: ...
+def where(condition, x=None, y=None) -> Any:
     """x where the condition is nonzero, else y; all broadcast. With the condition alone, nonzero(condition)."""
     if x is None and y is None:
         condition = _array(condition)
@@ -486,7 +491,7 @@ def ix_(*args) -> tuple[ndarray, ...]:
     return tuple(result)
 
 
-def unravel_index(indices, shape, order: str = "C"):
+def unravel_index(indices, shape, order: str = "C") -> Any:
     """Flat positions as indices into an array of a shape: a tuple of int64 arrays, one an axis.
 
     Raises ValueError for a position outside the shape, TypeError for one that is no integer.
@@ -552,7 +557,7 @@ def _check_within(indices: ndarray, size: int, what: str) -> None:
         raise ValueError(f"index {low if low < 0 else high} is out of bounds for {what}")
 
 
-def indices(dimensions, dtype=int, sparse: bool = False):
+def indices(dimensions, dtype=int, sparse: bool = False) -> Any:
     """The index of each element of an array of a shape: an array of shape (ndim, *dimensions).
 
     sparse gives a tuple of arrays that broadcast to that instead.

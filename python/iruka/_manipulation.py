@@ -12,9 +12,12 @@ from ._functions import elementwise
 from .errors import AxisError, ShapeError, TypeError, ValueError
 
 
-def reshape(a, shape, order: str = "C") -> ndarray:
-    """The same elements in another shape; one extent may be -1. Raises ValueError where sizes differ."""
-    return _array(a).reshape(shape, order=order)
+def reshape(a, /, shape, order: str = "C", *, copy: bool | None = None) -> ndarray:
+    """The same elements in another shape; one extent may be -1. Raises ValueError where sizes differ.
+
+    copy=True always copies; copy=False raises ValueError where a copy is needed.
+    """
+    return _array(a).reshape(shape, order=order, copy=copy)
 
 
 def ravel(a, order: str = "C") -> ndarray:
@@ -37,13 +40,13 @@ def squeeze(a, axis=None) -> ndarray:
     return _array(a).squeeze(axis)
 
 
-def _axes(function: str, axis, ndim: int) -> tuple[int, ...]:
+def _axes(function: str, axis, ndim: int, repeat: bool = False) -> tuple[int, ...]:
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     for a in axes:
         if not -ndim <= a < ndim:
             raise AxisError(f"{function}: axis {a} is out of bounds for an array of {ndim} axes")
     normalized = tuple(a % ndim for a in axes)
-    if len(set(normalized)) != len(normalized):
+    if not repeat and len(set(normalized)) != len(normalized):
         raise ValueError(f"{function}: axis {axis} names one axis twice")
     return normalized
 
@@ -131,9 +134,16 @@ def hstack(tup, *, dtype=None) -> ndarray:
     return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype)
 
 
-def clip(a, a_min=None, a_max=None, out: ndarray | None = None) -> ndarray:
-    """Every element held within [a_min, a_max]; None leaves a side open."""
-    return _clip(a, a_min, a_max, out)
+def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max=None) -> ndarray:
+    """Every element held within [a_min, a_max], or [min, max]; None leaves a side open.
+
+    Raises ValueError where a side is given under both names.
+    """
+    if min is not None or max is not None:
+        if a_min is not None or a_max is not None:
+            raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+        a_min, a_max = min, max
+    return _clip(_array(a), a_min, a_max, out)
 
 
 def isclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray:

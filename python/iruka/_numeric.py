@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from . import _core
@@ -111,7 +113,7 @@ def _float(x: ndarray) -> ndarray:
     return x if _kind(x.dtype) in "fc" else x.astype("float64")
 
 
-def gradient(f, *varargs, axis=None, edge_order: int = 1):
+def gradient(f, *varargs, axis=None, edge_order: int = 1) -> Any:
     """Second-order central differences inside, first or second order (`edge_order`) at the ends: f's shape.
 
     `varargs`: a distance for all axes, one an axis, or arrays of coordinates. One array for one axis, else a tuple.

@@ -6,6 +6,8 @@ the points lie.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from . import _core
@@ -108,7 +110,7 @@ def roots(p) -> ndarray:
     return _through_numpy(numpy.roots, _coefficients(p))
 
 
-def polyfit(x, y, deg: int, rcond: float | None = None, full: bool = False, w=None, cov: bool | str = False):
+def polyfit(x, y, deg: int, rcond: float | None = None, full: bool = False, w=None, cov: bool | str = False) -> Any:
     """The coefficients of the polynomial of degree deg that fits y at x with least squares; numpy.polyfit on a host copy."""
     w = asnumpy(w) if isinstance(w, ndarray) else w
     return _through_numpy(numpy.polyfit, _array(x), _array(y), deg, rcond, full, w, cov)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from . import _core
 from ._core import ndarray
@@ -35,17 +36,17 @@ def _each(arrays, function):
     return results[0] if len(results) == 1 else results
 
 
-def atleast_1d(*arys):
+def atleast_1d(*arys) -> Any:
     """Views with at least one axis; a tuple of them for several arrays."""
     return _each(arys, lambda a: a.reshape(1) if a.ndim == 0 else a)
 
 
-def atleast_2d(*arys):
+def atleast_2d(*arys) -> Any:
     """Views with at least two axes, new ones in front; a tuple of them for several arrays."""
     return _each(arys, lambda a: a if a.ndim >= 2 else a.reshape((1,) * (2 - a.ndim) + a.shape))
 
 
-def atleast_3d(*arys):
+def atleast_3d(*arys) -> Any:
     """Views with at least three axes: (n,) becomes (1, n, 1) and (m, n) becomes (m, n, 1)."""
 
     def view(a):

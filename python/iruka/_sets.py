@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import _core
 from ._core import ndarray
@@ -55,7 +55,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-):
+) -> Any:
     """The distinct elements of the flattened array, sorted; or the distinct slices along an axis.
 
     With a flag set, a tuple: the values, int64 indices of where each comes first, which value each element is (of the
@@ -137,7 +137,7 @@ def union1d(ar1, ar2) -> ndarray:
     return unique(concatenate((ar1, ar2), axis=None))
 
 
-def intersect1d(ar1, ar2, assume_unique: bool = False, return_indices: bool = False):
+def intersect1d(ar1, ar2, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The distinct elements that both arrays have, sorted; with `return_indices`, also where each comes first in either.
 
     >>> iruka.intersect1d([3, 1, 2], [2, 3])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy
 
@@ -136,7 +137,7 @@ def ptp(a, axis=None, out: ndarray | None = None, keepdims: bool = False) -> nda
     return _into(out, _subtract(_max(x, axis=axis, keepdims=keepdims), _min(x, axis=axis, keepdims=keepdims)))
 
 
-def average(a, axis=None, weights=None, returned: bool = False, *, keepdims: bool = False):
+def average(a, axis=None, weights=None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """Weighted mean along axes; with `returned` also the sum of weights.
 
     `weights` has a's shape, or that of the axes. Raises TypeError or ValueError where its shape is another, and

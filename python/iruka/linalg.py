@@ -6,7 +6,7 @@ computed in float64, 16-bit floats are refused with TypeError. OpenBLAS works on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -143,7 +143,7 @@ def cholesky(a, /, *, upper: bool = False) -> ndarray:
     return _core.linalg_cholesky(_array(a), upper)
 
 
-def qr(a, mode: str = "reduced"):
+def qr(a, mode: str = "reduced") -> Any:
     """Q and R of (..., m, n) matrices by Householder reflections.
 
     mode 'reduced': (..., m, k) and (..., k, n) with k = min(m, n); 'complete': (..., m, m) and (..., m, n); 'r': R alone;
@@ -155,7 +155,7 @@ def qr(a, mode: str = "reduced"):
     return (q, r) if mode == "raw" else QRResult(q, r)
 
 
-def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False):
+def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Singular value decomposition of (..., m, n) matrices: U (..., m, m), S (..., k), Vh (..., n, n), k = min(m, n).
 
     Without full_matrices U is (..., m, k) and Vh (..., k, n); without compute_uv S is given alone. hermitian: a is square
@@ -291,7 +291,7 @@ def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None) -> ndarray:
     return reductions["count_nonzero"](s > tol, axis=-1)
 
 
-def lstsq(a, b, rcond: float | None = None):
+def lstsq(a, b, rcond: float | None = None) -> Any:
     """x that minimises |b - a @ x|: (x, sums of squared residuals, rank of a, singular values).
 
     a: (m, n); b: (m,) or (m, k). Singular values up to rcond (max(m, n) times the precision) times the largest count as 0.

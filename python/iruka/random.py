@@ -12,7 +12,8 @@ import numpy
 
 from . import _core
 from ._core import ndarray
-from ._generator import BitGenerator, Distributions, Generator, Philox, default_rng
+from ._generator import BitGenerator as BitGenerator, Distributions, Generator as Generator, Philox as Philox
+from ._generator import default_rng as default_rng
 from .errors import TypeError, ValueError
 
 

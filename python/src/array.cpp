@@ -55,6 +55,40 @@ void set_shape(nb::handle self, nb::handle shape) {
   x = *std::move(view);
 }
 
+/// copy: None for a copy where strides need one, True for one in any case, False for an error instead.
+Array reshape_copying(const Array& x, const Dims& shape, nb::handle order, nb::handle copy) {
+  Array result = reshape_ordered(x, shape, order);
+  if (copy.is_none()) return result;
+  const bool is_wanted = nb::cast<bool>(copy), is_shared = result.buffer() == x.buffer();
+  if (!is_wanted && !is_shared) throw ValueError("reshape: the strides need a copy, which copy=False forbids");
+  if (!is_wanted || !is_shared) return result;
+  GilRelease release;
+  return result.copy();
+}
+
+/// Any shape and strides (bytes) over the memory of `x`, from its first element.
+Array as_strided(const Array& x, const Dims& shape, const Dims& strides) {
+  const std::string asked = "as_strided: shape " + to_string(shape) + " with strides " + to_string(strides);
+  if (shape.size() != strides.size()) throw ValueError(asked + ": one stride is needed for each axis");
+  int64_t lowest = x.offset(), highest = x.offset() + x.itemsize();
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] < 0) throw ValueError(asked + ": negative dimensions are not allowed");
+    if (strides[axis] % x.itemsize() != 0)
+      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(x.itemsize()) +
+                       " bytes of an element");
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
+        __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
+      throw ValueError(asked + ": too large");
+  }
+  const Array result(x.buffer(), x.dtype(), shape, strides, x.offset());
+  const int64_t bytes = static_cast<int64_t>(x.buffer()->bytes());
+  if (result.size() > 0 && (lowest < 0 || highest > bytes))
+    throw ValueError(asked + " reaches bytes " + std::to_string(lowest) + " to " + std::to_string(highest) +
+                     " of a buffer of " + std::to_string(bytes));
+  return x.writable() ? result : result.read_only();
+}
+
 Array transpose(const Array& x, const nb::args& axes) {
   if (axes.size() == 0 || (axes.size() == 1 && axes[0].is_none())) return x.transpose();
   return x.transpose(dims_of(axes, "transpose: axes"));
@@ -223,11 +257,13 @@ void bind_attributes(ArrayClass& type) {
 void bind_views(ArrayClass& type) {
   type.def(
           "reshape",
-          [](const Array& x, nb::args shape, nb::handle order) {
-            return to_python(reshape_ordered(x, dims_of(shape, "reshape: shape"), order));
+          [](const Array& x, nb::args shape, nb::handle order, nb::handle copy) {
+            return to_python(reshape_copying(x, dims_of(shape, "reshape: shape"), order, copy));
           },
-          nb::arg("shape"), nb::arg("order") = "C", nb::sig("def reshape(self, *shape, order: str = 'C') -> ndarray"),
-          "The same elements in another shape: a view where strides allow it, else a copy. One extent may be -1.")
+          nb::arg("shape"), nb::arg("order") = "C", nb::arg("copy") = nb::none(),
+          nb::sig("def reshape(self, *shape, order: str = 'C', copy: bool | None = None) -> ndarray"),
+          "The same elements in another shape: a view where strides allow it, else a copy; copy=True always copies and "
+          "copy=False raises ValueError where it must. One extent may be -1.")
       .def(
           "ravel", [](const Array& x, nb::handle order) { return to_python(reshape_ordered(x, {-1}, order)); },
           nb::arg("order") = "C", nb::sig("def ravel(self, order: str = 'C') -> ndarray"),
@@ -261,8 +297,13 @@ void bind_views(ArrayClass& type) {
           nb::arg("dtype") = nb::none(), nb::sig("def view(self, dtype=None) -> ndarray"),
           "The same bytes, as another dtype when one is given.")
       .def("_expand_dims", [](const Array& x, int64_t axis) { return to_python(x.expand_dims(axis)); })
-      .def("_broadcast_to", [](const Array& x, nb::handle shape) {
-        return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
+      .def("_broadcast_to",
+           [](const Array& x, nb::handle shape) {
+             return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
+           })
+      .def("_as_strided", [](const Array& x, nb::handle shape, nb::handle strides, bool writeable) {
+        Array result = as_strided(x, to_dims(shape, "as_strided: shape"), to_dims(strides, "as_strided: strides"));
+        return to_python(writeable ? result : result.read_only());
       });
 }
 

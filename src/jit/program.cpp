@@ -125,7 +125,9 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
                                                const Blame& blame, KernelEvent::Kind kind) {
   const auto start = std::chrono::steady_clock::now();
   const std::shared_ptr<DiskCache> disk = disk_cache();
-  if (const std::optional<std::string> code = disk->read(key)) {
+  std::optional<std::string> code = read_shipped(key);
+  if (!code) code = disk->read(key);
+  if (code) {
     try {
       auto program = std::make_shared<const Program>(device, device.load(*code, source.entry), blame.kernel_name);
       record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
@@ -199,7 +201,7 @@ void check(Device& device, const ProgramSource& source, const Blame& blame) {
   {
     std::shared_lock building(all.building);
     const std::shared_ptr<DiskCache> disk = disk_cache();
-    if (!disk->read(key)) {
+    if (!read_shipped(key) && !disk->read(key)) {
       const CompiledProgram result = device.check(source);
       if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
       disk->write(key, "");

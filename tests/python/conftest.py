@@ -7,6 +7,7 @@ _folder = None
 if "IRUKA_CACHE_DIR" not in os.environ:  # before the first import of iruka
     _folder = tempfile.TemporaryDirectory(prefix="iruka-tests-")
     os.environ["IRUKA_CACHE_DIR"] = _folder.name
+os.environ["IRUKA_SHIPPED_KERNELS"] = "0"  # tests see what a text compiles to now
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

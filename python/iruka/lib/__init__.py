@@ -1,0 +1,5 @@
+"""What NumPy keeps in numpy.lib: views by strides."""
+
+from . import stride_tricks
+
+__all__ = ["stride_tricks"]

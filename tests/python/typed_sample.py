@@ -1,0 +1,68 @@
+"""A program that a type checker reads (test_typing.py) and the tests run: what results are, and what is an error."""
+
+from typing import Any, assert_type
+
+import numpy
+import iruka as cp
+
+# Arrays and what they are made of.
+x = cp.arange(12, dtype=cp.float32).reshape(3, 4)
+assert_type(x, cp.ndarray)
+assert_type(x.shape, tuple[int, ...])
+assert_type(x.T, cp.ndarray)
+assert_type(x.dtype, numpy.dtype[Any])
+assert_type(x[0], cp.ndarray)
+assert_type(x[1:, None, ..., [0, 1]], cp.ndarray)
+assert_type([row.size for row in x], list[int])
+assert_type(len(x), int)
+assert_type(bool(x[0, 0] < 1), bool)
+x[x > 5] = 0
+assert_type(cp.asnumpy(x).shape, tuple[Any, ...])
+y = cp.linspace(0, 1, 12, dtype=cp.float32).reshape((3, 4), copy=True)
+
+# Operators, functions of elements, reductions.
+assert_type(x + y, cp.ndarray)
+assert_type(2 * x - 1, cp.ndarray)
+assert_type(-x**2 @ y.T, cp.ndarray)
+assert_type(x == y, cp.ndarray)
+assert_type(divmod(x, 2), tuple[cp.ndarray, cp.ndarray])
+assert_type(cp.exp(x), cp.ndarray)
+assert_type(cp.add(x, y, out=cp.empty_like(x), where=x > 1), cp.ndarray)
+assert_type(cp.modf(y), tuple[cp.ndarray, cp.ndarray])
+assert_type(cp.add.reduce(x, axis=1), cp.ndarray)
+assert_type(cp.sum(x, axis=(0, 1), keepdims=True), cp.ndarray)
+assert_type(x.mean(axis=0), cp.ndarray)
+assert_type(cp.allclose(x, x), bool)
+assert_type(cp.where(x > 1, x, y), cp.ndarray)
+assert_type(cp.where(x > 1), tuple[cp.ndarray, ...])
+assert_type(cp.sort(x, axis=0), cp.ndarray)
+assert_type(cp.clip(x, min=1), cp.ndarray)
+
+# Parts of the package.
+assert_type(cp.linalg.norm(x), cp.ndarray)
+assert_type(cp.fft.rfft(x), cp.ndarray)
+assert_type(cp.random.default_rng(3).normal(size=5), cp.ndarray)
+assert_type(cp.lib.stride_tricks.sliding_window_view(x, 2, axis=1), cp.ndarray)
+assert_type(cp.default_device(), cp.Device)
+assert_type(cp.cuda.is_available(), bool)
+
+# A kernel of one's own.
+square = cp.ElementwiseKernel("T x", "T y", "y = x * x", "square")
+assert_type(square.name, str)
+z: cp.ndarray = square(x)
+square(x, cp.empty_like(x), size=None)
+
+
+def wrong() -> None:
+    """Never called: each line is an error that the checker must find (an unused ignore is one too)."""
+    cp.zerros(3)  # type: ignore[attr-defined]
+    x.shappe  # type: ignore[attr-defined]
+    cp.zeros(3, dtipe=cp.int8)  # type: ignore[call-arg]
+    x.sum(keepdims="yes")  # type: ignore[arg-type]
+    cp.exp(x, wher=True)  # type: ignore[call-arg]
+    cp.ElementwiseKernel("T x", "T y")  # type: ignore[call-arg]
+    cp.linalg.nrom(x)  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    print(float(z.sum()))
