@@ -72,7 +72,52 @@ class CpuEmitter : KernelWriter {
     element(index, address, address);
   }
 
+  // Elements of a block whose strided inputs are gathered, so that the loop over it reads all of them side by side.
+  static constexpr int64_t kGatheredBlock = 256;
+
+  bool is_gathered(size_t k) const {
+    return is_plain(k) && signature_.operands[k].access == Access::strided && !kernel_.is_stored(k) && gathers();
+  }
+
+  // Not where an output is strided as well: its stores keep the loop from being one of vectors.
+  bool gathers() const {
+    bool any = false, dense = signature_.form != LoopForm::tiles;
+    each([&](size_t k, const Parameter&) {
+      if (!is_plain(k)) return;
+      const bool strided = signature_.operands[k].access == Access::strided;
+      (kernel_.is_stored(k) ? dense : any) = kernel_.is_stored(k) ? dense && !strided : any || strided;
+    });
+    return any && dense;
+  }
+
+  // Two elements apart is what a shuffle of two vectors gathers.
+  void gather(size_t k, const std::string& from, const std::string& count) {
+    const std::string id = number(k), axis = number(rank_ - 1), stride = "iruka_a.stride" + id + "[" + axis + "]";
+    const std::string loop = "for (ptrdiff_t iruka_g = 0; iruka_g < " + count + "; ++iruka_g) iruka_gathered" + id + "[iruka_g] = ";
+    out_ += storage(k) + " iruka_gathered" + id + "[" + number(kGatheredBlock) + "];\n{\nconst char* const iruka_from = " + from +
+            ";\nif (" + stride + " == 2 * sizeof(" + storage(k) + "))\n  " + loop + "((const " + storage(k) +
+            "*)iruka_from)[2 * iruka_g];\nelse\n  " + loop + "*(const " + storage(k) + "*)(iruka_from + iruka_g * " + stride + ");\n}\n";
+  }
+
+  // A loop over blocks; `from` says where a gathered input has element iruka_base.
+  template <class From, class Address>
+  void gathering_loop(const std::string& begin, const std::string& end, const std::string& index, From&& from, Address&& address) {
+    const std::string block = number(kGatheredBlock);
+    out_ += "for (ptrdiff_t iruka_b = " + begin + "; iruka_b < " + end + "; iruka_b += " + block + ") {\n"
+            "const ptrdiff_t iruka_count = " + end + " - iruka_b < " + block + " ? " + end + " - iruka_b : " + block + ";\n";
+    each([&](size_t k, const Parameter&) { if (is_gathered(k)) gather(k, from(k), "iruka_count"); });
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_j = 0; iruka_j < iruka_count; ++iruka_j) {\n";
+    mark_loop();
+    out_ += "const ptrdiff_t iruka_k = iruka_b + iruka_j;\n";
+    plain_element(index, [&](size_t k) { return is_gathered(k) ? "iruka_gathered" + number(k) + "[iruka_j]" : address(k); });
+    out_ += "}\n}\n";
+  }
+
   void flat_loop(const std::string& begin, const std::string& end, bool is_remainder = false) {
+    if (gathers()) {
+      const auto from = [&](size_t k) { return "(const char*)&" + flat_address(k, "iruka_b"); };
+      return gathering_loop(begin, end, "iruka_k", from, [&](size_t k) { return flat_address(k, "iruka_k"); });
+    }
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_i = " + begin + "; iruka_i < " + end + "; ++iruka_i) {\n";
     mark_loop(is_remainder);
     plain_element("iruka_i", [&](size_t k) { return flat_address(k, "iruka_i"); });
@@ -101,9 +146,14 @@ class CpuEmitter : KernelWriter {
     each_output([&](const std::string& id, const std::string& type) {
       out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + strip + "];\n";
     });
+    each([&](size_t k, const Parameter&) {
+      if (is_gathered(k)) gather(k, "(const char*)&" + flat_address(k, "iruka_base"), strip);
+    });
     out_ += parallel_pragma(true) + "for (ptrdiff_t iruka_k = 0; iruka_k < " + strip + "; ++iruka_k) {\n";
     mark_loop();
-    const auto address = [&](size_t k) { return flat_address(k, "(iruka_base + iruka_k)"); };
+    const auto address = [&](size_t k) {
+      return is_gathered(k) ? "iruka_gathered" + number(k) + "[iruka_k]" : flat_address(k, "(iruka_base + iruka_k)");
+    };
     element("(iruka_base + iruka_k)", address,
             [&](size_t k) { return kernel_.is_output(k) ? "iruka_buffer" + number(k) + "[iruka_k]" : address(k); });
     out_ += "}\n";
@@ -168,10 +218,16 @@ class CpuEmitter : KernelWriter {
             "const ptrdiff_t iruka_base = iruka_begin / iruka_inner * iruka_inner + iruka_r * iruka_inner;\n"
             "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
     row_pointers("iruka_c[" + last + "]");
+    if (gathers()) {
+      const auto from = [&](size_t k) { return "iruka_row" + number(k) + " + iruka_b * iruka_a.stride" + number(k) + "[" + outer + "]"; };
+      gathering_loop("iruka_first", "iruka_stop", "(iruka_base + iruka_k)", from, [&](size_t k) { return row_address(k); });
+    } else {
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
     mark_loop();
     plain_element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
-    out_ += "}\niruka_first = 0;\n"
+    out_ += "}\n";
+    }
+    out_ += "iruka_first = 0;\n"
             "for (int axis = " + last + "; axis >= 0; --axis) {\n"
             "  if (++iruka_c[axis] < iruka_a.shape[axis]) break;\n  iruka_c[axis] = 0;\n}\n}\n";
   }
