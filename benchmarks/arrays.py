@@ -15,6 +15,7 @@ import math
 import os
 import pathlib
 import time
+import warnings
 
 import numpy as np
 
@@ -71,7 +72,14 @@ class Library:
         return table if name in ("y", "e", "j") else table.T
 
     def forget(self, kept):
-        self.placed = {key: value for key, value in self.placed.items() if key in kept}
+        """Lets go of operands but `kept`, and of the memory of a GPU that nothing uses, which the others may want."""
+        self.placed = {key: value for key, value in self.placed.items() if key in kept or key == "generator"}
+        if self.device == "cuda":
+            self.wait()
+            if self.name == "PyTorch":
+                self.module.cuda.empty_cache()
+            else:
+                self.module.get_default_memory_pool().free_all_blocks()
 
 
 class Operands:
@@ -87,29 +95,35 @@ class Operands:
         return self.made[name, count]
 
 
-def bound(call, library, size, layout, host, case):
-    """`call` with its operands, as a function of nothing."""
-    values = [library.operand(name, size, layout, host) for name in case.operands(call)]
-    with_module = call.__code__.co_varnames[0] in ("m", "t")
+def bound(call, library, size, layout, host, case, declared=None):
+    """`call` with the operands that it, or the function `declared`, names, as a function of nothing."""
+    declared = declared or call
+    values = [library.operand(name, size, layout, host) for name in case.operands(declared)]
+    with_module = declared.__code__.co_varnames[0] in ("m", "t")
     return (lambda: call(library.module, *values)) if with_module else (lambda: call(*values))
 
 
 def candidates(case, libraries, peers, size, layout, host):
-    """What to measure, by name of the library."""
+    """What to measure, by name of the library: a function and what waits for it, or the error that came in its place."""
     found = {}
+
+    def add(name, make, wait=None):
+        try:
+            found[name] = make(), wait
+        except Exception as error:  # an operand that a peer cannot hold
+            found[name] = error
+
     for library in libraries:
         call = case.torch if library.name == "PyTorch" else case.call
         if call:
-            found[library.name] = bound(call, library, size, layout, host, case), library.wait
+            add(library.name, lambda call=call, library=library: bound(call, library, size, layout, host, case), library.wait)
     numpy = next((library for library in libraries if library.name == "NumPy"), None)
     if numpy and case.numba and "Numba" in peers:
-        compiled = peers["Numba"].njit(parallel=True, nogil=True)(case.numba)
-        values = [numpy.operand(name, size, layout, host) for name in case.operands(case.numba)]
-        found["Numba"] = (lambda: compiled(*values)), None
+        compiled = peers["Numba"].njit(parallel=size >= 10**5)(case.numba)  # its threads cost small arrays more than they give
+        add("Numba", lambda: bound(compiled, numpy, size, layout, host, case, case.numba))
     if numpy and case.numexpr and "numexpr" in peers:
-        names = case.operands(case.call)
-        local = {name: numpy.operand(name, size, layout, host) for name in names}
-        found["numexpr"] = (lambda: peers["numexpr"].evaluate(case.numexpr, local_dict=local)), None
+        local = {name: numpy.operand(name, size, layout, host) for name in case.operands(case.call)}
+        add("numexpr", lambda: lambda: peers["numexpr"].evaluate(case.numexpr, local_dict=local))
     return found
 
 
@@ -136,7 +150,7 @@ def estimate(call, wait, clock):
 
 def measure(found, seconds, clock):
     """Median seconds of a call, or an error, by library; about `seconds` in all."""
-    results = {name: estimate(*each, clock) for name, each in found.items()}
+    results = {name: each if isinstance(each, Exception) else estimate(*each, clock) for name, each in found.items()}
     able = {name: value for name, value in results.items() if isinstance(value, float)}
     if not able:
         return results
@@ -228,10 +242,11 @@ def run(report, work, libraries, peers, options):
                        measure(candidates(case, libraries, peers, size, layout, host), options.seconds, clock))
             # Only what later cases of this size need stays in memory.
             used = {(name, after) for later, after in todo[position + 1:] for name in later.operands(later.call)}
-            for library in libraries:
-                library.forget(used | {"generator"})
             host.made = {key: value for key, value in host.made.items() if key[0] in {name for name, _ in used}}
-            gc.collect() if size >= 10**7 else None
+            if size >= 10**7 or not used:
+                gc.collect()
+                for library in libraries:
+                    library.forget(used)
         host.made.clear()
 
 
@@ -260,6 +275,7 @@ def main():
     report = Report([library.name for library in libraries] + list(peers))
     chosen = [case for case in CASES if any(text in case.name for text in options.only)]
     work = [(case, layout) for case in chosen for layout in case.layouts if layout in options.layouts]
+    warnings.simplefilter("ignore")
     with iruka.device(device), np.errstate(all="ignore"):
         run(report, work, libraries, peers, options)
         text = setting(device) + "\n\n" + report.text()
