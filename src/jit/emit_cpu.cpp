@@ -20,6 +20,34 @@ static inline void iruka_stream_fence() {
 }
 )";
 
+// Turns a square of elements in registers: in stage D, elements of vectors D apart change places.
+constexpr const char* kTurnFunctions = R"(
+template <class T, T... I> struct iruka_lanes {};
+template <int D, class V, int... L> static inline __attribute__((always_inline)) void iruka_exchange(V& a, V& b, iruka_lanes<int, L...>) {
+  constexpr int n = sizeof...(L);
+  const V first = __builtin_shufflevector(a, b, ((L & D) ? n + L - D : L)...);
+  b = __builtin_shufflevector(a, b, ((L & D) ? n + L : L + D)...);
+  a = first;
+}
+template <int D, int N, class V> static inline __attribute__((always_inline)) void iruka_turn_stages(V* v) {
+  if constexpr (D < N) {
+#pragma clang loop unroll(full)
+    for (int k = 0; k < N; ++k)
+      if (!(k & D)) iruka_exchange<D>(v[k], v[k + D], __make_integer_seq<iruka_lanes, int, N>());
+    iruka_turn_stages<2 * D, N>(v);
+  }
+}
+template <class T, int N> static inline __attribute__((always_inline)) void iruka_turn(const char* from, ptrdiff_t stride, char* to, ptrdiff_t pitch) {
+  typedef T V __attribute__((ext_vector_type(N)));
+  V v[N];
+#pragma clang loop unroll(full)
+  for (int k = 0; k < N; ++k) __builtin_memcpy(&v[k], from + k * stride, sizeof(V));
+  iruka_turn_stages<1, N>(v);
+#pragma clang loop unroll(full)
+  for (int k = 0; k < N; ++k) __builtin_memcpy(to + k * pitch, &v[k], sizeof(V));
+}
+)";
+
 class CpuEmitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
@@ -33,6 +61,7 @@ class CpuEmitter : KernelWriter {
     argument_struct();
     out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";
     if (signature_.form == LoopForm::stream) out_ += kStreamFunctions;
+    if (signature_.form == LoopForm::tiles) out_ += kTurnFunctions;
     if (kernel_.loop_prep.empty()) element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
     entry();
     return std::move(out_);
@@ -191,20 +220,38 @@ class CpuEmitter : KernelWriter {
   }
 
   // Reads a tile of a crosswise input the way it lies, whole cache lines at a time: neighbours along its slow axis may
-  // all fall into one set of the cache, so a line must be used up before the next is touched.
+  // all fall into one set of the cache, so a line must be used up before the next is touched. Squares are turned in
+  // registers; what is left at the edges, element by element.
   void turn_tiles() {
-    const std::string edge = number(signature_.tile_edge), last = number(rank_ - 1);
     each([&](size_t k, const Parameter&) {
-      if (signature_.operands[k].access != Access::crosswise) return;
-      const std::string id = number(k);
-      out_ += storage(k) + " iruka_turned" + id + "[" + edge + "][" + edge + "];\n"
-              "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n"
-              "const " + storage(k) + "* const iruka_line = (const " + storage(k) + "*)((const char*)iruka_a.data" + id +
-              " + iruka_k * iruka_a.stride" + id + "[" + last + "]";
-      for (size_t axis = 0; axis + 2 < rank_; ++axis) out_ += plane_offset(k, axis);
-      out_ += ");\nfor (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) iruka_turned" + id +
-              "[iruka_r - iruka_y][iruka_k - iruka_x] = iruka_line[iruka_r];\n}\n";
+      if (signature_.operands[k].access == Access::crosswise) turn_tile(k);
     });
+  }
+
+  void turn_tile(size_t k) {
+    const int64_t size = itemsize(signature_.operands[k].dtype), square = size == 1 ? 16 : size == 8 ? 4 : 8;
+    const std::string edge = number(signature_.tile_edge), id = number(k), side = number(square), bytes = number(size);
+    const std::string stride = "iruka_a.stride" + id + "[" + number(rank_ - 1) + "]", turned = "iruka_turned" + id;
+    std::string plane = "(const char*)iruka_a.data" + id;
+    for (size_t axis = 0; axis + 2 < rank_; ++axis) plane += plane_offset(k, axis);
+    const auto whole = [&](const char* axis) {
+      const std::string from = std::string("iruka_") + axis;
+      return from + " + (" + from + "_stop - " + from + ") / " + side + " * " + side;
+    };
+    out_ += storage(k) + " " + turned + "[" + edge + "][" + edge + "];\n{\nconst char* const iruka_plane_from = " + plane + ";\n";
+    if (size <= 8) {
+      out_ += "const ptrdiff_t iruka_x_whole = " + whole("x") + ", iruka_y_whole = " + whole("y") + ";\n"
+              "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_whole; iruka_k += " + side + ")\n"
+              "for (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_whole; iruka_r += " + side + ")\n"
+              "iruka_turn<uint" + number(8 * size) + "_t, " + side + ">(iruka_plane_from + iruka_k * " + stride + " + iruka_r * " + bytes +
+              ", " + stride + ", (char*)&" + turned + "[iruka_r - iruka_y][iruka_k - iruka_x], " + edge + " * " + bytes + ");\n";
+    } else {
+      out_ += "const ptrdiff_t iruka_x_whole = iruka_x, iruka_y_whole = iruka_y;\n";
+    }
+    out_ += "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n"
+            "const " + storage(k) + "* const iruka_line = (const " + storage(k) + "*)(iruka_plane_from + iruka_k * " + stride + ");\n"
+            "for (ptrdiff_t iruka_r = iruka_k < iruka_x_whole ? iruka_y_whole : iruka_y; iruka_r < iruka_y_stop; ++iruka_r) " + turned +
+            "[iruka_r - iruka_y][iruka_k - iruka_x] = iruka_line[iruka_r];\n}\n}\n";
   }
 
   void row_loop() {
