@@ -125,8 +125,8 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
   if (line) form.positions = line->own.dtype();
   const ElementwiseKernel& kernel = kernel_for(form, types, {});
   if (line) {
-    const Argument arguments[] = {x, each, typed(is_one ? 0 : 1), line->own.contiguous().reshape({-1}),
-                                  typed(line->extent), typed(line->stride)};
+    const Argument arguments[] = {
+        x, each, typed(is_one ? 0 : 1), line->own.contiguous().reshape({-1}), typed(line->extent), typed(line->stride)};
     kernel.call(arguments, options);
     return;
   }
