@@ -232,7 +232,7 @@ def setting(device):
     versions = ", ".join(f"{name} {module.__version__}" for name in MODULES if (module := optional(name)))
     if device == "cpu":
         return f"{processor()}, {os.cpu_count()} cores; {versions}"
-    return f"{iruka.cuda.runtime.getDeviceProperties(0)['name']}; {versions}"
+    return f"{iruka.cuda.runtime.getDeviceProperties(0)['name'].decode()}; {versions}"
 
 
 def run(report, work, libraries, peers, options):

@@ -489,8 +489,8 @@ void bind_ufunc(nb::module_& module) {
            "The function of every pair of elements, of shape A.shape + B.shape.")
       .def("at", at_method, nb::arg("a"), nb::arg("indices"), nb::arg("b") = nb::none(),
            nb::sig("def at(self, a, indices, b=None, /) -> None"),
-           "a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. The index is "
-           "resolved on the host and elements are visited one by one.");
+           "a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. Elements "
+           "are visited one by one.");
   module.def("elementwise_names", &elementwise_names, "Names of every elementwise function.");
 }
 
