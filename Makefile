@@ -76,6 +76,12 @@ benchmark-spmd:  ## Run kernel bodies in lanes beside the scalar path, Numba, Nu
 	@cmake --build build/release -j $(JOBS) --target iruka_python
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/spmd/run.py --output build/benchmarks/spmd
 
+.PHONY: benchmark-arrays
+benchmark-arrays:  ## Run the array library's operations beside NumPy, Numba and numexpr; results go to build/benchmarks
+	$(call set_up,build test,build test benchmark,release)
+	@cmake --build build/release -j $(JOBS) --target iruka_python
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/arrays.py --output build/benchmarks
+
 .PHONY: readme-table
 readme-table: benchmark  ## Run the benchmarks and write their figures into README.md
 	@$(PYTHON_ENV) tools/readme_table.py build/benchmarks README.md

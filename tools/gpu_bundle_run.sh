@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|all
+# In a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all
 # Results also go to $OUT where that is set.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -54,13 +54,22 @@ run_tests() {
 }
 
 run_benchmarks() {
-  python3 src/benchmarks/gpu.py --output "$out" 2>&1 | tee "$out/benchmarks.txt"
+  local status=0
+  python3 src/benchmarks/gpu.py --output "$out" 2>&1 | tee "$out/benchmarks.txt" || status=1
+  run_arrays || status=1
+  return $status
+}
+
+# The array library beside CuPy and PyTorch; cases that eight minutes do not suffice for are left out.
+run_arrays() {
+  python3 src/benchmarks/arrays.py --device cuda --minutes 7.5 --output "$out" 2>&1 | tee "$out/arrays.txt"
 }
 
 build || { echo "run.sh: the Python module was not built"; exit 1; }
 case $what in
   tests) run_tests ;;
   benchmarks) run_benchmarks ;;
+  arrays) run_arrays ;;
   all) run_tests; status=$?; run_benchmarks && exit $status ;;
-  *) echo "run.sh tests|benchmarks|all" >&2; exit 2 ;;
+  *) echo "run.sh tests|benchmarks|arrays|all" >&2; exit 2 ;;
 esac

@@ -784,7 +784,7 @@ class ufunc:
 
     def at(self, a, indices, b=None, /) -> None:
         """
-        a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. The index is resolved on the host and elements are visited one by one.
+        a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. Elements are visited one by one.
         """
 
 def elementwise_names() -> list[str]:

@@ -136,8 +136,8 @@ def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False,
 
 def ascontiguousarray(a, dtype=None) -> ndarray:
     """The array itself when it is C-contiguous, else a copy that is."""
-    result = asarray(a, dtype)
-    return result if result.flags.c_contiguous else result.copy()
+    result = a if dtype is None and type(a) is ndarray else asarray(a, dtype)
+    return result if result._layout[0] else result.copy()
 
 
 def asfortranarray(a, dtype=None) -> ndarray:

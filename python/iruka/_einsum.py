@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import string
 from typing import Any
 
@@ -41,18 +42,18 @@ def _spell_out(term: str, ndim: int, free: str, longest: int) -> str:
     return term.replace("...", free[longest - hidden : longest])
 
 
-def _parse(subscripts: str, arrays) -> tuple[list[str], str]:
+def _parse(subscripts: str, ndims) -> tuple[list[str], str]:
     """A letter for each axis of each operand, and those of the result."""
     subscripts = subscripts.replace(" ", "")
     inputs, arrow, output = subscripts.partition("->")
     terms = inputs.split(",")
     if set(subscripts.replace("...", "").replace("->", "")) - set(_letters + ","):
         raise ValueError(f"einsum: {subscripts!r} has a character that is no letter")
-    if len(terms) != len(arrays):
-        raise ValueError(f"einsum: {len(terms)} terms in {subscripts!r} for {len(arrays)} operands")
+    if len(terms) != len(ndims):
+        raise ValueError(f"einsum: {len(terms)} terms in {subscripts!r} for {len(ndims)} operands")
     free = "".join(letter for letter in _letters if letter not in subscripts)
-    longest = max((a.ndim - len(t) + 3 for t, a in zip(terms, arrays) if "..." in t), default=0)
-    spelled = [_spell_out(t, a.ndim, free, longest) for t, a in zip(terms, arrays)]
+    longest = max((ndim - len(t) + 3 for t, ndim in zip(terms, ndims) if "..." in t), default=0)
+    spelled = [_spell_out(t, ndim, free, longest) for t, ndim in zip(terms, ndims)]
     if not arrow:
         once = [x for x in sorted(set(inputs) - set(",.")) if inputs.count(x) == 1]
         return spelled, free[: max(longest, 0)] + "".join(once)
@@ -110,6 +111,32 @@ def _contract(left, right, kept) -> tuple[str, ndarray]:
     return order, result.reshape(tuple(extent[x] for x in order))
 
 
+@functools.lru_cache(1024)
+def _matrix_plan(subscripts: str, shape_a, shape_b):
+    """A contraction of two operands as one matmul: axes and shapes of both and of the result; None where it is not one."""
+    (term_a, term_b), output = _parse(subscripts, (len(shape_a), len(shape_b)))
+    both, extent = set(term_a) & set(term_b), dict(zip(term_a + term_b, shape_a + shape_b))
+    is_plain = len(set(term_a)) == len(term_a) and len(set(term_b)) == len(term_b) and set(term_a) ^ set(term_b) <= set(output)
+    if not is_plain or any(extent[x] != n for x, n in zip(term_a, shape_a)) or both <= set(output):
+        return None
+    summed, batch = [x for x in term_a if x in both and x not in output], [x for x in output if x in both]
+    own_a, own_b = [x for x in output if x in term_a and x not in both], [x for x in output if x in term_b and x not in both]
+
+    def arranged(term, *groups):
+        return [term.index(x) for group in groups for x in group], tuple(_product(extent[x] for x in group) for group in groups)
+
+    made = [*batch, *own_a, *own_b]
+    return (arranged(term_a, batch, own_a, summed), arranged(term_b, batch, summed, own_b),
+            (tuple(extent[x] for x in made), [made.index(x) for x in output]))
+
+
+def _by_matmul(plan, a: ndarray, b: ndarray) -> ndarray:
+    (axes_a, matrices_a), (axes_b, matrices_b), (shape, axes) = plan
+    left, right = a.transpose(axes_a).reshape(matrices_a), b.transpose(axes_b).reshape(matrices_b)
+    result = _core.matmul(left, right, None).reshape(shape)
+    return result.transpose(axes) if axes else result
+
+
 def _check_extents(terms, arrays, subscripts):
     extents = {}
     for term, a in zip(terms, arrays):
@@ -152,11 +179,14 @@ def einsum(*operands, out: ndarray | None = None, dtype=None, order: str = "K", 
     arrays = [a if isinstance(a, ndarray) else (_core.as_array(a, home) if home else asarray(a)) for a in given]
     if not arrays:
         raise ValueError("einsum: at least one operand is needed")
+    if len(arrays) == 2 and dtype is None and arrays[0].dtype == arrays[1].dtype:
+        if plan := _matrix_plan(subscripts, arrays[0].shape, arrays[1].shape):
+            return _into(out, _by_matmul(plan, *arrays))
     common = common_dtype(*arrays) if dtype is None else _core.dtype_of(dtype)
     for a in arrays:
         if not can_cast(a.dtype, common, casting):
             raise TypeError(f"einsum: cannot cast an operand from {a.dtype} to {common} by the rule {casting!r}")
-    terms, output = _parse(subscripts, arrays)
+    terms, output = _parse(subscripts, [a.ndim for a in arrays])
     _check_extents(terms, arrays, subscripts)
     path = _path(terms, output, arrays, optimize)
     todo = [_without_repeats(t, a.astype(common, copy=False)) for t, a in zip(terms, arrays)]

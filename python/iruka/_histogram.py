@@ -127,8 +127,9 @@ def bincount(x, weights=None, minlength: int = 0) -> ndarray:
     array([1, 0, 2])
     """
     x = _array(x)
-    if (_kind(x.dtype) in "fc" or x.dtype == "uint64") and x.size:
-        raise TypeError(f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'")
+    dtype = x.dtype
+    if (_kind(dtype) in "fc" or dtype.kind == "u" and dtype.itemsize == 8) and x.size:
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
     if x.ndim != 1:
         raise ValueError(
             "object too deep for desired array" if x.ndim else "object of too small depth for desired array"
@@ -154,7 +155,10 @@ def bincount(x, weights=None, minlength: int = 0) -> ndarray:
 
 
 def _indices(x: ndarray) -> ndarray:
-    is_narrow = x.dtype.itemsize < 4 or x.dtype == "int32"
+    dtype = x.dtype
+    if dtype.kind == "i" and dtype.itemsize >= 4:
+        return x
+    is_narrow = dtype.itemsize < 4
     return x.astype("int32" if is_narrow else "int64", copy=False)
 
 
@@ -271,7 +275,7 @@ def _edges(a: ndarray, bins, range, weights) -> tuple[numpy.ndarray, bool]:
         if count < 1:
             raise ValueError("`bins` must be positive, when an integer")
         first, last = _limits(a, range)
-        dtype = numpy.result_type(first, last, numpy.empty(0, "float32" if a.dtype.name == "bfloat16" else a.dtype))
+        dtype = numpy.result_type(first, last, numpy.empty(0, "float32" if a.dtype.kind == "V" else a.dtype))
         if dtype.kind in "iub":
             dtype = numpy.result_type(dtype, float)
         return numpy.linspace(first, last, count + 1, endpoint=True, dtype=dtype), True

@@ -63,6 +63,11 @@ def expand_dims(a, axis) -> ndarray:
 def moveaxis(a, source, destination) -> ndarray:
     """View with axes moved to other places; the others keep their order."""
     a = _array(a)
+    n = a.ndim
+    if type(source) is int and type(destination) is int and -n <= source < n and -n <= destination < n:
+        order = list(range(n))
+        order.insert(destination % n, order.pop(source))
+        return a.transpose(order)
     sources, destinations = _axes("moveaxis: source", source, a.ndim), _axes(
         "moveaxis: destination", destination, a.ndim
     )

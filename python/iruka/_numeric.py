@@ -166,9 +166,11 @@ _slope = ElementwiseKernel("T after, T before, T step", "T z", "z = (after - bef
 
 
 def _gradient(f: ndarray, axis: int, spacing, edge_order: int) -> ndarray:
-    y = moveaxis(_float(f), axis, -1)
+    is_last = axis == f.ndim - 1
+    y = _float(f) if is_last else moveaxis(_float(f), axis, -1)
     with f.device:
         out = _core.empty(y.shape, y.dtype)
+    length = y.shape[-1]
     if isinstance(spacing, ndarray):
         left, right = spacing[:-1], spacing[1:]
         a, b = -right / (left * (left + right)), (right - left) / (left * right)
@@ -178,12 +180,14 @@ def _gradient(f: ndarray, axis: int, spacing, edge_order: int) -> ndarray:
     else:
         _slope(y[..., 2:], y[..., :-2], 2.0 * spacing, out[..., 1:-1])
         first = last = spacing
-    if edge_order == 1:
+    if edge_order == 1 and length > 2 and first is last:  # both ends at once
+        _slope(y[..., 1 :: length - 2], y[..., : length - 1 : length - 2], first, out[..., :: length - 1])
+    elif edge_order == 1:
         _slope(y[..., 1:2], y[..., :1], first, out[..., :1])
         _slope(y[..., -1:], y[..., -2:-1], last, out[..., -1:])
     else:
         _second_order_edges(out, y, spacing)
-    return moveaxis(out, -1, axis)
+    return out if is_last else moveaxis(out, -1, axis)
 
 
 def _second_order_edges(out: ndarray, y: ndarray, spacing) -> None:

@@ -56,6 +56,8 @@ def dot(a, b, out: ndarray | None = None) -> ndarray:
     Scalars multiply. Raises ValueError where the extents differ.
     """
     a, b = _pair(a, b)
+    if out is None and a.ndim > 0 and 0 < b.ndim <= 2:
+        return a @ b
     if a.ndim == 0 or b.ndim == 0:
         result = _multiply(a, b)
     elif b.ndim <= 2:

@@ -85,7 +85,9 @@ def flip(m, axis=None) -> ndarray:
     array([2, 1, 0])
     """
     m = _array(m)
-    axes = range(m.ndim) if axis is None else _axes("flip", axis, m.ndim)
+    if axis is None:
+        return m[(slice(None, None, -1),) * m.ndim]
+    axes = _axes("flip", axis, m.ndim)
     return m[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(m.ndim))]
 
 

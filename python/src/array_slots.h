@@ -2,6 +2,7 @@
 #pragma once
 
 #include "convert.h"
+#include "iruka/ops.h"
 
 namespace iruka::python {
 
@@ -12,6 +13,8 @@ PyType_Slot* array_slots();
 Array get_item(const Array& array, nb::handle key);
 /// x[key] = value, in place.
 void set_item(const Array& array, nb::handle key, nb::handle value);
+/// array[key] = function(array[key], values) for each index in turn. `values` is null for a function of one input.
+void update_at(const Array& array, nb::handle key, const ElementwiseFunction& function, const Array* values);
 /// Writes `value`, a scalar or anything array-like, broadcast and cast, into `target`.
 void assign_value(Array target, nb::handle value);
 

@@ -154,6 +154,16 @@ Array get_item(const Array& array, nb::handle key) {
   return iruka::index(array, parts.any);
 }
 
+void update_at(const Array& array, nb::handle key, const ElementwiseFunction& function, const Array* values) {
+  const Key parts(key, array.device());
+  std::vector<AnyIndex> entries = parts.any;
+  if (!parts.has_arrays)
+    for (const Index& index : parts.basic)
+      entries.push_back(std::visit([](const auto& value) { return AnyIndex(value); }, index));
+  GilRelease release;
+  scatter_at(array, entries, function, values);
+}
+
 void set_item(const Array& array, nb::handle key, nb::handle value) {
   const Key parts(key, array.device());
   if (!parts.has_arrays) return assign_value(array.index(parts.basic), value);
@@ -287,15 +297,9 @@ void bind_updates(nb::module_& module) {
       "scatter_at",
       [](nb::handle x, nb::handle key, const ElementwiseFunction& function, nb::handle values) {
         const Array to = operand(x, "at");
-        const Key parts(key, to.device());
-        std::vector<AnyIndex> entries = parts.any;
-        if (!parts.has_arrays)
-          for (const Index& index : parts.basic)
-            entries.push_back(std::visit([](const auto& value) { return AnyIndex(value); }, index));
         std::optional<Array> second;
         if (!values.is_none()) second = as_array(values, to.device());
-        GilRelease release;
-        iruka::scatter_at(to, entries, function, second ? &*second : nullptr);
+        update_at(to, key, function, second ? &*second : nullptr);
       },
       nb::arg("x"), nb::arg("indices"), nb::arg("function"), nb::arg("values").none(),
       "x[indices] = function(x[indices], values), index after index: what ufunc.at does.");

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "array_slots.h"
 #include "interop.h"
 #include "iruka/fold.h"
+#include "core/device.h"
 #include "ops/loop_types.h"
 
 namespace iruka::python {
@@ -388,9 +390,12 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
   if (nb::object done = nb::steal(call_override(self.ptr(), "at", inputs, {}, all, nb::dict()))) return;
   if (!is_array(array.ptr())) throw TypeError("first operand must be array");
   const Array& target = array_of(array.ptr());
-  const nb::object places = package_attribute("iruka._ufunc", "positions")(array.attr("shape"), indices);
-  const Array positions = as_array(places, target.device());
-  Array operand;
+  const bool is_gpu = target.device().target().is_gpu;
+  Array positions, operand;
+  if (is_gpu) {  // one element after the other, which atomic operations would not promise
+    const nb::object places = package_attribute("iruka._ufunc", "positions")(array.attr("shape"), indices);
+    positions = as_array(places, target.device());
+  }
   if (!values.is_none()) {
     Scalar scalar;
     if (to_scalar(values.ptr(), scalar, is_inexact(target.dtype()))) {
@@ -400,11 +405,14 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
       operand.fill(scalar);
     } else {
       operand = operand_array(values, "at");
-      operand = (operand.size() == 1 ? operand : operand.broadcast_to(positions.shape())).contiguous().reshape({-1});
     }
   }
+  const Array* const second = operand.valid() ? &operand : nullptr;
+  if (!is_gpu) return update_at(target, indices, function, second);
+  if (second && operand.size() != 1) operand = operand.broadcast_to(positions.shape());
+  if (second) operand = operand.contiguous().reshape({-1});
   GilRelease release;
-  apply_at(function, target, positions.contiguous().reshape({-1}), operand.valid() ? &operand : nullptr);
+  apply_at(function, target, positions.contiguous().reshape({-1}), second);
 }
 
 nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords) {
@@ -481,8 +489,8 @@ void bind_ufunc(nb::module_& module) {
            "The function of every pair of elements, of shape A.shape + B.shape.")
       .def("at", at_method, nb::arg("a"), nb::arg("indices"), nb::arg("b") = nb::none(),
            nb::sig("def at(self, a, indices, b=None, /) -> None"),
-           "a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. The index is "
-           "resolved on the host and elements are visited one by one.");
+           "a[indices] = f(a[indices], b) in place, where an element that is named twice changes twice. Elements "
+           "are visited one by one.");
   module.def("elementwise_names", &elementwise_names, "Names of every elementwise function.");
 }
 

@@ -20,6 +20,74 @@ static inline void iruka_stream_fence() {
 }
 )";
 
+constexpr const char* kMoveFunction = R"(
+// Whatever type the memory is of: by bytes, as that is what may alias.
+template <class T> static inline void iruka_move(void* to, const void* from) { __builtin_memcpy(to, from, sizeof(T)); }
+)";
+
+// Elements `stride` bytes apart, side by side. What the loop vectoriser would make of it takes long to compile, so the
+// one stride that vectors are good at is written as these, and no loop is left to it.
+constexpr const char* kGatherFunctions = R"(
+template <class T> static __attribute__((noinline)) void iruka_gather(const char* from, ptrdiff_t stride, ptrdiff_t count, T* to) {
+  ptrdiff_t k = 0;
+  if constexpr (sizeof(T) <= 8) {
+    constexpr ptrdiff_t lanes = 32 / sizeof(T);
+    typedef T V __attribute__((ext_vector_type(2 * lanes)));
+    if (stride == 2 * sizeof(T))
+#pragma clang loop vectorize(disable) unroll(disable)
+      for (; k < count - lanes; k += lanes) {  // the last vector would end behind the last element
+        V both;
+        __builtin_memcpy(&both, from + k * stride, sizeof(both));
+        const auto even = both.even;
+        __builtin_memcpy(to + k, &even, sizeof(even));
+      }
+  }
+#pragma clang loop vectorize(disable) unroll(disable)
+  for (; k < count; ++k) iruka_move<T>(to + k, from + k * stride);
+}
+)";
+
+// Turns a tile whose lines are `stride` bytes apart: squares in registers, where in stage D elements of vectors D apart
+// change places; what is left at the edges, element by element.
+constexpr const char* kTurnFunctions = R"(
+template <class T, T... I> struct iruka_lanes {};
+template <int D, class V, int... L> static inline void iruka_exchange(V& a, V& b, iruka_lanes<int, L...>) {
+  constexpr int n = sizeof...(L);
+  const V first = __builtin_shufflevector(a, b, ((L & D) ? n + L - D : L)...);
+  b = __builtin_shufflevector(a, b, ((L & D) ? n + L : L + D)...);
+  a = first;
+}
+template <int D, int N, class V> static inline void iruka_turn_stages(V* v) {
+  if constexpr (D < N) {
+#pragma clang loop unroll(full)
+    for (int k = 0; k < N; ++k)
+      if (!(k & D)) iruka_exchange<D>(v[k], v[k + D], __make_integer_seq<iruka_lanes, int, N>());
+    iruka_turn_stages<2 * D, N>(v);
+  }
+}
+template <class T, int N, int Edge> static __attribute__((noinline)) void iruka_turn(const char* from, ptrdiff_t stride, ptrdiff_t lines, ptrdiff_t length, T* to) {
+  const ptrdiff_t whole_lines = N > 1 ? lines / N * N : 0, whole_length = N > 1 ? length / N * N : 0;
+  if constexpr (N > 1) {
+    typedef T V __attribute__((ext_vector_type(N)));
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (ptrdiff_t line = 0; line < whole_lines; line += N)
+#pragma clang loop vectorize(disable) unroll(disable)
+      for (ptrdiff_t at = 0; at < whole_length; at += N) {
+        V v[N];
+#pragma clang loop unroll(full)
+        for (int k = 0; k < N; ++k) __builtin_memcpy(&v[k], from + (line + k) * stride + at * sizeof(T), sizeof(V));
+        iruka_turn_stages<1, N>(v);
+#pragma clang loop unroll(full)
+        for (int k = 0; k < N; ++k) __builtin_memcpy(to + (at + k) * Edge + line, &v[k], sizeof(V));
+      }
+  }
+#pragma clang loop vectorize(disable) unroll(disable)
+  for (ptrdiff_t line = 0; line < lines; ++line)
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (ptrdiff_t at = line < whole_lines ? whole_length : 0; at < length; ++at) iruka_move<T>(to + at * Edge + line, from + line * stride + at * sizeof(T));
+}
+)";
+
 class CpuEmitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
@@ -33,7 +101,10 @@ class CpuEmitter : KernelWriter {
     argument_struct();
     out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";
     if (signature_.form == LoopForm::stream) out_ += kStreamFunctions;
-    if (kernel_.loop_prep.empty()) element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
+    if (signature_.form == LoopForm::tiles) out_ += std::string(kMoveFunction) + kTurnFunctions;
+    if (gathers()) out_ += std::string(kMoveFunction) + kGatherFunctions;
+    if (kernel_.loop_prep.empty())
+      element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
     entry();
     return std::move(out_);
   }
@@ -45,17 +116,25 @@ class CpuEmitter : KernelWriter {
             "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
     bind_arguments("__attribute__((always_inline)) ");
     switch (signature_.form) {
-      case LoopForm::flat: flat_loop("iruka_begin", "iruka_end"); break;
-      case LoopForm::stream: stream_loop(); break;
-      case LoopForm::rows: row_loop(); break;
-      case LoopForm::tiles: tile_loop(); break;
+      case LoopForm::flat:
+        flat_loop("iruka_begin", "iruka_end");
+        break;
+      case LoopForm::stream:
+        stream_loop();
+        break;
+      case LoopForm::rows:
+        row_loop();
+        break;
+      case LoopForm::tiles:
+        tile_loop();
+        break;
     }
     after_loop();
     out_ += "}\n";
   }
 
-  // The vectoriser interleaves by itself; unrolling what it leaves over only takes the compiler's time. Strips are short
-  // and are to be unrolled whole.
+  // The vectoriser interleaves by itself; unrolling what it leaves over only takes the compiler's time. Strips are
+  // short and are to be unrolled whole.
   std::string parallel_pragma(bool is_strip = false) const {
     if (!kernel_.loop_prep.empty()) return "";
     return std::string("#pragma clang loop vectorize(assume_safety)") + (is_strip ? "\n" : " unroll(disable)\n");
@@ -64,7 +143,8 @@ class CpuEmitter : KernelWriter {
   // Tells a compiler that widens bodies which loop's rounds are elements: 1: few of them, left over from another loop;
   // 2: every raw array has fewer than 2^31 elements; 4: so has the loop.
   void mark_loop(bool is_remainder = false) {
-    out_ += "iruka_lane_loop(" + number(is_remainder + 2 * signature_.small_arrays + 4 * signature_.small_index) + ");\n";
+    out_ +=
+        "iruka_lane_loop(" + number(is_remainder + 2 * signature_.small_arrays + 4 * signature_.small_index) + ");\n";
   }
 
   template <class Address>
@@ -72,7 +152,62 @@ class CpuEmitter : KernelWriter {
     element(index, address, address);
   }
 
+  // Elements of a block whose strided inputs are gathered, so that the loop over it reads all of them side by side.
+  static constexpr int64_t kGatheredBlock = 256;
+
+  bool is_gathered(size_t k) const {
+    return is_plain(k) && signature_.operands[k].access == Access::strided && !kernel_.is_stored(k) && gathers();
+  }
+
+  // Not where an output is strided as well: its stores keep the loop from being one of vectors.
+  bool gathers() const {
+    bool any = false, dense = signature_.form != LoopForm::tiles;
+    each([&](size_t k, const Parameter&) {
+      if (!is_plain(k)) return;
+      const bool strided = signature_.operands[k].access == Access::strided;
+      (kernel_.is_stored(k) ? dense : any) = kernel_.is_stored(k) ? dense && !strided : any || strided;
+    });
+    return any && dense;
+  }
+
+  // The type that holds an element's bits, so that all dtypes of a size share one function.
+  std::string bits(size_t k) const {
+    const int64_t size = itemsize(signature_.operands[k].dtype);
+    return size > 8 ? storage(k) : "uint" + number(8 * size) + "_t";
+  }
+
+  void gather(size_t k, const std::string& from, const std::string& count) {
+    const std::string id = number(k);
+    out_ += storage(k) + " iruka_gathered" + id + "[" + number(kGatheredBlock) + "];\niruka_gather<" + bits(k) + ">(" +
+            from + ", iruka_a.stride" + id + "[" + number(rank_ - 1) + "], " + count + ", (" + bits(k) +
+            "*)iruka_gathered" + id + ");\n";
+  }
+
+  // A loop over blocks; `from` says where a gathered input has element iruka_base.
+  template <class From, class Address>
+  void gathering_loop(const std::string& begin, const std::string& end, const std::string& index, From&& from,
+                      Address&& address) {
+    const std::string block = number(kGatheredBlock);
+    out_ += "for (ptrdiff_t iruka_b = " + begin + "; iruka_b < " + end + "; iruka_b += " + block +
+            ") {\n"
+            "const ptrdiff_t iruka_count = " +
+            end + " - iruka_b < " + block + " ? " + end + " - iruka_b : " + block + ";\n";
+    each([&](size_t k, const Parameter&) {
+      if (is_gathered(k)) gather(k, from(k), "iruka_count");
+    });
+    out_ += parallel_pragma() + "for (ptrdiff_t iruka_j = 0; iruka_j < iruka_count; ++iruka_j) {\n";
+    mark_loop();
+    out_ += "const ptrdiff_t iruka_k = iruka_b + iruka_j;\n";
+    plain_element(index,
+                  [&](size_t k) { return is_gathered(k) ? "iruka_gathered" + number(k) + "[iruka_j]" : address(k); });
+    out_ += "}\n}\n";
+  }
+
   void flat_loop(const std::string& begin, const std::string& end, bool is_remainder = false) {
+    if (gathers()) {
+      const auto from = [&](size_t k) { return "(const char*)&" + flat_address(k, "iruka_b"); };
+      return gathering_loop(begin, end, "iruka_k", from, [&](size_t k) { return flat_address(k, "iruka_k"); });
+    }
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_i = " + begin + "; iruka_i < " + end + "; ++iruka_i) {\n";
     mark_loop(is_remainder);
     plain_element("iruka_i", [&](size_t k) { return flat_address(k, "iruka_i"); });
@@ -93,17 +228,26 @@ class CpuEmitter : KernelWriter {
   void stream_loop() {
     const std::string strip = number(stream_strip());
     const auto each_output = [this](auto&& callable) {
-      each([&](size_t k, const Parameter&) { if (kernel_.is_output(k) && is_plain(k)) callable(number(k), storage(k)); });
+      each([&](size_t k, const Parameter&) {
+        if (kernel_.is_output(k) && is_plain(k)) callable(number(k), storage(k));
+      });
     };
-    out_ += "const ptrdiff_t iruka_strips = (iruka_end - iruka_begin) / " + strip + ";\n"
+    out_ += "const ptrdiff_t iruka_strips = (iruka_end - iruka_begin) / " + strip +
+            ";\n"
             "for (ptrdiff_t iruka_s = 0; iruka_s < iruka_strips; ++iruka_s) {\n"
-            "const ptrdiff_t iruka_base = iruka_begin + iruka_s * " + strip + ";\n";
+            "const ptrdiff_t iruka_base = iruka_begin + iruka_s * " +
+            strip + ";\n";
     each_output([&](const std::string& id, const std::string& type) {
       out_ += "alignas(64) " + type + " iruka_buffer" + id + "[" + strip + "];\n";
     });
+    each([&](size_t k, const Parameter&) {
+      if (is_gathered(k)) gather(k, "(const char*)&" + flat_address(k, "iruka_base"), strip);
+    });
     out_ += parallel_pragma(true) + "for (ptrdiff_t iruka_k = 0; iruka_k < " + strip + "; ++iruka_k) {\n";
     mark_loop();
-    const auto address = [&](size_t k) { return flat_address(k, "(iruka_base + iruka_k)"); };
+    const auto address = [&](size_t k) {
+      return is_gathered(k) ? "iruka_gathered" + number(k) + "[iruka_k]" : flat_address(k, "(iruka_base + iruka_k)");
+    };
     element("(iruka_base + iruka_k)", address,
             [&](size_t k) { return kernel_.is_output(k) ? "iruka_buffer" + number(k) + "[iruka_k]" : address(k); });
     out_ += "}\n";
@@ -118,10 +262,15 @@ class CpuEmitter : KernelWriter {
   std::string row_address(size_t k) const {
     const std::string row = "iruka_row" + number(k);
     switch (signature_.operands[k].access) {
-      case Access::contiguous: return "((" + storage(k) + "*)" + row + ")[iruka_k]";
-      case Access::broadcast: return "*(" + storage(k) + "*)" + row;
-      case Access::crosswise: return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
-      default: return "*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) + "])";
+      case Access::contiguous:
+        return "((" + storage(k) + "*)" + row + ")[iruka_k]";
+      case Access::broadcast:
+        return "*(" + storage(k) + "*)" + row;
+      case Access::crosswise:
+        return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
+      default:
+        return "*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) +
+               "])";
     }
   }
 
@@ -130,8 +279,7 @@ class CpuEmitter : KernelWriter {
       if (!is_plain(k) || signature_.operands[k].access == Access::crosswise) return;
       const std::string id = number(k);
       out_ += "char* const iruka_row" + id + " = (char*)iruka_a.data" + id;
-      for (size_t axis = 0; axis + 2 < rank_; ++axis)
-        out_ += plane_offset(k, axis);
+      for (size_t axis = 0; axis + 2 < rank_; ++axis) out_ += plane_offset(k, axis);
       out_ += " + " + coordinate_of_row + " * iruka_a.stride" + id + "[" + number(rank_ - 2) + "];\n";
     });
   }
@@ -141,61 +289,92 @@ class CpuEmitter : KernelWriter {
   }
 
   // Reads a tile of a crosswise input the way it lies, whole cache lines at a time: neighbours along its slow axis may
-  // all fall into one set of the cache, so a line must be used up before the next is touched.
+  // all fall into one set of the cache, so a line must be used up before the next is touched. Squares are turned in
+  // registers; what is left at the edges, element by element.
   void turn_tiles() {
-    const std::string edge = number(signature_.tile_edge), last = number(rank_ - 1);
     each([&](size_t k, const Parameter&) {
-      if (signature_.operands[k].access != Access::crosswise) return;
-      const std::string id = number(k);
-      out_ += storage(k) + " iruka_turned" + id + "[" + edge + "][" + edge + "];\n"
-              "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n"
-              "const " + storage(k) + "* const iruka_line = (const " + storage(k) + "*)((const char*)iruka_a.data" + id +
-              " + iruka_k * iruka_a.stride" + id + "[" + last + "]";
-      for (size_t axis = 0; axis + 2 < rank_; ++axis) out_ += plane_offset(k, axis);
-      out_ += ");\nfor (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) iruka_turned" + id +
-              "[iruka_r - iruka_y][iruka_k - iruka_x] = iruka_line[iruka_r];\n}\n";
+      if (signature_.operands[k].access == Access::crosswise) turn_tile(k);
     });
+  }
+
+  void turn_tile(size_t k) {
+    const int64_t size = itemsize(signature_.operands[k].dtype);
+    const std::string edge = number(signature_.tile_edge), id = number(k), turned = "iruka_turned" + id;
+    const std::string stride = "iruka_a.stride" + id + "[" + number(rank_ - 1) + "]";
+    std::string from = "(const char*)iruka_a.data" + id;
+    for (size_t axis = 0; axis + 2 < rank_; ++axis) from += plane_offset(k, axis);
+    const int64_t square = size == 1 ? 16 : size == 8 ? 4 : size == 16 ? 1 : 8;
+    out_ += storage(k) + " " + turned + "[" + edge + "][" + edge + "];\niruka_turn<" + bits(k) + ", " + number(square) +
+            ", " + edge + ">(" + from + " + iruka_x * " + stride + " + iruka_y * " + number(size) + ", " + stride +
+            ", iruka_x_stop - iruka_x, iruka_y_stop - iruka_y, (" + bits(k) + "*)" + turned + ");\n";
   }
 
   void row_loop() {
     const std::string outer = number(rank_ - 1), last = number(rank_ - 2);
-    out_ += "const ptrdiff_t iruka_inner = iruka_a.shape[" + outer + "];\nptrdiff_t iruka_c[" + outer + "];\n"
-            "ptrdiff_t iruka_first = iruka_begin % iruka_inner, iruka_rest = iruka_begin / iruka_inner;\n"
-            "for (int axis = " + last + "; axis >= 0; --axis) {\n"
-            "  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n  iruka_rest /= iruka_a.shape[axis];\n}\n"
-            "const ptrdiff_t iruka_rows = (iruka_end - iruka_begin + iruka_first + iruka_inner - 1) / iruka_inner;\n"
-            "for (ptrdiff_t iruka_r = 0; iruka_r < iruka_rows; ++iruka_r) {\n"
-            "const ptrdiff_t iruka_base = iruka_begin / iruka_inner * iruka_inner + iruka_r * iruka_inner;\n"
-            "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
+    out_ +=
+        "const ptrdiff_t iruka_inner = iruka_a.shape[" + outer + "];\nptrdiff_t iruka_c[" + outer +
+        "];\n"
+        "ptrdiff_t iruka_first = iruka_begin % iruka_inner, iruka_rest = iruka_begin / iruka_inner;\n"
+        "for (int axis = " +
+        last +
+        "; axis >= 0; --axis) {\n"
+        "  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n  iruka_rest /= iruka_a.shape[axis];\n}\n"
+        "const ptrdiff_t iruka_rows = (iruka_end - iruka_begin + iruka_first + iruka_inner - 1) / iruka_inner;\n"
+        "for (ptrdiff_t iruka_r = 0; iruka_r < iruka_rows; ++iruka_r) {\n"
+        "const ptrdiff_t iruka_base = iruka_begin / iruka_inner * iruka_inner + iruka_r * iruka_inner;\n"
+        "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
     row_pointers("iruka_c[" + last + "]");
-    out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
-    mark_loop();
-    plain_element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
-    out_ += "}\niruka_first = 0;\n"
-            "for (int axis = " + last + "; axis >= 0; --axis) {\n"
-            "  if (++iruka_c[axis] < iruka_a.shape[axis]) break;\n  iruka_c[axis] = 0;\n}\n}\n";
+    if (gathers()) {
+      const auto from = [&](size_t k) {
+        return "iruka_row" + number(k) + " + iruka_b * iruka_a.stride" + number(k) + "[" + outer + "]";
+      };
+      gathering_loop("iruka_first", "iruka_stop", "(iruka_base + iruka_k)", from,
+                     [&](size_t k) { return row_address(k); });
+    } else {
+      out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
+      mark_loop();
+      plain_element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
+      out_ += "}\n";
+    }
+    out_ +=
+        "iruka_first = 0;\n"
+        "for (int axis = " +
+        last +
+        "; axis >= 0; --axis) {\n"
+        "  if (++iruka_c[axis] < iruka_a.shape[axis]) break;\n  iruka_c[axis] = 0;\n}\n}\n";
   }
 
   void tile_loop() {
-    const std::string inner = "iruka_a.shape[" + number(rank_ - 1) + "]", rows = "iruka_a.shape[" + number(rank_ - 2) + "]";
+    const std::string inner = "iruka_a.shape[" + number(rank_ - 1) + "]",
+                      rows = "iruka_a.shape[" + number(rank_ - 2) + "]";
     const std::string edge = number(signature_.tile_edge);
-    out_ += "const ptrdiff_t iruka_across = (" + inner + " + " + edge + " - 1) / " + edge + ", iruka_down = (" + rows + " + " +
-            edge + " - 1) / " + edge + ";\n"
+    out_ += "const ptrdiff_t iruka_across = (" + inner + " + " + edge + " - 1) / " + edge + ", iruka_down = (" + rows +
+            " + " + edge + " - 1) / " + edge +
+            ";\n"
             "for (ptrdiff_t iruka_tile = iruka_begin; iruka_tile < iruka_end; ++iruka_tile) {\n"
-            "const ptrdiff_t iruka_x = iruka_tile % iruka_across * " + edge + ";\n"
+            "const ptrdiff_t iruka_x = iruka_tile % iruka_across * " +
+            edge +
+            ";\n"
             "ptrdiff_t iruka_rest = iruka_tile / iruka_across;\n"
-            "const ptrdiff_t iruka_y = iruka_rest % iruka_down * " + edge + ";\niruka_rest /= iruka_down;\n"
+            "const ptrdiff_t iruka_y = iruka_rest % iruka_down * " +
+            edge +
+            ";\niruka_rest /= iruka_down;\n"
             "const ptrdiff_t iruka_plane = iruka_rest;\n";
     if (rank_ > 2) {
       out_ += "ptrdiff_t iruka_c[" + number(rank_ - 2) + "];\nfor (int axis = " + number(rank_ - 3) +
               "; axis >= 0; --axis) {\n  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n"
               "  iruka_rest /= iruka_a.shape[axis];\n}\n";
     }
-    out_ += "const ptrdiff_t iruka_x_stop = iruka_x + " + edge + " < " + inner + " ? iruka_x + " + edge + " : " + inner + ";\n"
-            "const ptrdiff_t iruka_y_stop = iruka_y + " + edge + " < " + rows + " ? iruka_y + " + edge + " : " + rows + ";\n";
+    out_ += "const ptrdiff_t iruka_x_stop = iruka_x + " + edge + " < " + inner + " ? iruka_x + " + edge + " : " +
+            inner +
+            ";\n"
+            "const ptrdiff_t iruka_y_stop = iruka_y + " +
+            edge + " < " + rows + " ? iruka_y + " + edge + " : " + rows + ";\n";
     turn_tiles();
-    out_ += "for (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) {\n"
-            "const ptrdiff_t iruka_base = (iruka_plane * " + rows + " + iruka_r) * " + inner + ";\n";
+    out_ +=
+        "for (ptrdiff_t iruka_r = iruka_y; iruka_r < iruka_y_stop; ++iruka_r) {\n"
+        "const ptrdiff_t iruka_base = (iruka_plane * " +
+        rows + " + iruka_r) * " + inner + ";\n";
     row_pointers("iruka_r");
     out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_x; iruka_k < iruka_x_stop; ++iruka_k) {\n";
     mark_loop();

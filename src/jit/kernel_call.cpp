@@ -305,6 +305,7 @@ bool KernelCall::wants_tiles() const {
 
 // Inputs that are dense along the outer axis of a tile are turned in a buffer.
 void KernelCall::describe_tiles() {
+  const bool is_gpu = device_->target().is_gpu;
   int64_t largest = 1, buffered = 0;
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
@@ -313,13 +314,13 @@ void KernelCall::describe_tiles() {
     const int64_t size = itemsize(operand.dtype);
     largest = std::max(largest, size);
     if (operand.access == Access::strided && !kernel_.text.is_stored(k) && loop_->stride(plain, loop_->rank() - 2) == size) {
-      const int64_t edge = tile_edge(size) + 1;
+      const int64_t edge = tile_edge(size, is_gpu) + 1;
       buffered += edge * edge * size;
       if (buffered <= kMostTileBytes) operand.access = Access::crosswise;
     }
     ++plain;
   }
-  signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest));
+  signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest, is_gpu));
 }
 
 /// A processor reads an element from any address; a GPU that should loses everything its process has there.

@@ -63,6 +63,9 @@ static_assert(sizeof(OperandSignature) == 3 && offsetof(Signature, operands) == 
 inline constexpr int64_t kStreamChunk = 1024;
 /// Edge of a tile, from the largest element of the operands: a cache line or more along both axes, and a buffered tile
 /// well inside the first-level cache.
-inline constexpr int tile_edge(int64_t largest_element) { return largest_element <= 2 ? 64 : 32; }
+/// A processor's nearest cache holds larger tiles than a GPU's block has threads for.
+inline constexpr int tile_edge(int64_t largest_element, bool is_gpu) {
+  return largest_element <= (is_gpu ? 2 : 4) ? 64 : 32;
+}
 
 }  // namespace iruka::jit

@@ -144,6 +144,15 @@ void check_outputs(size_t inputs, std::span<const Argument> arguments, const Arr
                        " doesn't match the broadcast shape " + to_string(common));
 }
 
+/// Arrays of one shape throughout, outputs that may be written: what a kernel takes as it is.
+bool is_uniform(size_t inputs, std::span<const Argument> arguments) {
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].is_array() || (k >= inputs && !arguments[k].array().writable())) return false;
+    if (!(arguments[k].array().shape() == arguments[0].array().shape())) return false;
+  }
+  return true;
+}
+
 /// Whether outputs made by the kernel, in C order, lie as `order` says.
 bool lies_in_c_order(std::span<const Argument> inputs, MemoryOrder order) {
   if (order == MemoryOrder::c) return true;
@@ -341,6 +350,7 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
   }
   const Variant& variant = find_variant(*row_, arguments, needed);
   if (row_->rule == Rule::power && is_integer(variant.types.loop)) check_exponents(arguments[1]);
+  if (arguments.size() == all && !rules.where && is_uniform(inputs, arguments)) return variant.kernel.call(arguments);
   bool is_simple = arguments.size() == inputs && !rules.where && rules.order != MemoryOrder::fortran;
   for (const Argument& argument : arguments)
     is_simple = is_simple && argument.is_array() && (argument.array().ndim() < 2 || argument.array().is_c_contiguous());

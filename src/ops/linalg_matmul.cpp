@@ -72,19 +72,20 @@ IntegerOperand integer_operand(Array& x) {
 /// `c`, C-contiguous, = a b; all have the same leading axes and dtype.
 void multiply_into(const Array& c, Array a, Array b) {
   const int64_t m = a.shape(a.ndim() - 2), k = a.shape(a.ndim() - 1), n = b.shape(b.ndim() - 1), batch = batch_of(c);
-  if (is_integer(c.dtype())) {
+  const bool is_bool = c.dtype() == Dtype::bool_;
+  if (is_bool || is_integer(c.dtype())) {
     const IntegerOperand left = integer_operand(a), right = integer_operand(b);
-    multiply_integers(c.device(), {static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()});
-    return;
+    const IntegerProduct product{static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()};
+    return is_bool ? multiply_bools(product) : multiply_integers(c.device(), product);
   }
   const MatrixOperand left = transposed_operand(a), right = transposed_operand(b);
   linear_algebra(c.device()).multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
 }
 
-/// The dtype the product is computed in. Counts of true pairs are exact enough in float32: they are never 0 by
-/// rounding.
+/// The dtype the product is computed in. On a GPU, counts of true pairs are exact enough in float32: they are never 0
+/// by rounding.
 Dtype product_dtype(Dtype dtype, bool is_gpu) {
-  if (dtype == Dtype::bool_ || (is_half(dtype) && !is_gpu)) return Dtype::float32;
+  if (is_gpu ? dtype == Dtype::bool_ : is_half(dtype)) return Dtype::float32;
   return dtype;
 }
 

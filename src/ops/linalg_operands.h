@@ -32,6 +32,9 @@ struct IntegerProduct {
 };
 void multiply_integers(Device& device, const IntegerProduct& product);
 
+/// Whether any pair is true: each of `batch` matrices c (m x n, dense bools) from a and b as above, on the CPU.
+void multiply_bools(const IntegerProduct& product);
+
 /// The text that multiplies integers of `c_type` on a GPU, its tile's extent and its threads.
 std::string integer_product_text(const std::string& c_type);
 inline constexpr int kIntegerTile = 64, kIntegerThreads = 256;

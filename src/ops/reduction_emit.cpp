@@ -69,7 +69,7 @@ static inline A fold(VA v) { return combine(combine(v.lane[0], v.lane[2]), combi
 // Of elements two apart, both are loaded: kReach is how many elements a load touches.
 constexpr const char* kVectorLoad = R"(
 constexpr ptrdiff_t kReach = kSpacing == 2 ? 2 * W : W;
-static inline VC load_computing(const char* p, [[maybe_unused]] ptrdiff_t stride) {
+static inline VRaw load_raw(const char* p, [[maybe_unused]] ptrdiff_t stride) {
   VRaw raw;
   if constexpr (kSpacing == 1) {
     __builtin_memcpy(&raw, p, sizeof(raw));
@@ -80,8 +80,9 @@ static inline VC load_computing(const char* p, [[maybe_unused]] ptrdiff_t stride
   } else {
     for (int l = 0; l < W; ++l) raw[l] = *(const Raw*)(p + l * stride);
   }
-  return widen(raw);
+  return raw;
 }
+static inline VC load_computing(const char* p, ptrdiff_t stride) { return widen(load_raw(p, stride)); }
 static inline VA load(const char* p, ptrdiff_t stride) { return map(load_computing(p, stride)); }
 )";
 
@@ -135,6 +136,24 @@ struct Accumulator {
   void join_leaves() {}
 )";
 
+// Booleans are counted in lanes as narrow as the elements, 64 vectors at a time.
+constexpr const char* kCounts = R"(
+struct Accumulator {
+  VA lanes = start_lanes();
+  A rest = start();
+  ptrdiff_t add_blocks(const char* p, ptrdiff_t last, ptrdiff_t stride) {
+    constexpr int kVectors = 64;
+    ptrdiff_t i = 0;
+    for (; i + (kVectors - 1) * W <= last; i += kVectors * W) {
+      auto narrow = load_raw(p + i * stride, stride) != (VRaw)(Raw(0));
+      for (int k = 1; k < kVectors; ++k) narrow = narrow + (load_raw(p + (i + k * W) * stride, stride) != (VRaw)(Raw(0)));
+      lanes = lanes - __builtin_convertvector(narrow, VA);
+    }
+    return i;
+  }
+  void join_leaves() {}
+)";
+
 constexpr const char* kPlain = R"(
 struct Accumulator {
   VA lanes = start_lanes();
@@ -170,6 +189,7 @@ struct Accumulator {
       const C least = extreme(p + i * stride, n - i < kBlock ? n - i : kBlock, stride);
       if (beats(least, value)) value = least, at = i;
     }
+    at = skip_others(p, at, n, stride, value);
     while (!ties(element(p, at, stride), value)) ++at;
     best = combine(best, Best{value, first + at * step});
   }
@@ -281,6 +301,21 @@ static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
 }
 )";
 
+// Passes vectors that do not hold what is looked for.
+constexpr const char* kVectorSkip = R"(
+static inline ptrdiff_t skip_others(const char* p, ptrdiff_t at, ptrdiff_t n, ptrdiff_t stride, C value) {
+  for (; at <= n - kReach; at += W) {
+    const VC v = load_computing(p + at * stride, stride);
+    if (__builtin_reduce_or((v == (VC)(value)) | ((v != v) & ((VC)(value) != (VC)(value))))) break;
+  }
+  return at;
+}
+)";
+
+constexpr const char* kScalarSkip = R"(
+static inline ptrdiff_t skip_others(const char*, ptrdiff_t at, ptrdiff_t, ptrdiff_t, C) { return at; }
+)";
+
 constexpr const char* kScalarExtreme = R"(
 static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
   C value = start();
@@ -307,18 +342,29 @@ constexpr const char* kJoinStage = R"(if (a.stage) {
 
 // Rows added to one accumulator a column, several a pass, so that accumulators are loaded and stored once for all.
 constexpr const char* kAddRows = R"(
-static inline void add_rows(A* sums, const char* const* p, int count, ptrdiff_t width, ptrdiff_t stride) {
+static inline __attribute__((always_inline)) void add_counted_rows(A* sums, const char* const* p, int count, ptrdiff_t width, ptrdiff_t stride) {
   ptrdiff_t j = 0;
   for (; j <= width - kReach; j += W) {
     VA v;
     __builtin_memcpy(&v, sums + j, sizeof(v));
-    for (int k = 0; k < count; ++k) v = combine(v, load(p[k] + j * stride, stride));
+    ADD
     __builtin_memcpy(sums + j, &v, sizeof(v));
   }
   for (; j < width; ++j)
     for (int k = 0; k < count; ++k) sums[j] = combine(sums[j], map(element(p[k], j, stride)));
 }
+static inline void add_rows(A* sums, const char* const* p, int count, ptrdiff_t width, ptrdiff_t stride) {
+  if (count == 8) return add_counted_rows(sums, p, 8, width, stride);
+  add_counted_rows(sums, p, count, width, stride);
+}
 )";
+
+constexpr const char* kAddEach = "for (int k = 0; k < count; ++k) v = combine(v, load(p[k] + j * stride, stride));";
+
+// As kBlocks: the rows of a pass are added in float32.
+constexpr const char* kAddBlock = R"(VC block = prepare(load_computing(p[0] + j * stride, stride));
+    for (int k = 1; k < count; ++k) block = block + prepare(load_computing(p[k] + j * stride, stride));
+    v = combine(v, cast(block));)";
 
 // The same for argmin: a column's best value, and its row.
 constexpr const char* kBestRows = R"(
@@ -426,13 +472,15 @@ class Emitter {
     if (indexed()) {
       std::string best = best_text(row_.start);
       if (is_strips() && !complex) best += kBestRows;
-      if (is_rows()) best = (complex ? kScalarExtreme : kVectorExtreme) + best + kBestAccumulator;
+      if (is_rows())
+        best = (complex ? kScalarExtreme : kVectorExtreme) + best + (complex ? kScalarSkip : kVectorSkip) +
+               kBestAccumulator;
       out_ += best + "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
       return;
     }
     if (moments()) return moments_functions();
     if (is_rows()) accumulator();
-    if (is_strips()) out_ += kAddRows;
+    if (is_strips()) add_rows();
     const std::string output = output_text(variant_.types.accumulator, variant_.types.output);
     out_ += std::string(
                 "using Partial = A;\nstatic inline Out finish(A a, [[maybe_unused]] double count) {\n"
@@ -469,12 +517,29 @@ class Emitter {
            variant_.types.output == Dtype::float32;
   }
 
+  /// Whether what is added is whether an element is nonzero. Halves are vectors of bits, of which -0 is not zero.
+  bool counts_booleans() const {
+    const Dtype input = variant_.types.input;
+    if (row_.rule == ResultRule::count) return has_vectors() && !is_half(input);
+    return row_.rule == ResultRule::sum && row_.start == Start::zero && input == Dtype::bool_ &&
+           is_integer(variant_.types.accumulator);
+  }
+
+  /// What is cast is what is added: the map is "cast(...)".
+  void prepare() { out_ += "static inline VC prepare(VC x) { return " + std::string(row_.map).substr(4) + "; }\n"; }
+
+  void add_rows() {
+    if (adds_in_blocks()) prepare();
+    std::string text = kAddRows;
+    out_ += text.replace(text.find("ADD"), 3, adds_in_blocks() ? kAddBlock : kAddEach);
+  }
+
   void accumulator() {
     if (adds_in_blocks()) {
-      std::string prepare = row_.map;  // "cast(...)": what is cast is what is added
-      prepare = prepare.substr(4);
-      out_ += "static inline VC prepare(VC x) { return " + prepare + "; }\n";
+      prepare();
       out_ += kBlocks;
+    } else if (counts_booleans()) {
+      out_ += kCounts;
     } else {
       out_ += joins_by_tree() ? kTree : kPlain;
     }

@@ -1,4 +1,6 @@
 // ufunc.at: an elementwise function applied where indices say, as often as they say it.
+#include <optional>
+
 #include "core/device.h"
 #include "ops/cast_text.h"
 #include "ops/index_kernels.h"
@@ -21,6 +23,7 @@ struct Form {
   Dtype target, values;
   bool is_gpu, has_axes;
   size_t operands;
+  std::optional<Dtype> positions = {};  ///< CPU: of the one array of indices, where there is no other
 
   auto operator<=>(const Form&) const = default;
 };
@@ -65,12 +68,18 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
   const std::string text = update_text(form, types, "old");
   if (!form.is_gpu) {
     // One after the other, in one thread: the sum of floats does not depend on how many there are.
-    return ElementwiseKernel("raw _non_const " + target + " x, raw " + values + " v, int64 step, raw int64 offsets", "",
+    const std::string at = form.positions ? name(*form.positions) : "int64";
+    const std::string place = form.positions ? "(at[k] + (at[k] < 0 ? extent : 0)) * stride" : "at[k]";
+    return ElementwiseKernel("raw _non_const " + target + " x, raw " + values + " v, int64 step, raw " + at +
+                                 " places, int64 extent, int64 stride",
+                             "",
                              "char* base = (char*)&x[0];\nconst auto* values = &v[0];\n"
-                             "const int64_t* at = &offsets[0];\nconst ptrdiff_t count = offsets.size();\n"
+                             "const auto* at = &places[0];\nconst ptrdiff_t count = places.size();\n"
                              "for (ptrdiff_t k = 0; k < count; ++k) {\n"
-                             "Target& result = *(Target*)(base + at[k]);\nconst Target old = result;\n"
-                             "[[maybe_unused]] const auto value = values[k * step];\n" +
+                             "Target& result = *(Target*)(base + " +
+                                 place +
+                                 ");\nconst Target old = result;\n"
+                                 "[[maybe_unused]] const auto value = values[k * step];\n" +
                                  text + "}\n",
                              label, options);
   }
@@ -108,16 +117,25 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
   const Array each =
       is_one ? strided_view(values, {1}, {values.itemsize()}, values.offset()) : values.contiguous().reshape({-1});
   const Array x = strided_view(plan.base, {1}, {plan.base.itemsize()}, plan.base.offset());
-  const Array offsets = Array::empty({block}, Dtype::int64, plan.base.device());
-  const ElementwiseKernel& kernel = kernel_for(form, types, {});
   CallOptions options;
   options.size = 1;
+  const auto typed = [](int64_t value) { return Scalar(value).typed(Dtype::int64); };
   const IndexWalk walk(plan, nullptr, false);
+  const IndexOperand* const line = walk.is_line() && plan.operands[0].own.size() == count ? &plan.operands[0] : nullptr;
+  if (line) form.positions = line->own.dtype();
+  const ElementwiseKernel& kernel = kernel_for(form, types, {});
+  if (line) {
+    const Argument arguments[] = {
+        x, each, typed(is_one ? 0 : 1), line->own.contiguous().reshape({-1}), typed(line->extent), typed(line->stride)};
+    kernel.call(arguments, options);
+    return;
+  }
+  const Array offsets = Array::empty({block}, Dtype::int64, plan.base.device());
   for (int64_t begin = 0; begin < count; begin += block) {
     const int64_t end = std::min(count, begin + block);
     walk.offsets(begin, end - begin, static_cast<int64_t*>(offsets.data()));
     const Array part = is_one ? each : each.at(Slice{begin, end, {}}), at = offsets.at(Slice{0, end - begin, {}});
-    const Argument arguments[] = {x, part, Scalar(is_one ? 0 : 1).typed(Dtype::int64), at};
+    const Argument arguments[] = {x, part, typed(is_one ? 0 : 1), at, typed(0), typed(0)};
     kernel.call(arguments, options);
   }
 }

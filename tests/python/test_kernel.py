@@ -487,3 +487,17 @@ def test_failed_assertions_are_errors():
         k(iruka.full(4, 7, dtype="float32"), 10)
     off = Kernel("float32 x", "float32 y", "assert(x > 9); y = x;", "off", preamble="#undef assert\n#define assert(...)")
     assert off(iruka.ones(2, "float32")).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
+def test_strided_and_crosswise_inputs_of_every_size_around_a_block(dtype, rng):
+    second = Kernel("T x, T y", "T z", "z = y;", "second")
+    for shape in ((1, 3), (8, 8), (17, 31), (64, 65), (3, 70, 130), (255, 3), (1, 257)):
+        x = values(dtype, shape, rng)
+        a = iruka.array(x)
+        turned = iruka.zeros(shape[:-2] + shape[:-3:-1], dtype)
+        assert_same(second(turned, a.swapaxes(-1, -2)), x.swapaxes(-1, -2), message=str(shape))
+        for step in (2, 3, -1, -2):
+            rows, flat = a[..., ::step], a.ravel()[::step]
+            assert_same(second(rows, rows), x[..., ::step], message=f"{shape} by {step}")
+            assert_same(second(flat, flat), x.ravel()[::step], message=f"{shape} flat by {step}")

@@ -121,3 +121,13 @@ def test_interp_of_complex_and_errors():
             iruka.interp(*arguments)
     with pytest.raises(ValueError, match="non-zero"):
         iruka.interp([1], [1, 2], [1, 2], period=0)
+
+
+@pytest.mark.parametrize("length", [2, 3, 4, 9])
+def test_gradient_of_few_elements(length):
+    x = np.arange(length, dtype="float64") ** 2
+    table = np.add.outer(x, 3 * x)
+    np.testing.assert_allclose(iruka.asnumpy(iruka.gradient(iruka.array(x), 0.5)), np.gradient(x, 0.5))
+    for axis in (0, 1):
+        ours = iruka.gradient(iruka.array(table), axis=axis)
+        np.testing.assert_allclose(iruka.asnumpy(ours), np.gradient(table, axis=axis))

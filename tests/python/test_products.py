@@ -229,3 +229,44 @@ assert os.waitpid(child, 0)[1] == 0
 assert float((x @ x)[1, 1]) == 300
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_products_with_the_own_transpose():
+    for dtype in ("float32", "float64", "complex64", "int32"):
+        x = RNG.integers(-3, 4, (70, 33)).astype(dtype)
+        a = iruka.array(x)
+        check(a.T @ a, x.T @ x)
+        check(a @ a.T, x @ x.T)
+        check(a[::2] @ a[::2].T, x[::2] @ x[::2].T)
+        check(a[:33] @ a[:33], x[:33] @ x[:33])
+        check(a[:1].T @ a[:1], x[:1].T @ x[:1])
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 70, 3), (5, 64, 64), (40, 3, 130), (3, 0, 4)])
+def test_products_of_booleans(shape):
+    m, k, n = shape
+    x, y = RNG.random((2, m, k)) < 0.2, RNG.random((2, k, n)) < 0.2
+    a, b = iruka.array(x), iruka.array(y)
+    check(a @ b, x @ y)
+    check(a[0] @ b, x[0] @ y)
+    check(b.mT @ a.mT, y.mT @ x.mT)
+    check(a[0] @ b[0, :, 0], x[0] @ y[0, :, 0])
+
+
+@pytest.mark.parametrize("extents", [(2, 2, 2), (3, 5, 4), (4, 4, 4), (8, 8, 8), (7, 3, 9), (1, 6, 5), (5, 6, 1)])
+def test_stacks_of_small_matrices(extents):
+    m, k, n = extents
+    for dtype in ("float32", "float64", "complex64"):
+        x, y = RNG.integers(-3, 4, (6, m, k)).astype(dtype), RNG.integers(-3, 4, (6, k, n)).astype(dtype)
+        a, b = iruka.array(x), iruka.array(y)
+        check(a @ b, x @ y)
+        check(b.mT @ a.mT, y.mT @ x.mT)
+        check(a @ b[:1], x @ y[:1])
+        check(a[::2] @ b[::2], x[::2] @ y[::2])
+
+
+@pytest.mark.parametrize("subscripts", ["ij,jk->ik", "ij,kj->ki", "ij,ik->kj", "ij,ij->", "ij,jk", "ij,ji->i", "ij,jk->k"])
+def test_einsum_of_two_matrices_again_and_with_other_shapes(subscripts):
+    for extent in (3, 4, 3, 1):
+        x, y = RNG.integers(-3, 4, (2, extent, extent)).astype("float64")
+        check(iruka.einsum(subscripts, iruka.array(x), iruka.array(y)), np.einsum(subscripts, x, y))

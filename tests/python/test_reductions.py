@@ -153,3 +153,24 @@ def test_methods_and_functions_agree(rng):
     x = iruka.array(values("float64", (3, 4), rng))
     for name, axis in itertools.product(FOLDS + SELECTIONS, (None, 0, 1)):
         assert iruka.array_equal(getattr(x, name)(axis=axis), getattr(iruka, name)(x, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "float16"])
+def test_positions_and_counts_in_long_rows(dtype, rng):
+    x = values(dtype, (3, 5000), rng)
+    x[1, 4321] = 1 if dtype == "bool" else 100
+    if kind(x.dtype) == "f":
+        x[2, [4100, 4999]], x[0, 7] = np.nan, -0.0
+    for name, a, y in (("rows", iruka.array(x), x), ("strided", iruka.array(x)[:, ::2], x[:, ::2])):
+        for function in ("argmax", "argmin", "count_nonzero"):
+            expected = getattr(np, function)(y, axis=1)
+            assert_same(getattr(iruka, function)(a, axis=1), expected, message=f"{function} of {name}")
+    if dtype == "bool":
+        assert_same(iruka.array(x).sum(axis=1), x.sum(axis=1))
+
+
+def test_columns_of_float32_are_added_as_exactly_as_rows(rng):
+    for rows in (1, 7, 8, 9, 4099):
+        x = rng.random((rows, 40)).astype("float32")
+        expected = x.astype("float64").sum(axis=0).astype("float32")
+        np.testing.assert_allclose(iruka.asnumpy(iruka.array(x).sum(axis=0)), expected, rtol=1e-6)

@@ -353,3 +353,18 @@ def test_literals_out_of_range(dtype, literal):
                 call(array, module)
     assert_same(iruka.array(x) < literal, x < literal)
     assert_same(iruka.array(x) == literal, x == literal)
+
+
+def test_at_reads_indices_as_they_lie(rng):
+    for index in (rng.integers(-50, 50, 300), rng.integers(0, 50, 300).astype("int32")[::-2], np.array([[3, 3], [-1, 3]])):
+        expected = np.arange(50.0)
+        a = iruka.array(expected)
+        y = rng.integers(0, 9, index.shape).astype("float64")
+        iruka.add.at(a, iruka.array(index), iruka.array(y))
+        iruka.multiply.at(a, index, 2)
+        np.add.at(expected, index, y)
+        np.multiply.at(expected, index, 2)
+        assert_same(a, expected)
+    with pytest.raises(IndexError, match="index 50 is out of bounds for axis 0 with size 50"):
+        iruka.add.at(a, iruka.array([1, 50]), 1)
+    assert_same(a, expected)

@@ -6,7 +6,7 @@
 namespace iruka::cpu_backend {
 
 /// Longer prime factors take Bluestein's way.
-inline constexpr int64_t kLargestRadix = 31;
+inline constexpr int64_t kLargestRadix = 47;
 inline constexpr int kMostStages = 40;
 
 template <class T>

@@ -68,12 +68,93 @@ std::vector<T> workspace(Call&& call) {
       static_cast<size_t>(std::max<double>(1, std::real(size) * (sizeof(Real<T>) == 4 ? 1.0001 : 1))));
 }
 
+/// Matrices of fewer multiplications than this are multiplied here: a call of OpenBLAS costs more.
+constexpr int64_t kSmallProduct = 1 << 9;
+constexpr int64_t kMostSmallRows = 8;
+
+/// Where element (row, column) of an operand lies.
+template <class T>
+struct Elements {
+  const T* first;
+  int64_t row, column;
+  Elements(const MatrixOperand& x, int64_t matrix)
+      : first(static_cast<const T*>(x.data) + matrix * x.batch_stride),
+        row(x.transpose == Transpose::no ? 1 : x.leading),
+        column(x.transpose == Transpose::no ? x.leading : 1) {}
+  const T& at(int64_t i, int64_t j) const { return first[i * row + j * column]; }
+};
+
+/// c = a b of a few rows; `fixed_m`, unless 0, is their number, known to the compiler.
+template <int64_t fixed_m, class T>
+void multiply_small(const MatrixProduct& p, const Elements<T>& a, const Elements<T>& b, T* c) {
+  const int64_t m = fixed_m ? fixed_m : p.m;
+  for (int64_t j = 0; j < p.n; ++j) {
+    T sums[kMostSmallRows] = {};
+    for (int64_t l = 0; l < p.k; ++l) {
+      const T factor = b.at(l, j);
+      if (a.row == 1) {
+        const T* const column = &a.at(0, l);
+        for (int64_t i = 0; i < m; ++i) sums[i] += column[i] * factor;
+      } else {
+        for (int64_t i = 0; i < m; ++i) sums[i] += a.at(i, l) * factor;
+      }
+    }
+    for (int64_t i = 0; i < m; ++i) c[j * m + i] = sums[i];
+  }
+}
+
+template <class T>
+bool is_small(const MatrixProduct& p) {
+  const bool turns = p.a.transpose == Transpose::conjugate || p.b.transpose == Transpose::conjugate;
+  return p.batch > 1 && !turns && !kIsComplex<T> && p.m <= kMostSmallRows && p.m * p.n * p.k <= kSmallProduct;
+}
+
+template <class T>
+void multiply_small(const MatrixProduct& p, int64_t matrix) {
+  const Elements<T> a(p.a, matrix), b(p.b, matrix);
+  T* const c = static_cast<T*>(p.c) + matrix * p.m * p.n;
+  switch (p.m) {
+    case 2:
+      return multiply_small<2>(p, a, b, c);
+    case 3:
+      return multiply_small<3>(p, a, b, c);
+    case 4:
+      return multiply_small<4>(p, a, b, c);
+    case 8:
+      return multiply_small<8>(p, a, b, c);
+    default:
+      return multiply_small<0>(p, a, b, c);
+  }
+}
+
+/// Whether b is a's transpose, so that half of the product tells the rest.
+bool is_symmetric(const MatrixProduct& p) {
+  const auto is_turned = [](const MatrixOperand& x) { return x.transpose == Transpose::yes; };
+  return p.a.data == p.b.data && p.a.leading == p.b.leading && p.m == p.n && p.m > 1 && p.k > 1 &&
+         is_turned(p.a) != is_turned(p.b) && p.a.transpose != Transpose::conjugate &&
+         p.b.transpose != Transpose::conjugate;
+}
+
+template <class T>
+void multiply_symmetric(const Blas<T>& f, const MatrixProduct& p, const T* a, T* c) {
+  const int32_t n = narrow(p.n), k = narrow(p.k), lda = narrow(p.a.leading);
+  const T alpha(1), beta(0);
+  const char triangle = 'U', turned = static_cast<char>(p.a.transpose);
+  f.syrk(&triangle, &turned, &n, &k, &alpha, a, &lda, &beta, c, &n);
+  constexpr int64_t kTile = 32;  // of both triangles, so that lines of neither are fetched twice
+  for (int64_t column = 0; column < p.n; column += kTile)
+    for (int64_t row = 0; row <= column; row += kTile)
+      for (int64_t j = column; j < std::min(p.n, column + kTile); ++j)
+        for (int64_t i = row; i < std::min(j, row + kTile); ++i) c[i * p.n + j] = c[j * p.n + i];
+}
+
 template <class T>
 void multiply_one(const Blas<T>& f, const MatrixProduct& p, const T* a, const T* b, T* c) {
   const int32_t m = narrow(p.m), n = narrow(p.n), k = narrow(p.k), one = 1;
   const int32_t lda = narrow(p.a.leading), ldb = narrow(p.b.leading);
   const T alpha(1), beta(0);
   const char ta = static_cast<char>(p.a.transpose), tb = static_cast<char>(p.b.transpose);
+  if (is_symmetric(p)) return multiply_symmetric(f, p, a, c);
   if (n == 1 && tb != 'C') {  // y = op(a) x
     const int32_t rows = ta == 'N' ? m : k, columns = ta == 'N' ? k : m;
     f.gemv(&ta, &rows, &columns, &alpha, a, &lda, b, tb == 'N' ? &one : &ldb, &beta, c, &one);
@@ -220,7 +301,8 @@ class OpenBlas final : public LinearAlgebra {
     with_type(p.dtype, [&]<class T>(T) {
       const Blas<T>& f = blas<T>();
       for_matrices(p.batch, p.m * p.n * p.k, [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i)
+        for (int64_t i = first; i < last && is_small<T>(p); ++i) multiply_small<T>(p, i);
+        for (int64_t i = first; i < last && !is_small<T>(p); ++i)
           multiply_one(f, p, static_cast<const T*>(p.a.data) + i * p.a.batch_stride,
                        static_cast<const T*>(p.b.data) + i * p.b.batch_stride, static_cast<T*>(p.c) + i * p.m * p.n);
       });

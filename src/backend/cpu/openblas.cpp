@@ -72,7 +72,7 @@ struct Library {
     const auto get = [&](auto& function, const char* name) {
       find(library, kLetter<T> + std::string(name) + "_", function);
     };
-    get(table.gemm, "gemm"), get(table.gemv, "gemv"), get(table.getrf, "getrf"), get(table.getrs, "getrs");
+    get(table.gemm, "gemm"), get(table.syrk, "syrk"), get(table.gemv, "gemv"), get(table.getrf, "getrf"), get(table.getrs, "getrs");
     get(table.potrf, "potrf"), get(table.geqrf, "geqrf");
     get(table.orgqr, kIsComplex<T> ? "ungqr" : "orgqr");
     get(table.syevd, kIsComplex<T> ? "heevd" : "syevd");

@@ -16,6 +16,8 @@ struct Blas {
   using Text = const char*;
   void (*gemm)(Text, Text, Integer m, Integer n, Integer k, const T* alpha, const T* a, Integer lda, const T* b,
                Integer ldb, const T* beta, T* c, Integer ldc);
+  void (*syrk)(Text triangle, Text, Integer n, Integer k, const T* alpha, const T* a, Integer lda, const T* beta, T* c,
+               Integer ldc);
   void (*gemv)(Text, Integer m, Integer n, const T* alpha, const T* a, Integer lda, const T* x, Integer incx,
                const T* beta, T* y, Integer incy);
   void (*getrf)(Integer m, Integer n, T* a, Integer lda, int32_t* pivots, int32_t* info);
