@@ -39,10 +39,4 @@ IRUKA_API Array accumulate(const ElementwiseFunction& function, const Array& x, 
 IRUKA_API Array fold_segments(const ElementwiseFunction& function, const Array& x, const Array& starts, int64_t axis,
                               std::optional<Dtype> dtype = {});
 
-/// target[p] = function(target[p], values[k]) for each position p, one after the other, so that repeated positions all
-/// count. `positions` is a vector of int64 into the flattened target, `values` one of as many elements or one; not
-/// given for a function of one input. The caller answers for positions being inside.
-IRUKA_API void apply_at(const ElementwiseFunction& function, const Array& target, const Array& positions,
-                        const Array* values);
-
 }  // namespace iruka

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "array_slots.h"
+#include "core/device.h"
 #include "interop.h"
 #include "iruka/fold.h"
-#include "core/device.h"
 #include "ops/loop_types.h"
 
 namespace iruka::python {
@@ -382,7 +382,6 @@ nb::object reduceat_method(nb::handle self, nb::handle array, nb::handle indices
   return into_out(function, std::move(result), target);
 }
 
-/// Positions come from NumPy's own indexing, so that everything NumPy takes as an index is taken.
 void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle values) {
   const auto& function = instance_of<ElementwiseFunction>(self.ptr());
   PyObject* const inputs[] = {array.ptr(), values.ptr()};
@@ -390,12 +389,7 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
   if (nb::object done = nb::steal(call_override(self.ptr(), "at", inputs, {}, all, nb::dict()))) return;
   if (!is_array(array.ptr())) throw TypeError("first operand must be array");
   const Array& target = array_of(array.ptr());
-  const bool is_gpu = target.device().target().is_gpu;
-  Array positions, operand;
-  if (is_gpu) {  // one element after the other, which atomic operations would not promise
-    const nb::object places = package_attribute("iruka._ufunc", "positions")(array.attr("shape"), indices);
-    positions = as_array(places, target.device());
-  }
+  Array operand;
   if (!values.is_none()) {
     Scalar scalar;
     if (to_scalar(values.ptr(), scalar, is_inexact(target.dtype()))) {
@@ -407,12 +401,7 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
       operand = operand_array(values, "at");
     }
   }
-  const Array* const second = operand.valid() ? &operand : nullptr;
-  if (!is_gpu) return update_at(target, indices, function, second);
-  if (second && operand.size() != 1) operand = operand.broadcast_to(positions.shape());
-  if (second) operand = operand.contiguous().reshape({-1});
-  GilRelease release;
-  apply_at(function, target, positions.contiguous().reshape({-1}), second);
+  update_at(target, indices, function, operand.valid() ? &operand : nullptr);
 }
 
 nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords) {

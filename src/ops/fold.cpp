@@ -58,7 +58,7 @@ Lines lines_of(const Array& x, int axis) {
 /// Whether the array with its axes reversed is in C order: then it is folded like that, without a copy.
 bool lies_reversed(const Array& x) { return x.ndim() > 1 && x.is_f_contiguous() && !x.is_c_contiguous(); }
 
-enum class Walk : uint8_t { reduce, accumulate, segments, at };
+enum class Walk : uint8_t { reduce, accumulate, segments };
 
 /// The names that a row's body knows types by, and the functions that it calls.
 std::string body_names(const Row& row, Dtype loop) {
@@ -114,46 +114,15 @@ ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype 
           element("first + begin * after") + ";\nfor (long long k = begin + 1; k < end; ++k) a = step(a, " +
           element("first + k * after") + ");\ny = a;";
       break;
-    case Walk::at:
-      break;
   }
   return ElementwiseKernel(in, out, body, row.name + std::string("_fold"), options_with(step_text(row, loop)));
 }
 
-/// Element k of the positions, one after the other on one thread: repeated positions see each other's results.
-ElementwiseKernel make_at_kernel(const Row& row, Dtype target, const LoopTypes& types, Dtype value) {
-  const Dtype loop = types.types[0], result = types.types[static_cast<size_t>(input_count(row))];
-  const bool is_binary = input_count(row) == 2;
-  const std::string own = cast_text(target, loop, "y[p]");
-  std::string in = "raw int64 positions";
-  std::string body = "for (long long k = 0; k < positions.size(); ++k) {\nconst long long p = positions[k];\n";
-  auto input = [&](const char* id, Dtype dtype, const std::string& text) {
-    const Dtype seen = computing_dtype(dtype);
-    return std::string("const ") + info(seen).c_type + " in" + id + " = " + cast_text(dtype, seen, text) + ";\n";
-  };
-  body += input("0", loop, own);
-  if (is_binary) {
-    in += ", raw " + std::string(name(value)) + " x, int64 x_step";
-    body += input("1", types.types[1], cast_text(value, types.types[1], "x[k * x_step]"));
-  }
-  const Dtype seen = computing_dtype(result);
-  body += std::string(info(seen).c_type) + " out0;\n" + row.body +
-          "\ny[p] = " + cast_text(result, target, cast_text(seen, result, "out0")) + ";\n}";
-  return ElementwiseKernel(in, "raw " + std::string(name(target)) + " y", body, row.name + std::string("_at"),
-                           options_with(body_names(row, types.loop)));
-}
-
-/// Kernels are made once and kept for the life of the process.
-template <class Make>
-const ElementwiseKernel& kernel_for(const Row& row, Walk walk, int a, int b, int c, int d, Make make) {
-  static auto& kernels = *new Kept<std::tuple<const Row*, Walk, int, int, int, int>, ElementwiseKernel>;
-  return kernels.get({&row, walk, a, b, c, d}, make);
-}
-
 const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial = false,
                                      bool masked = false) {
-  return kernel_for(row, walk, static_cast<int>(from), static_cast<int>(loop), has_initial, masked,
-                    [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
+  static auto& kernels = *new Kept<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel>;
+  return kernels.get({&row, walk, from, loop, has_initial, masked},
+                     [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
 }
 
 /// The dtype a fold is done in. The result takes the accumulator's place, so the two must be of one dtype.
@@ -412,30 +381,6 @@ Array fold_segments(const ElementwiseFunction& function, const Array& x, const A
                                                                lines.length * lines.after, int64_t{0},
                                                                starts.contiguous(), segments, result.reshape({-1}));
   return result;
-}
-
-void apply_at(const ElementwiseFunction& function, const Array& target, const Array& positions, const Array* values) {
-  using namespace ops;
-  const Row& row = function.row();
-  if (output_count(row) != 1) throw ValueError("Only single output ufuncs supported at this time");
-  if (input_count(row) == 2 && !values) throw ValueError("second operand needed for ufunc");
-  if (input_count(row) != 2 && values) throw ValueError("second operand provided when ufunc is unary");
-  if (!target.writable()) throw ValueError("output array is read-only");
-  std::vector<Argument> inputs = {Argument(target)};
-  if (values) inputs.push_back(Argument(*values));
-  const LoopTypes types = loop_types(row, inputs, {});
-  if (positions.size() == 0) return;
-  const Dtype value = values ? values->dtype() : Dtype::bool_;
-  const ElementwiseKernel& kernel = kernel_for(row, Walk::at, static_cast<int>(target.dtype()), static_cast<int>(value),
-                                               0, 0, [&] { return make_at_kernel(row, target.dtype(), types, value); });
-  std::vector<Argument> list = {positions};
-  const Array taken = values && values->may_overlap(target) ? values->copy() : values ? *values : Array();
-  if (values) {
-    list.push_back(taken);
-    list.push_back(Argument(int64_t{taken.size() > 1}));
-  }
-  list.push_back(target);
-  kernel.call(list, {.size = 1});
 }
 
 }  // namespace iruka

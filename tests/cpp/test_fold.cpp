@@ -95,11 +95,4 @@ TEST(Fold, SegmentsMayBeEmptyOrGoBackwards) {
   EXPECT_THROW(fold_segments(add, x, Array::from<int64_t>({6}), 0), IndexError);
 }
 
-TEST(Fold, RepeatedPositionsAllCount) {
-  const Array target = zeros({2, 3}, Dtype::float32).transpose(), ones_ = ones({1});
-  apply_at(add, target, Array::from<int64_t>({1, 1, 5, 1}), &ones_);
-  EXPECT_EQ(numbers(target), (std::vector<double>{0, 3, 0, 0, 0, 1}));
-  EXPECT_THROW(apply_at(add, target, Array::from<int64_t>({1}), nullptr), ValueError);
-}
-
 }  // namespace
