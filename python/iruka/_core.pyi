@@ -463,7 +463,7 @@ class ndarray:
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
         """
-        write=False: the array is read-only from now on, and views made of it are; write=True undoes that. Raises ValueError for memory that its owner keeps read-only and for broadcast views. Arrays are always aligned.
+        write=False: the array is read-only from now on, and views made of it are; write=True undoes that. Raises ValueError for memory that its owner keeps read-only, for broadcast views, and while other arrays share the memory. Arrays are always aligned.
         """
 
     @property

@@ -179,7 +179,7 @@ def einsum(*operands, out: ndarray | None = None, dtype=None, order: str = "K", 
     arrays = [a if isinstance(a, ndarray) else (_core.as_array(a, home) if home else asarray(a)) for a in given]
     if not arrays:
         raise ValueError("einsum: at least one operand is needed")
-    if len(arrays) == 2 and dtype is None and arrays[0].dtype == arrays[1].dtype:
+    if len(arrays) == 2 and dtype is None and order == "K" and arrays[0].dtype == arrays[1].dtype:
         if plan := _matrix_plan(subscripts, arrays[0].shape, arrays[1].shape):
             return _into(out, _by_matmul(plan, *arrays))
     common = common_dtype(*arrays) if dtype is None else _core.dtype_of(dtype)

@@ -11,15 +11,19 @@ namespace {
 
 nb::object in_memory(const char* name) { return package_attribute("iruka._array_memory", name); }
 
-/// Whether the elements are the whole of the buffer, in whatever order of axes.
-bool spans_buffer(const Array& x) {
-  if (x.size() == 0) return true;
+/// The bytes of the buffer that an array, which has elements, reaches: the first and the one after the last.
+std::pair<int64_t, int64_t> reach_of(const Array& x) {
   int64_t first = x.offset(), last = x.offset() + x.itemsize();
   for (int axis = 0; axis < x.ndim(); ++axis) {
     const int64_t reach = (x.shape(axis) - 1) * x.strides()[axis];
     (reach < 0 ? first : last) += reach;
   }
-  return first == 0 && last == static_cast<int64_t>(x.buffer()->bytes());
+  return {first, last};
+}
+
+/// Whether the elements are the whole of the buffer, in whatever order of axes.
+bool spans_buffer(const Array& x) {
+  return x.size() == 0 || reach_of(x) == std::pair<int64_t, int64_t>(0, static_cast<int64_t>(x.buffer()->bytes()));
 }
 
 /// None where x has its buffer to itself, else all of the buffer as x's dtype, or as bytes.
@@ -32,11 +36,13 @@ nb::object base_of(const Array& x) {
   return to_python(Array(buffer, dtype, {bytes / size}, {size}));
 }
 
-/// Whether two elements may be one: a broadcast view, which NumPy does not let become writeable either.
+/// Whether two elements are one: a broadcast view or windows, which NumPy does not let become writeable either.
 bool repeats_elements(const Array& x) {
+  if (x.size() == 0) return false;
   for (int axis = 0; axis < x.ndim(); ++axis)
     if (x.strides()[axis] == 0 && x.shape(axis) > 1) return true;
-  return false;
+  const auto [first, last] = reach_of(x);
+  return x.nbytes() > last - first;
 }
 
 void set_writeable(Array& x, bool writeable) {
@@ -45,7 +51,8 @@ void set_writeable(Array& x, bool writeable) {
     return;
   }
   if (x.writable()) return;
-  if (!x.buffer()->writable() || repeats_elements(x))
+  // Another array of the memory may be the one that was made read-only, and this one a view of it.
+  if (!x.buffer()->writable() || repeats_elements(x) || x.buffer().use_count() > 1)
     throw ValueError("setflags: cannot set WRITEABLE flag to True of this array");
   x = Array(x.buffer(), x.dtype(), x.shape(), x.strides(), x.offset());
 }
@@ -100,7 +107,8 @@ void bind_flags(nb::class_<Array>& type) {
           nb::sig("def setflags(self, write: bool | None = None, align: bool | None = None, "
                   "uic: bool | None = None) -> None"),
           "write=False: the array is read-only from now on, and views made of it are; write=True undoes that. Raises "
-          "ValueError for memory that its owner keeps read-only and for broadcast views. Arrays are always aligned.")
+          "ValueError for memory that its owner keeps read-only, for broadcast views, and while other arrays share the "
+          "memory. Arrays are always aligned.")
       .def_prop_ro(
           "ctypes", [](nb::handle x) { return in_memory("ctypes_of")(x); }, nb::sig("def ctypes(self) -> object"),
           "numpy.ndarray.ctypes of an array on the CPU: data, shape, strides, data_as(). AttributeError on a GPU.");

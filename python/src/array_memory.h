@@ -1,4 +1,4 @@
-// iruka.ndarray among NumPy's functions and in the array API standard.
+// iruka.ndarray's methods about its bytes.
 #pragma once
 
 #include "convert.h"

@@ -195,6 +195,7 @@ const char* buffer_format(Dtype dtype) {
 struct ExportedDims {
   Py_ssize_t shape[kMaxRank];
   Py_ssize_t strides[kMaxRank];
+  BufferHandle buffer;  ///< the array may come to have another
 };
 
 int refuse_buffer(const char* message) {
@@ -226,6 +227,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     auto dims = std::make_unique<ExportedDims>();
     std::copy(array.shape().begin(), array.shape().end(), dims->shape);
     std::copy(array.strides().begin(), array.strides().end(), dims->strides);
+    dims->buffer = array.buffer();
     view->buf = array.data();
     view->obj = Py_NewRef(self);
     view->len = array.nbytes();

@@ -253,9 +253,9 @@ std::optional<std::string> read_shipped(const CacheKey& key) {
   }();
   const char* setting = std::getenv("IRUKA_SHIPPED_KERNELS");
   if (folder.empty() || (setting && setting == std::string_view("0"))) return {};
-  const File file(::open((folder + key.hex() + std::string(kSuffix)).c_str(), O_RDONLY | O_CLOEXEC));
+  const File file(::open((folder + key.hex() + std::string(kSuffix)).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return {};
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   const std::optional<std::string> bytes = contents(file, static_cast<uint64_t>(status.st_size));
   const std::optional<std::string_view> payload = bytes ? decode_entry(key, *bytes) : std::nullopt;
   return payload ? std::optional<std::string>(*payload) : std::nullopt;

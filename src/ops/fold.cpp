@@ -346,7 +346,9 @@ Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t ax
   const Dtype loop = fold_dtype(function, x.dtype(), dtype, "accumulate");
   if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
   const int along = normalize_axis(function.name(), axis, x.ndim());
-  if (const auto operation = scan_operation(function.row().name)) return scan(x, *operation, along, {.dtype = loop});
+  // Halves are rounded at each step, which a scan does not.
+  if (const auto operation = scan_operation(function.row().name); operation && !is_half(loop))
+    return scan(x, *operation, along, {.dtype = loop});
   if (lies_reversed(x)) return accumulate(function, x.transpose(), x.ndim() - 1 - along, dtype).transpose();
   const Array result = Array::empty(x.shape(), loop, x.device());
   if (x.size() == 0) return result;

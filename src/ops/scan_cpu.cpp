@@ -2,6 +2,7 @@
 // is folded first, the folds are scanned, and the blocks then start from them. How an axis is cut depends on its shape
 // alone, never on the number of threads.
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <limits>
 #include <vector>
@@ -86,10 +87,20 @@ struct Add {
 struct Multiply {
   template <class A>
   static A start() {
-    return A(1);
+    if constexpr (is_complex<A>)
+      return A(1, -0.0);
+    else
+      return A(1);
+  }
+  /// A product with 1 would make NaN of infinities' other part.
+  template <class A>
+  static bool is_start(A a) {
+    return a.real() == 1 && a.imag() == 0 && std::signbit(a.imag());
   }
   template <class A>
   static A combine(A a, A b) {
+    if constexpr (is_complex<A>)
+      if (is_start(a) || is_start(b)) return is_start(a) ? b : a;
     if constexpr (is_complex<A>)  // as NumPy: without C's repair of infinities
       return A(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
     else

@@ -109,6 +109,7 @@ inline A look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, A own, int
 // a thread's own run of kItems elements meets a bank twice.
 constexpr const char* kTiles = R"(
 constexpr int kInWords = kItems * sizeof(In) / 16, kOutWords = kItems * sizeof(Out) / 16;
+static_assert(kInWords > 0 && kOutWords > 0);
 constexpr int kSegment = 32 * (kInWords > kOutWords ? kInWords : kOutWords);
 template <int kWords> inline int place(int word) {
   const int owner = word / kWords;
@@ -241,7 +242,9 @@ Dtype scan_accumulator(const ScanCall& call) {
   return is_sum(call) ? summing_dtype(input) : computing_dtype(input);
 }
 
-std::string combine_text(ScanOperation operation) {
+std::string combine_text(ScanOperation operation, bool is_complex) {
+  // A complex product with 1 would make NaN of infinities' other part.
+  if (operation == ScanOperation::multiply && is_complex) return "is_start(a) ? b : is_start(b) ? a : a * b";
   switch (operation) {
     case ScanOperation::add:
       return "a + b";
@@ -256,6 +259,7 @@ std::string combine_text(ScanOperation operation) {
 std::string start_text(const ScanCall& call, Dtype accumulator) {
   if (call.operation == ScanOperation::add && kind(accumulator) >= Kind::floating)  // leaves -0.0 as it is
     return kind(accumulator) == Kind::complex ? "A(-0.0, -0.0)" : "A(-0.0)";
+  if (call.operation == ScanOperation::multiply && kind(accumulator) == Kind::complex) return "A(1.0, -0.0)";
   if (itemsize(accumulator) < 4 && !is_sum(call))  // carried as int
     return call.operation == ScanOperation::minimum ? "0x7fffffff" : "-0x7fffffff";
   const Start start = call.operation == ScanOperation::add        ? Start::zero
@@ -276,7 +280,9 @@ std::string common_text(const ScanCall& call) {
                      ";\nusing A = " + (is_small ? "int" : info(accumulator).c_type) +
                      ";\nusing Out = " + info(output).c_type + ";\n";
   text += "inline A start() { return " + start_text(call, accumulator) + "; }\n";
-  text += "inline A combine(A a, A b) { return " + combine_text(call.operation) + "; }\n";
+  const bool is_complex = kind(accumulator) == Kind::complex;
+  if (is_complex) text += "inline bool is_start(A a) { return a.real() == 1 && a.imag() == 0 && 1 / a.imag() < 0; }\n";
+  text += "inline A combine(A a, A b) { return " + combine_text(call.operation, is_complex) + "; }\n";
   const bool skips = call.skips_nan && kind(input) >= Kind::floating;
   text += std::string("inline A map(In value) { ") + (skips ? "if (value != value) return start(); " : "") +
           "return A(" + value + "); }\n";

@@ -165,7 +165,15 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
   if (!x.writable()) throw ValueError("assignment destination is read-only");
   const Array second = values ? values->to_device(x.device()) : Array::empty({}, x.dtype(), x.device());
   const LoopTypes types = types_of(row, x, second);
-  const IndexPlan plan = plan_index(x, indices);
+  IndexPlan plan = plan_index(x, indices);
+  const bool is_own_index =
+      std::ranges::any_of(plan.operands, [&](const IndexOperand& o) { return o.own.may_overlap(x); });
+  if (is_own_index) {  // indices stay what they are while x changes
+    std::vector<AnyIndex> kept(indices.begin(), indices.end());
+    for (AnyIndex& entry : kept)
+      if (Array* const array = std::get_if<Array>(&entry)) *array = array->copy();
+    plan = plan_index(x, kept);
+  }
   Array wide = drop_leading_axes(second.may_overlap(x) ? second.copy() : second, plan.shape().size());
   try {
     wide = wide.broadcast_to(plan.shape());

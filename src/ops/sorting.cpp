@@ -76,6 +76,7 @@ std::vector<int64_t> positions(const char* function, std::span<const int64_t> kt
     if (k < 0) k += n;
   }
   std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   return wanted;
 }
 

@@ -27,9 +27,10 @@ std::vector<const VectorSortTable*> vector_sort_tables() {
                                                 scalar_sorts<float>(),   scalar_sorts<double>()};
   std::vector<const VectorSortTable*> tables{&kScalarSorts};
 #if defined(__x86_64__)
-  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-                        __builtin_cpu_supports("fma") && __builtin_cpu_supports("aes") &&
-                        __builtin_cpu_supports("pclmul");
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
+                        __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("fma") &&
+                        __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
   const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                           __builtin_cpu_supports("avx512bw");

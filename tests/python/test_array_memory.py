@@ -268,3 +268,27 @@ class _Capsule:
 
     def __dlpack_device__(self):
         return 1, 0
+
+
+@pytest.mark.cpu_only
+def test_exported_memory_outlives_a_resize():
+    x = iruka.arange(1 << 16) * 1.0
+    view, numbers = memoryview(x), np.asarray(x)
+    x.resize(10, refcheck=False)
+    others = [iruka.full(1 << 16, 7.0) for _ in range(4)]
+    assert view[:5].tolist() == numbers[:5].tolist() == [0, 1, 2, 3, 4] and len(others) == 4
+
+
+def test_views_of_what_is_read_only_stay_so():
+    a = iruka.arange(4)
+    a.flags.writeable = False
+    w = a.view()
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        w.setflags(write=True)
+    del w
+    a.setflags(write=True)
+    a[0] = 5
+    assert a.tolist() == [5, 1, 2, 3]
+    windows = iruka.lib.stride_tricks.sliding_window_view(iruka.arange(9), 3)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        windows.setflags(write=True)

@@ -270,3 +270,17 @@ def test_einsum_of_two_matrices_again_and_with_other_shapes(subscripts):
     for extent in (3, 4, 3, 1):
         x, y = RNG.integers(-3, 4, (2, extent, extent)).astype("float64")
         check(iruka.einsum(subscripts, iruka.array(x), iruka.array(y)), np.einsum(subscripts, x, y))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_stacks_times_turned_parts_of_themselves(dtype, rng):
+    x = rng.random((4, 20, 20)).astype(dtype)
+    a = iruka.array(x)
+    for ours, theirs in (
+        (a[0] @ a.transpose(0, 2, 1), x[0] @ x.transpose(0, 2, 1)),
+        (a.transpose(0, 2, 1) @ a[0], x.transpose(0, 2, 1) @ x[0]),
+        (a[::2] @ a[:2].transpose(0, 2, 1), x[::2] @ x[:2].transpose(0, 2, 1)),
+        (a[:1] @ a.mT, x[:1] @ x.transpose(0, 2, 1)),
+        (a @ a.mT, x @ x.transpose(0, 2, 1)),
+    ):
+        np.testing.assert_allclose(iruka.asnumpy(ours), theirs, rtol=1e-4)

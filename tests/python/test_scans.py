@@ -92,6 +92,24 @@ def test_nan_and_signed_zeros():
         assert_same(actual, getattr(np, name).accumulate(x))
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_products_start_from_the_first_element(dtype):
+    for x in ([np.inf + 0j, 1], [1 - 0j], [complex(-0.0, -0.0), 2j], [1, 2, np.inf + 0j]):
+        x = np.array(x, dtype)
+        with np.errstate(invalid="ignore"):
+            expected = np.cumprod(x)
+        actual = iruka.asnumpy(iruka.cumprod(iruka.array(x)))
+        np.testing.assert_array_equal(actual.real, expected.real)
+        np.testing.assert_array_equal(actual.imag, expected.imag)
+        assert np.signbit(actual[0].imag) == np.signbit(expected[0].imag)
+
+
+def test_halves_are_rounded_at_each_step():
+    x = np.array([60000, 60000, -60000], "float16")
+    with np.errstate(over="ignore"):
+        assert_same(iruka.add.accumulate(iruka.array(x)), np.add.accumulate(x))
+
+
 def test_cumulative_functions(rng):
     x = rng.integers(-5, 5, (4, 5)).astype("int16")
     for name in ("cumulative_sum", "cumulative_prod"):

@@ -281,3 +281,13 @@ ERRORS = [
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call(iruka.array([[3, 1, 2], [6, 5, 4]]))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "float32", "int8"])
+def test_positions_of_a_partition_may_repeat(dtype, rng):
+    x = rng.integers(0, 100, 1000).astype(dtype)
+    for kth in ((3, 3), (3, -997), (5, 3, 3, 999)):
+        order = iruka.asnumpy(iruka.argpartition(iruka.array(x), kth))
+        assert sorted(order) == list(range(1000))
+        for k in kth:
+            assert x[order][k] == np.sort(x)[k] == iruka.asnumpy(iruka.partition(iruka.array(x), kth))[k]

@@ -368,3 +368,16 @@ def test_at_reads_indices_as_they_lie(rng):
     with pytest.raises(IndexError, match="index 50 is out of bounds for axis 0 with size 50"):
         iruka.add.at(a, iruka.array([1, 50]), 1)
     assert_same(a, expected)
+
+
+def test_at_with_the_array_itself_as_indices():
+    x = np.array([1, 2, 3, 4, 0])
+    for step in (1, 10**12):
+        y, b = x.copy(), iruka.array(x)
+        np.add.at(y, x, step)
+        iruka.add.at(b, b, step)
+        assert_same(b, y)
+    y, b = np.arange(40000) // 2, iruka.arange(40000) // 2
+    np.add.at(y.reshape(2, -1), (np.array([[0], [1]]), (np.arange(40000) // 2)[:20000]), 1)
+    iruka.add.at(b.reshape(2, -1), (iruka.array([[0], [1]]), b[:20000]), 1)
+    assert_same(b, y)

@@ -66,13 +66,13 @@ class _BaseStream:
     def __enter__(self):
         device = self._device
         handle = _core.cuda_set_current_stream(device, self.ptr)
-        _used.earlier.append((device, handle, _used.streams.get(device.id)))
+        _used.earlier.append((device, handle, _used.streams.get(device.id), self.is_capturing()))
         _used.streams[device.id] = self
         return self
 
     def __exit__(self, kind, value, traceback):
-        device, handle, stream = _used.earlier.pop()
-        if kind is not None:  # nobody will end a capture that began inside
+        device, handle, stream, was_capturing = _used.earlier.pop()
+        if kind is not None and not was_capturing:  # nobody will end a capture that began inside
             _core.cuda_cancel_capture(self._device, self.ptr)
         _core.cuda_set_current_stream(device, handle)
         if stream is None:

@@ -45,11 +45,12 @@ size_t last_level_cache() {
   return size_t{8} << 20;
 }
 
-/// Ranges that leave no lane empty: whole vectors, and several of them where there are many, because the ends of rows cut
-/// vectors short as well.
+/// Ranges that leave no lane empty: whole vectors, and several of them where there are many, because the ends of rows
+/// cut vectors short as well.
 int64_t range_align(const LaunchRange& range, int lanes) {
   if (lanes == 1 || !range.counts_elements) return range.align;
-  const int64_t vectors = std::clamp<int64_t>(range.count / (int64_t{64} * lanes * ThreadPool::instance().thread_count()), 1, 4);
+  const int64_t vectors =
+      std::clamp<int64_t>(range.count / (int64_t{64} * lanes * ThreadPool::instance().thread_count()), 1, 4);
   return std::max(range.align, vectors * lanes);
 }
 
@@ -57,6 +58,23 @@ int64_t range_align(const LaunchRange& range, int lanes) {
 void throw_if_asserted() {
   const std::string failed = take_failed_assertion();
   if (!failed.empty()) throw DeviceError("the assertion " + failed + " failed");
+}
+
+/// All of the range, on this thread where waking others costs more.
+void run_ranges(const CpuProgram& loaded, std::span<const std::byte> arguments, const LaunchRange& range) {
+  const EntryFunction entry = loaded.entry();
+  const void* block = arguments.data();
+  // Waking a thread costs more than such a loop, or it is one range anyhow.
+  if (range.count <= std::max(range.grain, range.align)) {
+    if (range.count <= 0) return;
+    entry(block, range.begin, range.begin + range.count);
+    throw_if_stopped();
+    return;
+  }
+  ThreadPool::instance().run(
+      range.count, range_align(range, loaded.lanes()),
+      [=, first = range.begin](int64_t begin, int64_t end) { entry(block, first + begin, first + end); },
+      /*goes_on=*/range.begin > 0);
 }
 
 }  // namespace
@@ -75,7 +93,8 @@ void CpuDevice::copy(void* to, const void* from, size_t bytes, StreamHandle) {
     return;
   }
   ThreadPool::instance().run(static_cast<int64_t>(bytes), kPage, [=](int64_t begin, int64_t end) {
-    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, static_cast<size_t>(end - begin));
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                static_cast<size_t>(end - begin));
   });
 }
 
@@ -101,21 +120,12 @@ std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, cons
 
 void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
                        StreamHandle) {
-  const auto& loaded = static_cast<const CpuProgram&>(program);
-  const EntryFunction entry = loaded.entry();
-  const void* block = arguments.data();
-  // Waking a thread costs more than such a loop, or it is one range anyhow.
-  if (range.count <= std::max(range.grain, range.align)) {
-    if (range.count <= 0) return;
-    entry(block, range.begin, range.begin + range.count);
-    throw_if_stopped();
-    throw_if_asserted();
-    return;
+  try {
+    run_ranges(static_cast<const CpuProgram&>(program), arguments, range);
+  } catch (...) {
+    take_failed_assertion();  // or the next kernel would raise it
+    throw;
   }
-  ThreadPool::instance().run(
-      range.count, range_align(range, loaded.lanes()),
-      [=, first = range.begin](int64_t begin, int64_t end) { entry(block, first + begin, first + end); },
-      /*goes_on=*/range.begin > 0);
   throw_if_asserted();
 }
 

@@ -127,12 +127,12 @@ void multiply_small(const MatrixProduct& p, int64_t matrix) {
   }
 }
 
-/// Whether b is a's transpose, so that half of the product tells the rest.
+/// Whether every b is its a's transpose, so that half of a product tells the rest.
 bool is_symmetric(const MatrixProduct& p) {
   const auto is_turned = [](const MatrixOperand& x) { return x.transpose == Transpose::yes; };
-  return p.a.data == p.b.data && p.a.leading == p.b.leading && p.m == p.n && p.m > 1 && p.k > 1 &&
-         is_turned(p.a) != is_turned(p.b) && p.a.transpose != Transpose::conjugate &&
-         p.b.transpose != Transpose::conjugate;
+  return p.a.data == p.b.data && p.a.leading == p.b.leading && (p.batch == 1 || p.a.batch_stride == p.b.batch_stride) &&
+         p.m == p.n && p.m > 1 && p.k > 1 && is_turned(p.a) != is_turned(p.b) &&
+         p.a.transpose != Transpose::conjugate && p.b.transpose != Transpose::conjugate;
 }
 
 template <class T>

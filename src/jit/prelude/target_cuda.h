@@ -56,7 +56,8 @@ IRUKA_INLINE void store_word(uint4* to, uint4 word) {
 }
 
 
-/// What blocks tell one another while they run: past the first cache, and seen whole or not at all.
+/// What blocks tell one another while they run: past the first cache. PTX does not promise it, but GPUs since sm_70 move 16
+/// aligned bytes at once, so that they are seen whole or not at all.
 IRUKA_INLINE void publish_word(uint4* to, uint4 word) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
                "r"(word.y), "r"(word.z), "r"(word.w) : "memory");
