@@ -155,6 +155,12 @@ void multiply_one(const Blas<T>& f, const MatrixProduct& p, const T* a, const T*
   const T alpha(1), beta(0);
   const char ta = static_cast<char>(p.a.transpose), tb = static_cast<char>(p.b.transpose);
   if (is_symmetric(p)) return multiply_symmetric(f, p, a, c);
+  if constexpr (!kIsComplex<T>) {
+    if (m == 1 && n == 1) {  // gemv's threads would wait for one another longer than they work
+      c[0] = f.dot(&k, a, ta == 'N' ? &lda : &one, b, tb == 'N' ? &one : &ldb);
+      return;
+    }
+  }
   if (n == 1 && tb != 'C') {  // y = op(a) x
     const int32_t rows = ta == 'N' ? m : k, columns = ta == 'N' ? k : m;
     f.gemv(&ta, &rows, &columns, &alpha, a, &lda, b, tb == 'N' ? &one : &ldb, &beta, c, &one);

@@ -73,6 +73,7 @@ struct Library {
       find(library, kLetter<T> + std::string(name) + "_", function);
     };
     get(table.gemm, "gemm"), get(table.syrk, "syrk"), get(table.gemv, "gemv"), get(table.getrf, "getrf"), get(table.getrs, "getrs");
+    if constexpr (!kIsComplex<T>) get(table.dot, "dot");
     get(table.potrf, "potrf"), get(table.geqrf, "geqrf");
     get(table.orgqr, kIsComplex<T> ? "ungqr" : "orgqr");
     get(table.syevd, kIsComplex<T> ? "heevd" : "syevd");

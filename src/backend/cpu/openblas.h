@@ -18,6 +18,7 @@ struct Blas {
                Integer ldb, const T* beta, T* c, Integer ldc);
   void (*syrk)(Text triangle, Text, Integer n, Integer k, const T* alpha, const T* a, Integer lda, const T* beta, T* c,
                Integer ldc);
+  T (*dot)(Integer n, const T* x, Integer incx, const T* y, Integer incy);  ///< of real numbers only
   void (*gemv)(Text, Integer m, Integer n, const T* alpha, const T* a, Integer lda, const T* x, Integer incx,
                const T* beta, T* y, Integer incy);
   void (*getrf)(Integer m, Integer n, T* a, Integer lda, int32_t* pivots, int32_t* info);
