@@ -147,19 +147,23 @@ def _check_extents(terms, arrays, subscripts):
                 )
 
 
+def _search(subscripts, arrays, optimize):
+    """NumPy's einsum_path, which looks at shapes alone."""
+    stubs = [numpy.broadcast_to(numpy.float64(0), numpy.shape(a)) for a in arrays]
+    return numpy.einsum_path(subscripts, *stubs, optimize=optimize)
+
+
 def _path(terms, output, arrays, optimize):
     """Which operands to contract, step by step; by NumPy's own search."""
     if len(arrays) <= 2 or optimize is False:
         return [tuple(range(len(arrays)))]
-    stubs = [numpy.broadcast_to(numpy.float64(0), a.shape) for a in arrays]
-    return numpy.einsum_path(",".join(terms) + "->" + output, *stubs, optimize=optimize)[0][1:]
+    return _search(",".join(terms) + "->" + output, arrays, optimize)[0][1:]
 
 
 def einsum_path(*operands, optimize="greedy", einsum_call: bool = False) -> Any:
     """The order of contractions that einsum would take, and a table about it: NumPy's einsum_path on these shapes."""
     subscripts, arrays = (operands[0], operands[1:]) if isinstance(operands[0], str) else _from_lists(operands)
-    stubs = [numpy.broadcast_to(numpy.zeros((), numpy.float64), numpy.shape(a)) for a in arrays]
-    return numpy.einsum_path(subscripts, *stubs, optimize=optimize)
+    return _search(subscripts, arrays, optimize)
 
 
 def einsum(*operands, out: ndarray | None = None, dtype=None, order: str = "K", casting: str = "safe", optimize=False) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy
 
@@ -12,6 +11,7 @@ from ._core import ElementwiseKernel, ndarray
 from ._creation import asarray
 from ._functions import elementwise, reductions
 from ._manipulation import _array, _axes, _into, result_type
+from ._sorting import sort
 from ._statistics import _is_inexact, _kind, _on_cpu, _warn, nanmean, _weights_for
 from .errors import TypeError, ValueError
 
@@ -91,18 +91,6 @@ def _rows(x: ndarray, axis):
     return x.transpose(kept + sorted(axes)).reshape(shape + (length,)), shape, whole
 
 
-def _sorted(function: str, rows: ndarray) -> ndarray:
-    """Each row sorted, NaN last."""
-    if _on_cpu(rows):
-        return _core.sort_rows(rows)
-    sort = vars(sys.modules[__package__]).get("sort")
-    if sort is None:
-        raise NotImplementedError(
-            f"{function}: needs a sort, which is not there yet on {rows.device.name}; use x.to_device('cpu')"
-        )
-    return sort(rows, axis=-1)
-
-
 def _at(rows: ndarray, ranks: numpy.ndarray, count: int) -> ndarray:
     """Of sorted rows, shape (count, length), those of each row's ranks, shape (quantiles, count)."""
     none = numpy.nan if _is_inexact(rows) else 0
@@ -113,12 +101,12 @@ def _at(rows: ndarray, ranks: numpy.ndarray, count: int) -> ndarray:
         )
 
 
-def _select(function: str, rows: ndarray, ranks: numpy.ndarray) -> ndarray:
+def _select(rows: ndarray, ranks: numpy.ndarray) -> ndarray:
     """The elements of each row at flat, unsorted `ranks`: shape (ranks, rows' shape). NaN for rows that have one."""
     ranks = ranks.tolist()
     if _on_cpu(rows):
         return _core.select_ranks(rows, ranks)
-    ordered = _sorted(function, rows)
+    ordered = sort(rows)
     found = _core.stack([ordered[..., k] for k in ranks], 0)
     if not _is_inexact(rows):
         return found
@@ -162,8 +150,8 @@ def _quantile(function, a, q, axis, out, method, keepdims, weights, weak, what) 
     lower, upper, weight = _neighbours(n, q.ravel(), method)
     dtype = _result_dtype(x, q, weak, weight is None)
     if weight is None:
-        return _finish(_select(function, rows, lower), x, q, shape, whole, keepdims, out)
-    found = _select(function, rows, numpy.concatenate([lower, upper]))
+        return _finish(_select(rows, lower), x, q, shape, whole, keepdims, out)
+    found = _select(rows, numpy.concatenate([lower, upper]))
     with x.device:
         result = _core.empty((q.size, *shape), dtype)
         _between(found[: q.size], found[q.size :], asarray(weight).reshape((-1,) + (1,) * len(shape)), result)
@@ -177,7 +165,7 @@ def _weighted(x: ndarray, q, axis, out, method: str, keepdims: bool, weights) ->
     if bool((w < 0).any()):
         raise ValueError("Weights must be non-negative.")
     if not _on_cpu(x):
-        raise NotImplementedError(f"quantile: weights need a sort, which is not there yet on {x.device.name}")
+        raise NotImplementedError(f"quantile: weights are not there yet on {x.device.name}; use x.to_device('cpu')")
     rows, shape, whole = _rows(x, axis)
     return _finish(
         _core.select_weighted(rows, _rows(w, axis)[0], q.ravel().tolist()), x, q, shape, whole, keepdims, out
@@ -198,7 +186,7 @@ def _nan_quantile(function, a, q, axis, out, method, keepdims, weights, weak, wh
     if not _is_inexact(x):
         return _quantile(function, x, q, axis, out, method, keepdims, None, weak, what)
     rows, shape, whole = _rows(x, axis)
-    ordered = _sorted(function, rows)
+    ordered = sort(rows)
     counts = _core.asnumpy(reductions["sum"](ordered == ordered, axis=-1)).ravel()
     if (counts == 0).any():
         _warn("All-NaN slice encountered")
@@ -331,7 +319,7 @@ def median(a, axis=None, out: ndarray | None = None, overwrite_input: bool = Fal
     n = rows.shape[-1]
     if n == 0:
         return reductions["mean"](x, axis=axis, out=out, keepdims=keepdims)
-    found = _select("median", rows, numpy.arange((n - 1) // 2, n // 2 + 1))
+    found = _select(rows, numpy.arange((n - 1) // 2, n // 2 + 1))
     result = found[0] if n % 2 and _is_inexact(x) else _mean_of(found[0], found[-1])
     return _into(out, result.reshape(whole) if keepdims else result)
 
@@ -350,7 +338,7 @@ def nanmedian(
     if _kind(x.dtype) == "c":
         raise TypeError("nanmedian: a must be an array of real numbers")
     rows, shape, whole = _rows(x, axis)
-    ordered = _sorted("nanmedian", rows)
+    ordered = sort(rows)
     counts = _core.asnumpy(reductions["sum"](ordered == ordered, axis=-1)).ravel()
     if (counts == 0).any():
         _warn("All-NaN slice encountered")

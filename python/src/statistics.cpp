@@ -59,9 +59,6 @@ void bind_statistics(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("ranks"), nb::sig("def select_ranks(x: ndarray, ranks: list[int]) -> ndarray"));
   module.def(
-      "sort_rows", [](const Array& x) { return make_array([&] { return ops::sort_rows(x); }); }, nb::arg("x"),
-      nb::sig("def sort_rows(x: ndarray) -> ndarray"));
-  module.def(
       "select_weighted",
       [](const Array& x, const Array& weights, const std::vector<double>& quantiles) {
         return make_array([&] { return ops::select_weighted(x, weights, quantiles); });

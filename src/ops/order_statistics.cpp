@@ -205,23 +205,6 @@ bool comes_before(T a, T b) {
 }
 
 template <class T>
-void sort_each(const Array& x, const Array& result) {
-  const Rows rows(x);
-  T* const out = static_cast<T*>(result.data());
-  parallel_for(rows.count(), kGrainElements / rows.n() + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      T* const first = out + row * rows.n();
-      take_row(rows[row], rows.n(), rows.stride(), first);
-      T* const last = std::partition(first, first + rows.n(), [](T value) { return !is_nan(value); });
-      if constexpr (kIsVectorSorted<T>)
-        vector_sort(first, last - first);
-      else
-        std::sort(first, last);
-    }
-  });
-}
-
-template <class T>
 void select_weighted_rows(const Array& x, const Array& weights, std::span<const double> quantiles,
                           const Array& result) {
   const Rows rows(x), weight_rows(weights);
@@ -306,14 +289,6 @@ Array select_ranks(const Array& x, std::span<const int64_t> ranks) {
   for (const int64_t rank : ranks) wanted.push_back({rank, static_cast<int64_t>(wanted.size())});
   std::ranges::sort(wanted, {}, &WantedRank::rank);
   if (result.size() > 0) for_dtype(x.dtype(), [&](auto t) { select_rows<decltype(t)>(x, wanted, result); });
-  return result;
-}
-
-Array sort_rows(const Array& x) {
-  check("sort_rows", x);
-  if (is_half(x.dtype())) return by_float32(x, [](const Array& wide) { return sort_rows(wide); });
-  Array result = Array::empty(x.shape(), x.dtype(), x.device());
-  if (result.size() > 0) for_dtype(x.dtype(), [&](auto t) { sort_each<decltype(t)>(x, result); });
   return result;
 }
 

@@ -12,9 +12,6 @@ namespace iruka::ops {
 /// DeviceError for an array that is not on the CPU.
 Array select_ranks(const Array& x, std::span<const int64_t> ranks);
 
-/// Each row sorted, NaN last; a new array. Errors as select_ranks.
-Array sort_rows(const Array& x);
-
 /// The inverse of each row's weighted distribution function at `quantiles`: shape (quantiles, rows' shape). `weights`
 /// is float64, of x's shape. Raises ValueError where a row's weights have no positive finite sum.
 Array select_weighted(const Array& x, const Array& weights, std::span<const double> quantiles);
