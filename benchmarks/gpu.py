@@ -147,6 +147,29 @@ def reduction_rows():
     return rows
 
 
+def throughput():
+    """Thousand million elements a second of prefix sums, sorts and random numbers, float32."""
+    x, keys = ik.ones(SIZE, "float32"), ik.random.default_rng(1).standard_normal(64 * 10**6, dtype="float32")
+    generator = ik.random.default_rng(1)
+    rows = {"cumsum, 2^28": (SIZE, {"Iruka": lambda: ik.cumsum(x)}),
+            "sort, 64 million": (keys.size, {"Iruka": lambda: ik.sort(keys)}),
+            "standard_normal, 2^28": (SIZE, {"Iruka": lambda: generator.standard_normal(SIZE, dtype="float32")})}
+    if cupy:
+        a, b, other = cupy.asarray(x), cupy.asarray(keys), cupy.random.default_rng(1)
+        for (_, calls), call in zip(rows.values(), (lambda: cupy.cumsum(a), lambda: cupy.sort(b),
+                                                    lambda: other.standard_normal(SIZE, dtype="float32")), strict=True):
+            calls["CuPy"] = call
+    if torch:
+        t, u = torch.from_dlpack(x), torch.from_dlpack(keys)
+        for (_, calls), call in zip(rows.values(), (lambda: torch.cumsum(t, 0), lambda: torch.sort(u),
+                                                    lambda: torch.randn(SIZE, device="cuda")), strict=True):
+            calls["PyTorch"] = call
+    results = {name: {peer: count / each / 1e9 for peer, each in interleaved_gpu(calls, calls=5, repeats=5).items()}
+               for name, (count, calls) in rows.items()}
+    table(results, "10^9 elements a second", 1)
+    return results
+
+
 def bandwidth_table(rows):
     results = {}
     for name, (bytes_, candidates) in rows.items():
@@ -333,6 +356,7 @@ SECTIONS = {
     "elementwise": lambda: bandwidth_table(elementwise_rows()),
     "copy": lambda: bandwidth_table(copy_row()),
     "reductions": lambda: bandwidth_table(reduction_rows()),
+    "throughput": throughput,
     "launches": launches,
     "cold": cold,
     "patch_match": patch_match,

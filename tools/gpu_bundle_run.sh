@@ -68,6 +68,7 @@ run_arrays() {
 build || { echo "run.sh: the Python module was not built"; exit 1; }
 case $what in
   tests) run_tests ;;
+  none) ;;
   benchmarks) run_benchmarks ;;
   arrays) run_arrays ;;
   all) run_tests; status=$?; run_benchmarks && exit $status ;;
