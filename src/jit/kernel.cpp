@@ -54,7 +54,8 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   bool raw = false;
   for (size_t k = 0; k < text.parameter_count(); ++k) raw |= text.parameter(k).raw;
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
-  if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() + text.preamble.size() > kGreatDeal)
+  // How long a preamble is says nothing: it may hold functions that this body does not call.
+  if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
   return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium : jit::BodyWeight::light;
 }
@@ -87,16 +88,45 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   return state;
 }
 
+/// Names that the CPU's compiler did not know, from its words.
+std::vector<std::string> unknown_names(const std::string& diagnostics) {
+  std::vector<std::string> names;
+  for (const std::string_view words : {"undeclared identifier '", "unknown type name '"}) {
+    for (size_t at = diagnostics.find(words); at != diagnostics.npos; at = diagnostics.find(words, at + 1)) {
+      const size_t begin = at + words.size();
+      names.push_back(diagnostics.substr(begin, diagnostics.find('\'', begin) - begin));
+    }
+  }
+  return names;
+}
+
+/// Whether NVRTC, which leaves templates alone until they are used, does not know one of the names either.
+bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const std::vector<std::string>& names) {
+  std::string text = state.text.preamble + "\nvoid iruka_names() {\n";
+  for (const std::string& each : names) text += each + ";\n";
+  try {
+    jit::check(device, state.program_source(text + "}\n", nullptr), state.blame(nullptr));
+    return false;
+  } catch (const CompileError& error) {  // overloaded functions are errors too, of another kind
+    const std::string message = error.what();
+    return std::ranges::any_of(names, [&](const std::string& each) {
+      return message.find("identifier \"" + each + "\" is undefined") != message.npos;
+    });
+  }
+}
+
 /// Wrong C++ is the same on every device, and the CPU's compiler finds it in a template as it stands, in a tenth of the
 /// time that a GPU's takes to begin. What it refuses may be what only a GPU has (clock64, make_float4, __shfl_sync).
 void diagnose(const ElementwiseKernel::State& state) {
   const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
     jit::check(cpu(), source, state.blame(nullptr));
-  } catch (const CompileError&) {
+  } catch (const CompileError& error) {
     Device& device = default_device();
     if (!device.target().is_gpu) throw;
     jit::check(device, source, state.blame(nullptr));
+    const std::vector<std::string> names = unknown_names(error.what());
+    if (!names.empty() && is_unknown_to(device, state, names)) throw;
   }
 }
 

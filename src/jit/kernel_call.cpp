@@ -339,18 +339,19 @@ void KernelCall::check_alignment() const {
 }
 
 /// Elements that a GPU's thread loads at once: 16 bytes of the largest operand, or four of small ones, as far as
-/// addresses and rows allow.
+/// addresses and rows allow. Where none is contiguous, neighbours belong to neighbouring threads.
 int KernelCall::choose_pack() const {
   if (kernel_.text.weight == BodyWeight::heavy || signature_.form == LoopForm::tiles) return 1;
-  int64_t largest = 1, smallest = 16;
+  int64_t largest = 0, smallest = 16;
   for (int k = 0; k < signature_.operand_count; ++k) {
     if (signature_.operands[k].access != Access::contiguous) continue;
     largest = std::max(largest, itemsize(signature_.operands[k].dtype));
     smallest = std::min(smallest, itemsize(signature_.operands[k].dtype));
   }
+  if (largest == 0) return 1;
   int64_t pack = std::max(16 / largest, std::min<int64_t>(4, 16 / smallest));
   // Each element of a pack is a copy of the body, and functions take the compiler long.
-  if (kernel_.text.weight == BodyWeight::medium) pack = std::clamp<int64_t>(8 / largest, 1, 4);
+  if (kernel_.text.weight == BodyWeight::medium) pack = largest <= 2 || smallest == 1 ? 4 : largest <= 8 ? 2 : 1;
   while (pack > 1 && !allows_pack(static_cast<int>(pack))) pack /= 2;
   return static_cast<int>(pack);
 }

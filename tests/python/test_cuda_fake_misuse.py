@@ -163,6 +163,10 @@ for body in ("y = clock64();", "float4 v = make_float4(x, 0, 0, 0); y = v.x;", "
 raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = clock64() + missing;", "wrong"),
        "kernel 'wrong' does not compile", "operation, line 1", "missing")
 raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = x +;", "wrong"), "operation, line 1")
+# Raw arrays make a body a template, in which NVRTC overlooks unknown names.
+iruka.ElementwiseKernel("raw float32 x", "float32 y", "float4 v = make_float4(x[i], 0, 0, 0); y = v.x;", "raw")
+for body, name in (("y = x[i] + clock65();", "clock65"), ("y = xx[i];", "xx"), ("flaot4 v; y = x[i];", "flaot4")):
+    raises(CompileError, lambda: iruka.ElementwiseKernel("raw float32 x", "float32 y", body, "raw"), "operation, line 1", name)
 with iruka.device("cpu"):
     raises(CompileError, lambda: iruka.ElementwiseKernel("float32 x", "float32 y", "y = clock64();", "host"), "clock64")
 """)
