@@ -50,6 +50,19 @@ void write(const Array& source, const Array& target) {
   cast_kernel(source.dtype(), target.dtype()).call(arguments);
 }
 
+/// Copies an array to another device's memory, dense in the same order. The CPU cannot reach a GPU's memory. Between two
+/// GPUs, the target copies after the source's work so far, and before the source's memory may change.
+void transfer(const Array& source, const Array& target) {
+  Device &from = source.device(), &to = target.device();
+  const bool are_gpus = &from != &cpu() && &to != &cpu();
+  if (are_gpus) from.synchronize();
+  Device& copier = &to == &cpu() ? from : to;
+  copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()), nullptr);
+  if (are_gpus) copier.synchronize();
+  if (&to == &cpu()) check_indices(from);
+  if (&copier == &to && cuda::is_pinned(source.data())) copier.synchronize();  // its owner may change it now
+}
+
 /// The array to assign, without the leading axes of one element that the target lacks.
 Array drop_leading_axes(const Array& source, int ndim) {
   Array rest = source;
@@ -98,20 +111,15 @@ Array Array::to_device(Device& device) const {
   const Array dense = contiguous();
   Array result = empty(shape_, dtype_, device);
   if (size_ == 0) return result;
-  // The CPU cannot reach a GPU's memory. Between two GPUs, the target copies after the source's work so far, and before
-  // the source's memory may change.
-  const bool are_gpus = &this->device() != &cpu() && &device != &cpu();
-  if (are_gpus) this->device().synchronize();
-  Device& copier = &device == &cpu() ? this->device() : device;
-  copier.copy(result.data(), dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
-  if (are_gpus) copier.synchronize();
-  if (&device == &cpu()) check_indices(this->device());
-  if (&copier == &device && cuda::is_pinned(dense.data())) copier.synchronize();  // its owner may change it now
+  transfer(dense, result);
   return result;
 }
 
 void Array::assign(const Array& source) {
   if (!writable()) throw ValueError("assignment destination is read-only");
+  if (size_ > 0 && &source.device() != &device() && source.dtype() == dtype_ && source.shape() == shape_ &&
+      same_dense_layout(source, *this))
+    return transfer(source, *this);
   Array values = broadcast_into(source.to_device(device()), shape_);
   if (values.may_overlap(*this)) {
     if (values.dtype() == dtype_ && same_layout(values, *this)) return;
