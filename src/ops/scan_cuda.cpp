@@ -1,5 +1,6 @@
 // Scans on a GPU.
-// 1. tiles: a dense axis is cut into tiles, one a block, in the order in which blocks start. A block publishes its sum,
+// 1. tiles: a dense axis is cut into tiles, one a block. GPUs start blocks in the order of their numbers (as other
+//    libraries' scans rely on), so that none waits for one that has not begun. A block publishes its sum,
 //    then looks back: at the sums of the tiles before it in its group of 32, of the groups before that in their group
 //    of 32, and at the prefix that the group of groups before published. All are read at once by one warp, and added in
 //    an order that the tile's number alone decides: the result does not depend on timing.
@@ -152,17 +153,10 @@ inline void store(Out* out, ptrdiff_t left, uint4* segment, int lane) {
 extern "C" __global__ void __launch_bounds__(kThreads, 1024 / kThreads) iruka_entry(
     const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
   __shared__ uint4 segments[kThreads / 32 * kSegment];
-  __shared__ uint4 memory[(sizeof(A) * (kThreads / 32 + 1) + 15) / 16 + 1];
+  __shared__ uint4 memory[(sizeof(A) * (kThreads / 32 + 1) + 15) / 16];
   A* const totals = (A*)memory;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-  ptrdiff_t ticket = begin + blockIdx.x;
-  if (kLooksBack) {
-    unsigned* const shared_ticket = (unsigned*)(memory + (sizeof(A) * (kThreads / 32 + 1) + 15) / 16);
-    if (thread == 0) *shared_ticket = atomicAdd(a.ticket, 1u);
-    __syncthreads();
-    ticket = *shared_ticket;
-  }
-  const ptrdiff_t row = ticket / a.tiles, tile = ticket - row * a.tiles;
+  const ptrdiff_t number = begin + blockIdx.x, row = number < a.tiles ? 0 : number / a.tiles, tile = number - row * a.tiles;
   const ptrdiff_t first = tile * (kThreads * kItems) + warp * (32 * kItems), left = a.n - first;
   uint4* const segment = segments + warp * kSegment;
   load((const In*)(a.x + row * a.x_row) + first, left, segment, lane);
@@ -308,7 +302,7 @@ int64_t items_of(const ScanCall& call) {
 
 std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back) {
   return common_text(call) +
-         "struct Arguments {\n  const char* x;\n  char* out;\n  unsigned* ticket;\n  uint4* slots;\n"
+         "struct Arguments {\n  const char* x;\n  char* out;\n  uint4* slots;\n"
          "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row;\n};\n" +
          define("kThreads", threads) + define("kItems", items_of(call)) + define("kAligned", is_aligned) +
          define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
@@ -372,16 +366,13 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   block.push(call.x.data());
   block.push(call.result.data());
   Array work;
-  char* ticket = nullptr;
   const int64_t slots = rows * (tiles + groups + supers);
   if (tiles > 1) {
     const int64_t words = slots * ((itemsize(accumulator) + 7) / 8);
-    work = Array::empty({(1 + words) * 16}, Dtype::uint8, device);
-    ticket = static_cast<char*>(work.data());
-    device.fill(ticket, 0, static_cast<size_t>(work.nbytes()), nullptr);
+    work = Array::empty({words * 16}, Dtype::uint8, device);
+    device.fill(work.data(), 0, static_cast<size_t>(work.nbytes()), nullptr);
   }
-  block.push(ticket);
-  block.push(ticket ? ticket + 16 : nullptr);
+  block.push(tiles > 1 ? work.data() : nullptr);
   for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row})
     block.push(value);
   LaunchRange range{rows * tiles};
