@@ -10,9 +10,10 @@ from . import _core
 from ._core import ElementwiseKernel, ndarray
 from ._creation import asarray
 from ._functions import elementwise, reductions
+from ._indexing import take_along_axis
 from ._manipulation import _array, _axes, _into, result_type
-from ._sorting import sort
-from ._statistics import _is_inexact, _kind, _on_cpu, _warn, nanmean, _weights_for
+from ._sorting import argsort, sort
+from ._statistics import _is_inexact, _kind, _on_cpu, _warn, _weights_for, cumsum, nanmean
 from .errors import TypeError, ValueError
 
 _between = ElementwiseKernel(
@@ -164,12 +165,25 @@ def _weighted(x: ndarray, q, axis, out, method: str, keepdims: bool, weights) ->
     w = _weights_for(x, weights, axis).astype("float64")._broadcast_to(x.shape)
     if bool((w < 0).any()):
         raise ValueError("Weights must be non-negative.")
-    if not _on_cpu(x):
-        raise NotImplementedError(f"quantile: weights are not there yet on {x.device.name}; use x.to_device('cpu')")
     rows, shape, whole = _rows(x, axis)
-    return _finish(
-        _core.select_weighted(rows, _rows(w, axis)[0], q.ravel().tolist()), x, q, shape, whole, keepdims, out
-    )
+    select = _core.select_weighted if _on_cpu(x) else _select_weighted
+    return _finish(select(rows, _rows(w, axis)[0], q.ravel().tolist()), x, q, shape, whole, keepdims, out)
+
+
+def _select_weighted(rows: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray:
+    """What _core.select_weighted gives, of functions that every device has."""
+    order = argsort(rows, axis=-1)
+    ordered, shares = take_along_axis(rows, order, -1), cumsum(take_along_axis(weights, order, -1), axis=-1)
+    shares = shares / shares[..., -1:]
+    if rows.shape[-1] == 0 or bool(elementwise["isnan"](shares[..., -1]).any()):
+        raise ValueError("Weights included NaN, inf or were all zero.")
+    shares = elementwise["where"](shares == 0, -1.0, shares)  # elements without weight are none, for 0 as well
+    ranks = _core.stack([reductions["sum"](shares < share, axis=-1) for share in quantiles], -1)
+    found = take_along_axis(ordered, elementwise["minimum"](ranks, rows.shape[-1] - 1), -1)
+    if _is_inexact(rows):
+        last = ordered[..., -1:]
+        found = elementwise["where"](last == last, found, last)
+    return _core.stack([found[..., k] for k in range(len(quantiles))], 0)
 
 
 def _nan_quantile(function, a, q, axis, out, method, keepdims, weights, weak, what) -> ndarray:

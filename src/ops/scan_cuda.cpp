@@ -418,7 +418,7 @@ void scan_on_gpu(const ScanCall& call) {
   const bool dense =
       call.x.strides()[call.axis] == call.x.itemsize() && call.result.strides()[call.axis] == call.result.itemsize();
   const bool even = loop.rank() == 1 && loop.offset(0) == 0 && loop.offset(1) == 0;
-  if (dense && even && n > 32) return run_tiles(call, loop.count(), loop.stride(0, 0), loop.stride(1, 0));
+  if (dense && even && n > kShortAxis) return run_tiles(call, loop.count(), loop.stride(0, 0), loop.stride(1, 0));
   if (n <= kShortAxis || loop.count() >= kManyColumns) return run_walk(call, loop);
   const Array x = axis_last(call.x, call.axis).copy();
   Array result = Array::empty(x.shape(), call.result.dtype(), x.device());

@@ -51,7 +51,6 @@ def test_weights_density_and_range(rng):
     assert_same(iruka.histogram_bin_edges(iruka.array(x), 6), np.histogram_bin_edges(x, 6))
 
 
-@pytest.mark.cpu_only
 @pytest.mark.filterwarnings("ignore:The number of bins estimated")
 @pytest.mark.parametrize("estimator", ["auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges"])
 def test_estimators(estimator, rng):

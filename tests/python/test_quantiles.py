@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
+from iruka import _quantiles
 from helpers import assert_close, assert_same, layouts
-
-pytestmark = pytest.mark.cpu_only  # a GPU has no sort yet
 
 METHODS = [
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
@@ -102,6 +101,18 @@ def test_weights(rng):
         iruka.quantile(a, 0.5, method="inverted_cdf", weights=-w)
     with pytest.raises(ValueError, match="all zero"):
         iruka.quantile(a, 0.5, method="inverted_cdf", weights=w * 0)
+
+
+def test_weights_by_functions_of_every_device(rng):
+    """What a GPU uses, beside NumPy: ties, weights of zero, NaN."""
+    for dtype in ("float64", "float32", "int16", "bool"):
+        x, w = rng.integers(0, 5, (4, 3, 9)).astype(dtype), rng.integers(0, 3, (4, 3, 9)) + np.eye(3, 9)
+        if dtype == "float64":
+            x[1, 1, 4] = np.nan
+        found = _quantiles._select_weighted(iruka.array(x), iruka.array(w), SHARES)
+        assert_same(found, np.quantile(x, SHARES, axis=-1, method="inverted_cdf", weights=w))
+    with pytest.raises(ValueError, match="all zero"):
+        _quantiles._select_weighted(iruka.ones((2, 3)), iruka.array([[1.0, 2, 0], [0, 0, 0]]), [0.5])
 
 
 def test_out_overwrite_and_errors():
