@@ -594,8 +594,12 @@ class Emitter {
     out_ += "out[o] = finish(value, a.count);\n}\n";
   }
 
+  int64_t strip_width() const {
+    return variant_.form == ReductionForm::periodic ? kPeriodicWidth : kStripWidth;
+  }
+
   void begin_strip(const std::string& width) {
-    const std::string strip = number(kStripWidth);
+    const std::string strip = number(strip_width());
     begin_unit();
     out_ += "const ptrdiff_t column = place % a.strips * " + strip +
             ";\nplace /= a.strips;\nlocate_kept(a, place, base, at);\n" + row_range("chunk") +
@@ -607,7 +611,7 @@ class Emitter {
 
   /// One accumulator a column; those of argmin as two arrays, so that both are vectors.
   std::string accumulators(const std::string& width) const {
-    const std::string all = "[" + number(kStripWidth) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
+    const std::string all = "[" + number(strip_width()) + "]", each = "for (ptrdiff_t j = 0; j < " + width + "; ++j) ";
     if (moments())
       return "A pivots" + all + ", means" + all + ";\nR squares" + all + ";\n" + each +
              "pivots[j] = means[j] = start(), squares[j] = R(0);\n";
@@ -689,7 +693,7 @@ class Emitter {
                       : "add_rows(sums, p, count, n < period ? n : period, sizeof(In));\n";
     out_ += "n -= count * period;\np[0] = p[count - 1] + period * sizeof(In);\n}\n";
     if (moments())
-      out_ += "Moments moments[" + number(kStripWidth) +
+      out_ += "Moments moments[" + number(strip_width()) +
               "];\nfor (ptrdiff_t j = 0; j < period; ++j)\n"
               "moments[j] = Moments{pivots[j], means[j], squares[j], double((all - j + period - 1) / period)};\n";
     const std::string sums = moments() ? "moments" : "sums";

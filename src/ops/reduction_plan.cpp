@@ -116,7 +116,8 @@ void cut_columns(ReductionPlan& plan) {
   const int64_t strips = plan.outputs / plan.inner.extent * plan.strips;
   plan.rows_per_chunk = plan.rows;
   if (strips < kEnoughUnits && plan.rows * width > kChunk) {
-    plan.rows_per_chunk = std::max<int64_t>(16, kChunk / width);
+    const int64_t enough = plan.rows * strips / kEnoughUnits;  // longer chunks leave fewer partial results
+    plan.rows_per_chunk = std::max<int64_t>({16, kChunk / width, enough});
     plan.chunks = ceil_divide(plan.rows, plan.rows_per_chunk);
   }
   plan.units = strips * plan.chunks;

@@ -15,8 +15,10 @@ namespace iruka::ops {
 /// 4. periodic: the same with dense rows of a few elements: accumulators repeat with the row's period.
 enum class ReductionForm : uint8_t { rows, short_rows, columns, periodic };
 
-/// Outputs that one unit of `columns` accumulates side by side; accumulators of `periodic`.
-inline constexpr int64_t kStripWidth = 1024;
+/// Outputs that one unit of `columns` accumulates side by side: long pieces of rows keep the memory busy.
+inline constexpr int64_t kStripWidth = 4096;
+/// Accumulators of `periodic`, all of which are folded at the end.
+inline constexpr int64_t kPeriodicWidth = 1024;
 /// Longest row of short_rows and of periodic.
 inline constexpr int64_t kShortRow = 16, kLongestPeriod = 128;
 
