@@ -1,4 +1,4 @@
-// Discrete Fourier transforms of any length along one axis.
+// Discrete Fourier transforms of any length along one axis or several.
 #pragma once
 
 #include "iruka/array.h"
@@ -12,6 +12,11 @@ enum class Kind : uint8_t { complex, real_to_complex, complex_to_real };
 /// zeros. `forward`: exp(-2 pi i jk / length), for complex only. Raises ValueError for a length below 1, AxisError, and
 /// TypeError for a complex input of real_to_complex.
 IRUKA_API Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool forward = true,
+                          double scale = 1);
+
+/// The same along several axes, from the last to the first; only the last one's other side is real. Raises ValueError
+/// too unless there is an axis at least and a length for each.
+IRUKA_API Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward = true,
                           double scale = 1);
 
 }  // namespace iruka::fft

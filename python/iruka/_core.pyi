@@ -1060,3 +1060,8 @@ def fft_transform(x: object, kind: int, length: int, axis: int, forward: bool, s
     """
     Transform along one axis: kind 0 complex, 1 real to half a spectrum, 2 half a spectrum to real.
     """
+
+def fft_transform_axes(x: object, kind: int, lengths: Sequence[int], axes: Sequence[int], forward: bool, scale: float) -> object:
+    """
+    Transform along several axes, the last one first; kinds as those of fft_transform, for the last axis.
+    """

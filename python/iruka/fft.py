@@ -98,22 +98,23 @@ def _extents(a: ndarray, s, axes, of_result: bool = False):
     return lengths, places
 
 
-def _each(a: ndarray, lengths, axes, norm, forward: bool) -> ndarray:
-    for n, axis in reversed(list(zip(lengths, axes))):
-        a = _transform(a, _COMPLEX, n, axis, norm, forward)
-    return a
+def _several(a: ndarray, kind: int, lengths, axes, norm, forward: bool, out=None) -> ndarray:
+    if not axes:
+        return _into(out, a)
+    scale = math.prod(_scale(norm, n, forward) for n in lengths)
+    return _into(out, _core.fft_transform_axes(a, kind, lengths, axes, forward, scale))
 
 
 def fftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """fft along several axes, all of them by default; s gives their lengths (-1: as they are)."""
     a = _array(a)
-    return _into(out, _each(a, *_extents(a, s, axes), norm, True))
+    return _several(a, _COMPLEX, *_extents(a, s, axes), norm, True, out)
 
 
 def ifftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """Inverse of fftn."""
     a = _array(a)
-    return _into(out, _each(a, *_extents(a, s, axes), norm, False))
+    return _several(a, _COMPLEX, *_extents(a, s, axes), norm, False, out)
 
 
 def rfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
@@ -122,8 +123,7 @@ def rfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = N
     lengths, places = _extents(a, s, axes)
     if not places:
         raise ValueError("rfftn: at least one axis is needed")
-    half = _transform(a, _TO_HALF, lengths[-1], places[-1], norm, True)
-    return _into(out, _each(half, lengths[:-1], places[:-1], norm, True))
+    return _several(a, _TO_HALF, lengths, places, norm, True, out)
 
 
 def irfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
@@ -132,10 +132,7 @@ def irfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = 
     lengths, places = _extents(a, s, axes, True)
     if not places:
         raise ValueError("irfftn: at least one axis is needed")
-    whole = a
-    for n, axis in zip(lengths[:-1], places[:-1]):
-        whole = _transform(whole, _COMPLEX, n, axis, norm, False)
-    return _transform(whole, _TO_REAL, lengths[-1], places[-1], norm, False, out)
+    return _several(a, _TO_REAL, lengths, places, norm, False, out)
 
 
 def fft2(a, s=None, axes=(-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:

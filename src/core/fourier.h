@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "iruka/dims.h"
+
 namespace iruka {
 
 enum class FourierKind : uint8_t { complex, real_to_complex, complex_to_real };
@@ -13,9 +15,10 @@ struct FourierTransform {
   FourierKind kind;
   bool is_double;
   bool forward;  ///< exp(-2 pi i jk / length), else its inverse without the factor 1 / length
-  int64_t length, outer, inner;
-  const void* in;
-  void* out;
+  int64_t length, outer = 1, inner = 1;
+  const void* in = nullptr;
+  void* out = nullptr;
+  Dims earlier = {};  ///< of axes between `outer` and `length` that are transformed too; `inner` is 1 then
 };
 
 class FourierLibrary {
@@ -25,8 +28,10 @@ class FourierLibrary {
   virtual void transform(const FourierTransform& job, double scale) = 0;
   /// Whether `scale` may be other than 1.
   virtual bool scales() const = 0;
-  /// Whether `inner` may be over 1.
-  virtual bool takes_columns(FourierKind kind, int64_t length) const = 0;
+  /// Whether this job, of one axis and without memory yet, is done best where it lies, if `inner` is over 1.
+  virtual bool takes_columns(const FourierTransform& job) const = 0;
+  /// How many axes one job may transform.
+  virtual int most_axes() const = 0;
 };
 
 }  // namespace iruka

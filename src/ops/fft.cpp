@@ -1,6 +1,7 @@
-// Fourier transforms: dtype and length of the input settled, axes brought to what the device's library takes.
+// Fourier transforms: dtype and lengths of the input settled, axes brought to what the device's library takes.
 #include "iruka/fft.h"
 
+#include <algorithm>
 #include <string>
 
 #include "backend/libraries.h"
@@ -14,72 +15,158 @@ bool is_single(Dtype dtype) {
   return real_dtype(dtype) == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
 }
 
-/// The input as the library wants it: of its dtype, `length` long, dense, and with nothing behind the axis where rows
-/// are wanted.
-Array prepared(const Array& x, Dtype dtype, int axis, int64_t length, bool as_rows) {
-  Array input = as_rows ? x.swapaxes(axis, -1) : x;
-  const int at = as_rows ? x.ndim() - 1 : axis;
-  if (input.shape(at) != length) {
-    Dims shape = input.shape();
-    shape[at] = length;
-    Array resized = Array::empty(shape, dtype, x.device());
-    const int64_t kept = std::min(length, input.shape(at));
-    const auto part = [&](const Array& whole, int64_t from, int64_t to) {
-      const Array turned = whole.swapaxes(at, 0);
-      return turned.at(Slice{from, to, 1}).swapaxes(at, 0);
-    };
-    part(resized, 0, kept).assign(part(input, 0, kept));
-    if (kept < length) part(resized, kept, length).fill(0);
-    return resized;
-  }
-  return input.astype(dtype, false).contiguous();
+/// The view of `x` from element `from` up to `to` of an axis.
+Array part(const Array& x, int axis, int64_t from, int64_t to) {
+  return x.swapaxes(axis, 0).at(Slice{from, to, 1}).swapaxes(axis, 0);
 }
 
-/// A copy for cuFFT, which may overwrite what it transforms to real numbers and reads imaginary parts that NumPy does
-/// not: those of the first element and, for an even length, of the last.
-Array without_stray_parts(const Array& spectrum, int axis, int64_t length) {
-  static const ElementwiseFunction real("real");
-  const Array result = spectrum.copy();
-  const int64_t last = length / 2;
-  for (int64_t at : {int64_t{0}, length % 2 == 0 ? last : int64_t{0}}) {
-    Array part = result.swapaxes(axis, 0).at(Slice{at, at + 1, 1});
-    part.assign(real(part));
+/// The input as the library wants it: of its dtype, the axes cut or continued with zeros to `lengths`, dense.
+Array prepared(const Array& x, Dtype dtype, const Dims& axes, const Dims& lengths) {
+  Array kept = x;
+  Dims shape = x.shape();
+  for (int k = 0; k < axes.size(); ++k) {
+    const int axis = static_cast<int>(axes[k]);
+    shape[axis] = lengths[k];
+    if (lengths[k] < x.shape(axis)) kept = part(kept, axis, 0, lengths[k]);
+  }
+  if (kept.shape() == shape) return kept.astype(dtype, false).contiguous();
+  const Array continued = Array::empty(shape, dtype, x.device());
+  Array inside = continued;
+  for (int64_t k : axes) {
+    const int axis = static_cast<int>(k);
+    if (kept.shape(axis) == shape[axis]) continue;
+    part(continued, axis, kept.shape(axis), shape[axis]).fill(0);
+    inside = part(inside, axis, 0, kept.shape(axis));
+  }
+  inside.assign(kept);
+  return continued;
+}
+
+/// A copy for cuFFT, times `scale`. It may overwrite what it transforms to real numbers, and reads imaginary parts that
+/// NumPy does not: those of the first element of a row and, for an even length, of the last.
+Array without_stray_parts(const Array& spectrum, int64_t length, double scale) {
+  KernelOptions options;
+  options.diagnose_early = false;
+  static const ElementwiseKernel kernel("T z, int64 half, int64 last, float64 scale", "T copy",
+                                        "const long long k = i % half;\n"
+                                        "copy = T(z.real() * scale, k == 0 || k == last ? 0.0 : z.imag() * scale);",
+                                        "without_stray_parts", options);
+  const int64_t last = length % 2 == 0 ? length / 2 : 0;
+  return kernel(spectrum, length / 2 + 1, last, scale);
+}
+
+/// All axes, `axes` behind the others.
+Dims moved_last(int ndim, const Dims& axes) {
+  Dims order;
+  for (int64_t axis = 0; axis < ndim; ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.push_back(axis);
+  for (int64_t axis : axes) order.push_back(axis);
+  return order;
+}
+
+Array moved_back(const Array& x, const Dims& order) {
+  Dims inverse(order.size());
+  for (int k = 0; k < order.size(); ++k) inverse[static_cast<int>(order[k])] = k;
+  return x.transpose(inverse);
+}
+
+/// The work of one call of the library on `x` as it lies: the sizes around its axes.
+FourierTransform job_for(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward) {
+  FourierTransform job{static_cast<FourierKind>(kind), !is_single(x.dtype()), forward, lengths.back()};
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (axis > axes.back()) job.inner *= x.shape(axis);
+    if (axis < axes[0]) job.outer *= x.shape(axis);
+  }
+  job.earlier = Dims(lengths.begin(), lengths.size() - 1);
+  return job;
+}
+
+/// Several different axes in one call of the library, or one.
+Array transform_together(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward, double scale) {
+  FourierLibrary& library = fourier_library(x.device());
+  FourierTransform job = job_for(x, kind, lengths, axes, forward);
+  const Dims order = moved_last(x.ndim(), axes);
+  const bool is_moved = !std::is_sorted(order.begin(), order.end()) && (axes.size() > 1 || !library.takes_columns(job));
+  if (is_moved) {
+    Dims last;
+    for (int k = 0; k < axes.size(); ++k) last.push_back(x.ndim() - axes.size() + k);
+    return moved_back(transform_together(x.transpose(order), kind, lengths, last, forward, scale), order);
+  }
+  const Dtype real = job.is_double ? Dtype::float64 : Dtype::float32;
+  const Dtype complex = job.is_double ? Dtype::complex128 : Dtype::complex64;
+  const int64_t half = job.length / 2 + 1;
+  Dims stored = lengths;
+  if (kind == Kind::complex_to_real) stored[stored.size() - 1] = half;
+  Array input = prepared(x, kind == Kind::real_to_complex ? real : complex, axes, stored);
+  bool is_scaled = scale == 1 || library.scales();
+  if (x.device().target().is_gpu && input.size() > 0) {
+    if (kind == Kind::complex_to_real) input = without_stray_parts(input, job.length, scale), is_scaled = true;
+    if (reinterpret_cast<uintptr_t>(input.data()) % 16 != 0) input = input.copy();  // cuFFT loads whole vectors
+  }
+  Dims shape = input.shape();
+  shape[static_cast<int>(axes.back())] = kind == Kind::real_to_complex ? half : job.length;
+  const Array result = Array::empty(shape, kind == Kind::complex_to_real ? real : complex, x.device());
+  if (result.size() > 0) {
+    job.in = input.data(), job.out = result.data();
+    library.transform(job, library.scales() ? scale : 1.0);
+    if (!is_scaled) multiply(result, scale, result);
   }
   return result;
+}
+
+/// The last of `lengths` and `axes`, as many as the library transforms at once. Different axes are brought into the
+/// order of memory; that of half a spectrum stays the last.
+void take_together(FourierLibrary& library, Kind kind, Dims& lengths, Dims& axes, Dims& lengths_now, Dims& axes_now) {
+  std::vector<std::pair<int64_t, int64_t>> taken;  // axis and length, the last one first
+  const auto is_taken = [&](int64_t axis) {
+    return std::any_of(taken.begin(), taken.end(), [&](const auto& pair) { return pair.first == axis; });
+  };
+  int left = axes.size();
+  for (; left > 0 && std::ssize(taken) < library.most_axes() && !is_taken(axes[left - 1]); --left)
+    taken.emplace_back(axes[left - 1], lengths[left - 1]);
+  std::sort(taken.begin() + (kind == Kind::real_to_complex ? 1 : 0), taken.end(), std::greater<>());
+  lengths = Dims(lengths.begin(), left), axes = Dims(axes.begin(), left);
+  lengths_now = Dims(), axes_now = Dims();
+  for (auto pair = taken.rbegin(); pair != taken.rend(); ++pair)
+    axes_now.push_back(pair->first), lengths_now.push_back(pair->second);
+}
+
+void check(const Array& x, Kind kind, const Dims& lengths) {
+  for (int64_t length : lengths)
+    if (length < 1)
+      throw ValueError("fft: Invalid number of FFT data points (" + std::to_string(length) + ") specified.");
+  if (kind == Kind::real_to_complex && iruka::kind(x.dtype()) == iruka::Kind::complex)
+    throw TypeError(std::string("rfft: the input must be real, not ") + name(x.dtype()));
 }
 
 }  // namespace
 
 Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool forward, double scale) {
   const int at = normalize_axis("fft", axis, x.ndim());
-  if (length < 1)
-    throw ValueError("fft: Invalid number of FFT data points (" + std::to_string(length) + ") specified.");
-  if (kind == Kind::real_to_complex && iruka::kind(x.dtype()) == iruka::Kind::complex)
-    throw TypeError(std::string("rfft: the input must be real, not ") + name(x.dtype()));
-  const bool single = is_single(x.dtype());
-  const Dtype real = single ? Dtype::float32 : Dtype::float64, complex = single ? Dtype::complex64 : Dtype::complex128;
-  const auto which = static_cast<FourierKind>(kind);
-  const int64_t half = length / 2 + 1;
-  FourierLibrary& library = fourier_library(x.device());
-  const bool as_rows = at + 1 < x.ndim() && !library.takes_columns(which, length);
-  Array input = prepared(x, kind == Kind::real_to_complex ? real : complex, at,
-                         kind == Kind::complex_to_real ? half : length, as_rows);
-  const int place = as_rows ? x.ndim() - 1 : at;
-  if (x.device().target().is_gpu && input.size() > 0) {
-    if (kind == Kind::complex_to_real) input = without_stray_parts(input, place, length);
-    if (reinterpret_cast<uintptr_t>(input.data()) % 16 != 0) input = input.copy();  // cuFFT loads whole vectors
+  check(x, kind, {length});
+  return transform_together(x, kind, {length}, {at}, forward, scale);
+}
+
+Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward, double scale) {
+  if (axes.empty() || axes.size() != lengths.size())
+    throw ValueError("fft: " + std::to_string(axes.size()) + " axes and " + std::to_string(lengths.size()) +
+                     " lengths are given; one length for each of one axis or more is needed");
+  Dims axes_left, lengths_left = lengths, lengths_now, axes_now;
+  for (int64_t axis : axes) axes_left.push_back(normalize_axis("fft", axis, x.ndim()));
+  check(x, kind, lengths);
+  if (kind == Kind::complex_to_real && axes.size() > 1) {
+    const int rest = axes.size() - 1;
+    const Array whole =
+        transform(x, Kind::complex, Dims(lengths.begin(), rest), Dims(axes.begin(), rest), forward, 1);
+    return transform_together(whole, kind, {lengths.back()}, {axes_left.back()}, forward, scale);
   }
-  Dims shape = input.shape();
-  shape[place] = kind == Kind::real_to_complex ? half : length;
-  const Array result = Array::empty(shape, kind == Kind::complex_to_real ? real : complex, x.device());
-  if (result.size() > 0) {
-    FourierTransform job{which, !single, forward, length, 1, 1, input.data(), result.data()};
-    for (int axis = 0; axis < place; ++axis) job.outer *= shape[axis];
-    for (int axis = place + 1; axis < x.ndim(); ++axis) job.inner *= shape[axis];
-    library.transform(job, library.scales() ? scale : 1.0);
-    if (!library.scales() && scale != 1.0) multiply(result, scale, result);
+  Array result = x;
+  while (!axes_left.empty()) {
+    take_together(fourier_library(x.device()), kind, lengths_left, axes_left, lengths_now, axes_now);
+    result = transform_together(result, kind, lengths_now, axes_now, forward, axes_left.empty() ? scale : 1.0);
+    kind = Kind::complex;
   }
-  return as_rows ? result.swapaxes(at, -1) : result;
+  return result;
 }
 
 }  // namespace iruka::fft

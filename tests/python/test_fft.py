@@ -93,8 +93,14 @@ def test_several_axes(name, rng):
     x = signal("float64" if name.startswith("rfft") else "complex128", (4, 5, 6), rng)
     a = iruka.array(x)
     ours, theirs = getattr(iruka.fft, name), getattr(np.fft, name)
-    for keywords in ({}, {"axes": (0, 2)}, {"s": (7, 3), "axes": (1, 0)}, {"s": (-1, 4), "axes": (0, 1)}, {"norm": "ortho"}):
+    for keywords in ({}, {"axes": (0, 2)}, {"s": (7, 3), "axes": (1, 0)}, {"s": (-1, 4), "axes": (0, 1)}, {"norm": "ortho"},
+                     {"axes": (2, 0, 1)}, {"s": (6, 3), "axes": (1, 1)}, {"s": (4, 5), "axes": (1, 2)}):
         check(ours(a, **keywords), theirs(x, **keywords), theirs(x, **keywords).dtype)
+    for shape in ((3, 4, 1, 5, 2), (2, 0, 3)):
+        y = signal(x.dtype, shape, rng)
+        axes = {} if "2" in name else {"axes": range(len(shape)) if y.size else (0, 2)}
+        if y.size or "2" not in name:
+            check(ours(iruka.array(y), **axes), theirs(y, **axes), theirs(y, **axes).dtype)
     out = iruka.empty(theirs(x).shape, theirs(x).dtype)
     assert ours(a, out=out) is out
     check(out, theirs(x), out.dtype)

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <vector>
 
 #include "backend/cuda/vendor_library.h"
 
@@ -55,34 +56,32 @@ class CudaFourier final : public FourierLibrary {
   explicit CudaFourier(CudaDevice& device) : device_(device) {}
 
   bool scales() const override { return false; }
-  // Real columns of each outer index may begin where no vector of theirs is aligned.
-  bool takes_columns(FourierKind kind, int64_t) const override { return kind == FourierKind::complex; }
+  // Real columns may begin where no vector of theirs is aligned. Each outer index would be a call. In memory beyond the
+  // caches, long columns take 5 times as long as rows; turning the array costs less.
+  bool takes_columns(const FourierTransform& job) const override {
+    constexpr int64_t kShort = 32, kCachedBytes = 32 << 20;
+    const int64_t bytes = job.length * job.inner * (job.is_double ? 16 : 8);
+    return job.kind == FourierKind::complex && job.outer == 1 && (job.length <= kShort || bytes <= kCachedBytes);
+  }
+  int most_axes() const override { return 3; }
 
-  // Rows of a dense array are one batch. Columns are one for each outer index.
+  // Rows of a dense array, or blocks of them, are one batch; so are the columns of a matrix.
   void transform(const FourierTransform& job, double) override {
     const Cufft& f = cufft();
     std::lock_guard lock(mutex_);
     const ContextScope active = device_.activate();
     const Plan plan = find_plan(f, job);
     check_status(f.set_stream(plan, device_.current_stream()), "cufftSetStream", device_);
-    const int64_t part = job.is_double ? 8 : 4, half = job.length / 2 + 1;
-    const int64_t in_bytes = job.kind == FourierKind::real_to_complex   ? job.length * part
-                             : job.kind == FourierKind::complex_to_real ? half * 2 * part
-                                                                        : job.length * 2 * part;
-    const int64_t out_bytes = job.kind == FourierKind::complex_to_real   ? job.length * part
-                              : job.kind == FourierKind::real_to_complex ? half * 2 * part
-                                                                         : job.length * 2 * part;
-    const int64_t steps = job.inner == 1 ? 1 : job.outer;
-    for (int64_t k = 0; k < steps; ++k)
-      execute(f, plan, job, static_cast<char*>(const_cast<void*>(job.in)) + k * in_bytes * job.inner,
-              static_cast<char*>(job.out) + k * out_bytes * job.inner);
+    execute(f, plan, job);
   }
 
  private:
-  using Key = std::tuple<FourierKind, bool, int64_t, int64_t, int64_t>;
+  using Key = std::tuple<FourierKind, bool, std::vector<long long>, int64_t, int64_t>;  ///< kind to outer and inner
   static constexpr size_t kMostPlans = 64;
 
-  void execute(const Cufft& f, Plan plan, const FourierTransform& job, void* in, void* out) {
+  void execute(const Cufft& f, Plan plan, const FourierTransform& job) {
+    void* const in = const_cast<void*>(job.in);
+    void* const out = job.out;
     const int direction = job.forward ? -1 : 1;
     int status = 0;
     switch (job.kind) {
@@ -99,22 +98,21 @@ class CudaFourier final : public FourierLibrary {
   }
 
   Plan find_plan(const Cufft& f, const FourierTransform& job) {
-    const bool rows = job.inner == 1;
-    const int64_t batch = rows ? job.outer : job.inner;
-    const Key key{job.kind, job.is_double, job.length, batch, job.inner};
+    std::vector<long long> lengths(job.earlier.begin(), job.earlier.end());
+    lengths.push_back(job.length);
+    const Key key{job.kind, job.is_double, lengths, job.outer, job.inner};
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
     if (plans_.size() >= kMostPlans) drop_plans(f);
     constexpr int kTypes[3][2] = {{kC2C, kZ2Z}, {kR2C, kD2Z}, {kC2R, kZ2D}};
-    const long long half = job.length / 2 + 1, stride = job.inner;
-    long long length = job.length;
-    long long in_length = job.kind == FourierKind::complex_to_real ? half : length;
-    long long out_length = job.kind == FourierKind::real_to_complex ? half : length;
+    const int type = kTypes[static_cast<size_t>(job.kind)][job.is_double], rank = static_cast<int>(lengths.size());
+    // Without lengths in memory a plan is for dense rows, which some of cuFFT's kernels insist on.
+    long long* const in_memory = job.inner == 1 ? nullptr : lengths.data();
+    const long long stride = job.inner, batch = job.inner == 1 ? job.outer : job.inner;
     Plan plan = 0;
     check_status(f.create(&plan), "cufftCreate", device_);
     size_t bytes = 0;
     const int status =
-        f.plan_many(plan, 1, &length, &in_length, stride, rows ? in_length : 1, &out_length, stride,
-                    rows ? out_length : 1, kTypes[static_cast<size_t>(job.kind)][job.is_double], batch, &bytes);
+        f.plan_many(plan, rank, lengths.data(), in_memory, stride, 1, in_memory, stride, 1, type, batch, &bytes);
     if (status != 0) f.destroy(plan);
     check_status(status, "cufftMakePlanMany64", device_);
     return plans_[key] = plan;
