@@ -13,7 +13,7 @@ constexpr int64_t kWordBits = 64;
 using Words = std::vector<uint64_t>;
 
 /// The rows of a matrix one after another, each from a word of its own.
-Words pack_rows(const uint8_t* x, const IntegerOperand& strides, int64_t rows, int64_t columns, int64_t words) {
+Words pack_rows(const uint8_t* x, const StridedOperand& strides, int64_t rows, int64_t columns, int64_t words) {
   Words packed(static_cast<size_t>(rows * words));
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
@@ -24,7 +24,7 @@ Words pack_rows(const uint8_t* x, const IntegerOperand& strides, int64_t rows, i
 }
 
 /// Rows [first, last) of one matrix: the rows of b that a's row names, joined by or.
-void multiply_rows(const IntegerProduct& p, const uint8_t* a, const Words& b, int64_t words, uint8_t* c, int64_t first,
+void multiply_rows(const StridedProduct& p, const uint8_t* a, const Words& b, int64_t words, uint8_t* c, int64_t first,
                    int64_t last) {
   Words sum(static_cast<size_t>(words));
   for (int64_t row = first; row < last; ++row) {
@@ -41,7 +41,7 @@ void multiply_rows(const IntegerProduct& p, const uint8_t* a, const Words& b, in
 
 }  // namespace
 
-void multiply_bools(const IntegerProduct& p) {
+void multiply_bools(const StridedProduct& p) {
   const int64_t words = (p.n + kWordBits - 1) / kWordBits;
   constexpr int64_t kGrain = 1 << 14;  // words joined
   for (int64_t matrix = 0; matrix < p.batch; ++matrix) {

@@ -53,6 +53,9 @@ Array new_info(const Array& a) { return Array::empty({std::max<int64_t>(1, batch
 
 /// Raises LinAlgError with `message` where a matrix failed. On a GPU this waits for the work.
 void check_info(const Array& info, const char* message) {
+  constexpr int64_t kMany = 1024;  // a kernel takes less time than the copy
+  const bool is_gpu = info.device().target().is_gpu;
+  if (is_gpu && info.size() > kMany) return check_info(any(info).astype(Dtype::int32).reshape({1}), message);
   for (int32_t status : info.to_vector<int32_t>())
     if (status != 0) throw LinAlgError(message);
 }
@@ -61,8 +64,14 @@ struct LuFactors {
   Array lu, pivots, info;
 };
 
+/// Of the matrices or, which is as good for determinants, of their transposes.
 LuFactors factor(const Array& a) {
   const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
+  if (const Dtype dtype = linalg_dtype("lu", a.dtype()); batch > 0 && is_small_system(a.device(), dtype, n, 0)) {
+    const LuFactors f{Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
+    factor_small(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
+    return f;
+  }
   LuFactors f{working_copy(a, linalg_dtype("lu", a.dtype())), Array::empty({batch * n}, Dtype::int32, a.device()),
               new_info(a)};
   f.info.fill(0);
@@ -71,6 +80,15 @@ LuFactors factor(const Array& a) {
         .factor_lu(f.lu.dtype(), n, batch, f.lu.data(), static_cast<int32_t*>(f.pivots.data()),
                    static_cast<int32_t*>(f.info.data()));
   return f;
+}
+
+/// Solves with a kernel of our own; see solve_small().
+Array solve_at_once(const Array& a, const Array* b) {
+  Array singular = Array::empty({1}, Dtype::int32, a.device());
+  singular.fill(0);
+  const Array x = solve_small(a, b, singular);
+  check_info(singular, "Singular matrix");
+  return x;
 }
 
 Array identity_like(const Array& a, Dtype dtype) {
@@ -150,11 +168,12 @@ using namespace ops;
 
 Array inv(const Array& a) {
   check_square("inv", a);
-  linalg_dtype("inv", a.dtype());
+  const Dtype dtype = linalg_dtype("inv", a.dtype());
+  const int64_t n = a.shape(a.ndim() - 1);
+  if (is_small_system(a.device(), dtype, n, n)) return solve_at_once(a.astype(dtype, false).contiguous(), nullptr);
   LuFactors f = factor(a);
   check_info(f.info, "Singular matrix");
   Array result = identity_like(f.lu, f.lu.dtype());
-  const int64_t n = a.shape(a.ndim() - 1);
   if (result.size() > 0)
     linear_algebra(a.device())
         .solve_lu(result.dtype(), Transpose::no, n, n, batch_of(a), f.lu.data(),
@@ -176,6 +195,10 @@ Array solve(const Array& a, const Array& b) {
   Dims shape_a = broadcast_shapes(both), shape_b = shape_a;
   for (int64_t extent : {n, n}) shape_a.push_back(extent);
   for (int64_t extent : {n, columns}) shape_b.push_back(extent);
+  if (is_small_system(a.device(), dtype, n, columns)) {
+    const Array sides = b.astype(dtype, false).broadcast_to(shape_b).contiguous();
+    return solve_at_once(a.astype(dtype, false).broadcast_to(shape_a).contiguous(), &sides);
+  }
   LuFactors f = factor(a.astype(dtype, false).broadcast_to(shape_a));
   check_info(f.info, "Singular matrix");
   const Array x = working_copy(matrix_transpose(b.broadcast_to(shape_b)), dtype);

@@ -55,7 +55,7 @@ IRUKA_FOR_EVERY_X86 void add_tile_of(const uint64_t* a, const uint64_t* b, int64
 
 /// Elements [row, row + rows) x [column, column + columns) of `source`, `width` a row, the rest zeros.
 template <class T>
-void pack(const T* source, const IntegerOperand& strides, int64_t row, int64_t rows, int64_t column, int64_t columns,
+void pack(const T* source, const StridedOperand& strides, int64_t row, int64_t rows, int64_t column, int64_t columns,
           int64_t width, T* packed) {
   for (int64_t r = 0; r < rows; ++r) {
     const T* from = source + (row + r) * strides.row_stride + column * strides.column_stride;
@@ -67,11 +67,11 @@ void pack(const T* source, const IntegerOperand& strides, int64_t row, int64_t r
 
 /// Columns [column, column + width) of c, all rows.
 template <class T>
-void multiply_panel(const IntegerProduct& p, const T* a, const T* b, T* c, int64_t column, int64_t first_row,
+void multiply_panel(const StridedProduct& p, const T* a, const T* b, T* c, int64_t column, int64_t first_row,
                     int64_t last_row) {
   constexpr int64_t kWidth = kPanelBytes / static_cast<int64_t>(sizeof(T));
   const int64_t columns = std::min(kWidth, p.n - column);
-  const IntegerOperand turned{p.a.data, p.a.column_stride, p.a.row_stride, 0};
+  const StridedOperand turned{p.a.data, p.a.column_stride, p.a.row_stride, 0};
   alignas(64) T panel[kPanelRows * kWidth], left[kPanelRows * kTileRows], tile[kTileRows * kWidth];
   for (int64_t k = 0; k < p.k; k += kPanelRows) {
     const int64_t depth = std::min(kPanelRows, p.k - k);
@@ -90,7 +90,7 @@ void multiply_panel(const IntegerProduct& p, const T* a, const T* b, T* c, int64
 }
 
 template <class T>
-void multiply_on_cpu(const IntegerProduct& p) {
+void multiply_on_cpu(const StridedProduct& p) {
   constexpr int64_t kWidth = kPanelBytes / static_cast<int64_t>(sizeof(T)), kRows = 256, kGrain = 1 << 16;
   const int64_t panels = (p.n + kWidth - 1) / kWidth, bands = (p.m + kRows - 1) / kRows;
   const int64_t work = std::min(kRows, p.m) * kWidth * p.k;
@@ -163,7 +163,7 @@ const char* unsigned_type(int itemsize) {
                          : "unsigned long long";
 }
 
-void multiply_on_gpu(Device& device, const IntegerProduct& p) {
+void multiply_on_gpu(Device& device, const StridedProduct& p) {
   const ProgramSource source{integer_product_text(unsigned_type(p.itemsize)), "iruka_entry", {}, "<matmul>"};
   const auto program = jit::build(device, source, {"matmul", unsigned_type(p.itemsize), "", {}});
   const int64_t tiles_m = (p.m + kIntegerTile - 1) / kIntegerTile, tiles_n = (p.n + kIntegerTile - 1) / kIntegerTile;
@@ -183,7 +183,7 @@ void multiply_on_gpu(Device& device, const IntegerProduct& p) {
 
 std::string integer_product_text(const std::string& c_type) { return "using T = " + c_type + ";\n" + kText; }
 
-void multiply_integers(Device& device, const IntegerProduct& p) {
+void multiply_integers(Device& device, const StridedProduct& p) {
   if (device.target().is_gpu) return multiply_on_gpu(device, p);
   switch (p.itemsize) {
     case 1:

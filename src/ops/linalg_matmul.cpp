@@ -60,7 +60,7 @@ MatrixOperand transposed_operand(Array& x) {
   }
 }
 
-IntegerOperand integer_operand(Array& x) {
+StridedOperand strided_operand(Array& x) {
   const auto element_strides = [](const Array& y) {
     return std::ranges::all_of(y.strides(), [&](int64_t s) { return s % y.itemsize() == 0; });
   };
@@ -74,9 +74,13 @@ void multiply_into(const Array& c, Array a, Array b) {
   const int64_t m = a.shape(a.ndim() - 2), k = a.shape(a.ndim() - 1), n = b.shape(b.ndim() - 1), batch = batch_of(c);
   const bool is_bool = c.dtype() == Dtype::bool_;
   if (is_bool || is_integer(c.dtype())) {
-    const IntegerOperand left = integer_operand(a), right = integer_operand(b);
-    const IntegerProduct product{static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()};
+    const StridedOperand left = strided_operand(a), right = strided_operand(b);
+    const StridedProduct product{static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()};
     return is_bool ? multiply_bools(product) : multiply_integers(c.device(), product);
+  }
+  if (is_small_product(c.device(), c.dtype(), m, n, k)) {
+    const StridedOperand left = strided_operand(a), right = strided_operand(b);
+    return multiply_small(c, {static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()});
   }
   const MatrixOperand left = transposed_operand(a), right = transposed_operand(b);
   linear_algebra(c.device()).multiply({c.dtype(), n, m, k, batch, right, left, c.data()});

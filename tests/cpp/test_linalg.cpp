@@ -64,6 +64,65 @@ TEST_F(IntegerProductsForCuda, OnAnEmulatedDevice) {
   EXPECT_EQ(got.to_vector<int64_t>(), matmul(a, b).to_vector<int64_t>());
 }
 
+/// Numbers of no order, well conditioned as matrices; complex ones for complex dtypes.
+Array scattered(const Dims& shape, Dtype dtype, double diagonal_term) {
+  const Array numbers = arange(0, 2 * count(shape), 1, Dtype::float64);
+  const Array wide = iruka::sin(multiply(multiply(numbers, numbers), 0.129898));
+  const Array parts = kind(dtype) == Kind::complex ? wide.view(Dtype::complex128) : wide.at(Slice{0, count(shape), 1});
+  Array x = parts.reshape(shape).astype(dtype);
+  if (diagonal_term != 0) {
+    Array line = diagonal(x, 0, -2, -1);
+    line.assign(add(line, diagonal_term).astype(dtype));
+  }
+  return x;
+}
+
+void expect_close(const Array& got, const Array& expected, const std::string& what) {
+  ASSERT_EQ(got.shape(), expected.shape()) << what;
+  ASSERT_EQ(got.dtype(), expected.dtype()) << what;
+  const bool is_single = real_dtype(got.dtype()) == Dtype::float32;
+  const double scale = std::max(1.0, iruka::max(absolute(expected)).item<double>());
+  EXPECT_LE(iruka::max(absolute(subtract(got, expected))).item<double>(), (is_single ? 2e-5 : 4e-14) * scale) << what;
+}
+
+constexpr Dtype kInexact[] = {Dtype::float32, Dtype::float64, Dtype::complex64, Dtype::complex128};
+
+using SmallMatricesForCuda = EmulatedDeviceTest;
+
+TEST_F(SmallMatricesForCuda, AreMultiplied) {
+  for (Dtype dtype : kInexact)
+    for (const Dims& size : {Dims{1, 1, 1}, Dims{4, 4, 4}, Dims{3, 16, 5}}) {
+      const Array a = scattered({70, size[0], size[1]}, dtype, 0), b = scattered({70, size[1], size[2]}, dtype, 1);
+      const std::string what = std::string(name(dtype)) + to_string(size);
+      const Array x = copy_to(emulated_cuda(), a), y = copy_to(emulated_cuda(), b);
+      expect_close(copy_to(cpu(), matmul(x, y)), matmul(a, b), what);
+      const Array turned = copy_to(emulated_cuda(), a.swapaxes(-2, -1)).swapaxes(-2, -1);
+      const Slice first{0, 1, 1};
+      expect_close(copy_to(cpu(), matmul(turned, y.at(first))), matmul(a, b.at(first)), what);
+    }
+}
+
+TEST_F(SmallMatricesForCuda, AreSolvedAndInverted) {
+  for (Dtype dtype : kInexact)
+    for (const Dims& size : {Dims{1, 1, 37}, Dims{3, 2, 1}, Dims{8, 8, 35}, Dims{13, 32, 3}, Dims{32, 3, 2}}) {
+      const Array a = scattered({size[2], size[0], size[0]}, dtype, 9), b = scattered({size[0], size[1]}, dtype, 0);
+      const std::string what = std::string(name(dtype)) + to_string(size);
+      const Array x = copy_to(emulated_cuda(), a), y = copy_to(emulated_cuda(), b);
+      const Array got = copy_to(cpu(), linalg::solve(x, y));
+      expect_close(matmul(a, got), add(b, zeros(got.shape(), dtype)).astype(dtype), what + " solved");
+      const Array unit = matmul(a, copy_to(cpu(), linalg::inv(x)));
+      expect_close(unit, add(eye(size[0], {}, 0, dtype), zeros(unit.shape(), dtype)).astype(dtype), what + " inverted");
+      expect_close(copy_to(cpu(), linalg::det(x)), linalg::det(a), what + " det");
+    }
+  Array stack = scattered({40, 5, 5}, Dtype::float64, 1);
+  stack.at(33, 2).fill(0);
+  const Array x = copy_to(emulated_cuda(), stack);
+  EXPECT_THROW(linalg::inv(x), linalg::LinAlgError);
+  EXPECT_THROW(linalg::solve(x, copy_to(emulated_cuda(), ones({5}))), linalg::LinAlgError);
+  EXPECT_EQ(copy_to(cpu(), linalg::det(x)).at(33).item<double>(), 0);
+  EXPECT_NE(copy_to(cpu(), linalg::det(x)).at(32).item<double>(), 0);
+}
+
 TEST(Linalg, ErrorsHaveTheirClasses) {
   EXPECT_THROW(linalg::inv(zeros({2, 2})), linalg::LinAlgError);
   EXPECT_THROW(linalg::inv(ones({2, 3})), linalg::LinAlgError);
