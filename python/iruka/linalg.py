@@ -206,22 +206,19 @@ def eigvalsh(a, UPLO: str = "L") -> ndarray:
 def _eig(function: str, a, vectors: bool):
     a = _check_square(function, _array(a))
     _check_finite(function, a)
-    values, columns = _core.linalg_eig(a, vectors)
-    if a.dtype.kind != "c" and not bool((values.imag != 0).any()):
-        values, columns = values.real, columns.real if vectors else None
-    return values, columns
+    return _core.linalg_eig(a, vectors)
 
 
 def eig(a) -> EigResult:
-    """Eigenvalues and right eigenvectors of square matrices; real where all eigenvalues of a real array are.
+    """Eigenvalues (..., n) and right eigenvectors (..., n, n) of square matrices, complex also where all of them are real.
 
-    A GPU's arrays are computed on the CPU. Raises LinAlgError for infinities and NaN.
+    NumPy has done so since 2.5, as the array API says. complex64 for float32 and complex64, else complex128. A GPU's arrays are computed on the CPU. Raises LinAlgError for infinities and NaN.
     """
     return EigResult(*_eig("eig", a, True))
 
 
 def eigvals(a) -> ndarray:
-    """Eigenvalues of square matrices, as eig gives them."""
+    """Eigenvalues (..., n) of square matrices, complex as those of eig."""
     return _eig("eigvals", a, False)[0]
 
 

@@ -63,6 +63,12 @@ struct Cublas {
               int64_t lda, long long a_stride, const void* b, int b_type, int64_t ldb, long long b_stride,
               const void* beta, void* c, int c_type, int64_t ldc, long long c_stride, int64_t batch, int compute,
               int algorithm);
+  int (*set_pointer_mode)(Handle, int mode);
+  int (*one_gemm[kTypes])(Handle, int, int, int64_t m, int64_t n, int64_t k, const void* alpha, const void* a,
+                          int64_t lda, const void* b, int64_t ldb, const void* beta, void* c, int64_t ldc);
+  int (*gemv[kTypes])(Handle, int, int64_t rows, int64_t columns, const void* alpha, const void* a, int64_t lda,
+                      const void* x, int64_t x_step, const void* beta, void* y, int64_t y_step);
+  int (*dot[kTypes])(Handle, int64_t n, const void* x, int64_t x_step, const void* y, int64_t y_step, void* result);
   int (*getrf_batched[kTypes])(Handle, int n, void* const* a, int lda, int* pivots, int* info, int batch);
   int (*getrs_batched[kTypes])(Handle, int operation, int n, int columns, const void* const* a, int lda,
                                const int* pivots, void* const* b, int ldb, int* info, int batch);
@@ -71,8 +77,12 @@ struct Cublas {
     library.find(create, "cublasCreate_v2");
     library.find(set_stream, "cublasSetStream_v2");
     library.find(gemm, "cublasGemmStridedBatchedEx_64");
+    library.find(set_pointer_mode, "cublasSetPointerMode_v2");
     for (size_t k = 0; k < kTypes; ++k) {
       const std::string prefix = std::string("cublas") + "SDCZ"[k];
+      library.find(one_gemm[k], (prefix + "gemm_v2_64").c_str());
+      library.find(gemv[k], (prefix + "gemv_v2_64").c_str());
+      library.find(dot[k], (prefix + (k < 2 ? "dot_v2_64" : "dotu_v2_64")).c_str());
       library.find(getrf_batched[k], (prefix + "getrfBatched").c_str());
       library.find(getrs_batched[k], (prefix + "getrsBatched").c_str());
     }
@@ -88,8 +98,10 @@ struct Cusolver {
   int (*getrf[kTypes])(Handle, int m, int n, void* a, int lda, void* work, int* pivots, int* info);
   int (*getrs[kTypes])(Handle, int operation, int n, int columns, const void* a, int lda, const int* pivots, void* b,
                        int ldb, int* info);
-  int (*potrf_size[kTypes])(Handle, int fill, int n, void* a, int lda, int* length);
-  int (*potrf[kTypes])(Handle, int fill, int n, void* a, int lda, void* work, int length, int* info);
+  int (*potrf_size)(Handle, void* parameters, int fill, int64_t n, int type, const void* a, int64_t lda, int compute,
+                    size_t* bytes, size_t* host_bytes);
+  int (*potrf)(Handle, void* parameters, int fill, int64_t n, int type, void* a, int64_t lda, int compute, void* work,
+               size_t bytes, void* host_work, size_t host_bytes, int* info);
   int (*potrf_batched[kTypes])(Handle, int fill, int n, void* const* a, int lda, int* info, int batch);
   int (*geqrf_size[kTypes])(Handle, int m, int n, void* a, int lda, int* length);
   int (*geqrf[kTypes])(Handle, int m, int n, void* a, int lda, void* tau, void* work, int length, int* info);
@@ -106,6 +118,11 @@ struct Cusolver {
   int (*gesvd)(Handle, void* parameters, signed char job_u, signed char job_vt, int64_t m, int64_t n, int type, void* a,
                int64_t lda, int value_type, void* s, int u_type, void* u, int64_t ldu, int vt_type, void* vt,
                int64_t ldvt, int compute, void* work, size_t bytes, void* host_work, size_t host_bytes, int* info);
+  int (*create_jacobi)(void**);
+  int (*jacobi_size[kTypes])(Handle, int job, int m, int n, const void* a, int lda, const void* s, const void* u, int ldu,
+                             const void* v, int ldv, int* length, void* jacobi, int batch);
+  int (*jacobi[kTypes])(Handle, int job, int m, int n, void* a, int lda, void* s, void* u, int ldu, void* v, int ldv,
+                        void* work, int length, int* info, void* jacobi, int batch);
 
   Cusolver() {
     library.find(create, "cusolverDnCreate");
@@ -117,14 +134,17 @@ struct Cusolver {
       library.find(getrf_size[k], (prefix + "getrf_bufferSize").c_str());
       library.find(getrf[k], (prefix + "getrf").c_str());
       library.find(getrs[k], (prefix + "getrs").c_str());
-      library.find(potrf_size[k], (prefix + "potrf_bufferSize").c_str());
-      library.find(potrf[k], (prefix + "potrf").c_str());
       library.find(potrf_batched[k], (prefix + "potrfBatched").c_str());
       library.find(geqrf_size[k], (prefix + "geqrf_bufferSize").c_str());
       library.find(geqrf[k], (prefix + "geqrf").c_str());
       library.find(orgqr_size[k], (q + "_bufferSize").c_str());
       library.find(orgqr[k], q.c_str());
+      library.find(jacobi_size[k], (prefix + "gesvdjBatched_bufferSize").c_str());
+      library.find(jacobi[k], (prefix + "gesvdjBatched").c_str());
     }
+    library.find(create_jacobi, "cusolverDnCreateGesvdjInfo");
+    library.find(potrf_size, "cusolverDnXpotrf_bufferSize");
+    library.find(potrf, "cusolverDnXpotrf");
     library.find(syevd_size, "cusolverDnXsyevd_bufferSize");
     library.find(syevd, "cusolverDnXsyevd");
     library.find(gesvd_size, "cusolverDnXgesvd_bufferSize");
@@ -161,6 +181,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     const bool is_double = type.compute == 70;
     const void* one = is_double ? static_cast<const void*>(&kOneDouble) : &kOneSingle;
     const void* zero = is_double ? static_cast<const void*>(&kZeroDouble) : &kZeroSingle;
+    if (p.batch == 1 && p.dtype >= Dtype::float32) return multiply_one(f, p, one, zero);
     constexpr int kDefaultAlgorithm = -1;
     check_status(f.gemm(blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one, p.a.data,
                         type.type, p.a.leading, p.a.batch_stride, p.b.data, type.type, p.b.leading, p.b.batch_stride,
@@ -224,14 +245,16 @@ class CudaLinearAlgebra final : public LinearAlgebra {
                    "cusolverDnpotrfBatched", device_);
       return;
     }
-    int length = 0;
-    check_status(f.potrf_size[letter(dtype)](solver_, fill, extent, a, extent, &length), "cusolverDnpotrf_bufferSize",
-                 device_);
-    const Scratch work(device_, static_cast<size_t>(length * itemsize(dtype)));
+    const int type = data_type(dtype).type;
+    size_t bytes = 0, host_bytes = 0;
+    check_status(f.potrf_size(solver_, parameters_, fill, n, type, a, n, type, &bytes, &host_bytes),
+                 "cusolverDnXpotrf_bufferSize", device_);
+    const Scratch work(device_, bytes);
+    std::vector<std::byte> host(host_bytes);
     for (int64_t k = 0; k < batch; ++k)
-      check_status(
-          f.potrf[letter(dtype)](solver_, fill, extent, at(dtype, a, k * n * n), extent, work.data(), length, info + k),
-          "cusolverDnpotrf", device_);
+      check_status(f.potrf(solver_, parameters_, fill, n, type, at(dtype, a, k * n * n), n, type, work.data(), bytes,
+                           host.data(), host_bytes, info + k),
+                   "cusolverDnXpotrf", device_);
   }
 
   void factor_qr(Dtype dtype, int64_t m, int64_t n, int64_t batch, void* a, void* tau) override {
@@ -311,6 +334,23 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     }
   }
 
+  int64_t most_rotated() const override { return 32; }
+  void svd_by_rotations(Dtype dtype, bool vectors, int64_t m, int64_t n, int64_t batch, void* a, void* s, void* u,
+                        void* v, int32_t* info) override {
+    const Cusolver& f = cusolver();
+    const Entered entered(*this, f);
+    if (!jacobi_) check_status(f.create_jacobi(&jacobi_), "cusolverDnCreateGesvdjInfo", device_);
+    const int rows = narrow(m), columns = narrow(n), count = narrow(batch);
+    int length = 0;
+    check_status(f.jacobi_size[letter(dtype)](solver_, vectors, rows, columns, a, rows, s, u, rows, v, columns, &length,
+                                              jacobi_, count),
+                 "cusolverDngesvdjBatched_bufferSize", device_);
+    const Scratch work(device_, static_cast<size_t>(length) * static_cast<size_t>(itemsize(dtype)));
+    check_status(f.jacobi[letter(dtype)](solver_, vectors, rows, columns, a, rows, s, u, rows, v, columns, work.data(),
+                                         length, info, jacobi_, count),
+                 "cusolverDngesvdjBatched", device_);
+  }
+
   void eig(Dtype, int64_t, int64_t, void*, void*, void*, int32_t*) override {
     throw DeviceError("cuda: eigenvalues of general matrices are computed on the CPU");
   }
@@ -351,6 +391,32 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     Scratch memory_;
   };
 
+  /// One product. With one row or column it is bound by memory, which the functions of vectors make the most of.
+  void multiply_one(const Cublas& f, const MatrixProduct& p, const void* one, const void* zero) {
+    const size_t type = letter(p.dtype);
+    const bool a_lies = p.a.transpose == Transpose::no, b_lies = p.b.transpose == Transpose::no;
+    const int64_t a_step = a_lies ? p.a.leading : 1, b_step = b_lies ? 1 : p.b.leading;
+    const auto turned = [](bool yes) { return operation(yes ? Transpose::yes : Transpose::no); };
+    if (p.m == 1 && p.n == 1) {
+      constexpr int kHost = 0, kDevice = 1;  // where a result that is one number goes
+      check_status(f.set_pointer_mode(blas_, kDevice), "cublasSetPointerMode", device_);
+      const int status = f.dot[type](blas_, p.k, p.a.data, a_step, p.b.data, b_step, p.c);
+      check_status(f.set_pointer_mode(blas_, kHost), "cublasSetPointerMode", device_);
+      return check_status(status, "cublasdot", device_);
+    }
+    if (p.m == 1)
+      return check_status(f.gemv[type](blas_, turned(b_lies), b_lies ? p.k : p.n, b_lies ? p.n : p.k, one, p.b.data,
+                                       p.b.leading, p.a.data, a_step, zero, p.c, 1),
+                          "cublasgemv", device_);
+    if (p.n == 1)
+      return check_status(f.gemv[type](blas_, turned(!a_lies), a_lies ? p.m : p.k, a_lies ? p.k : p.m, one, p.a.data,
+                                       p.a.leading, p.b.data, b_step, zero, p.c, 1),
+                          "cublasgemv", device_);
+    check_status(f.one_gemm[type](blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one,
+                                  p.a.data, p.a.leading, p.b.data, p.b.leading, zero, p.c, p.m),
+                 "cublasgemm", device_);
+  }
+
   static void* at(Dtype dtype, void* first, int64_t element) {
     return static_cast<char*>(first) + element * itemsize(dtype);
   }
@@ -359,6 +425,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   std::mutex mutex_;
   Handle blas_ = nullptr, solver_ = nullptr;
   void* parameters_ = nullptr;
+  void* jacobi_ = nullptr;  ///< gesvdjInfo_t: how precise, how many sweeps, values in order
 };
 
 }  // namespace
