@@ -156,16 +156,18 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 )";
 
-const char* unsigned_type(int itemsize) {
-  return itemsize == 1   ? "unsigned char"
-         : itemsize == 2 ? "unsigned short"
-         : itemsize == 4 ? "unsigned int"
-                         : "unsigned long long";
+/// Sums of bools' products are whether any is true.
+const char* element_type(const StridedProduct& p) {
+  return p.is_logical      ? "bool"
+         : p.itemsize == 1 ? "unsigned char"
+         : p.itemsize == 2 ? "unsigned short"
+         : p.itemsize == 4 ? "unsigned int"
+                           : "unsigned long long";
 }
 
 void multiply_on_gpu(Device& device, const StridedProduct& p) {
-  const ProgramSource source{integer_product_text(unsigned_type(p.itemsize)), "iruka_entry", {}, "<matmul>"};
-  const auto program = jit::build(device, source, {"matmul", unsigned_type(p.itemsize), "", {}});
+  const ProgramSource source{integer_product_text(element_type(p)), "iruka_entry", {}, "<matmul>"};
+  const auto program = jit::build(device, source, {"matmul", element_type(p), "", {}});
   const int64_t tiles_m = (p.m + kIntegerTile - 1) / kIntegerTile, tiles_n = (p.n + kIntegerTile - 1) / kIntegerTile;
   jit::ArgumentBlock block;
   block.push(p.a.data);

@@ -75,8 +75,8 @@ void multiply_into(const Array& c, Array a, Array b) {
   const bool is_bool = c.dtype() == Dtype::bool_;
   if (is_bool || is_integer(c.dtype())) {
     const StridedOperand left = strided_operand(a), right = strided_operand(b);
-    const StridedProduct product{static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()};
-    return is_bool ? multiply_bools(product) : multiply_integers(c.device(), product);
+    const StridedProduct product{static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data(), is_bool};
+    return is_bool && !c.device().target().is_gpu ? multiply_bools(product) : multiply_integers(c.device(), product);
   }
   if (is_small_product(c.device(), c.dtype(), m, n, k)) {
     const StridedOperand left = strided_operand(a), right = strided_operand(b);
@@ -86,10 +86,11 @@ void multiply_into(const Array& c, Array a, Array b) {
   linear_algebra(c.device()).multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
 }
 
-/// The dtype the product is computed in. On a GPU, counts of true pairs are exact enough in float32: they are never 0
-/// by rounding.
-Dtype product_dtype(Dtype dtype, bool is_gpu) {
-  if (is_gpu ? dtype == Dtype::bool_ : is_half(dtype)) return Dtype::float32;
+/// The dtype a product of m x k and k x n matrices is computed in. On a GPU, counts of true pairs are exact enough in
+/// float32: they are never 0 by rounding. Of small matrices the conversions would take longer than the product.
+Dtype product_dtype(Dtype dtype, bool is_gpu, int64_t m, int64_t n, int64_t k) {
+  constexpr double kSmall = 1 << 20;
+  if (is_gpu ? dtype == Dtype::bool_ && static_cast<double>(m) * n * k > kSmall : is_half(dtype)) return Dtype::float32;
   return dtype;
 }
 
@@ -110,7 +111,7 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
     if (out) flat_out = out->reshape({-1, n});
     return product(a.reshape({-1, k}), b, dtype, out ? &flat_out : nullptr).reshape(shape);
   }
-  const Dtype computed = product_dtype(dtype, a.device().target().is_gpu);
+  const Dtype computed = product_dtype(dtype, a.device().target().is_gpu, m, n, k);
   Array result = out && computed == dtype ? *out : Array::empty(shape, computed, a.device());
   if (result.size() > 0 && k == 0) {
     result.fill(0);
@@ -169,7 +170,8 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   check_out(*out, shape, dtype);
   const bool direct = out->dtype() == dtype && out->is_c_contiguous() && a.ndim() > 1 && b.ndim() > 1 &&
                       &out->device() == &a.device() && !out->may_overlap(a) && !out->may_overlap(b) && out->size() > 0;
-  if (!direct || product_dtype(dtype, a.device().target().is_gpu) != dtype) {
+  const int64_t m = left.shape(left.ndim() - 2), k = left.shape(left.ndim() - 1), n = right.shape(right.ndim() - 1);
+  if (!direct || product_dtype(dtype, a.device().target().is_gpu, m, n, k) != dtype) {
     Array target = *out;
     target.assign(matmul(a, b));
   } else {

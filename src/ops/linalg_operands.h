@@ -29,11 +29,12 @@ struct StridedProduct {
   int64_t m, n, k, batch;
   StridedOperand a, b;
   void* c;
+  bool is_logical = false;  ///< of bools: whether any pair is true
 };
-/// Integers, modulo 2^bits.
+/// Integers, modulo 2^bits; on a GPU also bools.
 void multiply_integers(Device& device, const StridedProduct& product);
 
-/// Whether any pair is true, of bools on the CPU.
+/// Bools on the CPU.
 void multiply_bools(const StridedProduct& product);
 
 /// Small matrices of floats or complex numbers on a GPU, into the dense `c`.

@@ -59,6 +59,9 @@ TEST_F(IntegerProductsForCuda, OnAnEmulatedDevice) {
       const Array got = copy_to(cpu(), matmul(x, y));
       EXPECT_EQ(got.to_vector<int64_t>(), product_of(a, b, dtype)) << name(dtype) << to_string(size);
     }
+  const Array rare = equal(ElementwiseFunction("remainder")(counted({70, 40}, Dtype::int64), 11), 3);
+  const Array pairs = matmul(copy_to(emulated_cuda(), rare), copy_to(emulated_cuda(), rare.transpose()));
+  EXPECT_EQ(copy_to(cpu(), pairs).to_vector<uint8_t>(), matmul(rare, rare.transpose()).to_vector<uint8_t>());
   const Array a = counted({3, 4, 5}, Dtype::int32), b = counted({3, 5, 2}, Dtype::int32);
   const Array got = copy_to(cpu(), matmul(copy_to(emulated_cuda(), a), copy_to(emulated_cuda(), b)));
   EXPECT_EQ(got.to_vector<int64_t>(), matmul(a, b).to_vector<int64_t>());

@@ -9,7 +9,7 @@ using namespace iruka;
 class IntegerProductTexts : public iruka::test::NvrtcArchitectureTest {};
 
 TEST_P(IntegerProductTexts, CompileForEveryArchitecture) {
-  for (const char* type : {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"}) {
+  for (const char* type : {"bool", "unsigned char", "unsigned short", "unsigned int", "unsigned long long"}) {
     const std::string ptx = ptx_of(ops::integer_product_text(type));
     EXPECT_NE(ptx.find(".visible .entry iruka_entry("), std::string::npos);
     EXPECT_EQ(ptx.find("ld.local"), std::string::npos) << type;
