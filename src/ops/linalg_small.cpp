@@ -39,39 +39,52 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 )";
 
-// Gaussian elimination with partial pivoting in shared memory, [a | b] row after row. A lane has a row of a matrix while
-// rows are eliminated, and columns of b after that. Lanes of matrices beyond the last go along to the barriers.
+// Gaussian elimination with partial pivoting in shared memory, [a | b] row after row. A matrix has kGroup threads: each
+// has a row while rows are eliminated, and columns of b after that. Those beyond the last go along to the barriers.
 constexpr const char* kSystem = R"(
 struct Arguments {
   const T *a, *b;
   T* out;
   int *pivots, *singular;
-  ptrdiff_t batch;
+  ptrdiff_t batch, rows, sides;
 };
-constexpr int kColumns = kRows + kSides, kWidth = kColumns | 1, kSize = kRows * kRows, kSideSize = kRows * kSides;
+constexpr int kWidth = (kGroup + kMostSides) | 1;
+inline void move(const T* from, int from_width, T* to, int to_width, int rows, int columns, int lane) {
+  constexpr int kAtOnce = 8;  // loads under way
+  for (int c = lane; c < columns; c += kGroup)
+#pragma unroll 1
+    for (int r = 0; r < rows; r += kAtOnce) {
+      T kept[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (r + k < rows) kept[k] = from[(r + k) * from_width + c];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (r + k < rows) to[(r + k) * to_width + c] = kept[k];
+    }
+}
 extern "C" __global__ void __launch_bounds__(kThreads)
     iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
-  __shared__ T cells[kMatrices * kRows * kWidth];
-  const int thread = (int)threadIdx.x, lane = thread % kGroup;
-  const ptrdiff_t first = (begin + (ptrdiff_t)blockIdx.x) * kMatrices;
-  const int count = p.batch - first < kMatrices ? (int)(p.batch - first) : kMatrices;
-#pragma unroll 4
-  for (int at = thread; at < count * kSize; at += kThreads)
-    cells[at / kRows * kWidth + at % kRows] = p.a[first * kSize + at];
-  if constexpr (kSides > 0) {
-#pragma unroll 4
-    for (int at = thread; at < count * kSideSize; at += kThreads)
-      cells[at / kSides * kWidth + kRows + at % kSides] =
-          p.b ? p.b[first * kSideSize + at] : T(at / kSides % kRows == at % kSides ? 1 : 0);
+  __shared__ T cells[kMatrices * kGroup * kWidth];
+  const int lane = (int)threadIdx.x % kGroup, place = (int)threadIdx.x / kGroup;
+  const int n = (int)p.rows, sides = kMostSides > 0 ? (int)p.sides : 0, columns = n + sides;
+  const ptrdiff_t matrix = (begin + (ptrdiff_t)blockIdx.x) * kMatrices + place;
+  const bool works = matrix < p.batch;
+  T* const rows = cells + place * kGroup * kWidth;
+  if (works) {
+    move(p.a + matrix * n * n, n, rows, kWidth, n, n, lane);
+    if (p.b) move(p.b + matrix * n * sides, sides, rows + n, kWidth, n, sides, lane);
+    else
+      for (int r = 0; r < n; ++r)
+        for (int c = lane; c < sides; c += kGroup) rows[r * kWidth + n + c] = T(r == c ? 1 : 0);
   }
   __syncthreads();
-  const int matrix = thread / kGroup;
-  T* const rows = cells + matrix * kRows * kWidth;
 #pragma unroll 1
-  for (int j = 0; j < kRows; ++j) {
+  for (int j = 0; j < n; ++j) {
     int best = j;
     auto most = size(rows[j * kWidth + j]);
-    for (int r = j + 1; r < kRows; ++r) {
+#pragma unroll 4
+    for (int r = j + 1; r < n; ++r) {
       const auto other = size(rows[r * kWidth + j]);
       if (other > most) most = other, best = r;
     }
@@ -79,43 +92,39 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const bool is_zero = pivot == T(0);
     __syncthreads();
     if (best != j) {
-      for (int c = j + lane; c < kColumns; c += kGroup) {
+      for (int c = j + lane; c < columns; c += kGroup) {
         const T kept = rows[j * kWidth + c];
         rows[j * kWidth + c] = rows[best * kWidth + c];
         rows[best * kWidth + c] = kept;
       }
     }
-    if (lane == 0 && matrix < count) {
-      if (p.pivots) p.pivots[(first + matrix) * kRows + j] = best + 1;
+    if (lane == 0 && works) {
+      if (p.pivots) p.pivots[matrix * n + j] = best + 1;
       if (p.singular && is_zero) *p.singular = 1;
     }
     __syncthreads();
-    if (lane > j && lane < kRows && !is_zero) {
+    if (lane > j && lane < n && !is_zero) {
       T* const own = rows + lane * kWidth;
       const T factor = own[j] / pivot;
       own[j] = factor;
 #pragma unroll 4
-      for (int c = j + 1; c < kColumns; ++c) own[c] = own[c] - factor * rows[j * kWidth + c];
+      for (int c = j + 1; c < columns; ++c) own[c] = own[c] - factor * rows[j * kWidth + c];
     }
     __syncthreads();
   }
-  if constexpr (kSides > 0) {
-    for (int c = kRows + lane; c < kColumns; c += kGroup) {
+  for (int c = n + lane; c < columns; c += kGroup) {
 #pragma unroll 1
-      for (int r = kRows - 1; r >= 0; --r) {
-        T sum = rows[r * kWidth + c];
+    for (int r = n - 1; r >= 0; --r) {
+      T sum = rows[r * kWidth + c];
 #pragma unroll 4
-        for (int k = r + 1; k < kRows; ++k) sum = sum - rows[r * kWidth + k] * rows[k * kWidth + c];
-        rows[r * kWidth + c] = sum / rows[r * kWidth + r];
-      }
+      for (int k = r + 1; k < n; ++k) sum = sum - rows[r * kWidth + k] * rows[k * kWidth + c];
+      rows[r * kWidth + c] = sum / rows[r * kWidth + r];
     }
-    __syncthreads();
-    for (int at = thread; at < count * kSideSize; at += kThreads)
-      p.out[first * kSideSize + at] = cells[at / kSides * kWidth + kRows + at % kSides];
-  } else {
-    for (int at = thread; at < count * kSize; at += kThreads)
-      p.out[first * kSize + at] = cells[at / kRows * kWidth + at % kRows];
   }
+  __syncthreads();
+  if (!works) return;
+  if (kMostSides > 0) move(rows + n, kWidth, p.out + matrix * n * sides, sides, n, sides, lane);
+  else move(rows, kWidth, p.out + matrix * n * n, n, n, n, lane);
 }
 )";
 
@@ -123,12 +132,17 @@ std::string constant(const char* name, int64_t value) {
   return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
 }
 
-/// How a block takes systems: `group` threads each, as many as shared memory has room for.
+int64_t power_of_two(int64_t extent) {
+  return extent == 0 ? 0 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent)));
+}
+
+/// How a block takes systems, for extents up to powers of two: `group` threads each, as many systems as shared memory
+/// has room for.
 struct SystemBlocks {
-  int64_t group, matrices;
-  SystemBlocks(Dtype dtype, int64_t n, int64_t sides) : group(int64_t(std::bit_ceil(uint64_t(n)))) {
+  int64_t group, most_sides, matrices;
+  SystemBlocks(Dtype dtype, int64_t n, int64_t sides) : group(power_of_two(n)), most_sides(power_of_two(sides)) {
     constexpr int64_t kThreads = 128, kSharedBytes = 40 << 10;
-    const int64_t bytes = n * ((n + sides) | 1) * itemsize(dtype);
+    const int64_t bytes = group * ((group + most_sides) | 1) * itemsize(dtype);
     matrices = std::clamp<int64_t>(int64_t(std::bit_floor(uint64_t(kSharedBytes / bytes))), 1, kThreads / group);
   }
   int threads() const { return static_cast<int>(group * matrices); }
@@ -155,11 +169,11 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
   block.push(out.data());
   block.push(pivots);
   block.push(singular);
-  block.push(batch);
+  for (int64_t value : {batch, n, sides}) block.push(value);
   LaunchRange range{(batch + blocks.matrices - 1) / blocks.matrices};
   range.counts_elements = false;
   range.threads_per_block = blocks.threads();
-  program_for(a.device(), "small_systems", a.dtype(), {n, sides}, [&] {
+  program_for(a.device(), "small_systems", a.dtype(), {blocks.group, blocks.most_sides}, [&] {
     return small_system_text(a.dtype(), n, sides);
   })->launch(block.bytes(), range);
 }
@@ -174,8 +188,8 @@ std::string small_product_text(Dtype dtype, int64_t m, int64_t n, int64_t k) {
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
   const SystemBlocks blocks(dtype, n, sides);
   const bool is_complex = kind(dtype) == Kind::complex;
-  return std::string("using T = ") + info(dtype).c_type + ";\n" + constant("kRows", n) + constant("kSides", sides) +
-         constant("kGroup", blocks.group) + constant("kMatrices", blocks.matrices) +
+  return std::string("using T = ") + info(dtype).c_type + ";\n" + constant("kGroup", blocks.group) +
+         constant("kMostSides", blocks.most_sides) + constant("kMatrices", blocks.matrices) +
          constant("kThreads", blocks.threads()) + "inline auto size(T x) { return " +
          (is_complex ? "fabs(x.real()) + fabs(x.imag())" : "fabs(x)") + "; }\n" + kSystem;
 }
