@@ -156,8 +156,7 @@ Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes
   check(x, kind, lengths);
   if (kind == Kind::complex_to_real && axes.size() > 1) {
     const int rest = axes.size() - 1;
-    const Array whole =
-        transform(x, Kind::complex, Dims(lengths.begin(), rest), Dims(axes.begin(), rest), forward, 1);
+    const Array whole = transform(x, Kind::complex, Dims(lengths.begin(), rest), Dims(axes.begin(), rest), forward, 1);
     return transform_together(whole, kind, {lengths.back()}, {axes_left.back()}, forward, scale);
   }
   Array result = x;

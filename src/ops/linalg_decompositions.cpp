@@ -68,7 +68,8 @@ struct LuFactors {
 LuFactors factor(const Array& a) {
   const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
   if (const Dtype dtype = linalg_dtype("lu", a.dtype()); batch > 0 && is_small_system(a.device(), dtype, n, 0)) {
-    const LuFactors f{Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
+    const LuFactors f{
+        Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
     factor_small(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
     return f;
   }
@@ -274,10 +275,11 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
   linear_algebra(copy.device())
       .svd_by_rotations(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(), s.data(), left.data(), v.data(),
                         static_cast<int32_t*>(info.data()));
-  static const ElementwiseKernel failures("raw T s, int32 info, int64 count", "int32 failed",
-                                          "failed = info != 0;\n"
-                                          "for (long long k = 0; k < count; ++k) failed |= !isfinite(s[i * count + k]);",
-                                          "svd_failures", quiet());
+  static const ElementwiseKernel failures(
+      "raw T s, int32 info, int64 count", "int32 failed",
+      "failed = info != 0;\n"
+      "for (long long k = 0; k < count; ++k) failed |= !isfinite(s[i * count + k]);",
+      "svd_failures", quiet());
   check_info(failures(s, info, n), "SVD did not converge");
   right = matrix_transpose(v);
   if (vectors && kind(v.dtype()) == Kind::complex) right = ElementwiseFunction("conjugate")(right);
