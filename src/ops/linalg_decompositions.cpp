@@ -196,7 +196,7 @@ Array solve(const Array& a, const Array& b) {
   Dims shape_a = broadcast_shapes(both), shape_b = shape_a;
   for (int64_t extent : {n, n}) shape_a.push_back(extent);
   for (int64_t extent : {n, columns}) shape_b.push_back(extent);
-  if (is_small_system(a.device(), dtype, n, columns)) {
+  if (columns > 0 && is_small_system(a.device(), dtype, n, columns)) {
     const Array sides = b.astype(dtype, false).broadcast_to(shape_b).contiguous();
     return solve_at_once(a.astype(dtype, false).broadcast_to(shape_a).contiguous(), &sides);
   }

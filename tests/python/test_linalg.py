@@ -7,8 +7,8 @@ import iruka
 from iruka import errors, linalg
 
 INEXACT = ["float32", "float64", "complex64", "complex128"]
-SHAPES = [(1, 1), (3, 3), (4, 6), (6, 4), (2, 3, 5, 4), (40, 40), (0, 3), (3, 0), (2, 0, 0)]
-SQUARE = [(1, 1), (5, 5), (2, 3, 4, 4), (90, 90), (0, 0), (3, 0, 0), (0, 2, 2)]
+SHAPES = [(1, 1), (3, 3), (4, 6), (6, 4), (2, 3, 5, 4), (2, 40, 36), (0, 3), (3, 0), (2, 0, 0)]
+SQUARE = [(1, 1), (5, 5), (2, 3, 4, 4), (2, 36, 36), (90, 90), (0, 0), (3, 0, 0), (0, 2, 2)]
 
 
 def matrix(dtype, shape, rng):
@@ -53,6 +53,7 @@ def test_inv_det_slogdet(dtype, shape, rng):
 def test_solve(dtype, rng):
     for a_shape, b_shape in (
         ((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (2, 3, 4)), ((3, 3), (5, 3, 4)), ((50, 50), (50, 7)),
+        ((2, 40, 40), (40, 3)), ((5, 13, 13), (13, 33)), ((32, 32), (32, 32)), ((3, 9, 9), (9,)),
         ((0, 0), (0, 2)), ((0, 0), (0,)), ((3, 3), (3, 0)),
     ):  # fmt: skip
         a = matrix(dtype, a_shape, rng) + 3 * a_shape[-1] * np.eye(a_shape[-1], dtype=dtype)
@@ -169,6 +170,13 @@ def test_singular_and_wrong_matrices():
     for wrong in (-iruka.eye(3), stack - iruka.array(np.eye(2))):
         with pytest.raises(errors.LinAlgError, match="not positive definite"):
             linalg.cholesky(wrong)
+    for shape in ((3, 3), (2, 4, 3)):
+        undefined = np.ones(shape)
+        undefined[..., -1, 1] = np.nan
+        with pytest.raises(errors.LinAlgError, match="SVD did not converge"):
+            linalg.svd(iruka.array(undefined))
+    with pytest.raises(errors.LinAlgError, match="Singular matrix"):
+        linalg.solve(singular, iruka.ones((2, 0)))
     assert float(linalg.det(singular)) == 0
     assert float(linalg.slogdet(singular).logabsdet) == -np.inf
     for function in (linalg.inv, linalg.det, linalg.slogdet, linalg.cholesky, linalg.eigh, linalg.eig, linalg.eigvalsh):
