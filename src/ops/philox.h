@@ -14,7 +14,17 @@ inline constexpr const char* kPhilox = R"(
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
 };
-/// The words between rounds, in the low halves: a vector multiplies those of 64-bit lanes without unpacking.
+/// The words between rounds: on a CPU in the low halves of 64 bits, whose lanes a vector multiplies without unpacking. A
+/// GPU's compiler takes the two halves of a product for one instruction, but multiplies all 64 bits where it sees them.
+#ifdef __CUDA_ARCH__
+struct PhiloxState {
+  unsigned c0, c1, c2, c3;
+};
+static inline PhiloxState philox_round(PhiloxState c, unsigned key0, unsigned key1) {
+  return PhiloxState{__umulhi(0xCD9E8D57u, c.c2) ^ c.c1 ^ key0, 0xCD9E8D57u * c.c2,
+                     __umulhi(0xD2511F53u, c.c0) ^ c.c3 ^ key1, 0xD2511F53u * c.c0};
+}
+#else
 struct PhiloxState {
   unsigned long long c0, c1, c2, c3;
 };
@@ -22,6 +32,7 @@ static inline PhiloxState philox_round(PhiloxState c, unsigned key0, unsigned ke
   const unsigned long long p0 = 0xD2511F53ull * (c.c0 & 0xffffffffull), p1 = 0xCD9E8D57ull * (c.c2 & 0xffffffffull);
   return PhiloxState{(p1 >> 32) ^ c.c1 ^ key0, p1, (p0 >> 32) ^ c.c3 ^ key1, p0};
 }
+#endif
 static inline PhiloxState philox_begin(PhiloxWords w) { return PhiloxState{w.w0, w.w1, w.w2, w.w3}; }
 static inline PhiloxWords philox_end(PhiloxState c) {
   return PhiloxWords{(unsigned)c.c0, (unsigned)c.c1, (unsigned)c.c2, (unsigned)c.c3};

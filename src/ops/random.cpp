@@ -47,9 +47,9 @@ Generator& default_generator() {
 
 namespace {
 
-/// How a kernel walks its output: a block of words for several elements of an array without gaps, or an element of any
-/// array at a time, which arrays of parameters need. Both give the same numbers.
-enum class Form : uint8_t { blocks, elements };
+/// How a kernel walks its output: a block of words for several elements of an array without gaps, in packs on a GPU, or
+/// an element of any array at a time, which arrays of parameters need. All give the same numbers.
+enum class Form : uint8_t { blocks, packs, elements };
 
 std::string parameter_list(const DistributionRow& row, const char* type) {
   std::string list;
@@ -57,9 +57,11 @@ std::string parameter_list(const DistributionRow& row, const char* type) {
   return list;
 }
 
-/// `deviate(..., parameters)`: the row's text as a function of its source.
+bool has_plan(const DistributionRow& row) { return *row.plan != 0; }
+
+/// `deviate(..., parameters)`, or `deviate(..., plan)`: the row's text as a function of its source.
 std::string deviate_function(const DistributionRow& row) {
-  const std::string parameters = parameter_list(row, "const T"), result = row.text;
+  const std::string parameters = has_plan(row) ? ", const auto plan" : parameter_list(row, "const T"), result = row.text;
   if (row.source == Source::draws)
     return "static inline T deviate(Draws d" + parameters + ") { return " + result + "; }\n";
   if (row.source == Source::normal)
@@ -73,29 +75,41 @@ std::string deviate_function(const DistributionRow& row) {
 
 constexpr const char* kWords = "const PhiloxWords w = philox_block(seed, stream, ";
 
-/// Assigns the deviates of one block to y[per_block * i + 0, 1, ...].
-std::string block_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
+int64_t deviates_per_block(const DistributionRow& row, bool is_double) {
+  return row.source == Source::draws ? 1 : is_double ? 2 : 4;
+}
+
+/// Assigns the deviates of block number `block` to "<target><0, 1, ...>]".
+std::string block_body(const DistributionRow& row, bool is_double, const std::string& parameters,
+                       const std::string& block, const std::string& target) {
   if (row.source == Source::draws)
-    return "y[i] = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
-  std::string body = std::string(kWords) + "i, 0);\n";
+    return target + "0] = deviate(Draws{seed, stream, (unsigned long long)" + block + ", 0}" + parameters + ");\n";
+  std::string body = kWords + block + ", 0);\n";
   if (row.source == Source::normal)
     body += is_double ? "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\n"
                       : "const NormalPair p = normal_pair(w.w0, 0, w.w1, 0), q = normal_pair(w.w2, 0, w.w3, 0);\n";
   const char* pairs[] = {"p.first", "p.second", "q.first", "q.second"};
   const char* units[2][4] = {{"unit_of(w.w0, 0)", "unit_of(w.w1, 0)", "unit_of(w.w2, 0)", "unit_of(w.w3, 0)"},
                              {"unit_of(w.w0, w.w1)", "unit_of(w.w2, w.w3)"}};
-  const int per_block = is_double ? 2 : 4;
-  for (int k = 0; k < per_block; ++k)
-    body += "y[" + std::to_string(per_block) + " * i + " + std::to_string(k) + "] = deviate(" +
+  for (int k = 0; k < deviates_per_block(row, is_double); ++k)
+    body += target + std::to_string(k) + "] = deviate(" +
             (row.source == Source::normal ? pairs[k] : units[is_double][k]) + parameters + ");\n";
   return body;
+}
+
+/// A pack is the deviates of one block, which together are 16 bytes or fewer.
+std::string pack_body(const DistributionRow& row, Dtype dtype, bool is_double, const std::string& parameters) {
+  const std::string per_block = std::to_string(deviates_per_block(row, is_double));
+  return ops::pack_loop("iruka_pack<" + std::string(info(dtype).c_type) + ", " + per_block + "> pack;\n" +
+                        block_body(row, is_double, parameters, "k", "pack.at[") + "pack.store(&y[" + per_block +
+                        " * k]);\n");
 }
 
 /// Assigns deviate i to y.
 std::string element_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
   if (row.source == Source::draws)
     return "y = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
-  std::string body = std::string(kWords) + (is_double ? "i >> 1, 0);\n" : "i >> 2, 0);\n");
+  const std::string body = std::string(kWords) + (is_double ? "i >> 1, 0);\n" : "i >> 2, 0);\n");
   if (is_double) {
     if (row.source == Source::normal)
       return body +
@@ -117,11 +131,23 @@ Dtype computing_dtype(const DistributionRow& row, Dtype dtype) {
   return row.result == Result::real ? dtype : Dtype::float64;
 }
 
+std::string body_of(const DistributionRow& row, Dtype dtype, bool is_double, Form form) {
+  std::string arguments;
+  for (const char* parameter : row.parameters) arguments += std::string(", ") + parameter;
+  if (has_plan(row)) arguments = ", plan";
+  const std::string before = has_plan(row) ? std::string("const auto plan = ") + row.plan + ";\n" : "";
+  const std::string per_block = std::to_string(deviates_per_block(row, is_double));
+  switch (form) {
+    case Form::blocks: return before + block_body(row, is_double, arguments, "i", "y[" + per_block + " * i + ");
+    case Form::packs: return before + pack_body(row, dtype, is_double, arguments);
+    case Form::elements: break;
+  }
+  return before + element_body(row, is_double, arguments);
+}
+
 ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form) {
   const Dtype computing = computing_dtype(row, dtype);
   const bool is_double = computing == Dtype::float64;
-  std::string arguments;
-  for (const char* parameter : row.parameters) arguments += std::string(", ") + parameter;
   KernelOptions options;
   options.diagnose_early = false;
   options.options = {row.source == Source::draws && is_double ? ops::kFewerLanes : ops::kLanes};
@@ -129,11 +155,11 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   if (row.source == Source::draws) options.preamble += ops::kSamplers;
   if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kDoubleSamplers;
   options.preamble += deviate_function(row);
-  const std::string inputs = "uint64 seed, uint64 stream" + parameter_list(row, name(computing));
-  const std::string output = std::string(form == Form::blocks ? "raw " : "") + name(dtype) + " y";
-  const std::string body =
-      form == Form::blocks ? block_body(row, is_double, arguments) : element_body(row, is_double, arguments);
-  return ElementwiseKernel(inputs, output, body, std::string("random_") + row.name, std::move(options));
+  const std::string inputs = "uint64 seed, uint64 stream" + parameter_list(row, name(computing)) +
+                             (form == Form::packs ? ops::kPackParameters : "");
+  const std::string output = std::string(form == Form::elements ? "" : "raw ") + name(dtype) + " y";
+  return ElementwiseKernel(inputs, output, body_of(row, dtype, is_double, form), std::string("random_") + row.name,
+                           std::move(options));
 }
 
 const ElementwiseKernel& row_kernel(const DistributionRow& row, Dtype dtype, Form form) {
@@ -243,10 +269,11 @@ Array Generator::draw(const char* distribution, std::span<const Argument> parame
     }
   }
   const State state = next();
-  const int64_t per_block = row.source == Source::draws ? 1 : computing == Dtype::float64 ? 2 : 4;
-  if (cast.empty())
-    return ops::run_blocks(row_kernel(row, dtype, Form::blocks), state, arguments, shape, dtype, per_block,
-                           options.out);
+  if (cast.empty()) {
+    const ops::Filling filling{deviates_per_block(row, computing == Dtype::float64), ops::is_for_gpu(options.out)};
+    return ops::run_filling(row_kernel(row, dtype, filling.packed ? Form::packs : Form::blocks), state, arguments,
+                            shape, dtype, filling, options.out);
+  }
   return ops::run_elements(row_kernel(row, dtype, Form::elements), state, arguments, shape, dtype, options.out);
 }
 

@@ -71,12 +71,34 @@ std::string block_body(const std::string& type, const Cut& cut) {
          "seed, stream, i, place, span, threshold));\n}\n";
 }
 
-const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut) {
+/// Of a block that gives more than 16 bytes, several threads store a part each: all its words are cheaper to compute
+/// again than to hand over.
+std::string pack_body(Dtype dtype, const Cut& cut) {
+  const int64_t elements = ops::pack_elements(dtype, cut.per_block()), parts = cut.per_block() / elements;
+  const std::string of_word = std::string("<") + word_type(cut) + ">(", type = info(dtype).c_type,
+                    count = std::to_string(elements), bits = std::to_string(cut.bits), all = std::to_string(parts);
+  std::string value = "piece_at" + of_word + "w, place)";
+  if (cut.bits < 32)
+    value = "word_at(w, place / " + std::to_string(32 / cut.bits) + ") >> place % " + std::to_string(32 / cut.bits) +
+            " * " + bits + " & " + std::to_string((1 << cut.bits) - 1) + "u";
+  std::string body = "const unsigned long long block = (unsigned long long)k / " + all + ";\n" +
+                     "const PhiloxWords w = philox_block(seed, stream, block, 0);\niruka_pack<" + type + ", " + count +
+                     "> pack;\n#pragma unroll\nfor (int n = 0; n < " + count + "; ++n) {\n" +
+                     "const int place = (int)((unsigned long long)k % " + all + ") * " + count + " + n;\n" +
+                     word_type(cut) + " value = " + value + ";\n";
+  if (cut.bounded)
+    body += "value = is_rejected" + of_word + "value, span, threshold) ? redrawn" + of_word +
+            "seed, stream, block, place, span, threshold) : bounded" + of_word + "value, span);\n";
+  return ops::pack_loop(body + "pack.at[n] = (" + type + ")(low + value);\n}\npack.store(&y[" + count + " * k]);\n");
+}
+
+const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) {
   static const char owner = 0;
-  return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 2 + cut.bounded}, [&] {
+  return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 4 + cut.bounded * 2 + packed}, [&] {
     const std::string word = cut.bits == 64 ? "uint64" : "uint32";
-    return bounded_kernel("uint64 low, " + word + " span, " + word + " threshold",
-                          std::string("raw ") + name(dtype) + " y", block_body(info(dtype).c_type, cut));
+    return bounded_kernel("uint64 low, " + word + " span, " + word + " threshold" + (packed ? ops::kPackParameters : ""),
+                          std::string("raw ") + name(dtype) + " y",
+                          packed ? pack_body(dtype, cut) : block_body(info(dtype).c_type, cut));
   });
 }
 
@@ -122,7 +144,9 @@ Array draw_scalars(State state, const Scalar& low, const Scalar& high, const Dra
   const Argument arguments[] = {ops::typed(static_cast<uint64_t>(first)), word(span),
                                 word((Wide{1} << cut.bits) % span)};
   const Dims shape = ops::result_shape(kFunction, {}, options, dtype);
-  return ops::run_blocks(block_kernel(dtype, cut), state, arguments, shape, dtype, cut.per_block(), options.out);
+  ops::Filling filling{cut.per_block(), ops::is_for_gpu(options.out)};
+  if (filling.packed) filling.elements = ops::pack_elements(dtype, filling.elements);
+  return ops::run_filling(block_kernel(dtype, cut, filling.packed), state, arguments, shape, dtype, filling, options.out);
 }
 
 Array as_bound(const Argument& bound) {

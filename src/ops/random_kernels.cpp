@@ -1,10 +1,12 @@
 // How random kernels are kept, shaped and run.
 #include "ops/random_kernels.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "core/device.h"
 #include "iruka/device.h"
 
 namespace iruka::ops {
@@ -57,16 +59,37 @@ std::vector<Argument> with_state(random::State state, std::span<const Argument> 
 }
 }  // namespace
 
-// The last block may reach past the array, into its buffer.
-Array run_blocks(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
-                 const Dims& shape, Dtype dtype, int64_t per_block, const std::optional<Array>& out) {
-  const int64_t elements = count(shape), blocks = (elements + per_block - 1) / per_block;
-  const bool in_place = out && out->is_c_contiguous() && elements % per_block == 0;
+int64_t pack_elements(Dtype dtype, int64_t most) { return std::min<int64_t>(most, 16 / itemsize(dtype)); }
+
+// Threads of a warp take neighbouring packs, round by round.
+std::string pack_loop(const std::string& body) {
+  return "long long k = (i >> 5) * 32 * rounds + (i & 31);\n"
+         "const long long end = min(k + 32 * rounds, packs);\n"
+         "#pragma unroll 1\nfor (; k < end; k += 32) {\n" +
+         body + "}\n";
+}
+
+bool is_for_gpu(const std::optional<Array>& out) { return (out ? out->device() : default_device()).target().is_gpu; }
+
+// The last pack may reach past the array, into its buffer.
+Array run_filling(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
+                  const Dims& shape, Dtype dtype, Filling filling, const std::optional<Array>& out) {
+  constexpr int64_t kThreadsWanted = 1 << 17, kMostRounds = 8;  // rounds only where every multiprocessor has work
+  const int64_t elements = count(shape), packs = (elements + filling.elements - 1) / filling.elements;
+  const bool in_place = out && out->is_c_contiguous() && elements % filling.elements == 0 &&
+                        (!filling.packed || reinterpret_cast<uintptr_t>(out->data()) % 16 == 0);
   Device& device = out ? out->device() : default_device();
-  const Array filled = in_place ? out->reshape({elements}) : Array::empty({blocks * per_block}, dtype, device);
+  const Array filled = in_place ? out->reshape({elements}) : Array::empty({packs * filling.elements}, dtype, device);
+  std::vector<Argument> all(arguments.begin(), arguments.end());
   CallOptions options;
-  options.size = blocks;
-  kernel.call(with_state(state, arguments, filled), options);
+  options.size = packs;
+  if (filling.packed) {
+    const int64_t rounds = std::clamp<int64_t>(packs / kThreadsWanted, 1, kMostRounds);
+    all.push_back(Scalar(packs).typed(Dtype::int64));
+    all.push_back(Scalar(rounds).typed(Dtype::int32));
+    options.size = (packs + 32 * rounds - 1) / (32 * rounds) * 32;
+  }
+  kernel.call(with_state(state, all, filled), options);
   if (in_place) return *out;
   Array result(filled.buffer(), dtype, shape, c_strides(shape, itemsize(dtype)), filled.offset());
   if (!out) return result;

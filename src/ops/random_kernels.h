@@ -33,9 +33,25 @@ void check_broadcast(const std::string& function, const Dims& parameters, const 
 Dims result_shape(const char* function, std::span<const Argument> parameters, const random::DrawOptions& options,
                   Dtype dtype);
 
-/// Runs kernel(seed, stream, arguments..., raw y), which fills `per_block` elements at a time.
-Array run_blocks(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
-                 const Dims& shape, Dtype dtype, int64_t per_block, const std::optional<Array>& out);
+/// How many elements a kernel fills at a time, and how it walks them.
+struct Filling {
+  int64_t elements = 1;
+  bool packed = false;  ///< on a GPU: the kernel's body is in pack_loop()
+};
+
+/// Elements of 16 bytes, or `most` of fewer: what a thread of a GPU stores by one instruction. Neighbouring threads'
+/// stores join only then: apart, stores of 8 bytes took five times as long.
+int64_t pack_elements(Dtype dtype, int64_t most);
+/// `body` for pack number `k` of y, in a loop over several packs a thread: what does not depend on k is done once.
+std::string pack_loop(const std::string& body);
+/// What the loop needs, in the kernel's parameters.
+inline constexpr const char* kPackParameters = ", int64 packs, int32 rounds";
+
+/// Runs kernel(seed, stream, arguments..., [packs, rounds,] raw y).
+Array run_filling(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
+                  const Dims& shape, Dtype dtype, Filling filling, const std::optional<Array>& out);
+/// Whether a draw into `out` is a GPU's to run.
+bool is_for_gpu(const std::optional<Array>& out);
 /// Runs kernel(seed, stream, arguments..., y), an element at a time.
 Array run_elements(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
                    const Dims& shape, Dtype dtype, const std::optional<Array>& out);

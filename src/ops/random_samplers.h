@@ -4,35 +4,103 @@
 namespace iruka::ops {
 
 /// Deviates of which one block of words gives several: Unit (one a word or two) and NormalPair (Box and Muller).
-/// float takes 31 or 32 bits where a logarithm follows: with 24, no exponential would lie beyond 16.7.
+/// float takes 31 bits where a logarithm follows: with 24, no exponential would lie beyond 16.7. The logarithm, sine and
+/// cosine are polynomials of Moshier's Cephes library, the same on every device and without its library's care for
+/// arguments that do not occur: log_unit() is within 2 ulp, the others within 1.
 inline constexpr const char* kDeviates = R"(
 /// `half_open` in [0, 1); independent of one another: `u` in (0, 1], exact near 0, and a sign.
 struct Unit {
   T half_open, u, sign;
 };
 static inline double unit_above_zero(unsigned high, unsigned low, double) { return unit_double(high, low) + 0x1p-53; }
-static inline float unit_above_zero(unsigned high, unsigned, float) {
-  const float upper = (float)(int)(high >> 16), lower = (float)(int)(high & 0xffffu);
-  return (upper * 65536.0f + (lower + 0.5f)) * 0x1p-32f;
+static inline float unit_above_zero(unsigned word, unsigned, float) {
+  return (float)(int)(word >> 1) * 0x1p-31f + 0x1p-32f;
 }
 static inline T unit_above_zero(unsigned high, unsigned low) { return unit_above_zero(high, low, T()); }
-static inline double unit_angle(unsigned high, unsigned low, double) { return 6.283185307179586 * unit_double(high, low); }
-static inline float unit_angle(unsigned high, unsigned, float) { return 6.2831853f * unit_float(high); }
 static inline Unit unit_of(unsigned high, unsigned low, double) {
   const double half_open = unit_double(high, low);
   return Unit{(T)half_open, (T)(half_open + 0x1p-53), (T)(low & 1u ? 1 : -1)};
 }
 static inline Unit unit_of(unsigned word, unsigned, float) {
-  const float upper = (float)(int)(word >> 17), lower = (float)(int)(word >> 1 & 0xffffu);
-  return Unit{(T)unit_float(word), (T)((upper * 65536.0f + (lower + 0.5f)) * 0x1p-31f), (T)(word & 1u ? 1 : -1)};
+  return Unit{(T)unit_float(word), (T)unit_above_zero(word, 0, float()), (T)(word & 1u ? 1 : -1)};
 }
 static inline Unit unit_of(unsigned high, unsigned low) { return unit_of(high, low, T()); }
+
+/// The natural logarithm of what unit_above_zero() gives.
+static inline double log_unit(double u) { return log(u); }
+static inline float log_unit(float u) {
+  const int bits = __float_as_int(u), exponent = (bits - 0x3f3504f3) >> 23;
+  const float f = __int_as_float(bits - exponent * 0x800000) - 1.0f;
+  float p = 7.0376836292e-2f;
+  p = p * f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  return (float)exponent * 0.69314718f + (f * f * (p * f - 0.5f) + f);
+}
+/// On [-pi/4, pi/4].
+static inline float quarter_sine(float x) {
+  const float z = x * x;
+  return ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * (z * x) + x;
+}
+static inline float quarter_cosine(float x) {
+  const float z = x * x;
+  return (((2.4433157118e-5f * z - 1.3887316255e-3f) * z + 4.1666645683e-2f) * z - 0.5f) * z + 1.0f;
+}
+static inline double quarter_sine(double x) {
+  const double z = x * x;
+  double p = 1.58962301576546568060e-10;
+  p = p * z - 2.50507477628578072866e-8;
+  p = p * z + 2.75573136213857245213e-6;
+  p = p * z - 1.98412698295895385996e-4;
+  p = p * z + 8.33333333332211858878e-3;
+  p = p * z - 1.66666666666666307295e-1;
+  return p * (z * x) + x;
+}
+static inline double quarter_cosine(double x) {
+  const double z = x * x;
+  double p = -1.13585365213876817300e-11;
+  p = p * z + 2.08757008419747316778e-9;
+  p = p * z - 2.75573141792967388112e-7;
+  p = p * z + 2.48015872888517045348e-5;
+  p = p * z - 1.38888888888730564116e-3;
+  p = p * z + 4.16666666666665929218e-2;
+  return (p * z - 0.5) * z + 1.0;
+}
+/// An angle in [-pi/4, pi/4) from 30 bits of `high`, without its first two, and, for a double, from `low`.
+static inline float quarter_angle(unsigned high, unsigned, float) { return (float)(int)(high << 2) * 3.6572952e-10f; }
+static inline double quarter_angle(unsigned high, unsigned low, double) {
+  return ((double)(int)(high << 2) + (double)(int)(low >> 1) * 0x1p-29) * 3.657295198167899e-10;
+}
+/// Negative where the first bit of `word` is set.
+static inline float signed_by(unsigned word, float x) {
+  return __int_as_float(__float_as_int(x) ^ (int)(word & 0x80000000u));
+}
+static inline double signed_by(unsigned word, double x) {
+  return __longlong_as_double(__double_as_longlong(x) ^ (long long)((unsigned long long)(word & 0x80000000u) << 32));
+}
+/// A GPU's own root, within 1 ulp, where the rounded one takes ten instructions.
+static inline double unit_root(double x) { return sqrt(x); }
+static inline float unit_root(float x) {
+#ifdef __CUDA_ARCH__
+  asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
+  return x;
+#else
+  return sqrt(x);
+#endif
+}
 struct NormalPair {
   T first, second;
 };
+/// Box and Muller's transform. The angle is one of a quarter circle, turned by pi/4, and two signs.
 static inline NormalPair normal_pair(unsigned a, unsigned b, unsigned c, unsigned d) {
-  const T radius = sqrt((T)-2 * log(unit_above_zero(a, b, T()))), angle = unit_angle(c, d, T());
-  return NormalPair{radius * cos(angle), radius * sin(angle)};
+  const T radius = unit_root(-log_unit(unit_above_zero(a, b))), angle = quarter_angle(c, d, T());
+  const T sine = quarter_sine(angle), cosine = quarter_cosine(angle);
+  return NormalPair{signed_by(c, radius * (cosine - sine)), signed_by(c << 1, radius * (cosine + sine))};
 }
 )";
 
@@ -59,20 +127,29 @@ static inline T draw_unit(Draws& d) {
 }
 static inline T draw_normal(Draws& d) {
   const PhiloxWords w = draw_words(d);
-  return sqrt((T)-2 * log(unit_above_zero(w.w0, w.w1))) * cos(unit_angle(w.w2, w.w3, T()));
+  return normal_pair(w.w0, w.w1, w.w2, w.w3).first;
 }
 static inline T word_unit(unsigned word) { return ((T)(int)(word >> 8) + (T)0.5) * (T)0x1p-24; }
 
+/// log(u) < x^2 / 2 + b (1 - cube + log(cube)), as binomial_accepts() decides it.
+static inline bool gamma_accepts(T x, T b, T cube, T u) {
+  if (sizeof(T) == 8) {
+    const float half = (float)x, ratio = (float)cube, scale = (float)b;
+    const float slack = 0.5f * half * half + scale * (1.0f - ratio + log(ratio)) - log((float)u);
+    if (fabs(slack) > 1e-4f + 2e-6f * scale * (1.0f + ratio)) return slack > 0.0f;
+  }
+  return log(u) < (T)0.5 * x * x + b * ((T)1 - cube + log(cube));
+}
 /// For a shape of 1 or more.
 static inline T gamma_above_one(Draws& d, T shape) {
   const T b = shape - (T)(1.0 / 3), c = (T)1 / sqrt((T)9 * b);
   T value = b;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const PhiloxWords w = draw_words(d);
-    const T x = sqrt((T)-2 * log(unit_above_zero(w.w0, w.w1))) * cos((T)6.283185307179586 * word_unit(w.w2));
+    const T x = normal_pair(w.w0, w.w1, w.w2, 0).first;
     const T root = (T)1 + c * x, cube = root * root * root, u = word_unit(w.w3);
     if (root <= 0) continue;
-    if (u < (T)1 - (T)0.0331 * x * x * x * x || log(u) < (T)0.5 * x * x + b * ((T)1 - cube + log(cube))) {
+    if (u < (T)1 - (T)0.0331 * x * x * x * x || gamma_accepts(x, b, cube, u)) {
       value = b * cube;
       break;
     }
@@ -141,70 +218,119 @@ static inline double log_binomial(double k, double n, double p) {
          deviance(rest, n * (1 - p)) + 0.5 * log(n / (6.283185307179586 * k * rest));
 }
 
-static inline double poisson_small(Draws& d, double mean) {
-  double u = draw_unit(d), probability = exp(-mean), k = 0;
-  while (u > probability && k < 200) {
-    u -= probability;
+/// What all deviates of one mean share: `growth` is exp(mean), the rest is for a mean of 10 or more.
+struct PoissonPlan {
+  double mean, growth, inverse_mean, a, b, inverse_alpha, accepted;
+};
+static inline PoissonPlan poisson_plan(double mean) {
+  PoissonPlan plan{mean, 1, 0, 0, 0, 0, 0};
+  if (mean < 10) {
+    plan.growth = exp(mean);
+    plan.inverse_mean = 1 / mean;
+  } else {
+    plan.b = 0.931 + 2.53 * sqrt(mean);
+    plan.a = -0.059 + 0.02483 * plan.b;
+    plan.inverse_alpha = 1.1239 + 1.1328 / (plan.b - 3.4);
+    plan.accepted = 0.9277 - 3.6224 / (plan.b - 2);
+  }
+  return plan;
+}
+/// By inversion: `left` is the unit less the probabilities so far, over the next one.
+static inline double poisson_small(Draws& d, const PoissonPlan& plan) {
+  double left = draw_unit(d) * plan.growth, k = 0;
+#pragma unroll 1
+  while (left > 1 && k < 200) {
     k += 1;
-    probability *= mean / k;
+    left = (left - 1) * (k * plan.inverse_mean);
   }
   return k;
 }
-static inline double poisson_large(Draws& d, double mean) {
-  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
-  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), accepted = 0.9277 - 3.6224 / (b - 2);
-  double k = floor(mean);
+static inline double poisson_large(Draws& d, const PoissonPlan& plan) {
+  double k = floor(plan.mean);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const PhiloxWords w = draw_words(d);
     const double u = unit_above_zero(w.w0, w.w1) - 0.5, v = unit_above_zero(w.w2, w.w3), us = 0.5 - fabs(u);
-    const double candidate = floor((2 * a / us + b) * u + mean + 0.43);
+    const double candidate = floor((2 * plan.a / us + plan.b) * u + plan.mean + 0.43);
     if (candidate < 0 || us <= 0 || (us < 0.013 && v > us)) continue;
-    if ((us >= 0.07 && v <= accepted) ||
-        log(v * inverse_alpha / (a / (us * us) + b)) <= log_poisson(candidate, mean)) {
+    if ((us >= 0.07 && v <= plan.accepted) ||
+        log(v * plan.inverse_alpha / (plan.a / (us * us) + plan.b)) <= log_poisson(candidate, plan.mean)) {
       k = candidate;
       break;
     }
   }
   return k;
 }
-static inline double draw_poisson(Draws& d, double mean) {
-  return mean < 10 ? poisson_small(d, mean) : poisson_large(d, mean);
+static inline double draw_poisson(Draws& d, const PoissonPlan& plan) {
+  return plan.mean < 10 ? poisson_small(d, plan) : poisson_large(d, plan);
 }
+static inline double draw_poisson(Draws& d, double mean) { return draw_poisson(d, poisson_plan(mean)); }
 
-static inline double binomial_small(Draws& d, double n, double p) {
-  double u = draw_unit(d), probability = exp(n * log1p(-p)), k = 0;
-  const double odds = p / (1 - p);
-  while (u > probability && k < n && k < 200) {
-    u -= probability;
+/// What all deviates of one n and p share. `p` is the rarer outcome's; `growth` is (1 - p)^-n, for n p below 10; the
+/// rest is for more.
+struct BinomialPlan {
+  double n, p, growth, inverse_odds, a, b, accepted, alpha, mode, highest;
+  float offset;
+  bool is_turned;
+};
+static inline BinomialPlan binomial_plan(double n, double given) {
+  const double p = given > 0.5 ? 1 - given : given;
+  BinomialPlan plan{n, p, 1, 0, 0, 0, 0, 0, 0, 0, 0, given > 0.5};
+  if (n <= 0 || p <= 0) return plan;
+  if (n * p < 10) {
+    plan.growth = exp(-n * log1p(-p));
+    plan.inverse_odds = (1 - p) / p;
+  } else {
+    const double deviation = sqrt(n * p * (1 - p));
+    plan.b = 1.15 + 2.53 * deviation;
+    plan.a = -0.0873 + 0.0248 * plan.b + 0.01 * p;
+    plan.accepted = 0.92 - 4.2 / plan.b;
+    plan.alpha = (2.83 + 5.1 / plan.b) * deviation;
+    plan.mode = floor((n + 1) * p);
+    plan.highest = log_binomial(plan.mode, n, p);
+    plan.offset = (float)(stirling_error(n) + 0.5 * log(n / 6.283185307179586) - plan.highest);
+  }
+  return plan;
+}
+static inline double binomial_small(Draws& d, const BinomialPlan& plan) {
+  double left = draw_unit(d) * plan.growth, k = 0;
+#pragma unroll 1
+  while (left > 1 && k < plan.n && k < 200) {
     k += 1;
-    probability *= odds * (n - k + 1) / k;
+    left = (left - 1) * (k * plan.inverse_odds / (plan.n - k + 1));
   }
   return k;
 }
-static inline double binomial_large(Draws& d, double n, double p) {
-  const double deviation = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
-  const double accepted = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation;
-  const double mode = floor((n + 1) * p), highest = log_binomial(mode, n, p);
-  double k = mode;
+/// log(ratio) <= log_binomial(k) - highest. Floats decide where the two differ by more than their error, which is what
+/// nearly every candidate does: the same decision for a fifth of the time.
+static inline bool binomial_accepts(const BinomialPlan& plan, double k, double ratio) {
+  const float hits = (float)k, rest = (float)(plan.n - k), x = (float)(k - plan.n * plan.p), share = (float)ratio;
+  const float slack = plan.offset - 1.0f / (12.0f * hits + 0.4f / hits) - 1.0f / (12.0f * rest + 0.4f / rest) +
+                      hits * log1p(-x / hits) + rest * log1p(x / rest) - 0.5f * log(share * share * hits * rest);
+  if (hits >= 1.0f && rest >= 1.0f && share > 1e-12f && fabs(slack) > 1e-3f + 2e-6f * fabs(x)) return slack > 0.0f;
+  return log(ratio) <= log_binomial(k, plan.n, plan.p) - plan.highest;
+}
+static inline double binomial_large(Draws& d, const BinomialPlan& plan) {
+  double k = plan.mode;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const PhiloxWords w = draw_words(d);
     const double u = unit_above_zero(w.w0, w.w1) - 0.5, v = unit_above_zero(w.w2, w.w3), us = 0.5 - fabs(u);
-    const double candidate = floor((2 * a / us + b) * u + n * p + 0.5);
-    if (candidate < 0 || candidate > n || us <= 0) continue;
-    if ((us >= 0.07 && v <= accepted) ||
-        log(v * alpha / (a / (us * us) + b)) <= log_binomial(candidate, n, p) - highest) {
+    if (us <= 0) continue;
+    const double inverse = 1 / us, candidate = floor((2 * plan.a * inverse + plan.b) * u + plan.n * plan.p + 0.5);
+    if (candidate < 0 || candidate > plan.n) continue;
+    if ((us >= 0.07 && v <= plan.accepted) ||
+        binomial_accepts(plan, candidate, v * plan.alpha / (plan.a * inverse * inverse + plan.b))) {
       k = candidate;
       break;
     }
   }
   return k;
 }
-static inline double draw_binomial(Draws& d, double n, double p) {
-  const double rarer = p > 0.5 ? 1 - p : p;
-  if (n <= 0 || rarer <= 0) return p > 0.5 ? n : 0;
-  const double k = n * rarer < 10 ? binomial_small(d, n, rarer) : binomial_large(d, n, rarer);
-  return p > 0.5 ? n - k : k;
+static inline double draw_binomial(Draws& d, const BinomialPlan& plan) {
+  double k = 0;
+  if (plan.n > 0 && plan.p > 0) k = plan.n * plan.p < 10 ? binomial_small(d, plan) : binomial_large(d, plan);
+  return plan.is_turned ? plan.n - k : k;
 }
+static inline double draw_binomial(Draws& d, double n, double p) { return draw_binomial(d, binomial_plan(n, p)); }
 
 /// Hits among `taken` of `good` + `bad`, one after the other.
 static inline double hypergeometric_small(Draws& d, double good, double bad, double taken) {

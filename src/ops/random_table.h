@@ -49,6 +49,7 @@ struct DistributionRow {
   std::vector<DomainRule> rules;
   const char* integer_parameters =
       "";  ///< names of parameters that must be integers, one letter of each position: "02"
+  const char* plan = "";  ///< an expression of the parameters; the text then sees its value, `plan`, in their place
 };
 
 /// Raises ValueError for a name that no row has.
