@@ -1,4 +1,7 @@
 // Random orders: permutations without a sort, and the gathers that apply them.
+#include <algorithm>
+#include <numeric>
+
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/philox.h"
@@ -44,6 +47,28 @@ const ElementwiseKernel& exact_kernel() {
   )",
                    std::string(ops::kPhilox) + ops::kBounded, "random_permuted_rows");
   return kernel;
+}
+
+/// The order that exact_kernel() makes of a row 0, 1, ..., n-1, on the host: one thread of a GPU takes longer than all of
+/// this and the copy. Lemire's rejections as in kBounded.
+std::vector<int64_t> exact_order(State state, int64_t n, int64_t chosen) {
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::array<uint32_t, 4> words{};
+  for (int64_t k = 0; k < std::min(chosen, n - 1); ++k) {
+    const auto block = static_cast<uint64_t>(k / 4);
+    const auto place = static_cast<size_t>(k % 4);
+    if (place == 0) words = ops::philox_block(state.key, state.drawn, block, 0);
+    const auto left = static_cast<uint32_t>(n - k);
+    uint64_t product = uint64_t{words[place]} * left;
+    if (static_cast<uint32_t>(product) < left) {
+      const uint32_t threshold = (0 - left) % left;
+      for (uint32_t attempt = 1; attempt < 512 && static_cast<uint32_t>(product) < threshold; ++attempt)
+        product = uint64_t{ops::philox_block(state.key, state.drawn, block, attempt)[place]} * left;
+    }
+    std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(k) + (product >> 32)]);
+  }
+  return order;
 }
 
 void permute_rows(const Array& matrix, State state, int64_t chosen) {
@@ -118,9 +143,8 @@ Array Generator::permutation(int64_t n, std::optional<int64_t> chosen) {
                      " cannot be chosen without replacement");
   const State state = next();
   if (n > kExactOrder) return bijection(state, n, entries);
-  const Array order = arange(0, n, 1, Dtype::int64);
-  if (n > 1) permute_rows(order.reshape({1, n}), state, std::min(entries, n - 1));
-  return order.at(Slice{0, entries, 1});
+  const std::vector<int64_t> order = exact_order(state, n, entries);
+  return Array::from(std::span(order).first(static_cast<size_t>(entries)), {entries});
 }
 
 Array Generator::permuted_rows(const Array& matrix) {

@@ -87,6 +87,33 @@ TEST_F(GpuRandom, IntegersAreTheSame) {
   });
 }
 
+TEST_F(GpuRandom, SeveralPacksAThread) {
+  compare("integers", 0, [](random::Generator& g) {  // packs of two: two rounds a thread, and a last one cut short
+    return g.integers(-7, 1000, {.size = Dims{(1 << 19) + 333}});
+  });
+  compare("binomial", 0, [](random::Generator& g) {  // what floats cannot decide as well
+    const Argument parameters[] = {90, 0.4};
+    return g.draw("binomial", parameters, {.size = Dims{(1 << 18) + 77}});
+  });
+}
+
+TEST_F(GpuRandom, TargetsThatPacksDoNotFit) {
+  compare("offset", 1e-6, [](random::Generator& g) {
+    const Array whole = zeros({41}, Dtype::float32);
+    const Argument parameters[] = {0, 1};
+    g.draw("normal", parameters, {.out = whole.at(Slice{1, {}, 1})});
+    return whole;
+  });
+  compare("strided", 0, [](random::Generator& g) {
+    const Array whole = zeros({80}, Dtype::int64);
+    g.integers(0, 10, {.out = whole.at(Slice{{}, {}, 2})});
+    return whole;
+  });
+  compare("counts", 0, [](random::Generator& g) {  // one block of bytes for eight packs
+    return g.integers(0, 256, {.size = Dims{77}});
+  });
+}
+
 TEST_F(GpuRandom, OrdersAreTheSame) {
   for (const int64_t n : {5, 1000, 1025, 3000})
     compare("permutation", 0, [&](random::Generator& g) { return g.permutation(n); });

@@ -24,18 +24,20 @@ TEST(Philox, KnownAnswers) {
       {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
        0x24126ea1},
   };
-  KernelOptions options;
-  options.preamble = ops::kPhilox;
-  const ElementwiseKernel kernel(
-      "raw uint32 input", "raw uint32 output",
-      "const PhiloxWords w = philox(PhiloxWords{input[0], input[1], input[2], input[3]}, input[4], input[5]);"
-      "output[0] = w.w0; output[1] = w.w1; output[2] = w.w2; output[3] = w.w3;",
-      "philox", options);
-  for (const auto& vector : vectors) {
-    const Array input = Array::from(std::span<const uint32_t>(vector, 6), {6}), output = zeros({4}, Dtype::uint32);
-    const Argument arguments[] = {input, output};
-    kernel.call(arguments, {.size = 1});
-    EXPECT_EQ(output.to_vector<uint32_t>(), std::vector<uint32_t>(vector + 6, vector + 10));
+  for (const std::string form : {"", "#define __CUDA_ARCH__ 900\n"}) {
+    KernelOptions options;
+    options.preamble = form + ops::kPhilox;
+    const ElementwiseKernel kernel(
+        "raw uint32 input", "raw uint32 output",
+        "const PhiloxWords w = philox(PhiloxWords{input[0], input[1], input[2], input[3]}, input[4], input[5]);"
+        "output[0] = w.w0; output[1] = w.w1; output[2] = w.w2; output[3] = w.w3;",
+        "philox", options);
+    for (const auto& vector : vectors) {
+      const Array input = Array::from(std::span<const uint32_t>(vector, 6), {6}), output = zeros({4}, Dtype::uint32);
+      const Argument arguments[] = {input, output};
+      kernel.call(arguments, {.size = 1});
+      EXPECT_EQ(output.to_vector<uint32_t>(), std::vector<uint32_t>(vector + 6, vector + 10)) << form;
+    }
   }
 }
 
@@ -48,6 +50,14 @@ TEST(Streams, SeedRepeatsAndDrawsDiffer) {
   EXPECT_EQ(doubles(random::random({1000})), second);
   random::seed(43);
   EXPECT_NE(doubles(random::random({1000})), first);
+}
+
+TEST(Streams, AnOrderIsThatOfARow) {
+  for (const int64_t n : {1, 2, 3, 8, 1000}) {
+    random::Generator one({11, 5}), other({11, 5});
+    const Array order = one.permutation(n), row = other.permuted_rows(arange(n).reshape({1, n}));
+    EXPECT_EQ(doubles(order), doubles(row)) << n;
+  }
 }
 
 TEST(Streams, AnElementDependsOnItsIndexAlone) {
