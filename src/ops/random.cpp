@@ -61,7 +61,8 @@ bool has_plan(const DistributionRow& row) { return *row.plan != 0; }
 
 /// `deviate(..., parameters)`, or `deviate(..., plan)`: the row's text as a function of its source.
 std::string deviate_function(const DistributionRow& row) {
-  const std::string parameters = has_plan(row) ? ", const auto plan" : parameter_list(row, "const T"), result = row.text;
+  const std::string parameters = has_plan(row) ? ", const auto plan" : parameter_list(row, "const T"),
+                    result = row.text;
   if (row.source == Source::draws)
     return "static inline T deviate(Draws d" + parameters + ") { return " + result + "; }\n";
   if (row.source == Source::normal)
@@ -138,9 +139,12 @@ std::string body_of(const DistributionRow& row, Dtype dtype, bool is_double, For
   const std::string before = has_plan(row) ? std::string("const auto plan = ") + row.plan + ";\n" : "";
   const std::string per_block = std::to_string(deviates_per_block(row, is_double));
   switch (form) {
-    case Form::blocks: return before + block_body(row, is_double, arguments, "i", "y[" + per_block + " * i + ");
-    case Form::packs: return before + pack_body(row, dtype, is_double, arguments);
-    case Form::elements: break;
+    case Form::blocks:
+      return before + block_body(row, is_double, arguments, "i", "y[" + per_block + " * i + ");
+    case Form::packs:
+      return before + pack_body(row, dtype, is_double, arguments);
+    case Form::elements:
+      break;
   }
   return before + element_body(row, is_double, arguments);
 }

@@ -96,9 +96,9 @@ const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) 
   static const char owner = 0;
   return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 4 + cut.bounded * 2 + packed}, [&] {
     const std::string word = cut.bits == 64 ? "uint64" : "uint32";
-    return bounded_kernel("uint64 low, " + word + " span, " + word + " threshold" + (packed ? ops::kPackParameters : ""),
-                          std::string("raw ") + name(dtype) + " y",
-                          packed ? pack_body(dtype, cut) : block_body(info(dtype).c_type, cut));
+    return bounded_kernel(
+        "uint64 low, " + word + " span, " + word + " threshold" + (packed ? ops::kPackParameters : ""),
+        std::string("raw ") + name(dtype) + " y", packed ? pack_body(dtype, cut) : block_body(info(dtype).c_type, cut));
   });
 }
 
@@ -146,7 +146,8 @@ Array draw_scalars(State state, const Scalar& low, const Scalar& high, const Dra
   const Dims shape = ops::result_shape(kFunction, {}, options, dtype);
   ops::Filling filling{cut.per_block(), ops::is_for_gpu(options.out)};
   if (filling.packed) filling.elements = ops::pack_elements(dtype, filling.elements);
-  return ops::run_filling(block_kernel(dtype, cut, filling.packed), state, arguments, shape, dtype, filling, options.out);
+  return ops::run_filling(block_kernel(dtype, cut, filling.packed), state, arguments, shape, dtype, filling,
+                          options.out);
 }
 
 Array as_bound(const Argument& bound) {

@@ -49,8 +49,8 @@ const ElementwiseKernel& exact_kernel() {
   return kernel;
 }
 
-/// The order that exact_kernel() makes of a row 0, 1, ..., n-1, on the host: one thread of a GPU takes longer than all of
-/// this and the copy. Lemire's rejections as in kBounded.
+/// The order that exact_kernel() makes of a row 0, 1, ..., n-1, on the host: one thread of a GPU takes longer than all
+/// of this and the copy. Lemire's rejections as in kBounded.
 std::vector<int64_t> exact_order(State state, int64_t n, int64_t chosen) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);

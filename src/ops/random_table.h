@@ -48,7 +48,7 @@ struct DistributionRow {
   const char* text;  ///< an expression of the source, the parameters and T
   std::vector<DomainRule> rules;
   const char* integer_parameters =
-      "";  ///< names of parameters that must be integers, one letter of each position: "02"
+      "";                 ///< names of parameters that must be integers, one letter of each position: "02"
   const char* plan = "";  ///< an expression of the parameters; the text then sees its value, `plan`, in their place
 };
 

@@ -8,6 +8,7 @@
 
 #include "iruka/iruka.h"
 #include "ops/philox.h"
+#include "ops/random_samplers.h"
 
 namespace {
 
@@ -163,6 +164,42 @@ TEST(Statistics, IntegersByChiSquareInEveryDtype) {
   }
   EXPECT_LT(std::abs(chi_square_deviations(doubles(random::randint(0, 2, {100003}, Dtype::bool_)), 0, 2)),
             18);  // (z^2 - 1) / sqrt(2), z = 5
+}
+
+TEST(Statistics, FloatsDecideAsDoublesDo) {
+  KernelOptions options;
+  options.preamble =
+      std::string(ops::kPhilox) + "using T = double;\n" + ops::kDeviates + ops::kSamplers + ops::kDoubleSamplers;
+  const ElementwiseKernel binomial("float64 n, float64 p", "int32 wrong", R"(
+    const BinomialPlan plan = binomial_plan(n, p);
+    const PhiloxWords w = philox_block(1, 2, i, 0);
+    const double u = unit_above_zero(w.w0, w.w1) - 0.5, us = max(0.5 - fabs(u), 1e-9);
+    const double k = min(max(floor((2 * plan.a / us + plan.b) * u + n * p + 0.5), 0.0), n);
+    const double ratio = unit_above_zero(w.w2, w.w3) * plan.alpha / (plan.a / (us * us) + plan.b);
+    wrong = binomial_accepts(plan, k, ratio) != (log(ratio) <= log_binomial(k, n, p) - plan.highest);
+  )",
+                                   "binomial_decisions", options);
+  for (const double n : {40.0, 100.0, 5000.0, 1e6, 1e9, 9e15})
+    for (const double p : {0.3, 0.5, 10.5 / n})
+      if (n * p >= 10) {
+        const Array wrong = zeros({200000}, Dtype::int32);
+        const Argument arguments[] = {n, p, wrong};
+        binomial.call(arguments);
+        EXPECT_EQ(sum(wrong).item<int64_t>(), 0) << n << " " << p;
+      }
+  const ElementwiseKernel gamma("float64 b", "int32 wrong", R"(
+    const PhiloxWords w = philox_block(3, 4, i, 0);
+    const double x = normal_pair(w.w0, w.w1, w.w2, 0).first, root = max(1 + x / sqrt(9 * b), 1e-3);
+    const double cube = root * root * root, u = word_unit(w.w3);
+    wrong = gamma_accepts(x, b, cube, u) != (log(u) < 0.5 * x * x + b * (1 - cube + log(cube)));
+  )",
+                                "gamma_decisions", options);
+  for (const double b : {0.67, 2.0, 50.0, 1e4, 1e9}) {
+    const Array wrong = zeros({200000}, Dtype::int32);
+    const Argument arguments[] = {b, wrong};
+    gamma.call(arguments);
+    EXPECT_EQ(sum(wrong).item<int64_t>(), 0) << b;
+  }
 }
 
 TEST(Statistics, WideSpansHaveNoModuloBias) {
