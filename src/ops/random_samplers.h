@@ -300,6 +300,15 @@ static inline double binomial_small(Draws& d, const BinomialPlan& plan) {
   }
   return k;
 }
+/// A GPU calls what is seldom needed, which keeps a loop short.
+#ifdef __CUDA_ARCH__
+#define kSeldom static __noinline__
+#else
+#define kSeldom static inline
+#endif
+kSeldom bool binomial_decides(double k, double n, double p, double ratio, double highest) {
+  return log(ratio) <= log_binomial(k, n, p) - highest;
+}
 /// log(ratio) <= log_binomial(k) - highest. Floats decide where the two differ by more than their error, which is what
 /// nearly every candidate does: the same decision for a fifth of the time.
 static inline bool binomial_accepts(const BinomialPlan& plan, double k, double ratio) {
@@ -307,7 +316,7 @@ static inline bool binomial_accepts(const BinomialPlan& plan, double k, double r
   const float slack = plan.offset - 1.0f / (12.0f * hits + 0.4f / hits) - 1.0f / (12.0f * rest + 0.4f / rest) +
                       hits * log1p(-x / hits) + rest * log1p(x / rest) - 0.5f * log(share * share * hits * rest);
   if (hits >= 1.0f && rest >= 1.0f && share > 1e-12f && fabs(slack) > 1e-3f + 2e-6f * fabs(x)) return slack > 0.0f;
-  return log(ratio) <= log_binomial(k, plan.n, plan.p) - plan.highest;
+  return binomial_decides(k, plan.n, plan.p, ratio, plan.highest);
 }
 static inline double binomial_large(Draws& d, const BinomialPlan& plan) {
   double k = plan.mode;
