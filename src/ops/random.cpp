@@ -156,7 +156,8 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   options.diagnose_early = false;
   options.options = {row.source == Source::draws && is_double ? ops::kFewerLanes : ops::kLanes};
   // Rarely taken branches want most registers: half of a GPU's threads are worth more than they.
-  if (form == Form::packs && row.result == Result::integer) options.options.push_back("--maxrregcount=64");
+  if (form == Form::packs && row.source == Source::draws && row.result == Result::integer)
+    options.options.push_back("--maxrregcount=64");
   options.preamble = std::string(ops::kPhilox) + "using T = " + info(computing).c_type + ";\n" + ops::kDeviates;
   if (row.source == Source::draws) options.preamble += ops::kSamplers;
   if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kDoubleSamplers;
