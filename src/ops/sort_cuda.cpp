@@ -46,23 +46,28 @@ void sort_short(const SortVariant& variant, const Rows& rows) {
   launch(sort_short_rows_text(variant), rows, block, rows.rows, kShortSlots / slots, kShortThreads);
 }
 
-/// Zeroed memory of one sort: digits' places for each row, what tiles publish in each pass, tickets.
+/// Zeroed memory of one sort: digits' places for each row, what tiles publish in each pass, tickets, and for each row
+/// how many of its chunks are counted and which passes move anything.
 struct Counters {
+  int passes;
   int64_t count_bytes, tiles, histogram, status, words;
   Array memory;
 
   Counters(const SortVariant& variant, const Rows& rows)
-      : count_bytes(variant.is_wide ? 8 : 4),
+      : passes(variant.passes()),
+        count_bytes(variant.is_wide ? 8 : 4),
         tiles(ceil_divide(rows.n, int64_t{kRadixThreads} * variant.items())),
-        histogram(rows.rows * variant.passes() * kDigits * count_bytes),
+        histogram(rows.rows * passes * kDigits * count_bytes),
         status(rows.rows * tiles * kDigits * count_bytes),
-        words((rows.rows + variant.passes()) * 4),
-        memory(Array::empty({histogram + status * variant.passes() + words}, Dtype::uint8, rows.x.device())) {
+        words((2 * rows.rows + passes) * 4),
+        memory(Array::empty({histogram + status * passes + words}, Dtype::uint8, rows.x.device())) {
     memory.device().fill(memory.data(), 0, static_cast<size_t>(memory.size()), nullptr);
   }
   char* at(int64_t offset) const { return static_cast<char*>(memory.data()) + offset; }
   char* status_of(int pass) const { return at(histogram + status * pass); }
-  char* ticket_of(int pass, int passes) const { return at(histogram + status * passes + 4 * pass); }
+  char* ticket_of(int pass) const { return at(histogram + status * passes + 4 * pass); }
+  char* counted() const { return ticket_of(passes); }
+  char* moving(const Rows& rows) const { return counted() + 4 * rows.rows; }
 };
 
 void count_digits(const SortVariant& variant, const Rows& rows, const Counters& counters) {
@@ -70,44 +75,37 @@ void count_digits(const SortVariant& variant, const Rows& rows, const Counters& 
   jit::ArgumentBlock block;
   block.push(rows.x.data());
   block.push(counters.at(0));
-  block.push(counters.ticket_of(variant.passes(), variant.passes()));
+  block.push(counters.counted());
+  block.push(counters.moving(rows));
   for (int64_t value : {rows.n, chunks}) block.push(value);
   launch(sort_histogram_text(variant), rows, block, rows.rows * chunks, 1, kRadixThreads);
 }
 
-/// Where the keys and indices of a pass go.
-struct Target {
-  void *keys, *indices;
-};
-
+// Each row skips the passes that move nothing, without the host's knowing which: so the kernel finds its buffers.
 void sort_long(const SortVariant& variant, const Rows& rows) {
   const Counters counters(variant, rows);
   count_digits(variant, rows, counters);
-  const int passes = variant.passes();
+  const int passes = counters.passes;
   const auto make = [&](int64_t bytes, bool wanted) {
     return Array::empty({wanted ? rows.x.size() * bytes : 0}, Dtype::uint8, rows.x.device());
   };
   // Two buffers take turns; the last pass writes to `out`, which serves as one of them for keys alone.
-  const Array keys[2] = {make(variant.key_bytes(), passes > 1),
-                         make(variant.key_bytes(), passes > 2 && variant.has_index)};
-  const Array indices[2] = {make(variant.index_bytes(), passes > 1), make(variant.index_bytes(), passes > 2)};
+  const bool has_index = variant.has_index;
+  const Array keys[2] = {make(variant.key_bytes(), passes > 2 && has_index), make(variant.key_bytes(), passes > 1)};
+  const Array indices[2] = {make(variant.index_bytes(), passes > 2), make(variant.index_bytes(), passes > 1)};
   const std::string text = sort_pass_text(variant);
-  Target from{rows.x.data(), data_of(rows.previous)};
   for (int pass = 0; pass < passes; ++pass) {
-    const bool is_last = pass + 1 == passes;
-    const auto turn = static_cast<size_t>((passes - pass) % 2);
-    Target to{keys[turn].data(), indices[turn].data()};
-    if (!variant.has_index && turn == 1) to.keys = rows.out.data();
-    if (variant.has_index && is_last) to.indices = rows.out.data();
     jit::ArgumentBlock block;
-    for (void* pointer : {from.keys, from.indices, to.keys, to.indices}) block.push(pointer);
+    for (void* pointer : {rows.x.data(), data_of(rows.previous), has_index ? keys[0].data() : rows.out.data(),
+                          keys[1].data(), indices[0].data(), indices[1].data(), rows.out.data()})
+      block.push(pointer);
     block.push(counters.at(0));
     block.push(counters.status_of(pass));
-    block.push(counters.ticket_of(pass, passes));
+    block.push(counters.ticket_of(pass));
+    block.push(counters.moving(rows));
     for (int64_t value : {rows.n, counters.tiles}) block.push(value);
-    for (int value : {pass, int{pass == 0}, int{is_last}}) block.push(value);
+    block.push(pass);
     launch(text, rows, block, rows.rows * counters.tiles, 1, kRadixThreads);
-    from = to;
   }
 }
 

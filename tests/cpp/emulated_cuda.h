@@ -211,6 +211,13 @@ inline unsigned __shfl_sync(unsigned, unsigned value, unsigned lane) {
   __syncthreads();
   return found;
 }
+inline unsigned __ballot_sync(unsigned, bool value) {
+  const unsigned* lanes = emulated_lanes(value);
+  unsigned found = 0;
+  for (int lane = 0; lane < 32; ++lane) found |= lanes[lane] << lane;
+  __syncthreads();
+  return found;
+}
 #undef __syncwarp
 #define __syncwarp(...) __syncthreads()
 template <class Arguments> struct EmulatedKernel {

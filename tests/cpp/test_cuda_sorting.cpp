@@ -53,6 +53,19 @@ TEST_F(CudaSorts, KeysThatAgreeAndRowsOfExactTiles) {
   }
 }
 
+// Each row skips the passes in which its keys share the digit, others than its neighbours.
+TEST_F(CudaSorts, RowsThatMoveInOtherPasses) {
+  const int64_t n = 9000;
+  for (Dtype dtype : {Dtype::int32, Dtype::uint16, Dtype::int64}) {
+    const Array x = sortable({6, n}, dtype, 8);
+    for (int64_t row = 0; row < 5; ++row)
+      for (int64_t k = 0; k < n; ++k)
+        x.at(row, k).fill(Scalar(row == 0 ? 7 : row == 1 ? k * 7919 % 1000 : row == 2 ? k % 2 * 256 : row == 3 ? k % 3 : k % 5 * 4000));
+    check(x, false);
+    check(x.at(Slice{1, 2, {}}), true);
+  }
+}
+
 TEST_F(CudaSorts, SetsAndLexsort) {
   const Array x = sortable({5000}, Dtype::int32, 7, 700), device = copy_to(emulated_cuda(), x);
   const UniqueParts parts{true, true, true};
