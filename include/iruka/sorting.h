@@ -46,6 +46,8 @@ IRUKA_API UniqueResult unique_rows(const Array& x, const UniqueParts& parts = {}
 /// Where each element of `sought` lies in `sorted` (one axis, ascending): an index with sorted[index] == element, else
 /// -1. Both of one dtype. NaN lies nowhere.
 IRUKA_API Array find_sorted(const Array& sorted, const Array& sought);
+/// Whether each element of `sought` lies in `sorted`, or with `invert` lies nowhere there: bool.
+IRUKA_API Array is_among_sorted(const Array& sorted, const Array& sought, bool invert);
 /// The indices of the true elements of a bool array of one axis, ascending.
 IRUKA_API Array true_indices(const Array& flags);
 /// The elements of the flattened array at int64 indices, which are not checked.

@@ -97,7 +97,8 @@ def digitize(x, bins, right: bool = False) -> ndarray:
 
     With `right`, bins[i-1] < x <= bins[i].
 
-    `bins` is 1-d and ascends or descends, else ValueError. Raises TypeError for complex x. int64, x's shape.
+    `bins` is 1-d and ascends or descends, else ValueError (on a GPU when it is next waited for). Raises TypeError for
+    complex x. int64, x's shape.
 
     >>> iruka.digitize(iruka.array([0.2, 6.4, 3.0]), [0.0, 1.0, 2.5, 4.0])
     array([1, 4, 3])
@@ -110,6 +111,9 @@ def digitize(x, bins, right: bool = False) -> ndarray:
             "object too deep for desired array" if edges.ndim else "object of too small depth for desired array"
         )
     side = "left" if right else "right"
+    if edges.device.name != "cpu" and x.size > 0:
+        dtype = result_type(edges, x)
+        return _core.digitize_gpu(x.astype(dtype, copy=False), edges.astype(dtype, copy=False), edges, bool(right))
     if bool((edges[1:] >= edges[:-1]).all()):
         return search(edges, x, side)
     if not bool((edges[1:] <= edges[:-1]).all()):

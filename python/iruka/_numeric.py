@@ -214,9 +214,9 @@ def trapezoid(y, x=None, dx: float = 1.0, axis: int = -1) -> ndarray:
     y = _array(y)
     (axis,) = _axes("trapezoid", axis, y.ndim)
     if x is None and numpy.ndim(dx) == 0 and y.shape[axis] > 1:
-        first, last = _along(axis, 0, -1)
+        first, last, inner = _along(axis, 0, -1, slice(1, -1))
         y = _float(y)
-        return dx * (_sum(y, axis=axis) - (y[first] + y[last]) / 2.0)
+        return dx * (_sum(y[inner], axis=axis) + (y[first] + y[last]) / 2.0)
     if x is not None:
         x = _array(x)
         dx = diff(x) if x.ndim == 1 else diff(x, axis=axis)

@@ -102,8 +102,8 @@ def _flat_pair(ar1, ar2) -> tuple[ndarray, ndarray]:
     return ar1.ravel().astype(dtype, copy=False), ar2.ravel().astype(dtype, copy=False)
 
 
-def _members(elements: ndarray, of: ndarray) -> ndarray:
-    return _core.find_sorted(_core.sort(of, 0, False, False), elements) >= 0
+def _members(elements: ndarray, of: ndarray, invert: bool = False) -> ndarray:
+    return _core.is_among_sorted(_core.sort(of, 0, False, False), elements, invert)
 
 
 def _select(x: ndarray, mask: ndarray) -> ndarray:
@@ -124,8 +124,7 @@ def isin(element, test_elements, assume_unique: bool = False, invert: bool = Fal
     flat, tests = _flat_pair(element, test_elements)
     if kind == "table" and not all(_array(a).dtype.kind in "biu" for a in (element, test_elements)):
         raise ValueError("isin: kind='table' takes bools and integers only")
-    found = _members(flat, tests).reshape(element.shape)
-    return ~found if invert else found
+    return _members(flat, tests, bool(invert)).reshape(element.shape)
 
 
 def union1d(ar1, ar2) -> ndarray:
@@ -172,5 +171,5 @@ def setxor1d(ar1, ar2, assume_unique: bool = False) -> ndarray:
     array([1, 3])
     """
     values1, values2 = (unique(x) for x in _flat_pair(ar1, ar2))
-    only1, only2 = _select(values1, ~_members(values1, values2)), _select(values2, ~_members(values2, values1))
+    only1, only2 = _select(values1, _members(values1, values2, True)), _select(values2, _members(values2, values1, True))
     return _core.sort(concatenate((only1, only2)), 0, False, False)

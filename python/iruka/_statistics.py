@@ -134,6 +134,8 @@ def ptp(a, axis=None, out: ndarray | None = None, keepdims: bool = False) -> nda
     array(7)
     """
     x = _array(a)
+    if not _on_cpu(x) and _kind(x.dtype) in "iuf":
+        return _into(out, _core.reduce_gpu(x, "ptp", axis, keepdims))
     return _into(out, _subtract(_max(x, axis=axis, keepdims=keepdims), _min(x, axis=axis, keepdims=keepdims)))
 
 
@@ -192,6 +194,8 @@ def nanmean(a, axis=None, dtype=None, out: ndarray | None = None, keepdims: bool
     x = _array(a)
     if not _is_inexact(x):
         return _mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+    if not _on_cpu(x) and dtype is None and _mask(where) is None:
+        return _into(out, _core.reduce_gpu(x, "nanmean", axis, keepdims))
     valid = _valid(x, where)
     total = reductions["nansum"](x, axis=axis, dtype=dtype, keepdims=keepdims, where=_mask(where))
     count = _sum(valid, axis=axis, keepdims=keepdims)
@@ -205,7 +209,7 @@ def _real(dtype):
 
 
 def _valid(x: ndarray, where) -> ndarray:
-    valid = ~_isnan(x)
+    valid = elementwise["equal"](x, x)
     return valid if _mask(where) is None else elementwise["logical_and"](valid, _mask(where))
 
 

@@ -82,6 +82,12 @@ void bind_sets(nb::module_& module) {
       [](const Array& sorted, const Array& sought) { return make_array([&] { return find_sorted(sorted, sought); }); },
       nb::arg("sorted"), nb::arg("sought"));
   module.def(
+      "is_among_sorted",
+      [](const Array& sorted, const Array& sought, bool invert) {
+        return make_array([&] { return is_among_sorted(sorted, sought, invert); });
+      },
+      nb::arg("sorted"), nb::arg("sought"), nb::arg("invert"));
+  module.def(
       "true_indices", [](const Array& flags) { return make_array([&] { return true_indices(flags); }); },
       nb::arg("flags"));
   module.def(

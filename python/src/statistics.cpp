@@ -12,6 +12,7 @@
 #include "ops.h"
 #include "ops/histogram.h"
 #include "ops/order_statistics.h"
+#include "ops/reduction.h"
 
 namespace iruka::python {
 
@@ -52,6 +53,21 @@ void bind_statistics(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("correction"), nb::arg("root"),
       nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));
+  module.def(
+      "digitize_gpu",
+      [](const Array& x, const Array& edges, const Array& bins, bool right) {
+        return make_array([&] { return ops::digitize_gpu(x, edges, bins, right); });
+      },
+      nb::arg("x"), nb::arg("edges"), nb::arg("bins"), nb::arg("right"));
+  module.def(
+      "reduce_gpu",
+      [](const Array& x, const std::string& row, nb::handle axis, bool keepdims) {
+        const std::optional<Dims> axes = axes_of(axis);
+        return make_array([&] { return ops::reduce_row(ops::reduction_row(row), x, axes, keepdims, {}); });
+      },
+      nb::arg("x"), nb::arg("row"), nb::arg("axis").none(), nb::arg("keepdims"),
+      nb::sig("def reduce_gpu(x: ndarray, row: str, axis, keepdims: bool) -> ndarray"),
+      "One pass of a row of the table of reductions that a GPU alone has: nanmean, ptp.");
   module.def(
       "select_ranks",
       [](const Array& x, const std::vector<int64_t>& ranks) {

@@ -8,6 +8,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "jit/program.h"
+#include "ops/index_plan.h"
 
 namespace iruka::ops {
 namespace {
@@ -145,6 +146,34 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
     count_on_cpu<int32_t>(indices, weights, bins, result);
   else
     count_on_cpu<int64_t>(indices, weights, bins, result);
+  return result;
+}
+
+Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool right) {
+  // The first and the last bin tell whether they descend; the first threads look whether all do.
+  static const ElementwiseKernel kernel("T x, raw T edges, raw E bins, I n, bool right, raw _non_const int64 report",
+                                        "int64 bin", R"(
+    const bool descends = n > 0 && bins[n - 1] < bins[0];
+    for (ptrdiff_t k = i; k + 1 < n; k += _ind.size())
+      if (!(descends ? bins[k + 1] <= bins[k] : bins[k + 1] >= bins[k])) atomicCAS(&report[0], int64_t(0), int64_t(2));
+    I low = 0;
+    for (I length = n; length > 0;) {
+      const I half = length - length / 2, at = low + half - 1;
+      const T edge = edges[descends ? n - 1 - at : at];
+      low += (right ? before(edge, x) : !before(x, edge)) ? half : (I)0;
+      length -= half;
+    }
+    bin = descends ? n - low : low;
+  )",
+                                        "digitize", {.preamble = R"(
+template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
+)",
+                                                     .diagnose_early = false});
+  const int64_t n = edges.size();
+  const Array report = bad_index_report(x.device());
+  Array result = kernel(x, edges, bins, Scalar(n).typed(n < INT32_MAX ? Dtype::int32 : Dtype::int64),
+                        Scalar(right).typed(Dtype::bool_), report);
+  check_if_immediate(x.device());
   return result;
 }
 

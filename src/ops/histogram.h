@@ -19,4 +19,8 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins);
 /// The text that a GPU counts few bins by.
 std::string count_bins_text(Dtype index);
 
+/// The bin that each element of x falls into (NumPy's digitize), on a GPU. `edges` are the bins in x's dtype. Bins that
+/// neither ascend nor descend are a ValueError when the device is next waited for.
+Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool right);
+
 }  // namespace iruka::ops

@@ -186,7 +186,7 @@ std::vector<Argument> IndexCall::arguments(bool is_gather) const {
 
 void IndexCall::run(const ElementwiseKernel& kernel, bool is_gather) const {
   kernel.call(arguments(is_gather));
-  if (is_immediate()) check_indices(plan_.base.device());
+  check_if_immediate(plan_.base.device());
 }
 
 Array gather_gpu(const IndexPlan& plan) {
@@ -201,6 +201,10 @@ void scatter_gpu(const IndexPlan& plan, const Array& values) {
   if (plan.base.size() == 0) return check_unused_indices(plan);
   const IndexCall call(plan, values);
   call.run(kernel_for(plan, call.has_axes(), false), false);
+}
+
+void check_if_immediate(Device& device) {
+  if (is_immediate()) check_indices(device);
 }
 
 Array bad_index_report(Device& device) {
@@ -232,6 +236,7 @@ void check_indices(Device& device) {
     if (words[0] == 0) return;
     report.words.fill(0);
   }
+  if (words[0] == ops::kBadBins) throw ValueError("bins must be monotonically increasing or decreasing");
   ops::raise_out_of_bounds(words[1], words[2], words[3]);
 }
 

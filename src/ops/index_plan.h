@@ -58,7 +58,11 @@ void check_bounds_cpu(const IndexPlan& plan);
 /// x[mask] where both are C-contiguous, lie on the CPU and have one shape.
 Array compress_cpu(const Array& x, const Array& mask);
 
-/// Four int64 of a GPU's memory: whether an index was out of bounds, which, of what axis, of what extent.
+/// Four int64 of a GPU's memory, where kernels tell what check_indices raises: kBadIndex, which index, of what axis, of
+/// what extent; or kBadBins.
+inline constexpr int64_t kBadIndex = 1, kBadBins = 2;
 Array bad_index_report(Device& device);
+/// After a kernel that may have reported: waits and raises if errors are to stand where the mistake is.
+void check_if_immediate(Device& device);
 
 }  // namespace iruka::ops

@@ -66,9 +66,11 @@ ReductionTypes reduction_types(const Row& row, Dtype input) {
     case ResultRule::sum:
       return {input, sum, is_inexact(input) ? input : sum};
     case ResultRule::mean:
+    case ResultRule::numbers:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, sum, input};
     case ResultRule::same:
+    case ResultRule::extremes:
       return {input, computing_dtype(input), input};
     case ResultRule::boolean:
       return {input, Dtype::bool_, Dtype::bool_};
@@ -156,7 +158,8 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
                  double correction) {
   const bool is_gpu = x.device().target().is_gpu, keeps_index = row.rule == ResultRule::index;
   const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
-  const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index ? 16 : 8;
+  const int64_t partial_bytes =
+      row.rule == ResultRule::moments ? 32 : keeps_index || carries_pair(row.rule) ? 16 : 8;
   const ReductionPlan plan =
       is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes) : plan_reduction(x, reduced, keeps_index);
   const ReductionVariant variant{types,
@@ -187,7 +190,7 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
 }
 
 void fill_empty(Array& result, const Row& row) {
-  if (row.rule == ResultRule::mean || row.rule == ResultRule::moments) {
+  if (row.rule == ResultRule::mean || row.rule == ResultRule::moments || row.rule == ResultRule::numbers) {
     result.fill(static_cast<double>(NAN));
   } else {
     result.fill(row.start == Start::one || (row.start == Start::ones && result.dtype() == Dtype::bool_));

@@ -20,6 +20,17 @@ inline Narrow nonzero(C x) { return Narrow(x != C(0)); }
 inline C number_or(C x, int other) { return x == x ? x : C(other); }
 )";
 
+// Two values at once. Sums are of few elements at first, and then in wider types.
+constexpr const char* kPair = R"(
+template <class F, class S> struct Pair {
+  F first;
+  S second;
+  Pair() = default;
+  Pair(F a, S b) : first(a), second(b) {}
+  template <class G, class T> explicit Pair(const Pair<G, T>& other) : first(F(other.first)), second(S(other.second)) {}
+};
+)";
+
 constexpr const char* kRealMagnitudes = R"(
 inline A magnitude(C x) { return A(x < C(0) ? -x : x); }
 inline A squared_magnitude(C x) { return A(x) * A(x); }
@@ -267,6 +278,7 @@ class Emitter {
  private:
   bool indexed() const { return row_.rule == ResultRule::index; }
   bool moments() const { return row_.rule == ResultRule::moments; }
+  bool pairs() const { return carries_pair(row_.rule); }
   bool is_rows() const { return variant_.form == ReductionForm::rows; }
   bool is_periodic() const { return variant_.form == ReductionForm::periodic; }
   bool has_columns() const { return variant_.form == ReductionForm::columns || is_periodic(); }
@@ -282,10 +294,33 @@ class Emitter {
   std::string narrow_type() const {
     const ReductionTypes& types = variant_.types;
     if (row_.rule == ResultRule::count) return "int";
+    const std::string value = computing_type(types.accumulator);
+    if (row_.rule == ResultRule::extremes) return "A";
+    if (row_.rule == ResultRule::numbers)
+      return "Pair<" + (types.input == Dtype::float32 ? "float" : value) + ", int>";
     const bool adds = row_.start == Start::zero && (row_.rule == ResultRule::sum || row_.rule == ResultRule::mean);
     if (adds && kind(types.input) < Kind::floating && itemsize(types.input) <= 2) return "int";
     if (adds && types.input == Dtype::float32 && types.output == Dtype::float32) return "float";
     return "A";
+  }
+
+  std::string accumulator_type() const {
+    if (!pairs()) return "Value";
+    return row_.rule == ResultRule::numbers ? "Pair<Value, long long>" : "Pair<Value, Value>";
+  }
+
+  void start() {
+    const Dtype accumulator = variant_.types.accumulator;
+    if (!pairs()) {
+      out_ += "inline A start() { return " + start_text(row_.start, accumulator) + "; }\n" + kMaps;
+    } else if (row_.rule == ResultRule::numbers) {
+      out_ += "using First = decltype(Narrow::first);\ninline A start() { return A(Value(0), 0); }\n";
+    } else {
+      for (const Start end : {Start::highest, Start::lowest})
+        out_ += std::string("template <class A> inline A ") + (end == Start::highest ? "highest" : "lowest") +
+                "() { return " + start_text(end, accumulator) + "; }\n";
+      out_ += "inline A start() { return A(highest<Value>(), lowest<Value>()); }\n";
+    }
   }
 
   std::string word_type() const {
@@ -307,7 +342,8 @@ class Emitter {
     const Dtype input = variant_.types.input, accumulator = variant_.types.accumulator;
     const bool is_bool = input == Dtype::bool_;
     out_ += std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) +
-            ";\nusing C = " + computing_type(input) + ";\nusing A = " + computing_type(accumulator) +
+            ";\nusing C = " + computing_type(input) + ";\n" + (pairs() ? kPair : "") + "using Value = " +
+            computing_type(accumulator) + ";\nusing A = " + accumulator_type() +
             ";\nusing Out = " + info(variant_.types.output).c_type + ";\nusing Narrow = " + narrow_type() +
             ";\nusing Word = " + word_type() + ";\nusing Index = " + (variant_.is_wide ? "long long" : "unsigned int") +
             ";\nconstexpr int kThreads = " + number(kBlockThreads) + ", kLanes = " + number(lanes()) +
@@ -315,7 +351,7 @@ class Emitter {
             ";\nconstexpr bool kDense = " + (variant_.spacing ? "true" : "false") + ";\n";
     const std::string widened = is_bool ? "value != 0" : cast_text(input, computing_dtype(input), "value");
     out_ += "inline C widen(In value) { return C(" + widened + "); }\n";
-    out_ += "inline A start() { return " + start_text(row_.start, accumulator) + "; }\n" + kMaps;
+    start();
     if (row_.rule == ResultRule::length) out_ += kind(input) == Kind::complex ? kComplexMagnitudes : kRealMagnitudes;
     out_ += std::string("inline Narrow map(C x) { return ") + row_.map +
             "; }\ntemplate <class V> inline V combine(V a, V b) { return " + row_.combine + "; }\n";
@@ -335,7 +371,7 @@ class Emitter {
     } else {
       out_ += std::string(
                   "using Partial = A;\ninline A start_partial() { return start(); }\n"
-                  "inline Out finish(A a, [[maybe_unused]] double count) {\n  const A value = A(") +
+                  "inline Out finish(A a, [[maybe_unused]] double count) {\n  const Value value = Value(") +
               row_.finish + ");\n  return " + output_text(variant_.types.accumulator, variant_.types.output) + ";\n}\n";
     }
     if (variant_.form != ReductionForm::short_rows) out_ += kFold;

@@ -47,6 +47,12 @@ constexpr Row kTable[] = {
      "Mean of squared distances from the mean.", kInternal},
     {"std", ResultRule::moments, Start::zero, true, "cast(x)", "a + b", "sqrt(m.squares / R(count))",
      "Square root of var.", kInternal},
+    {"nanmean", ResultRule::numbers, Start::zero, true, "x == x ? Narrow(First(x), 1) : Narrow(First(0), 0)",
+     "V(a.first + b.first, a.second + b.second)", "a.first / (double)a.second", "Mean of what is not NaN.", kInternal},
+    {"ptp", ResultRule::extremes, Start::lowest, false, "Narrow(x, x)",
+     "V(((b.first < a.first) | (b.first != b.first)) ? b.first : a.first, "
+     "((b.second > a.second) | (b.second != b.second)) ? b.second : a.second)",
+     "a.second - a.first", "Largest element minus smallest.", kInternal, kExact},
     {"norm1", ResultRule::length, Start::zero, true, "magnitude(x)", "a + b", "a", "Sum of absolute values.",
      kInternal},
     {"norm2", ResultRule::length, Start::zero, true, "squared_magnitude(x)", "a + b", "sqrt(a)",

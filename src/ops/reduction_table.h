@@ -19,6 +19,8 @@ enum class ResultRule : uint8_t {
   length,   ///< accumulates as mean; returns the real dtype of a float, float64 for integers
   index,    ///< int64: where the winning element stands
   moments,  ///< carries count, mean and squared distances from it; returns as length
+  numbers,  ///< GPU: carries the sum and the number of what is not NaN; accumulates and returns as mean
+  extremes,  ///< GPU: carries the smallest and the largest element; returns the input's dtype
 };
 
 /// What an accumulator starts from: a value that changes no result.
@@ -45,6 +47,9 @@ struct ReductionFunction::Row {
 namespace ops {
 
 std::span<const ReductionFunction::Row> reduction_table();
+
+/// Whether the rule carries a Pair, so that one pass does what takes two by other rows.
+inline bool carries_pair(ResultRule rule) { return rule == ResultRule::numbers || rule == ResultRule::extremes; }
 
 }  // namespace ops
 }  // namespace iruka

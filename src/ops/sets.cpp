@@ -9,6 +9,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "iruka/sorting.h"
+#include "ops/compaction.h"
 
 namespace iruka {
 namespace {
@@ -19,6 +20,13 @@ Scalar truth(bool value) { return Scalar(value).typed(Dtype::bool_); }
 constexpr const char* kDiffer = R"(
 template <class T> inline bool differ(T a, T b, bool equal_nan) {
   return !(a == b) && !(equal_nan && a != a && b != b);
+}
+)";
+
+constexpr const char* kPrecedes = R"(
+template <class T> inline bool precedes(T a, T b) { return a < b; }
+template <class P> inline bool precedes(complex<P> a, complex<P> b) {
+  return a == a && (a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag()));
 }
 )";
 
@@ -76,16 +84,6 @@ class FlagBlocks {
   std::vector<int64_t> before_;
 };
 
-Array true_indices_cpu(const Array& flags) {
-  const FlagBlocks blocks(flags);
-  Array indices = empty_like(flags, blocks.count(), Dtype::int64);
-  auto* to = static_cast<int64_t*>(indices.data());
-  blocks.for_flags([&](int64_t i, int64_t before) {
-    if (blocks[i]) to[before] = i;
-  });
-  return indices;
-}
-
 /// inverse[order[i]]: the run of sorted element i.
 void number_runs_cpu(const Array& flags, const Array& order, const Array& inverse) {
   const FlagBlocks blocks(flags);
@@ -136,12 +134,7 @@ Array true_indices(const Array& flags) {
   if (flags.dtype() != Dtype::bool_ || flags.ndim() != 1)
     throw TypeError("true_indices: flags must be a bool array of one axis, not " + std::string(name(flags.dtype())) +
                     " of shape " + to_string(flags.shape()));
-  const Array dense = flags.contiguous();
-  if (!flags.device().target().is_gpu) return true_indices_cpu(dense);
-  // One pass of a stable sort brings them to the front.
-  const int64_t count = sum(dense).item().as_int64();
-  const Slice front{0, count, {}};
-  return argsort(dense, 0, {true, true}).at(front);
+  return ops::true_positions(flags.contiguous());
 }
 
 UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
@@ -191,12 +184,6 @@ UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_na
 }
 
 Array find_sorted(const Array& sorted, const Array& sought) {
-  constexpr const char* kPrecedes = R"(
-template <class T> inline bool precedes(T a, T b) { return a < b; }
-template <class P> inline bool precedes(complex<P> a, complex<P> b) {
-  return a == a && (a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag()));
-}
-)";
   static const ElementwiseKernel kernel("T x, raw T sorted, int64 n", "int64 place", R"(
     int64_t low = 0, high = n;
     while (low < high) {
@@ -212,6 +199,27 @@ template <class P> inline bool precedes(complex<P> a, complex<P> b) {
     return places;
   }
   return kernel(sought, sorted, whole(sorted.size()));
+}
+
+Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
+  // All lanes halve the same length, so that none waits for another.
+  static const ElementwiseKernel kernel("T x, raw T sorted, I n, bool invert", "bool found", R"(
+    I low = 0;
+    for (I length = n; length > 0;) {
+      const I half = length - length / 2;
+      low += precedes(sorted[low + half - 1], x) ? half : (I)0;
+      length -= half;
+    }
+    found = (low < n && sorted[low < n ? low : (I)0] == x) != invert;
+  )",
+                                        "is_among_sorted", {.preamble = kPrecedes});
+  if (sorted.size() == 0) {
+    Array found = Array::empty(sought.shape(), Dtype::bool_, sought.device());
+    found.fill(invert);
+    return found;
+  }
+  const int64_t n = sorted.size();
+  return kernel(sought, sorted, Scalar(n).typed(n < INT32_MAX ? Dtype::int32 : Dtype::int64), truth(invert));
 }
 
 }  // namespace iruka

@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "emulated_cuda.h"
+#include "ops/reduction.h"
 #include "reduction_references.h"
 
 namespace {
@@ -149,6 +150,33 @@ TEST_F(CudaReductionNan, PropagatesAndTheFirstWins) {
   EXPECT_EQ(values_of(argmin(filled(40, double{INFINITY}, Dtype::float64)))[0], 0);
   EXPECT_EQ(values_of(argmax(filled(5000, double{-INFINITY}, Dtype::float64)))[0], 0);
   EXPECT_EQ(values_of(argmax(filled(5000, INT64_MIN, Dtype::int64)))[0], 0);
+}
+
+TEST_F(CudaReductionNan, PairsTakeOnePass) {
+  const auto reduce = [](const char* row, const Array& x, int64_t axis) {
+    return values_of(ops::reduce_row(ops::reduction_row(row), x, Dims{axis}, false, {}));
+  };
+  for (Dtype dtype : {Dtype::float16, Dtype::float32, Dtype::float64, Dtype::int8})
+    for (const Dims& shape : {Dims{1, 3}, Dims{7, 5}, Dims{40, 300}, Dims{2, 70000}, Dims{30000, 3}, Dims{700, 100}}) {
+      Array x = numbers(shape, dtype);
+      const int64_t n = shape[1];
+      x.at(Slice{}, n - 1).fill(Scalar(9));
+      for (int64_t axis : {0, 1}) {
+        const std::vector<double> least = doubles(min(x, Dims{axis})), most = doubles(max(x, Dims{axis})),
+                                  found = reduce("ptp", copy_to(emulated_cuda(), x), axis);
+        for (size_t k = 0; k < found.size(); ++k) ASSERT_EQ(found[k], most[k] - least[k]) << to_string(shape) << axis;
+      }
+      if (kind(dtype) != Kind::floating) continue;
+      const Array sums = sum(x.at(Slice{}, Slice{1, {}, {}}).astype(Dtype::float64), Dims{1});
+      x.at(Slice{}, 0).fill(Scalar(double{NAN}));
+      const Array device = copy_to(emulated_cuda(), x);
+      const std::vector<double> rows = reduce("nanmean", device, 1), columns = reduce("nanmean", device, 0);
+      for (size_t k = 0; k < rows.size(); ++k)
+        ASSERT_NEAR(rows[k], doubles(sums)[k] / static_cast<double>(n - 1), dtype == Dtype::float16 ? 4e-3 : 1e-6);
+      EXPECT_TRUE(std::isnan(columns[0]));
+      EXPECT_EQ(columns[static_cast<size_t>(n - 1)], 9);
+      EXPECT_TRUE(std::isnan(reduce("ptp", device, 1)[0]));
+    }
 }
 
 TEST_F(CudaReductionBool, AnyByteButZeroIsTrueOnce) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "emulated_cuda.h"
+#include "iruka/indexing.h"
+#include "ops/histogram.h"
 #include "sort_references.h"
 
 namespace {
@@ -63,6 +65,29 @@ TEST_F(CudaSorts, RowsThatMoveInOtherPasses) {
         x.at(row, k).fill(Scalar(row == 0 ? 7 : row == 1 ? k * 7919 % 1000 : row == 2 ? k % 2 * 256 : row == 3 ? k % 3 : k % 5 * 4000));
     check(x, false);
     check(x.at(Slice{1, 2, {}}), true);
+  }
+}
+
+TEST_F(CudaSorts, MembersAndBins) {
+  const auto on_device = [](const std::vector<double>& x) {
+    return copy_to(emulated_cuda(), Array::from(std::span<const double>(x), {static_cast<int64_t>(x.size())}));
+  };
+  const Array x = on_device({-1, 0, 0.5, 1, 2, 3, NAN});
+  const std::vector<std::pair<std::vector<double>, std::vector<int64_t>>> cases{
+      {{0, 1, 1, 2}, {0, 1, 1, 3, 4, 4, 4}}, {{2, 1, 1, 0}, {4, 3, 3, 1, 0, 0, 0}}, {{1}, {0, 0, 0, 1, 1, 1, 1}}};
+  for (const auto& [edges, bins] : cases) {
+    const Array own = on_device(edges);
+    EXPECT_EQ(copy_to(cpu(), ops::digitize_gpu(x, own, own, false)).to_vector<int64_t>(), bins);
+    check_indices(emulated_cuda());
+  }
+  const Array mixed = on_device({3, 1, 1, 2, 0, 0, 0, 0, 0, 0});
+  ops::digitize_gpu(x, mixed, mixed, false);
+  EXPECT_THROW(check_indices(emulated_cuda()), ValueError);
+  const Array sorted = on_device({0, 1, 1, 3, NAN});
+  for (const bool invert : {false, true}) {
+    const std::vector<int64_t> expected{0, 1, 0, 1, 0, 1, 0};
+    const auto found = copy_to(cpu(), is_among_sorted(sorted, x, invert)).astype(Dtype::int64).to_vector<int64_t>();
+    for (size_t k = 0; k < expected.size(); ++k) EXPECT_EQ(found[k], expected[k] ^ invert) << k;
   }
 }
 

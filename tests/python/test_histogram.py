@@ -174,6 +174,11 @@ def test_digitize(rng):
         for right in (False, True):
             assert_same(iruka.digitize(iruka.array(x), bins, right), np.digitize(x, bins, right))
     with pytest.raises(ValueError, match="monotonically"):
-        iruka.digitize(iruka.array(x), [1, 0, 2])
+        iruka.asnumpy(iruka.digitize(iruka.array(x), [1, 0, 2]))
+    with pytest.raises(ValueError, match="monotonically"):
+        iruka.asnumpy(iruka.digitize(iruka.array(x[:1, :1]), [3, 1, 1, 2, 0]))
+    assert_same(iruka.digitize(iruka.array(x), edges[:1]), np.digitize(x, edges[:1]))
+    assert_same(iruka.digitize(iruka.array(x), edges[:0]), np.digitize(x, edges[:0]))
+    assert_same(iruka.digitize(iruka.array(x[:0]), edges), np.digitize(x[:0], edges))
     with pytest.raises(TypeError, match="complex"):
         iruka.digitize(iruka.array([1j]), edges)

@@ -295,7 +295,9 @@ def test_errors_of_methods(call, cls, text):
     for module in (np, iruka):
         x = np.arange(6.0).reshape(2, 3)
         with pytest.raises(cls, match=text):
-            call(module, x if module is np else iruka.array(x))
+            own = x if module is np else iruka.array(x)
+            call(module, own)
+            iruka.asnumpy(own)  # a GPU tells of an index when it is waited for
 
 
 def test_outer(rng):
@@ -367,7 +369,9 @@ def test_at_reads_indices_as_they_lie(rng):
         assert_same(a, expected)
     with pytest.raises(IndexError, match="index 50 is out of bounds for axis 0 with size 50"):
         iruka.add.at(a, iruka.array([1, 50]), 1)
-    assert_same(a, expected)
+        iruka.asnumpy(a)  # a GPU tells when it is waited for, and has gone on until then
+    if a.device.name == "cpu":
+        assert_same(a, expected)
 
 
 def test_at_with_the_array_itself_as_indices():
