@@ -11,7 +11,7 @@
 namespace iruka::jit {
 
 /// How much a body does for an element: arithmetic alone; calls as well; or loops, raw arrays, or a great deal.
-enum class BodyWeight : uint8_t { light, medium, heavy };
+enum class BodyWeight : uint8_t { light, medium, gather, heavy };
 
 /// The user's texts and parameters, as the constructor took them.
 struct KernelText {

@@ -269,7 +269,9 @@ bool has_dividers(const Signature& signature) {
 
 GpuShape gpu_shape(const KernelText& kernel, const Signature& signature) {
   if (signature.form == LoopForm::tiles) return {256, 1, true};
-  if (kernel.weight == BodyWeight::heavy) return {128, 1, false};
+  // Few loads depend on others: so a thread has several of them under way.
+  if (kernel.weight == BodyWeight::gather && signature.rank == 1) return {128, 4, false};
+  if (kernel.weight >= BodyWeight::gather) return {128, 1, false};
   // Loads under way hide the memory's latency: 64 bytes a thread, or four elements.
   constexpr int kBytesUnderWay = 64, kMostRounds = 4;
   int bytes = 0;

@@ -54,6 +54,8 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   bool raw = false;
   for (size_t k = 0; k < text.parameter_count(); ++k) raw |= text.parameter(k).raw;
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
+  // The library's own gathers and scatters: an element's place, from indices that are loaded.
+  if (jit::mentions(text.operation, "place_of") && !has_frame && !loops(text.operation)) return jit::BodyWeight::gather;
   // How long a preamble is says nothing: it may hold functions that this body does not call.
   if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;

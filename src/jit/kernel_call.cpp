@@ -341,7 +341,7 @@ void KernelCall::check_alignment() const {
 /// Elements that a GPU's thread loads at once: 16 bytes of the largest operand, or four of small ones, as far as
 /// addresses and rows allow. Where none is contiguous, neighbours belong to neighbouring threads.
 int KernelCall::choose_pack() const {
-  if (kernel_.text.weight == BodyWeight::heavy || signature_.form == LoopForm::tiles) return 1;
+  if (kernel_.text.weight >= BodyWeight::gather || signature_.form == LoopForm::tiles) return 1;
   int64_t largest = 0, smallest = 16;
   for (int k = 0; k < signature_.operand_count; ++k) {
     if (signature_.operands[k].access != Access::contiguous) continue;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/parallel.h"
 #include "core/device.h"
+#include "core/parallel.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "jit/program.h"
@@ -165,10 +165,11 @@ Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool r
     }
     bin = descends ? n - low : low;
   )",
-                                        "digitize", {.preamble = R"(
+                                        "digitize",
+                                        {.preamble = R"(
 template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
 )",
-                                                     .diagnose_early = false});
+                                         .diagnose_early = false});
   const int64_t n = edges.size();
   const Array report = bad_index_report(x.device());
   Array result = kernel(x, edges, bins, Scalar(n).typed(n < INT32_MAX ? Dtype::int32 : Dtype::int64),

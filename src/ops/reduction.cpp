@@ -158,8 +158,7 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
                  double correction) {
   const bool is_gpu = x.device().target().is_gpu, keeps_index = row.rule == ResultRule::index;
   const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
-  const int64_t partial_bytes =
-      row.rule == ResultRule::moments ? 32 : keeps_index || carries_pair(row.rule) ? 16 : 8;
+  const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index || carries_pair(row.rule) ? 16 : 8;
   const ReductionPlan plan =
       is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes) : plan_reduction(x, reduced, keeps_index);
   const ReductionVariant variant{types,

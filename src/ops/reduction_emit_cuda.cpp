@@ -296,8 +296,7 @@ class Emitter {
     if (row_.rule == ResultRule::count) return "int";
     const std::string value = computing_type(types.accumulator);
     if (row_.rule == ResultRule::extremes) return "A";
-    if (row_.rule == ResultRule::numbers)
-      return "Pair<" + (types.input == Dtype::float32 ? "float" : value) + ", int>";
+    if (row_.rule == ResultRule::numbers) return "Pair<" + (types.input == Dtype::float32 ? "float" : value) + ", int>";
     const bool adds = row_.start == Start::zero && (row_.rule == ResultRule::sum || row_.rule == ResultRule::mean);
     if (adds && kind(types.input) < Kind::floating && itemsize(types.input) <= 2) return "int";
     if (adds && types.input == Dtype::float32 && types.output == Dtype::float32) return "float";
@@ -342,8 +341,8 @@ class Emitter {
     const Dtype input = variant_.types.input, accumulator = variant_.types.accumulator;
     const bool is_bool = input == Dtype::bool_;
     out_ += std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) +
-            ";\nusing C = " + computing_type(input) + ";\n" + (pairs() ? kPair : "") + "using Value = " +
-            computing_type(accumulator) + ";\nusing A = " + accumulator_type() +
+            ";\nusing C = " + computing_type(input) + ";\n" + (pairs() ? kPair : "") +
+            "using Value = " + computing_type(accumulator) + ";\nusing A = " + accumulator_type() +
             ";\nusing Out = " + info(variant_.types.output).c_type + ";\nusing Narrow = " + narrow_type() +
             ";\nusing Word = " + word_type() + ";\nusing Index = " + (variant_.is_wide ? "long long" : "unsigned int") +
             ";\nconstexpr int kThreads = " + number(kBlockThreads) + ", kLanes = " + number(lanes()) +

@@ -11,15 +11,15 @@ namespace ops {
 
 /// Which dtypes a reduction accumulates in and returns, for an input's dtype.
 enum class ResultRule : uint8_t {
-  sum,      ///< bool and integers: 64 bits; float16: in float32; float32: in float64; returns the input's float dtype
-  mean,     ///< as sum, but integers accumulate and return float64
-  same,     ///< the input's dtype
-  boolean,  ///< bool
-  count,    ///< int64
-  length,   ///< accumulates as mean; returns the real dtype of a float, float64 for integers
-  index,    ///< int64: where the winning element stands
-  moments,  ///< carries count, mean and squared distances from it; returns as length
-  numbers,  ///< GPU: carries the sum and the number of what is not NaN; accumulates and returns as mean
+  sum,       ///< bool and integers: 64 bits; float16: in float32; float32: in float64; returns the input's float dtype
+  mean,      ///< as sum, but integers accumulate and return float64
+  same,      ///< the input's dtype
+  boolean,   ///< bool
+  count,     ///< int64
+  length,    ///< accumulates as mean; returns the real dtype of a float, float64 for integers
+  index,     ///< int64: where the winning element stands
+  moments,   ///< carries count, mean and squared distances from it; returns as length
+  numbers,   ///< GPU: carries the sum and the number of what is not NaN; accumulates and returns as mean
   extremes,  ///< GPU: carries the smallest and the largest element; returns the input's dtype
 };
 

@@ -62,7 +62,11 @@ TEST_F(CudaSorts, RowsThatMoveInOtherPasses) {
     const Array x = sortable({6, n}, dtype, 8);
     for (int64_t row = 0; row < 5; ++row)
       for (int64_t k = 0; k < n; ++k)
-        x.at(row, k).fill(Scalar(row == 0 ? 7 : row == 1 ? k * 7919 % 1000 : row == 2 ? k % 2 * 256 : row == 3 ? k % 3 : k % 5 * 4000));
+        x.at(row, k).fill(Scalar(row == 0   ? 7
+                                 : row == 1 ? k * 7919 % 1000
+                                 : row == 2 ? k % 2 * 256
+                                 : row == 3 ? k % 3
+                                            : k % 5 * 4000));
     check(x, false);
     check(x.at(Slice{1, 2, {}}), true);
   }
