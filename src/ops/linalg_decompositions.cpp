@@ -64,15 +64,8 @@ struct LuFactors {
   Array lu, pivots, info;
 };
 
-/// Of the matrices or, which is as good for determinants, of their transposes.
 LuFactors factor(const Array& a) {
   const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
-  if (const Dtype dtype = linalg_dtype("lu", a.dtype()); batch > 0 && is_small_system(a.device(), dtype, n, 0)) {
-    const LuFactors f{
-        Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
-    factor_small(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
-    return f;
-  }
   LuFactors f{working_copy(a, linalg_dtype("lu", a.dtype())), Array::empty({batch * n}, Dtype::int32, a.device()),
               new_info(a)};
   f.info.fill(0);
@@ -80,6 +73,16 @@ LuFactors factor(const Array& a) {
     linear_algebra(a.device())
         .factor_lu(f.lu.dtype(), n, batch, f.lu.data(), static_cast<int32_t*>(f.pivots.data()),
                    static_cast<int32_t*>(f.info.data()));
+  return f;
+}
+
+/// What determinants need: of the matrices or, which is as good for them, of their transposes; no info.
+LuFactors factor_either_way(const Array& a) {
+  const Dtype dtype = linalg_dtype("lu", a.dtype());
+  const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
+  if (batch == 0 || !is_small_system(a.device(), dtype, n, 0)) return factor(a);
+  const LuFactors f{Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
+  factor_small(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
   return f;
 }
 
@@ -150,7 +153,7 @@ const ElementwiseKernel& determinant_kernel(Dtype dtype, bool logarithm) {
 std::vector<Array> determinants(const char* function, const Array& a, bool logarithm) {
   check_square(function, a);
   linalg_dtype(function, a.dtype());
-  const LuFactors f = factor(a);
+  const LuFactors f = factor_either_way(a);
   const Argument arguments[] = {f.lu, f.pivots, a.shape(a.ndim() - 1)};
   CallOptions options;
   options.size = batch_of(a);
