@@ -17,8 +17,8 @@ struct ReductionKernelOptions {
   std::string reduce_type{};  ///< of mapped values: a dtype, or a type of the preamble; the first output's when empty
   std::string preamble{};     ///< helper functions and types
   std::vector<std::string> options{};  ///< compiler options
-  bool reduce_dims = true;    ///< accepted for CuPy's sake: axes are merged where no text can tell
-  std::string made_at{};      ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+  bool reduce_dims = true;             ///< accepted for CuPy's sake: axes are merged where no text can tell
+  std::string made_at{};               ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 
 /// Which axes a call reduces.
@@ -31,10 +31,11 @@ struct ReductionAxes {
 /// thread-safe. In which order values are joined depends on shapes, layouts and the device alone.
 class IRUKA_API ReductionKernel {
  public:
-  /// `map_expr` sees inputs by name, raw ones as CArray, and gives a value of the reduce_type; `reduce_expr` sees two of
-  /// these as `a` and `b`; `post_map_expr` sees the last as `a` and assigns outputs. `identity` is what an empty
-  /// reduction gives, an expression that changes no value it is joined with; without one an empty reduction is an error.
-  /// Raises ValueError for malformed parameters or names, CompileError for wrong C++ where all types are concrete.
+  /// `map_expr` sees inputs by name, raw ones as CArray, and gives a value of the reduce_type; `reduce_expr` sees two
+  /// of these as `a` and `b`; `post_map_expr` sees the last as `a` and assigns outputs. `identity` is what an empty
+  /// reduction gives, an expression that changes no value it is joined with; without one an empty reduction is an
+  /// error. Raises ValueError for malformed parameters or names, CompileError for wrong C++ where all types are
+  /// concrete.
   ReductionKernel(std::string in_params, std::string out_params, std::string map_expr, std::string reduce_expr,
                   std::string post_map_expr, std::optional<std::string> identity, std::string name = "reduce_kernel",
                   ReductionKernelOptions options = {}, std::source_location where = std::source_location::current());

@@ -63,7 +63,8 @@ std::optional<Dtype> settled_dtype(const KernelParameters& kernel, PyObject* pos
     const Parameter* same = parameter_at(kernel, other);
     PyObject* object = PyTuple_GET_ITEM(positional, other);
     if (!same || same->type != parameter->type || !is_array(object)) continue;
-    if (!settled || static_cast<size_t>(other) == kernel.inputs.size()) settled = array_of(object).dtype();  // given outputs settle first
+    if (!settled || static_cast<size_t>(other) == kernel.inputs.size())
+      settled = array_of(object).dtype();  // given outputs settle first
   }
   return settled;
 }
@@ -364,7 +365,8 @@ void bind_kernel(nb::module_& module) {
           "out_params", [](const ElementwiseKernel& k) { return parameter_tuple(k.out_params()); },
           nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
       .def_prop_ro(
-          "params", [](const ElementwiseKernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
+          "params",
+          [](const ElementwiseKernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
           nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
       .def_prop_ro(
           "nin", [](const ElementwiseKernel& k) { return k.nin(); }, "Number of inputs.")

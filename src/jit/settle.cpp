@@ -73,7 +73,8 @@ void settle_types(const KernelText& text, const Placeholders& placeholders, std:
       settled_by[slot] = static_cast<int>(k);
     } else if (is_array && settled[slot] != dtype) {
       throw TypeError(place_of(text, k) + "'" + parameter.type + "' is " + name(settled[slot]) + " by '" +
-                      text.parameter(static_cast<size_t>(settled_by[slot])).name + "', but the array is " + name(dtype));
+                      text.parameter(static_cast<size_t>(settled_by[slot])).name + "', but the array is " +
+                      name(dtype));
     }
   };
   for (size_t k = inputs; k < given; ++k) settle(k, arguments[k].array().dtype(), true);

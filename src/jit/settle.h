@@ -25,8 +25,8 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
 /// Where all arrays lie; the default device where there are none. Raises ValueError for two devices.
 Device& settle_device(const KernelText& text, std::span<const Argument> arguments);
 
-/// Given outputs settle a placeholder first, then arrays left to right, then scalars with a type, then literals. Writes a
-/// dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder that nothing settles.
+/// Given outputs settle a placeholder first, then arrays left to right, then scalars with a type, then literals. Writes
+/// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder that nothing settles.
 void settle_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
                   Dtype* dtypes);
 

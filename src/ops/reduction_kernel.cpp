@@ -20,7 +20,7 @@ struct ReductionKernel::State {
   ops::ReductionTexts texts;
   jit::KernelText front;  ///< name and parameters, as calls are checked by them
   jit::Placeholders placeholders;
-  bool sees_order = false;  ///< whether a text may ask where an element stands
+  bool sees_order = false;                          ///< whether a text may ask where an element stands
   std::map<std::string, ElementwiseKernel> stages;  ///< by all that their texts depend on; see stage_mutex()
 };
 
@@ -111,8 +111,7 @@ class Call {
     for (const int64_t named : axes.axes.value_or(Dims())) {
       if (ndim == 0 && (named == 0 || named == -1)) continue;  // as NumPy: a scalar has an axis to reduce
       const auto axis = static_cast<size_t>(normalize_axis(texts_.name.c_str(), named, ndim));
-      if (reduced_[axis])
-        throw IndexError(texts_.name + ": duplicate value in 'axis': " + to_string(*axes.axes));
+      if (reduced_[axis]) throw IndexError(texts_.name + ": duplicate value in 'axis': " + to_string(*axes.axes));
       reduced_[axis] = true;
     }
     for (int axis = 0; axis < ndim; ++axis) {
@@ -232,7 +231,7 @@ class Call {
     stage.outer_axes = outer_axes_;
     size_t view = 0;
     for (size_t k = 0; k < input_count(); ++k)
-      stage.reach.push_back(is_element(k)           ? reach_of(k, views_[view++], stage.by_columns)
+      stage.reach.push_back(is_element(k)          ? reach_of(k, views_[view++], stage.by_columns)
                             : texts_.inputs[k].raw ? Reach::raw
                                                    : Reach::scalar);
     for (const Parameter& output : texts_.outputs) stage.reach.push_back(output.raw ? Reach::raw : Reach::output);
@@ -292,8 +291,7 @@ void check_parameters(const ReductionTexts& texts) {
   const auto fail = [&](const Parameter& parameter, const std::string& rule) {
     throw ValueError(std::string(kKind) + " '" + texts.name + "': parameter '" + parameter.name + "': " + rule);
   };
-  if (texts.outputs.empty())
-    throw ValueError(std::string(kKind) + " '" + texts.name + "': there must be an output");
+  if (texts.outputs.empty()) throw ValueError(std::string(kKind) + " '" + texts.name + "': there must be an output");
   for (size_t k = 0; k < texts.parameter_count(); ++k) {
     const Parameter& parameter = texts.parameter(k);
     if (std::ranges::find(kTaken, parameter.name) != std::end(kTaken) || parameter.name.starts_with("_reduce_"))

@@ -64,29 +64,37 @@ class StageWriter {
   void place() {
     out_ += "const ptrdiff_t _reduce_unit = i;\n";
     if (stage_.by_columns) {
-      out_ += "const ptrdiff_t _reduce_c = _reduce_unit % _reduce_inner, _reduce_line_number = _reduce_unit / _reduce_inner;\n"
-              "const ptrdiff_t _reduce_lines = _reduce_outputs / _reduce_inner;\n"
-              "const ptrdiff_t _reduce_prefix = _reduce_line_number % _reduce_lines, _reduce_part = _reduce_line_number / _reduce_lines;\n"
-              "const ptrdiff_t _i = _reduce_prefix * _reduce_inner + _reduce_c;\n"
-              "const ptrdiff_t _reduce_lane = 0;\n";
+      out_ +=
+          "const ptrdiff_t _reduce_c = _reduce_unit % _reduce_inner, _reduce_line_number = _reduce_unit / "
+          "_reduce_inner;\n"
+          "const ptrdiff_t _reduce_lines = _reduce_outputs / _reduce_inner;\n"
+          "const ptrdiff_t _reduce_prefix = _reduce_line_number % _reduce_lines, _reduce_part = _reduce_line_number / "
+          "_reduce_lines;\n"
+          "const ptrdiff_t _i = _reduce_prefix * _reduce_inner + _reduce_c;\n"
+          "const ptrdiff_t _reduce_lane = 0;\n";
     } else {
       out_ += "const ptrdiff_t _reduce_lane = " + (stage_.lanes == 1 ? "0" : "_reduce_unit % " + lanes()) + ";\n";
       out_ += "ptrdiff_t _reduce_row = " + (stage_.lanes == 1 ? "_reduce_unit" : "_reduce_unit / " + lanes()) + ";\n";
       if (is_warp())  // whole warps run: what is over works for nothing
-        out_ += "const ptrdiff_t _reduce_rows = _reduce_outputs * _reduce_blocks * _reduce_groups;\n"
-                "const bool _reduce_is_over = _reduce_row >= _reduce_rows;\n"
-                "if (_reduce_is_over) _reduce_row = _reduce_rows - 1;\n";
+        out_ +=
+            "const ptrdiff_t _reduce_rows = _reduce_outputs * _reduce_blocks * _reduce_groups;\n"
+            "const bool _reduce_is_over = _reduce_row >= _reduce_rows;\n"
+            "if (_reduce_is_over) _reduce_row = _reduce_rows - 1;\n";
       if (has_parts())
-        out_ += "const ptrdiff_t _reduce_parts = _reduce_blocks * _reduce_groups;\n"
-                "const ptrdiff_t _i = _reduce_row / _reduce_parts, _reduce_part = _reduce_row % _reduce_parts;\n";
+        out_ +=
+            "const ptrdiff_t _reduce_parts = _reduce_blocks * _reduce_groups;\n"
+            "const ptrdiff_t _i = _reduce_row / _reduce_parts, _reduce_part = _reduce_row % _reduce_parts;\n";
       else
         out_ += "const ptrdiff_t _i = _reduce_row, _reduce_part = 0;\n";
     }
-    out_ += "const ptrdiff_t _reduce_block = _reduce_part % _reduce_blocks, _reduce_group = _reduce_part / _reduce_blocks;\n"
-            "const ptrdiff_t _reduce_begin = _reduce_block * _reduce_length;\n"
-            "const ptrdiff_t _reduce_end = _reduce_block + 1 == _reduce_blocks ? _reduce_n : _reduce_begin + _reduce_length;\n"
-            "const ptrdiff_t _reduce_full = (_reduce_end - _reduce_begin) / " + lanes() +
-            ", _reduce_rest = (_reduce_end - _reduce_begin) - _reduce_full * " + lanes() + ";\n";
+    out_ +=
+        "const ptrdiff_t _reduce_block = _reduce_part % _reduce_blocks, _reduce_group = _reduce_part / "
+        "_reduce_blocks;\n"
+        "const ptrdiff_t _reduce_begin = _reduce_block * _reduce_length;\n"
+        "const ptrdiff_t _reduce_end = _reduce_block + 1 == _reduce_blocks ? _reduce_n : _reduce_begin + "
+        "_reduce_length;\n"
+        "const ptrdiff_t _reduce_full = (_reduce_end - _reduce_begin) / " +
+        lanes() + ", _reduce_rest = (_reduce_end - _reduce_begin) - _reduce_full * " + lanes() + ";\n";
   }
 
   // The reduction of the unit's elements along the innermost reduced axis.
@@ -101,20 +109,21 @@ class StageWriter {
     const auto value = [&](int chain) { return "_reduce_map(_reduce_k + " + number(chain) + " * " + step + ")"; };
     const auto chain = [](int k) { return "_reduce_s" + number(k); };
     const std::string used = starts ? "0" : "1";
-    out_ += "ptrdiff_t _reduce_k = _reduce_begin + _reduce_lane, _reduce_done = " + used + ";\n" +
-            "_type_reduce " + chain(0) + " = " + (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
+    out_ += "ptrdiff_t _reduce_k = _reduce_begin + _reduce_lane, _reduce_done = " + used + ";\n" + "_type_reduce " +
+            chain(0) + " = " + (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
     if (!starts) out_ += "_reduce_k += " + step + ";\n";
     out_ += "if (_reduce_full >= " + number(2 * kReductionChains) + ") {\n";
     for (int k = 1; k < kReductionChains; ++k)
       out_ += "_type_reduce " + chain(k) + " = " + (starts ? "_reduce_identity()" : value(k - 1)) + ";\n";
     if (!starts)
-      out_ += "_reduce_k += " + number(kReductionChains - 1) + " * " + step + ";\n_reduce_done = " +
-              number(kReductionChains) + ";\n";
+      out_ += "_reduce_k += " + number(kReductionChains - 1) + " * " + step +
+              ";\n_reduce_done = " + number(kReductionChains) + ";\n";
     out_ += "const ptrdiff_t _reduce_rounds = (_reduce_full - _reduce_done) / " + number(kReductionChains) + ";\n" +
             (stage_.is_gpu ? "#pragma unroll 2\n" : "") +
             "for (ptrdiff_t _reduce_r = 0; _reduce_r < _reduce_rounds; ++_reduce_r, _reduce_k += " +
             number(kReductionChains) + " * " + step + ") {\n";
-    for (int k = 0; k < kReductionChains; ++k) out_ += "const _type_reduce _reduce_m" + number(k) + " = " + value(k) + ";\n";
+    for (int k = 0; k < kReductionChains; ++k)
+      out_ += "const _type_reduce _reduce_m" + number(k) + " = " + value(k) + ";\n";
     for (int k = 0; k < kReductionChains; ++k)
       out_ += chain(k) + " = _reduce_join(" + chain(k) + ", _reduce_m" + number(k) + ");\n";
     out_ += "}\n_reduce_done += _reduce_rounds * " + number(kReductionChains) + ";\n";
@@ -123,7 +132,8 @@ class StageWriter {
     out_ += "}\nfor (; _reduce_done < _reduce_full; ++_reduce_done, _reduce_k += " + step + ") " + chain(0) +
             " = _reduce_join(" + chain(0) + ", _reduce_map(_reduce_k));\n";
     if (stage_.lanes > 1)
-      out_ += "if (_reduce_lane < _reduce_rest) " + chain(0) + " = _reduce_join(" + chain(0) + ", _reduce_map(_reduce_k));\n";
+      out_ += "if (_reduce_lane < _reduce_rest) " + chain(0) + " = _reduce_join(" + chain(0) +
+              ", _reduce_map(_reduce_k));\n";
     out_ += "return " + chain(0) + ";\n};\n";
   }
 
@@ -137,7 +147,8 @@ class StageWriter {
     if (axes == 1) return index + " * " + array + ".strides_[" + number(first) + "]";
     std::string sum, rest = "(" + index + ")";
     for (int axis = first + axes - 1; axis >= first; --axis) {
-      const std::string extent = array + ".shape_[" + number(axis) + "]", at = axis == first ? rest : rest + " % " + extent;
+      const std::string extent = array + ".shape_[" + number(axis) + "]",
+                        at = axis == first ? rest : rest + " % " + extent;
       sum += (sum.empty() ? "" : " + ") + ("(" + at + ") * " + array + ".strides_[" + number(axis) + "]");
       rest = "(" + rest + " / " + extent + ")";
     }
@@ -151,7 +162,8 @@ class StageWriter {
     const int kept = stage_.by_columns ? stage_.kept_axes - 1 : stage_.kept_axes;
     if (kept > 0) bytes += " + " + bytes_of(stage_.by_columns ? "_reduce_prefix" : "_i", array, 0, kept);
     if (stage_.outer_axes > 0) bytes += " + " + bytes_of("_reduce_at", array, stage_.kept_axes, stage_.outer_axes);
-    out_ += "const char* const _reduce_base_" + texts_.inputs[k].name + " = (const char*)" + array + ".data_" + bytes + ";\n";
+    out_ += "const char* const _reduce_base_" + texts_.inputs[k].name + " = (const char*)" + array + ".data_" + bytes +
+            ";\n";
   }
 
   std::string element(size_t k) const {
@@ -182,7 +194,8 @@ class StageWriter {
     }
     for (size_t k = 0; k < texts_.inputs.size(); ++k)
       if (is_element(k))
-        out_ += "[[maybe_unused]] const " + jit::type_of(types_[k]) + " " + texts_.inputs[k].name + " = " + element(k) + ";\n";
+        out_ += "[[maybe_unused]] const " + jit::type_of(types_[k]) + " " + texts_.inputs[k].name + " = " + element(k) +
+                ";\n";
     indices("(_reduce_at * _reduce_n + _reduce_k)");
     out_ += "return static_cast<_type_reduce>(" + inset("map_expr", texts_.map_expr) + ");\n};\n";
   }
@@ -197,15 +210,19 @@ class StageWriter {
   // kernel, the number of this element and how many there are.
   void indices(const std::string& along) {
     const bool maps = !along.empty();
-    out_ += "[[maybe_unused]] const ptrdiff_t _reduce_total = _reduce_elements * _reduce_outputs;\n"
-            "[[maybe_unused]] CIndexer<1> _in_ind{_reduce_total, {_reduce_total}}, _out_ind{_reduce_outputs, {_reduce_outputs}};\n"
-            "_out_ind.set(_i);\n";
+    out_ +=
+        "[[maybe_unused]] const ptrdiff_t _reduce_total = _reduce_elements * _reduce_outputs;\n"
+        "[[maybe_unused]] CIndexer<1> _in_ind{_reduce_total, {_reduce_total}}, _out_ind{_reduce_outputs, "
+        "{_reduce_outputs}};\n"
+        "_out_ind.set(_i);\n";
     if (maps)
-      out_ += "[[maybe_unused]] const ptrdiff_t _J = " + along + ", _j = _J * _reduce_outputs + _i, i = _j;\n_in_ind.set(_j);\n";
+      out_ += "[[maybe_unused]] const ptrdiff_t _J = " + along +
+              ", _j = _J * _reduce_outputs + _i, i = _j;\n_in_ind.set(_j);\n";
     else
       out_ += "[[maybe_unused]] const ptrdiff_t i = _i;\n";
     if (!has_parameter("n"))
-      out_ += std::string("[[maybe_unused]] const ptrdiff_t n = ") + (maps ? "_reduce_total" : "_reduce_outputs") + ";\n";
+      out_ +=
+          std::string("[[maybe_unused]] const ptrdiff_t n = ") + (maps ? "_reduce_total" : "_reduce_outputs") + ";\n";
   }
 
   // All lines of the unit's group.
@@ -215,8 +232,10 @@ class StageWriter {
       return;
     }
     const bool starts = texts_.identity.has_value();
-    out_ += "const ptrdiff_t _reduce_first = _reduce_group * _reduce_group_length;\n"
-            "const ptrdiff_t _reduce_stop = _reduce_group + 1 == _reduce_groups ? _reduce_outer : _reduce_first + _reduce_group_length;\n";
+    out_ +=
+        "const ptrdiff_t _reduce_first = _reduce_group * _reduce_group_length;\n"
+        "const ptrdiff_t _reduce_stop = _reduce_group + 1 == _reduce_groups ? _reduce_outer : _reduce_first + "
+        "_reduce_group_length;\n";
     out_ += "_type_reduce a = " + std::string(starts ? "_reduce_identity()" : "_reduce_line(_reduce_first)") + ";\n" +
             "for (ptrdiff_t _reduce_l = _reduce_first" + (starts ? "" : " + 1") +
             "; _reduce_l < _reduce_stop; ++_reduce_l) a = _reduce_join(a, _reduce_line(_reduce_l));\n";
@@ -229,13 +248,13 @@ class StageWriter {
   }
 
   void keep_partial() {
-    out_ += std::string("((_type_reduce*)_reduce_to.data_)[") + (is_warp() ? "_reduce_row" : "_reduce_unit") + "] = a;\n";
+    out_ +=
+        std::string("((_type_reduce*)_reduce_to.data_)[") + (is_warp() ? "_reduce_row" : "_reduce_unit") + "] = a;\n";
   }
 
   void finish() {
     for (const Parameter& output : texts_.outputs)
-      if (!output.raw)
-        out_ += "[[maybe_unused]] auto& " + output.name + " = " + hidden_name(output) + "[_i];\n";
+      if (!output.raw) out_ += "[[maybe_unused]] auto& " + output.name + " = " + hidden_name(output) + "[_i];\n";
     out_ += "{\n";
     indices("");
     out_ += inset("post_map_expr", texts_.post_map_expr) + ";\n}\n";
@@ -266,8 +285,10 @@ std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& 
   std::string list;
   for (size_t k = 0; k < texts.parameter_count(); ++k) {
     const Parameter& parameter = texts.parameter(k);
-    list += (k == 0 ? "" : k == texts.inputs.size() ? " -> " : ", ") + std::string(parameter.raw ? "raw " : "") +
-            name(types[k]) + " " + parameter.name;
+    list += (k == 0                     ? ""
+             : k == texts.inputs.size() ? " -> "
+                                        : ", ") +
+            std::string(parameter.raw ? "raw " : "") + name(types[k]) + " " + parameter.name;
   }
   return list;
 }

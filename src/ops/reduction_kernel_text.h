@@ -25,8 +25,8 @@ enum class Reach : char {
   scalar = 's',
   raw = 'r',
   output = 'o',
-  dense = 'd',    ///< neighbours along the fast axis lie side by side
-  same = 'b',     ///< one element along the fast axis
+  dense = 'd',  ///< neighbours along the fast axis lie side by side
+  same = 'b',   ///< one element along the fast axis
   strided = 'g',
 };
 
@@ -38,8 +38,8 @@ struct ReductionStage {
   bool by_columns = false;  ///< whether neighbouring units are neighbouring outputs, not parts of one output
   int lanes = 1;            ///< neighbouring units that share the elements of a block
   int kept_axes = 1;
-  int outer_axes = 0;       ///< reduced axes beside the innermost
-  std::vector<Reach> reach; ///< of each parameter
+  int outer_axes = 0;        ///< reduced axes beside the innermost
+  std::vector<Reach> reach;  ///< of each parameter
 
   std::string key() const;
 };
