@@ -242,8 +242,7 @@ class Call {
       const int64_t left = sizes.partials(is_gpu());
       stage.lanes = sizes.lanes;
       stage.finishes = left == 1;
-      if (!stage.finishes)
-        to = Array::empty({(left * outputs * partial_bytes(texts_, types_) + 7) / 8}, Dtype::uint64, *device_);
+      if (!stage.finishes) to = partial_results(left * outputs, sizes.lanes);
       launch(stage, sizes, from, to);
       if (stage.finishes) return;
       from = std::exchange(to, Array());
@@ -252,6 +251,12 @@ class Call {
       stage.outer_axes = 0;
       sizes = plan_joining(outputs, left, stage.by_columns, is_gpu());
     }
+  }
+
+  /// Memory for results, as rows of as many words as there are lanes.
+  Array partial_results(int64_t results, int lanes) const {
+    const int64_t row = lanes * itemsize(Dtype::uint64);
+    return Array::empty({(results * partial_bytes(texts_, types_) + row - 1) / row, lanes}, Dtype::uint64, *device_);
   }
 
   void launch(const ReductionStage& stage, const ReductionSizes& sizes, const Array& from, const Array& to) {
@@ -266,8 +271,8 @@ class Call {
     for (const Array& output : outputs_) list.emplace_back(output);
     if (stage.joins) list.emplace_back(from);
     if (!stage.finishes) list.emplace_back(to);
-    for (const int64_t value : {int64_t{sizes.lanes}, sizes.outputs, sizes.inner, sizes.n, sizes.blocks, sizes.length,
-                                sizes.outer, sizes.groups, sizes.group_length, length_})
+    for (const int64_t value : {sizes.outputs, sizes.inner, sizes.n, sizes.blocks, sizes.length, sizes.outer,
+                                sizes.groups, sizes.group_length, length_})
       list.emplace_back(Scalar(value).typed(Dtype::int64));
     stage_kernel(state_, stage, types_).call(list, {.size = sizes.units(is_gpu())});
   }

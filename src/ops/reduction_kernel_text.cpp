@@ -24,7 +24,7 @@ template <class T> static __forceinline__ T _reduce_from_lane(const T& value, in
 )";
 
 constexpr const char* kSizes =
-    ", int64 _reduce_lanes, int64 _reduce_outputs, int64 _reduce_inner, int64 _reduce_n, int64 _reduce_blocks, "
+    ", int64 _reduce_outputs, int64 _reduce_inner, int64 _reduce_n, int64 _reduce_blocks, "
     "int64 _reduce_length, int64 _reduce_outer, int64 _reduce_groups, int64 _reduce_group_length";
 
 /// A user's text inside generated ones.
@@ -56,8 +56,11 @@ class StageWriter {
 
  private:
   bool is_warp() const { return stage_.is_gpu && stage_.lanes > 1; }
-  /// A GPU's text knows the lanes; a CPU's compiler cuts the loop over units into rows by what it divides by.
-  std::string lanes() const { return stage_.is_gpu || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_lanes"; }
+  /// A CPU's compiler cuts the loop over units into rows by a divisor that it does not know, also where integer
+  /// arguments have become constants: the partial results' extent.
+  std::string lanes() const {
+    return stage_.is_gpu || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
+  }
   bool has_parts() const { return !stage_.finishes; }
 
   // Which output, which part of it, which lane.

@@ -55,9 +55,9 @@ std::string hidden_name(const Parameter& parameter);
 std::string reduce_type_of(const ReductionTexts& texts);
 
 /// The kernel of a stage. Its inputs are, in order: the parameters; unless it only maps, the partial results to read;
-/// unless it finishes, those to write (uint64); then int64: lanes, outputs, the last kept axis' extent (`inner`), the
-/// reduced innermost extent, blocks of it and their length, the other reduced axes' product, groups of it and their
-/// length. `types`: the dtype of each parameter.
+/// unless it finishes, those to write (uint64, the second extent is the lanes); then int64: outputs, the last kept
+/// axis' extent (`inner`), the reduced innermost extent, blocks of it and their length, the other reduced axes'
+/// product, groups of it and their length. `types`: the dtype of each parameter.
 ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
                                          const std::vector<Dtype>& types, bool diagnose_early = false);
 
