@@ -144,6 +144,11 @@ def reduction_rows():
             lambda axis=axis: ik.sum(x, axis=axis),
             lambda axis=axis: lambda: cupy.sum(a, axis=axis),
             lambda axis=axis: lambda: torch.sum(t) if axis is None else torch.sum(t, dim=axis)))
+    texts = ("T x", "T y", "x * x", "a + b", "y = a", "0", "squares")
+    squares, cupys = ik.ReductionKernel(*texts), cupy and cupy.ReductionKernel(*texts)
+    for name, axis in (("all", None), ("axis 0", 0), ("axis 1", 1)):
+        rows[f"ReductionKernel, squares, {name}, 16384² float32"] = (4 * SIZE, with_peers(
+            lambda axis=axis: squares(x, axis=axis), lambda axis=axis: lambda: cupys(a, axis=axis), None))
     return rows
 
 

@@ -13,5 +13,6 @@
 #include "iruka/memory.h"
 #include "iruka/ops.h"
 #include "iruka/random.h"
+#include "iruka/reduction_kernel.h"
 #include "iruka/statistics.h"
 #include "iruka/sorting.h"

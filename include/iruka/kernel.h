@@ -7,6 +7,7 @@
 #include <source_location>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "iruka/array.h"
@@ -53,6 +54,8 @@ struct KernelOptions {
   bool return_tuple = false;
   bool no_return = false;
   bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
+  std::vector<std::pair<std::string, std::string>> quoted{};  ///< file name and text that `operation` quotes by #line
+  std::string argument_types{};  ///< what compile errors say of the arguments; each parameter and its dtype when empty
   std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 

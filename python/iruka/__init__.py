@@ -29,6 +29,7 @@ from . import _core, errors
 from ._core import (
     Device,
     ElementwiseKernel,
+    ReductionKernel,
     broadcast_shapes,
     cache_directory,
     clear_cache,

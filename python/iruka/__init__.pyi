@@ -15,6 +15,7 @@ Inf = inf
 from .memory import MemoryPool as MemoryPool
 from ._files import NpzFile as NpzFile
 from .memory import PinnedMemoryPool as PinnedMemoryPool
+from ._core import ReductionKernel as ReductionKernel
 __array_api_version__ = '2025.12'
 from ._dtypes import __array_namespace_info__ as __array_namespace_info__
 __version__ = '0.1.0'

@@ -37,7 +37,6 @@ _INSTEAD = {
     "iruka": {
         "RawKernel": f"{_KERNEL}; its raw parameters reach every element, and size= sets how often it runs",
         "RawModule": f"{_KERNEL}; functions beside it go into preamble=",
-        "ReductionKernel": "reduce what an ElementwiseKernel gives by sum, prod, min or max, or use atomicAdd in its body",
         "fuse": f"{_KERNEL}, or call the function without the decorator",
         "nditer": _LOOP,
         "nested_iters": _LOOP,

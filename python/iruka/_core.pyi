@@ -725,6 +725,91 @@ class ElementwiseKernel:
 
     def __repr__(self) -> str: ...
 
+class ReductionKernel:
+    """
+    A reduction as three strings of C++, run over whole arrays in one pass.
+
+    map_expr gives a value for an element: it sees plain inputs by name, raw ones as a CArray, `_J`, the element's number
+    along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr joins two values, `a` and `b`, in any
+    order. post_map_expr sees the last value as `a`, scalars and raw arrays, and assigns the outputs (`y = sqrt(a)`). identity,
+    a number or C++, is what a reduction of nothing starts from and must not change a value it is joined with; with None,
+    nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype, or a type of the
+    preamble of up to 64 bytes. Parameters are those of ElementwiseKernel.
+
+    A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a tuple,
+    None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which values are joined
+    depends on shapes, layouts and the device alone, so that results are the same on every run.
+
+    Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and IndexError
+    for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a caret.
+
+        >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
+        >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
+        array([ 5.477226, 15.968719], dtype=float32)
+    """
+
+    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', options: tuple[str, ...] = ()) -> None: ...
+
+    def __call__(self, *args, out: ndarray | tuple[ndarray, ...] | None = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> ndarray | tuple[ndarray, ...]: ...
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def map_expr(self) -> str:
+        """What an element becomes."""
+
+    @property
+    def reduce_expr(self) -> str:
+        """What two values become."""
+
+    @property
+    def post_map_expr(self) -> str:
+        """What the outputs become."""
+
+    @property
+    def identity(self) -> str:
+        """The identity as C++; '' for none."""
+
+    @property
+    def reduce_type(self) -> str:
+        """The type of mapped values."""
+
+    @property
+    def reduce_dims(self) -> bool:
+        """As given."""
+
+    @property
+    def preamble(self) -> str:
+        """Helper functions and types."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Compiler options."""
+
+    @property
+    def in_params(self) -> tuple[ParameterInfo, ...]:
+        """Inputs."""
+
+    @property
+    def out_params(self) -> tuple[ParameterInfo, ...]:
+        """Outputs."""
+
+    @property
+    def nin(self) -> int:
+        """Number of inputs."""
+
+    @property
+    def nout(self) -> int:
+        """Number of outputs."""
+
+    @property
+    def nargs(self) -> int:
+        """Inputs and outputs together."""
+
+    def __repr__(self) -> str: ...
+
 class ufunc:
     """
     A function of every element: f(x, ..., out=None, where=True, casting='same_kind', order='K', dtype=None, signature=None). Inputs are arrays, scalars or anything array-like; they broadcast and promote as in NumPy 2.

@@ -5,7 +5,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,42 +12,24 @@
 #include "cuda.h"
 #include "interop.h"
 #include "iruka/device.h"
+#include "kernel.h"
 
 namespace iruka::python {
 
 namespace {
 
-/// The arguments of one call, in place while there are few.
-class ArgumentList {
- public:
-  void reserve(size_t count) {
-    if (count > kInline) heap_.reserve(count * sizeof(Argument));
-    begin_ = reinterpret_cast<Argument*>(count > kInline ? heap_.data() : inline_);
-  }
-  void push_back(const Argument& argument) { new (begin_ + size_++) Argument(argument); }
-  std::span<const Argument> span() const { return {begin_, size_}; }
-
- private:
-  static_assert(std::is_trivially_destructible_v<Argument> && alignof(Argument) <= alignof(std::max_align_t));
-  static constexpr size_t kInline = 16;
-  alignas(Argument) std::byte inline_[kInline * sizeof(Argument)];
-  std::vector<std::byte> heap_;
-  Argument* begin_ = nullptr;
-  size_t size_ = 0;
-};
-
-const Parameter* parameter_at(const ElementwiseKernel& kernel, Py_ssize_t k) {
-  Py_ssize_t nin = kernel.nin();
-  if (k < nin) return &kernel.in_params()[k];
-  return k - nin < kernel.nout() ? &kernel.out_params()[k - nin] : nullptr;
+const Parameter* parameter_at(const KernelParameters& kernel, Py_ssize_t k) {
+  const auto at = static_cast<size_t>(k), nin = kernel.inputs.size();
+  if (at < nin) return &kernel.inputs[at];
+  return at - nin < kernel.outputs.size() ? &kernel.outputs[at - nin] : nullptr;
 }
 
-[[noreturn]] void refuse_argument(const ElementwiseKernel& kernel, Py_ssize_t k, PyObject* object) {
+[[noreturn]] void refuse_argument(const KernelParameters& kernel, Py_ssize_t k, PyObject* object) {
   const Parameter* parameter = parameter_at(kernel, k);
   std::string which = "argument " + std::to_string(k + 1);
   if (parameter)
     which += " (" + std::string(parameter->raw ? "raw " : "") + parameter->type + " " + parameter->name + ")";
-  throw TypeError(kernel.name() + "(): " + which + " has unsupported type " + describe(nb::handle(object).type()) +
+  throw TypeError(kernel.name + "(): " + which + " has unsupported type " + describe(nb::handle(object).type()) +
                   (parameter && !parameter->is_const && is_array_like(object)
                        ? "; the kernel writes to it, so give iruka.asarray(it), which shares its memory where it can"
                        : "; a kernel takes scalars and what iruka.asarray makes an array of"));
@@ -74,7 +55,7 @@ void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOpt
 }
 
 /// The dtype in which the body will see argument k, as far as that is settled without scalars.
-std::optional<Dtype> settled_dtype(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k) {
+std::optional<Dtype> settled_dtype(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k) {
   const Parameter* parameter = parameter_at(kernel, k);
   if (!parameter || parameter->dtype) return parameter ? parameter->dtype : std::nullopt;
   std::optional<Dtype> settled;
@@ -82,12 +63,13 @@ std::optional<Dtype> settled_dtype(const ElementwiseKernel& kernel, PyObject* po
     const Parameter* same = parameter_at(kernel, other);
     PyObject* object = PyTuple_GET_ITEM(positional, other);
     if (!same || same->type != parameter->type || !is_array(object)) continue;
-    if (!settled || other == kernel.nin()) settled = array_of(object).dtype();  // given outputs settle first
+    if (!settled || static_cast<size_t>(other) == kernel.inputs.size())
+      settled = array_of(object).dtype();  // given outputs settle first
   }
   return settled;
 }
 
-bool scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k, Scalar& scalar) {
+bool scalar_argument(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k, Scalar& scalar) {
   PyObject* object = PyTuple_GET_ITEM(positional, k);
   bool inexact = false;
   if (is_huge_integer(object)) {
@@ -98,7 +80,7 @@ bool scalar_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_s
 }
 
 /// An array of another library, or a list, as functions take them; not where the body writes, which a copy would hide.
-Array foreign_argument(const ElementwiseKernel& kernel, PyObject* positional, Py_ssize_t k) {
+Array foreign_argument(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k) {
   PyObject* object = PyTuple_GET_ITEM(positional, k);
   const Parameter* parameter = parameter_at(kernel, k);
   if (!parameter || !parameter->is_const || !is_array_like(object)) refuse_argument(kernel, k, object);
@@ -106,34 +88,43 @@ Array foreign_argument(const ElementwiseKernel& kernel, PyObject* positional, Py
   return as_array(object, device_among({&PyTuple_GET_ITEM(positional, 0), count}));
 }
 
+}  // namespace
+
+KernelArguments::KernelArguments(const KernelParameters& kernel, PyObject* positional) {
+  const Py_ssize_t count = PyTuple_GET_SIZE(positional);
+  reserve(static_cast<size_t>(count));
+  for (Py_ssize_t k = 0; k < count; k++) {
+    PyObject* object = PyTuple_GET_ITEM(positional, k);
+    if (is_array(object)) {
+      push_back(array_of(object));
+    } else if (Scalar scalar; scalar_argument(kernel, positional, k, scalar)) {
+      push_back(scalar);
+    } else {
+      converted_.reserve(static_cast<size_t>(count));  // arguments point to them
+      push_back(converted_.emplace_back(foreign_argument(kernel, positional, k)));
+    }
+  }
+}
+
+Device& KernelArguments::device() const {
+  for (const Argument& argument : span())
+    if (argument.is_array()) return argument.array().device();
+  return default_device();
+}
+
+namespace {
+
 /// Arguments and options of a call. A given stream is the current one meanwhile, so that outputs belong to it.
 struct Call {
-  ArgumentList arguments;
-  std::vector<Array> converted;  ///< what arguments of other libraries became
+  KernelArguments arguments;
   CallOptions options;
   std::optional<cuda::Stream> stream;
 
-  Call(const ElementwiseKernel& kernel, PyObject* positional, PyObject* keywords) {
-    Py_ssize_t count = PyTuple_GET_SIZE(positional);
-    arguments.reserve(static_cast<size_t>(count));
-    for (Py_ssize_t k = 0; k < count; k++) {
-      PyObject* object = PyTuple_GET_ITEM(positional, k);
-      if (is_array(object)) {
-        arguments.push_back(array_of(object));
-      } else if (Scalar scalar; scalar_argument(kernel, positional, k, scalar)) {
-        arguments.push_back(scalar);
-      } else {
-        converted.reserve(static_cast<size_t>(count));  // arguments point to them
-        arguments.push_back(converted.emplace_back(foreign_argument(kernel, positional, k)));
-      }
-    }
+  Call(const ElementwiseKernel& kernel, PyObject* positional, PyObject* keywords)
+      : arguments({kernel.name(), kernel.in_params(), kernel.out_params()}, positional) {
     if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options, stream);
   }
-  Device& device() const {
-    for (const Argument& argument : arguments.span())
-      if (argument.is_array()) return argument.array().device();
-    return default_device();
-  }
+  Device& device() const { return arguments.device(); }
 };
 
 PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) {
@@ -160,7 +151,14 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
   });
 }
 
-/// "file:line" of the innermost Python caller outside this package.
+}  // namespace
+
+nb::tuple parameter_tuple(std::span<const Parameter> list) {
+  nb::list items;
+  for (const Parameter& parameter : list) items.append(nb::cast(parameter));
+  return nb::tuple(items);
+}
+
 std::string calling_place() {
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   while (frame.is_valid()) {
@@ -173,6 +171,8 @@ std::string calling_place() {
   }
   return "";
 }
+
+namespace {
 
 std::string text_argument(const char* what, nb::handle object) {
   return to_text(object, std::string("ElementwiseKernel: ") + what);
@@ -213,12 +213,6 @@ void construct(nb::pointer_and_handle<ElementwiseKernel> self, nb::handle in_par
   }
   self.h.attr("__doc__") = doc;
   self.h.attr("kwargs") = keywords;
-}
-
-nb::tuple parameters(std::span<const Parameter> list) {
-  nb::list items;
-  for (const Parameter& parameter : list) items.append(nb::cast(parameter));
-  return nb::tuple(items);
 }
 
 nb::object parameter_dtype(const Parameter& parameter) {
@@ -365,13 +359,14 @@ void bind_kernel(nb::module_& module) {
           "return_tuple", [](const ElementwiseKernel& k) { return k.options().return_tuple; },
           "Whether a call always returns a tuple.")
       .def_prop_ro(
-          "in_params", [](const ElementwiseKernel& k) { return parameters(k.in_params()); },
+          "in_params", [](const ElementwiseKernel& k) { return parameter_tuple(k.in_params()); },
           nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
       .def_prop_ro(
-          "out_params", [](const ElementwiseKernel& k) { return parameters(k.out_params()); },
+          "out_params", [](const ElementwiseKernel& k) { return parameter_tuple(k.out_params()); },
           nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
       .def_prop_ro(
-          "params", [](const ElementwiseKernel& k) { return parameters(k.in_params()) + parameters(k.out_params()); },
+          "params",
+          [](const ElementwiseKernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
           nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
       .def_prop_ro(
           "nin", [](const ElementwiseKernel& k) { return k.nin(); }, "Number of inputs.")

@@ -1,5 +1,6 @@
 #include "convert.h"
 #include "cuda.h"
+#include "kernel.h"
 #include "linalg.h"
 #include "ufunc.h"
 
@@ -11,6 +12,7 @@ NB_MODULE(_core, module) {
   bind_errors(module);
   bind_array(module);
   bind_kernel(module);
+  bind_reduction_kernel(module);
   bind_ufunc(module);
   bind_ops(module);
   bind_indexing(module);

@@ -49,8 +49,11 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return words;
 }
 
+std::string label(const char* kind, const std::string& kernel) { return std::string(kind) + " '" + kernel + "'"; }
+
+// Below, `kernel` is its label: its class and its name.
 [[noreturn]] void fail(const std::string& kernel, std::string_view parameter, const std::string& rule) {
-  throw ValueError("ElementwiseKernel '" + kernel + "': parameter '" + std::string(parameter) + "': " + rule);
+  throw ValueError(kernel + ": parameter '" + std::string(parameter) + "': " + rule);
 }
 
 void check_parameter_name(const std::string& kernel, std::string_view whole, std::string_view name) {
@@ -91,44 +94,45 @@ Parameter parse_one(const std::string& kernel, std::string_view text, bool is_ou
   try {
     parameter.dtype = parse_dtype(parameter.type);
   } catch (const TypeError& error) {
-    throw TypeError("ElementwiseKernel '" + kernel + "': parameter '" + whole + "': " + error.what());
+    throw TypeError(kernel + ": parameter '" + whole + "': " + error.what());
   }
   return parameter;
 }
 
 }  // namespace
 
-std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output) {
+std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output,
+                                        const char* kind) {
   std::vector<Parameter> parameters;
   if (std::ranges::all_of(text, is_space)) return parameters;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
-    parameters.push_back(parse_one(kernel, text.substr(at, end - at), is_output));
+    parameters.push_back(parse_one(label(kind, kernel), text.substr(at, end - at), is_output));
     if (parameters.size() > kMaxParameters)
-      throw ValueError("ElementwiseKernel '" + kernel + "': more than " + std::to_string(kMaxParameters) + " parameters");
+      throw ValueError(label(kind, kernel) + ": more than " + std::to_string(kMaxParameters) + " parameters");
     at = end + 1;
   }
   return parameters;
 }
 
-void check_kernel_name(const std::string& name) {
+void check_kernel_name(const std::string& name, const char* kind) {
   if (!is_identifier(name))
-    throw ValueError("ElementwiseKernel: invalid kernel name '" + name + "': it must be a C++ name");
+    throw ValueError(std::string(kind) + ": invalid kernel name '" + name + "': it must be a C++ name");
 }
 
 void check_names_differ(const std::string& kernel, const std::vector<Parameter>& inputs,
-                        const std::vector<Parameter>& outputs) {
+                        const std::vector<Parameter>& outputs, const char* kind) {
   std::vector<std::string_view> names;
   for (const auto* list : {&inputs, &outputs})
     for (const Parameter& parameter : *list) {
       if (std::ranges::find(names, parameter.name) != names.end())
-        throw ValueError("ElementwiseKernel '" + kernel + "': two parameters are named '" + parameter.name + "'");
+        throw ValueError(label(kind, kernel) + ": two parameters are named '" + parameter.name + "'");
       names.push_back(parameter.name);
     }
   for (const auto* list : {&inputs, &outputs})
     for (const Parameter& parameter : *list)
       if (!parameter.dtype && std::ranges::find(names, parameter.type) != names.end())
-        throw ValueError("ElementwiseKernel '" + kernel + "': '" + parameter.type +
+        throw ValueError(label(kind, kernel) + ": '" + parameter.type +
                          "' is both a placeholder and a parameter's name");
 }
 

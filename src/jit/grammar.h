@@ -14,14 +14,16 @@ inline constexpr int kMaxParameters = 200;
 
 /// Parses `[raw] [const|_non_const] TYPE NAME, ...`; an empty text is an empty list.
 /// Raises ValueError naming `kernel` and the parameter for bad syntax or a reserved name, TypeError for an unknown dtype.
-std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output);
+/// `kind` is the class that the errors name, here and below.
+std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output,
+                                        const char* kind = "ElementwiseKernel");
 
 /// Raises ValueError unless `name` is a C identifier that is no keyword.
-void check_kernel_name(const std::string& name);
+void check_kernel_name(const std::string& name, const char* kind = "ElementwiseKernel");
 
 /// Raises ValueError when two parameters share a name.
 void check_names_differ(const std::string& kernel, const std::vector<Parameter>& inputs,
-                        const std::vector<Parameter>& outputs);
+                        const std::vector<Parameter>& outputs, const char* kind = "ElementwiseKernel");
 
 /// Whether `text` uses the identifier `word` outside comments, strings and character literals.
 bool mentions(std::string_view text, std::string_view word);

@@ -20,22 +20,6 @@ std::string list_parameters(std::span<const Parameter> parameters) {
   return text;
 }
 
-/// Each placeholder letter gets a number, in order of appearance.
-void number_placeholders(ElementwiseKernel::State& state) {
-  std::string letters;
-  for (size_t k = 0; k < state.text.parameter_count(); ++k) {
-    const Parameter& parameter = state.text.parameter(k);
-    if (parameter.dtype) {
-      state.placeholder.push_back(-1);
-      continue;
-    }
-    const size_t at = letters.find(parameter.type);
-    if (at == letters.npos) letters += parameter.type;
-    state.placeholder.push_back(static_cast<int>(at == letters.npos ? letters.size() - 1 : at));
-  }
-  state.placeholder_count = static_cast<int>(letters.size());
-}
-
 /// Macros, wherever they are defined, may hide any name from us; a text that brings one counts as using it.
 bool can_see(const jit::KernelText& text, const KernelOptions& options, std::string_view word) {
   const auto hidden = [&](const std::string& macros) {
@@ -86,7 +70,7 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   for (const std::string& option : options.options) state->may_name_narrow_types |= jit::may_name_narrow_types(option);
   state->text.weight = weight_of(state->text);
   state->options = std::move(options);
-  number_placeholders(*state);
+  state->placeholders = jit::placeholders_of(state->text);
   return state;
 }
 
@@ -138,6 +122,11 @@ jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) cons
   jit::Blame blame{text.name, "", options.made_at,
                    {{"operation", text.operation}, {"preamble", text.preamble}, {"loop_prep", text.loop_prep},
                     {"after_loop", text.after_loop}}};
+  blame.texts.insert(blame.texts.end(), options.quoted.begin(), options.quoted.end());
+  if (!options.argument_types.empty()) {
+    blame.argument_types = options.argument_types;
+    return blame;
+  }
   for (size_t k = 0; k < text.parameter_count(); ++k) {
     const Parameter& parameter = text.parameter(k);
     if (k > 0) blame.argument_types += ", ";
@@ -166,7 +155,7 @@ ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_para
     : state_(make_state(std::move(in_params), std::move(out_params), std::move(operation), std::move(name), std::move(options))) {
   if (state_->options.made_at.empty())
     state_->options.made_at = std::string(where.file_name()) + ":" + std::to_string(where.line());
-  if (state_->placeholder_count == 0 && state_->options.diagnose_early)
+  if (state_->placeholders.count == 0 && state_->options.diagnose_early)
     diagnose(*state_);
 }
 

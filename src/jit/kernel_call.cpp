@@ -60,8 +60,11 @@ std::string list_shapes(const KernelText& text, std::span<const Argument> argume
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options)
     : kernel_(kernel), arguments_(arguments), given_(arguments.size()), stream_(options.stream) {
-  check_arguments(options);
-  settle_device();
+  if (options.block_size <= 0)
+    throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
+                     std::to_string(options.block_size));
+  check_arguments(kernel_.text, arguments_);
+  device_ = &settle_device(kernel_.text, arguments_);
   settle_types();
   settle_shape(options);
   make_outputs(options);
@@ -77,71 +80,14 @@ const Array& KernelCall::array(size_t k) const {
 }
 
 std::string KernelCall::where(size_t k) const {
-  return "kernel '" + kernel_.text.name + "': parameter '" + kernel_.text.parameter(k).name + "': ";
+  return place_of(kernel_.text, k);
 }
 
-void KernelCall::check_arguments(const CallOptions& options) {
-  if (options.block_size <= 0)
-    throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
-                     std::to_string(options.block_size));
-  if (given_ != input_count() && given_ != parameter_count())
-    throw TypeError("kernel '" + kernel_.text.name + "' takes " + std::to_string(input_count()) + " arguments, or " +
-                    std::to_string(parameter_count()) + " with outputs, not " + std::to_string(given_));
-  for (size_t k = input_count(); k < given_; ++k)
-    if (!arguments_[k].is_array()) throw TypeError(where(k) + "an output must be an array, not a scalar");
-  for (size_t k = 0; k < given_; ++k)
-    if (arguments_[k].is_array() && !arguments_[k].array().valid()) throw TypeError(where(k) + "the array was never made (a default-constructed Array)");
-}
-
-void KernelCall::settle_device() {
-  size_t first = 0;
-  for (size_t k = 0; k < given_; ++k) {
-    if (!arguments_[k].is_array()) continue;
-    Device& device = arguments_[k].array().device();
-    if (!device_) {
-      device_ = &device;
-      first = k;
-    } else if (device_ != &device) {
-      throw ValueError(where(k) + "is on " + device.name() + ", but '" + kernel_.text.parameter(first).name + "' is on " +
-                       device_->name());
-    }
-  }
-  if (!device_) device_ = &default_device();
-}
-
-// Placeholders: given outputs settle first, then arrays left to right, then scalars with a type, then literals.
 void KernelCall::settle_types() {
+  Dtype settled[kMaxParameters];
+  jit::settle_types(kernel_.text, kernel_.placeholders, arguments_, settled);
   signature_.operand_count = static_cast<uint8_t>(parameter_count());
-  Dtype settled[2 * 26 + 12];
-  int settled_by[2 * 26 + 12];
-  std::fill_n(settled_by, kernel_.placeholder_count, -1);
-  const auto settle = [&](size_t k, Dtype dtype, bool is_array) {
-    const Parameter& parameter = kernel_.text.parameter(k);
-    const int slot = kernel_.placeholder[k];
-    if (slot < 0) {
-      if (is_array && dtype != *parameter.dtype)
-        throw TypeError(where(k) + "must be " + name(*parameter.dtype) + ", but the array is " + name(dtype));
-    } else if (settled_by[slot] < 0) {
-      settled[slot] = dtype;
-      settled_by[slot] = static_cast<int>(k);
-    } else if (is_array && settled[slot] != dtype) {
-      throw TypeError(where(k) + "'" + parameter.type + "' is " + name(settled[slot]) + " by '" +
-                      kernel_.text.parameter(settled_by[slot]).name + "', but the array is " + name(dtype));
-    }
-  };
-  for (size_t k = input_count(); k < given_; ++k) settle(k, arguments_[k].array().dtype(), true);
-  for (size_t k = 0; k < input_count(); ++k)
-    if (arguments_[k].is_array()) settle(k, arguments_[k].array().dtype(), true);
-  for (const bool weak : {false, true})
-    for (size_t k = 0; kernel_.placeholder_count > 0 && k < input_count(); ++k)
-      if (!arguments_[k].is_array() && arguments_[k].scalar().weak() == weak) settle(k, arguments_[k].scalar().dtype(), false);
-  for (size_t k = 0; k < parameter_count(); ++k) {
-    const int slot = kernel_.placeholder[k];
-    if (slot >= 0 && settled_by[slot] < 0)
-      throw TypeError(where(k) + "nothing settles the type '" + kernel_.text.parameter(k).type +
-                      "': give an output, or an input of that type");
-    signature_.operands[k].dtype = slot < 0 ? *kernel_.text.parameter(k).dtype : settled[slot];
-  }
+  for (size_t k = 0; k < parameter_count(); ++k) signature_.operands[k].dtype = settled[k];
 }
 
 void KernelCall::settle_shape(const CallOptions& options) {

@@ -7,6 +7,7 @@
 
 #include "core/layout.h"
 #include "jit/kernel_state.h"
+#include "jit/settle.h"
 #include "jit/specialise.h"
 
 namespace iruka::jit {
@@ -33,8 +34,6 @@ class KernelCall {
   size_t input_count() const { return kernel_.text.inputs.size(); }
   std::string where(size_t k) const;
 
-  void check_arguments(const CallOptions& options);
-  void settle_device();
   void settle_types();
   void settle_shape(const CallOptions& options);
   void make_outputs(const CallOptions& options);

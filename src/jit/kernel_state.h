@@ -13,6 +13,7 @@
 #include "iruka/kernel.h"
 #include "jit/emit.h"
 #include "jit/program.h"
+#include "jit/settle.h"
 #include "jit/signature.h"
 #include "jit/trial.h"
 
@@ -124,9 +125,7 @@ namespace iruka {
 struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel::State> {
   jit::KernelText text;
   KernelOptions options;
-  /// For each parameter: the index of its placeholder letter, -1 for a concrete type.
-  std::vector<int> placeholder;
-  int placeholder_count = 0;
+  jit::Placeholders placeholders;
   /// Whether a variant with fixed integers computes the same bits.
   bool may_fix_values = true;
   /// Whether the texts may name integer types of 8 or 16 bits.

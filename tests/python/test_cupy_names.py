@@ -106,7 +106,6 @@ def test_older_names():
     "module, name, words",
     [
         ("", "RawKernel", "iruka.ElementwiseKernel; its raw parameters"),
-        ("", "ReductionKernel", "by sum, prod, min or max"),
         ("", "fuse", "without the decorator"),
         ("", "nditer", r"iruka.ndindex\(x.shape\)"),
         ("", "matrix", "x @ y"),

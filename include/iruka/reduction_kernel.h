@@ -1,0 +1,71 @@
+// ReductionKernel: what a reduction does to an element, to two values and to the result, as three strings of C++.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "iruka/kernel.h"
+
+namespace iruka {
+
+/// Everything CuPy's ReductionKernel takes beside its texts and its name.
+struct ReductionKernelOptions {
+  std::string reduce_type{};  ///< of mapped values: a dtype, or a type of the preamble; the first output's when empty
+  std::string preamble{};     ///< helper functions and types
+  std::vector<std::string> options{};  ///< compiler options
+  bool reduce_dims = true;             ///< accepted for CuPy's sake: axes are merged where no text can tell
+  std::string made_at{};               ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+};
+
+/// Which axes a call reduces.
+struct ReductionAxes {
+  std::optional<Dims> axes{};  ///< all of them when absent
+  bool keepdims = false;       ///< reduced axes stay with extent 1
+};
+
+/// A reduction made from C++ text: map every element, join values two by two, finish. Cheap to copy; calls are
+/// thread-safe. In which order values are joined depends on shapes, layouts and the device alone.
+class IRUKA_API ReductionKernel {
+ public:
+  /// `map_expr` sees inputs by name, raw ones as CArray, and gives a value of the reduce_type; `reduce_expr` sees two
+  /// of these as `a` and `b`; `post_map_expr` sees the last as `a` and assigns outputs. `identity` is what an empty
+  /// reduction gives, an expression that changes no value it is joined with; without one an empty reduction is an
+  /// error. Raises ValueError for malformed parameters or names, CompileError for wrong C++ where all types are
+  /// concrete.
+  ReductionKernel(std::string in_params, std::string out_params, std::string map_expr, std::string reduce_expr,
+                  std::string post_map_expr, std::optional<std::string> identity, std::string name = "reduce_kernel",
+                  ReductionKernelOptions options = {}, std::source_location where = std::source_location::current());
+
+  /// Inputs, then (optionally) outputs to fill; plain inputs broadcast together. Returns all outputs in order. Raises
+  /// TypeError and ValueError as ElementwiseKernel does, AxisError and IndexError for axes, ShapeError for an output of
+  /// another shape, ValueError for an empty reduction without identity.
+  std::vector<Array> call(std::span<const Argument> arguments, const ReductionAxes& axes = {}) const;
+  /// Over all axes; the first output.
+  template <class... A>
+  Array operator()(const A&... arguments) const {
+    const Argument list[] = {Argument(arguments)...};
+    return call(list).front();
+  }
+
+  const std::string& name() const;
+  const std::string& map_expr() const;
+  const std::string& reduce_expr() const;
+  const std::string& post_map_expr() const;
+  const std::optional<std::string>& identity() const;
+  const ReductionKernelOptions& options() const;
+  std::span<const Parameter> in_params() const;
+  std::span<const Parameter> out_params() const;
+  /// "ReductionKernel l2norm(T x) -> (T y)"
+  std::string to_string() const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace iruka

@@ -1,0 +1,173 @@
+// iruka.ReductionKernel.
+#include "iruka/reduction_kernel.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "cuda.h"
+#include "kernel.h"
+
+namespace iruka::python {
+
+namespace {
+
+std::string text_argument(const char* what, nb::handle object) {
+  return to_text(object, std::string("ReductionKernel: ") + what);
+}
+
+/// An expression, or a number as C++ writes it.
+std::optional<std::string> identity_text(nb::handle identity) {
+  if (identity.is_none()) return {};
+  if (PyUnicode_Check(identity.ptr())) {
+    std::string text = text_argument("identity", identity);
+    if (text.find_first_not_of(" \t\r\n") == text.npos) return {};  // CuPy's word for none
+    return text;
+  }
+  Scalar scalar;
+  if (!to_scalar(identity.ptr(), scalar))
+    throw TypeError("ReductionKernel: identity must be a str, a number or None, not " + describe(identity.type()));
+  if (kind(scalar.dtype()) == Kind::complex)
+    throw TypeError("ReductionKernel: give a complex identity as a str of C++, not " + describe(identity));
+  if (kind(scalar.dtype()) == Kind::boolean) return scalar.as_bool() ? "true" : "false";
+  std::string text = text_of(identity);
+  if (text == "inf" || text == "-inf") return text[0] == '-' ? "-INFINITY" : "INFINITY";
+  return text == "nan" ? "NAN" : text;
+}
+
+void construct(ReductionKernel* self, nb::handle in_params, nb::handle out_params, nb::handle map_expr,
+               nb::handle reduce_expr, nb::handle post_map_expr, nb::handle identity, nb::handle name,
+               nb::handle reduce_type, bool reduce_dims, nb::handle preamble, nb::handle compiler_options) {
+  ReductionKernelOptions options;
+  if (!reduce_type.is_none()) options.reduce_type = text_argument("reduce_type", reduce_type);
+  options.reduce_dims = reduce_dims;
+  options.preamble = text_argument("preamble", preamble);
+  options.made_at = calling_place();
+  if (PyUnicode_Check(compiler_options.ptr()))
+    throw TypeError("ReductionKernel: options must be a tuple of str, not a str");
+  for (nb::handle option : nb::iter(compiler_options)) options.options.push_back(text_argument("an option", option));
+  std::string inputs = text_argument("in_params", in_params), outputs = text_argument("out_params", out_params);
+  std::string map = text_argument("map_expr", map_expr), reduce = text_argument("reduce_expr", reduce_expr);
+  std::string post_map = text_argument("post_map_expr", post_map_expr), kernel_name = text_argument("name", name);
+  std::optional<std::string> start = identity_text(identity);
+  GilRelease release;  // a kernel whose types are all known is compiled here
+  new (self) ReductionKernel(inputs, outputs, map, reduce, post_map, std::move(start), kernel_name, std::move(options));
+}
+
+/// The arguments and what out= gives, as one tuple.
+nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::handle out) {
+  if (out.is_none()) return nb::borrow<nb::tuple>(arguments);
+  if (nb::len(arguments) > kernel.in_params().size())
+    throw ValueError(kernel.name() + "(): cannot specify 'out' as both a positional and keyword argument");
+  const nb::tuple outputs = nb::isinstance<nb::tuple>(out) ? nb::borrow<nb::tuple>(out) : nb::make_tuple(out);
+  if (nb::len(outputs) != kernel.out_params().size())
+    throw ValueError(kernel.name() + "(): out must be " + std::to_string(kernel.out_params().size()) +
+                     " array(s), not " + std::to_string(nb::len(outputs)));
+  for (nb::handle output : outputs)
+    if (!is_array(output.ptr()))
+      throw TypeError(kernel.name() + "(): out must be an iruka.ndarray, not " + describe(output.type()));
+  return nb::borrow<nb::tuple>(arguments + outputs);
+}
+
+nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle out, nb::handle axis, bool keepdims,
+                nb::handle stream) {
+  const nb::tuple positional = with_outputs(kernel, arguments, out);
+  const KernelArguments list({kernel.name(), kernel.in_params(), kernel.out_params()}, positional.ptr());
+  ReductionAxes axes{.keepdims = keepdims};
+  if (!axis.is_none()) axes.axes = to_dims(axis, "axis");
+  const std::optional<cuda::Stream> on = to_stream(stream);
+  std::vector<Array> outputs;
+  {
+    GilRelease release;
+    std::optional<StreamScope> scope;
+    if (on) scope.emplace(list.device(), on);
+    outputs = kernel.call(list.span(), axes);
+  }
+  const size_t nin = kernel.in_params().size(), nout = kernel.out_params().size();
+  const bool is_given = nb::len(positional) == nin + nout;
+  nb::list results;
+  for (size_t k = 0; k < nout; k++)
+    results.append(is_given ? nb::object(positional[nin + k]) : to_python(std::move(outputs[k])));
+  if (nout == 1) return results[0];
+  return nb::tuple(results);
+}
+
+constexpr const char* kDocumentation = R"(A reduction as three strings of C++, run over whole arrays in one pass.
+
+map_expr gives a value for an element: it sees plain inputs by name, raw ones as a CArray, `_J`, the element's number
+along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr joins two values, `a` and `b`, in any
+order. post_map_expr sees the last value as `a`, scalars and raw arrays, and assigns the outputs (`y = sqrt(a)`). identity,
+a number or C++, is what a reduction of nothing starts from and must not change a value it is joined with; with None,
+nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype, or a type of the
+preamble of up to 64 bytes. Parameters are those of ElementwiseKernel.
+
+A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a tuple,
+None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which values are joined
+depends on shapes, layouts and the device alone, so that results are the same on every run.
+
+Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and IndexError
+for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a caret.
+
+    >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
+    >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
+    array([ 5.477226, 15.968719], dtype=float32))";
+
+}  // namespace
+
+void bind_reduction_kernel(nb::module_& module) {
+  using Kernel = ReductionKernel;
+  nb::class_<Kernel>(module, "ReductionKernel", nb::dynamic_attr(), nb::is_weak_referenceable(), kDocumentation)
+      .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(), nb::arg("map_expr").none(),
+           nb::arg("reduce_expr").none(), nb::arg("post_map_expr").none(), nb::arg("identity").none(),
+           nb::arg("name") = "reduce_kernel", nb::arg("reduce_type") = nb::none(), nb::arg("reduce_dims") = true,
+           nb::arg("preamble") = "", nb::arg("options") = nb::make_tuple(),
+           nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, "
+                   "post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', "
+                   "reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', "
+                   "options: tuple[str, ...] = ()) -> None"))
+      .def("__call__", call, nb::arg("args"), nb::arg("out") = nb::none(), nb::arg("axis") = nb::none(),
+           nb::arg("keepdims") = false, nb::arg("stream") = nb::none(),
+           nb::sig("def __call__(self, *args, out: ndarray | tuple[ndarray, ...] | None = None, "
+                   "axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> "
+                   "ndarray | tuple[ndarray, ...]"))
+      .def_prop_ro(
+          "name", [](const Kernel& k) { return k.name(); }, "The kernel's name.")
+      .def_prop_ro(
+          "map_expr", [](const Kernel& k) { return k.map_expr(); }, "What an element becomes.")
+      .def_prop_ro(
+          "reduce_expr", [](const Kernel& k) { return k.reduce_expr(); }, "What two values become.")
+      .def_prop_ro(
+          "post_map_expr", [](const Kernel& k) { return k.post_map_expr(); }, "What the outputs become.")
+      .def_prop_ro(
+          "identity", [](const Kernel& k) { return k.identity().value_or(""); }, "The identity as C++; '' for none.")
+      .def_prop_ro(
+          "reduce_type",
+          [](const Kernel& k) {
+            const Parameter& first = k.out_params().front();
+            if (!k.options().reduce_type.empty()) return k.options().reduce_type;
+            return first.dtype ? std::string(info(*first.dtype).c_type) : first.type;
+          },
+          "The type of mapped values.")
+      .def_prop_ro(
+          "reduce_dims", [](const Kernel& k) { return k.options().reduce_dims; }, "As given.")
+      .def_prop_ro(
+          "preamble", [](const Kernel& k) { return k.options().preamble; }, "Helper functions and types.")
+      .def_prop_ro(
+          "options", [](const Kernel& k) { return nb::tuple(nb::cast(k.options().options)); },
+          nb::sig("def options(self) -> tuple[str, ...]"), "Compiler options.")
+      .def_prop_ro(
+          "in_params", [](const Kernel& k) { return parameter_tuple(k.in_params()); },
+          nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
+      .def_prop_ro(
+          "out_params", [](const Kernel& k) { return parameter_tuple(k.out_params()); },
+          nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
+      .def_prop_ro(
+          "nin", [](const Kernel& k) { return k.in_params().size(); }, "Number of inputs.")
+      .def_prop_ro(
+          "nout", [](const Kernel& k) { return k.out_params().size(); }, "Number of outputs.")
+      .def_prop_ro(
+          "nargs", [](const Kernel& k) { return k.in_params().size() + k.out_params().size(); },
+          "Inputs and outputs together.")
+      .def("__repr__", [](const Kernel& k) { return "<" + k.to_string() + ">"; });
+}
+
+}  // namespace iruka::python

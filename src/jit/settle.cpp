@@ -1,0 +1,96 @@
+#include "jit/settle.h"
+
+#include <algorithm>
+
+#include "core/device.h"
+
+namespace iruka::jit {
+
+Placeholders placeholders_of(const KernelText& text) {
+  Placeholders placeholders;
+  std::string letters;
+  for (size_t k = 0; k < text.parameter_count(); ++k) {
+    const Parameter& parameter = text.parameter(k);
+    if (parameter.dtype) {
+      placeholders.slots.push_back(-1);
+      continue;
+    }
+    const size_t at = letters.find(parameter.type);
+    if (at == letters.npos) letters += parameter.type;
+    placeholders.slots.push_back(static_cast<int>(at == letters.npos ? letters.size() - 1 : at));
+  }
+  placeholders.count = static_cast<int>(letters.size());
+  return placeholders;
+}
+
+std::string place_of(const KernelText& text, size_t k) {
+  return "kernel '" + text.name + "': parameter '" + text.parameter(k).name + "': ";
+}
+
+void check_arguments(const KernelText& text, std::span<const Argument> arguments) {
+  const size_t given = arguments.size(), inputs = text.inputs.size();
+  if (given != inputs && given != text.parameter_count())
+    throw TypeError("kernel '" + text.name + "' takes " + std::to_string(inputs) + " arguments, or " +
+                    std::to_string(text.parameter_count()) + " with outputs, not " + std::to_string(given));
+  for (size_t k = inputs; k < given; ++k)
+    if (!arguments[k].is_array()) throw TypeError(place_of(text, k) + "an output must be an array, not a scalar");
+  for (size_t k = 0; k < given; ++k)
+    if (arguments[k].is_array() && !arguments[k].array().valid())
+      throw TypeError(place_of(text, k) + "the array was never made (a default-constructed Array)");
+}
+
+Device& settle_device(const KernelText& text, std::span<const Argument> arguments) {
+  Device* settled = nullptr;
+  size_t first = 0;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].is_array()) continue;
+    Device& device = arguments[k].array().device();
+    if (!settled) {
+      settled = &device;
+      first = k;
+    } else if (settled != &device) {
+      throw ValueError(place_of(text, k) + "is on " + device.name() + ", but '" + text.parameter(first).name +
+                       "' is on " + settled->name());
+    }
+  }
+  return settled ? *settled : default_device();
+}
+
+void settle_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
+                  Dtype* dtypes) {
+  const size_t given = arguments.size(), inputs = text.inputs.size();
+  Dtype settled[2 * 26 + 12];
+  int settled_by[2 * 26 + 12];
+  std::fill_n(settled_by, placeholders.count, -1);
+  const auto settle = [&](size_t k, Dtype dtype, bool is_array) {
+    const Parameter& parameter = text.parameter(k);
+    const int slot = placeholders.slots[k];
+    if (slot < 0) {
+      if (is_array && dtype != *parameter.dtype)
+        throw TypeError(place_of(text, k) + "must be " + name(*parameter.dtype) + ", but the array is " + name(dtype));
+    } else if (settled_by[slot] < 0) {
+      settled[slot] = dtype;
+      settled_by[slot] = static_cast<int>(k);
+    } else if (is_array && settled[slot] != dtype) {
+      throw TypeError(place_of(text, k) + "'" + parameter.type + "' is " + name(settled[slot]) + " by '" +
+                      text.parameter(static_cast<size_t>(settled_by[slot])).name + "', but the array is " +
+                      name(dtype));
+    }
+  };
+  for (size_t k = inputs; k < given; ++k) settle(k, arguments[k].array().dtype(), true);
+  for (size_t k = 0; k < inputs; ++k)
+    if (arguments[k].is_array()) settle(k, arguments[k].array().dtype(), true);
+  for (const bool weak : {false, true})
+    for (size_t k = 0; placeholders.count > 0 && k < inputs; ++k)
+      if (!arguments[k].is_array() && arguments[k].scalar().weak() == weak)
+        settle(k, arguments[k].scalar().dtype(), false);
+  for (size_t k = 0; k < text.parameter_count(); ++k) {
+    const int slot = placeholders.slots[k];
+    if (slot >= 0 && settled_by[slot] < 0)
+      throw TypeError(place_of(text, k) + "nothing settles the type '" + text.parameter(k).type +
+                      "': give an output, or an input of that type");
+    dtypes[k] = slot < 0 ? *text.parameter(k).dtype : settled[slot];
+  }
+}
+
+}  // namespace iruka::jit

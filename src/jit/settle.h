@@ -1,0 +1,33 @@
+// What the arguments of a call settle: the device, and a dtype for each parameter.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jit/emit.h"
+
+namespace iruka::jit {
+
+/// For each parameter the number of its placeholder letter, in order of appearance; -1 for a concrete type.
+struct Placeholders {
+  std::vector<int> slots;
+  int count = 0;
+};
+Placeholders placeholders_of(const KernelText& text);
+
+/// "kernel 'blur': parameter 'x': ", as errors begin.
+std::string place_of(const KernelText& text, size_t k);
+
+/// Raises TypeError unless the inputs, or inputs and outputs, are given, outputs and arrays as such.
+void check_arguments(const KernelText& text, std::span<const Argument> arguments);
+
+/// Where all arrays lie; the default device where there are none. Raises ValueError for two devices.
+Device& settle_device(const KernelText& text, std::span<const Argument> arguments);
+
+/// Given outputs settle a placeholder first, then arrays left to right, then scalars with a type, then literals. Writes
+/// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder that nothing settles.
+void settle_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
+                  Dtype* dtypes);
+
+}  // namespace iruka::jit

@@ -1,0 +1,64 @@
+// The texts that run a ReductionKernel: bodies of ElementwiseKernels whose elements are units of the reduction's work.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iruka/reduction_kernel.h"
+
+namespace iruka::ops {
+
+/// What the user wrote.
+struct ReductionTexts {
+  std::vector<Parameter> inputs, outputs;
+  std::string name, map_expr, reduce_expr, post_map_expr;
+  std::optional<std::string> identity;
+  ReductionKernelOptions options;
+
+  const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }
+  size_t parameter_count() const { return inputs.size() + outputs.size(); }
+};
+
+/// How a parameter is reached. Letters, as they are part of a key.
+enum class Reach : char {
+  scalar = 's',
+  raw = 'r',
+  output = 'o',
+  dense = 'd',  ///< neighbours along the fast axis lie side by side
+  same = 'b',   ///< one element along the fast axis
+  strided = 'g',
+};
+
+/// Everything a stage's text depends on beside what the user wrote and the dtypes.
+struct ReductionStage {
+  bool is_gpu = false;
+  bool joins = false;       ///< whether it reads partial results, not the inputs
+  bool finishes = false;    ///< whether it writes the outputs, not partial results
+  bool by_columns = false;  ///< whether neighbouring units are neighbouring outputs, not parts of one output
+  int lanes = 1;            ///< neighbouring units that share the elements of a block
+  int kept_axes = 1;
+  int outer_axes = 0;        ///< reduced axes beside the innermost
+  std::vector<Reach> reach;  ///< of each parameter
+
+  std::string key() const;
+};
+
+/// Values that a unit joins side by side, so that loads overlap.
+inline constexpr int kReductionChains = 4;
+/// Bytes that a value of the reduce_type may have.
+inline constexpr int kMostReductionBytes = 64;
+
+/// The name under which a text knows an array whose elements, or whose results, the user's texts know by name.
+std::string hidden_name(const Parameter& parameter);
+/// The reduce_type as C++ knows it.
+std::string reduce_type_of(const ReductionTexts& texts);
+
+/// The kernel of a stage. Its inputs are, in order: the parameters; unless it only maps, the partial results to read;
+/// unless it finishes, those to write (uint64, the second extent is the lanes); then int64: outputs, the last kept
+/// axis' extent (`inner`), the reduced innermost extent, blocks of it and their length, the other reduced axes'
+/// product, groups of it and their length. `types`: the dtype of each parameter.
+ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
+                                         const std::vector<Dtype>& types, bool diagnose_early = false);
+
+}  // namespace iruka::ops

@@ -1,0 +1,84 @@
+// ReductionKernel from C++, and that its plans reach every element once.
+#include <gtest/gtest.h>
+
+#include "iruka/device.h"
+#include "iruka/ops.h"
+#include "iruka/reduction_kernel.h"
+#include "ops/reduction_kernel_plan.h"
+
+namespace iruka {
+namespace {
+
+ReductionKernel squares() { return ReductionKernel("T x", "T y", "x * x", "a + b", "y = a", "0", "squares"); }
+
+TEST(ReductionKernel, ReducesAllAxesOrSome) {
+  const Array x = arange(0, 12, 1, Dtype::int64).reshape({3, 4});
+  EXPECT_EQ(squares()(x).item<int64_t>(), 506);
+  const Argument list[] = {Argument(x)};
+  EXPECT_EQ(squares().call(list, {.axes = Dims{1}}).front().to_vector<int64_t>(), (std::vector<int64_t>{14, 126, 366}));
+  EXPECT_EQ(squares().call(list, {.axes = Dims{0}, .keepdims = true}).front().shape(), (Dims{1, 4}));
+  EXPECT_EQ(squares().to_string(), "ReductionKernel squares(T x) -> (T y)");
+}
+
+TEST(ReductionKernel, SaysWhereItWasMade) {
+  try {
+    ReductionKernel("float32 x", "float32 y", "x", "a + c", "y = a", "0", "wrong");
+    FAIL() << "the text is not C++";
+  } catch (const CompileError& error) {
+    EXPECT_NE(std::string(error.what()).find("test_reduction_kernel.cpp"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("reduce_expr, line 1"), std::string::npos) << error.what();
+  }
+}
+
+/// Blocks of `length` of which the last takes the rest reach all of `extent`, and none is empty.
+void expect_covers(int64_t extent, int64_t blocks, int64_t length) {
+  EXPECT_GE(blocks, 1);
+  EXPECT_LE(blocks * length, std::max<int64_t>(extent, length));
+  if (blocks == 1) return;
+  EXPECT_GE(length, 1);
+  EXPECT_LT((blocks - 1) * length, extent);
+}
+
+void expect_plan(const ops::ReductionSizes& sizes, int64_t n) {
+  SCOPED_TRACE(testing::Message() << "n " << n << " outputs " << sizes.outputs << " outer " << sizes.outer << " lanes "
+                                  << sizes.lanes << " blocks " << sizes.blocks << " of " << sizes.length << " groups "
+                                  << sizes.groups << " of " << sizes.group_length);
+  expect_covers(n, sizes.blocks, sizes.length);
+  expect_covers(sizes.outer, sizes.groups, sizes.group_length);
+  // Every lane has an element, so that a reduction without identity has something to start from.
+  EXPECT_LE(sizes.lanes, sizes.blocks == 1 ? n : sizes.length);
+}
+
+TEST(ReductionKernel, PlansReachEveryElementAndEnd) {
+  constexpr int64_t kExtents[] = {1, 2, 3, 15, 31, 64, 100, 257, 1000, 16385, 1'000'003, 3'000'000'000};
+  for (const bool is_gpu : {false, true})
+    for (const bool by_columns : {false, true})
+      for (const int64_t outputs : kExtents)
+        for (const int64_t n : kExtents)
+          for (const int64_t outer : {1, 7, 5000}) {
+            const ops::ReductionSizes first = ops::plan_mapping(outputs, outputs, n, outer, by_columns, is_gpu);
+            expect_plan(first, n);
+            int64_t left = first.partials(is_gpu);
+            int launches = 1;
+            for (; left > 1; ++launches) {
+              const ops::ReductionSizes next = ops::plan_joining(outputs, left, by_columns, is_gpu);
+              expect_plan(next, left);
+              ASSERT_LT(next.partials(is_gpu), left);
+              left = next.partials(is_gpu);
+            }
+            EXPECT_LE(launches, 8);
+          }
+}
+
+TEST(ReductionKernel, GpusLaunchWholeWarps) {
+  for (const int64_t n : {4, 9, 40, 1000, 100'000})
+    for (const int64_t outputs : {1, 3, 77, 5000}) {
+      const ops::ReductionSizes sizes = ops::plan_mapping(outputs, outputs, n, 1, false, true);
+      if (sizes.lanes > 1) {
+        EXPECT_EQ(sizes.units(true) % 32, 0);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace iruka
