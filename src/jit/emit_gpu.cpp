@@ -110,8 +110,14 @@ class GpuEmitter : KernelWriter {
     });
     round_loop(rounds);
     locate("iruka_i");
-    each_plain([&](size_t k, const std::string& id) { load(k, id); });
+    bool has_lone_loads = false;
+    each_plain([&](size_t k, const std::string& id) {
+      load(k, id);
+      has_lone_loads |= !is_packed(k) && !is_shared(k);
+    });
     out_ += "}\n";
+    // The driver's assembler moves lone loads down to where they are used, one after another, where the body branches.
+    if (has_lone_loads) out_ += "__syncwarp();\n";
     round_loop(rounds);
     out_ += "#pragma unroll\nfor (int iruka_v = 0; iruka_v < " + pack() + "; ++iruka_v) {\n";
     const auto local = [&](size_t k) {

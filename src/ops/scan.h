@@ -1,6 +1,7 @@
 // Scans of one axis into a given array: threads on the CPU, single-pass blocks on a GPU.
 #pragma once
 
+#include <compare>
 #include <string>
 
 #include "core/layout.h"
@@ -17,8 +18,14 @@ struct ScanCall {
   bool skips_nan;
 };
 
+/// What a GPU's tiles may count on: no gaps in the input, 16-byte words of either side; whether a row has several.
+struct ScanTiles {
+  bool is_dense, input_is_aligned, output_is_aligned, looks_back;
+  auto operator<=>(const ScanTiles&) const = default;
+};
+
 /// The texts that a GPU runs: tiles of `threads` runs of elements, and a thread a column of `rank` axes.
-std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back);
+std::string scan_tiles_text(const ScanCall& call, int64_t threads, const ScanTiles& tiles);
 std::string scan_walk_text(const ScanCall& call, int rank);
 
 /// The columns that are scanned: operands x and result without the axis.

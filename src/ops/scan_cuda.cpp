@@ -23,6 +23,7 @@ namespace {
 constexpr int64_t kItemBytes = 128, kMostItems = 32;  ///< of a thread's run of elements
 constexpr int64_t kGroup = 32;  ///< tiles of a group, groups of a group of groups: a warp's threads
 constexpr int64_t kManyColumns = 16384, kShortAxis = 64;
+constexpr int64_t kNear = 4;  ///< elements from one to the next of an axis that is read as it lies
 constexpr int64_t kWalkThreads = 128;
 
 constexpr const char* kShuffles = R"(
@@ -127,20 +128,31 @@ inline void fetch(const uint4* segment, int lane, In* value) {
     memcpy(value + w * (16 / sizeof(In)), &word, 16);
   }
 }
-inline void load(const In* x, ptrdiff_t left, uint4* segment, int lane) {
-  if (kAligned && left >= 32 * kItems) {
+inline void load(const char* x, ptrdiff_t stride, ptrdiff_t left, uint4* segment, int lane) {
+  const auto at = [=](int e) { return kDense ? ((const In*)x)[e] : *(const In*)(x + e * stride); };
+  if (kAlignedIn && left >= 32 * kItems) {
     uint4 word[kInWords];
 #pragma unroll
     for (int w = 0; w < kInWords; ++w) word[w] = ((const uint4*)x)[w * 32 + lane];
 #pragma unroll
     for (int w = 0; w < kInWords; ++w) segment[place<kInWords>(w * 32 + lane)] = word[w];
+  } else if (left >= 32 * kItems) {
+    constexpr int kAtOnce = kItems < 8 ? kItems : 8;
+#pragma unroll 1
+    for (int e = lane; e < 32 * kItems; e += 32 * kAtOnce) {
+      In value[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) value[k] = at(e + 32 * k);
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) *element<In>(segment, e + 32 * k) = value[k];
+    }
   } else {
 #pragma unroll 4
-    for (int e = lane; e < 32 * kItems; e += 32) *element<In>(segment, e) = e < left ? x[e] : In{};
+    for (int e = lane; e < 32 * kItems; e += 32) *element<In>(segment, e) = e < left ? at(e) : In{};
   }
 }
 inline void store(Out* out, ptrdiff_t left, uint4* segment, int lane) {
-  if (kAligned && left >= 32 * kItems) {
+  if (kAlignedOut && left >= 32 * kItems) {
 #pragma unroll
     for (int w = 0; w < kOutWords; ++w)
       iruka::store_word((uint4*)out + w * 32 + lane, segment[place<kOutWords>(w * 32 + lane)]);
@@ -159,7 +171,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1024 / kThreads) iruka_en
   const ptrdiff_t number = begin + blockIdx.x, row = number < a.tiles ? 0 : number / a.tiles, tile = number - row * a.tiles;
   const ptrdiff_t first = tile * (kThreads * kItems) + warp * (32 * kItems), left = a.n - first;
   uint4* const segment = segments + warp * kSegment;
-  load((const In*)(a.x + row * a.x_row) + first, left, segment, lane);
+  const ptrdiff_t stride = kDense ? sizeof(In) : a.x_stride;
+  load(a.x + row * a.x_row + first * stride, stride, left, segment, lane);
   __syncwarp();
   In value[kItems];
   fetch(segment, lane, value);
@@ -300,12 +313,13 @@ int64_t items_of(const ScanCall& call) {
 
 }  // namespace
 
-std::string scan_tiles_text(const ScanCall& call, int64_t threads, bool is_aligned, bool looks_back) {
+std::string scan_tiles_text(const ScanCall& call, int64_t threads, const ScanTiles& tiles) {
   return common_text(call) +
          "struct Arguments {\n  const char* x;\n  char* out;\n  uint4* slots;\n"
-         "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row;\n};\n" +
-         define("kThreads", threads) + define("kItems", items_of(call)) + define("kAligned", is_aligned) +
-         define("kLooksBack", looks_back) + kShuffles + kLookBack + kTiles;
+         "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row, x_stride;\n};\n" +
+         define("kThreads", threads) + define("kItems", items_of(call)) + define("kDense", tiles.is_dense) +
+         define("kAlignedIn", tiles.input_is_aligned) + define("kAlignedOut", tiles.output_is_aligned) +
+         define("kLooksBack", tiles.looks_back) + kShuffles + kLookBack + kTiles;
 }
 
 std::string scan_walk_text(const ScanCall& call, int axes) {
@@ -331,7 +345,8 @@ struct TextKey {
   Device* device;
   ScanOperation operation;
   Dtype input, output;
-  bool skips_nan, is_aligned, looks_back;
+  bool skips_nan;
+  ScanTiles tiles;
   int64_t threads, rank;
 
   auto operator<=>(const TextKey&) const = default;
@@ -346,7 +361,7 @@ const jit::Program& program_for(const TextKey& key, Text text) {
 }
 
 TextKey key_of(const ScanCall& call) {
-  return {&call.x.device(), call.operation, call.x.dtype(), call.result.dtype(), call.skips_nan, false, false, 0, 0};
+  return {&call.x.device(), call.operation, call.x.dtype(), call.result.dtype(), call.skips_nan, {}, 0, 0};
 }
 
 bool is_aligned(const void* address, int64_t row_stride, int64_t bytes) {
@@ -360,7 +375,10 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   const int64_t threads = static_cast<int64_t>(std::clamp<uint64_t>(std::bit_ceil(wanted), 32, 256));
   const int64_t tiles = (n + threads * per_thread - 1) / (threads * per_thread);
   const int64_t groups = (tiles + kGroup - 1) / kGroup, supers = (groups + kGroup - 1) / kGroup;
-  const bool aligned = is_aligned(call.x.data(), x_row, 16) && is_aligned(call.result.data(), out_row, 16);
+  const int64_t x_stride = call.x.strides()[call.axis];
+  const bool is_dense = x_stride == call.x.itemsize();
+  const ScanTiles form{is_dense, is_dense && is_aligned(call.x.data(), x_row, 16),
+                       is_aligned(call.result.data(), out_row, 16), tiles > 1};
   const Dtype accumulator = scan_accumulator(call);
   jit::ArgumentBlock block;
   block.push(call.x.data());
@@ -373,14 +391,14 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
     device.fill(work.data(), 0, static_cast<size_t>(work.nbytes()), nullptr);
   }
   block.push(tiles > 1 ? work.data() : nullptr);
-  for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row})
+  for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row, x_stride})
     block.push(value);
   LaunchRange range{rows * tiles};
   range.counts_elements = false;
   range.threads_per_block = static_cast<int>(threads);
   TextKey key = key_of(call);
-  key.is_aligned = aligned, key.looks_back = tiles > 1, key.threads = threads;
-  program_for(key, [&] { return scan_tiles_text(call, threads, aligned, tiles > 1); }).launch(block.bytes(), range);
+  key.tiles = form, key.threads = threads;
+  program_for(key, [&] { return scan_tiles_text(call, threads, form); }).launch(block.bytes(), range);
 }
 
 void run_walk(const ScanCall& call, const LoopLayout& loop) {
@@ -415,8 +433,9 @@ Array axis_last(const Array& x, int axis) {
 void scan_on_gpu(const ScanCall& call) {
   const LoopLayout loop = columns_of(call);
   const int64_t n = call.x.shape(call.axis);
-  const bool dense =
-      call.x.strides()[call.axis] == call.x.itemsize() && call.result.strides()[call.axis] == call.result.itemsize();
+  const int64_t stride = call.x.strides()[call.axis];
+  const bool near = loop.count() == 1 || (stride > 0 && stride <= kNear * call.x.itemsize());
+  const bool dense = near && call.result.strides()[call.axis] == call.result.itemsize();
   const bool even = loop.rank() == 1 && loop.offset(0) == 0 && loop.offset(1) == 0;
   if (dense && even && n > kShortAxis) return run_tiles(call, loop.count(), loop.stride(0, 0), loop.stride(1, 0));
   if (n <= kShortAxis || loop.count() >= kManyColumns) return run_walk(call, loop);

@@ -52,6 +52,14 @@ TEST_P(CudaScans, TilesLookBackThroughGroupsOfGroups) {
   check(GetParam(), rows, copy_to(emulated_cuda(), rows), 1);
 }
 
+TEST_P(CudaScans, GapsAndTurnedVectors) {
+  const Array x = values_for(GetParam(), {9000}, Dtype::float32), device = copy_to(emulated_cuda(), x);
+  for (int64_t step : {2, 7, -1, -2}) {
+    const auto view = [step](const Array& a) { return a.at(Slice{{}, {}, step}); };
+    check(GetParam(), view(x), view(device), 0);
+  }
+}
+
 TEST_P(CudaScans, EveryAxisOfManyLayouts) {
   const Array x = values_for(GetParam(), {5, 70, 6}, Dtype::float32), device = copy_to(emulated_cuda(), x);
   const auto views = {
@@ -76,7 +84,9 @@ TEST_P(CudaScanTexts, CompileForEveryArchitecture) {
     const Array x = zeros({4, 4}, dtype), sums = scan(x, ScanOperation::add, 0);
     const ops::ScanCall add{x, sums, ScanOperation::add, 0, true}, least{x, x, ScanOperation::minimum, 0, false};
     for (const std::string& text :
-         {ops::scan_tiles_text(add, 256, true, true), ops::scan_tiles_text(least, 32, false, false),
+         {ops::scan_tiles_text(add, 256, {true, true, true, true}),
+          ops::scan_tiles_text(least, 32, {true, false, false, false}),
+          ops::scan_tiles_text(add, 256, {false, false, true, true}),
           ops::scan_walk_text(add, 2), ops::scan_walk_text(least, 1)}) {
       const std::string ptx = ptx_of(text);
       EXPECT_NE(ptx.find(".visible .entry iruka_entry("), std::string::npos) << text;
