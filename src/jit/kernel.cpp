@@ -86,6 +86,17 @@ std::vector<std::string> unknown_names(const std::string& diagnostics) {
   return names;
 }
 
+/// Whether the text to check is a template: of raw arrays, whose rank is open, or an index.
+bool is_template(const jit::KernelText& text) {
+  for (size_t k = 0; k < text.parameter_count(); ++k)
+    if (text.parameter(k).raw) return true;
+  return text.sees_indexer;
+}
+
+bool has_assembly(const jit::KernelText& text) {
+  return jit::mentions(text.operation, "asm") || jit::mentions(text.preamble, "asm");
+}
+
 /// Whether NVRTC, which leaves templates alone until they are used, does not know one of the names either.
 bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const std::vector<std::string>& names) {
   std::string text = state.text.preamble + "\nvoid iruka_names() {\n";
@@ -112,7 +123,7 @@ void diagnose(const ElementwiseKernel::State& state) {
     if (!device.target().is_gpu) throw;
     jit::check(device, source, state.blame(nullptr));
     const std::vector<std::string> names = unknown_names(error.what());
-    if (!names.empty() && is_unknown_to(device, state, names)) throw;
+    if (names.empty() ? is_template(state.text) && !has_assembly(state.text) : is_unknown_to(device, state, names)) throw;
   }
 }
 

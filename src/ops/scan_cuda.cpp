@@ -176,9 +176,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1024 / kThreads) iruka_en
   __syncwarp();
   In value[kItems];
   fetch(segment, lane, value);
-  A sum = map(value[0]);
+  // Four sums at once: the other blocks wait for what this one publishes.
+  constexpr int kRun = kItems / 4;
+  A sums[4];
 #pragma unroll
-  for (int k = 1; k < kItems; ++k) sum = combine(sum, map(value[k]));
+  for (int k = 0; k < kRun; ++k)
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      const A next = map(value[u * kRun + k]);
+      sums[u] = k > 0 ? combine(sums[u], next) : next;
+    }
+  const A sum = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3]));
   const A scanned = warp_scan(sum, lane), exclusive = shuffle_up(scanned, 1);
   if (lane == 31) totals[warp] = scanned;
   __syncthreads();
