@@ -17,17 +17,21 @@ namespace iruka::python {
 
 namespace {
 
-/// Polls `is_done`: for a moment without a pause, then with pauses that grow with the time waited.
+/// Polls `is_done`, as the driver's own waits do: for some milliseconds without a pause, since the shortest sleep takes
+/// 50 microseconds longer than asked for; then with pauses that grow with the time waited.
 template <class IsDone>
 void poll(IsDone is_done) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::microseconds kBusy{50}, kLongestPause{500};
-  constexpr std::chrono::milliseconds kSignals{5};
+  constexpr std::chrono::microseconds kAlone{50}, kLongestPause{500};
+  constexpr std::chrono::milliseconds kBusy{5}, kSignals{5};
   const Clock::time_point start = Clock::now();
   Clock::time_point looked = start;
   while (!is_done()) {
     const Clock::time_point now = Clock::now();
-    if (now - start < kBusy) continue;
+    if (now - start < kBusy) {
+      if (now - start > kAlone) std::this_thread::yield();
+      continue;
+    }
     if (now - looked > kSignals) {
       looked = now;
       if (interrupt_requested()) throw Interrupted("interrupted while waiting for the GPU");
