@@ -129,6 +129,9 @@ def _pad_with_function(array, widths, function, keywords):
         return _core.as_array(padded)
 
 
+_CACHED_BYTES = 8 << 20
+
+
 def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
     """The array with margins of the given widths: a number, a pair (before, after), a pair for each axis, or a dict.
 
@@ -152,6 +155,11 @@ def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
     with array.device:
         result = _core.empty(tuple(a + n + b for (a, b), n in zip(widths, array.shape)), array.dtype)
         inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, array.shape))
+        constant = kwargs.get("constant_values", 0) if mode == "constant" else None
+        if isinstance(constant, (int, float, complex)) and result.nbytes <= _CACHED_BYTES:
+            result[...] = constant  # two calls: writing twice in a cache costs less than a call for each margin
+            result[inside] = array
+            return result
         result[inside] = array
         if mode != "empty":
             _fill_margins(result, array, widths, inside, mode, kwargs)
