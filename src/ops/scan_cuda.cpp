@@ -107,38 +107,6 @@ inline A look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, A own, int
 }
 )";
 
-// The sum of a thread's run, four at once: the other blocks wait for what this one publishes.
-constexpr const char* kTotal = R"(
-inline A total(const In* value) {
-  constexpr int kRun = kItems / 4;
-  A sums[4];
-#pragma unroll
-  for (int k = 0; k < kRun; ++k)
-#pragma unroll
-    for (int u = 0; u < 4; ++u) {
-      const A next = map(value[u * kRun + k]);
-      sums[u] = k > 0 ? combine(sums[u], next) : next;
-    }
-  return combine(combine(sums[0], sums[1]), combine(sums[2], sums[3]));
-}
-)";
-
-// Of float32 in float64: four are added before they are converted, which takes GPUs long. What overflows is added again.
-constexpr const char* kNarrowTotal = R"(
-inline A total(const In* value) {
-  A sums[2] = {start(), start()};
-#pragma unroll
-  for (int k = 0; k < kItems; k += 4)
-    sums[k / 4 % 2] += A((narrow(value[k]) + narrow(value[k + 1])) + (narrow(value[k + 2]) + narrow(value[k + 3])));
-  const A sum = sums[0] + sums[1];
-  if (sum - sum == A(0)) return sum;
-  A exact = map(value[0]);
-#pragma unroll
-  for (int k = 1; k < kItems; ++k) exact = combine(exact, map(value[k]));
-  return exact;
-}
-)";
-
 // A warp's elements lie in shared memory, where words of 16 bytes change places so that neither the order of memory nor
 // a thread's own run of kItems elements meets a bank twice.
 constexpr const char* kTiles = R"(
@@ -208,7 +176,17 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1024 / kThreads) iruka_en
   __syncwarp();
   In value[kItems];
   fetch(segment, lane, value);
-  const A sum = total(value);
+  // Four sums at once: the other blocks wait for what this one publishes.
+  constexpr int kRun = kItems / 4;
+  A sums[4];
+#pragma unroll
+  for (int k = 0; k < kRun; ++k)
+#pragma unroll
+    for (int u = 0; u < 4; ++u) {
+      const A next = map(value[u * kRun + k]);
+      sums[u] = k > 0 ? combine(sums[u], next) : next;
+    }
+  const A sum = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3]));
   const A scanned = warp_scan(sum, lane), exclusive = shuffle_up(scanned, 1);
   if (lane == 31) totals[warp] = scanned;
   __syncthreads();
@@ -279,10 +257,6 @@ Dtype scan_accumulator(const ScanCall& call) {
   return is_sum(call) ? summing_dtype(input) : computing_dtype(input);
 }
 
-bool adds_narrow(const ScanCall& call) {
-  return call.operation == ScanOperation::add && call.x.dtype() == Dtype::float32 && scan_accumulator(call) == Dtype::float64;
-}
-
 std::string combine_text(ScanOperation operation, bool is_complex) {
   // A complex product with 1 would make NaN of infinities' other part.
   if (operation == ScanOperation::multiply && is_complex) return "is_start(a) ? b : is_start(b) ? a : a * b";
@@ -327,8 +301,6 @@ std::string common_text(const ScanCall& call) {
   const bool skips = call.skips_nan && kind(input) >= Kind::floating;
   text += std::string("inline A map(In value) { ") + (skips ? "if (value != value) return start(); " : "") +
           "return A(" + value + "); }\n";
-  if (adds_narrow(call))
-    text += std::string("inline float narrow(In value) { return ") + (skips ? "value != value ? 0.0f : " : "") + "value; }\n";
   text += "inline Out finish(A value) { return " +
           (is_bool && output == Dtype::bool_
                ? "value != 0"
@@ -355,7 +327,7 @@ std::string scan_tiles_text(const ScanCall& call, int64_t threads, const ScanTil
          "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row, x_stride;\n};\n" +
          define("kThreads", threads) + define("kItems", items_of(call)) + define("kDense", tiles.is_dense) +
          define("kAlignedIn", tiles.input_is_aligned) + define("kAlignedOut", tiles.output_is_aligned) +
-         define("kLooksBack", tiles.looks_back) + kShuffles + kLookBack + (adds_narrow(call) ? kNarrowTotal : kTotal) + kTiles;
+         define("kLooksBack", tiles.looks_back) + kShuffles + kLookBack + kTiles;
 }
 
 std::string scan_walk_text(const ScanCall& call, int axes) {
