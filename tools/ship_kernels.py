@@ -135,14 +135,20 @@ def main():
     parts = min(os.cpu_count() or 1, 8)
     if len(sys.argv) > 2:
         return run_all(int(sys.argv[2]), parts)
+    folder = pathlib.Path(sys.argv[1])
+    if folder.is_dir():  # what this build uses is touched, the rest goes
+        for entry in folder.iterdir():
+            os.utime(entry, (0, 0))
     command = [sys.executable, "-W", "ignore", __file__, sys.argv[1]]
     workers = [subprocess.Popen([*command, str(part)]) for part in range(parts)]
     if any([worker.wait() for worker in workers]):
         sys.exit("ship_kernels.py: a worker failed")
-    folder = pathlib.Path(sys.argv[1])
     folder.chmod(0o755)  # caches are their owner's alone
     for entry in folder.iterdir():
-        entry.chmod(0o644)
+        if entry.stat().st_mtime < 1:
+            entry.unlink()
+        else:
+            entry.chmod(0o644)
 
 
 if __name__ == "__main__":

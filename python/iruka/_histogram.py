@@ -16,7 +16,17 @@ from ._manipulation import _array, can_cast, result_type
 from ._statistics import _kind, _warn, ptp, std
 from .errors import TypeError, ValueError
 
-_BEFORE = "template <class T> __device__ inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }\n"
+# NaN comes last; complex numbers in the order of sorts, by NaN, real and imaginary part.
+_BEFORE = """
+template <class T> __device__ inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
+template <class F> __device__ inline bool before(complex<F> a, complex<F> b) {
+  const bool a_whole = a.imag() == a.imag(), b_whole = b.imag() == b.imag();
+  if (a.real() < b.real()) return a_whole || !b_whole;
+  if (a.real() > b.real()) return a_whole && !b_whole;
+  if (a.real() == b.real() || (a.real() != a.real() && b.real() != b.real())) return before(a.imag(), b.imag());
+  return b.real() != b.real();
+}
+"""
 # All lanes halve the same length, so that none waits for another.
 _SEARCH = """
 I low = 0;
@@ -89,7 +99,10 @@ def search(a, v, side: str = "left", sorter=None) -> ndarray:
             raise TypeError("sorter must only contain integers")
         if order.shape != a.shape:
             raise ValueError("sorter.size must equal a.size")
-        return _search_order(a, order.astype("int64", copy=False), values, size, side == "right")
+        order = order.astype("int64", copy=False)
+        if bool(((order < 0) | (order >= a.size)).any()):
+            raise ValueError("Sorter index out of range.")
+        return _search_order(a, order, values, size, side == "right")
 
 
 def digitize(x, bins, right: bool = False) -> ndarray:
@@ -106,6 +119,8 @@ def digitize(x, bins, right: bool = False) -> ndarray:
     x, edges = _array(x), _array(bins)
     if _kind(x.dtype) == "c":
         raise TypeError("x may not be complex")
+    if _kind(edges.dtype) == "c":
+        raise TypeError("bins may not be complex")
     if edges.ndim != 1:
         raise ValueError(
             "object too deep for desired array" if edges.ndim else "object of too small depth for desired array"
@@ -286,6 +301,8 @@ def _edges(a: ndarray, bins, range, weights) -> tuple[numpy.ndarray, bool]:
     edges = _core.asnumpy(bins) if isinstance(bins, ndarray) else numpy.asarray(bins)
     if edges.ndim != 1:
         raise ValueError("`bins` must be 1d, when an array")
+    if edges.dtype.kind == "c":
+        raise TypeError("`bins` must be real numbers")
     if (edges[:-1] > edges[1:]).any():
         raise ValueError("`bins` must increase monotonically, when an array")
     return edges, False

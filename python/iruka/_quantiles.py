@@ -172,6 +172,8 @@ def _weighted(x: ndarray, q, axis, out, method: str, keepdims: bool, weights) ->
 
 def _select_weighted(rows: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray:
     """What _core.select_weighted gives, of functions that every device has."""
+    if not quantiles:
+        return _core.empty((0, *rows.shape[:-1]), rows.dtype)
     order = argsort(rows, axis=-1)
     ordered, shares = take_along_axis(rows, order, -1), cumsum(take_along_axis(weights, order, -1), axis=-1)
     shares = shares / shares[..., -1:]
@@ -195,8 +197,12 @@ def _nan_quantile(function, a, q, axis, out, method, keepdims, weights, weak, wh
         w = _weights_for(x, weights, axis).astype("float64")._broadcast_to(x.shape)
         if valid is None:
             return _weighted(x, q, axis, out, method, keepdims, w)
-        large = elementwise["where"](valid, x, numpy.inf).astype(x.dtype, copy=False)
-        return _weighted(large, q, axis, out, method, keepdims, elementwise["where"](valid, w, 0.0))
+        some = reductions["any"](valid, axis=axis, keepdims=True)
+        if not bool(some.all()):
+            _warn("All-NaN slice encountered")
+        where = elementwise["where"]
+        large = where(valid, x, where(some, numpy.inf, numpy.nan)).astype(x.dtype, copy=False)
+        return _weighted(large, q, axis, out, method, keepdims, where(valid, w, where(some, 0.0, 1.0)))
     if not _is_inexact(x):
         return _quantile(function, x, q, axis, out, method, keepdims, None, weak, what)
     rows, shape, whole = _rows(x, axis)
@@ -217,7 +223,9 @@ def _nan_quantile(function, a, q, axis, out, method, keepdims, weights, weak, wh
 
 def _as_quantiles(q) -> tuple[numpy.ndarray, bool]:
     """q on the host, and whether it is a Python number, which leaves a float array's dtype as it is."""
-    return numpy.asarray(_core.asnumpy(q) if isinstance(q, ndarray) else q), type(q) in (int, float)
+    shares = numpy.asarray(_core.asnumpy(q) if isinstance(q, ndarray) else q)
+    # Integers would give integer positions, which stand for methods that pick elements.
+    return shares.astype("float64") if shares.dtype.kind in "biu" else shares, type(q) in (int, float)
 
 
 _OUTSIDE, _OUTSIDE_PERCENT = "Quantiles must be in the range [0, 1]", "Percentiles must be in the range [0, 100]"

@@ -10,6 +10,7 @@
 #include "interop.h"
 #include "iruka/ops.h"
 #include "ops.h"
+#include "truth.h"
 
 namespace iruka::python {
 
@@ -178,14 +179,14 @@ nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
 }
 
 template <const char* function_name>
-nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims,
+nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
                          nb::handle initial, nb::handle where) {
   static const ReductionFunction function{function_name};
   return reduce(function, x, axis, dtype, out, keepdims, initial, where);
 }
 
 template <const char* function_name>
-nb::object method_without_dtype(const Array& x, nb::handle axis, nb::handle out, bool keepdims, nb::handle initial,
+nb::object method_without_dtype(const Array& x, nb::handle axis, nb::handle out, Truth keepdims, nb::handle initial,
                                 nb::handle where) {
   return method_of_row<function_name>(x, axis, nb::none(), out, keepdims, initial, where);
 }

@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "interop.h"
+#include "truth.h"
 
 namespace iruka::python {
 
@@ -93,7 +94,7 @@ void bind_rows(nb::module_& module) {
       .def_prop_ro("_documentation", &ReductionFunction::documentation)
       .def(
           "__call__",
-          [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, bool keepdims,
+          [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
              nb::handle initial, nb::handle where) {
             return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims, initial, where);
           },
@@ -207,7 +208,7 @@ void bind_joining(nb::module_& module) {
   });
   module.def(
       "norm",
-      [](nb::handle x, nb::handle order, nb::handle axis, bool keepdims) {
+      [](nb::handle x, nb::handle order, nb::handle axis, Truth keepdims) {
         std::optional<double> p;
         if (!order.is_none()) p = nb::cast<double>(order);
         Array array = as_operand(x, "norm");

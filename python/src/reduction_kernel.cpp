@@ -6,6 +6,7 @@
 
 #include "cuda.h"
 #include "kernel.h"
+#include "truth.h"
 
 namespace iruka::python {
 
@@ -58,6 +59,9 @@ nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::ha
   if (out.is_none()) return nb::borrow<nb::tuple>(arguments);
   if (nb::len(arguments) > kernel.in_params().size())
     throw ValueError(kernel.name() + "(): cannot specify 'out' as both a positional and keyword argument");
+  if (nb::len(arguments) < kernel.in_params().size())
+    throw TypeError(kernel.name() + "(): takes " + std::to_string(kernel.in_params().size()) + " input(s) before out=, not " +
+                    std::to_string(nb::len(arguments)));
   const nb::tuple outputs = nb::isinstance<nb::tuple>(out) ? nb::borrow<nb::tuple>(out) : nb::make_tuple(out);
   if (nb::len(outputs) != kernel.out_params().size())
     throw ValueError(kernel.name() + "(): out must be " + std::to_string(kernel.out_params().size()) +
@@ -68,7 +72,7 @@ nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::ha
   return nb::borrow<nb::tuple>(arguments + outputs);
 }
 
-nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle out, nb::handle axis, bool keepdims,
+nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle out, nb::handle axis, Truth keepdims,
                 nb::handle stream) {
   const nb::tuple positional = with_outputs(kernel, arguments, out);
   const KernelArguments list({kernel.name(), kernel.in_params(), kernel.out_params()}, positional.ptr());
@@ -97,7 +101,7 @@ map_expr gives a value for an element: it sees plain inputs by name, raw ones as
 along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr joins two values, `a` and `b`, in any
 order. post_map_expr sees the last value as `a`, scalars and raw arrays, and assigns the outputs (`y = sqrt(a)`). identity,
 a number or C++, is what a reduction of nothing starts from and must not change a value it is joined with; with None,
-nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype, or a type of the
+nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype's name, or a type of the
 preamble of up to 64 bytes. Parameters are those of ElementwiseKernel.
 
 A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a tuple,
@@ -109,7 +113,7 @@ for axes, ShapeError for an output of another shape, and iruka.errors.CompileErr
 
     >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
     >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
-    array([ 5.477226, 15.968719], dtype=float32))";
+    array([ 5.477226 , 15.9687195], dtype=float32))";
 
 }  // namespace
 

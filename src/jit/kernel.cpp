@@ -39,7 +39,7 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   for (size_t k = 0; k < text.parameter_count(); ++k) raw |= text.parameter(k).raw;
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
   // The library's own gathers and scatters: an element's place, from indices that are loaded.
-  if (jit::mentions(text.operation, "place_of") && !has_frame && !loops(text.operation)) return jit::BodyWeight::gather;
+  if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation)) return jit::BodyWeight::gather;
   // How long a preamble is says nothing: it may hold functions that this body does not call.
   if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
@@ -93,14 +93,14 @@ bool is_template(const jit::KernelText& text) {
   return text.sees_indexer;
 }
 
-bool has_assembly(const jit::KernelText& text) {
-  return jit::mentions(text.operation, "asm") || jit::mentions(text.preamble, "asm");
-}
+/// Grammar is the same to every compiler.
+bool is_ungrammatical(const std::string& diagnostics) { return diagnostics.find("error: expected") != diagnostics.npos; }
 
 /// Whether NVRTC, which leaves templates alone until they are used, does not know one of the names either.
 bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const std::vector<std::string>& names) {
   std::string text = state.text.preamble + "\nvoid iruka_names() {\n";
-  for (const std::string& each : names) text += each + ";\n";
+  for (const std::string& each : names)
+    if (!each.starts_with("__")) text += each + ";\n";  // the compilers' own are not all identifiers: __launch_bounds__
   try {
     jit::check(device, state.program_source(text + "}\n", nullptr), state.blame(nullptr));
     return false;
@@ -123,7 +123,7 @@ void diagnose(const ElementwiseKernel::State& state) {
     if (!device.target().is_gpu) throw;
     jit::check(device, source, state.blame(nullptr));
     const std::vector<std::string> names = unknown_names(error.what());
-    if (names.empty() ? is_template(state.text) && !has_assembly(state.text) : is_unknown_to(device, state, names)) throw;
+    if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names)) throw;
   }
 }
 

@@ -59,6 +59,7 @@ void transfer(const Array& source, const Array& target) {
   Device& copier = &to == &cpu() ? from : to;
   copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()), nullptr);
   if (are_gpus) copier.synchronize();
+  if (&to == &cpu() && cuda::is_pinned(target.data())) copier.synchronize();  // the host may read it now
   if (&to == &cpu()) check_indices(from);
   if (&copier == &to && cuda::is_pinned(source.data())) copier.synchronize();  // its owner may change it now
 }

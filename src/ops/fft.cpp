@@ -155,8 +155,9 @@ Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes
   for (int64_t axis : axes) axes_left.push_back(normalize_axis("fft", axis, x.ndim()));
   check(x, kind, lengths);
   if (kind == Kind::complex_to_real && axes.size() > 1) {
-    const int rest = axes.size() - 1;
-    const Array whole = transform(x, Kind::complex, Dims(lengths.begin(), rest), Dims(axes.begin(), rest), forward, 1);
+    Dims earlier_lengths, earlier_axes;  // the first of them first, which shows where an axis is repeated
+    for (int k = axes.size() - 2; k >= 0; --k) earlier_lengths.push_back(lengths[k]), earlier_axes.push_back(axes[k]);
+    const Array whole = transform(x, Kind::complex, earlier_lengths, earlier_axes, forward, 1);
     return transform_together(whole, kind, {lengths.back()}, {axes_left.back()}, forward, scale);
   }
   Array result = x;

@@ -174,7 +174,7 @@ template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (
   const Array report = bad_index_report(x.device());
   Array result = kernel(x, edges, bins, Scalar(n).typed(n < INT32_MAX ? Dtype::int32 : Dtype::int64),
                         Scalar(right).typed(Dtype::bool_), report);
-  check_if_immediate(x.device());
+  expect_report(x.device());
   return result;
 }
 

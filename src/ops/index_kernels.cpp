@@ -18,7 +18,7 @@ namespace {
 
 // An index out of bounds is reported once and reads element 0, so that no thread leaves the array.
 constexpr const char* kPlaceRaise = R"(
-template <class I> __device__ inline ptrdiff_t place_of(I index, ptrdiff_t extent, ptrdiff_t axis, int64_t* report) {
+template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis, int64_t* report) {
   const ptrdiff_t place = (ptrdiff_t)index + (index < 0 ? extent : 0);
   if ((size_t)place < (size_t)extent) return place;
   if (atomicCAS(report, int64_t(0), int64_t(1)) == 0) report[1] = index, report[2] = axis, report[3] = extent;
@@ -26,13 +26,13 @@ template <class I> __device__ inline ptrdiff_t place_of(I index, ptrdiff_t exten
 }
 )";
 constexpr const char* kPlaceWrap = R"(
-template <class I> __device__ inline ptrdiff_t place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
+template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
   const ptrdiff_t place = (ptrdiff_t)index % extent;
   return place + (place < 0 ? extent : 0);
 }
 )";
 constexpr const char* kPlaceClip = R"(
-template <class I> __device__ inline ptrdiff_t place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
+template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
   return index < 0 ? 0 : (ptrdiff_t)index < extent ? (ptrdiff_t)index : extent - 1;
 }
 )";
@@ -137,7 +137,7 @@ IndexTexts index_texts(const IndexPlan& plan, bool has_axes) {
     const std::string type(1, static_cast<char>('A' + k % 22));
     texts.parameters += ", " + type + " p" + id + ", int64 extent" + id + ", int64 stride" + id + ", int64 axis" + id;
     texts.prepare +=
-        "element += place_of(p" + id + ", extent" + id + ", axis" + id + ", &report[0]) * stride" + id + ";\n";
+        "element += iruka_place_of(p" + id + ", extent" + id + ", axis" + id + ", &report[0]) * stride" + id + ";\n";
   }
   texts.parameters += ", raw _non_const int64 report";
   return texts;
@@ -186,7 +186,7 @@ std::vector<Argument> IndexCall::arguments(bool is_gather) const {
 
 void IndexCall::run(const ElementwiseKernel& kernel, bool is_gather) const {
   kernel.call(arguments(is_gather));
-  check_if_immediate(plan_.base.device());
+  expect_report(plan_.base.device());
 }
 
 Array gather_gpu(const IndexPlan& plan) {
@@ -203,7 +203,11 @@ void scatter_gpu(const IndexPlan& plan, const Array& values) {
   call.run(kernel_for(plan, call.has_axes(), false), false);
 }
 
-void check_if_immediate(Device& device) {
+void expect_report(Device& device) {
+  {
+    std::lock_guard lock(reports_mutex);
+    reports()[&device].is_pending = true;  // another thread may have looked before the launch
+  }
   if (is_immediate()) check_indices(device);
 }
 

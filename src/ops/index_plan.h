@@ -63,6 +63,6 @@ Array compress_cpu(const Array& x, const Array& mask);
 inline constexpr int64_t kBadIndex = 1, kBadBins = 2;
 Array bad_index_report(Device& device);
 /// After a kernel that may have reported: waits and raises if errors are to stand where the mistake is.
-void check_if_immediate(Device& device);
+void expect_report(Device& device);
 
 }  // namespace iruka::ops

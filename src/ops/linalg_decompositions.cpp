@@ -187,6 +187,8 @@ Array inv(const Array& a) {
 
 Array solve(const Array& a, const Array& b) {
   check_square("solve", a);
+  if (&a.device() != &b.device())
+    throw DeviceError("solve: the arrays are on " + device_name(a.device()) + " and " + device_name(b.device()));
   if (b.ndim() == 0) throw LinAlgError("solve: 0-dimensional array given. Array must be at least one-dimensional");
   if (b.ndim() == 1) return solve(a, b.expand_dims(1)).squeeze(-1);
   const int64_t n = a.shape(a.ndim() - 1), columns = b.shape(b.ndim() - 1);

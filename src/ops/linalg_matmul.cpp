@@ -118,7 +118,10 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
   } else if (result.size() > 0) {
     multiply_into(result, as_matrices(a.astype(computed, false), batch), as_matrices(b.astype(computed, false), batch));
   }
-  return result.astype(dtype, false);
+  if (!out || computed == dtype) return result.astype(dtype, false);
+  Array target = *out;  // folded rows may be computed in another dtype than the caller's matrices
+  target.assign(result);
+  return target;
 }
 
 [[noreturn]] void raise_mismatch(const Array& a, const Array& b) {

@@ -50,7 +50,7 @@ Array solve_small(const Array& a, const Array* b, const Array& singular);
 void factor_small(const Array& a, const Array& lu, const Array& pivots);
 
 /// The texts of the kernels for small matrices.
-std::string small_product_text(Dtype dtype, int64_t m, int64_t n, int64_t k);
+std::string small_product_text(Dtype dtype);
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides);  ///< the same up to the next powers of two
 
 /// The text that multiplies integers of `c_type` on a GPU, its tile's extent and its threads.

@@ -23,18 +23,19 @@ constexpr const char* kProduct = R"(
 struct Arguments {
   const T *a, *b;
   T* c;
-  ptrdiff_t size, a_row, a_column, a_batch, b_row, b_column, b_batch;
+  ptrdiff_t size, rows, columns, depth, a_row, a_column, a_batch, b_row, b_column, b_batch;
 };
 extern "C" __global__ void __launch_bounds__(256)
     iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
   const ptrdiff_t at = (begin + (ptrdiff_t)blockIdx.x) * 256 + (ptrdiff_t)threadIdx.x;
   if (at >= p.size) return;
-  const ptrdiff_t matrix = at / (kRows * kColumns);
-  const int rest = (int)(at % (kRows * kColumns)), row = rest / kColumns, column = rest % kColumns;
+  const unsigned each = (unsigned)(p.rows * p.columns), columns = (unsigned)p.columns;
+  const ptrdiff_t matrix = p.size >> 32 ? at / (ptrdiff_t)each : (ptrdiff_t)((unsigned)at / each);
+  const unsigned rest = (unsigned)(at - matrix * each), row = rest / columns, column = rest - row * columns;
   const T *a = p.a + matrix * p.a_batch + row * p.a_row, *b = p.b + matrix * p.b_batch + column * p.b_column;
   T sum = a[0] * b[0];
-#pragma unroll
-  for (int k = 1; k < kDepth; ++k) sum = sum + a[k * p.a_column] * b[k * p.b_row];
+#pragma unroll 4
+  for (int k = 1; k < (int)p.depth; ++k) sum = sum + a[k * p.a_column] * b[k * p.b_row];
   p.c[at] = sum;
 }
 )";
@@ -180,10 +181,7 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
 
 }  // namespace
 
-std::string small_product_text(Dtype dtype, int64_t m, int64_t n, int64_t k) {
-  return std::string("using T = ") + info(dtype).c_type + ";\n" + constant("kRows", m) + constant("kColumns", n) +
-         constant("kDepth", k) + kProduct;
-}
+std::string small_product_text(Dtype dtype) { return std::string("using T = ") + info(dtype).c_type + ";\n" + kProduct; }
 
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
   const SystemBlocks blocks(dtype, n, sides);
@@ -203,16 +201,15 @@ void multiply_small(const Array& c, const StridedProduct& p) {
   block.push(p.a.data);
   block.push(p.b.data);
   block.push(p.c);
-  for (int64_t value : {c.size(), p.a.row_stride, p.a.column_stride, p.a.batch_stride, p.b.row_stride,
+  for (int64_t value : {c.size(), p.m, p.n, p.k, p.a.row_stride, p.a.column_stride, p.a.batch_stride, p.b.row_stride,
                         p.b.column_stride, p.b.batch_stride})
     block.push(value);
   constexpr int64_t kThreads = 256;
   LaunchRange range{(c.size() + kThreads - 1) / kThreads};
   range.counts_elements = false;
   range.threads_per_block = kThreads;
-  program_for(c.device(), "small_matmul", c.dtype(), {p.m, p.n, p.k}, [&] {
-    return small_product_text(c.dtype(), p.m, p.n, p.k);
-  })->launch(block.bytes(), range);
+  program_for(c.device(), "small_matmul", c.dtype(), {}, [&] { return small_product_text(c.dtype()); })
+      ->launch(block.bytes(), range);
 }
 
 bool is_small_system(const Device& device, Dtype dtype, int64_t n, int64_t sides) {

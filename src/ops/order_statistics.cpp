@@ -286,7 +286,12 @@ Array select_ranks(const Array& x, std::span<const int64_t> ranks) {
   if (is_half(x.dtype())) return by_float32(x, [&](const Array& wide) { return select_ranks(wide, ranks); });
   Array result = Array::empty(result_shape(x, ranks.size()), x.dtype(), x.device());
   std::vector<WantedRank> wanted;
-  for (const int64_t rank : ranks) wanted.push_back({rank, static_cast<int64_t>(wanted.size())});
+  for (const int64_t rank : ranks) {
+    if (rank < 0 || rank >= x.shape(x.ndim() - 1))
+      throw IndexError("select_ranks: rank " + std::to_string(rank) + " is out of bounds for rows of " +
+                       std::to_string(x.shape(x.ndim() - 1)));
+    wanted.push_back({rank, static_cast<int64_t>(wanted.size())});
+  }
   std::ranges::sort(wanted, {}, &WantedRank::rank);
   if (result.size() > 0) for_dtype(x.dtype(), [&](auto t) { select_rows<decltype(t)>(x, wanted, result); });
   return result;

@@ -109,11 +109,21 @@ class CudaFourier final : public FourierLibrary {
     long long* const in_memory = job.inner == 1 ? nullptr : lengths.data();
     const long long stride = job.inner, batch = job.inner == 1 ? job.outer : job.inner;
     Plan plan = 0;
-    check_status(f.create(&plan), "cufftCreate", device_);
-    size_t bytes = 0;
-    const int status =
-        f.plan_many(plan, rank, lengths.data(), in_memory, stride, 1, in_memory, stride, 1, type, batch, &bytes);
-    if (status != 0) f.destroy(plan);
+    const auto make = [&] {
+      check_status(f.create(&plan), "cufftCreate", device_);
+      size_t bytes = 0;
+      const int status =
+          f.plan_many(plan, rank, lengths.data(), in_memory, stride, 1, in_memory, stride, 1, type, batch, &bytes);
+      if (status != 0) f.destroy(plan);
+      return status;
+    };
+    constexpr int kNoMemory = 2;  // CUFFT_ALLOC_FAILED
+    int status = make();
+    if (status == kNoMemory) {  // plans take memory beside the pool's
+      drop_plans(f);
+      device_.pool().free_all_blocks();
+      status = make();
+    }
     check_status(status, "cufftMakePlanMany64", device_);
     return plans_[key] = plan;
   }

@@ -57,6 +57,7 @@ void set_language(clang::LangOptions& language, const jit::CompileOptions& optio
   language.Modules = language.CPlusPlusModules = language.ImplicitModules = 0;
   language.NativeHalfType = 1;
   language.Bool = 1;
+  language.CXXOperatorNames = 1;
   language.setDefaultFPContractMode(!options.contract   ? clang::LangOptions::FPM_Off
                                     : options.fast_math ? clang::LangOptions::FPM_Fast
                                                         : clang::LangOptions::FPM_On);
