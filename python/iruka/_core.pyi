@@ -733,7 +733,7 @@ class ReductionKernel:
     along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr joins two values, `a` and `b`, in any
     order. post_map_expr sees the last value as `a`, scalars and raw arrays, and assigns the outputs (`y = sqrt(a)`). identity,
     a number or C++, is what a reduction of nothing starts from and must not change a value it is joined with; with None,
-    nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype, or a type of the
+    nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype's name, or a type of the
     preamble of up to 64 bytes. Parameters are those of ElementwiseKernel.
 
     A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a tuple,
@@ -745,7 +745,7 @@ class ReductionKernel:
 
         >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
         >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
-        array([ 5.477226, 15.968719], dtype=float32)
+        array([ 5.477226 , 15.9687195], dtype=float32)
     """
 
     def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', options: tuple[str, ...] = ()) -> None: ...

@@ -133,7 +133,8 @@ def _check(a, q, method: str, what: str) -> tuple[ndarray, numpy.ndarray]:
         raise ValueError("q must be a scalar or 1d")
     if not ((q >= 0) & (q <= 1)).all():
         raise ValueError(what)
-    return x, q
+    # Integers would give integer positions, which stand for methods that pick elements; 'linear' does, of 0 and 1.
+    return x, q.astype("float64") if q.dtype.kind in "biu" and method != "linear" else q
 
 
 def _finish(result: ndarray, x: ndarray, q: numpy.ndarray, shape, whole, keepdims: bool, out) -> ndarray:
@@ -223,9 +224,7 @@ def _nan_quantile(function, a, q, axis, out, method, keepdims, weights, weak, wh
 
 def _as_quantiles(q) -> tuple[numpy.ndarray, bool]:
     """q on the host, and whether it is a Python number, which leaves a float array's dtype as it is."""
-    shares = numpy.asarray(_core.asnumpy(q) if isinstance(q, ndarray) else q)
-    # Integers would give integer positions, which stand for methods that pick elements.
-    return shares.astype("float64") if shares.dtype.kind in "biu" else shares, type(q) in (int, float)
+    return numpy.asarray(_core.asnumpy(q) if isinstance(q, ndarray) else q), type(q) in (int, float)
 
 
 _OUTSIDE, _OUTSIDE_PERCENT = "Quantiles must be in the range [0, 1]", "Percentiles must be in the range [0, 100]"

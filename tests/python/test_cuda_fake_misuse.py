@@ -210,3 +210,44 @@ try:
 except iruka.cuda.memory.OutOfMemoryError:
     pass
 """)
+
+
+def test_two_devices_in_equations():
+    run("""
+g, c = iruka.ones((3, 3)), iruka.ones((3, 3), device="cpu")
+for a, b in ((g, c), (c, g)):
+    raises(iruka.errors.DeviceError, lambda: iruka.linalg.solve(a, b), "solve: the arrays are on", "cpu", "cuda:0")
+""")
+
+
+def test_a_copy_to_page_locked_memory_is_over_when_it_returns():
+    run("""
+import threading
+s = iruka.cuda.Stream(non_blocking=True)
+a = iruka.empty(1000, "int32")
+a.set(np.full(1000, 5, "int32"))
+pinned = iruka.cuda.zeros_pinned(1000, "int32")
+host = iruka.asarray(pinned, device="cpu")
+hold(s)
+
+def assign():
+    with s:
+        host[...] = a
+        sums.append(int(pinned.sum()))
+
+sums, thread = [], threading.Thread(target=assign)
+thread.start()
+thread.join(0.3)
+assert thread.is_alive() and not sums
+let_go(s)
+thread.join()
+assert sums == [5000]
+""")
+
+
+def test_raw_kernels_that_only_the_cpus_compiler_dislikes():
+    run("""
+for preamble in ("__constant__ float table[4];",
+                 "#ifndef __CUDACC__\\n#error for GPUs\\n#endif"):
+    iruka.ElementwiseKernel("raw float32 x", "float32 y", "y = x[i];", "raw", preamble=preamble)
+""")

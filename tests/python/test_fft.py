@@ -153,3 +153,13 @@ def test_empty_batches_and_errors():
 def test_names():
     names = [name for name in dir(np.fft) if name[0] != "_" and name != "test" and callable(getattr(np.fft, name))]
     assert [name for name in names if not hasattr(iruka.fft, name)] == [] and len(names) >= 18
+
+
+def test_repeated_axes_are_taken_in_numpys_order(rng):
+    z = rng.standard_normal((4, 5, 6)) + 1j * rng.standard_normal((4, 5, 6))
+    for name in ("fftn", "ifftn", "irfftn"):
+        for s, axes in (((3, 5, 7), (0, 0, 1)), ((3, 5, 7, 4), (0, 1, 0, 2)), ((3, 8), (1, 1))):
+            found = getattr(iruka.fft, name)(iruka.array(z), s=s, axes=axes)
+            expected = getattr(np.fft, name)(z, s=s, axes=axes)
+            assert found.shape == expected.shape
+            np.testing.assert_allclose(iruka.asnumpy(found), expected, atol=1e-12)

@@ -182,3 +182,17 @@ def test_digitize(rng):
     assert_same(iruka.digitize(iruka.array(x[:0]), edges), np.digitize(x[:0], edges))
     with pytest.raises(TypeError, match="complex"):
         iruka.digitize(iruka.array([1j]), edges)
+
+
+def test_sorters_and_complex_numbers():
+    a = iruka.array([2.0, 1.0])
+    for sorter in ([2**50, 2**50], [1, 7], [-1, 0]):
+        with pytest.raises(ValueError, match="Sorter index out of range."):
+            iruka.searchsorted(a, iruka.array([1.5]), sorter=iruka.array(sorter))
+    z = np.sort([complex(x, y) for x in (1, np.nan, 0) for y in (np.nan, 2, 1)])
+    for side in ("left", "right"):
+        assert_same(iruka.searchsorted(iruka.array(z), iruka.array(z), side), np.searchsorted(z, z, side))
+    with pytest.raises(TypeError, match="bins may not be complex"):
+        iruka.digitize(a, iruka.array([0j, 1]))
+    with pytest.raises(TypeError, match="real numbers"):
+        iruka.histogram(a, bins=iruka.array([0j, 1]))

@@ -501,3 +501,8 @@ def test_strided_and_crosswise_inputs_of_every_size_around_a_block(dtype, rng):
             rows, flat = a[..., ::step], a.ravel()[::step]
             assert_same(second(rows, rows), x[..., ::step], message=f"{shape} by {step}")
             assert_same(second(flat, flat), x.ravel()[::step], message=f"{shape} flat by {step}")
+
+
+def test_operators_by_name():
+    kernel = iruka.ElementwiseKernel("bool x, bool y", "bool z", "z = not x or (x and y);", "names")
+    assert kernel(iruka.array([True, True, False]), iruka.array([True, False, False])).tolist() == [True, False, True]

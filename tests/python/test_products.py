@@ -284,3 +284,11 @@ def test_stacks_times_turned_parts_of_themselves(dtype, rng):
         (a @ a.mT, x @ x.transpose(0, 2, 1)),
     ):
         np.testing.assert_allclose(iruka.asnumpy(ours), theirs, rtol=1e-4)
+
+
+def test_out_of_folded_booleans(rng):
+    # A GPU folds the rows of all matrices, and computes that many in another dtype.
+    a, b = rng.random((1000, 8, 200)) < 0.02, rng.random((200, 8)) < 0.02
+    out = iruka.zeros((1000, 8, 8), "bool")
+    assert iruka.matmul(iruka.array(a), iruka.array(b), out=out) is out
+    assert_same(out, a @ b)

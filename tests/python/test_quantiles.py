@@ -144,3 +144,23 @@ def test_halves_and_dtypes():
     for q in (0.5, [0.5], np.float32(0.5)):
         single = x.astype("float32")
         assert iruka.quantile(iruka.array(single), q).dtype == np.quantile(single, q).dtype
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_integer_shares(method):
+    for x in (np.array([4.0, 1, 3, 7, 5]), np.array([7, 7, 2]), np.array([2.5, np.nan], "float32")):
+        for function in ("quantile", "nanquantile"):
+            for q in (0, 1, [0, 1]):
+                expected = getattr(np, function)(x, q, method=method)
+                found = getattr(iruka, function)(iruka.array(x), q, method=method)
+                np.testing.assert_allclose(iruka.asnumpy(found), expected, rtol=1e-6, err_msg=f"{function} {q}")
+
+
+def test_weights_without_shares_or_numbers():
+    x = iruka.array([[1.0, np.nan, 3.0], [np.nan] * 3])
+    w = iruka.ones((2, 3))
+    with pytest.warns(RuntimeWarning, match="All-NaN"):
+        found = iruka.nanquantile(x, 0.5, axis=1, method="inverted_cdf", weights=w)
+    assert_same(found, np.array([1.0, np.nan]))
+    assert iruka.quantile(w, [], axis=1, method="inverted_cdf", weights=w).shape == (0, 2)
+    assert _quantiles._select_weighted(w, w, []).shape == (0, 2)

@@ -174,3 +174,11 @@ def test_columns_of_float32_are_added_as_exactly_as_rows(rng):
         x = rng.random((rows, 40)).astype("float32")
         expected = x.astype("float64").sum(axis=0).astype("float32")
         np.testing.assert_allclose(iruka.asnumpy(iruka.array(x).sum(axis=0)), expected, rtol=1e-6)
+
+
+def test_flags_are_what_is_true():
+    x = np.ones((2, 3))
+    for flag in (1, 0, np.True_, "yes"):
+        assert iruka.sum(iruka.array(x), axis=0, keepdims=flag).shape == x.sum(axis=0, keepdims=bool(flag)).shape
+        assert iruka.array(x).max(axis=1, keepdims=flag).shape == x.max(axis=1, keepdims=bool(flag)).shape
+        assert iruka.linalg.norm(iruka.array(x), axis=0, keepdims=flag).shape == x.sum(0, keepdims=bool(flag)).shape
