@@ -103,6 +103,8 @@ struct Multiply {
       if (is_start(a) || is_start(b)) return is_start(a) ? b : a;
     if constexpr (is_complex<A>)  // as NumPy: without C's repair of infinities
       return A(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+    else if constexpr (std::is_integral_v<A>)
+      return A(uint64_t(a) * uint64_t(b));  // wraps
     else
       return a * b;
   }
