@@ -58,10 +58,9 @@ void transfer(const Array& source, const Array& target) {
   if (are_gpus) from.synchronize();
   Device& copier = &to == &cpu() ? from : to;
   copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()), nullptr);
-  if (are_gpus) copier.synchronize();
-  if (&to == &cpu() && cuda::is_pinned(target.data())) copier.synchronize();  // the host may read it now
+  // What is page-locked, the host may read or change now.
+  if (are_gpus || cuda::is_pinned(&to == &cpu() ? target.data() : source.data())) copier.synchronize();
   if (&to == &cpu()) check_indices(from);
-  if (&copier == &to && cuda::is_pinned(source.data())) copier.synchronize();  // its owner may change it now
 }
 
 /// The array to assign, without the leading axes of one element that the target lacks.

@@ -119,7 +119,7 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
     multiply_into(result, as_matrices(a.astype(computed, false), batch), as_matrices(b.astype(computed, false), batch));
   }
   if (!out || computed == dtype) return result.astype(dtype, false);
-  Array target = *out;  // folded rows may be computed in another dtype than the caller's matrices
+  Array target = *out;
   target.assign(result);
   return target;
 }
@@ -173,8 +173,7 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   check_out(*out, shape, dtype);
   const bool direct = out->dtype() == dtype && out->is_c_contiguous() && a.ndim() > 1 && b.ndim() > 1 &&
                       &out->device() == &a.device() && !out->may_overlap(a) && !out->may_overlap(b) && out->size() > 0;
-  const int64_t m = left.shape(left.ndim() - 2), k = left.shape(left.ndim() - 1), n = right.shape(right.ndim() - 1);
-  if (!direct || product_dtype(dtype, a.device().target().is_gpu, m, n, k) != dtype) {
+  if (!direct) {
     Array target = *out;
     target.assign(matmul(a, b));
   } else {
