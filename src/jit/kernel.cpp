@@ -30,18 +30,22 @@ bool can_see(const jit::KernelText& text, const KernelOptions& options, std::str
          std::ranges::any_of(options.options, [&](const std::string& option) { return jit::mentions(option, word); });
 }
 
+bool has_raw(const jit::KernelText& text) {
+  for (size_t k = 0; k < text.parameter_count(); ++k)
+    if (text.parameter(k).raw) return true;
+  return false;
+}
+
 jit::BodyWeight weight_of(const jit::KernelText& text) {
   constexpr size_t kGreatDeal = 800;
   const auto loops = [](const std::string& code) {
     return std::ranges::any_of(std::array{"for", "while", "goto"}, [&](const char* word) { return jit::mentions(code, word); });
   };
-  bool raw = false;
-  for (size_t k = 0; k < text.parameter_count(); ++k) raw |= text.parameter(k).raw;
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
   // The library's own gathers and scatters: an element's place, from indices that are loaded.
   if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation)) return jit::BodyWeight::gather;
   // How long a preamble is says nothing: it may hold functions that this body does not call.
-  if (raw || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
+  if (has_raw(text) || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
   return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium : jit::BodyWeight::light;
 }
@@ -87,11 +91,7 @@ std::vector<std::string> unknown_names(const std::string& diagnostics) {
 }
 
 /// Whether the text to check is a template: of raw arrays, whose rank is open, or an index.
-bool is_template(const jit::KernelText& text) {
-  for (size_t k = 0; k < text.parameter_count(); ++k)
-    if (text.parameter(k).raw) return true;
-  return text.sees_indexer;
-}
+bool is_template(const jit::KernelText& text) { return has_raw(text) || text.sees_indexer; }
 
 /// Grammar is the same to every compiler.
 bool is_ungrammatical(const std::string& diagnostics) { return diagnostics.find("error: expected") != diagnostics.npos; }

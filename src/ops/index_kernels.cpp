@@ -206,7 +206,7 @@ void scatter_gpu(const IndexPlan& plan, const Array& values) {
 void expect_report(Device& device) {
   {
     std::lock_guard lock(reports_mutex);
-    reports()[&device].is_pending = true;  // another thread may have looked before the launch
+    reports()[&device].is_pending = true;  // not before the launch, when another thread might look for it
   }
   if (is_immediate()) check_indices(device);
 }
@@ -219,7 +219,6 @@ Array bad_index_report(Device& device) {
     report.words.fill(0);
     device.synchronize();  // other streams may be the next to write
   }
-  report.is_pending = true;
   return report.words;
 }
 

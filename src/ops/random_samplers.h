@@ -6,7 +6,7 @@ namespace iruka::ops {
 /// Deviates of which one block of words gives several: Unit (one a word or two) and NormalPair (Box and Muller).
 /// float takes 31 bits where a logarithm follows: with 24, no exponential would lie beyond 16.7. The logarithm, sine
 /// and cosine are polynomials of Moshier's Cephes library, the same on every device and without its library's care for
-/// arguments that do not occur, within 2 ulp.
+/// arguments that do not occur, within 2 ulp. float's root is the device's own (unit_root).
 inline constexpr const char* kDeviates = R"(
 /// `half_open` in [0, 1); independent of one another: `u` in (0, 1], exact near 0, and a sign.
 struct Unit {
