@@ -47,14 +47,14 @@ wheel:  ## Make a wheel in dist/ and try it in an empty environment
 	@tools/make_wheel.sh
 
 .PHONY: asan
-asan:  ## Build and run the C++ suite with AddressSanitizer and UndefinedBehaviorSanitizer
-	$(call set_up,build test,build,asan)
+asan:  ## Build and run both suites with AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call set_up,build test,build test,asan)
 	@cmake --build build/asan -j $(JOBS)
 	@tools/run_sanitized.sh build/asan
 
 .PHONY: tsan
-tsan:  ## Build and run the C++ suite with ThreadSanitizer
-	$(call set_up,build test,build,tsan)
+tsan:  ## Build and run both suites with ThreadSanitizer
+	$(call set_up,build test,build test,tsan)
 	@cmake --build build/tsan -j $(JOBS)
 	@tools/run_sanitized.sh build/tsan
 
@@ -63,6 +63,10 @@ fuzz:  ## Run each libFuzzer target for SECONDS (60)
 	$(call set_up,build test fuzz,build,fuzz)
 	@cmake --build build/fuzz -j $(JOBS)
 	@tools/run_fuzzers.sh build/fuzz $(SECONDS_PER_TARGET)
+
+.PHONY: fuzz-arrays
+fuzz-arrays: module  ## Compare the array functions with NumPy's on random calls for SECONDS (60)
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/arrays --seconds $(SECONDS_PER_TARGET)
 
 .PHONY: benchmark
 benchmark:  ## Run the benchmarks; results go to build/benchmarks

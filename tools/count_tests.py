@@ -1,4 +1,7 @@
-"""Adds up JUnit reports into one closing line. A report that is missing or empty counts as one failure."""
+"""Adds up JUnit reports into one closing line: count_tests.py [--fault=TEXT...] REPORT...
+
+A report that is missing or empty counts as one failure, and so does a fault, which is printed.
+"""
 
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -22,8 +25,12 @@ def count(path):
     return len(cases) - failed - skipped, failed, skipped
 
 
-def main(paths):
-    passed, failed, skipped = (sum(column) for column in zip(*map(count, paths)))
+def main(arguments):
+    faults = [argument.removeprefix("--fault=") for argument in arguments if argument.startswith("--fault=")]
+    for fault in faults:
+        print(f"FAILED: {fault}")
+    passed, failed, skipped = (sum(column) for column in zip(*map(count, arguments[len(faults) :])))
+    failed += len(faults)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
 

@@ -27,6 +27,9 @@ LEFT_OUT = {
 }
 
 
+OTHER_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "SFC64")
+
+
 def functions_of(module, skip=()):
     """The names of a module that can be called and are no scalar types, modules or errors."""
     for name in sorted(dir(module)):
@@ -41,7 +44,7 @@ def functions_of(module, skip=()):
 def sections():
     yield "Array functions", list(functions_of(numpy, LEFT_OUT["array functions"])), iruka
     for part in ("linalg", "fft", "random"):
-        yield f"{part}", list(functions_of(getattr(numpy, part), ("test", "MT19937", "PCG64", "PCG64DXSM", "SFC64"))), getattr(iruka, part, None)
+        yield f"{part}", list(functions_of(getattr(numpy, part), ("test", *OTHER_GENERATORS))), getattr(iruka, part, None)
     yield "Methods of ndarray", [n for n in dir(numpy.ndarray) if not n.startswith("_")], iruka.ndarray
     yield "Methods of ufuncs", ["accumulate", "at", "outer", "reduce", "reduceat"], getattr(iruka, "ufunc", type(iruka.add))
 
@@ -65,10 +68,14 @@ def listed(title, names, owners):
 def page():
     lines = ["# NumPy's and CuPy's functions in Iruka", "",
              f"Made by `tools/coverage.py` from NumPy {'.'.join(numpy.__version__.split('.')[:2])} and, for CuPy, from",
-             "`tools/cupy_names.txt`. What is about dates, texts, objects, records and NumPy's own affairs is left out. A name that",
-             "is missing raises an AttributeError that says what to use instead, or how to go through NumPy.", ""]
+             "`tools/cupy_names.txt`. What is about dates, texts, objects, records, masked arrays and NumPy's own affairs is counted",
+             "apart, as left out. A name that is missing raises an AttributeError that says what to use instead, or how to go",
+             "through NumPy.", ""]
     for title, names, owner in sections():
         lines += listed(f"NumPy: {title}", names, [owner])
+    absent = [n for n in {*LEFT_OUT["array functions"]}.intersection(dir(numpy)) if not hasattr(iruka, n)]
+    absent += [f"random.{n}" for n in OTHER_GENERATORS]
+    lines += ["## NumPy: left out", "", ", ".join(f"`{n}`" for n in sorted(absent)) + ".", ""]
     for title, names, owners in cupy_sections():
         lines += listed(f"CuPy: {title}", names, owners)
     return "\n".join(lines)

@@ -19,7 +19,7 @@ HEAD = '''# Made by tools/generate_stubs.py.
 from typing import Any
 
 from . import _core
-from ._core import ReductionFunction
+from ._core import ReductionFunction, SelectionFunction
 
 
 class _Pair(_core.ufunc):

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Runs CTest, then pytest, whatever the first one said: run_tests.sh BUILD_FOLDER
-# The last line is "N passed, N failed[, N skipped]"; the exit code is 0 only when both suites passed.
+# Runs CTest, pytest and, on new random calls (five minutes where CI=true, else half of one), the fuzzer of the array
+# functions, whatever the ones before said: run_tests.sh BUILD_FOLDER
+# The fuzzer fails the run by crashes and hangs; other findings, one or two in 10,000 calls still, are told.
+# The last line is "N passed, N failed[, N skipped]"; the exit code is 0 only when all of them passed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1
@@ -11,16 +13,26 @@ mkdir -p "$results"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export IRUKA_CACHE_DIR=$scratch/cache  # no test sees, or leaves, anything in the user's own cache
+tree() { git status --porcelain 2>/dev/null; }
+tree_before=$(tree)
+faults=()
 
 ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --no-tests=error --timeout 600 \
   --output-junit "$PWD/$results/ctest.xml" >"$results/ctest.log" 2>&1
 ctest_status=$?
 if [ $ctest_status -eq 0 ]; then tail -n 5 "$results/ctest.log"; else grep -Ev ' Passed |^ +Start ' "$results/ctest.log"; fi
 
-PYTHONPATH=$PWD/$build/python $python -m pytest tests/python -q --junitxml="$results/pytest.xml"
+PYTHONPATH=$PWD/$build/python $python -m pytest tests/python -q --junitxml="$results/pytest.xml" \
+  2> >(tee "$results/pytest.err" >&2)
 pytest_status=$?
+PYTHONPATH=$PWD/$build/python $python tests/fuzz/arrays --seconds "$([ "${CI:-}" = true ] && echo 300 || echo 30)" --quiet \
+  --fail-on crash,hang \
+  --junitxml "$results/arrays.xml"
+arrays_status=$?
 echo  # whatever the interpreter said on its way out, the closing line stands alone
 
-$python tools/count_tests.py "$results/ctest.xml" "$results/pytest.xml"
+[ "$(tree)" = "$tree_before" ] || faults+=("--fault=the tests left files in the tree: $(tree | diff <(echo "$tree_before") - | tr '\n' ' ')")
+grep -q 'nanobind: leaked' "$results/pytest.err" && faults+=("--fault=the binding leaks objects")
+$python tools/count_tests.py "${faults[@]}" "$results/ctest.xml" "$results/pytest.xml" "$results/arrays.xml"
 counted_status=$?
-[ $ctest_status -eq 0 ] && [ $pytest_status -eq 0 ] && [ $counted_status -eq 0 ]
+[ $ctest_status -eq 0 ] && [ $pytest_status -eq 0 ] && [ $arrays_status -eq 0 ] && [ $counted_status -eq 0 ]

@@ -1,7 +1,8 @@
 """Compiles what the library's own functions need for usual dtypes and layouts: ship_kernels.py FOLDER.
 
 The build runs it into the folder `kernels` of the package, where read_shipped (src/jit/cache.cpp) finds it, so that these
-functions do not pause at first use. It calls each function on small arrays, with FOLDER as the disk cache.
+functions do not pause at first use. It calls each function on small arrays, and reductions also on large ones and pictures,
+which they walk in other ways (src/ops/reduction_plan.h), with FOLDER as the disk cache.
 benchmarks/first_use.py measures the same calls.
 """
 
@@ -22,11 +23,16 @@ from iruka._functions import elementwise, reductions
 DTYPES = ("float32", "float64", "int64", "uint8", "bool")
 MORE_DTYPES = ("int32", "complex128")
 ALL_DTYPES = DTYPES + MORE_DTYPES
-# x and y: 1000 elements; m and n: 32 x 32; r and c: a row and a column; d: positive definite; i: indices; k: int64.
+# x and y: 1000 elements; m and n: 32 x 32; r and c: a row and a column; d: positive definite; i: indices; k: int64;
+# v and w: a vector and a matrix that are cut into chunks; p and q: pictures of 3 and 4 channels.
 # What operators are called on: scalars, and the layouts that make kernels of their own.
 OPERANDS = "x, 2 | 2, x | x, k | k, x | m, r | m, c | m, m.T | x[::2], y[::2] | m[:, ::2], n[:, ::2]"
 OPERATORS = "add subtract multiply divide power maximum minimum less greater equal logical_and"
 IN_PLACE = "x += y | x -= y | x *= y | x /= y | x += 1 | x *= 2 | x[:] = y | m[1:3] = 1 | m[:, 0] = 2 | m += r | m -= c | m[...] = 0"
+REDUCED = "(m, axis=0) | (m, axis=1) | (v) | (w, axis=0) | (w[:30], axis=0)"
+PICTURES = "(p, axis=-1) | (p, axis=1) | (p, axis=(0, 1)) | (q, axis=-1)"
+PICTURE_DTYPES = ("float32", "float64", "uint8", "bool")
+PICTURE_FUNCTIONS = "sum mean std var min max any all argmin argmax"
 CASTS = "float32 float64 int64 int32 uint8 bool complex128 complex64 float16"
 CALLS = """
     -x | x.copy() | m.copy('F') | m.T.copy() | x.fill(1) | m.flatten() | x.tolist() | abs(x) | divmod(x, y) | x.round()
@@ -97,10 +103,13 @@ def layouts():
         if function.nin == 1:
             yield f"elementwise[{name!r}](x[::2])", ("float32", "float64")
         yield f"elementwise[{name!r}]({', '.join('xyy'[: function.nin])})", MORE_DTYPES
-    for name in reductions:
-        for call in ("(m, axis=0)", "(m, axis=1)"):
-            yield f"reductions[{name!r}]{call}", DTYPES
-        yield f"reductions[{name!r}](x)", MORE_DTYPES
+    for name in (*reductions, "std", "var", "linalg.norm"):
+        for call in texts(REDUCED):
+            yield f"cp.{name}{call}", DTYPES
+        yield f"cp.{name}(x)", MORE_DTYPES
+    for name in PICTURE_FUNCTIONS.split():
+        for call in texts(PICTURES):
+            yield f"cp.{name}{call}", PICTURE_DTYPES
     for statement in texts(IN_PLACE):
         yield statement, ALL_DTYPES
     for dtype in CASTS.split():
@@ -115,6 +124,7 @@ def values(dtype):
     d = (np.eye(8) * 9 + rng.random((8, 8))).astype(dtype)
     arrays = dict(x=x, y=np.sort(y), m=m, n=m + m, r=m[0], c=m[:, :1], d=(d + d.T).astype(dtype), i=rng.integers(0, 9, 50))
     arrays |= dict(b=x.astype("uint8"), a=x, k=x.astype("int64"))
+    arrays |= dict(v=np.resize(x, 100_000), w=np.resize(x, (200, 1000)), p=np.resize(x, (256, 256, 3)), q=np.resize(x, (256, 256, 4)))
     return {name: cp.asarray(value) for name, value in arrays.items()} | {"g": cp.random.default_rng(3)}
 
 

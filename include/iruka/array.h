@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,12 @@ class IRUKA_API Array {
   int64_t nbytes() const { return size_ * itemsize(); }
   Device& device() const { return buffer_->device(); }
   bool writable() const { return buffer_->writable() && writable_; }
+  /// Raises ValueError "`what` is read-only" where it is.
+  void check_writable(std::string_view what) const {
+    if (!writable()) raise_read_only(what);
+  }
+  /// Whether this is a 0-d array that never changes: what Python gets where NumPy returns a scalar.
+  bool is_value() const { return is_value_ && shape_.size() == 0; }
   bool is_c_contiguous() const;
   bool is_f_contiguous() const;
   /// The first element. The only way to an array's memory.
@@ -84,6 +91,12 @@ class IRUKA_API Array {
   /// The same bytes as another dtype of the same size (view), or with the last axis rescaled.
   Array view(Dtype dtype) const;
   Array read_only() const;
+  /// Any view of the buffer, as writable as this array. Strides and offset in bytes; the caller answers for their staying
+  /// inside.
+  Array view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const;
+  /// This array where it has axes, else a value. Nobody may write to the memory afterwards.
+  Array as_value() const&;
+  Array as_value() &&;
 
   // Copies (made by kernels).
   Array copy() const;                    ///< C order
@@ -114,6 +127,7 @@ class IRUKA_API Array {
  private:
   static Array from_bytes(const void* values, int64_t count, Dtype dtype, const Dims& shape);
   void copy_to(void* values, Dtype dtype) const;
+  [[noreturn]] void raise_read_only(std::string_view what) const;
 
   BufferHandle buffer_;
   Dims shape_, strides_;
@@ -121,6 +135,7 @@ class IRUKA_API Array {
   int64_t size_ = 0;
   Dtype dtype_ = Dtype::float64;
   bool writable_ = true;
+  bool is_value_ = false;
 };
 
 template <> inline bool Array::item<bool>() const { return item().as_bool(); }

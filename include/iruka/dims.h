@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "iruka/export.h"
 
@@ -33,7 +34,10 @@ class Dims {
       std::copy_n(other.inline_, kInline, inline_);
     }
   }
-  Dims(Dims&&) noexcept = default;
+  /// Leaves `other` empty.
+  Dims(Dims&& other) noexcept : size_(std::exchange(other.size_, 0)), heap_(std::move(other.heap_)) {
+    std::copy_n(other.inline_, kInline, inline_);
+  }
   Dims& operator=(const Dims& other) {
     if (this != &other) {
       if (other.size_ > kInline) {
@@ -46,7 +50,14 @@ class Dims {
     }
     return *this;
   }
-  Dims& operator=(Dims&&) noexcept = default;
+  Dims& operator=(Dims&& other) noexcept {
+    if (this != &other) {
+      size_ = std::exchange(other.size_, 0);
+      heap_ = std::move(other.heap_);
+      std::copy_n(other.inline_, kInline, inline_);
+    }
+    return *this;
+  }
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }

@@ -55,6 +55,7 @@ struct KernelOptions {
   bool no_return = false;
   bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
   std::vector<std::pair<std::string, std::string>> quoted{};  ///< file name and text that `operation` quotes by #line
+  std::vector<std::string> written{};  ///< names that the texts are to write beside the outputs
   std::string argument_types{};  ///< what compile errors say of the arguments; each parameter and its dtype when empty
   std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
@@ -63,7 +64,7 @@ struct KernelOptions {
 struct CallOptions {
   std::optional<int64_t> size{};  ///< the loop's length when every array is raw
   int64_t block_size = 128;       ///< accepted for CuPy's sake; must be positive
-  void* stream = nullptr;
+  void* stream = nullptr;         ///< of the launch and of all memory that the call takes; null: the current one
 };
 
 /// A text that was generated for a call, and the dtypes of the arrays (inputs, then outputs) it is for.
@@ -106,6 +107,9 @@ class IRUKA_API ElementwiseKernel {
   KernelReport report(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   /// Every text generated so far, most recent last.
   std::vector<GeneratedSource> generated_sources() const;
+  /// What the compiler warned of in the texts since this was asked last, each worded like an error and given once: an
+  /// output that is not written, a statement without effect, a variable without a value, a[y, x]. Empty as a rule.
+  std::vector<std::string> take_warnings() const;
   /// "ElementwiseKernel mat_add(float32 x, float32 y) -> (float32 z)"
   std::string to_string() const;
 

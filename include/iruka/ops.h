@@ -62,7 +62,10 @@ class IRUKA_API ReductionFunction {
   /// Raises IndexError for an axis out of range or named twice, ValueError for an empty axis without identity.
   Array operator()(const Array& x, std::optional<Dims> axes = {}, bool keepdims = false,
                    std::optional<Dtype> dtype = {}) const;
+  /// Whether the caller may choose the dtype: that of a sum, a product or a mean.
+  bool takes_dtype() const;
   struct Row;
+  const Row& row() const { return *row_; }
 
  private:
   const Row* row_;

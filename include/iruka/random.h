@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 
@@ -30,6 +29,8 @@ class IRUKA_API Generator {
  public:
   Generator();  ///< from the system's entropy
   explicit Generator(State state) : state_(state) {}
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
   State state() const;
   void set_state(State state);
 
@@ -55,7 +56,6 @@ class IRUKA_API Generator {
 
  private:
   State next();
-  mutable std::mutex mutex_;
   State state_;
 };
 

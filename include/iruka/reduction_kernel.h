@@ -51,6 +51,9 @@ class IRUKA_API ReductionKernel {
     return call(list).front();
   }
 
+  /// What the compiler warned of in the texts since this was asked last, each worded like an error and given once; as ElementwiseKernel's.
+  std::vector<std::string> take_warnings() const;
+
   const std::string& name() const;
   const std::string& map_expr() const;
   const std::string& reduce_expr() const;

@@ -309,7 +309,6 @@ from numpy import (  # noqa: E402
     int_,
     intc,
     integer,
-    isscalar,
     iterable,
     long,
     longlong,
@@ -337,6 +336,7 @@ from ._dtypes import (  # noqa: E402
     finfo,
     iinfo,
     isdtype,
+    isscalar,
     issubdtype,
     min_scalar_type,
 )

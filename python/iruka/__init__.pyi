@@ -2,7 +2,7 @@
 from typing import Any
 
 from . import _core
-from ._core import ReductionFunction
+from ._core import ReductionFunction, SelectionFunction
 
 
 class _Pair(_core.ufunc):
@@ -24,12 +24,12 @@ absolute: _core.ufunc
 acos: _core.ufunc
 acosh: _core.ufunc
 add: _core.ufunc
-all: ReductionFunction
+all: SelectionFunction
 from ._manipulation import allclose as allclose
-amax: ReductionFunction
-amin: ReductionFunction
+amax: SelectionFunction
+amin: SelectionFunction
 from ._elementwise import angle as angle
-any: ReductionFunction
+any: SelectionFunction
 from ._rearranging import append as append
 from ._functional import apply_along_axis as apply_along_axis
 from ._functional import apply_over_axes as apply_over_axes
@@ -41,8 +41,8 @@ arcsinh: _core.ufunc
 arctan: _core.ufunc
 arctan2: _core.ufunc
 arctanh: _core.ufunc
-argmax: ReductionFunction
-argmin: ReductionFunction
+argmax: SelectionFunction
+argmin: SelectionFunction
 from ._sorting import argpartition as argpartition
 from ._sorting import argsort as argsort
 from ._indexing import argwhere as argwhere
@@ -122,7 +122,7 @@ from ._statistics import corrcoef as corrcoef
 from ._numeric import correlate as correlate
 cos: _core.ufunc
 cosh: _core.ufunc
-count_nonzero: ReductionFunction
+count_nonzero: SelectionFunction
 from ._statistics import cov as cov
 from ._products import cross as cross
 from numpy import csingle as csingle
@@ -262,7 +262,7 @@ isneginf: _core.ufunc
 isposinf: _core.ufunc
 isreal: _core.ufunc
 from ._elementwise import isrealobj as isrealobj
-from numpy import isscalar as isscalar
+from ._dtypes import isscalar as isscalar
 from ._dtypes import issubdtype as issubdtype
 from numpy import iterable as iterable
 from ._indexing import ix_ as ix_
@@ -297,7 +297,7 @@ from ._indexing import mask_indices as mask_indices
 from ._products import matmul as matmul
 from ._rearranging import matrix_transpose as matrix_transpose
 from ._products import matvec as matvec
-max: ReductionFunction
+max: SelectionFunction
 maximum: _core.ufunc
 from ._elementwise import may_share_memory as may_share_memory
 mean: ReductionFunction
@@ -307,7 +307,7 @@ from . import memory as memory
 from ._core import memory_statistics as memory_statistics
 from ._sequences import meshgrid as meshgrid
 from ._index_tricks import mgrid as mgrid
-min: ReductionFunction
+min: SelectionFunction
 from ._dtypes import min_scalar_type as min_scalar_type
 minimum: _core.ufunc
 mod: _core.ufunc
@@ -320,10 +320,10 @@ from ._statistics import nanargmax as nanargmax
 from ._statistics import nanargmin as nanargmin
 from ._statistics import nancumprod as nancumprod
 from ._statistics import nancumsum as nancumsum
-nanmax: ReductionFunction
+nanmax: SelectionFunction
 from ._statistics import nanmean as nanmean
 from ._quantiles import nanmedian as nanmedian
-nanmin: ReductionFunction
+nanmin: SelectionFunction
 from ._quantiles import nanpercentile as nanpercentile
 nanprod: ReductionFunction
 from ._quantiles import nanquantile as nanquantile

@@ -61,6 +61,7 @@ _INSTEAD = {
         "allow_synchronize": "nothing forbids waiting for a device",
         "GeneralizedUFunc": f"{_KERNEL} with raw parameters, or use iruka.vecdot, iruka.matmul and iruka.apply_along_axis",
         "jit": f"kernels are C++: {_KERNEL}",
+        **dict.fromkeys(("ma", "MaskedArray", "masked_array"), "arrays have no masks: use NaN with nansum and the like, where=, or numpy.ma"),
         "scipy": "SciPy's functions of arrays take arrays of Iruka where they follow the array API standard",
         **{name: f"use iruka.cuda.{name}" for name in ("empty_pinned", "empty_like_pinned", "zeros_pinned", "zeros_like_pinned")},
         "cublas": "use iruka.matmul and iruka.linalg",
@@ -93,4 +94,7 @@ def find(module: str, name: str):
     if module == "iruka" and name in _MOVED:
         place, now = _MOVED[name]
         return getattr(importlib.import_module(place), now)
-    raise AttributeError(f"module {module!r} has no attribute {name!r}{_hint(module, name)}")
+    hint = _hint(module, name)
+    message = f"module {module!r} has no attribute {name!r}{hint}"
+    # Python adds a name that is spelled alike, which beside advice would only mislead; an object without names has none.
+    raise AttributeError(message, name=name, obj=object()) if hint else AttributeError(message)

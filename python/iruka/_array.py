@@ -1,5 +1,9 @@
 """What iruka.ndarray does in Python: attributes that are objects, printing, pickling."""
 
+import builtins
+import math
+import operator
+
 import numpy
 
 from . import _core
@@ -13,12 +17,9 @@ class Flags:
     _names = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
 
     def __init__(self, array):
-        self._array = array
-        self.c_contiguous, self.f_contiguous, _, self.owndata = array._layout
-        self.aligned = True
-        self.fnc = self.f_contiguous and not self.c_contiguous
-        self.forc = self.f_contiguous or self.c_contiguous
-        self.contiguous = self.c_contiguous
+        c_order, f_order, _, owns = array._layout
+        vars(self).update(_array=array, c_contiguous=c_order, f_contiguous=f_order, owndata=owns, aligned=True)
+        vars(self).update(fnc=f_order and not c_order, forc=f_order or c_order, contiguous=c_order)
 
     @property
     def writeable(self) -> bool:
@@ -28,6 +29,13 @@ class Flags:
     @writeable.setter
     def writeable(self, value) -> None:
         self._array.setflags(write=value)
+
+    def __setattr__(self, name, value) -> None:
+        if name == "aligned" and value:  # as every array is
+            return
+        if name != "writeable":
+            raise AttributeError(f"attribute {name!r} of flags is not writable; only 'writeable' is")
+        super().__setattr__(name, value)
 
     def _attribute(self, name) -> str:
         attribute = self._names.get(name, str(name).lower())
@@ -81,7 +89,8 @@ def imag(x):
     if x.dtype.kind == "c":
         return _part(x, 1)
     with x.device:
-        return _core.zeros(x.shape, x.dtype)
+        zeros = _core.zeros(x.shape, x.dtype)
+    return zeros[()] if x._is_value else zeros
 
 
 def conjugate(x):
@@ -166,6 +175,23 @@ def format_array(x, spec):
     raise TypeError(f"format specification {spec!r} needs a 0-d array, not one of shape {x.shape}")
 
 
+def round_value(x, digits=None):
+    """round(x) is an int, round(x, 2) another value."""
+    if not x._is_value or x.dtype.kind in "bc":
+        raise TypeError(f"round: an iruka.ndarray of shape {x.shape} and dtype {x.dtype} defines no __round__; iruka.round does")
+    return builtins.round(x.item()) if digits is None else x.round(operator.index(digits))
+
+
+def whole_number(x, function):
+    if x.size != 1:
+        raise TypeError(f"{function}: only an array of one element can be converted, not one of shape {x.shape}")
+    return getattr(math, function)(x.item())
+
+
+def restore_value(elements):
+    return _core.as_array(elements)[()]
+
+
 def restore(elements):
     """Unpickles: an array over what NumPy unpickled."""
     return _core.as_array(elements)
@@ -173,4 +199,4 @@ def restore(elements):
 
 def reduce_array(x):
     """Pickles as NumPy does, so that protocol 5 keeps large arrays out of band."""
-    return restore, (_core.numpy_view(x),)
+    return restore_value if x._is_value else restore, (_core.numpy_view(x),)

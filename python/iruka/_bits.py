@@ -6,6 +6,7 @@ import operator
 
 from . import _core
 from ._core import ElementwiseKernel, ndarray
+from ._creation import ascontiguousarray
 from ._manipulation import _array, _axes
 from .errors import TypeError, ValueError
 
@@ -45,6 +46,7 @@ def packbits(a, /, axis: int | None = None, bitorder: str = "big") -> ndarray:
         raise TypeError("Expected an input array of integer or boolean data type")
     if axis is None:
         a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
     axis = _axes("packbits", axis, a.ndim)[0]
     turned = a.swapaxes(axis, -1)
     length = turned.shape[-1]
@@ -57,8 +59,8 @@ def packbits(a, /, axis: int | None = None, bitorder: str = "big") -> ndarray:
             whole[..., :length] = turned.view("uint8")
             turned = whole
         if not turned.size:
-            return _core.empty(turned.shape[:-1] + (columns,), "uint8").swapaxes(axis, -1)
-        return _pack[bitorder](turned.view("uint64")).swapaxes(axis, -1)
+            return ascontiguousarray(_core.empty(turned.shape[:-1] + (columns,), "uint8").swapaxes(axis, -1))
+        return ascontiguousarray(_pack[bitorder](turned.view("uint64")).swapaxes(axis, -1))
 
 
 def unpackbits(a, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> ndarray:
@@ -71,6 +73,7 @@ def unpackbits(a, /, axis: int | None = None, count: int | None = None, bitorder
         raise TypeError("Expected an input array of unsigned byte data type")
     if axis is None:
         a, axis = a.ravel(), 0
+    a = a.reshape(1) if a.ndim == 0 else a
     axis = _axes("unpackbits", axis, a.ndim)[0]
     turned = a.swapaxes(axis, -1)
     with a.device:
@@ -91,4 +94,4 @@ def unpackbits(a, /, axis: int | None = None, count: int | None = None, bitorder
                 longer = _core.zeros(bits.shape[:-1] + (count,), "uint8")
                 longer[..., :there] = bits
                 bits = longer
-    return bits.swapaxes(axis, -1)
+    return ascontiguousarray(bits.swapaxes(axis, -1))

@@ -49,6 +49,8 @@ class Device:
 
     def __eq__(self, other: object, /) -> bool: ...
 
+    def __reduce__(self) -> tuple: ...
+
     def __hash__(self) -> int: ...
 
     def __enter__(self) -> Device:
@@ -79,8 +81,10 @@ def set_num_threads(count: int) -> None:
 
 class ndarray:
     """
-    An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; iruka.array, zeros, arange and their neighbours make filled ones.
+    An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; ndarray(shape, dtype, memptr, strides, order) is a view of the memory of another array, from the first element of the one whose `data` memptr is. iruka.array, zeros, arange and their neighbours make filled ones.
     """
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, value, /) -> ndarray: ...
 
@@ -96,7 +100,7 @@ class ndarray:
 
     def __iter__(self) -> Iterator[ndarray]: ...
 
-    def __init__(self, shape, dtype='float64') -> None: ...
+    def __init__(self, shape, dtype='float64', memptr=None, strides=None, order: str = 'C') -> None: ...
 
     def __add__(self, value, /) -> ndarray: ...
 
@@ -204,8 +208,6 @@ class ndarray:
 
     def __contains__(self, value: object, /) -> bool: ...
 
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents, one an axis. May be set where strides allow it."""
@@ -283,7 +285,9 @@ class ndarray:
         """
 
     def ravel(self, order: str = 'C') -> ndarray:
-        """The elements along one axis; a view where strides allow it."""
+        """
+        The elements along one axis, contiguous: a view where they lie so, else a copy.
+        """
 
     def flatten(self, order: str = 'C') -> ndarray:
         """The elements along one axis, copied."""
@@ -302,7 +306,7 @@ class ndarray:
 
     def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray:
         """
-        A copy with another dtype. Floats to integers saturate, and NaN gives 0. copy=False: itself when nothing changes.
+        A copy with another dtype. A float out of an integer's range saturates and NaN gives 0 (NumPy leaves both to the processor). copy=False: itself when nothing changes. Raises TypeError where `casting` forbids the cast.
         """
 
     def copy(self, order: str = 'C') -> ndarray:
@@ -333,8 +337,10 @@ class ndarray:
     def tolist(self) -> object:
         """Nested lists of Python scalars."""
 
-    def tobytes(self) -> bytes:
-        """The elements in C order, as bytes."""
+    def tobytes(self, order: str = 'C') -> bytes:
+        """
+        The elements in that order, as bytes: 'C', 'F', 'A' (F where the array is) or 'K' (as they lie).
+        """
 
     def get(self, stream=None, order: str = 'C', out: numpy.ndarray | None = None, blocking: bool = True) -> numpy.ndarray:
         """
@@ -430,6 +436,14 @@ class ndarray:
 
     def __str__(self) -> str: ...
 
+    def __round__(self, ndigits: int | None = None) -> object: ...
+
+    def __trunc__(self) -> int: ...
+
+    def __floor__(self) -> int: ...
+
+    def __ceil__(self) -> int: ...
+
     def __complex__(self) -> complex: ...
 
     def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple: ...
@@ -439,6 +453,9 @@ class ndarray:
     def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object: ...
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+    @property
+    def __array_interface__(self) -> dict: ...
 
     @property
     def __cuda_array_interface__(self) -> dict: ...
@@ -637,7 +654,9 @@ class ElementwiseKernel:
     the settled type.
 
     Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
-    iruka.errors.CompileError, with the line and a caret, for a body that is not C++. Ctrl-C stops a running kernel that
+    iruka.errors.CompileError, with the line and a caret, for a body that is not C++ or takes too long to compile
+    (option --compile-timeout=SECONDS). Warns of iruka.errors.KernelWarning, once, where a text is C++ and hardly meant:
+    an output that is never written, a statement without effect. Ctrl-C stops a running kernel that
     Python's main thread called; one that another thread called runs to its end.
 
         >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
@@ -723,6 +742,8 @@ class ElementwiseKernel:
         Writes source(...) to a file that is kept in the cache folder and returns its path.
         """
 
+    def __reduce__(self) -> tuple: ...
+
     def __repr__(self) -> str: ...
 
 class ReductionKernel:
@@ -742,6 +763,7 @@ class ReductionKernel:
 
     Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and IndexError
     for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a caret.
+    Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
 
         >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
         >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
@@ -807,6 +829,8 @@ class ReductionKernel:
     @property
     def nargs(self) -> int:
         """Inputs and outputs together."""
+
+    def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
 
@@ -880,14 +904,32 @@ class ReductionFunction:
 
     def __init__(self, name: str) -> None: ...
 
-    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray: ...
+    def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
+
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray: ...
+
+class SelectionFunction:
+    """A function that folds axes away and takes no dtype."""
+
+    def __init__(self, name: str) -> None: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray: ...
 
 def reduction_names() -> list[str]:
     """Names of every reduction."""
 
 def as_array(object: object, device: object | None = None) -> object: ...
+
+def array_of_numbers(list: object) -> ndarray | None:
+    """
+    An array of nested lists or tuples of Python's numbers; None for others.
+    """
 
 def empty(shape: object, dtype: object | None) -> object: ...
 

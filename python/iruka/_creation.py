@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import operator
 import types
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy
 
-from . import _core
+from . import _core, _functions
 from ._core import asnumpy as _asnumpy, ndarray
 from .errors import DeviceError, ValueError
 
 
-def _check_order(function: str, order) -> None:
-    if order not in (None, "C", "F", "K", "A"):
-        raise ValueError(f"{function}: order must be 'C', 'F', 'K' or 'A', not {order!r}")
+def _order(function: str, order, allowed: str = "CFKA") -> str | None:
+    """An order of elements as one of the capital letters allowed; None stays None."""
+    if order is None:
+        return None
+    letter = order.upper() if isinstance(order, str) else ""
+    if len(letter) != 1 or letter not in allowed:
+        raise ValueError(f"{function}: order must be one of {', '.join(allowed)}, not {order!r}")
+    return letter
 
 
 def _extents(shape) -> tuple:
@@ -62,16 +68,6 @@ def _holds_gpu_array(a) -> bool:
     return isinstance(a, ndarray) and a.device.name != "cpu"
 
 
-def _found(a, device) -> ndarray:
-    """What `a` is an array of. NumPy, which reads lists, refuses a GPU's arrays in them: they are stacked there."""
-    try:
-        return _core.as_array(a, device)
-    except builtins.TypeError:
-        if isinstance(a, (list, tuple)) and _holds_gpu_array(a):
-            return _core.stack([_found(part, device) for part in a], 0)
-        raise
-
-
 def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None, blocking: bool = True) -> ndarray:
     """An array of anything array-like: NumPy arrays, buffers, tensors of CPUs and GPUs, scalars, nested lists.
 
@@ -86,7 +82,9 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None,
         array([[1, 2],
                [3, 4]])
     """
-    _check_order("asarray", order)
+    order = _order("asarray", order)
+    if isinstance(a, ndarray) and a._is_value and copy is not False:
+        a = a[...]  # an array that may be written to, as NumPy's of a scalar
     wanted = None if dtype is None else _core.dtype_of(dtype)
     if (
         wanted is not None
@@ -99,7 +97,7 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None,
         except builtins.TypeError:
             if not _holds_gpu_array(a):
                 raise
-    result = found = _found(a, device)
+    result = found = _core.as_array(a, device)
     if device is not None:
         result = found.to_device(device)
     if copy is False:
@@ -122,7 +120,11 @@ def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False,
 
     Raises TypeError for a dtype that arrays cannot have.
     """
-    _check_order("array", order)
+    order = _order("array", order)
+    if dtype is None and ndmin == 0 and order != "F":
+        made = _core.array_of_numbers(object)
+        if made is not None:
+            return made
     if isinstance(object, (list, tuple)) and any(isinstance(item, ndarray) for item in object):
         from ._manipulation import stack
 
@@ -135,22 +137,24 @@ def array(object, dtype=None, copy: bool = True, order="K", subok: bool = False,
 
 
 def ascontiguousarray(a, dtype=None) -> ndarray:
-    """The array itself when it is C-contiguous, else a copy that is."""
+    """The array itself when it is C-contiguous, else a copy that is; of one axis at least."""
     result = a if dtype is None and type(a) is ndarray else asarray(a, dtype)
-    return result if result._layout[0] else result.copy()
+    return _with_axis(result if result._layout[0] else result.copy())
 
 
 def asfortranarray(a, dtype=None) -> ndarray:
-    """The array itself when it is Fortran-contiguous, else a copy that is."""
-    return _laid(asarray(a, dtype), "F")
+    """The array itself when it is Fortran-contiguous, else a copy that is; of one axis at least."""
+    return _with_axis(_laid(asarray(a, dtype), "F"))
+
+
+def _with_axis(a: ndarray) -> ndarray:
+    return a if a.ndim else a.reshape(1)
 
 
 def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
     """asarray that raises ValueError where an element is infinite or NaN."""
-    from ._functions import elementwise
-
     result = asarray(a, dtype, order)
-    if result.dtype.kind not in "biu" and not bool(elementwise["isfinite"](result).all()):
+    if result.dtype.kind not in "biu" and not bool(_functions.elementwise["isfinite"](result).all()):
         raise ValueError("array must not contain infs or NaNs")
     return result
 
@@ -211,25 +215,25 @@ def get_array_module(*args) -> types.ModuleType:
 
 def empty(shape, dtype=float, order="C", *, device=None) -> ndarray:
     """An uninitialised array, on the device named or the default one."""
-    _check_order("empty", order)
+    order = _order("empty", order, "CF")
     return _made(_core.empty, shape, dtype, order=order, device=device)
 
 
 def zeros(shape, dtype=float, order="C", *, device=None) -> ndarray:
     """An array of zeros, on the device named or the default one."""
-    _check_order("zeros", order)
+    order = _order("zeros", order, "CF")
     return _made(_core.zeros, shape, dtype, order=order, device=device)
 
 
 def ones(shape, dtype=float, order="C", *, device=None) -> ndarray:
     """An array of ones, on the device named or the default one."""
-    _check_order("ones", order)
+    order = _order("ones", order, "CF")
     return _made(_core.ones, shape, dtype, order=order, device=device)
 
 
 def full(shape, fill_value, dtype=None, order="C", *, device=None) -> ndarray:
     """An array of one value, which also gives the dtype unless one is given; on the device named or the default one."""
-    _check_order("full", order)
+    order = _order("full", order, "CF")
     if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0):
         values = asarray(fill_value)
         result = _made(_core.empty, shape, values.dtype if dtype is None else dtype, order=order, device=device)
@@ -245,7 +249,7 @@ def _array(a) -> ndarray:
 
 def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
     """What `make` gives, on the array's device unless one is named; K and A keep the order of its elements in memory."""
-    _check_order(function, order)
+    order = _order(function, order)
     a = _array(a)
     dtype = a.dtype if dtype is None else dtype
     extents = a.shape if shape is None else _extents(shape)
@@ -276,7 +280,8 @@ def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """One value with the shape and dtype of another array, on its device or the one named."""
     result = _like("full_like", _core.empty, a, order, dtype, shape, device)
-    result[...] = fill_value
+    # NumPy casts a float or complex number here, which an assignment may refuse.
+    result[...] = numpy.asarray(fill_value) if isinstance(fill_value, (float, complex)) else fill_value
     return result
 
 
@@ -292,38 +297,72 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None) -> ndarray:
         return _core.arange(start, stop, step, dtype)
 
 
-@overload
+if TYPE_CHECKING:  # at run time, typing's registry of overloads would keep the whole package alive
+
+    @overload
+    def linspace(
+        start, stop, num: int = 50, endpoint: bool = True, retstep: Literal[False] = False, dtype=None, axis: int = 0, *,
+        device=None
+    ) -> ndarray: ...
+    @overload
+    def linspace(
+        start, stop, num: int = 50, endpoint: bool = True, *, retstep: Literal[True], dtype=None, axis: int = 0, device=None
+    ) -> tuple[ndarray, float]: ...
+
+
 def linspace(
-    start, stop, num: int = 50, endpoint: bool = True, retstep: Literal[False] = False, dtype=None, *, device=None
-) -> ndarray: ...
-@overload
-def linspace(
-    start, stop, num: int = 50, endpoint: bool = True, *, retstep: Literal[True], dtype=None, device=None
-) -> tuple[ndarray, float]: ...
-def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, *, device=None) -> Any:
+    start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, axis: int = 0, *, device=None
+) -> Any:
     """num evenly spaced values from start to stop, which is left out without endpoint.
 
-    With retstep returns (values, step). device: where, if not on the default one. Raises ValueError for a negative num.
+    start and stop may be arrays, which broadcast; the values then lie along `axis` of the result. With retstep returns
+    (values, step). device: where, if not on the default one. Raises ValueError for a negative num, AxisError.
     """
+    num = operator.index(num)
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, but is {num}")
-    floats = _core.dtype_of(float)
-    wanted = floats if dtype is None else _core.dtype_of(dtype)
+    computing = _core.result_type(start, stop, 0.0)
+    wanted = computing if dtype is None else _core.dtype_of(dtype)
+    parts = num - 1 if endpoint else num
     with _place(device):
-        values = _core.linspace(start, stop, num, endpoint, floats if wanted.kind in "iub" else wanted)
-    if values.dtype != wanted:
-        from ._functions import elementwise
+        if computing == float and not (_has_axes(start) or _has_axes(stop)):
+            values = _core.linspace(start, stop, num, bool(endpoint), computing)
+            step = numpy.float64((float(stop) - float(start)) / parts) if parts > 0 and retstep else float("nan")
+        else:
+            values, step = _spaced(_array(start), _array(stop), num, parts, bool(endpoint), computing)
+    if axis != 0:
+        from ._manipulation import moveaxis
 
-        values = elementwise["floor"](values).astype(wanted)
-    if not retstep:
-        return values
-    intervals = num - 1 if endpoint else num
-    return values, ((stop - start) / intervals if intervals > 0 else float("nan"))
+        values = moveaxis(values, 0, axis)
+    if wanted.kind in "iu":
+        values = _functions.elementwise["floor"](values)
+    values = values.astype(wanted, copy=False)
+    return (values, step) if retstep else values
+
+
+def _has_axes(value) -> bool:
+    return isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0
+
+
+def _spaced(start: ndarray, stop: ndarray, num: int, parts: int, endpoint: bool, dtype) -> tuple:
+    """linspace of arrays along a new first axis, in a dtype of floats or complex numbers, and the steps."""
+    delta = _functions.elementwise["subtract"](stop, start, dtype=dtype)
+    with delta.device:
+        count = _core.arange(0, num, 1, dtype).reshape((num,) + (1,) * delta.ndim)
+    if parts > 0:
+        step = delta / parts
+        # A step that underflows to 0 is multiplied last.
+        values = _functions.elementwise["where"](step == 0, count / parts * delta, count * step) + start
+    else:
+        step, values = float("nan"), count * delta + start
+    if endpoint and num > 1:
+        values[-1, ...] = stop
+    return values.astype(dtype, copy=False), step
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C", *, device=None) -> ndarray:
     """Ones on the k-th diagonal of an N by M array, zeros elsewhere; on the device named or the default one."""
-    _check_order("eye", order)
+    order = _order("eye", order, "CF")
     with _place(device):
         return _laid(_core.eye(N, M, k, dtype), order)
 

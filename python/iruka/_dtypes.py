@@ -60,6 +60,11 @@ def issubdtype(arg1, arg2) -> bool:
     return False if _is_bfloat16(arg2) and not _is_bfloat16(arg1) else numpy.issubdtype(arg1, arg2)
 
 
+def isscalar(element) -> bool:
+    """Whether NumPy would have a scalar: Python's and NumPy's numbers and texts, and 0-d values (x[3], x.sum())."""
+    return element._is_value if isinstance(element, ndarray) else numpy.isscalar(element)
+
+
 def min_scalar_type(a, /) -> numpy.dtype:
     """The smallest dtype that holds a scalar; the dtype of an array."""
     if isinstance(a, ndarray):

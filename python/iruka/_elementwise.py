@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy
 
 from . import _core
@@ -26,7 +28,7 @@ def round(a, decimals: int = 0, out: ndarray | None = None) -> ndarray:
         return elementwise["positive"](a, out=out)
     if decimals == 0:
         return elementwise["rint"](a, out=out)
-    scale = 10.0 ** abs(decimals)
+    scale = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
     if a.dtype.kind in "iu":
         rounded = elementwise["round"](a, scale, False, dtype="float64").astype(a.dtype)
         return rounded if out is None else elementwise["positive"](rounded, out=out)
@@ -52,7 +54,8 @@ def angle(z, deg: bool = False) -> ndarray:
     >>> iruka.angle(1j, deg=True)
     array(90.)
     """
-    radians = elementwise["angle"](z)
+    z = _array(z)
+    radians = elementwise["angle"](z.astype("int64") if z.dtype == bool else z)
     return radians * (180 / numpy.pi) if deg else radians
 
 

@@ -1,5 +1,6 @@
 """The rows of the elementwise and reduction tables as callables, by name."""
 
+import copyreg
 import functools
 import inspect
 
@@ -26,9 +27,12 @@ def _ufunc(name):
 
 def _reduction(name):
     function = _core.ReductionFunction(name)
+    dtype = "dtype=None, "
+    if not function._takes_dtype:
+        function, dtype = _core.SelectionFunction(name), ""
     function.__name__ = name
     function.__doc__ = function._documentation
-    function.__signature__ = _signature("a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None")
+    function.__signature__ = _signature(f"a, axis=None, {dtype}out=None, keepdims=False, initial=None, where=None")
     return function
 
 
@@ -46,3 +50,11 @@ for _alias, _name in {"amin": "min", "amax": "max"}.items():
 def ufunc_named(name):
     """Unpickles a ufunc."""
     return elementwise[name]
+
+
+def reduction_named(name):
+    """Unpickles a reduction."""
+    return reductions[name]
+
+
+copyreg.pickle(type(_core.default_device), lambda function: function.__qualname__)  # by name, as Python's functions

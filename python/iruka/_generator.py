@@ -45,6 +45,8 @@ class Philox(BitGenerator):
         if seed is not None and key is not None:
             raise ValueError("random.Philox: seed and key cannot both be given")
         self.seed_seq = None
+        if isinstance(seed, (ndarray, numpy.ndarray)):
+            seed = _to_numpy(seed)[()]  # an array of no axes is a number
         if key is None:
             self.seed_seq = seed if hasattr(seed, "generate_state") else numpy.random.SeedSequence(seed)
             key = _key_of(self.seed_seq)
@@ -120,7 +122,7 @@ class Distributions:
     """NumPy's distributions, drawn from `bit_generator`.
 
     Parameters are numbers or arrays that broadcast with one another and with `size`. size: an int or a tuple; None takes
-    the parameters' shape, for numbers a 0-d array. dtype: float64 or float32 (any integer dtype where the numbers are
+    the parameters' shape, for numbers a 0-d value. dtype: float64 or float32 (any integer dtype where the numbers are
     integers). out: an iruka.ndarray of the result's shape and dtype, any strides, filled and returned.
     Raises ValueError for a parameter outside its domain (NaN lies in none), ShapeError (a ValueError) for shapes that do
     not broadcast, TypeError for a dtype that the distribution does not have.
@@ -426,7 +428,8 @@ class Generator(Distributions):
         else:
             order = self._stream.permutation(population, count)
         order = order.reshape(shape)
-        return order if values is None else _taken(values, order, axis)
+        chosen = order if values is None else _taken(values, order, axis)
+        return chosen[()] if size is None else chosen
 
     def _weighted(self, p, population, count, replace):
         if replace:

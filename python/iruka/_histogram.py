@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from typing import Any
 
@@ -13,7 +14,7 @@ from ._core import ElementwiseKernel, ndarray
 from ._creation import asarray
 from ._functions import elementwise, reductions
 from ._manipulation import _array, can_cast, result_type
-from ._statistics import _kind, _warn, ptp, std
+from ._statistics import _kind, _warn, std
 from .errors import TypeError, ValueError
 
 # NaN comes last; complex numbers in the order of sorts, by NaN, real and imaginary part.
@@ -88,12 +89,15 @@ def search(a, v, side: str = "left", sorter=None) -> ndarray:
             "object too deep for desired array" if a.ndim else "object of too small depth for desired array"
         )
     with a.device:
+        if type(v) is int and not -(2**63) <= v < 2**64:
+            is_float = _kind(a.dtype) in "fc" and abs(v) < 2**1023
+            v = float(v) if is_float else math.copysign(math.inf, v)  # beyond every integer
         values = _array(v)
-        dtype = result_type(a, v if isinstance(v, (bool, int, float, complex)) else values)
+        dtype = a.dtype if _holds(a.dtype, v) else result_type(a.dtype, values.dtype)
         values, a = values.astype(dtype, copy=False), a.astype(dtype, copy=False)
         size = (numpy.int32 if a.size < 2**31 else numpy.int64)(a.size)
         if sorter is None:
-            return _search(a, values, size, side == "right")
+            return _search(a, values, size, side == "right")[()]
         order = _array(sorter)
         if order.dtype.kind not in "iu":
             raise TypeError("sorter must only contain integers")
@@ -102,7 +106,17 @@ def search(a, v, side: str = "left", sorter=None) -> ndarray:
         order = order.astype("int64", copy=False)
         if bool(((order < 0) | (order >= a.size)).any()):
             raise ValueError("Sorter index out of range.")
-        return _search_order(a, order, values, size, side == "right")
+        return _search_order(a, order, values, size, side == "right")[()]
+
+
+def _holds(dtype, value) -> bool:
+    """Whether a Python scalar is a value of the dtype, so that the array it is sought in may stay as it is."""
+    if type(value) not in (bool, int, float) or dtype.kind not in "iuf" or value != value:
+        return False
+    if dtype.kind in "iu":
+        limits = numpy.iinfo(dtype)
+        return type(value) is not float and limits.min <= value <= limits.max
+    return abs(value) <= float(numpy.finfo(dtype).max) and float(dtype.type(value)) == value
 
 
 def digitize(x, bins, right: bool = False) -> ndarray:
@@ -129,11 +143,21 @@ def digitize(x, bins, right: bool = False) -> ndarray:
     if edges.device.name != "cpu" and x.size > 0:
         dtype = result_type(edges, x)
         return _core.digitize_gpu(x.astype(dtype, copy=False), edges.astype(dtype, copy=False), edges, bool(right))
-    if bool((edges[1:] >= edges[:-1]).all()):
-        return search(edges, x, side)
-    if not bool((edges[1:] <= edges[:-1]).all()):
+    return search(edges, x, side) if _ascends(_core.numpy_view(edges)) else edges.size - search(edges[::-1], x, side)
+
+
+def _ascends(edges: numpy.ndarray) -> bool:
+    """Whether edges ascend, or else descend. The first two unlike ones decide; NaN stands for any value after them.
+
+    Raises ValueError for edges that do neither.
+    """
+    if (edges[1:] >= edges[:-1]).all():
+        return True
+    unlike = edges[edges != edges[:1]][:1]
+    ascends = not unlike.size or bool(edges[0] < unlike[0])
+    if (edges[1:] < edges[:-1]).any() if ascends else (edges[1:] > edges[:-1]).any():
         raise ValueError("bins must be monotonically increasing or decreasing")
-    return edges.size - search(edges[::-1], x, side)
+    return ascends
 
 
 def bincount(x, weights=None, minlength: int = 0) -> ndarray:
@@ -147,7 +171,7 @@ def bincount(x, weights=None, minlength: int = 0) -> ndarray:
     """
     x = _array(x)
     dtype = x.dtype
-    if (_kind(dtype) in "fc" or dtype.kind == "u" and dtype.itemsize == 8) and x.size:
+    if _kind(dtype) in "fc" and x.size:
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
     if x.ndim != 1:
         raise ValueError(
@@ -170,6 +194,8 @@ def bincount(x, weights=None, minlength: int = 0) -> ndarray:
         weights = weights.astype("float64", copy=False)
         if weights.shape != x.shape:
             raise ValueError("The weights and list don't have the same length.")
+    if x.size == 0:
+        weights = None
     return _core.count_bins(x, weights, bins)
 
 
@@ -203,8 +229,13 @@ def _limits(a: ndarray, range) -> tuple:
     return first, last
 
 
+def _distance(first, last):
+    """last - first; of integers exactly, where their dtype may be too small."""
+    return int(last) - int(first) if isinstance(first, numpy.integer) and isinstance(last, numpy.integer) else last - first
+
+
 def _range_width(a: ndarray) -> float:
-    return float(ptp(a))
+    return float(_distance(*(_core.asnumpy(reductions[name](a))[()] for name in ("min", "max"))))
 
 
 def _width_fd(a: ndarray) -> float:
@@ -277,9 +308,9 @@ def _estimated_count(a: ndarray, estimator: str, range, weights) -> int:
     if a.size == 0:
         return 1
     width = _width(estimator, a, (first, last))
-    if _kind(a.dtype) in "iu" and width < 1:
-        width = 1
-    return int(numpy.ceil(float(last - first) / width)) if width else 1
+    if width and _kind(a.dtype) in "iu":
+        width = max(width, 1)
+    return int(numpy.ceil(float(_distance(first, last)) / width)) if width else 1
 
 
 def _edges(a: ndarray, bins, range, weights) -> tuple[numpy.ndarray, bool]:
@@ -297,7 +328,10 @@ def _edges(a: ndarray, bins, range, weights) -> tuple[numpy.ndarray, bool]:
         dtype = numpy.result_type(first, last, numpy.empty(0, "float32" if a.dtype.kind == "V" else a.dtype))
         if dtype.kind in "iub":
             dtype = numpy.result_type(dtype, float)
-        return numpy.linspace(first, last, count + 1, endpoint=True, dtype=dtype), True
+        edges = numpy.linspace(first, last, count + 1, endpoint=True, dtype=dtype)
+        if (edges[:-1] >= edges[1:]).any():
+            raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
+        return edges, True
     edges = _core.asnumpy(bins) if isinstance(bins, ndarray) else numpy.asarray(bins)
     if edges.ndim != 1:
         raise ValueError("`bins` must be 1d, when an array")
@@ -336,6 +370,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None) -> ndarray:
 def _bin_numbers(a: ndarray, edges: numpy.ndarray, even: bool) -> ndarray:
     """The bin of each element, and the number of bins for one that is in none."""
     n = len(edges) - 1
+    if {_kind(a.dtype), edges.dtype.kind} == {"i", "u"}:  # C++ would compare both as unsigned
+        edges = edges.astype(numpy.result_type(a.dtype, edges))
     with a.device:
         if even:
             return _even_bin(a, asarray(edges), float(edges[0]), float(n / (float(edges[-1]) - float(edges[0]))), n)
@@ -350,6 +386,8 @@ def _counted(numbers: ndarray, weights: ndarray | None, bins: int) -> ndarray:
         parts = [_counted(numbers, elementwise[part](weights), bins) for part in ("real", "imag")]
         return (parts[0] + parts[1] * 1j).astype(weights.dtype)
     sums = _core.count_bins(numbers, weights.astype("float64", copy=False), bins + 1)[:bins]
+    if weights.dtype.kind in "iu" and weights.dtype.itemsize < 8:
+        sums = sums.astype("int64")  # from which the smaller dtypes wrap
     return sums.astype(weights.dtype, copy=False)
 
 
@@ -391,7 +429,7 @@ def histogramdd(sample, bins=10, range=None, density: bool | None = None, weight
     """
     columns = _columns(sample)
     dimensions = len(columns)
-    if numpy.ndim(bins) == 0 and not isinstance(bins, str):
+    if _is_one_number(bins):
         bins = dimensions * [bins]
     if len(bins) != dimensions:
         raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
@@ -399,7 +437,7 @@ def histogramdd(sample, bins=10, range=None, density: bool | None = None, weight
         raise ValueError("range argument must have one entry per dimension")
     edges, number, inside = [], None, None
     for k, column in enumerate(columns):
-        own, even = _edges(column, bins[k], None if range is None else range[k], None)
+        own, even = _edges_of_dimension(k, column, bins[k], None if range is None else range[k])
         each, count = _bin_numbers(column, own, even), len(own) - 1
         edges.append(own)
         fits = each < count
@@ -408,8 +446,7 @@ def histogramdd(sample, bins=10, range=None, density: bool | None = None, weight
     shape = tuple(len(own) - 1 for own in edges)
     total = int(numpy.prod(shape, dtype=int))
     number = elementwise["where"](inside, number, total)
-    weights = None if weights is None else _array(weights).ravel()
-    counts = _counted(number, weights, total).astype("float64", copy=False).reshape(shape)
+    counts = _counted(number, _real_weights(weights, number), total).astype("float64", copy=False).reshape(shape)
     with counts.device:
         if density:
             whole = reductions["sum"](counts)
@@ -421,14 +458,46 @@ def histogramdd(sample, bins=10, range=None, density: bool | None = None, weight
         return counts, tuple(asarray(own) for own in edges)
 
 
+def _is_one_number(bins) -> bool:
+    return not hasattr(bins, "__len__") or getattr(bins, "ndim", 1) == 0
+
+
+def _edges_of_dimension(k: int, column: ndarray, bins, range) -> tuple[numpy.ndarray, bool]:
+    """The edges of one dimension, as NumPy's linspace of its limits or as they are given, and whether they are even."""
+    if not _is_one_number(bins) and not isinstance(bins, str):
+        return _edges(column, bins, range, None)
+    if isinstance(bins, ndarray):
+        bins = bins.item()
+    if bins < 1:
+        raise ValueError(f"`bins[{k}]` must be positive, when an integer")
+    first, last = _limits(column, range)
+    try:
+        return numpy.linspace(first, last, operator.index(bins) + 1), True
+    except builtins.TypeError as error:
+        raise TypeError(f"`bins[{k}]` must be an integer, when a scalar") from error
+
+
+def _real_weights(weights, numbers: ndarray) -> ndarray | None:
+    if weights is None:
+        return None
+    weights = _array(weights)
+    if not can_cast(weights.dtype, "float64"):
+        raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+    if weights.shape != numbers.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    return weights.astype("float64", copy=False)
+
+
 def _columns(sample) -> list[ndarray]:
-    """The coordinates of points, an array a dimension."""
-    if not hasattr(sample, "shape"):
-        return [_array(column).ravel() for column in sample]
-    sample = _array(sample)
-    if sample.ndim == 1:
-        return [sample]
-    return [sample[:, k] for k in range(sample.shape[1])]
+    """The coordinates of points, an array a dimension, all of one dtype."""
+    if getattr(sample, "ndim", 0) == 2:
+        sample = _array(sample)
+        return [sample[:, k] for k in numpy.arange(sample.shape[1])]
+    columns = [_array(sample)] if getattr(sample, "ndim", 0) == 1 else [_array(column) for column in sample]
+    if len({column.shape for column in columns}) > 1 or columns[0].ndim > 1:
+        raise ValueError("histogramdd: the coordinates must be arrays of one axis and one length")
+    common = result_type(*columns)
+    return [column.astype(common, copy=False).reshape(-1) for column in columns]
 
 
 def histogram2d(x, y, bins=10, range=None, density: bool | None = None, weights=None) -> Any:
@@ -443,7 +512,7 @@ def histogram2d(x, y, bins=10, range=None, density: bool | None = None, weights=
     x, y = _array(x), _array(y)
     if len(x) != len(y):
         raise ValueError("x and y must have the same length.")
-    if numpy.ndim(bins) > 0 and len(bins) not in (1, 2):
+    if not _is_one_number(bins) and len(bins) not in (1, 2):
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)
     return counts, *edges

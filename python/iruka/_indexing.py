@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy
 
 from . import _core
 from ._core import ndarray
-from ._creation import _array, asarray
+from ._creation import _array, _has_axes, _order, asarray
 from ._functions import elementwise, reductions
-from ._manipulation import _into
+from ._manipulation import _into, can_cast
 from .errors import IndexError, TypeError, ValueError
 
 
@@ -94,6 +94,7 @@ def putmask(a: ndarray, mask, values) -> None:
     mask = _near(mask, a)
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
+    _check_safe("putmask", values, a)
     values = _core.values_array(values, a)
     if values.size == 0:
         return
@@ -101,11 +102,17 @@ def putmask(a: ndarray, mask, values) -> None:
     put(a, positions, _core.take(values, positions, None, "wrap"))
 
 
+def _check_safe(function: str, values, target: ndarray) -> None:
+    if isinstance(values, (ndarray, numpy.ndarray)) and not can_cast(values.dtype, target.dtype):
+        raise TypeError(f"{function}: cannot cast from {values.dtype} to {target.dtype} by the rule 'safe'")
+
+
 def place(arr: ndarray, mask, vals) -> None:
     """arr[mask] = vals, which repeat as needed. Raises ValueError for no vals where the mask holds."""
     mask = _near(mask, arr)
     if mask.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    _check_safe("place", vals, arr)
     positions, vals = _core.flatnonzero(mask), _core.values_array(vals, arr)
     if positions.size and not vals.size:
         raise ValueError("Cannot insert from an empty array!")
@@ -140,12 +147,12 @@ def choose(a, choices, out: ndarray | None = None, mode: str = "raise") -> ndarr
     a = _array(a)
     if isinstance(choices, (ndarray, numpy.ndarray)):
         choices = list(_near(choices, a))
-    choices = [_near(choice, a) for choice in choices]
     if not choices:
         raise ValueError("choose: there must be at least one choice")
-    if a.dtype.kind not in "iub":
+    common = _core.result_type(*_weak(choices))
+    choices = [_near(choice, a) for choice in choices]
+    if a.dtype.kind not in "iub" or a.dtype == "uint64":
         raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('int64') according to the rule 'safe'")
-    common = _core.result_type(*choices)
     shape = _core.broadcast_shapes(a.shape, *(choice.shape for choice in choices))
     # One long axis of all choices, and in it the number of the element beside its choice.
     table = _core.stack([choice.astype(common, copy=False)._broadcast_to(shape).ravel() for choice in choices], 0)
@@ -178,7 +185,7 @@ def select(condlist, choicelist, default=0) -> ndarray:
         raise ValueError("list of cases must be same length as list of conditions")
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
-    conditions, dtype = [_array(c) for c in condlist], _core.result_type(*_weak(choicelist), default)
+    conditions, dtype = [_array(c) for c in condlist], _core.result_type(*_weak([*choicelist, default]))
     for number, condition in enumerate(conditions):
         if condition.dtype != bool:
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
@@ -187,7 +194,7 @@ def select(condlist, choicelist, default=0) -> ndarray:
     result = _near(default, conditions[0]).astype(dtype, copy=False)._broadcast_to(shape)
     for condition, choice in zip(reversed(conditions), reversed(choices)):
         result = elementwise["where"](condition, choice.astype(dtype, copy=False), result)
-    return result
+    return result.copy() if result.ndim and not result._layout[0] else result if result.ndim else result[...]
 
 
 def _weak(choices):
@@ -201,8 +208,7 @@ def piecewise(x, condlist, funclist, *args, **kw) -> ndarray:
     Functions may be scalars. args and kw go to every function. Raises ValueError where the counts do not fit.
     """
     x = _array(x)
-    single = not isinstance(condlist, (list, tuple)) or not isinstance(condlist[0], (list, tuple, ndarray, numpy.ndarray))
-    if single and (not isinstance(condlist, (list, tuple)) or x.ndim != 0):
+    if numpy.isscalar(condlist) or x.ndim != 0 and not _has_axes(condlist[0]):
         condlist = [condlist]
     conditions = [_near(c, x).astype(bool, copy=False) for c in condlist]
     if len(funclist) == len(conditions) + 1:
@@ -249,18 +255,28 @@ def argwhere(a) -> ndarray:
     return _core.argwhere(_array(a))
 
 
-@overload
-def where(condition) -> tuple[ndarray, ...]: ...
-@overload
-def where(condition, x, y) -> ndarray: ...
+def _is_foreign(value) -> bool:
+    """Whether it would ask its own library for a function that NumPy has no ufunc for, as pandas' objects do."""
+    return not isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) and hasattr(value, "__array_ufunc__")
+
+
+if TYPE_CHECKING:  # at run time, typing's registry of overloads would keep the whole package alive
+
+    @overload
+    def where(condition) -> tuple[ndarray, ...]: ...
+    @overload
+    def where(condition, x, y) -> ndarray: ...
+
+
 def where(condition, x=None, y=None) -> Any:
     """x where the condition is nonzero, else y; all broadcast. With the condition alone, nonzero(condition)."""
     if x is None and y is None:
-        condition = _array(condition)
-        return nonzero(condition if condition.ndim else condition.reshape(1))
+        return nonzero(_array(condition))
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return elementwise["where"](condition, x, y)
+    condition, x, y = (numpy.asarray(v) if _is_foreign(v) else v for v in (condition, x, y))
+    result = elementwise["where"](condition, x, y)
+    return result if result.ndim else result[...]
 
 
 class FlatIterator:
@@ -321,14 +337,15 @@ class FlatIterator:
         values = _core.values_array(values, base)
         if element is not None:
             base[element] = values.ravel()[0]
+        elif base._is_value:
+            base[...] = values  # raises: a value never changes
         elif values.size == 1 and base.flags.c_contiguous:
             base.ravel()[key] = values.reshape(())
         else:
             with base.device:
                 positions = _core.arange(base.size, None, 1, "int64")[key]
-            if positions.size and not values.size:
-                raise ValueError("Error setting single item of array.")
-            put(base, positions, values)
+            if values.size:
+                put(base, positions, values)
 
     def copy(self) -> ndarray:
         """The elements, copied, as a 1-d array."""
@@ -500,7 +517,8 @@ def unravel_index(indices, shape, order: str = "C") -> Any:
     indices = _integers("unravel_index", indices)
     size = int(numpy.prod(shape, dtype=object)) if shape else 1
     _check_within(indices, size, f"array with size {size}")
-    extents = shape if _order("unravel_index", order) == "C" else shape[::-1]
+    order = _order("unravel_index", order, "CF")
+    extents = shape if order == "C" else shape[::-1]
     parts = _core.unravel(indices.astype("int64", copy=False), extents)
     return tuple(parts if order == "C" else parts[::-1])
 
@@ -511,14 +529,17 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndar
     mode ('raise', 'wrap' or 'clip', or one an axis) says what becomes of an index outside its axis; 'raise' is a
     ValueError.
     """
+    order = _order("ravel_multi_index", order, "CF")
     dims = (int(dims),) if isinstance(dims, (int, numpy.integer)) else tuple(int(extent) for extent in dims)
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     if numpy.prod(dims, dtype=object) > numpy.iinfo("int64").max:
         raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
+    if 0 in dims:
+        raise ValueError("cannot unravel if shape has zero entries (is empty).")
     parts = [_integers("ravel_multi_index", part).astype("int64", copy=False) for part in multi_index]
-    strides = numpy.cumprod([1, *(dims[:0:-1] if _order("ravel_multi_index", order) == "C" else dims[:-1])], dtype=int)
+    strides = numpy.cumprod([1, *(dims[:0:-1] if order == "C" else dims[:-1])], dtype=int)
     strides = strides[::-1] if order == "C" else strides
     result = None
     for part, extent, stride, way in zip(parts, dims, strides, modes):
@@ -534,17 +555,9 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndar
     return result
 
 
-def _order(function: str, order: str) -> str:
-    if order not in ("C", "F"):
-        raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
-    return order
-
-
 def _integers(function: str, indices) -> ndarray:
     a = _array(indices)
     if a.dtype.kind not in "iu":
-        if a.size == 0 and not isinstance(indices, (ndarray, numpy.ndarray)):
-            return a.astype("int64")
         raise TypeError(f"{function}: only int indices permitted, not {a.dtype}")
     return a
 

@@ -18,6 +18,14 @@ class KernelEvent(NamedTuple):
     milliseconds: float
 
 
+def remade(kind, arguments: tuple, keywords: dict):
+    """Unpickles a kernel: one of the same texts. A class derived from a kernel's may take other arguments."""
+    kernel = kind.__new__(kind)
+    base = _core.ElementwiseKernel if issubclass(kind, _core.ElementwiseKernel) else _core.ReductionKernel
+    base.__init__(kernel, *arguments, **keywords)
+    return kernel
+
+
 def keep_source(name: str, text: str) -> str:
     """Writes a generated text to the cache folder, or to a temporary one where there is none; returns the path."""
     folder = _core.cache_directory()

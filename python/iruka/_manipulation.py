@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy
 
 from . import _core
@@ -41,7 +43,7 @@ def squeeze(a, axis=None) -> ndarray:
 
 
 def _axes(function: str, axis, ndim: int, repeat: bool = False) -> tuple[int, ...]:
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else (operator.index(axis),)
     for a in axes:
         if not -ndim <= a < ndim:
             raise AxisError(f"{function}: axis {a} is out of bounds for an array of {ndim} axes")
@@ -91,36 +93,58 @@ def broadcast_arrays(*args, subok: bool = False) -> tuple[ndarray, ...]:
     return tuple(a._broadcast_to(shape) for a in arrays)
 
 
-def _into(out, result: ndarray) -> ndarray:
+def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
     if out is None:
-        return result
+        return result if result.ndim else result[()]
+    if not isinstance(out, (ndarray, numpy.ndarray)):
+        raise TypeError(f"out must be an iruka.ndarray, not {type(out)!r}")
     if out.shape != result.shape:
         raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
-    if not can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule 'same_kind'")
+    if not can_cast(result.dtype, out.dtype, casting):
+        raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}")
     out[...] = result
     return out
 
 
-def concatenate(arrays, axis: int | None = 0, out: ndarray | None = None, *, dtype=None) -> ndarray:
+def _joinable(function: str, arrays, out, dtype, casting: str) -> list[ndarray]:
+    """The arrays, cast where a dtype is given. Raises TypeError where `casting` forbids that, or the cast to out."""
+    arrays = [_array(a) for a in arrays]
+    if not (out is None or isinstance(out, (ndarray, numpy.ndarray))):
+        raise TypeError(f"{function}: out must be an iruka.ndarray, not {type(out)!r}")
+    if out is not None and dtype is not None:
+        raise TypeError(f"{function}: only one of out and dtype can be given")
+    if out is None and dtype is None and casting == "same_kind":
+        return arrays
+    if out is None and dtype is None:
+        dtype = result_type(*arrays)
+    wanted = _core.dtype_of(dtype) if out is None else out.dtype
+    for a in arrays:
+        if not can_cast(a.dtype, wanted, casting):
+            raise TypeError(f"{function}: cannot cast from {a.dtype} to {wanted} by the rule {casting!r}")
+    return arrays if dtype is None else [a.astype(wanted, copy=False) for a in arrays]
+
+
+def concatenate(
+    arrays, axis: int | None = 0, out: ndarray | None = None, *, dtype=None, casting: str = "same_kind"
+) -> ndarray:
     """The arrays one after the other along an axis (flattened first when axis is None).
 
-    Raises ValueError where the other axes differ or no array is given.
+    Raises ValueError where the other axes differ or no array is given, TypeError where `casting` forbids the cast to
+    dtype or out.
     """
-    arrays = [_array(a) for a in arrays]
-    if dtype is not None:
-        arrays = [a.astype(dtype, copy=False) for a in arrays]
+    if axis is None and out is None and dtype is None:
+        arrays = list(arrays)
+        if any(type(a) in (bool, int, float, complex) for a in arrays):  # they give way to the arrays
+            dtype, casting = result_type(*(a if type(a) in (bool, int, float, complex) else _array(a) for a in arrays)), "unsafe"
+    arrays = _joinable("concatenate", arrays, out, dtype, casting)
     if axis is None:
         arrays, axis = [a.ravel() for a in arrays], 0
-    return _into(out, _core.concatenate(arrays, axis))
+    return _into(out, _core.concatenate(arrays, axis), "unsafe")  # `casting` was asked of each array
 
 
-def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None) -> ndarray:
-    """The arrays, all of one shape, along a new axis."""
-    arrays = [_array(a) for a in arrays]
-    if dtype is not None:
-        arrays = [a.astype(dtype, copy=False) for a in arrays]
-    return _into(out, _core.stack(arrays, axis))
+def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None, casting: str = "same_kind") -> ndarray:
+    """The arrays, all of one shape, along a new axis. Raises what concatenate raises."""
+    return _into(out, _core.stack(_joinable("stack", arrays, out, dtype, casting), axis), "unsafe")
 
 
 def _at_least(a, ndim: int) -> ndarray:
@@ -128,15 +152,15 @@ def _at_least(a, ndim: int) -> ndarray:
     return a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a
 
 
-def vstack(tup, *, dtype=None) -> ndarray:
+def vstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays below each other: along the first axis, 1-d ones as rows."""
-    return concatenate([_at_least(a, 2) for a in tup], 0, dtype=dtype)
+    return concatenate([_at_least(a, 2) for a in tup], 0, dtype=dtype, casting=casting)
 
 
-def hstack(tup, *, dtype=None) -> ndarray:
+def hstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays beside each other: along the second axis, 1-d ones along the first."""
     arrays = [_at_least(a, 1) for a in tup]
-    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype)
+    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max=None) -> ndarray:
@@ -174,19 +198,42 @@ def nan_to_num(
     return elementwise["nan_to_num"](x, nan, posinf, neginf, out=None if copy else x)
 
 
+# The kinds of dtypes that a Python number goes to; V is bfloat16's.
+_NUMBER_KINDS = {int: "iufVc", float: "fVc", complex: "c"}
+
+
 def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
     """Writes src, broadcast and cast, into dst; only where a mask holds, when one is given.
 
-    Raises TypeError where `casting` forbids the cast.
+    Raises TypeError where `casting` forbids the cast (a Python number has a kind and no size), ValueError where there is
+    no such rule, OverflowError for a Python integer that dst cannot hold.
     """
-    if isinstance(src, (ndarray, numpy.ndarray, numpy.generic)) and not can_cast(src.dtype, dst.dtype, casting):
-        raise TypeError(f"copyto: cannot cast from {src.dtype} to {dst.dtype} by the rule {casting!r}")
-    dst[...] = src if where is None else elementwise["where"](where, src, dst).astype(dst.dtype, copy=False)
+    can_cast(dst.dtype, dst.dtype, casting)  # refuses what is no rule
+    if casting == "unsafe" and type(src) in (float, complex):
+        src = numpy.asarray(src)  # which an assignment casts
+    if type(src) in _NUMBER_KINDS:
+        source, may_cast = type(src).__name__, casting == "unsafe" or dst.dtype.kind in _NUMBER_KINDS[type(src)]
+    else:
+        src = src if isinstance(src, numpy.generic) else _array(src)
+        source, may_cast = src.dtype, can_cast(src.dtype, dst.dtype, casting)
+    if not may_cast:
+        raise TypeError(f"copyto: cannot cast from {source} to {dst.dtype} by the rule {casting!r}")
+    if where is None or where is True:
+        dst[...] = src
+        return
+    mask = _array(where)
+    if isinstance(where, (list, tuple)):
+        mask = mask.astype(bool, copy=False)
+    if mask.dtype != bool:
+        raise TypeError(f"copyto: where must be an array of bools, not of {mask.dtype}")
+    values = _core.values_array(src, dst).astype(dst.dtype, copy=False)
+    elementwise["where"](mask, values, dst, out=dst)
 
 
 def copy(a, order: str = "K") -> ndarray:
-    """A copy with its own memory; order K keeps that of the elements in memory."""
-    return _array(a).copy(order)
+    """A copy with its own memory, which may be written to; order K keeps that of the elements in memory."""
+    a = _array(a)
+    return a[...] if a._is_value else a.copy(order)
 
 
 def can_cast(from_, to, casting: str = "safe") -> bool:

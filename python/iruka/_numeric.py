@@ -8,7 +8,7 @@ import numpy
 
 from . import _core
 from ._core import ElementwiseKernel, ndarray
-from ._creation import asarray
+from ._creation import asarray, empty_like
 from ._functions import elementwise, reductions
 from ._histogram import _BEFORE
 from ._manipulation import _array, _axes, moveaxis, result_type
@@ -68,9 +68,10 @@ def unwrap(p, discont=None, axis: int = -1, *, period: float = 2 * numpy.pi) -> 
     discont = period / 2 if discont is None else discont
     is_integer = dtype.kind in "iu"
     high, odd = divmod(period, 2) if is_integer else (period / 2, 0)
-    near = elementwise["remainder"](step + high, period) - high
+    low = -high
+    near = elementwise["remainder"](step - low, period) + low
     if not odd:  # half a period keeps its sign
-        near = _where((near == -high) & (step > 0), high, near)
+        near = _where((near == low) & (step > 0), high, near)
     correction = _where(abs(step) < discont, 0, near - step)
     result = x.astype(dtype)
     rest = (slice(None),) * axis + (slice(1, None),)
@@ -98,7 +99,7 @@ def ediff1d(ary, to_end=None, to_begin=None) -> ndarray:
     array([0, 3, 5])
     """
     x = _array(ary).ravel()
-    parts = [diff(x) if x.size else x]
+    parts = [_subtract(x[1:], x[:-1])]
     for name, end, place in (("to_end", to_end, 1), ("to_begin", to_begin, 0)):
         if end is None:
             continue
@@ -135,6 +136,8 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1) -> Any:
                 "Shape of array too small to calculate a numerical gradient, "
                 "at least (edge_order + 1) elements are required."
             )
+        if f.dtype.kind == "b":
+            raise TypeError("gradient: booleans have no differences")
         results.append(_gradient(f, along, spacing, edge_order))
     return results[0] if len(axes) == 1 else tuple(results)
 
@@ -166,10 +169,10 @@ _slope = ElementwiseKernel("T after, T before, T step", "T z", "z = (after - bef
 
 
 def _gradient(f: ndarray, axis: int, spacing, edge_order: int) -> ndarray:
-    is_last = axis == f.ndim - 1
-    y = _float(f) if is_last else moveaxis(_float(f), axis, -1)
-    with f.device:
-        out = _core.empty(y.shape, y.dtype)
+    y = _float(f)
+    result = out = empty_like(y)
+    if axis != f.ndim - 1:
+        y, out = moveaxis(y, axis, -1), moveaxis(result, axis, -1)
     length = y.shape[-1]
     if isinstance(spacing, ndarray):
         left, right = spacing[:-1], spacing[1:]
@@ -187,11 +190,16 @@ def _gradient(f: ndarray, axis: int, spacing, edge_order: int) -> ndarray:
         _slope(y[..., -1:], y[..., -2:-1], last, out[..., -1:])
     else:
         _second_order_edges(out, y, spacing)
-    return out if is_last else moveaxis(out, -1, axis)
+    return result
 
 
 def _second_order_edges(out: ndarray, y: ndarray, spacing) -> None:
-    h = _core.asnumpy(spacing).tolist() if isinstance(spacing, ndarray) else [spacing, spacing]
+    if not isinstance(spacing, ndarray):
+        a, b, c = 1.5 / spacing, 2.0 / spacing, 0.5 / spacing
+        out[..., :1] = -a * y[..., :1] + b * y[..., 1:2] - c * y[..., 2:3]
+        out[..., -1:] = c * y[..., -3:-2] - b * y[..., -2:-1] + a * y[..., -1:]
+        return
+    h = _core.asnumpy(spacing).tolist()
     p, q = h[0], h[1]
     out[..., :1] = (
         -(2.0 * p + q) / (p * (p + q)) * y[..., :1] + (p + q) / (p * q) * y[..., 1:2] - p / (q * (p + q)) * y[..., 2:3]
@@ -206,24 +214,29 @@ def _second_order_edges(out: ndarray, y: ndarray, spacing) -> None:
 
 
 def trapezoid(y, x=None, dx: float = 1.0, axis: int = -1) -> ndarray:
-    """Integral of y along an axis by the trapezoidal rule, at points x or `dx` apart.
+    """Integral of y along an axis by the trapezoidal rule, at points x or `dx` apart. Integers count as floats.
 
     >>> iruka.trapezoid(iruka.array([1.0, 2.0, 3.0]))
     array(4.)
     """
     y = _array(y)
     (axis,) = _axes("trapezoid", axis, y.ndim)
+    x = None if x is None else _array(x)
+    if x is not None and x.ndim == 0:
+        raise ValueError("trapezoid: x must have at least one axis")
+    dtype = result_type(y, dx if x is None else x, 0.0)
+    # Sums and differences of integers and of 16 bits would overflow.
+    y = y.astype("float32" if dtype.itemsize == 2 else dtype, copy=False)
     if x is None and numpy.ndim(dx) == 0 and y.shape[axis] > 1:
         first, last, inner = _along(axis, 0, -1, slice(1, -1))
-        y = _float(y)
-        return dx * (_sum(y[inner], axis=axis) + (y[first] + y[last]) / 2.0)
+        return (dx * (_sum(y[inner], axis=axis) + (y[first] / 2.0 + y[last] / 2.0))).astype(dtype, copy=False)
     if x is not None:
-        x = _array(x)
+        x = _float(x)
         dx = diff(x) if x.ndim == 1 else diff(x, axis=axis)
         if x.ndim == 1:
             dx = dx.reshape(tuple(-1 if k == axis else 1 for k in range(y.ndim)))
     later, earlier = _along(axis, slice(1, None), slice(None, -1))
-    return _sum(dx * (y[later] + y[earlier]) / 2.0, axis=axis)
+    return _sum(dx * (y[later] / 2.0 + y[earlier] / 2.0), axis=axis).astype(dtype, copy=False)
 
 
 # Output k of the full convolution needs k - j >= 0 of the long one for each j of the short one.
@@ -251,6 +264,8 @@ def _direct(x: ndarray, y: ndarray, mode: str, function: str) -> ndarray:
     """The convolution of two 1-d arrays, x the longer one."""
     nx, ny = x.size, y.size
     ranges = {"full": (0, nx + ny - 1), "same": ((ny - 1) // 2, nx), "valid": (ny - 1, nx - ny + 1)}
+    if isinstance(mode, int) and 0 <= mode <= 2:  # NumPy's numbers of the modes
+        mode = ("valid", "same", "full")[mode]
     if mode not in ranges:
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     first, size = ranges[mode]
@@ -262,12 +277,10 @@ def _direct(x: ndarray, y: ndarray, mode: str, function: str) -> ndarray:
     return out
 
 
-def _pair(function: str, a, v) -> tuple[ndarray, ndarray]:
-    a, v = _array(a), _array(v)
-    a, v = (part.reshape(1) if part.ndim == 0 else part for part in (a, v))
+def _pair(a, v) -> tuple[ndarray, ndarray]:
     for name, part in (("a", a), ("v", v)):
         if part.ndim != 1:
-            raise ValueError("object too deep for desired array")
+            raise ValueError(f"object {'too deep' if part.ndim else 'of too small depth'} for desired array")
         if part.size == 0:
             raise ValueError(f"{name} cannot be empty")
     dtype = result_type(a, v)
@@ -283,7 +296,7 @@ def convolve(a, v, mode: str = "full") -> ndarray:
     >>> iruka.convolve(iruka.array([1, 2, 3]), [0, 1])
     array([0, 1, 2, 3])
     """
-    a, v = _pair("convolve", a, v)
+    a, v = _pair(*(part.reshape(1) if part.ndim == 0 else part for part in (_array(a), _array(v))))
     if v.size > a.size:
         a, v = v, a
     return _direct(a, v, mode, "convolve")
@@ -295,12 +308,12 @@ def correlate(a, v, mode: str = "valid") -> ndarray:
     >>> iruka.correlate(iruka.array([1, 2, 3]), [0, 1, 2])
     array([8])
     """
-    a, v = _pair("correlate", a, v)
+    a, v = _pair(_array(a), _array(v))
     v = elementwise["conjugate"](v) if _kind(v.dtype) == "c" else v
     if a.size >= v.size:
         return _direct(a, v[::-1], mode, "correlate")
     # The roles change, and with them the direction. 'same' keeps the length of the longer one.
-    return _direct(v, a[::-1], mode, "correlate")[::-1]
+    return _direct(v, a[::-1], mode, "correlate")[::-1].copy()
 
 
 _interp = ElementwiseKernel(
@@ -344,6 +357,9 @@ def interp(x, xp, fp, left=None, right=None, period: float | None = None) -> nda
     array(1.)
     """
     x, xp, fp = _array(x), _array(xp), _array(fp)
+    for name, points in (("x", x), ("xp", xp)):
+        if _kind(points.dtype) == "c":
+            raise TypeError(f"interp: {name} must be real, not {points.dtype}")
     dtype = "complex128" if _kind(fp.dtype) == "c" else "float64"
     x, xp, fp = x.astype("float64", copy=False), xp.astype("float64", copy=False), fp.astype(dtype, copy=False)
     if xp.ndim != 1 or fp.ndim != 1:
@@ -361,7 +377,7 @@ def interp(x, xp, fp, left=None, right=None, period: float | None = None) -> nda
         x, xp, fp = _periodic(x, xp, fp, abs(period))
     kind = complex if dtype == "complex128" else float
     ends = [kind(0 if given is None else given) for given in (left, right)]
-    return _interp(x, xp, fp, xp.size, *ends, left is not None, right is not None)
+    return _interp(x, xp, fp, xp.size, *ends, left is not None, right is not None)[()]
 
 
 def _periodic(x: ndarray, xp: ndarray, fp: ndarray, period: float):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import operator
 
+import numpy
+
 from . import _core
 from ._core import ndarray
+from ._creation import linspace
 from ._functions import elementwise, reductions
 from ._manipulation import _array
 from .errors import TypeError, ValueError
@@ -23,6 +26,8 @@ def _pairs(function: str, widths, ndim: int, convert=operator.index) -> list[tup
     if not isinstance(widths, (tuple, list)):
         return [(convert(widths), convert(widths))] * ndim
     rows = list(widths)
+    if not rows:
+        raise TypeError(f"{function} must be of integral type.")
     if rows and not isinstance(rows[0], (tuple, list)):
         if len(rows) == 1:
             return [(convert(rows[0]), convert(rows[0]))] * ndim
@@ -36,19 +41,18 @@ def _pairs(function: str, widths, ndim: int, convert=operator.index) -> list[tup
     return [(convert(row[0]), convert(row[-1])) for row in rows]
 
 
+def _number(value):
+    """A Python integer as NumPy's: one that does not fit wraps where it is written."""
+    return numpy.int64(value) if type(value) is int and -(2**63) <= value < 2**63 else value
+
+
 def _slab(ndim: int, axis: int, start, stop) -> tuple:
     return (slice(None),) * axis + (slice(start, stop),) + (slice(None),) * (ndim - axis - 1)
 
 
 def _ramp(edge, end, count: int, axis: int, from_end: bool):
     """From `end` towards `edge`, which is left out."""
-    steps = _core.arange(0, count, 1, "float64")
-    steps = steps.reshape((count,) + (1,) * (edge.ndim - axis - 1))
-    floats = edge.astype("complex128" if edge.dtype.kind == "c" else "float64")
-    values = end + steps * ((floats - end) / count)
-    if edge.dtype.kind in "iu":
-        values = elementwise["floor"](values)
-    values = values.astype(edge.dtype)
+    values = linspace(end, edge.squeeze(axis), count, endpoint=False, dtype=edge.dtype, axis=axis)
     return values if from_end else values[_slab(edge.ndim, axis, None, None)[:axis] + (slice(None, None, -1),)]
 
 
@@ -74,9 +78,10 @@ def _mirror(inside: ndarray, result: ndarray, axis: int, before: int, after: int
                 result[_slab(ndim, axis, a, b)] = inside
         return
     backwards = _slab(ndim, axis, None, None)[:axis] + (slice(None, None, -1),)
-    # Each round reflects everything that is there, as NumPy does.
+    # Each round reflects whole copies of what was there first, as many as there are.
+    unit = extent if include_edge else extent - 1
     while start > 0 or stop < result.shape[axis]:
-        period = (stop - start) if include_edge else (stop - start) - 1
+        period = (stop - start - (not include_edge)) // unit * unit
         if start > 0:
             count = min(period, start)
             offset = start if include_edge else start + 1
@@ -118,8 +123,6 @@ _KEYWORDS = {
 
 def _pad_with_function(array, widths, function, keywords):
     """NumPy's protocol: function(vector, (before, after), axis, keywords) changes each 1-d slice of the padded array."""
-    import numpy
-
     padded = numpy.asarray(pad(array, widths).get())
     for axis in range(padded.ndim):
         view = numpy.moveaxis(padded, axis, -1)
@@ -155,8 +158,8 @@ def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
     with array.device:
         result = _core.empty(tuple(a + n + b for (a, b), n in zip(widths, array.shape)), array.dtype)
         inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, array.shape))
-        constant = kwargs.get("constant_values", 0) if mode == "constant" else None
-        if isinstance(constant, (int, float, complex)) and result.nbytes <= _CACHED_BYTES:
+        constant = _number(kwargs.get("constant_values", 0)) if mode == "constant" else None
+        if isinstance(constant, (int, float, complex, numpy.int64)) and result.nbytes <= _CACHED_BYTES:
             result[...] = constant  # two calls: writing twice in a cache costs less than a call for each margin
             result[inside] = array
             return result
@@ -167,7 +170,7 @@ def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
 
 
 def _fill_margins(result, array, widths, inside, mode, kwargs):
-    numbers = lambda values: _pairs("pad", values, array.ndim, lambda v: v)  # noqa: E731
+    numbers = lambda values: _pairs("pad", values, array.ndim, _number)  # noqa: E731
     for axis, (before, after) in enumerate(widths):
         if before == after == 0:
             continue

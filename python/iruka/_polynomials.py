@@ -6,16 +6,17 @@ the points lie.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy
 
 from . import _core
 from ._core import ElementwiseKernel, ndarray
-from ._creation import asnumpy
+from ._creation import asnumpy, zeros_like
 from ._manipulation import _array, concatenate
 from ._rearranging import trim_zeros
-from .errors import ValueError
+from .errors import TypeError, ValueError
 
 _horner = ElementwiseKernel(
     "T x, raw T p, int64 count", "T y", "T sum = T(0); for (ptrdiff_t k = 0; k < count; ++k) sum = T(sum * x) + p[k]; y = sum",
@@ -61,12 +62,14 @@ def polyval(p, x) -> ndarray | poly1d:
             result = result * x + coefficient
         return result
     x, p = _array(x), _coefficients(p)
+    if p.ndim == 0:
+        raise TypeError("polyval: the coefficients must have an axis")
+    if p.ndim > 1:  # the rows are the coefficients
+        return functools.reduce(lambda total, row: total * x + row, p, zeros_like(x))
     with x.device:
-        p = p.to_device(x.device).ravel()
+        p = p.to_device(x.device)
         dtype = _core.result_type(p, x) if p.size else x.dtype
-        if dtype.kind == "b":
-            dtype = _core.dtype_of("int64")
-        return _horner(x.astype(dtype, copy=False), p.astype(dtype, copy=False), p.size)
+        return _horner(x.astype(dtype, copy=False), p.astype(dtype, copy=False), p.size)[()]
 
 
 def poly(seq_of_zeros) -> ndarray:
@@ -133,7 +136,7 @@ class poly1d:
     """
 
     __hash__ = None
-    __array_ufunc__ = None
+    __array_priority__ = 2000  # operators of arrays leave it to the polynomial's; ufuncs take its coefficients
 
     def __init__(self, c_or_r, r: bool = False, variable: str | None = None):
         coefficients = _coefficients(c_or_r)
@@ -179,6 +182,12 @@ class poly1d:
 
     def __array__(self, dtype=None, copy=None) -> numpy.ndarray:
         return self._coeffs.__array__(dtype, copy)
+
+    def __dlpack__(self, **keywords):
+        return self._coeffs.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._coeffs.__dlpack_device__()
 
     def __len__(self) -> int:
         return self.order

@@ -17,29 +17,52 @@ def _check_places(inputs, out):
         raise TypeError(f"Unsupported type {numpy.ndarray!r}: out is a NumPy array, but the arrays are on {gpus[0]}")
 
 
-def _as_target(out):
-    """An output's own memory, never a copy of it."""
-    target = _core.as_array(out, "cpu") if isinstance(out, numpy.ndarray) else out
-    if isinstance(out, numpy.ndarray) and out.size and out.__array_interface__["data"][0] != target._address:
-        raise TypeError("out is not aligned, and a copy of it would be lost")
-    return target
-
-
 def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     """numpy.add(x, y), numpy.add.reduce(x) and the other methods with an iruka array among the arguments."""
-    function = elementwise.get(ufunc.__name__)
-    if function is None and method == "__call__":  # matmul and its like are functions of ours
+    function = elementwise.get(ufunc.__name__) if _has_counterpart(ufunc) else None
+    if function is None and method == "__call__" and _has_counterpart(ufunc):  # matmul and its like are functions of ours
         function = vars(sys.modules["iruka"]).get(ufunc.__name__)
     if function is None or not hasattr(function, method):
-        return NotImplemented
+        return _foreign(ufunc, method, inputs, out, keywords)
     call = function if method == "__call__" else getattr(function, method)
     if out is None:
         return call(*inputs, **keywords)
     _check_places(inputs, out)
-    targets = tuple(None if one is None else _as_target(one) for one in out)
-    results = call(*inputs, out=targets if len(targets) > 1 else targets[0], **keywords)
-    given = tuple(one if one is not None else made for one, made in zip(out, _as_tuple(results)))
-    return given if len(given) > 1 else given[0]
+    if method == "reduce" and not any(isinstance(x, _core.ndarray) for x in inputs):
+        # mean, var and std of a NumPy array go on with what they take for a number, and leave a sum in `out`.
+        raise TypeError("out is an iruka.ndarray, but the array to reduce is NumPy's; call the function of iruka")
+    return call(*inputs, out=out if len(out) > 1 else out[0], **keywords)
+
+
+def _has_counterpart(ufunc) -> bool:
+    """Whether a ufunc's name tells what it computes: NumPy's and SciPy's do, those of users' own may do anything."""
+    places = (numpy, numpy._core.umath, sys.modules.get("scipy.special"))
+    return any(getattr(place, ufunc.__name__, None) is ufunc for place in places)
+
+
+def _foreign(ufunc, method, inputs, out, keywords):
+    """A ufunc of another library (scipy.special) on the memory of arrays of the CPU."""
+    arrays = [x for x in (*inputs, *(out or ())) if isinstance(x, _core.ndarray)]
+    if getattr(numpy, ufunc.__name__, None) is ufunc or any(x.device.name != "cpu" for x in arrays):
+        return NotImplemented
+
+    def host(x):
+        return _core.numpy_view(x) if isinstance(x, _core.ndarray) else x
+
+    if isinstance(keywords.get("where"), _core.ndarray):
+        keywords["where"] = host(keywords["where"])
+    if out is not None:
+        if any(isinstance(one, _core.ndarray) and not one.flags.writeable for one in out):
+            raise ValueError(f"{ufunc.__name__}: output array is read-only")
+        keywords["out"] = tuple(map(host, out))
+    results = _as_tuple(getattr(ufunc, method)(*map(host, inputs), **keywords))
+    given = [None] * len(results) if out is None else out
+    own = [one if one is not None else _ours(made) for one, made in zip(given, results)]
+    return tuple(own) if len(own) > 1 else own[0]
+
+
+def _ours(result):
+    return result if result is None else _core.as_array(result, "cpu")[()]
 
 
 def _as_tuple(results):

@@ -19,11 +19,21 @@ from .errors import TypeError, ValueError
 _between = ElementwiseKernel(
     "T a, T b, U t",
     "V y",
-    "const V low = (V)a, high = (V)b, share = (V)t, width = high - low;"
-    "y = share >= (V)0.5 ? (V)(high - width * ((V)1 - share)) : (V)(low + width * share);",
+    """
+    const V low = (V)a, high = (V)b, share = (V)t, width = high - low;
+    const bool is_too_wide = width - width != (V)0 && low - low == (V)0 && high - high == (V)0;
+    if (is_too_wide) y = (V)(low * ((V)1 - share) + high * share);
+    else y = share >= (V)0.5 ? (V)(high - width * ((V)1 - share)) : (V)(low + width * share);
+    """,
     "quantile",
 )
-_middle = ElementwiseKernel("T a, T b", "V y", "y = (V)(((double)a + (double)b) / 2);", "median")
+_middle = ElementwiseKernel(
+    "T a, T b",
+    "V y",
+    "const double low = (double)a, high = (double)b, sum = low + high;"
+    "y = (V)(sum - sum == 0 ? sum / 2 : low / 2 + high / 2);",  # halves where the sum overflows
+    "median",
+)
 # Element `rank` of each row of a sorted array; a negative rank stands for NaN.
 _at_rank = ElementwiseKernel(
     "raw T rows, int64 rank, int64 row, int64 length, T none",
@@ -105,7 +115,7 @@ def _at(rows: ndarray, ranks: numpy.ndarray, count: int) -> ndarray:
 def _select(rows: ndarray, ranks: numpy.ndarray) -> ndarray:
     """The elements of each row at flat, unsorted `ranks`: shape (ranks, rows' shape). NaN for rows that have one."""
     ranks = ranks.tolist()
-    if _on_cpu(rows):
+    if _on_cpu(rows) and _kind(rows.dtype) != "c":
         return _core.select_ranks(rows, ranks)
     ordered = sort(rows)
     found = _core.stack([ordered[..., k] for k in ranks], 0)
@@ -118,9 +128,9 @@ def _select(rows: ndarray, ranks: numpy.ndarray) -> ndarray:
 def _result_dtype(x: ndarray, q: numpy.ndarray, weak: bool, is_discrete: bool):
     if is_discrete:
         return x.dtype
-    if _is_inexact(x):
-        return x.dtype if weak else result_type(x.dtype, q.dtype)
-    return numpy.dtype("float64")
+    if x.dtype.kind == "b":
+        raise TypeError("quantile: booleans have no differences; cast them, or choose a method that picks an element")
+    return result_type(x.dtype, 0.0 if weak else q.dtype)
 
 
 def _check(a, q, method: str, what: str) -> tuple[ndarray, numpy.ndarray]:
@@ -319,6 +329,8 @@ def nanpercentile(
 
 
 def _mean_of(low: ndarray, high: ndarray) -> ndarray:
+    if _kind(low.dtype) == "c":
+        return low / 2 + high / 2
     with low.device:
         result = _core.empty(low.shape, low.dtype if _is_inexact(low) else "float64")
     _middle(low, high, result)
@@ -328,14 +340,12 @@ def _mean_of(low: ndarray, high: ndarray) -> ndarray:
 def median(a, axis=None, out: ndarray | None = None, overwrite_input: bool = False, keepdims: bool = False) -> ndarray:
     """Middle element along axes, or the mean of the middle two; NaN where one is met or there is none.
 
-    Integers give float64. Raises TypeError for complex numbers.
+    Integers give float64; complex numbers are in the order of `sort`.
 
     >>> iruka.median(iruka.array([3.0, 1.0, 2.0]))
     array(2.)
     """
     x = _array(a)
-    if _kind(x.dtype) == "c":
-        raise TypeError("median: a must be an array of real numbers")
     rows, shape, whole = _rows(x, axis)
     n = rows.shape[-1]
     if n == 0:
@@ -356,8 +366,6 @@ def nanmedian(
     x = _array(a)
     if not _is_inexact(x) or x.size == 0:
         return median(x, axis, out, keepdims=keepdims)
-    if _kind(x.dtype) == "c":
-        raise TypeError("nanmedian: a must be an array of real numbers")
     rows, shape, whole = _rows(x, axis)
     ordered = sort(rows)
     counts = _core.asnumpy(reductions["sum"](ordered == ordered, axis=-1)).ravel()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy
+
 from . import _core
-from ._core import ndarray
-from ._creation import asarray, empty
+from ._core import asnumpy, ndarray
+from ._creation import asarray
 from ._manipulation import _array, _axes, concatenate, moveaxis, stack, transpose
 from .errors import AxisError, IndexError, TypeError, ValueError
 
@@ -16,7 +18,9 @@ permute_dims = transpose
 
 
 def _ints(values) -> tuple[int, ...]:
-    return tuple(map(operator.index, values)) if isinstance(values, (tuple, list)) else (operator.index(values),)
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    return tuple(map(operator.index, values)) if isinstance(values, (tuple, list, range)) else (operator.index(values),)
 
 
 def _axis(function: str, axis: int, ndim: int) -> int:
@@ -127,17 +131,18 @@ def rot90(m, k: int = 1, axes=(0, 1)) -> ndarray:
 def roll(a, shift, axis=None) -> ndarray:
     """A copy whose elements have moved by `shift` places, the last ones to the front; of the flat array without an axis.
 
-    Several axes take one shift each, or the same.
+    Several axes take one shift each, or the same; a number, a sequence or an array says by how much.
     """
     a = _array(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
     axes = tuple(_axis("roll", k, a.ndim) for k in _ints(axis))
-    shifts = _ints(shift)
+    shift = shift.tolist() if hasattr(shift, "tolist") else shift
+    shifts = tuple(map(int, shift if isinstance(shift, (tuple, list, range)) else (shift,)))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ValueError(f"roll: {len(shifts)} shifts but {len(axes)} axes")
     total = dict.fromkeys(axes, 0)
-    for k in range(max(len(shifts), len(axes))):
+    for k in range(max(len(shifts), len(axes)) if shifts and axes else 0):
         total[axes[k % len(axes)]] += shifts[k % len(shifts)]
     moves = [(axis, shift % a.shape[axis]) for axis, shift in total.items() if a.shape[axis]]
     with a.device:
@@ -201,7 +206,7 @@ def array_split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
     if hasattr(indices_or_sections, "__len__"):
         places = [0, *map(operator.index, indices_or_sections), extent]
         return [ary[_at(ary.ndim, axis, slice(a, b))] for a, b in zip(places, places[1:])]
-    sections = operator.index(indices_or_sections)
+    sections = int(indices_or_sections)
     if sections <= 0:
         raise ValueError(f"array_split: the number of sections must be larger than 0, but is {sections}")
     each, extra = divmod(extent, sections)
@@ -214,7 +219,7 @@ def split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
     ary = _array(ary)
     if not hasattr(indices_or_sections, "__len__"):
         extent = ary.shape[_axis("split", axis, ary.ndim)]
-        if indices_or_sections and extent % operator.index(indices_or_sections):
+        if extent % indices_or_sections:
             raise ValueError(f"split: an axis of {extent} does not divide into {indices_or_sections} equal parts")
     return array_split(ary, indices_or_sections, axis)
 
@@ -307,72 +312,89 @@ def append(arr, values, axis: int | None = None) -> ndarray:
     return concatenate([arr, values], axis)
 
 
-def _places(function: str, obj, extent: int, one_more: bool) -> list[int]:
-    """The places that an int, a slice, or a sequence of ints or bools names, counted from the front."""
+def _places(function: str, obj, extent: int, limit: int) -> numpy.ndarray:
+    """The places that an int, a slice, or a sequence of ints or bools names, counted from the front; 0-d for an int.
+
+    Raises IndexError for a place at or beyond `limit` and for what is no index, ValueError for a mask of another length.
+    """
     if isinstance(obj, slice):
-        return list(range(*obj.indices(extent)))
-    if isinstance(obj, ndarray):
-        obj = obj.tolist()
-    elif hasattr(obj, "tolist"):
-        obj = obj.tolist()
-    if isinstance(obj, (list, tuple)) and obj and all(isinstance(k, bool) for k in obj):
-        if len(obj) != extent:
-            raise ValueError(f"{function}: a mask of {len(obj)} for an axis of {extent}")
-        return [k for k, chosen in enumerate(obj) if chosen]
-    limit = extent + one_more
-    places = []
-    for k in obj if isinstance(obj, (list, tuple)) else [obj]:
-        k = operator.index(k)
-        if not -extent <= k < limit:
-            raise IndexError(f"index {k} is out of bounds for axis of size {extent}")
-        places.append(k + extent if k < 0 else k)
-    return places
+        return numpy.arange(*obj.indices(extent))
+    if type(obj) is int and -extent <= obj < limit:
+        return numpy.array(obj + extent if obj < 0 else obj)
+    places = asnumpy(obj) if isinstance(obj, ndarray) else numpy.asarray(obj)
+    if places.size == 0 and not isinstance(obj, (ndarray, numpy.ndarray)):
+        places = places.astype(int)
+    if places.dtype == bool:
+        # NumPy's insert takes masks of any length.
+        if places.ndim != 1 or limit == extent != places.size:
+            raise ValueError(f"{function}: a boolean obj must have the shape {(extent,)}, not {places.shape}")
+        places = numpy.flatnonzero(places)
+    if places.dtype.kind not in "iu":
+        raise IndexError(f"{function}: obj must be integers or booleans, not {places.dtype}")
+    outside = (places < -extent) | (places >= limit)
+    if outside.any():
+        raise IndexError(f"index {places[outside][0]} is out of bounds for axis of size {extent}")
+    places = places.astype(int)
+    return numpy.where(places < 0, places + extent, places)
 
 
 def _pieces(arr: ndarray, axis: int, cuts) -> list[ndarray]:
     return [arr[_at(arr.ndim, axis, slice(a, b))] for a, b in cuts if b > a]
 
 
-def delete(arr, obj, axis: int | None = None) -> ndarray:
-    """A copy without the elements, or the slices along an axis, at an index, a slice, or a sequence of indices or bools."""
+def _along(function: str, arr, axis) -> tuple[ndarray, int]:
+    """The array and one of its axes; the flat array without an axis."""
     arr = _array(arr)
     if axis is None:
         arr, axis = arr.ravel(), 0
-    axis = _axis("delete", axis, arr.ndim)
+    return arr, _axis(function, axis, arr.ndim)
+
+
+def delete(arr, obj, axis: int | None = None) -> ndarray:
+    """A copy without the elements, or the slices along an axis, at an index, a slice, or a sequence of indices or bools.
+
+    Raises IndexError for an index out of bounds, ValueError for a mask of another length, AxisError.
+    """
+    arr, axis = _along("delete", arr, axis)
     extent = arr.shape[axis]
-    gone = sorted(set(_places("delete", obj, extent, False)))
-    cuts = zip([0, *(k + 1 for k in gone)], [*gone, extent])
-    pieces = _pieces(arr, axis, cuts)
-    return concatenate(pieces, axis) if pieces else arr[_at(arr.ndim, axis, slice(0, 0))].copy()
+    gone = _places("delete", obj, extent, extent)
+    if gone.size == 1:
+        k = gone.item()
+        pieces = _pieces(arr, axis, [(0, k), (k + 1, extent)])
+        return concatenate(pieces, axis) if pieces else arr[_at(arr.ndim, axis, slice(0, 0))].copy()
+    stays = numpy.ones(extent, bool)
+    stays[gone] = False
+    return _core.take(arr, asarray(numpy.flatnonzero(stays), device=arr.device), axis, "raise")
 
 
 def insert(arr, obj, values, axis: int | None = None) -> ndarray:
-    """A copy with `values` put in front of the places that an index, a slice or a sequence names."""
-    arr = _array(arr)
-    if axis is None:
-        arr, axis = arr.ravel(), 0
-    axis = _axis("insert", axis, arr.ndim)
+    """A copy with `values` put in front of the places that an index, a slice or a sequence of indices or bools names.
+
+    Raises IndexError for an index out of bounds, ValueError for values that do not broadcast, AxisError.
+    """
+    arr, axis = _along("insert", arr, axis)
     extent = arr.shape[axis]
-    places = _places("insert", obj, extent, True)
-    with arr.device:
-        values = asarray(values).astype(arr.dtype, copy=False)
+    places = _places("insert", obj, extent, extent + 1)
+    if places.ndim > 1:
+        raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    values = asarray(values, arr.dtype, device=arr.device)
     if values.ndim < arr.ndim:
         values = values.reshape((1,) * (arr.ndim - values.ndim) + values.shape)
-    if len(places) == 1:  # NumPy's rule: any number of slices go to one place
-        if not isinstance(obj, (slice, list, tuple)) and not getattr(obj, "ndim", 0):
+    if places.size == 1:  # NumPy's rule: any number of slices go to one place
+        if places.ndim == 0:
             values = moveaxis(values, 0, axis)
         values = values._broadcast_to(arr.shape[:axis] + (values.shape[axis],) + arr.shape[axis + 1 :])
-        k = places[0]
+        k = places.item()
         return concatenate([*_pieces(arr, axis, [(0, k)]), values, *_pieces(arr, axis, [(k, extent)])], axis)
-    values = values._broadcast_to(arr.shape[:axis] + (len(places),) + arr.shape[axis + 1 :])
-    order = sorted(range(len(places)), key=places.__getitem__)
-    parts, done = [], 0
-    for k in order:
-        parts += _pieces(arr, axis, [(done, places[k])])
-        parts.append(values[_at(arr.ndim, axis, slice(k, k + 1))])
-        done = places[k]
-    parts += _pieces(arr, axis, [(done, extent)])
-    return concatenate(parts, axis) if parts else arr.copy()
+    order = numpy.argsort(places, kind="stable")
+    places[order] += numpy.arange(places.size)  # where the new slices lie in the result
+    is_old = numpy.ones(extent + places.size, bool)
+    is_old[places] = False
+    with arr.device:
+        result = _core.empty(arr.shape[:axis] + is_old.shape + arr.shape[axis + 1 :], arr.dtype)
+        result[_at(arr.ndim, axis, asarray(places))] = values
+        result[_at(arr.ndim, axis, asarray(numpy.flatnonzero(is_old)))] = arr
+    return result
 
 
 def trim_zeros(filt, trim: str = "fb", axis=None) -> ndarray:

@@ -9,40 +9,44 @@ from . import _core
 from ._core import ndarray
 from ._creation import asarray, linspace
 from ._functions import elementwise
-from ._manipulation import _array
+from ._manipulation import _array, expand_dims, moveaxis
 from .errors import ValueError
 
 
 def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0) -> ndarray:
-    """base ** linspace(start, stop, num): evenly spaced on a logarithmic scale."""
-    exponents = linspace(start, stop, num, endpoint)
-    result = elementwise["power"](base, exponents)
+    """base ** linspace(start, stop, num): evenly spaced on a logarithmic scale. Arrays broadcast; see linspace."""
+    if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
+        start, stop, base = map(_array, (start, stop, base))
+        ndim = max(a.ndim for a in (start, stop, base))
+        start, stop, base = (a.reshape((1,) * (ndim - a.ndim) + a.shape) for a in (start, stop, base))
+        base = expand_dims(base, axis)
+    result = elementwise["power"](base, linspace(start, stop, num, endpoint, axis=axis))
     return result if dtype is None else result.astype(dtype, copy=False)
 
 
 def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> ndarray:
-    """num values from start to stop, each the same multiple of the one before.
+    """num values from start to stop, each the same multiple of the one before. Arrays broadcast; see linspace.
 
     Raises ValueError where start or stop is 0.
     """
-    if start == 0 or stop == 0:
+    start, stop = _array(start), _array(stop)
+    if bool((start == 0).any()) or bool((stop == 0).any()):
         raise ValueError("Geometric sequence cannot include zero")
-    is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    if not is_complex and (start < 0) != (stop < 0):
-        is_complex = True
-    if is_complex:
-        import cmath
-
-        ratio = cmath.log(stop / start)
-        result = start * elementwise["exp"](linspace(0.0, 1.0, num, endpoint).astype("complex128") * ratio)
-    else:
-        sign = -1.0 if start < 0 else 1.0
-        result = sign * elementwise["power"](10.0, linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint))
+    wanted = None if dtype is None else _core.dtype_of(dtype)
+    common = _core.result_type(start, stop, float(num), _core.dtype_of(float) if wanted is None else wanted)
+    start, stop = start.astype(common, copy=False), stop.astype(common, copy=False)
+    # In the direction of start, so that logarithms of negative and complex numbers stay real where they can.
+    direction, log10 = elementwise["sign"](start), elementwise["log10"]
+    first, last = start / direction, stop / direction
+    result = logspace(log10(first), log10(last), num, endpoint, dtype=common)
     if num > 0:  # the ends exactly
-        result[0] = start
+        result[0] = first
         if endpoint and num > 1:
-            result[-1] = stop
-    return result if dtype is None else result.astype(dtype, copy=False)
+            result[-1] = last
+    result = result * direction
+    if axis != 0:
+        result = moveaxis(result, 0, axis)
+    return result if wanted is None else result.astype(wanted, copy=False)
 
 
 def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:
@@ -69,6 +73,8 @@ def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
     if x.ndim != 1:
         raise ValueError(f"vander: the array must have one axis, not {x.ndim}")
     columns = x.size if N is None else operator.index(N)
+    if columns < 0:
+        raise ValueError(f"vander: the number of columns must not be negative, but is {columns}")
     powers = _core.arange(0, columns, 1, "int64")
     dtype = _core.promote_types(x.dtype, "int64")
     result = elementwise["power"](x.astype(dtype).reshape(-1, 1), powers.reshape(1, -1))
@@ -112,7 +118,6 @@ def kaiser(M, beta) -> ndarray:
     i0 = elementwise["i0"]
     if M == 1:
         return _core.ones(1, "float64")
-    n = _core.arange(0, max(int(M), 0), 1, "float64")
+    n = _core.arange(0, M, 1, "float64")
     alpha = (M - 1) / 2.0
-    inside = elementwise["maximum"](1 - ((n - alpha) / alpha) ** 2, 0.0)
-    return i0(beta * elementwise["sqrt"](inside)) / i0(asarray([float(beta)]))
+    return i0(beta * elementwise["sqrt"](1 - ((n - alpha) / alpha) ** 2)) / i0(asarray([float(beta)]))

@@ -37,18 +37,33 @@ def _mask(where):
     return None if where is None or where is True else _array(where)
 
 
-def _given_mean(x: ndarray, mean, axis, keepdims: bool, where) -> ndarray:
-    """Sum of squared distances from `mean`, which has x's axes."""
+def _given_mean(x: ndarray, mean, axis, dtype, keepdims: bool, where) -> ndarray:
+    """Sum in `dtype` of squared distances from `mean`, which has x's axes."""
     distance = _subtract(x, mean)
-    squares = elementwise["square"](elementwise["absolute"](distance) if _kind(x.dtype) == "c" else distance)
-    return _sum(squares, axis=axis, keepdims=keepdims, where=where)
+    squares = elementwise["square"](elementwise["absolute"](distance) if _kind(distance.dtype) == "c" else distance)
+    return _sum(squares, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+
+
+def _per_count(total: ndarray, count) -> ndarray:
+    """total / count in total's dtype; the count of many elements is none of 16 bits."""
+    return _divide(total, count).astype(total.dtype, copy=False)
+
+
+def _widened(x: ndarray) -> ndarray:
+    """Floats of 16 bits as float32, in which sums do not overflow."""
+    return x.astype("float32") if _kind(x.dtype) == "f" and x.dtype.itemsize == 2 else x
+
+
+def _is_exact_in(dtype, x: ndarray) -> bool:
+    """Whether x, of floats, may be cast to the floats of `dtype` before anything else."""
+    return _kind(dtype) == _kind(x.dtype) == "f" and can_cast(x.dtype, dtype)
 
 
 def _count(x: ndarray, axis, keepdims: bool, where) -> ndarray | int:
     """How many elements make each result."""
     if where is not None:
         return _sum(where._broadcast_to(x.shape), axis=axis, keepdims=keepdims)
-    axes = range(x.ndim) if axis is None else _axes("var", axis, x.ndim) if x.ndim else ()
+    axes = range(x.ndim) if axis is None else _axes("var", axis, x.ndim)
     return int(numpy.prod([x.shape[k] for k in axes], dtype=int))
 
 
@@ -58,8 +73,11 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     x, where = _array(a), _mask(where)
-    if dtype is not None:
-        x = x.astype(dtype, copy=False)
+    if dtype is None and out is not None and _is_exact_in(out.dtype, x):
+        dtype = out.dtype
+    dtype = asked = None if dtype is None else _core.dtype_of(dtype)
+    if dtype is not None and _is_exact_in(dtype, x):
+        x, dtype = x.astype(dtype, copy=False), None
     count = _count(x, axis, keepdims, where)
     if (
         isinstance(count, int)
@@ -69,18 +87,25 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
         and bool((count <= ddof).any())
     ):
         _warn("Degrees of freedom <= 0 for slice")
-    if where is None and mean is None:
-        return _into(out, _core.variance(x, axis, keepdims, ddof, root))
-    if _kind(x.dtype) in "biu":
-        x = x.astype("float64")
+    if where is None and mean is None and dtype is None:
+        return _into(out, _core.variance(x, axis, keepdims, ddof, root), "unsafe")
+    own = None
+    if dtype is None and _is_inexact(x):
+        own = x.dtype if mean is None else asked or result_type(x, mean)
+    x = _widened(x if _is_inexact(x) else x.astype("float64"))
     if mean is None:
-        mean = _mean(x, axis=axis, keepdims=True, where=where)
-    squares = _given_mean(x, mean, axis, keepdims, where)
-    if isinstance(count, int):
-        result = _divide(squares, max(count - ddof, 0))
-    else:
-        result = _divide(squares, elementwise["maximum"](_subtract(count, ddof), 0).astype(squares.dtype))
-    return _into(out, _sqrt(result) if root else result)
+        mean = _mean(x, axis=axis, dtype=dtype, keepdims=True, where=where)
+    squares = _given_mean(x, mean, axis, dtype, keepdims, where)
+    count = max(count - ddof, 0) if isinstance(count, int) else elementwise["maximum"](_subtract(count, ddof), 0)
+    result = _per_count(squares, count)
+    result = _root(result) if root else result
+    return _into(out, result if own is None or _kind(own) == "c" else result.astype(own, copy=False), "unsafe")
+
+
+def _root(squares: ndarray) -> ndarray:
+    if _kind(squares.dtype) in "biu" and squares.ndim:
+        raise TypeError(f"std: cannot cast the square root to {squares.dtype} by the rule 'same_kind'")
+    return _sqrt(squares).astype(squares.dtype, copy=False)
 
 
 def var(
@@ -149,10 +174,12 @@ def average(a, axis=None, weights=None, returned: bool = False, *, keepdims: boo
     array(1.75)
     """
     x = _array(a)
+    if axis is not None:
+        _axes("average", axis, x.ndim)
     if weights is None:
         result = _mean(x, axis=axis, keepdims=keepdims)
         scale = numpy.asarray(x.size / max(result.size, 1), result.dtype)
-        return (result, asarray(numpy.full(result.shape, scale))) if returned else result
+        return (result, asarray(numpy.full(result.shape, scale), device=x.device)[()]) if returned else result
     w = _weights_for(x, weights, axis)
     dtype = result_type(x.dtype, w.dtype, *(["float64"] if _kind(x.dtype) in "biu" else []))
     scale = _sum(w, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -194,18 +221,25 @@ def nanmean(a, axis=None, dtype=None, out: ndarray | None = None, keepdims: bool
     x = _array(a)
     if not _is_inexact(x):
         return _mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+    _check_inexact(dtype, out)
     if not _on_cpu(x) and dtype is None and _mask(where) is None:
-        return _into(out, _core.reduce_gpu(x, "nanmean", axis, keepdims))
-    valid = _valid(x, where)
-    total = reductions["nansum"](x, axis=axis, dtype=dtype, keepdims=keepdims, where=_mask(where))
-    count = _sum(valid, axis=axis, keepdims=keepdims)
+        return _into(out, _core.reduce_gpu(x, "nanmean", axis, keepdims), "unsafe")
+    count = _sum(_valid(x, where), axis=axis, keepdims=keepdims)
     if _on_cpu(x) and bool((count == 0).any()):
         _warn("Mean of empty slice")
-    return _into(out, _divide(total, count.astype(_real(total.dtype))))
+    total = _nan_total(_widened(x) if dtype is None else x, axis, dtype, keepdims, where)
+    result = _per_count(total, count)
+    return _into(out, result.astype(x.dtype, copy=False) if dtype is None else result, "unsafe")
 
 
-def _real(dtype):
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype)
+def _nan_total(x: ndarray, axis, dtype, keepdims: bool, where) -> ndarray:
+    return reductions["nansum"](x, axis=axis, dtype=dtype, keepdims=keepdims, where=_mask(where))
+
+
+def _check_inexact(dtype, out) -> None:
+    for name, given in (("dtype", dtype), ("out", None if out is None else out.dtype)):
+        if given is not None and _kind(_core.dtype_of(given)) not in "fc":
+            raise TypeError(f"If a is inexact, then {name} must be inexact")
 
 
 def _valid(x: ndarray, where) -> ndarray:
@@ -221,19 +255,23 @@ def _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, 
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    if dtype is not None:
-        x = x.astype(dtype, copy=False)
+    _check_inexact(dtype, out)
+    dtype = None if dtype is None else _core.dtype_of(dtype)
+    if dtype is not None and _is_exact_in(dtype, x):
+        x, dtype = x.astype(dtype, copy=False), None
+    own = None if dtype is not None else x.dtype if _kind(x.dtype) == "f" else numpy.finfo(x.dtype).dtype
+    x = _widened(x)
     valid = _valid(x, where)
     count = _sum(valid, axis=axis, keepdims=True)
-    real = _real(x.dtype)
     if mean is None:
-        mean = _divide(reductions["nansum"](x, axis=axis, keepdims=True, where=_mask(where)), count.astype(real))
-    squares = _given_mean(x, mean, axis, keepdims, valid)
+        mean = _per_count(_nan_total(x, axis, dtype, True, where), count)
+    squares = _given_mean(x, mean, axis, dtype, keepdims, valid)
     degrees = _subtract(count, ddof) if keepdims else _subtract(count.reshape(squares.shape), ddof)
     if _on_cpu(x) and bool((degrees <= 0).any()):
         _warn("Degrees of freedom <= 0 for slice.")
-    result = _divide(squares, _where(degrees > 0, degrees, numpy.nan).astype(real))
-    return _into(out, _sqrt(result) if root else result)
+    result = _per_count(squares, _where(degrees > 0, degrees, numpy.nan))
+    result = _sqrt(result) if root else result
+    return _into(out, result if own is None else result.astype(own, copy=False), "unsafe")
 
 
 def nanvar(
@@ -313,7 +351,11 @@ def _scan(function: str, operation: str, a, axis, dtype, out, skips_nan=False, i
     elif x.ndim == 0:
         x = x.reshape(1)
     _axes(function, axis, x.ndim)
-    return _into(out, _core.scan(x, operation, axis, dtype, skips_nan, includes_initial))
+    if dtype is None and isinstance(out, ndarray):
+        dtype = result_type(x.dtype, out.dtype)  # as NumPy: both go into the choice of the loop
+    if skips_nan and dtype is not None and _is_inexact(x):  # before a cast makes numbers of them
+        x = _where(_isnan(x), 0 if operation == "add" else 1, x)
+    return _into(out, _core.scan(x, operation, axis, dtype, skips_nan, includes_initial), "unsafe")
 
 
 def cumsum(a, axis: int | None = None, dtype=None, out: ndarray | None = None) -> ndarray:
@@ -390,18 +432,11 @@ def cumulative_prod(
 # --- Covariance ---
 
 
-def _products(x: ndarray, y: ndarray) -> ndarray:
-    """x @ y.T for few rows and many columns: shape (rows of x, rows of y)."""
-    rows = [_sum(_multiply(y, x[k : k + 1]), axis=1) for k in range(x.shape[0])]
-    return _core.stack(rows, 0) if rows else _core.zeros((0, y.shape[0]), result_type(x, y))
-
-
-def _observations(m, rowvar: bool, dtype) -> ndarray:
+def _observations(name: str, m, dtype) -> ndarray:
     x = _array(m)
     if x.ndim > 2:
-        raise ValueError("m has more than 2 dimensions")
-    x = x.astype(dtype, copy=False).reshape((1, -1) if x.ndim < 2 else x.shape)
-    return x.T if not rowvar and x.shape[0] != 1 else x
+        raise ValueError(f"{name} has more than 2 dimensions")
+    return x.astype(dtype, copy=False).reshape((1, -1) if x.ndim < 2 else x.shape)
 
 
 def cov(
@@ -429,13 +464,13 @@ def cov(
     m = _array(m)
     if dtype is None:
         dtype = result_type(m, numpy.dtype("float64"), *([] if y is None else [_array(y)]))
-    if y is not None and _array(y).ndim > 2:
-        raise ValueError("y has more than 2 dimensions")
-    x = _observations(m, rowvar, dtype)
+    x = _observations("m", m, dtype)
+    y = None if y is None else _observations("y", y, dtype)
+    x = x.T if not rowvar and m.ndim != 1 else x
     if x.shape[0] == 0:
-        return asarray(numpy.empty((0, 0), dtype))
+        return asarray(numpy.empty((0, 0)))
     if y is not None:
-        x = _core.concatenate([x, _observations(y, rowvar, dtype)], 0)
+        x = _core.concatenate([x, y.T if not rowvar and y.shape[0] != 1 else y], 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     weights = _cov_weights(fweights, aweights, x.shape[1])
     total = x.shape[1] if weights is None else float(_sum(weights))
@@ -448,8 +483,8 @@ def cov(
         factor = 0.0
     x = _subtract(x, mean)
     weighted = x if weights is None else _multiply(x, weights.astype(x.dtype))
-    result = _divide(_products(x, elementwise["conjugate"](weighted) if _kind(x.dtype) == "c" else weighted), factor)
-    return result.squeeze()
+    products = _core.matmul(x, (elementwise["conjugate"](weighted) if _kind(x.dtype) == "c" else weighted).T, None)
+    return _divide(products, factor).squeeze()
 
 
 def _cov_weights(fweights, aweights, n: int) -> ndarray | None:

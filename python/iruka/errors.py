@@ -42,6 +42,10 @@ class CompileError(Error, RuntimeError):
     """A body that is not C++; the message shows the line with a caret."""
 
 
+class KernelWarning(builtins.UserWarning):
+    """A kernel's text that is C++ and hardly what was meant: an output that is never written, `z == x;`, `a[y, x]`."""
+
+
 class FileError(Error, OSError):
     """A file that cannot be read or written."""
 

@@ -28,13 +28,19 @@ def _scale(norm: str | None, n: int, forward: bool) -> float:
     return 1 / n if (norm == "forward") == forward else 1.0
 
 
+def _as_input(result: ndarray, kind: int, a: ndarray) -> ndarray:
+    """Real numbers from float16 are float16, as NumPy's; they are computed in float32."""
+    return result.astype(a.dtype) if kind == _TO_REAL and a.dtype == "float16" else result
+
+
 def _transform(a, kind: int, n, axis: int, norm, forward: bool, out=None) -> ndarray:
     a = _array(a)
     (axis,) = _axes("fft", axis, a.ndim)
     if n is None:
         n = a.shape[axis] if kind != _TO_REAL else 2 * (a.shape[axis] - 1)
     n = operator.index(n)
-    return _into(out, _core.fft_transform(a, kind, n, axis, forward, _scale(norm, n, forward)))
+    result = _core.fft_transform(a, kind, n, axis, forward, _scale(norm, n, forward))
+    return _into(out, _as_input(result, kind, a))
 
 
 def fft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
@@ -102,7 +108,8 @@ def _several(a: ndarray, kind: int, lengths, axes, norm, forward: bool, out=None
     if not axes:
         return _into(out, a)
     scale = math.prod(_scale(norm, n, forward) for n in lengths)
-    return _into(out, _core.fft_transform_axes(a, kind, lengths, axes, forward, scale))
+    result = _core.fft_transform_axes(a, kind, lengths, axes, forward, scale)
+    return _into(out, result if len(axes) > 1 else _as_input(result, kind, a))
 
 
 def fftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:

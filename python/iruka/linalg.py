@@ -254,7 +254,8 @@ def pinv(a, rcond=None, hermitian: bool = False, *, rtol=numpy._NoValue) -> ndar
 
     rcond (NumPy's older name) defaults to 1e-15; rtol=None is max(m, n) times the dtype's precision. hermitian as in svd.
     """
-    a = _inexact(_check_matrices("pinv", _array(a)))
+    given = _check_matrices("pinv", _array(a))
+    a = _inexact(given)
     if rcond is None:
         rcond = 1e-15 if rtol is numpy._NoValue else rtol
         if rcond is None:
@@ -262,7 +263,7 @@ def pinv(a, rcond=None, hermitian: bool = False, *, rtol=numpy._NoValue) -> ndar
     elif rtol is not numpy._NoValue:
         raise ValueError("pinv: `rtol` and `rcond` can't be both set.")
     if a.size == 0:
-        return _core.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
+        return _core.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), given.dtype)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
     cutoff = (_array(rcond)[..., None] if not isinstance(rcond, float) else rcond) * s.max(axis=-1, keepdims=True)
     scaled = _multiply(_reciprocals(s, cutoff)[..., None], _conjugate(matrix_transpose(u)))
@@ -310,7 +311,7 @@ def lstsq(a, b, rcond: float | None = None) -> Any:
     rest = _core.zeros((0,), s.dtype)
     if rank == n and m > n:
         rest = elementwise["square"](elementwise["absolute"](sides - matmul(a, x))).sum(axis=0)
-    return (x[:, 0] if b.ndim == 1 else x), rest, rank, s
+    return (x[:, 0] if b.ndim == 1 else x), rest, numpy.int32(rank), s
 
 
 def vector_norm(x, /, *, axis=None, keepdims: bool = False, ord: float = 2) -> ndarray:
@@ -336,7 +337,7 @@ def matrix_norm(x, /, *, keepdims: bool = False, ord: float | str | None = "fro"
 
 def _singular_norm(x: ndarray, ord, axes: tuple[int, int], keepdims: bool) -> ndarray:
     s = svdvals(moveaxis(x, axes, (-2, -1)))
-    result = s.sum(axis=-1) if ord == "nuc" else s.max(axis=-1) if ord == 2 else s.min(axis=-1)
+    result = s.sum(axis=-1) if ord == "nuc" else s.max(axis=-1, initial=0) if ord == 2 else s.min(axis=-1)
     if keepdims:
         for axis in sorted(axes):
             result = result._expand_dims(axis)
@@ -479,7 +480,11 @@ def trace(x, /, *, offset: int = 0, dtype=None) -> ndarray:
 
 
 def cross(x1, x2, /, *, axis: int = -1) -> ndarray:
-    """Cross product of vectors of three elements along an axis."""
+    """Cross product of vectors of three elements along an axis. Raises ValueError for other extents."""
+    x1, x2 = _array(x1), _array(x2)
+    for x in (x1, x2):
+        if x.ndim and -x.ndim <= axis < x.ndim and x.shape[axis] != 3:
+            raise ValueError(f"linalg.cross: vectors must have 3 elements, not {x.shape[axis]}")
     return _cross(x1, x2, axis=axis)
 
 

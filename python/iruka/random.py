@@ -1,11 +1,12 @@
 """Random arrays under NumPy's and CuPy's names, from a Philox counter: one seed, one sequence, on every device.
 
-`default_rng(seed)` gives a Generator; the functions here draw from one RandomState of the whole process. size=None gives
-a 0-d array, as CuPy does.
+`default_rng(seed)` gives a Generator; the functions here draw from one RandomState of the whole process. Without
+a size they give a 0-d value.
 """
 
 from __future__ import annotations
 
+import builtins
 import operator
 
 import numpy
@@ -20,7 +21,7 @@ from .errors import TypeError, ValueError
 class RandomState(Distributions):
     """NumPy's older interface: a Generator's distributions, with the older names.
 
-    seed: None (the system's entropy), an int in [0, 2**64), or a sequence of ints.
+    seed: None (the system's entropy), an int in [0, 2**64), or a sequence or array of ints.
     """
 
     __doc__ += "\n" + "\n".join(Distributions.__doc__.splitlines()[1:])
@@ -45,11 +46,13 @@ class RandomState(Distributions):
 
     def seed(self, seed=None) -> None:
         """Restarts the stream; from the system's entropy without a seed. Raises ValueError for a negative one."""
-        if hasattr(seed, "__index__"):
+        if isinstance(seed, ndarray):
+            seed = _core.asnumpy(seed)
+        if hasattr(seed, "__index__") and numpy.ndim(seed) == 0:
             key = operator.index(seed)
             if not 0 <= key < 2**64:
                 raise ValueError(f"random.seed: the seed must be in [0, 2**64), but is {key}")
-        elif isinstance(seed, (str, bytes, float)):
+        elif isinstance(seed, (str, builtins.bytes, float)):
             raise TypeError(f"random.seed: the seed must be an int, ints or None, not {type(seed).__name__}")
         else:
             key = Philox(seed).state["state"]["key"]
@@ -76,11 +79,11 @@ class RandomState(Distributions):
 
     def rand(self, *size: int, dtype=None) -> ndarray:
         """Uniform in [0, 1), with extents as arguments."""
-        return self._draw("uniform", (0.0, 1.0), size, dtype)
+        return self._draw("uniform", (0.0, 1.0), size or None, dtype)
 
     def randn(self, *size: int, dtype=None) -> ndarray:
         """Standard normal, with extents as arguments."""
-        return self._draw("normal", (0.0, 1.0), size, dtype)
+        return self._draw("normal", (0.0, 1.0), size or None, dtype)
 
     def randint(self, low, high=None, size=None, dtype=numpy.int64) -> ndarray:
         """Integers in [low, high), or [0, low) without high, without modulo bias. Raises ValueError when that is empty."""

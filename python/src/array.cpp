@@ -27,28 +27,34 @@ Dims reversed(Dims dims) {
   return dims;
 }
 
-/// Whether `order` is Fortran's; A and K follow the layout.
-bool is_fortran(const Array& x, nb::handle order, const char* function) {
-  std::string text = order.is_none() ? "C" : to_text(order, std::string(function) + ": order");
-  if (text == "C") return false;
-  if (text == "F") return true;
-  if (text == "A" || text == "K") return x.is_f_contiguous() && !x.is_c_contiguous();
-  throw ValueError(std::string(function) + ": order must be 'C', 'F', 'A' or 'K', not '" + text + "'");
+/// Whether `order` is Fortran's; A follows the layout, and so does K where the axes lie in C or Fortran order.
+bool is_fortran(const Array& x, nb::handle order) {
+  const MemoryOrder wanted = order.is_none() ? MemoryOrder::c : to_order(order);
+  if (wanted == MemoryOrder::c || wanted == MemoryOrder::fortran) return wanted == MemoryOrder::fortran;
+  return x.is_f_contiguous() && !x.is_c_contiguous();
 }
 
-Array reshape(const Array& x, const Dims& shape) {
-  GilRelease release;
-  return x.reshape(shape);
+bool keeps_order(nb::handle order) { return !order.is_none() && to_order(order) == MemoryOrder::keep; }
+
+Array reshape(Array x, const Dims& shape) {
+  return without_gil([&] { return x.reshape(shape); });
 }
 
-Array reshape_ordered(const Array& x, const Dims& shape, nb::handle order) {
-  if (!is_fortran(x, order, "reshape")) return reshape(x, shape);
+/// What views with axes are made of: a copy of a value, as of NumPy's scalars.
+Array viewed(const Array& x) { return x.is_value() ? x.copy() : x; }
+
+Array reshape_ordered(const Array& given, const Dims& shape, nb::handle order) {
+  if (keeps_order(order)) throw ValueError("order 'K' is not permitted for reshaping");
+  if (given.is_value() && shape.empty()) return given;
+  const Array x = viewed(given);
+  if (!is_fortran(x, order)) return reshape(x, shape);
   return reshape(x.transpose(), reversed(shape)).transpose();
 }
 
 /// x.shape = shape. Raises AttributeError, as NumPy does, where that takes a copy.
 void set_shape(nb::handle self, nb::handle shape) {
   Array& x = checked_array(self, "shape");
+  if (x.is_value()) throw nb::attribute_error("the shape of a value, as x[3] and x.sum() are, cannot be set");
   std::optional<Array> view = x.reshape_view(to_dims(shape, "shape"));
   if (!view)
     throw nb::attribute_error(
@@ -57,37 +63,65 @@ void set_shape(nb::handle self, nb::handle shape) {
 }
 
 /// copy: None for a copy where strides need one, True for one in any case, False for an error instead.
-Array reshape_copying(const Array& x, const Dims& shape, nb::handle order, nb::handle copy) {
+Array reshape_copying(Array x, const Dims& shape, nb::handle order, nb::handle copy) {
   Array result = reshape_ordered(x, shape, order);
   if (copy.is_none()) return result;
   const bool is_wanted = nb::cast<bool>(copy), is_shared = result.buffer() == x.buffer();
   if (!is_wanted && !is_shared) throw ValueError("reshape: the strides need a copy, which copy=False forbids");
   if (!is_wanted || !is_shared) return result;
-  GilRelease release;
-  return result.copy();
+  return without_gil([&] { return result.copy(); });
 }
 
-/// Any shape and strides (bytes) over the memory of `x`, from its first element.
-Array as_strided(const Array& x, const Dims& shape, const Dims& strides) {
-  const std::string asked = "as_strided: shape " + to_string(shape) + " with strides " + to_string(strides);
+/// Any dtype, shape and strides (bytes) over the memory of `x`, from its first element.
+Array over_elements(const char* function, const Array& x, Dtype dtype, const Dims& shape, const Dims& strides) {
+  const std::string asked =
+      std::string(function) + ": shape " + to_string(shape) + " with strides " + to_string(strides);
+  const int64_t itemsize = iruka::itemsize(dtype);
   if (shape.size() != strides.size()) throw ValueError(asked + ": one stride is needed for each axis");
-  int64_t lowest = x.offset(), highest = x.offset() + x.itemsize();
+  int64_t lowest = x.offset(), highest = x.offset() + itemsize;
   for (int axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] < 0) throw ValueError(asked + ": negative dimensions are not allowed");
-    if (strides[axis] % x.itemsize() != 0)
-      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(x.itemsize()) +
+    if (strides[axis] % itemsize != 0)
+      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(itemsize) +
                        " bytes of an element");
     int64_t reach = 0;
     if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
         __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
       throw ValueError(asked + ": too large");
   }
-  const Array result(x.buffer(), x.dtype(), shape, strides, x.offset());
+  const Array result = x.view(dtype, shape, strides, x.offset());
   const int64_t bytes = static_cast<int64_t>(x.buffer()->bytes());
   if (result.size() > 0 && (lowest < 0 || highest > bytes))
     throw ValueError(asked + " reaches bytes " + std::to_string(lowest) + " to " + std::to_string(highest) +
                      " of a buffer of " + std::to_string(bytes));
-  return x.writable() ? result : result.read_only();
+  return result;
+}
+
+/// ndarray(...): uninitialised memory, or that of another array, which `memptr`, its `data`, stands for.
+Array make(nb::handle shape, nb::handle dtype, nb::handle memptr, nb::handle strides, nb::handle order) {
+  const Dims extents = to_dims(shape, "ndarray: shape");
+  const Dtype type = to_dtype(dtype);
+  const MemoryOrder wanted = to_order(order);
+  if (wanted != MemoryOrder::c && wanted != MemoryOrder::fortran)
+    throw ValueError("ndarray: order must be 'C' or 'F', not " + describe(order));
+  const bool is_fortran = wanted == MemoryOrder::fortran;
+  if (memptr.is_none()) {
+    if (!strides.is_none()) throw ValueError("ndarray: strides describe given memory, so they need memptr");
+    // A full pool waits for its device.
+    return without_gil([&] {
+      return is_fortran ? Array::empty(reversed(extents), type).transpose() : Array::empty(extents, type);
+    });
+  }
+  if (!nb::isinstance(memptr, package_attribute("iruka._array", "Memory")))
+    throw TypeError("ndarray: memptr must be the data of an iruka.ndarray, not " + describe(memptr.type()));
+  const nb::object owner = memptr.attr("_array");
+  const Array& memory = checked_array(owner, "ndarray: memptr");
+  if (memory.offset() % itemsize(type) != 0)
+    throw ValueError(std::string("ndarray: memptr is not aligned for ") + name(type));
+  const Dims steps = !strides.is_none() ? to_dims(strides, "ndarray: strides")
+                     : is_fortran       ? reversed(c_strides(reversed(extents), itemsize(type)))
+                                        : c_strides(extents, itemsize(type));
+  return over_elements("ndarray", memory, type, extents, steps);
 }
 
 Array transpose(const Array& x, const nb::args& axes) {
@@ -107,16 +141,23 @@ Array squeeze(const Array& x, nb::handle axis) {
 }
 
 /// The axes in the order in which a new array of that `order` has them in memory, the slowest first.
-Dims memory_order(const Array& x, nb::handle order, const char* function) {
+Dims memory_order(const Array& x, nb::handle order) {
   Dims axes;
   for (int k = 0; k < x.ndim(); ++k) axes.push_back(k);
-  if (!order.is_none() && to_text(order, std::string(function) + ": order") == "K") {
+  if (is_fortran(x, order)) {
+    std::reverse(axes.begin(), axes.end());
+  } else if (keeps_order(order)) {
     std::stable_sort(axes.begin(), axes.end(),
                      [&](int64_t a, int64_t b) { return std::abs(x.strides()[a]) > std::abs(x.strides()[b]); });
-  } else if (is_fortran(x, order, function)) {
-    std::reverse(axes.begin(), axes.end());
   }
   return axes;
+}
+
+/// The elements along one axis, in that order of memory and contiguous: a view only where they lie so.
+Array ravel(const Array& given, nb::handle order) {
+  const Array x = viewed(given);
+  const Array turned = x.transpose(memory_order(x, order));
+  return without_gil([&] { return turned.contiguous().reshape({-1}); });
 }
 
 /// What `make` gives of x with its axes in that order, with the axes back in their places.
@@ -128,36 +169,34 @@ Array in_order(const Array& x, const Dims& axes, Make make) {
   return make(x.transpose(axes)).transpose(back);
 }
 
-Array copy(const Array& x, nb::handle order) {
-  const Dims axes = memory_order(x, order, "copy");
-  GilRelease release;
-  return in_order(x, axes, [](const Array& turned) { return turned.copy(); });
+Array copy(Array x, nb::handle order) {
+  if (x.is_value()) return x;
+  const Dims axes = memory_order(x, order);
+  return without_gil([&] { return in_order(x, axes, [](const Array& turned) { return turned.copy(); }); });
 }
 
-Array astype(const Array& x, nb::handle dtype, nb::handle order, const std::string& casting, bool copy) {
+Array astype(Array x, nb::handle dtype, nb::handle order, const std::string& casting, bool copy) {
   Dtype to = to_dtype(dtype);
-  if (casting == "same_kind" && !can_cast_same_kind(x.dtype(), to)) {
-    throw TypeError(std::string("astype: cannot cast from ") + name(x.dtype()) + " to " + name(to) +
-                    " by the rule 'same_kind'");
-  }
-  if (casting != "same_kind" && casting != "unsafe") {
-    throw ValueError("astype: casting must be 'unsafe' or 'same_kind', not '" + casting + "'");
-  }
-  const Dims axes = memory_order(x, order, "astype");
-  GilRelease release;
-  return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); });
+  if (!can_cast(x.dtype(), to, parse_casting(casting)))
+    throw TypeError(std::string("Cannot cast array data from dtype('") + name(x.dtype()) + "') to dtype('" + name(to) +
+                    "') according to the rule '" + casting + "'");
+  const Dims axes = memory_order(x, order);
+  Array result = without_gil([&] {
+    return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); });
+  });
+  return x.is_value() ? std::move(result).as_value() : result;
 }
 
 Array view(const Array& x, nb::handle dtype) {
   return dtype.is_none() ? x.at(iruka::Ellipsis{}) : x.view(to_dtype(dtype));
 }
 
-nb::object item(const Array& x, const nb::args& index) {
+nb::object item(Array x, const nb::args& index) {
   if (index.size() == 0) return from_scalar(item_of(x));
   Dims position = dims_of(index, "item: index");
   std::vector<Index> indices(position.begin(), position.end());
   bool flat = indices.size() == 1 && x.ndim() != 1;
-  return from_scalar(item_of((flat ? x.ravel() : x).index(indices)));
+  return from_scalar(item_of((flat ? reshape(x, {-1}) : x).index(indices)));
 }
 
 nb::object as_numpy(nb::handle self) {
@@ -249,6 +288,7 @@ void bind_attributes(ArrayClass& type) {
           nb::for_setter(nb::sig("def imag(self, values: object, /) -> None")),
           "Imaginary part: a view, which may be set; zeros for a real array.")
       .def_prop_ro("_address", [](const Array& x) { return reinterpret_cast<uintptr_t>(x.data()); })
+      .def_prop_ro("_is_value", &Array::is_value)
       .def_prop_ro("_layout", [](const Array& x) {
         return nb::make_tuple(x.is_c_contiguous(), x.is_f_contiguous(), x.writable(), !x.buffer()->foreign());
       });
@@ -266,13 +306,13 @@ void bind_views(ArrayClass& type) {
           "The same elements in another shape: a view where strides allow it, else a copy; copy=True always copies and "
           "copy=False raises ValueError where it must. One extent may be -1.")
       .def(
-          "ravel", [](const Array& x, nb::handle order) { return to_python(reshape_ordered(x, {-1}, order)); },
+          "ravel", [](Array x, nb::handle order) { return to_python(ravel(x, order)); },
           nb::arg("order") = "C", nb::sig("def ravel(self, order: str = 'C') -> ndarray"),
-          "The elements along one axis; a view where strides allow it.")
+          "The elements along one axis, contiguous: a view where they lie so, else a copy.")
       .def(
           "flatten",
-          [](const Array& x, nb::handle order) {
-            Array flat = reshape_ordered(x, {-1}, order);
+          [](Array x, nb::handle order) {
+            Array flat = ravel(x, order);
             return to_python(flat.buffer() == x.buffer() ? copy(flat, nb::none()) : flat);
           },
           nb::arg("order") = "C", nb::sig("def flatten(self, order: str = 'C') -> ndarray"),
@@ -297,13 +337,14 @@ void bind_views(ArrayClass& type) {
           "view", [](const Array& x, nb::handle dtype) { return to_python(view(x, dtype)); },
           nb::arg("dtype") = nb::none(), nb::sig("def view(self, dtype=None) -> ndarray"),
           "The same bytes, as another dtype when one is given.")
-      .def("_expand_dims", [](const Array& x, int64_t axis) { return to_python(x.expand_dims(axis)); })
+      .def("_expand_dims", [](const Array& x, int64_t axis) { return to_python(viewed(x).expand_dims(axis)); })
       .def("_broadcast_to",
            [](const Array& x, nb::handle shape) {
              return to_python(x.broadcast_to(to_dims(shape, "broadcast_to: shape")).read_only());
            })
       .def("_as_strided", [](const Array& x, nb::handle shape, nb::handle strides, bool writeable) {
-        Array result = as_strided(x, to_dims(shape, "as_strided: shape"), to_dims(strides, "as_strided: strides"));
+        Array result = over_elements("as_strided", viewed(x), x.dtype(), to_dims(shape, "as_strided: shape"),
+                                     to_dims(strides, "as_strided: strides"));
         return to_python(writeable ? result : result.read_only());
       });
 }
@@ -316,8 +357,8 @@ void bind_copies(ArrayClass& type) {
           },
           nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", nb::arg("copy") = true,
           nb::sig("def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray"),
-          "A copy with another dtype. Floats to integers saturate, and NaN gives 0. copy=False: itself when nothing "
-          "changes.")
+          "A copy with another dtype. A float out of an integer's range saturates and NaN gives 0 (NumPy leaves both to "
+          "the processor). copy=False: itself when nothing changes. Raises TypeError where `casting` forbids the cast.")
       .def(
           "copy", [](const Array& x, nb::handle order) { return to_python(copy(x, order)); }, nb::arg("order") = "C",
           nb::sig("def copy(self, order: str = 'C') -> ndarray"), "A copy with its own memory.")
@@ -346,13 +387,15 @@ void bind_copies(ArrayClass& type) {
           "to_device",
           [](nb::handle self, nb::handle device, nb::handle stream) {
             Device& target = to_device(device, "to_device: device");
-            const Array& x = array_of(self.ptr());
+            const Array x = array_of(self.ptr());
             if (&target == &x.device()) return nb::borrow(self);
             Device& gpu = is_gpu(target) ? target : x.device();
             const std::optional<cuda::Stream> given = to_stream(stream);
-            return make_array([&] {
+            const bool is_value = x.is_value();
+            return make_mutable_array([&] {
               StreamScope scope(gpu, given);
-              return x.to_device(target);
+              const Array moved = x.to_device(target);
+              return is_value ? moved.as_value() : moved;
             });
           },
           nb::arg("device"), nb::kw_only(), nb::arg("stream") = nb::none(),
@@ -364,8 +407,9 @@ void bind_copies(ArrayClass& type) {
           "tolist", [](nb::handle x) { return in_package("tolist")(x); }, nb::sig("def tolist(self) -> object"),
           "Nested lists of Python scalars.")
       .def(
-          "tobytes", [](nb::handle x) { return numpy_view(x).attr("tobytes")(); },
-          nb::sig("def tobytes(self) -> bytes"), "The elements in C order, as bytes.")
+          "tobytes", [](nb::handle x, nb::handle order) { return numpy_view(x).attr("tobytes")(order); },
+          nb::arg("order") = "C", nb::sig("def tobytes(self, order: str = 'C') -> bytes"),
+          "The elements in that order, as bytes: 'C', 'F', 'A' (F where the array is) or 'K' (as they lie).")
       .def(
           "get",
           [](nb::handle x, nb::handle stream, nb::handle order, nb::handle out, bool blocking) {
@@ -451,6 +495,18 @@ void bind_protocols(ArrayClass& type) {
           nb::sig("def __repr__(self) -> str"))
       .def("__str__", [](nb::handle x) { return nb::str(numpy_view(x)); })
       .def(
+          "__round__", [](nb::handle x, nb::handle digits) { return in_package("round_value")(x, digits); },
+          nb::arg("ndigits") = nb::none(), nb::sig("def __round__(self, ndigits: int | None = None) -> object"))
+      .def(
+          "__trunc__", [](nb::handle x) { return in_package("whole_number")(x, "trunc"); },
+          nb::sig("def __trunc__(self) -> int"))
+      .def(
+          "__floor__", [](nb::handle x) { return in_package("whole_number")(x, "floor"); },
+          nb::sig("def __floor__(self) -> int"))
+      .def(
+          "__ceil__", [](nb::handle x) { return in_package("whole_number")(x, "ceil"); },
+          nb::sig("def __ceil__(self) -> int"))
+      .def(
           "__format__", [](nb::handle x, nb::handle spec) { return in_package("format_array")(x, spec); },
           nb::sig("def __format__(self, spec: str) -> str"))
       .def(
@@ -477,6 +533,7 @@ void bind_protocols(ArrayClass& type) {
           nb::sig("def __dlpack__(self, *, stream=None, max_version: tuple[int, int] | None = None, "
                   "dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object"))
       .def("__dlpack_device__", dlpack_device_of, nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
+      .def_prop_ro("__array_interface__", array_interface, nb::sig("def __array_interface__(self) -> dict"))
       .def_prop_ro("__cuda_array_interface__", cuda_array_interface,
                    nb::sig("def __cuda_array_interface__(self) -> dict"));
 }
@@ -487,17 +544,18 @@ void bind_array(nb::module_& module) {
   bind_device(module);
   ArrayClass type(module, "ndarray", nb::type_slots(array_slots()), nb::is_weak_referenceable(),
                   "An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; "
-                  "iruka.array, zeros, arange and their neighbours make filled ones.");
+                  "ndarray(shape, dtype, memptr, strides, order) is a view of the memory of another array, from the "
+                  "first element of the one whose `data` memptr is. iruka.array, zeros, arange and their neighbours "
+                  "make filled ones.");
   array_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   type.def(
       "__init__",
-      [](Array* self, nb::handle shape, nb::handle dtype) {
-        const Dims extents = to_dims(shape, "ndarray: shape");
-        const Dtype type = to_dtype(dtype);
-        GilRelease release;  // a full pool waits for its device
-        new (self) Array(Array::empty(extents, type));
+      [](Array* self, nb::handle shape, nb::handle dtype, nb::handle memptr, nb::handle strides, nb::handle order) {
+        new (self) Array(make(shape, dtype, memptr, strides, order));
       },
-      nb::arg("shape"), nb::arg("dtype") = "float64", nb::sig("def __init__(self, shape, dtype='float64') -> None"));
+      nb::arg("shape"), nb::arg("dtype") = "float64", nb::arg("memptr") = nb::none(), nb::arg("strides") = nb::none(),
+      nb::arg("order") = "C",
+      nb::sig("def __init__(self, shape, dtype='float64', memptr=None, strides=None, order: str = 'C') -> None"));
   bind_attributes(type);
   bind_views(type);
   bind_copies(type);

@@ -52,7 +52,7 @@ void set_writeable(Array& x, bool writeable) {
   }
   if (x.writable()) return;
   // Another array of the memory may be the one that was made read-only, and this one a view of it.
-  if (!x.buffer()->writable() || repeats_elements(x) || x.buffer().use_count() > 1)
+  if (!x.buffer()->writable() || x.is_value() || repeats_elements(x) || x.buffer().use_count() > 1)
     throw ValueError("setflags: cannot set WRITEABLE flag to True of this array");
   x = Array(x.buffer(), x.dtype(), x.shape(), x.strides(), x.offset());
 }
@@ -64,8 +64,7 @@ Array field_of(const Array& x, Dtype dtype, int64_t offset) {
     throw ValueError("getfield: need a multiple of " + std::to_string(itemsize(dtype)) +
                      ", 0 <= offset <= " + std::to_string(room) + ", for " + name(dtype) + " of " + name(x.dtype()) +
                      ", but received offset = " + std::to_string(offset));
-  const Array field(x.buffer(), dtype, x.shape(), x.strides(), x.offset() + offset);
-  return x.writable() ? field : field.read_only();
+  return x.view(dtype, x.shape(), x.strides(), x.offset() + offset);
 }
 
 /// Axes that strides allow to be one made one, and axes of extent 1 dropped.
@@ -83,8 +82,7 @@ Array reduced_view(const Array& x) {
       strides.push_back(stride);
     }
   }
-  const Array view(x.buffer(), x.dtype(), shape, strides, x.offset());
-  return x.writable() ? view : view.read_only();
+  return x.view(x.dtype(), shape, strides, x.offset());
 }
 
 void bind_flags(nb::class_<Array>& type) {

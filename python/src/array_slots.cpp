@@ -23,6 +23,9 @@ PyObject* apply_override(const ElementwiseFunction& function, std::initializer_l
   return call_override(ufunc.ptr(), "__call__", {objects.begin(), objects.size()}, {}, positional, keywords);
 }
 
+/// Whether an in-place operator makes a new object.
+bool is_value(PyObject* object) { return array_of(object).is_value(); }
+
 /// Calls a row of the table on operands of an operator; NotImplemented when one is no operand.
 PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObject*> objects,
                 PyObject* out = nullptr) {
@@ -34,20 +37,23 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
   Operand operands[2];
   std::vector<Argument> arguments;
   arguments.reserve(3);
-  bool inexact = has_float_beside_huge_integer({objects.begin(), objects.size()});
+  const std::span<PyObject* const> inputs(objects.begin(), objects.size());
+  if (PyObject* result = compare_with_no_number(function, inputs)) return result;
+  const HugeInteger huge = huge_integer_rule(function, inputs);
   int count = 0;
   for (PyObject* object : objects) {
-    if (!operands[count].take(object, false, inexact, {objects.begin(), objects.size()})) Py_RETURN_NOTIMPLEMENTED;
+    if (!operands[count].take(object, false, huge, inputs)) Py_RETURN_NOTIMPLEMENTED;
     arguments.push_back(operands[count++].argument());
   }
-  if (out) arguments.push_back(Argument(array_of(out)));
+  Array target;
+  if (out) arguments.push_back(Argument(target = array_of(out)));
   std::vector<Array> results;
   {
     GilRelease release;
     results = function.call(arguments);
   }
   if (out) return Py_NewRef(out);
-  return wrap(std::move(results.front()));
+  return wrap_result(std::move(results.front()));
 }
 
 // Functions are looked up by name at the first use, so that importing the module builds no kernel.
@@ -68,7 +74,7 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
   PyObject* inplace_##slot(PyObject* x, PyObject* y) {      \
     return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
       static const ElementwiseFunction function{name};      \
-      return apply(function, {x, y}, x);                    \
+      return apply(function, {x, y}, is_value(x) ? nullptr : x); \
     });                                                     \
   }
 
@@ -175,7 +181,7 @@ Py_ssize_t length(PyObject* self) {
 }
 
 PyObject* sequence_item(PyObject* self, Py_ssize_t position) {
-  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return wrap(array_of(self).at(int64_t{position})); });
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return wrap(get_item(array_of(self), position)); });
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
@@ -197,13 +203,25 @@ PyObject* iterate(PyObject* self) {
   });
 }
 
+/// As Python hashes a number of that value. A NaN is equal to no other, so its own address does.
+Py_hash_t hash(PyObject* self) {
+  return guarded(Py_hash_t{-1}, [&]() -> Py_hash_t {
+    const Array& array = array_of(self);
+    if (!array.is_value()) throw TypeError("unhashable type: 'iruka.ndarray' (an array that may change)");
+    const Scalar scalar = item_of(array);
+    const std::complex<double> number = scalar.as_complex();
+    if (std::isnan(number.real()) || std::isnan(number.imag()))
+      return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) / alignof(std::max_align_t));
+    return PyObject_Hash(from_scalar(scalar).ptr());
+  });
+}
+
 int contains(PyObject* self, PyObject* value) {
   PyObject* hits = compare(self, value, Py_EQ);
   if (!hits || hits == Py_NotImplemented) return Py_XDECREF(hits), hits ? 0 : -1;
   int found = guarded(-1, [&]() -> int {
-    const Array& equal = array_of(hits);
-    GilRelease release;
-    return iruka::any(equal).item().as_bool();
+    const Array equal = array_of(hits);
+    return without_gil([&] { return iruka::any(equal).item().as_bool(); });
   });
   Py_DECREF(hits);
   return found;
@@ -214,14 +232,15 @@ int contains(PyObject* self, PyObject* value) {
 void assign_value(Array target, nb::handle value) {
   Scalar scalar;
   if (is_array(value.ptr())) {
-    const Array& source = array_of(value.ptr());
+    const Array source = array_of(value.ptr());
     GilRelease release;
     target.assign(source);
-  } else if (to_scalar(value.ptr(), scalar, is_inexact(target.dtype()))) {
+  } else if (to_scalar(value.ptr(), scalar, takes_any_integer(target.dtype()))) {
+    check_element(scalar, target.dtype());
     GilRelease release;
     target.fill(scalar);
   } else if (is_array_like(value.ptr())) {
-    Array source = as_array(value, target.device());
+    Array source = as_elements(value, target.dtype(), target.device());
     GilRelease release;
     target.assign(source);
   } else {
@@ -266,6 +285,7 @@ PyType_Slot* array_slots() {
                                 {Py_nb_matrix_multiply, reinterpret_cast<void*>(matrix_multiply)},
                                 {Py_nb_inplace_matrix_multiply, reinterpret_cast<void*>(inplace_matrix_multiply)},
                                 {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+                                {Py_tp_hash, reinterpret_cast<void*>(hash)},
                                 {Py_tp_iter, reinterpret_cast<void*>(iterate)},
                                 {Py_mp_length, reinterpret_cast<void*>(length)},
                                 {Py_mp_subscript, reinterpret_cast<void*>(subscript)},

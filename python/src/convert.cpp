@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
+#include "core/device.h"
+#include "cuda.h"
 #include "interop.h"
+#include "ops/loop_types.h"
 
 namespace iruka::python {
 
@@ -15,6 +19,24 @@ PyObject* wrap(Array array) {
   new (nb::inst_ptr<Array>(object)) Array(std::move(array));
   nb::inst_mark_ready(object);
   return object.release().ptr();
+}
+
+Array filled(const Dims& shape, const Scalar& value, Dtype dtype, Device& device) {
+  const GilRelease release;
+  Array array = Array::empty(shape, dtype, device);
+  array.fill(value);
+  return array;
+}
+
+Array value_at(const Array& array, int64_t offset) {
+  const size_t size = static_cast<size_t>(array.itemsize());
+  Device& device = array.device();
+  const auto copied = [&, buffer = array.buffer(), dtype = array.dtype()] {
+    Array value(std::make_shared<Buffer>(device, size), dtype, {}, {});
+    device.copy(value.data(), static_cast<const char*>(buffer->data()) + offset, size, nullptr);
+    return std::move(value).as_value();
+  };
+  return is_gpu(device) ? without_gil(copied) : copied();  // a full pool waits for its device
 }
 
 Imported imported{};
@@ -99,6 +121,7 @@ Dtype from_numpy_dtype(nb::handle dtype) {
 
 Dtype resolve_dtype(nb::handle object) {
   if (nb::isinstance<nb::str>(object) && text_of(object) == "bfloat16") return Dtype::bfloat16;
+  if (is_array(object.ptr())) throw TypeError("Cannot construct a dtype from an array");
   nb::object dtype;
   try {
     dtype = numpy_attribute("dtype")(object);
@@ -168,6 +191,15 @@ Dims to_dims(nb::handle object, const char* what) {
   }
   for (Py_ssize_t i = 0; i < size; i++) dims.push_back(to_int64(PySequence_Fast_GET_ITEM(sequence.ptr(), i), what));
   return dims;
+}
+
+MemoryOrder to_order(nb::handle given) {
+  const std::string text = given.is_none() ? "K" : to_text(given, "order");
+  if (text == "C" || text == "c") return MemoryOrder::c;
+  if (text == "F" || text == "f") return MemoryOrder::fortran;
+  if (text == "A" || text == "a") return MemoryOrder::any;
+  if (text == "K" || text == "k") return MemoryOrder::keep;
+  throw ValueError("order must be one of 'C', 'F', 'A', or 'K' (got '" + text + "')");
 }
 
 nb::tuple from_dims(const Dims& dims) {
@@ -250,6 +282,22 @@ bool to_scalar(PyObject* object, Scalar& scalar, bool inexact) {
   return false;
 }
 
+void check_element(const Scalar& value, Dtype dtype) {
+  ops::check_literal_fits(value, dtype);
+  if (kind(dtype) == Kind::boolean || kind(dtype) == Kind::complex) return;
+  if (value.weak() && value.kind() == Kind::complex)
+    throw TypeError(std::string(name(dtype)) + " elements are real numbers, not complex ones: " + value.to_string());
+  if (value.kind() != Kind::floating || !is_integer(dtype)) return;
+  if (std::isnan(value.as_double())) throw ValueError("cannot convert float NaN to integer");
+  if (std::isinf(value.as_double())) throw OverflowError("cannot convert float infinity to integer");
+  if (!value.weak()) return;
+  const double number = std::trunc(value.as_double());
+  const bool is_signed = kind(dtype) == Kind::signed_integer;
+  const double end = std::ldexp(1.0, static_cast<int>(itemsize(dtype)) * 8 - is_signed);
+  if (number >= end || number < (is_signed ? -end : 0))
+    throw OverflowError("Python float " + value.to_string() + " out of bounds for " + name(dtype));
+}
+
 nb::object from_scalar(const Scalar& scalar) {
   switch (scalar.kind()) {
     case Kind::boolean:
@@ -267,26 +315,19 @@ nb::object from_scalar(const Scalar& scalar) {
   return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
 }
 
-bool Operand::take(PyObject* object, bool only_arrays_and_scalars, bool inexact, std::span<PyObject* const> others) {
+bool Operand::take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge, std::span<PyObject* const> others) {
   if (is_array(object)) {
-    array_ = &array_of(object);
+    array_ = array_of(object);
     return true;
   }
-  if (to_scalar(object, scalar_, inexact)) return true;
+  if (huge == HugeInteger::as_infinity && is_huge_integer(object)) {
+    scalar_ = Scalar(nb::handle(object) < nb::int_(0) ? -INFINITY : INFINITY);
+    return true;
+  }
+  if (to_scalar(object, scalar_, huge == HugeInteger::as_float)) return true;
   if (only_arrays_and_scalars || !is_array_like(object)) return false;
-  converted_ = as_array(object, device_among(others));
-  array_ = &converted_;
+  array_ = as_array(object, device_among(others));
   return true;
-}
-
-bool has_float_beside_huge_integer(std::span<PyObject* const> objects) {
-  if (std::none_of(objects.begin(), objects.end(), is_huge_integer)) return false;
-  return std::any_of(objects.begin(), objects.end(), [](PyObject* object) {
-    Operand operand;
-    if (is_huge_integer(object) || !operand.take(object, false)) return false;
-    Argument argument = operand.argument();
-    return is_inexact(argument.is_array() ? argument.array().dtype() : argument.scalar().dtype());
-  });
 }
 
 }  // namespace iruka::python

@@ -10,6 +10,7 @@
 #include "gil.h"
 #include "iruka/array.h"
 #include "iruka/kernel.h"
+#include "iruka/ops.h"
 
 namespace iruka::python {
 
@@ -46,7 +47,14 @@ Array& checked_array(nb::handle object, const char* function);
 
 /// A new reference to an iruka.ndarray.
 PyObject* wrap(Array array);
+/// A new array of that value, made without the GIL.
+Array filled(const Dims& shape, const Scalar& value, Dtype dtype, Device& device);
 inline nb::object to_python(Array array) { return nb::steal(wrap(std::move(array))); }
+/// The same of a new array that a function returns: a value where it has no axes, as NumPy returns a scalar.
+inline PyObject* wrap_result(Array array) { return wrap(std::move(array).as_value()); }
+inline nb::object to_result(Array array) { return nb::steal(wrap_result(std::move(array))); }
+/// A value with the element at `offset` bytes of the array's buffer, which may change afterwards. Waits for no device.
+Array value_at(const Array& array, int64_t offset);
 
 /// "iruka.NAME" as Python sees it; imported when first asked.
 nb::object package_attribute(const char* module, const char* name);
@@ -66,47 +74,56 @@ nb::object dtype_object(Dtype dtype);
 
 /// An int or a sequence of ints. Raises TypeError naming `what`, ShapeError for more than 32.
 Dims to_dims(nb::handle object, const char* what);
+/// 'C', 'F', 'A' or 'K', in either case; None is K. Raises ValueError for another text.
+MemoryOrder to_order(nb::handle given);
 nb::tuple from_dims(const Dims& dims);
 int64_t to_int64(nb::handle object, const char* what);
 
 /// Python's and NumPy's scalars (the latter typed); false for anything else. An integer beyond 64 bits becomes a float
 /// where the value is `inexact`, and raises OverflowError elsewhere.
 bool to_scalar(PyObject* object, Scalar& scalar, bool inexact = false);
+/// Raises what NumPy's assignment of an element does for a number that the dtype has no place for: OverflowError for an
+/// infinity and ValueError for NaN among integers; of Python's numbers also OverflowError for one out of bounds
+/// and TypeError for a complex one.
+void check_element(const Scalar& value, Dtype dtype);
+/// Whether an integer of any size has a place among elements of this dtype: as a float, or as true.
+inline bool takes_any_integer(Dtype dtype) { return !is_integer(dtype); }
 /// Whether `object` is an int that neither int64 nor uint64 holds.
 bool is_huge_integer(PyObject* object);
 nb::object from_scalar(const Scalar& scalar);
 /// The only element. While a GPU is waited for, other threads and functions that streams call may have the GIL.
-Scalar item_of(const Array& array);
+Scalar item_of(Array array);
 
-/// One argument of an array function, and what keeps it alive: an array, a scalar, or something an array is made of.
+/// What becomes of a Python integer that neither int64 nor uint64 holds: OverflowError, the float nearest to it, or the
+/// infinity of its sign.
+enum class HugeInteger : uint8_t { refused, as_float, as_infinity };
+
+/// One argument of an array function: an array, a scalar, or something an array is made of. The array is a handle of its
+/// own, so that work without the GIL may use it. It stays where it is once argument() was called.
 class Operand {
  public:
-  /// False when `object` is none of these. `inexact` as in to_scalar.
-  /// What must be converted comes to the device of the arrays among `others`.
-  bool take(PyObject* object, bool only_arrays_and_scalars, bool inexact = false,
+  /// False when `object` is none of these. What must be converted comes to the device of the arrays among `others`.
+  bool take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge = HugeInteger::refused,
             std::span<PyObject* const> others = {});
-  Argument argument() const { return array_ ? Argument(*array_) : Argument(scalar_); }
+  Argument argument() const { return array_.valid() ? Argument(array_) : Argument(scalar_); }
 
  private:
-  const Array* array_ = nullptr;
-  Array converted_;
+  Array array_;
   Scalar scalar_;
 };
 
 inline bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 
-/// NumPy's rule for integers beyond 64 bits: they become floats beside something that is one.
-bool has_float_beside_huge_integer(std::span<PyObject* const> objects);
-
-/// A new iruka.ndarray of what `make` returns, made without the GIL.
+/// What `make` returns, made without the GIL; where it has no axes, the array must be new, and Python gets a value.
 template <class Make>
 nb::object make_array(Make&& make) {
-  Array array;
-  {
-    GilRelease release;
-    array = make();
-  }
-  return to_python(std::move(array));
+  return to_result(without_gil(make));
+}
+
+/// The same of an array that may change though it has no axes.
+template <class Make>
+nb::object make_mutable_array(Make&& make) {
+  return to_python(without_gil(make));
 }
 
 /// Whether a signal handler raised; only the main thread sees signals. With or without the GIL.

@@ -78,7 +78,7 @@ void* pinned_owner(nb::handle array) {
 }
 
 /// Copies between a GPU's array and a NumPy array of the same shape, dtype and order of axes.
-void copy_host(const Array& gpu, nb::handle numpy, bool to_host, nb::handle stream_object, bool blocking) {
+void copy_host(Array gpu, nb::handle numpy, bool to_host, nb::handle stream_object, bool blocking) {
   Array host = as_array(numpy, cpu());
   const std::optional<cuda::Stream> stream = to_stream(stream_object);
   void* const pinned = blocking ? nullptr : pinned_owner(numpy);
@@ -289,13 +289,12 @@ void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
   }
 }
 
-Scalar item_of(const Array& array) {
+Scalar item_of(Array array) {
   if (!is_gpu(array.device())) return array.item();
-  GilRelease release;
-  return array.item();
+  return without_gil([&] { return array.item(); });
 }
 
-nb::object download(const Array& array, bool fortran) {
+nb::object download(Array array, bool fortran) {
   // Memory that the system has to clear first would take several times as long as the copy.
   constexpr int64_t kLarge = 1 << 20;
   nb::object result;

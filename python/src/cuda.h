@@ -38,10 +38,12 @@ void wait_for_device(Device& device);
 void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later);
 
 /// A new NumPy array with a copy of a GPU array's elements, in C or Fortran order.
-nb::object download(const Array& array, bool fortran = false);
+nb::object download(Array array, bool fortran = false);
 
 /// x.__cuda_array_interface__, version 3 (https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html).
-nb::dict cuda_array_interface(const Array& array);
+nb::dict cuda_array_interface(Array array);
+/// NumPy's protocol of that kind, for arrays on the CPU.
+nb::dict array_interface(const Array& array);
 /// The array over what such a dict tells of.
 Array from_cuda_array_interface(nb::handle object);
 

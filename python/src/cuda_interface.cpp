@@ -31,7 +31,19 @@ Device& place_of(void* data) {
 
 }  // namespace
 
-nb::dict cuda_array_interface(const Array& array) {
+nb::dict array_interface(const Array& array) {
+  if (is_gpu(array.device()) || array.dtype() == Dtype::bfloat16)
+    throw nb::attribute_error("__array_interface__: only arrays on the CPU, of dtypes that NumPy has, have one");
+  nb::dict result;
+  result["shape"] = from_dims(array.shape());
+  result["typestr"] = type_string(array.dtype());
+  result["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(array.data()), !array.writable());
+  result["strides"] = array.is_c_contiguous() ? nb::none() : nb::object(from_dims(array.strides()));
+  result["version"] = 3;
+  return result;
+}
+
+nb::dict cuda_array_interface(Array array) {
   if (!is_gpu(array.device()))
     throw nb::attribute_error(
         "__cuda_array_interface__: the array is on the CPU; x.to_device('cuda:0') copies it to a GPU");

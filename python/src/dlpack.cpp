@@ -164,6 +164,7 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
     if (array.strides()[axis] % array.itemsize() != 0)
       throw nb::buffer_error("__dlpack__: strides are not whole elements");
   }
+  if (array.is_value() && copy.is_none()) copied = true;  // not all consumers take what is read-only
   if (copied) {
     GilRelease release;
     array = to_host ? array.to_device(cpu()) : array.copy();

@@ -49,7 +49,8 @@ Array picture_of(nb::handle object) {
   if (!is_array_like(object.ptr())) {
     throw TypeError("a picture is an array, not " + describe(object.type()));
   }
-  return as_array(object, cpu()).to_device(cpu());
+  const Array picture = as_array(object, cpu());
+  return without_gil([&] { return picture.to_device(cpu()); });
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Keys of x[key] and the functions that choose elements by arrays.
 #include "iruka/indexing.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "array_slots.h"
+#include "cuda.h"
 #include "device.h"
 #include "interop.h"
 
@@ -42,7 +44,14 @@ int64_t integer_index(PyObject* integer) {
   return value;
 }
 
-/// An entry that is no array; false for others.
+/// A value that is read without waiting for a device.
+bool is_host_integer(const Array& array) {
+  return array.is_value() && is_integer(array.dtype()) && !is_gpu(array.device());
+}
+
+bool is_empty_tuple(nb::handle key) { return PyTuple_Check(key.ptr()) && PyTuple_GET_SIZE(key.ptr()) == 0; }
+
+/// An entry that is no array; false for others. A GPU's integers are arrays.
 bool to_basic(PyObject* entry, Index& index) {
   if (PyLong_CheckExact(entry)) {
     index = integer_index(entry);
@@ -53,7 +62,7 @@ bool to_basic(PyObject* entry, Index& index) {
     index = NewAxis{};
   } else if (entry == Py_Ellipsis) {
     index = iruka::Ellipsis{};
-  } else if (is_boolean(entry) || is_array(entry) || !PyIndex_Check(entry)) {
+  } else if (is_boolean(entry) || (is_array(entry) && !is_host_integer(array_of(entry))) || !PyIndex_Check(entry)) {
     return false;
   } else {
     nb::object number = nb::steal(PyNumber_Index(entry));  // NumPy's integers and its 0-d integer arrays
@@ -82,7 +91,8 @@ Array to_index_array(PyObject* entry, Device& device) {
   }
   if (is_index_dtype(array.dtype())) return array;
   if (has_dtype) refuse_dtype();
-  if (array.size() == 0) return array.astype(Dtype::int64);  // [] has no dtype of its own
+  if (array.size() == 0)  // [] has no dtype of its own
+    return without_gil([&] { return array.astype(Dtype::int64); });
   refuse_index();
 }
 
@@ -120,41 +130,71 @@ struct Key {
 };
 
 /// Values to assign, as an array of the target's dtype where they are a scalar.
-Array to_values(nb::handle value, const Array& target) {
+Array to_values(nb::handle value, Array target) {
   if (is_array(value.ptr())) return array_of(value.ptr());
   Scalar scalar;
-  if (to_scalar(value.ptr(), scalar, is_inexact(target.dtype()))) {
-    Array one = Array::empty({}, target.dtype(), target.device());
-    one.fill(scalar);
-    return one;
+  if (to_scalar(value.ptr(), scalar, takes_any_integer(target.dtype()))) {
+    check_element(scalar, target.dtype());
+    return filled({}, scalar, target.dtype(), target.device());
   }
   if (!is_array_like(value.ptr())) throw TypeError("cannot assign " + describe(value) + " to elements of an array");
-  return as_array(value, target.device());
+  return as_elements(value, target.dtype(), target.device());
 }
 
 /// What take and put take: integers, a single one too; bools count as 0 and 1.
 Array to_indices(nb::handle object, Device& device) {
   const bool is_integer = PyIndex_Check(object.ptr()) && !is_array_like(object.ptr()) && !is_boolean(object.ptr());
   const Array indices = is_integer ? as_array(object, device) : to_index_array(object.ptr(), device);
-  return indices.dtype() == Dtype::bool_ ? indices.astype(Dtype::int64) : indices;
+  if (indices.dtype() != Dtype::bool_) return indices;
+  return without_gil([&] { return indices.astype(Dtype::int64); });
 }
 
 Array operand(nb::handle object, const char* function) { return checked_array(object, function); }
 
-}  // namespace
-
-Array get_item(const Array& array, nb::handle key) {
-  if (!PyTuple_Check(key.ptr())) {
-    Index index;
-    if (to_basic(key.ptr(), index)) return array.index({&index, 1});
-  }
-  const Key parts(key, array.device());
-  if (!parts.has_arrays) return array.index(parts.basic);
-  GilRelease release;
-  return iruka::index(array, parts.any);
+/// Whether a value to assign is an array, a list or another sequence of some axes.
+bool has_axes(nb::handle value) {
+  if (is_array(value.ptr())) return array_of(value.ptr()).ndim() > 0;
+  if (PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr())) return false;
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return true;
+  const nb::object ndim = nb::getattr(value, "ndim", nb::none());
+  return PyLong_Check(ndim.ptr()) && nb::cast<int64_t>(ndim) > 0;
 }
 
-void update_at(const Array& array, nb::handle key, const ElementwiseFunction& function, const Array* values) {
+bool names_one_element(const Key& key, const Array& array) {
+  if (key.has_arrays || static_cast<int>(key.basic.size()) != array.ndim()) return false;
+  return std::ranges::all_of(key.basic, [](const Index& index) { return std::holds_alternative<int64_t>(index); });
+}
+
+}  // namespace
+
+Array get_item(const Array& array, int64_t position) {
+  if (array.ndim() != 1 || position < -array.size() || position >= array.size()) return array.at(position);
+  return value_at(array, array.offset() + (position < 0 ? position + array.size() : position) * array.strides()[0]);
+}
+
+Array get_item(const Array& array, nb::handle key) {
+  if (array.is_value() && !is_empty_tuple(key)) return get_item(array.copy(), key);  // as of NumPy's scalars, no view
+  if (!PyTuple_Check(key.ptr())) {
+    Index index;
+    if (to_basic(key.ptr(), index)) {
+      const int64_t* position = std::get_if<int64_t>(&index);
+      return position ? get_item(array, *position) : array.index({&index, 1});
+    }
+  }
+  const Key parts(key, array.device());
+  if (!parts.has_arrays) {
+    const Array part = array.index(parts.basic);
+    const bool is_element = part.ndim() == 0 && parts.basic.size() == static_cast<size_t>(array.ndim());
+    return is_element && !part.is_value() ? value_at(part, part.offset()) : part;
+  }
+  const Array own = array;
+  Array part = without_gil([&] { return iruka::index(own, parts.any); });
+  const bool has_ellipsis = std::ranges::any_of(
+      parts.any, [](const AnyIndex& entry) { return std::holds_alternative<iruka::Ellipsis>(entry); });
+  return has_ellipsis ? part : std::move(part).as_value();
+}
+
+void update_at(Array array, nb::handle key, const ElementwiseFunction& function, const Array* values) {
   const Key parts(key, array.device());
   std::vector<AnyIndex> entries = parts.any;
   if (!parts.has_arrays)
@@ -164,10 +204,17 @@ void update_at(const Array& array, nb::handle key, const ElementwiseFunction& fu
   scatter_at(array, entries, function, values);
 }
 
-void set_item(const Array& array, nb::handle key, nb::handle value) {
+void set_item(Array array, nb::handle key, nb::handle value) {
+  if (array.is_value())
+    throw TypeError("a value, as x[3] and x.sum() are, does not support item assignment; x[3:4] and x[3, ...] do");
   const Key parts(key, array.device());
-  if (!parts.has_arrays) return assign_value(array.index(parts.basic), value);
-  if (!array.writable()) throw ValueError("assignment destination is read-only");
+  if (!parts.has_arrays) {
+    const Array target = array.index(parts.basic);
+    if (names_one_element(parts, array) && has_axes(value))
+      throw ValueError("setting an array element with a sequence: one element takes no array with axes");
+    return assign_value(target, value);
+  }
+  array.check_writable("assignment destination");
   const Array values = to_values(value, array);
   GilRelease release;
   assign_index(array, parts.any, values);
@@ -304,7 +351,12 @@ void bind_updates(nb::module_& module) {
       nb::arg("x"), nb::arg("indices"), nb::arg("function"), nb::arg("values").none(),
       "x[indices] = function(x[indices], values), index after index: what ufunc.at does.");
   module.def(
-      "check_indices", [](nb::handle device) { check_indices(to_device(device, "check_indices: device")); },
+      "check_indices",
+      [](nb::handle object) {
+        Device& device = to_device(object, "check_indices: device");
+        GilRelease release;
+        check_indices(device);
+      },
       nb::arg("device") = nb::none());
   module.def("set_immediate_index_check", &set_immediate_index_check, nb::arg("immediate"));
 }

@@ -2,10 +2,12 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "cuda.h"
 #include "dlpack.h"
 #include "iruka/device.h"
+#include "iruka/ops.h"
 
 namespace iruka::python {
 
@@ -49,9 +51,11 @@ namespace {
 
 bool is_numpy_array(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.ndarray); }
 
-/// A NumPy array's memory without a copy, through its buffer; a copy where the memory is not aligned.
+/// A NumPy array's memory without a copy, through its buffer; a copy where it is not aligned or of the other byte order.
 Array from_numpy(nb::handle array) {
-  Dtype dtype = to_dtype(array.attr("dtype"));
+  const nb::object own = array.attr("dtype");
+  if (!nb::cast<bool>(own.attr("isnative"))) return from_numpy(array.attr("astype")(own.attr("newbyteorder")("=")));
+  Dtype dtype = to_dtype(own);
   if (dtype == Dtype::bfloat16) return from_numpy(array.attr("view")("uint16")).view(dtype);
   auto view = std::make_unique<Py_buffer>();
   bool writable = PyObject_GetBuffer(array.ptr(), view.get(), PyBUF_STRIDES | PyBUF_WRITABLE) == 0;
@@ -74,6 +78,16 @@ Array from_numpy(nb::handle array) {
 }
 
 }  // namespace
+
+std::optional<Array> given_output(nb::handle out) {
+  if (is_array(out.ptr())) return array_of(out.ptr());
+  if (!is_numpy_array(out.ptr())) return {};
+  Array shared = from_numpy(out);
+  const nb::object address = out.attr("__array_interface__")["data"][0];
+  if (shared.size() > 0 && shared.data() != PyLong_AsVoidPtr(address.ptr()))
+    throw TypeError("out is a NumPy array that is not aligned or of the other byte order, and a copy of it would be lost");
+  return shared;
+}
 
 bool is_array_like(PyObject* object) {
   if (is_array(object) || is_numpy_array(object) || PyList_Check(object) || PyTuple_Check(object)) return true;
@@ -98,9 +112,34 @@ std::optional<Array> from_gpu_object(nb::handle object) {
   return {};
 }
 
-Array as_host_array(nb::handle object) {
+bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+bool holds_gpu_array(nb::handle object) {
+  if (is_array(object.ptr())) return is_gpu(array_of(object.ptr()).device());
+  if (!is_list(object)) return false;
+  for (nb::handle item : object)
+    if (holds_gpu_array(item)) return true;
+  return false;
+}
+
+/// What NumPy reads of an object. It refuses a GPU's arrays in lists: they are stacked there, with `device`'s own parts.
+Array read_by_numpy(nb::handle object, nb::object dtype, Device& device) {
+  try {
+    return from_numpy(numpy_attribute("asarray")(object, std::move(dtype)));
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) || !is_list(object) || !holds_gpu_array(object)) throw;
+  }
+  std::vector<Array> parts;
+  for (nb::handle part : object) parts.push_back(as_array(part, device));
+  GilRelease release;
+  return stack(parts);
+}
+
+/// An array on the CPU, but for lists of a GPU's arrays.
+Array read(nb::handle object, Device& device) {
   Scalar scalar;
   if (is_numpy_array(object.ptr())) return from_numpy(object);
+  if (std::optional<Array> array = from_numbers(object.ptr())) return *std::move(array);
   if (to_scalar(object.ptr(), scalar)) {
     Array array = Array::empty({}, scalar.dtype(), cpu());
     scalar.store(array.dtype(), array.data());
@@ -108,7 +147,7 @@ Array as_host_array(nb::handle object) {
   }
   bool dlpack_alone = nb::hasattr(object, "__dlpack__") && !nb::hasattr(object, "__array_interface__");
   if (dlpack_alone && !PyObject_CheckBuffer(object.ptr())) return from_dlpack(object, nb::none());
-  return from_numpy(numpy_attribute("asarray")(object));
+  return read_by_numpy(object, nb::none(), device);
 }
 
 /// Python's own values and NumPy's, which never lie on a GPU.
@@ -124,13 +163,21 @@ Array as_array(nb::handle object, Device& device) {
   if (!is_plain(object.ptr())) {
     if (std::optional<Array> found = from_gpu_object(object)) return *std::move(found);
   }
-  Array array = as_host_array(object);
-  if (&device == &array.device()) return array;
+  Array array = read(object, device);
+  if (&device == &array.device() || is_gpu(array.device())) return array;
   GilRelease release;
   return array.to_device(device);
 }
 
 Array as_array(nb::handle object) { return as_array(object, default_device()); }
+
+Array as_elements(nb::handle values, Dtype dtype, Device& device) {
+  if (!is_list(values)) return as_array(values, device);
+  Array array = read_by_numpy(values, dtype_object(dtype), device);
+  if (&device == &array.device() || is_gpu(array.device())) return array;
+  GilRelease release;
+  return array.to_device(device);
+}
 
 Device& device_among(std::span<PyObject* const> objects) {
   for (PyObject* object : objects)
@@ -208,8 +255,9 @@ int refuse_buffer(const char* message) {
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded(-1, [&] {
-    const Array& array = array_of(self);
-    if (is_gpu(array.device())) throw TypeError(kNoImplicitCopy);
+    const Array& own = array_of(self);
+    if (is_gpu(own.device())) throw TypeError(kNoImplicitCopy);
+    const Array array = own.is_value() ? own.copy() : own;  // NumPy's array of a scalar may be written to
     const char* format = buffer_format(array.dtype());
     if (!format) return refuse_buffer("bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");
     if ((flags & PyBUF_WRITABLE) && !array.writable()) return refuse_buffer("the array is read-only");

@@ -13,10 +13,18 @@ namespace iruka::python {
 bool is_array_like(PyObject* object);
 
 /// An array of anything array-like. What lies in the CPU's memory comes to `device`, by default the default one: shared
-/// where that is the CPU and dtype, alignment and byte order allow, else copied. What lies on a GPU is shared there.
+/// where that is the CPU and dtype, alignment and byte order allow, else copied, in this machine's byte order. What lies on a GPU is
+/// shared there.
 /// Raises TypeError naming a dtype that is not supported.
 Array as_array(nb::handle object, Device& device);
 Array as_array(nb::handle object);
+/// Values for elements of `dtype`: as as_array, but Python numbers in lists must have a place there, as in NumPy.
+Array as_elements(nb::handle values, Dtype dtype, Device& device);
+/// What out= gives to write into: an iruka.ndarray, or an array over the memory of a NumPy array; nothing for others.
+/// Raises TypeError for a NumPy array whose memory cannot be shared.
+std::optional<Array> given_output(nb::handle out);
+/// An array on the CPU of nested lists or tuples of Python's numbers; nothing for others, which NumPy reads.
+std::optional<Array> from_numbers(PyObject* list);
 /// Where the first iruka.ndarray among `objects` lies; the default device where there is none.
 Device& device_among(std::span<PyObject* const> objects);
 

@@ -90,18 +90,18 @@ Array foreign_argument(const KernelParameters& kernel, PyObject* positional, Py_
 
 }  // namespace
 
-KernelArguments::KernelArguments(const KernelParameters& kernel, PyObject* positional) {
+KernelArguments::KernelArguments(const KernelParameters& kernel, PyObject* positional)
+    : arrays_(static_cast<size_t>(PyTuple_GET_SIZE(positional))),
+      arguments_(static_cast<size_t>(PyTuple_GET_SIZE(positional))) {
   const Py_ssize_t count = PyTuple_GET_SIZE(positional);
-  reserve(static_cast<size_t>(count));
   for (Py_ssize_t k = 0; k < count; k++) {
     PyObject* object = PyTuple_GET_ITEM(positional, k);
     if (is_array(object)) {
-      push_back(array_of(object));
+      arguments_.add(arrays_.add(array_of(object)));
     } else if (Scalar scalar; scalar_argument(kernel, positional, k, scalar)) {
-      push_back(scalar);
+      arguments_.add(scalar);
     } else {
-      converted_.reserve(static_cast<size_t>(count));  // arguments point to them
-      push_back(converted_.emplace_back(foreign_argument(kernel, positional, k)));
+      arguments_.add(arrays_.add(foreign_argument(kernel, positional, k)));
     }
   }
 }
@@ -138,6 +138,7 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
       if (call.stream) scope.emplace(call.device(), call.stream);
       outputs = kernel.call(call.arguments.span(), call.options);
     }
+    tell_warnings(kernel.take_warnings());
     if (kernel.options().no_return) Py_RETURN_NONE;
     Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
     bool given = PyTuple_GET_SIZE(positional) == nin + nout;
@@ -153,23 +154,50 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
 
 }  // namespace
 
+nb::object reduce_kernel(nb::handle self) {
+  return nb::make_tuple(package_attribute("iruka._kernel", "remade"),
+                        nb::make_tuple(self.type(), self.attr("_arguments"), self.attr("kwargs")),
+                        self.attr("__dict__"));
+}
+
 nb::tuple parameter_tuple(std::span<const Parameter> list) {
   nb::list items;
   for (const Parameter& parameter : list) items.append(nb::cast(parameter));
   return nb::tuple(items);
 }
 
-std::string calling_place() {
+namespace {
+
+/// The innermost Python frame outside this package, None where there is none, and how many frames there are to it.
+std::pair<nb::object, int> calling_frame() {
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  int level = 1;
   while (frame.is_valid()) {
     auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
     nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
-    std::string file = text_of(code.attr("co_filename"));
-    if (!file.starts_with(imported.package_folder + "/"))
-      return file + ":" + std::to_string(PyFrame_GetLineNumber(raw));
+    if (!text_of(code.attr("co_filename")).starts_with(imported.package_folder + "/")) break;
     frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw)));
+    ++level;
   }
-  return "";
+  return {frame, level};
+}
+
+}  // namespace
+
+std::string calling_place() {
+  const nb::object frame = calling_frame().first;
+  if (!frame.is_valid()) return "";
+  auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
+  return text_of(code.attr("co_filename")) + ":" + std::to_string(PyFrame_GetLineNumber(raw));
+}
+
+void tell_warnings(const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return;
+  const nb::object category = package_attribute("iruka.errors", "KernelWarning");
+  const int level = calling_frame().second;
+  for (const std::string& warning : warnings)
+    if (PyErr_WarnEx(category.ptr(), warning.c_str(), level) != 0) throw nb::python_error();
 }
 
 namespace {
@@ -213,6 +241,9 @@ void construct(nb::pointer_and_handle<ElementwiseKernel> self, nb::handle in_par
   }
   self.h.attr("__doc__") = doc;
   self.h.attr("kwargs") = keywords;
+  self.h.attr("_arguments") = nb::make_tuple(in_params, out_params, operation, name, reduce_dims, preamble, no_return,
+                                             return_tuple, doc);
+  tell_warnings_of(*self.p);
 }
 
 nb::object parameter_dtype(const Parameter& parameter) {
@@ -322,7 +353,9 @@ device, and NumPy arrays on the CPU, are used where they are. Arrays broadcast a
 the settled type.
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
-iruka.errors.CompileError, with the line and a caret, for a body that is not C++. Ctrl-C stops a running kernel that
+iruka.errors.CompileError, with the line and a caret, for a body that is not C++ or takes too long to compile
+(option --compile-timeout=SECONDS). Warns of iruka.errors.KernelWarning, once, where a text is C++ and hardly meant:
+an output that is never written, a statement without effect. Ctrl-C stops a running kernel that
 Python's main thread called; one that another thread called runs to its end.
 
     >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
@@ -386,6 +419,7 @@ void bind_kernel(nb::module_& module) {
            "Compiles anew each time. Raises what a call with these arguments raises before it runs.")
       .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
            "Writes source(...) to a file that is kept in the cache folder and returns its path.")
+      .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))
       .def("__repr__", [](const ElementwiseKernel& k) { return "<" + k.to_string() + ">"; });
 }
 

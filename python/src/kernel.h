@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,37 @@ struct KernelParameters {
   std::span<const Parameter> inputs, outputs;
 };
 
-/// The arguments of one call, in place while there are few, and what arguments of other libraries became.
+/// Up to a number of objects that is known from the start, in place while they are few. They never move.
+template <class T, size_t kInline>
+class FixedList {
+ public:
+  explicit FixedList(size_t most) {
+    if (most > kInline) heap_ = std::make_unique<Slot[]>(most);
+  }
+  ~FixedList() { std::destroy_n(begin(), size_); }
+  FixedList(const FixedList&) = delete;
+  FixedList& operator=(const FixedList&) = delete;
+
+  template <class... From>
+  T& add(From&&... from) {
+    T* const made = new (begin() + size_) T(std::forward<From>(from)...);
+    ++size_;
+    return *made;
+  }
+  std::span<const T> span() const { return {const_cast<FixedList*>(this)->begin(), size_}; }
+
+ private:
+  struct Slot {
+    alignas(T) std::byte bytes[sizeof(T)];
+  };
+  T* begin() { return reinterpret_cast<T*>(heap_ ? heap_.get() : inline_); }
+
+  Slot inline_[kInline];
+  std::unique_ptr<Slot[]> heap_;
+  size_t size_ = 0;
+};
+
+/// The arguments of one call. Arrays are handles of their own, so that the call may use them without the GIL.
 class KernelArguments {
  public:
   /// Raises TypeError for one that no kernel takes.
@@ -24,30 +55,34 @@ class KernelArguments {
   KernelArguments(const KernelArguments&) = delete;
   KernelArguments& operator=(const KernelArguments&) = delete;
 
-  std::span<const Argument> span() const { return {begin_, size_}; }
+  std::span<const Argument> span() const { return arguments_.span(); }
   /// Where the first array lies; the default device where there is none.
   Device& device() const;
 
  private:
-  static_assert(std::is_trivially_destructible_v<Argument> && alignof(Argument) <= alignof(std::max_align_t));
   static constexpr size_t kInline = 16;
 
-  void reserve(size_t count) {
-    if (count > kInline) heap_.reserve(count * sizeof(Argument));
-    begin_ = reinterpret_cast<Argument*>(count > kInline ? heap_.data() : inline_);
-  }
-  void push_back(const Argument& argument) { new (begin_ + size_++) Argument(argument); }
-
-  alignas(Argument) std::byte inline_[kInline * sizeof(Argument)];
-  std::vector<std::byte> heap_;
-  std::vector<Array> converted_;
-  Argument* begin_ = nullptr;
-  size_t size_ = 0;
+  FixedList<Array, kInline> arrays_;
+  FixedList<Argument, kInline> arguments_;  ///< refer to arrays_
 };
 
 /// "file:line" of the innermost Python caller outside this package.
 std::string calling_place();
+/// Gives a kernel's warnings to Python, as iruka.errors.KernelWarning at that place. Raises what a filter makes of them.
+void tell_warnings(const std::vector<std::string>& warnings);
+/// The same of a kernel being constructed, which is destroyed where that raises.
+template <class Kernel>
+void tell_warnings_of(Kernel& made) {
+  try {
+    tell_warnings(made.take_warnings());
+  } catch (...) {
+    made.~Kernel();
+    throw;
+  }
+}
 nb::tuple parameter_tuple(std::span<const Parameter> list);
+/// __reduce__ of a kernel: what makes it anew of its texts, `_arguments` and `kwargs`.
+nb::object reduce_kernel(nb::handle self);
 
 void bind_reduction_kernel(nb::module_& module);
 

@@ -29,10 +29,9 @@ linalg::QrMode qr_mode(const std::string& mode) {
 
 /// A function of one array without the GIL.
 template <class Function>
-auto without_gil(nb::handle a, const char* name, Function&& function) {
+auto of_matrix(nb::handle a, const char* name, Function&& function) {
   const Array array = matrix_operand(a, name);
-  GilRelease release;
-  return function(array);
+  return without_gil([&] { return function(array); });
 }
 
 /// An operand of @: its array, or none where Python should ask the other one.
@@ -54,7 +53,7 @@ PyObject* matrix_multiply(PyObject* x, PyObject* y) {
       GilRelease release;
       result = matmul(*a, *b);
     }
-    return wrap(std::move(result));
+    return wrap_result(std::move(result));
   });
 }
 
@@ -62,7 +61,7 @@ PyObject* inplace_matrix_multiply(PyObject* x, PyObject* y) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const std::optional<Array> b = operator_operand(y, x);
     if (!b) Py_RETURN_NOTIMPLEMENTED;
-    const Array& a = array_of(x);
+    const Array a = array_of(x);
     {
       GilRelease release;
       matmul(a, *b, &a);
@@ -77,7 +76,8 @@ void bind_linalg(nb::module_& module) {
       [](nb::handle a, nb::handle b, nb::handle out) -> nb::object {
         const Array left = matrix_operand(a, "matmul"), right = matrix_operand(b, "matmul");
         if (out.is_none()) return make_array([&] { return matmul(left, right); });
-        const Array target = checked_array(out, "matmul: out");
+        const std::optional<Array> given = given_output(out);
+        const Array target = given ? *given : checked_array(out, "matmul: out");
         {
           GilRelease release;
           matmul(left, right, &target);
@@ -85,34 +85,34 @@ void bind_linalg(nb::module_& module) {
         return nb::borrow(out);
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out").none());
-  module.def("linalg_inv", [](nb::handle a) { return to_python(without_gil(a, "inv", linalg::inv)); });
+  module.def("linalg_inv", [](nb::handle a) { return to_python(of_matrix(a, "inv", linalg::inv)); });
   module.def("linalg_solve", [](nb::handle a, nb::handle b) {
     const Array matrices = matrix_operand(a, "solve"), sides = matrix_operand(b, "solve");
     return make_array([&] { return linalg::solve(matrices, sides); });
   });
-  module.def("linalg_det", [](nb::handle a) { return to_python(without_gil(a, "det", linalg::det)); });
+  module.def("linalg_det", [](nb::handle a) { return to_result(of_matrix(a, "det", linalg::det)); });
   module.def("linalg_slogdet", [](nb::handle a) {
-    linalg::LogDeterminant parts = without_gil(a, "slogdet", linalg::slogdet);
-    return nb::make_tuple(to_python(parts.sign), to_python(parts.logarithm));
+    linalg::LogDeterminant parts = of_matrix(a, "slogdet", linalg::slogdet);
+    return nb::make_tuple(to_result(parts.sign), to_result(parts.logarithm));
   });
   module.def("linalg_cholesky", [](nb::handle a, bool upper) {
-    return to_python(without_gil(a, "cholesky", [&](const Array& x) { return linalg::cholesky(x, upper); }));
+    return to_python(of_matrix(a, "cholesky", [&](const Array& x) { return linalg::cholesky(x, upper); }));
   });
   module.def("linalg_qr", [](nb::handle a, const std::string& mode) {
     const linalg::QrMode which = qr_mode(mode);
-    linalg::QrResult parts = without_gil(a, "qr", [&](const Array& x) { return linalg::qr(x, which); });
+    linalg::QrResult parts = of_matrix(a, "qr", [&](const Array& x) { return linalg::qr(x, which); });
     return nb::make_tuple(optional_array(parts.q), to_python(parts.r));
   });
   module.def("linalg_svd", [](nb::handle a, bool full, bool vectors) {
-    linalg::SvdResult parts = without_gil(a, "svd", [&](const Array& x) { return linalg::svd(x, full, vectors); });
+    linalg::SvdResult parts = of_matrix(a, "svd", [&](const Array& x) { return linalg::svd(x, full, vectors); });
     return nb::make_tuple(optional_array(parts.u), to_python(parts.s), optional_array(parts.vh));
   });
   module.def("linalg_eigh", [](nb::handle a, bool lower, bool vectors) {
-    linalg::EigenResult parts = without_gil(a, "eigh", [&](const Array& x) { return linalg::eigh(x, lower, vectors); });
+    linalg::EigenResult parts = of_matrix(a, "eigh", [&](const Array& x) { return linalg::eigh(x, lower, vectors); });
     return nb::make_tuple(to_python(parts.values), optional_array(parts.vectors));
   });
   module.def("linalg_eig", [](nb::handle a, bool vectors) {
-    linalg::EigenResult parts = without_gil(a, "eig", [&](const Array& x) { return linalg::eig(x, vectors); });
+    linalg::EigenResult parts = of_matrix(a, "eig", [&](const Array& x) { return linalg::eig(x, vectors); });
     return nb::make_tuple(to_python(parts.values), optional_array(parts.vectors));
   });
 }

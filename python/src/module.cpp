@@ -1,3 +1,6 @@
+#include <cstdlib>
+#include <string_view>
+
 #include "convert.h"
 #include "cuda.h"
 #include "kernel.h"
@@ -7,7 +10,9 @@
 NB_MODULE(_core, module) {
   using namespace iruka::python;
   module.doc() = "The C++ core of iruka.";
-  nb::set_leak_warnings(false);  // nothing prints to standard error, not at exit either
+  // Nothing is printed to standard error, at exit either, unless the tests ask for it.
+  const char* warns = std::getenv("IRUKA_LEAK_WARNINGS");
+  nb::set_leak_warnings(warns && std::string_view(warns) == "1");
   import_needed();
   bind_errors(module);
   bind_array(module);

@@ -15,23 +15,21 @@ namespace iruka::python {
 
 namespace {
 
-/// An `out` must hold the result's shape, and a dtype it can be cast to.
-void check_out(const char* function, const Array& out, const Dims& shape, Dtype dtype) {
-  if (!(out.shape() == shape)) {
-    throw ShapeError(std::string(function) + ": out has shape " + to_string(out.shape()) + ", the result " +
-                     to_string(shape));
-  }
-  if (!can_cast_same_kind(dtype, out.dtype())) {
-    throw TypeError(std::string(function) + ": cannot cast the result from " + name(dtype) + " to " +
+/// An `out` may be written to and holds the result's shape; an index, which NumPy does not cast, also its kind.
+void check_out(const ReductionFunction& function, const Array& out, const Array& result) {
+  out.check_writable(std::string(function.name()) + ": output array");
+  if (!(out.shape() == result.shape()))
+    throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(out.shape()) + ", the result " +
+                     to_string(result.shape()));
+  const bool is_index = std::string_view(function.name()).starts_with("arg");
+  if (is_index && !can_cast_same_kind(result.dtype(), out.dtype()))
+    throw TypeError(std::string(function.name()) + ": cannot cast the result from " + name(result.dtype()) + " to " +
                     name(out.dtype()) + " by the rule 'same_kind'");
-  }
 }
 
-const Array& out_array(const char* function, nb::handle out) {
-  if (!is_array(out.ptr())) {
-    throw TypeError(std::string(function) + ": out must be an iruka.ndarray, not " + describe(out.type()));
-  }
-  return array_of(out.ptr());
+Array out_array(const char* function, nb::handle out) {
+  if (std::optional<Array> target = given_output(out)) return *std::move(target);
+  throw TypeError(std::string(function) + ": out must be an iruka.ndarray, not " + describe(out.type()));
 }
 
 std::optional<Dims> reduction_axes(nb::handle axis) {
@@ -88,10 +86,29 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
   return iruka::arange(first, last, by, type);
 }
 
-void bind_rows(nb::module_& module) {
-  nb::class_<ReductionFunction>(module, "ReductionFunction", nb::dynamic_attr(), "A function that folds axes away.")
+/// A reduction whose result has a dtype of its own, so that its caller names none: max, any, argmin.
+struct SelectionFunction : ReductionFunction {
+  using ReductionFunction::ReductionFunction;
+};
+
+/// What both kinds of reductions have in Python, beside being called.
+template <class Function>
+nb::class_<Function> bind_reduction(nb::module_& module, const char* name, const char* documentation) {
+  return nb::class_<Function>(module, name, nb::dynamic_attr(), documentation)
       .def(nb::init<const char*>(), nb::arg("name"))
-      .def_prop_ro("_documentation", &ReductionFunction::documentation)
+      .def_prop_ro("_documentation", [](const Function& f) { return f.documentation(); })
+      .def_prop_ro("_takes_dtype", [](const Function& f) { return f.takes_dtype(); })
+      .def(
+          "__reduce__",
+          [](const Function& f) {
+            return nb::make_tuple(package_attribute("iruka._functions", "reduction_named"), nb::make_tuple(f.name()));
+          },
+          nb::sig("def __reduce__(self) -> tuple"))
+      .def("__repr__", [](const Function& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
+}
+
+void bind_rows(nb::module_& module) {
+  bind_reduction<ReductionFunction>(module, "ReductionFunction", "A function that folds axes away.")
       .def(
           "__call__",
           [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
@@ -101,8 +118,18 @@ void bind_rows(nb::module_& module) {
           nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),
           nb::arg("keepdims") = false, nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
           nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
-                  "out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray"))
-      .def("__repr__", [](const ReductionFunction& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
+                  "out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray"));
+  bind_reduction<SelectionFunction>(module, "SelectionFunction", "A function that folds axes away and takes no dtype.")
+      .def(
+          "__call__",
+          [](const SelectionFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims,
+             nb::handle initial, nb::handle where) {
+            return reduce(f, as_operand(a, f.name()), axis, nb::none(), out, keepdims, initial, where);
+          },
+          nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(), nb::arg("keepdims") = false,
+          nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
+          nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "
+                  "keepdims: bool = False, initial=None, where=None) -> ndarray"));
   module.def("reduction_names", &reduction_names, "Names of every reduction.");
 }
 
@@ -114,9 +141,22 @@ void bind_creation(nb::module_& module) {
       },
       nb::arg("object"), nb::arg("device") = nb::none());
   module.def(
+      "array_of_numbers",
+      [](nb::handle list) -> nb::object {
+        std::optional<Array> array = from_numbers(list.ptr());
+        if (!array) return nb::none();
+        Device& device = default_device();
+        if (&device == &array->device()) return to_python(*std::move(array));
+        return make_mutable_array([&] { return array->to_device(device); });
+      },
+      nb::arg("list"), nb::sig("def array_of_numbers(list: object) -> ndarray | None"),
+      "An array of nested lists or tuples of Python's numbers; None for others.");
+  module.def(
       "empty",
       [](nb::handle shape, nb::handle dtype) {
-        return to_python(iruka::empty(to_dims(shape, "empty: shape"), to_dtype(dtype)));
+        Dims extents = to_dims(shape, "empty: shape");
+        Dtype type = to_dtype(dtype);
+        return make_mutable_array([&] { return iruka::empty(extents, type); });  // a full pool waits for its device
       },
       nb::arg("shape"), nb::arg("dtype").none());
   module.def(
@@ -124,7 +164,7 @@ void bind_creation(nb::module_& module) {
       [](nb::handle shape, nb::handle dtype) {
         Dims extents = to_dims(shape, "zeros: shape");
         Dtype type = to_dtype(dtype);
-        return make_array([&] { return iruka::zeros(extents, type); });
+        return make_mutable_array([&] { return iruka::zeros(extents, type); });
       },
       nb::arg("shape"), nb::arg("dtype").none());
   module.def(
@@ -132,7 +172,7 @@ void bind_creation(nb::module_& module) {
       [](nb::handle shape, nb::handle dtype) {
         Dims extents = to_dims(shape, "ones: shape");
         Dtype type = to_dtype(dtype);
-        return make_array([&] { return iruka::ones(extents, type); });
+        return make_mutable_array([&] { return iruka::ones(extents, type); });
       },
       nb::arg("shape"), nb::arg("dtype").none());
   module.def(
@@ -141,7 +181,7 @@ void bind_creation(nb::module_& module) {
         Dims extents = to_dims(shape, "full: shape");
         std::optional<Dtype> type = to_optional_dtype(dtype);
         Scalar scalar = scalar_of(value, "full", type && is_inexact(*type));
-        return make_array([&] { return iruka::full(extents, scalar, type); });
+        return make_mutable_array([&] { return iruka::full(extents, scalar, type); });
       },
       nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
   module.def(
@@ -220,33 +260,36 @@ void bind_joining(nb::module_& module) {
 
 }  // namespace
 
-ReductionCall::ReductionCall(const char* function, nb::handle axis, nb::handle dtype, bool keepdims, nb::handle initial,
-                             nb::handle where)
+ReductionCall::ReductionCall(const char* function, Dtype input, nb::handle axis, nb::handle dtype, bool keepdims,
+                             nb::handle initial, nb::handle where)
     : options{.axes = reduction_axes(axis), .keepdims = keepdims, .dtype = to_optional_dtype(dtype)} {
-  if (!initial.is_none()) options.initial = scalar_of(initial, function);
+  if (!initial.is_none())
+    options.initial = scalar_of(initial, function, takes_any_integer(options.dtype.value_or(input)));
   if (where.is_none() || where.ptr() == Py_True) return;
   mask_ = as_operand(where, function);
+  if (PyList_Check(where.ptr()) || PyTuple_Check(where.ptr()))  // whose numbers count as bools, as in NumPy
+    mask_ = without_gil([&] { return mask_.astype(Dtype::bool_, false); });
   options.where = &mask_;
 }
 
-nb::object reduce(const ReductionFunction& function, const Array& array, nb::handle axis, nb::handle dtype,
+nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype,
                   nb::handle out, bool keepdims, nb::handle initial, nb::handle where) {
-  if (is_array(dtype.ptr())) {  // max(a, axis, out): where sum has dtype
-    out = dtype;
-    dtype = nb::none();
-  }
-  const ReductionCall call(function.name(), axis, dtype, keepdims, initial, where);
-  Array result;
+  ReductionCall call(function.name(), array.dtype(), axis, dtype, keepdims, initial, where);
+  Array result, target;
+  if (!out.is_none()) target = out_array(function.name(), out);
+  const bool is_mean = std::string_view(function.name()) == "mean";
+  if (target.valid() && dtype.is_none() && function.takes_dtype() && !is_mean)
+    call.options.dtype = promote(array.dtype(), target.dtype());
   {
     GilRelease release;
     result = iruka::reduce(function, array, call.options);
+    if (!target.valid() && result.buffer() == array.buffer()) result = result.copy();
   }
-  if (array.size() == 0 && result.size() > 0 && std::string_view(function.name()) == "mean" &&
+  if (array.size() == 0 && result.size() > 0 && is_mean &&
       PyErr_WarnEx(PyExc_RuntimeWarning, "Mean of empty slice", 1) < 0)
     throw nb::python_error();
-  if (out.is_none()) return to_python(std::move(result));
-  Array target = out_array(function.name(), out);
-  check_out(function.name(), target, result.shape(), result.dtype());
+  if (out.is_none()) return to_result(std::move(result));
+  check_out(function, target, result);
   {
     GilRelease release;
     target.assign(result);

@@ -8,8 +8,8 @@ namespace iruka::python {
 
 /// A reduction's keywords as values, and what they keep alive.
 struct ReductionCall {
-  ReductionCall(const char* function, nb::handle axis, nb::handle dtype, bool keepdims, nb::handle initial,
-                nb::handle where);
+  ReductionCall(const char* function, Dtype input, nb::handle axis, nb::handle dtype, bool keepdims,
+                nb::handle initial, nb::handle where);
   ReductionCall(const ReductionCall&) = delete;
   ReductionCall& operator=(const ReductionCall&) = delete;
 
@@ -19,9 +19,10 @@ struct ReductionCall {
   Array mask_;
 };
 
-/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Warns as
-/// NumPy does of the mean of nothing.
-nb::object reduce(const ReductionFunction& function, const Array& array, nb::handle axis, nb::handle dtype,
+/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Sums and
+/// products are formed in the dtype of array and `out` together, and any result is cast into `out`, as in NumPy. Warns
+/// as NumPy does of the mean of nothing.
+nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype,
                   nb::handle out, bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
 
 /// One elementwise function of arrays and scalars; first output.

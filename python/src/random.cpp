@@ -23,7 +23,7 @@ struct Parameters {
     const std::span<PyObject* const> objects(PySequence_Fast_ITEMS(items.ptr()), nb::len(items));
     operands.resize(objects.size());
     for (size_t k = 0; k < objects.size(); ++k) {
-      if (!operands[k].take(objects[k], false, false, objects))
+      if (!operands[k].take(objects[k], false, HugeInteger::refused, objects))
         throw TypeError("random." + std::string(function) + ": expected numbers or arrays, not " +
                         describe(nb::handle(objects[k]).type()));
       arguments.push_back(operands[k].argument());
@@ -40,8 +40,8 @@ DrawOptions options_of(const char* function, nb::handle size, nb::handle dtype, 
 }
 
 template <class Draw>
-nb::object drawn(nb::handle out, Draw&& draw) {
-  nb::object result = make_array(draw);
+nb::object drawn(nb::handle size, nb::handle out, Draw&& draw) {
+  nb::object result = size.is_none() ? make_array(draw) : make_mutable_array(draw);
   return out.is_none() ? result : nb::borrow(out);
 }
 
@@ -65,7 +65,7 @@ void bind_generator(nb::module_& module) {
              nb::handle out) {
             const Parameters given(distribution, parameters);
             const DrawOptions options = options_of(distribution, size, dtype, out);
-            return drawn(out, [&] { return g.draw(distribution, given.arguments, options); });
+            return drawn(size, out, [&] { return g.draw(distribution, given.arguments, options); });
           },
           nb::arg("distribution"), nb::arg("parameters"), nb::arg("size").none(), nb::arg("dtype").none(),
           nb::arg("out").none())
@@ -75,7 +75,7 @@ void bind_generator(nb::module_& module) {
              nb::handle out) {
             const Parameters given("integers", nb::make_tuple(low, high));
             const DrawOptions options = options_of("integers", size, dtype, out);
-            return drawn(out, [&] { return g.integers(given.arguments[0], given.arguments[1], options, endpoint); });
+            return drawn(size, out, [&] { return g.integers(given.arguments[0], given.arguments[1], options, endpoint); });
           },
           nb::arg("low"), nb::arg("high"), nb::arg("size").none(), nb::arg("dtype").none(), nb::arg("endpoint"),
           nb::arg("out").none())

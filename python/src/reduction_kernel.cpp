@@ -35,7 +35,7 @@ std::optional<std::string> identity_text(nb::handle identity) {
   return text == "nan" ? "NAN" : text;
 }
 
-void construct(ReductionKernel* self, nb::handle in_params, nb::handle out_params, nb::handle map_expr,
+void construct(nb::pointer_and_handle<ReductionKernel> self, nb::handle in_params, nb::handle out_params, nb::handle map_expr,
                nb::handle reduce_expr, nb::handle post_map_expr, nb::handle identity, nb::handle name,
                nb::handle reduce_type, bool reduce_dims, nb::handle preamble, nb::handle compiler_options) {
   ReductionKernelOptions options;
@@ -50,8 +50,24 @@ void construct(ReductionKernel* self, nb::handle in_params, nb::handle out_param
   std::string map = text_argument("map_expr", map_expr), reduce = text_argument("reduce_expr", reduce_expr);
   std::string post_map = text_argument("post_map_expr", post_map_expr), kernel_name = text_argument("name", name);
   std::optional<std::string> start = identity_text(identity);
-  GilRelease release;  // a kernel whose types are all known is compiled here
-  new (self) ReductionKernel(inputs, outputs, map, reduce, post_map, std::move(start), kernel_name, std::move(options));
+  {
+    GilRelease release;  // a kernel whose types are all known is compiled here
+    new (self.p) ReductionKernel(inputs, outputs, map, reduce, post_map, std::move(start), kernel_name, std::move(options));
+  }
+  self.h.attr("kwargs") = nb::dict();
+  self.h.attr("_arguments") = nb::make_tuple(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
+                                             reduce_type, reduce_dims, preamble, compiler_options);
+  tell_warnings_of(*self.p);
+}
+
+std::string counted(size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+[[noreturn]] void refuse_keyword(const ReductionKernel& kernel, const std::string& name) {
+  const char* advice = name == "size" ? "; it reduces the elements of its arrays, whose shapes say how many there are"
+                                      : "; a call takes out, axis, keepdims and stream";
+  throw TypeError(kernel.name() + "() got an unexpected keyword argument '" + name + "'" + advice);
 }
 
 /// The arguments and what out= gives, as one tuple.
@@ -60,12 +76,12 @@ nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::ha
   if (nb::len(arguments) > kernel.in_params().size())
     throw ValueError(kernel.name() + "(): cannot specify 'out' as both a positional and keyword argument");
   if (nb::len(arguments) < kernel.in_params().size())
-    throw TypeError(kernel.name() + "(): takes " + std::to_string(kernel.in_params().size()) + " input(s) before out=, not " +
+    throw TypeError(kernel.name() + "(): takes " + counted(kernel.in_params().size(), "input") + " before out=, not " +
                     std::to_string(nb::len(arguments)));
   const nb::tuple outputs = nb::isinstance<nb::tuple>(out) ? nb::borrow<nb::tuple>(out) : nb::make_tuple(out);
   if (nb::len(outputs) != kernel.out_params().size())
-    throw ValueError(kernel.name() + "(): out must be " + std::to_string(kernel.out_params().size()) +
-                     " array(s), not " + std::to_string(nb::len(outputs)));
+    throw ValueError(kernel.name() + "(): out must be " + counted(kernel.out_params().size(), "array") + ", not " +
+                     std::to_string(nb::len(outputs)));
   for (nb::handle output : outputs)
     if (!is_array(output.ptr()))
       throw TypeError(kernel.name() + "(): out must be an iruka.ndarray, not " + describe(output.type()));
@@ -73,7 +89,8 @@ nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::ha
 }
 
 nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle out, nb::handle axis, Truth keepdims,
-                nb::handle stream) {
+                nb::handle stream, nb::kwargs others) {
+  for (auto [key, value] : others) refuse_keyword(kernel, text_of(key));
   const nb::tuple positional = with_outputs(kernel, arguments, out);
   const KernelArguments list({kernel.name(), kernel.in_params(), kernel.out_params()}, positional.ptr());
   ReductionAxes axes{.keepdims = keepdims};
@@ -86,6 +103,7 @@ nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle ou
     if (on) scope.emplace(list.device(), on);
     outputs = kernel.call(list.span(), axes);
   }
+  tell_warnings(kernel.take_warnings());
   const size_t nin = kernel.in_params().size(), nout = kernel.out_params().size();
   const bool is_given = nb::len(positional) == nin + nout;
   nb::list results;
@@ -110,6 +128,7 @@ depends on shapes, layouts and the device alone, so that results are the same on
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and IndexError
 for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a caret.
+Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
 
     >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
     >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
@@ -129,7 +148,7 @@ void bind_reduction_kernel(nb::module_& module) {
                    "reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', "
                    "options: tuple[str, ...] = ()) -> None"))
       .def("__call__", call, nb::arg("args"), nb::arg("out") = nb::none(), nb::arg("axis") = nb::none(),
-           nb::arg("keepdims") = false, nb::arg("stream") = nb::none(),
+           nb::arg("keepdims") = false, nb::arg("stream") = nb::none(), nb::arg("others"),
            nb::sig("def __call__(self, *args, out: ndarray | tuple[ndarray, ...] | None = None, "
                    "axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> "
                    "ndarray | tuple[ndarray, ...]"))
@@ -171,6 +190,7 @@ void bind_reduction_kernel(nb::module_& module) {
       .def_prop_ro(
           "nargs", [](const Kernel& k) { return k.in_params().size() + k.out_params().size(); },
           "Inputs and outputs together.")
+      .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))
       .def("__repr__", [](const Kernel& k) { return "<" + k.to_string() + ">"; });
 }
 

@@ -20,11 +20,7 @@ nb::object or_none(const Array& array) { return array.valid() ? to_python(array)
 
 nb::tuple unique_parts(UniqueResult (*find)(const Array&, const UniqueParts&, bool), const Array& x, UniqueParts parts,
                        bool equal_nan) {
-  UniqueResult result;
-  {
-    GilRelease release;
-    result = find(x, parts, equal_nan);
-  }
+  const UniqueResult result = without_gil([&] { return find(x, parts, equal_nan); });
   return nb::make_tuple(to_python(result.values), or_none(result.index), or_none(result.inverse),
                         or_none(result.counts));
 }
@@ -32,14 +28,14 @@ nb::tuple unique_parts(UniqueResult (*find)(const Array&, const UniqueParts&, bo
 void bind_functions(nb::module_& module) {
   module.def(
       "sort",
-      [](const Array& x, nb::handle axis, bool stable, bool descending) {
+      [](Array x, nb::handle axis, bool stable, bool descending) {
         const std::optional<int64_t> along = axis_of(axis, "sort: axis");
         return make_array([&] { return sort(x, along, {stable, descending}); });
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("stable"), nb::arg("descending"));
   module.def(
       "argsort",
-      [](const Array& x, nb::handle axis, bool descending) {
+      [](Array x, nb::handle axis, bool descending) {
         const std::optional<int64_t> along = axis_of(axis, "argsort: axis");
         return make_array([&] { return argsort(x, along, {true, descending}); });
       },
@@ -50,14 +46,14 @@ void bind_functions(nb::module_& module) {
       nb::arg("keys"), nb::arg("axis"));
   module.def(
       "partition",
-      [](const Array& x, const std::vector<int64_t>& kth, nb::handle axis) {
+      [](Array x, const std::vector<int64_t>& kth, nb::handle axis) {
         const std::optional<int64_t> along = axis_of(axis, "partition: axis");
         return make_array([&] { return partition(x, kth, along); });
       },
       nb::arg("x"), nb::arg("kth"), nb::arg("axis").none());
   module.def(
       "argpartition",
-      [](const Array& x, const std::vector<int64_t>& kth, nb::handle axis) {
+      [](Array x, const std::vector<int64_t>& kth, nb::handle axis) {
         const std::optional<int64_t> along = axis_of(axis, "argpartition: axis");
         return make_array([&] { return argpartition(x, kth, along); });
       },
@@ -67,32 +63,32 @@ void bind_functions(nb::module_& module) {
 void bind_sets(nb::module_& module) {
   module.def(
       "unique",
-      [](const Array& x, bool index, bool inverse, bool counts, bool equal_nan) {
+      [](Array x, bool index, bool inverse, bool counts, bool equal_nan) {
         return unique_parts(unique, x, {index, inverse, counts}, equal_nan);
       },
       nb::arg("x"), nb::arg("index"), nb::arg("inverse"), nb::arg("counts"), nb::arg("equal_nan"));
   module.def(
       "unique_rows",
-      [](const Array& x, bool index, bool inverse, bool counts, bool equal_nan) {
+      [](Array x, bool index, bool inverse, bool counts, bool equal_nan) {
         return unique_parts(unique_rows, x, {index, inverse, counts}, equal_nan);
       },
       nb::arg("x"), nb::arg("index"), nb::arg("inverse"), nb::arg("counts"), nb::arg("equal_nan"));
   module.def(
       "find_sorted",
-      [](const Array& sorted, const Array& sought) { return make_array([&] { return find_sorted(sorted, sought); }); },
+      [](Array sorted, Array sought) { return make_array([&] { return find_sorted(sorted, sought); }); },
       nb::arg("sorted"), nb::arg("sought"));
   module.def(
       "is_among_sorted",
-      [](const Array& sorted, const Array& sought, bool invert) {
+      [](Array sorted, Array sought, bool invert) {
         return make_array([&] { return is_among_sorted(sorted, sought, invert); });
       },
       nb::arg("sorted"), nb::arg("sought"), nb::arg("invert"));
   module.def(
-      "true_indices", [](const Array& flags) { return make_array([&] { return true_indices(flags); }); },
+      "true_indices", [](Array flags) { return make_array([&] { return true_indices(flags); }); },
       nb::arg("flags"));
   module.def(
       "take_flat",
-      [](const Array& x, const Array& indices) { return make_array([&] { return take_flat(x, indices); }); },
+      [](Array x, Array indices) { return make_array([&] { return take_flat(x, indices); }); },
       nb::arg("x"), nb::arg("indices"));
 }
 

@@ -36,7 +36,7 @@ std::optional<Dims> axes_of(nb::handle axis) {
 void bind_statistics(nb::module_& module) {
   module.def(
       "scan",
-      [](const Array& x, const std::string& operation, int64_t axis, nb::handle dtype, bool skips_nan, bool initial) {
+      [](Array x, const std::string& operation, int64_t axis, nb::handle dtype, bool skips_nan, bool initial) {
         const ScanOptions options{to_optional_dtype(dtype), skips_nan, initial};
         const ScanOperation combine = scan_operation(operation);
         return make_array([&] { return scan(x, combine, axis, options); });
@@ -47,7 +47,7 @@ void bind_statistics(nb::module_& module) {
               "skips_nan: bool = False, includes_initial: bool = False) -> ndarray"));
   module.def(
       "variance",
-      [](const Array& x, nb::handle axis, bool keepdims, double correction, bool root) {
+      [](Array x, nb::handle axis, bool keepdims, double correction, bool root) {
         const std::optional<Dims> axes = axes_of(axis);
         return make_array([&] { return variance(x, axes, keepdims, correction, root); });
       },
@@ -55,13 +55,13 @@ void bind_statistics(nb::module_& module) {
       nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));
   module.def(
       "digitize_gpu",
-      [](const Array& x, const Array& edges, const Array& bins, bool right) {
+      [](Array x, Array edges, Array bins, bool right) {
         return make_array([&] { return ops::digitize_gpu(x, edges, bins, right); });
       },
       nb::arg("x"), nb::arg("edges"), nb::arg("bins"), nb::arg("right"));
   module.def(
       "reduce_gpu",
-      [](const Array& x, const std::string& row, nb::handle axis, bool keepdims) {
+      [](Array x, const std::string& row, nb::handle axis, bool keepdims) {
         const std::optional<Dims> axes = axes_of(axis);
         return make_array([&] { return ops::reduce_row(ops::reduction_row(row), x, axes, keepdims, {}); });
       },
@@ -70,25 +70,26 @@ void bind_statistics(nb::module_& module) {
       "One pass of a row of the table of reductions that a GPU alone has: nanmean, ptp.");
   module.def(
       "select_ranks",
-      [](const Array& x, const std::vector<int64_t>& ranks) {
+      [](Array x, const std::vector<int64_t>& ranks) {
         return make_array([&] { return ops::select_ranks(x, ranks); });
       },
       nb::arg("x"), nb::arg("ranks"), nb::sig("def select_ranks(x: ndarray, ranks: list[int]) -> ndarray"));
   module.def(
       "select_weighted",
-      [](const Array& x, const Array& weights, const std::vector<double>& quantiles) {
+      [](Array x, Array weights, const std::vector<double>& quantiles) {
         return make_array([&] { return ops::select_weighted(x, weights, quantiles); });
       },
       nb::arg("x"), nb::arg("weights"), nb::arg("quantiles"),
       nb::sig("def select_weighted(x: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray"));
   module.def(
-      "index_range", [](const Array& indices) { return ops::index_range(indices); }, nb::arg("indices"),
+      "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); }, nb::arg("indices"),
       nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));
   module.def(
       "count_bins",
-      [](const Array& indices, nb::handle weights, int64_t bins) {
-        const Array* given = weights.is_none() ? nullptr : &checked_array(weights, "count_bins");
-        return make_array([&] { return ops::count_bins(indices, given, bins); });
+      [](Array indices, nb::handle weights, int64_t bins) {
+        Array given;
+        if (!weights.is_none()) given = checked_array(weights, "count_bins");
+        return make_array([&] { return ops::count_bins(indices, given.valid() ? &given : nullptr, bins); });
       },
       nb::arg("indices"), nb::arg("weights").none(), nb::arg("bins"),
       nb::sig("def count_bins(indices: ndarray, weights: ndarray | None, bins: int) -> ndarray"));

@@ -4,7 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "array_slots.h"
@@ -78,29 +80,18 @@ std::vector<std::optional<Dtype>> to_signature(const ElementwiseFunction& functi
   return signature;
 }
 
-MemoryOrder to_order(nb::handle given) {
-  const std::string text = given.is_none() ? "K" : to_text(given, "order");
-  if (text == "C") return MemoryOrder::c;
-  if (text == "F") return MemoryOrder::fortran;
-  if (text == "A") return MemoryOrder::any;
-  if (text == "K") return MemoryOrder::keep;
-  throw ValueError("order must be one of 'C', 'F', 'A', or 'K' (got '" + text + "')");
-}
-
 /// The mask of a `where`; not valid for True. Arrays must be of bools, lists are made so.
 Array to_mask(nb::handle where, Device& device) {
   if (!where.is_valid() || where.ptr() == Py_True) return {};
   Scalar scalar;
   if (to_scalar(where.ptr(), scalar)) {
-    Array mask = Array::empty(Dims(), Dtype::bool_, device);
-    mask.fill(Scalar(scalar.as_bool()));
-    return mask;
+    return filled({}, Scalar(scalar.as_bool()), Dtype::bool_, device);
   }
   if (!is_array_like(where.ptr())) throw TypeError("where must be an array of bools, not " + describe(where.type()));
   const bool is_list = PyList_Check(where.ptr()) || PyTuple_Check(where.ptr());
   Array mask = is_array(where.ptr()) ? array_of(where.ptr()) : as_array(where, device);
   if (mask.dtype() == Dtype::bool_) return mask;
-  if (is_list) return mask.astype(Dtype::bool_);
+  if (is_list) return without_gil([&] { return mask.astype(Dtype::bool_); });
   throw TypeError(std::string("Cannot cast array data from dtype('") + name(mask.dtype()) +
                   "') to dtype('bool') according to the rule 'safe'");
 }
@@ -139,15 +130,15 @@ class GivenOutputs {
   bool any_ = false;
 };
 
-const Array& output_array(PyObject* out) {
-  if (!is_array(out)) throw TypeError("return arrays must be of ArrayType, not " + describe(nb::handle(out).type()));
-  return array_of(out);
+Array output_array(PyObject* out) {
+  if (std::optional<Array> target = given_output(out)) return *std::move(target);
+  throw TypeError("return arrays must be of ArrayType, not " + describe(nb::handle(out).type()));
 }
 
 /// Outputs as they are returned: the given objects, else new arrays; a tuple when there are several.
 PyObject* pack_outputs(std::vector<Array>& results, std::span<PyObject* const> given) {
   auto one = [&](size_t k) {
-    return given.empty() || given[k] == Py_None ? wrap(std::move(results[k])) : Py_NewRef(given[k]);
+    return given.empty() || given[k] == Py_None ? wrap_result(std::move(results[k])) : Py_NewRef(given[k]);
   };
   if (results.size() == 1) return one(0);
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
@@ -163,10 +154,12 @@ std::vector<Array> missing_outputs(const ElementwiseFunction& function, std::spa
   for (const Argument& input : inputs)
     if (input.is_array()) shapes.push_back(&input.array().shape());
   if (rules.where) shapes.push_back(&rules.where->shape());
+  const Dims shape = iruka::broadcast_shapes(shapes);
+  Device& device = device_among(outputs);
   std::vector<Array> made(outputs.size());
+  GilRelease release;
   for (size_t k = 0; k < outputs.size(); k++)
-    if (outputs[k] == Py_None)
-      made[k] = Array::empty(iruka::broadcast_shapes(shapes), types[inputs.size() + k], device_among(outputs));
+    if (outputs[k] == Py_None) made[k] = Array::empty(shape, types[inputs.size() + k], device);
   return made;
 }
 
@@ -205,9 +198,11 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
     std::optional<Operand> operands[kMostInputs];
     std::vector<Argument> arguments;
     arguments.reserve(ops::kMaxArguments);
-    const bool inexact = has_float_beside_huge_integer(inputs);
+    if (outputs.empty())
+      if (PyObject* result = compare_with_no_number(function, inputs)) return result;
+    const HugeInteger huge = huge_integer_rule(function, inputs);
     for (size_t k = 0; k < inputs.size(); k++) {
-      if (!operands[k].emplace().take(inputs[k], false, inexact, inputs))
+      if (!operands[k].emplace().take(inputs[k], false, huge, inputs))
         throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) +
                         " is neither an array nor a scalar but " + describe(nb::handle(inputs[k]).type()));
       arguments.push_back(operands[k]->argument());
@@ -220,12 +215,15 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
       rules.where = &mask;
       if (!given.out && outputs.empty()) warn_of_uninitialised();
     }
-    std::vector<Array> made;
+    std::vector<Array> targets;
     for (PyObject* output : outputs) {
-      if (output == Py_None && made.empty()) made = missing_outputs(function, arguments, outputs, rules);
+      if (output == Py_None && targets.empty()) targets = missing_outputs(function, arguments, outputs, rules);
     }
-    for (size_t k = 0; k < outputs.size(); k++)
-      arguments.push_back(Argument(outputs[k] == Py_None ? made[k] : output_array(outputs[k])));
+    targets.resize(outputs.size());
+    for (size_t k = 0; k < outputs.size(); k++) {
+      if (outputs[k] != Py_None) targets[k] = output_array(outputs[k]);
+      arguments.push_back(Argument(targets[k]));
+    }
     std::vector<Array> results;
     {
       GilRelease release;
@@ -270,24 +268,22 @@ nb::object single_out(nb::handle out) {
 
 /// The result itself, or written into `out`, which is returned then.
 nb::object into_out(const ElementwiseFunction& function, Array result, nb::handle out) {
-  if (out.is_none()) return to_python(std::move(result));
+  if (out.is_none()) return to_result(std::move(result));
   Array target = output_array(out.ptr());
+  target.check_writable(std::string(function.name()) + ": output array");
   if (!(target.shape() == result.shape()))
     throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(target.shape()) + ", the result " +
                      to_string(result.shape()));
-  if (!can_cast_same_kind(result.dtype(), target.dtype()))
-    throw TypeError(std::string("Cannot cast ufunc '") + function.name() + "' output from dtype('" +
-                    name(result.dtype()) + "') to dtype('" + name(target.dtype()) + "') with casting rule 'same_kind'");
-  GilRelease release;
-  target.assign(result);
+  without_gil([&] { target.assign(result); });  // methods cast into any output, as NumPy's do
   return nb::borrow(out);
 }
 
 /// The loop's dtype where only an output is given: both go in, as in NumPy.
-std::optional<Dtype> loop_dtype(nb::handle dtype, const Array& x, nb::handle out) {
+std::optional<Dtype> loop_dtype(const ElementwiseFunction& function, nb::handle dtype, const Array& x, nb::handle out) {
   if (!dtype.is_none() || out.is_none() || !is_array(out.ptr())) return to_optional_dtype(dtype);
   const Dtype target = array_of(out.ptr()).dtype();
-  if (!is_inexact(x.dtype()) || !is_inexact(target)) return {};
+  if (!is_inexact(x.dtype()) || !is_inexact(target) || std::string_view(function.name()).starts_with("logical_"))
+    return {};
   return promote(x.dtype(), target);
 }
 
@@ -313,14 +309,14 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   const Array x = operand_array(array, "reduce");
   const nb::object target = single_out(out);
   FoldRules rules;
-  rules.dtype = loop_dtype(dtype, x, target);
+  rules.dtype = loop_dtype(function, dtype, x, target);
   rules.keepdims = keepdims;
   Scalar scalar;
   if (initial.is_none()) {
     rules.has_identity = false;
   } else if (!initial.is(no_value())) {
     if (is_array(initial.ptr())) {
-      scalar = array_of(initial.ptr()).item();
+      scalar = item_of(array_of(initial.ptr()));
     } else if (!to_scalar(initial.ptr(), scalar)) {
       throw TypeError("reduce: initial must be a scalar, not " + describe(initial.type()));
     }
@@ -347,7 +343,7 @@ nb::object accumulate_method(nb::handle self, nb::handle array, nb::handle axis,
   const nb::object target = single_out(out);
   if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
   const int64_t along = single_axis(axis, x, "accumulate");
-  const std::optional<Dtype> loop = loop_dtype(dtype, x, target);
+  const std::optional<Dtype> loop = loop_dtype(function, dtype, x, target);
   Array result;
   {
     GilRelease release;
@@ -367,13 +363,14 @@ nb::object reduceat_method(nb::handle self, nb::handle array, nb::handle indices
   const Array x = operand_array(array, "reduceat");
   const nb::object target = single_out(out);
   if (x.ndim() == 0) throw TypeError("cannot reduceat on a scalar");
-  const Array starts = operand_array(indices, "reduceat: indices").to_device(x.device());
+  Array starts = operand_array(indices, "reduceat: indices");
+  starts = without_gil([&] { return starts.to_device(x.device()); });
   if (starts.ndim() != 1)
     throw ValueError("reduceat: indices must have one axis, not " + std::to_string(starts.ndim()));
   if (!is_integer(starts.dtype()) && starts.size() > 0)
     throw TypeError(std::string("reduceat: indices must be integers, not ") + name(starts.dtype()));
   const int64_t along = single_axis(axis, x, "reduceat");
-  const std::optional<Dtype> loop = loop_dtype(dtype, x, target);
+  const std::optional<Dtype> loop = loop_dtype(function, dtype, x, target);
   Array result;
   {
     GilRelease release;
@@ -388,15 +385,14 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
   const nb::tuple all = values.is_none() ? nb::make_tuple(array, indices) : nb::make_tuple(array, indices, values);
   if (nb::object done = nb::steal(call_override(self.ptr(), "at", inputs, {}, all, nb::dict()))) return;
   if (!is_array(array.ptr())) throw TypeError("first operand must be array");
-  const Array& target = array_of(array.ptr());
+  const Array target = array_of(array.ptr());
   Array operand;
   if (!values.is_none()) {
     Scalar scalar;
     if (to_scalar(values.ptr(), scalar, is_inexact(target.dtype()))) {
       const Dtype dtype = scalar.weak() ? promote_weak(target.dtype(), scalar) : scalar.dtype();
       ops::check_literal_fits(scalar, dtype);
-      operand = Array::empty({1}, dtype, target.device());
-      operand.fill(scalar);
+      operand = filled({1}, scalar, dtype, target.device());
     } else {
       operand = operand_array(values, "at");
     }
@@ -413,7 +409,7 @@ nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kw
   const Array first = operand_array(arguments[0], "outer"), second = operand_array(arguments[1], "outer");
   Dims shape = first.shape();
   for (int k = 0; k < second.ndim(); ++k) shape.push_back(1);
-  const nb::tuple pair = nb::make_tuple(to_python(first.reshape(shape)), to_python(second));
+  const nb::tuple pair = nb::make_tuple(make_array([&] { return first.reshape(shape); }), to_python(second));
   PyObject* result = call_ufunc(self.ptr(), pair.ptr(), keywords.ptr());
   if (!result) throw nb::python_error();
   return nb::steal(result);
@@ -425,6 +421,33 @@ nb::object identity_of(const ElementwiseFunction& function) {
 }
 
 }  // namespace
+
+HugeInteger huge_integer_rule(const ElementwiseFunction& function, std::span<PyObject* const> inputs) {
+  if (std::none_of(inputs.begin(), inputs.end(), is_huge_integer)) return HugeInteger::refused;
+  const auto is_float = [](PyObject* object) {
+    Operand operand;
+    if (is_huge_integer(object) || !operand.take(object, false)) return false;
+    const Argument argument = operand.argument();
+    return is_inexact(argument.is_array() ? argument.array().dtype() : argument.scalar().dtype());
+  };
+  const ElementwiseFunction::Row& row = function.row();
+  const bool computes_in_floats = !std::strpbrk(row.loops, "?bBhHiIlL");
+  if (computes_in_floats || std::any_of(inputs.begin(), inputs.end(), is_float)) return HugeInteger::as_float;
+  return row.rule == ops::Rule::compare ? HugeInteger::as_infinity : HugeInteger::refused;
+}
+
+PyObject* compare_with_no_number(const ElementwiseFunction& function, std::span<PyObject* const> inputs) {
+  const auto is_no_number = [](PyObject* object) {
+    return object == Py_None || PyUnicode_Check(object) || PyBytes_Check(object);
+  };
+  if (function.row().rule != ops::Rule::compare) return nullptr;
+  if (std::none_of(inputs.begin(), inputs.end(), is_no_number)) return nullptr;
+  const std::string_view name = function.name();
+  const auto array = std::find_if(inputs.begin(), inputs.end(), is_array);
+  if ((name != "equal" && name != "not_equal") || array == inputs.end()) return nullptr;
+  const Array x = array_of(*array);
+  return wrap_result(filled(x.shape(), Scalar(name == "not_equal"), Dtype::bool_, x.device()));
+}
 
 nb::object ufunc_named(const char* name) { return package_attribute("iruka._functions", "elementwise")[name]; }
 

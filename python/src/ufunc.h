@@ -18,6 +18,14 @@ PyObject* call_override(PyObject* ufunc, const char* method, std::span<PyObject*
 /// iruka.ndarray by __array_priority__.
 bool wants_operator(PyObject* object);
 
+/// NumPy's rule for integers beyond 64 bits among the inputs: floats beside a float and in functions of floats; in a
+/// comparison with integers, larger or smaller than any; else refused.
+HugeInteger huge_integer_rule(const ElementwiseFunction& function, std::span<PyObject* const> inputs);
+
+/// `equal` and `not_equal` of an array and None or text, which no element equals: a new array of bools. Null for all
+/// other calls.
+PyObject* compare_with_no_number(const ElementwiseFunction& function, std::span<PyObject* const> inputs);
+
 /// The ufunc of that name as the package offers it.
 nb::object ufunc_named(const char* name);
 

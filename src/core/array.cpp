@@ -81,6 +81,13 @@ bool Array::is_f_contiguous() const {
   return dense(*this, [](int i) { return i; });
 }
 
+void Array::raise_read_only(std::string_view what) const {
+  std::string message = std::string(what) + " is read-only";
+  if (is_value())
+    message += ": it is a value, as x[3] and x.sum() are, which never changes; x[3:4] and x[3, ...] are views of x";
+  throw ValueError(message);
+}
+
 bool Array::may_overlap(const Array& other) const {
   if (size_ == 0 || other.size_ == 0 || &device() != &other.device()) return false;
   const auto [low, high] = byte_bounds(*this);

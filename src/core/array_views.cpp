@@ -107,13 +107,8 @@ int consumed_axes(std::span<const Index> indices, int ndim) {
   return consumed;
 }
 
-Array rebuild(const Array& array, Dims shape, Dims strides, int64_t offset) {
-  Array view(array.buffer(), array.dtype(), std::move(shape), std::move(strides), offset);
-  return array.writable() ? view : view.read_only();
-}
-
 Array rebuild(const Array& array, Dims shape, Dims strides) {
-  return rebuild(array, std::move(shape), std::move(strides), array.offset());
+  return array.view(array.dtype(), std::move(shape), std::move(strides), array.offset());
 }
 
 }  // namespace
@@ -123,6 +118,23 @@ Array Array::read_only() const {
   view.writable_ = false;
   return view;
 }
+
+Array Array::view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const {
+  Array view(buffer_, dtype, std::move(shape), std::move(strides), offset);
+  view.writable_ = writable_;
+  view.is_value_ = is_value_;
+  return view;
+}
+
+Array Array::as_value() && {
+  if (ndim() == 0) {
+    writable_ = false;
+    is_value_ = true;
+  }
+  return std::move(*this);
+}
+
+Array Array::as_value() const& { return Array(*this).as_value(); }
 
 Array Array::transpose() const {
   Array view = *this;
@@ -249,7 +261,7 @@ Array Array::index(std::span<const Index> indices) const {
     }
   }
   keep(ndim() - axis);
-  return rebuild(*this, std::move(shape), std::move(strides), offset);
+  return view(dtype_, std::move(shape), std::move(strides), offset);
 }
 
 Array Array::view(Dtype dtype) const {

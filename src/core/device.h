@@ -1,6 +1,7 @@
 // The whole interface of a backend. A new device is one implementation of this class and one line in the registry.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -30,6 +31,10 @@ struct ProgramSource {
   std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
   bool wants_report = false;         ///< compile for the report's sake, with line tables
   bool wants_saturation = false;     ///< for a GPU: it may cast floats to integers of 8 or 16 bits, which needs care there
+  std::vector<std::string> outputs{};  ///< names that the user's texts are to write; a warning where they do not
+  std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
+  /// What a compiler asks now and then, to end early.
+  bool is_given_up() const { return given_up && given_up->load(std::memory_order_relaxed); }
 };
 
 /// Where and what the compiler complained about.
@@ -109,7 +114,12 @@ class Device {
   virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
   virtual void fill(void* to, int value, size_t bytes, StreamHandle stream) = 0;
 
-  virtual void* record(StreamHandle stream) = 0;
+  /// The calling thread's stream on this device, to which memory, launches, copies and library calls that name none
+  /// belong; the one before is given back. The CPU has none.
+  virtual StreamHandle exchange_stream(StreamHandle stream) = 0;
+
+  virtual void* record(StreamHandle stream) = 0;  ///< null where the stream cannot be asked
+  virtual void forget(void* event) noexcept = 0;  ///< gives a recorded event back
   virtual void wait(void* event) = 0;
   /// Nanoseconds of the device's time between two recorded events, both given back; negative while they are to come.
   virtual double elapsed(void* begin, void* end) = 0;
@@ -133,5 +143,33 @@ class Device {
  private:
   LastLaunches last_launches_;
 };
+
+/// Makes `stream` the calling thread's current one while it lives, so that all that is done meanwhile is in its order.
+/// Nothing for null.
+class StreamScope {
+ public:
+  StreamScope(Device& device, StreamHandle stream) : device_(stream ? &device : nullptr) {
+    if (device_) before_ = device_->exchange_stream(stream);
+  }
+  ~StreamScope() {
+    if (device_) device_->exchange_stream(before_);
+  }
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  Device* device_;
+  StreamHandle before_ = nullptr;
+};
+
+/// What Device::record() gave; its device has it back in the end.
+struct ForgetEvent {
+  Device* device;
+  void operator()(void* event) const noexcept { device->forget(event); }
+};
+using RecordedEvent = std::unique_ptr<void, ForgetEvent>;
+inline RecordedEvent recorded_event(Device& device, StreamHandle stream = nullptr) {
+  return {device.record(stream), {&device}};
+}
 
 }  // namespace iruka

@@ -1,7 +1,6 @@
 // The memory pool: lists of held blocks by size class, under one short lock.
 #include "core/pool.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -25,7 +24,7 @@
 namespace iruka {
 namespace {
 
-using Guard = std::lock_guard<SpinLock>;
+using Guard = std::lock_guard<PoolLock>;
 
 // From this size on a miss may be answered by a block of the next two classes.
 constexpr size_t kLargeBlock = size_t{1} << 20;
@@ -35,34 +34,6 @@ constexpr size_t kAlwaysHold = size_t{64} << 20;
 static_assert(SizeClass::of(1).bytes == 64 && SizeClass::of(512).index == 7 && SizeClass::of(513).bytes == 576);
 static_assert(SizeClass::of(1024).bytes == 1024 && SizeClass::bytes_of(SizeClass::of(1025).index) == 1152);
 static_assert(SizeClass::of(SizeClass::kLargestRequest).index == SizeClass::kCount - 1);
-
-/// All pools, so that fork() finds every lock free in the child.
-struct PoolRegistry {
-  SpinLock lock;
-  std::vector<MemoryPool*> pools;
-};
-
-PoolRegistry& registry() {
-  static PoolRegistry* const instance = new PoolRegistry;  // outlives every static pool
-  return *instance;
-}
-
-void lock_all() {
-  registry().lock.lock();
-  for (MemoryPool* pool : registry().pools) pool->lock_for_fork().lock();
-}
-
-void unlock_all() {
-  for (MemoryPool* pool : registry().pools) pool->lock_for_fork().unlock();
-  registry().lock.unlock();
-}
-
-void register_pool(MemoryPool* pool) {
-  static const int installed = pthread_atfork(lock_all, unlock_all, unlock_all);
-  (void)installed;
-  Guard guard(registry().lock);
-  registry().pools.push_back(pool);
-}
 
 }  // namespace
 
@@ -79,16 +50,11 @@ void SpinLock::wait() {
 }
 
 MemoryPool::MemoryPool(std::string name, std::unique_ptr<RawMemory> source)
-    : name_(std::move(name)), source_(std::move(source)), on_host_(source_->on_host()) {
-  register_pool(this);
-}
+    : name_(std::move(name)), source_(std::move(source)), on_host_(source_->on_host()) {}
 
 MemoryPool::~MemoryPool() {
-  {
-    Guard guard(registry().lock);
-    std::erase(registry().pools, this);
-  }
   free_held();
+  lock_.leave();
 }
 
 void* MemoryPool::allocate(size_t bytes) {

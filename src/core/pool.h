@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/fork.h"
 #include "iruka/memory.h"
 
 namespace iruka {
@@ -36,12 +37,14 @@ class SpinLock {
   void lock() {
     while (locked_.exchange(true, std::memory_order_acquire)) wait();
   }
+  bool try_lock() { return !locked_.exchange(true, std::memory_order_acquire); }
   void unlock() { locked_.store(false, std::memory_order_release); }
 
  private:
   void wait();
   std::atomic<bool> locked_{false};
 };
+using PoolLock = ForkSafe<SpinLock>;
 
 /// Sizes that blocks have: multiples of 64 up to 512 bytes, then eight to a power of two, so at most 1/8 is wasted.
 struct SizeClass {
@@ -85,9 +88,6 @@ class MemoryPool {
   void set_limit(size_t bytes);
   void free_held();
 
-  /// For the handlers of fork().
-  SpinLock& lock_for_fork() { return lock_; }
-
  private:
   struct HeldBlocks {
     std::vector<void*> blocks;
@@ -113,7 +113,7 @@ class MemoryPool {
   const std::string name_;
   const std::unique_ptr<RawMemory> source_;
   const bool on_host_;
-  mutable SpinLock lock_;
+  mutable PoolLock lock_;
   PoolStatistics statistics_;
   std::array<HeldBlocks, SizeClass::kCount> held_;
   /// Live blocks that are larger than their request's class, by address.

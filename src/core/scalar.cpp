@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/float_status.h"
 #include "iruka/dtype.h"
 #include "iruka/error.h"
 
@@ -155,6 +156,7 @@ Scalar Scalar::as_element(Dtype dtype) const {
 }
 
 Scalar Scalar::load(Dtype dtype, const void* element) {
+  const FloatScope floats;  // widening turns subnormals into zeros where a caller asked for that
   Scalar result;
   result.dtype_ = dtype;
   switch (dtype) {
@@ -184,6 +186,7 @@ Scalar Scalar::load(Dtype dtype, const void* element) {
 }
 
 void Scalar::store(Dtype dtype, void* element) const {
+  const FloatScope floats;
   switch (dtype) {
     case Dtype::bool_: return write<uint8_t>(element, as_bool());
     case Dtype::int8: return write_integer<int8_t>(*this, element);

@@ -4,7 +4,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +12,9 @@
 #include <climits>
 #include <cstdlib>
 
+#include "core/float_status.h"
+#include "core/fork.h"
+#include "core/signal_mask.h"
 #include "iruka/error.h"
 
 namespace iruka {
@@ -93,6 +95,7 @@ struct ThreadPool::Job {
   std::atomic<uint32_t> helpers{0};     ///< workers inside; the caller sleeps on it
   std::atomic<bool> has_error{false};
   std::exception_ptr error;             ///< written by the thread that set has_error
+  std::atomic<unsigned> float_flags{0};  ///< of the helpers that left
 
   /// Takes up to `wanted` units; less near the end, so that the threads finish together.
   bool take(int64_t wanted, int64_t& begin, int64_t& end) {
@@ -113,15 +116,16 @@ ThreadPool& ThreadPool::instance() {
   ThreadPool* pool = the_pool.load(std::memory_order_acquire);
   if (pool) return *pool;
   // Never destroyed: workers may still run while the process ends.
-  static ThreadPool* first = [] {
-    auto* made = new ThreadPool(default_thread_count());
-    the_pool.store(made, std::memory_order_release);
-    pthread_atfork(nullptr, nullptr, replace_after_fork);
-    return made;
-  }();
-  pool = the_pool.load(std::memory_order_acquire);
-  return pool ? *pool : *first;
+  auto* const made = new ThreadPool(default_thread_count());
+  if (the_pool.compare_exchange_strong(pool, made, std::memory_order_acq_rel)) return *made;
+  delete made;  // which has no workers yet
+  return *pool;
 }
+
+const bool ThreadPool::is_replaced_after_fork_ = [] {
+  in_child_of_fork(replace_after_fork);
+  return true;
+}();
 
 /// A child of fork() has none of the workers, and the old pool's lock may be held by one of them for ever.
 void ThreadPool::replace_after_fork() {
@@ -151,6 +155,7 @@ void ThreadPool::run(int64_t count, int64_t align, LoopBody body, bool goes_on) 
   if (helpers > 0) {
     withdraw(job);
     wait_for_helpers(job);
+    add_float_flags(job.float_flags.load(std::memory_order_relaxed));
   }
   if (job.has_error.load(std::memory_order_acquire)) std::rethrow_exception(job.error);
   if (job.interrupted) throw Interrupted("the kernel was interrupted");
@@ -177,39 +182,33 @@ void ThreadPool::withdraw(Job& job) {
 }
 
 void ThreadPool::start_workers(int wanted) {
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   struct Start {
     ThreadPool* pool;
     int index;
   };
   while (started_ < wanted) {
-    auto* start = new Start{this, started_ + 1};
+    auto start = std::make_unique<Start>(this, started_ + 1);
     pthread_t thread;
     const auto main = [](void* argument) -> void* {
       const std::unique_ptr<Start> own(static_cast<Start*>(argument));
       own->pool->work(own->index);
       return nullptr;
     };
-    if (pthread_create(&thread, nullptr, main, start) != 0) {
-      delete start;  // fewer threads than asked for still do the work
-      break;
-    }
+    if (pthread_create(&thread, nullptr, main, start.get()) != 0) break;  // fewer threads still do the work
+    start.release();
     pthread_detach(thread);
     ++started_;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void ThreadPool::work(int index) {
-  _mm_setcsr(0x1F80);  // IEEE: round to nearest, no flush to zero, whatever the starting thread had set
   state.on_worker = true;
   while (true) {
     const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
     if (Job* job = join_a_job(index)) {
       run_chunks(*job, /*on_caller=*/false);
+      job->float_flags.fetch_or(take_float_flags(), std::memory_order_relaxed);
       leave(*job);
       continue;
     }
@@ -247,6 +246,7 @@ void ThreadPool::run_chunks(Job& job, bool on_caller) {
   int64_t begin, end, before = now();
   while (job.take(wanted, begin, end)) {
     try {
+      const FloatScope floats;  // of each range: what a body does to the state must not reach the next one
       job.body(begin, end);
     } catch (...) {
       if (!job.has_error.exchange(true, std::memory_order_acq_rel)) job.error = std::current_exception();

@@ -55,6 +55,7 @@ class ThreadPool {
   struct Job;
   explicit ThreadPool(int threads) : thread_count_(threads) {}
   static void replace_after_fork();
+  static const bool is_replaced_after_fork_;
   void publish(Job& job, int helpers);
   void withdraw(Job& job);
   void start_workers(int wanted);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/file.h"
+#include "core/fork.h"
 #include "jit/program.h"
 
 namespace iruka::jit {
@@ -244,13 +245,13 @@ uint64_t DiskCache::default_budget() {
 }
 
 std::optional<std::string> read_shipped(const CacheKey& key) {
-  static const std::string& folder = *[] {
+  const std::string& folder = made_once([] {
     Dl_info library{};
     const bool is_known = ::dladdr(reinterpret_cast<const void*>(&read_shipped), &library) && library.dli_fname;
     const std::string file = is_known ? library.dli_fname : "";
     // A relative name would come to mean a folder of whatever directory is the current one.
-    return new std::string(file.starts_with('/') ? file.substr(0, file.rfind('/') + 1) + "kernels/" : "");
-  }();
+    return std::string(file.starts_with('/') ? file.substr(0, file.rfind('/') + 1) + "kernels/" : "");
+  });
   const char* setting = std::getenv("IRUKA_SHIPPED_KERNELS");
   if (folder.empty() || (setting && setting == std::string_view("0"))) return {};
   const File file(::open((folder + key.hex() + std::string(kSuffix)).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -262,22 +263,18 @@ std::optional<std::string> read_shipped(const CacheKey& key) {
 }
 
 std::shared_ptr<DiskCache> disk_cache() {
-  static std::mutex* mutex = [] {
-    auto* made = new std::mutex;
-    hold_across_fork(*made);
-    return made;
-  }();
-  static std::shared_ptr<DiskCache>* current = new std::shared_ptr<DiskCache>;
-  static std::string* settings = new std::string;
+  struct Current {
+    std::shared_ptr<DiskCache> cache;
+    std::string settings;
+  };
+  static constinit ForkSafeMutex mutex;
+  Current& current = made_once([] { return Current(); });
   const std::string directory = DiskCache::default_directory();
   const uint64_t budget = DiskCache::default_budget();
   const std::string wanted = directory + "\n" + std::to_string(budget);
-  std::lock_guard lock(*mutex);
-  if (!*current || *settings != wanted) {
-    *current = std::make_shared<DiskCache>(directory, budget);
-    *settings = wanted;
-  }
-  return *current;
+  std::lock_guard lock(mutex);
+  if (!current.cache || current.settings != wanted) current = {std::make_shared<DiskCache>(directory, budget), wanted};
+  return current.cache;
 }
 
 }  // namespace iruka::jit

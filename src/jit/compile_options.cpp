@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <string_view>
 
 namespace iruka::jit {
@@ -68,6 +70,7 @@ bool parse_lanes(std::string_view value, int& lanes) {
 
 /// What may stand in place of a wrong value, where that is worth telling.
 std::string allowed_values(std::string_view option) {
+  if (option.starts_with("--compile-timeout")) return "; --compile-timeout=SECONDS takes a number from 0 (no limit) on";
   if (!take_prefix(option, "--lanes")) return "";
   return "; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64";
 }
@@ -95,6 +98,7 @@ bool parse_option(std::string_view option, CompileOptions& result) {
   if (take_prefix(value, "-std=") || take_prefix(value, "--std=")) return parse_standard(value, result.standard);
   if (take_prefix(value, "--fmad=") || take_prefix(value, "-fmad=")) return parse_boolean(value, result.contract);
   if (take_prefix(value, "--lanes=")) return parse_lanes(value, result.lanes);
+  if (take_prefix(value, "--compile-timeout=")) return parse_seconds(value, result.timeout.emplace());
   if (take_prefix(value, "-ffp-contract=")) {
     result.contract = value != "off";
     return value == "off" || value == "on" || value == "fast";
@@ -126,6 +130,14 @@ bool parse_option(std::string_view option, CompileOptions& result) {
 
 }  // namespace
 
+bool parse_seconds(std::string_view text, double& seconds) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0) return false;
+  seconds = value;
+  return true;
+}
+
 bool parse_options(const std::vector<std::string>& options, CompileOptions& result,
                    std::vector<Diagnostic>& diagnostics) {
   bool ok = true;
@@ -134,7 +146,8 @@ bool parse_options(const std::vector<std::string>& options, CompileOptions& resu
     // "-D NAME" and the like come as two words.
     const bool two_words = option == "-D" || option == "-U" || option == "-arch" || option == "-maxrregcount" ||
                            option == "--gpu-architecture" || option == "--maxrregcount" || option == "--std" ||
-                           option == "-std" || option == "-Xptxas" || option == "--lanes";
+                           option == "-std" || option == "-Xptxas" || option == "--lanes" ||
+                           option == "--compile-timeout";
     if (two_words && k + 1 < options.size()) option += (option.size() > 2 ? "=" : "") + options[++k];
     if (parse_option(option, result)) continue;
     ok = false;

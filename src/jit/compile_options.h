@@ -1,7 +1,9 @@
 // The compiler options a user may give, and what they come to.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct CompileOptions {
   bool contract = true;        ///< a * b + c may become one FMA
   bool no_warnings = false;
   int lanes = 0;               ///< elements that run side by side: 0 lets the compiler choose, 1 is the scalar path
+  std::optional<double> timeout;  ///< in seconds; 0: none
   bool line_tables = false;    ///< no option: set for a report, whose remarks need places
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
@@ -25,5 +28,8 @@ struct CompileOptions {
 /// Reads `options`. An option that is not known is an error diagnostic that names it, and the result is false.
 bool parse_options(const std::vector<std::string>& options, CompileOptions& result,
                    std::vector<Diagnostic>& diagnostics);
+
+/// A finite number that is not negative, as a time limit. False leaves `seconds` as it is.
+bool parse_seconds(std::string_view text, double& seconds);
 
 }  // namespace iruka::jit

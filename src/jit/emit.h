@@ -20,6 +20,7 @@ struct KernelText {
   std::string operation, preamble, loop_prep, after_loop;
   /// What the loop may not reorder or skip: whether the body can see the index or the indexer.
   bool sees_index = false;
+  bool asserts = false;  ///< a failure names its element
   bool sees_indexer = false;
   BodyWeight weight = BodyWeight::heavy;
 

@@ -94,7 +94,9 @@ Parameter parse_one(const std::string& kernel, std::string_view text, bool is_ou
   try {
     parameter.dtype = parse_dtype(parameter.type);
   } catch (const TypeError& error) {
-    throw TypeError(kernel + ": parameter '" + whole + "': " + error.what());
+    const bool is_numbered = parameter.type.size() == 2 && is_word_start(parameter.type[0]);
+    throw TypeError(kernel + ": parameter '" + whole + "': " + error.what() +
+                    (is_numbered ? "; a placeholder for any dtype is one letter: T, U, V" : ""));
   }
   return parameter;
 }
@@ -143,15 +145,8 @@ template <class Visit>
 bool any_word(std::string_view text, Visit&& visit) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (c == '/' && at + 1 < text.size() && text[at + 1] == '/') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (c == '/' && at + 1 < text.size() && text[at + 1] == '*') {
-      const size_t end = text.find("*/", at + 2);
-      at = end == text.npos ? text.size() : end + 2;
-    } else if (c == '"' || c == '\'') {
-      for (++at; at < text.size() && text[at] != c && text[at] != '\n'; ++at)
-        if (text[at] == '\\') ++at;
-      ++at;
+    if (const size_t unseen = skip_unseen(text, at); unseen > at) {
+      at = unseen;
     } else if (is_word(c)) {
       size_t end = at;
       const bool number = c >= '0' && c <= '9';  // 1'000'000 holds no character literal
@@ -187,6 +182,19 @@ bool is_number(std::string_view text) {
 }
 
 }  // namespace
+
+size_t skip_unseen(std::string_view text, size_t at) {
+  const char c = text[at], next = at + 1 < text.size() ? text[at + 1] : '\0';
+  if (c == '/' && next == '/') return std::min(text.find('\n', at), text.size());
+  if (c == '/' && next == '*') {
+    const size_t end = text.find("*/", at + 2);
+    return end == text.npos ? text.size() : end + 2;
+  }
+  if (c != '"' && c != '\'') return at;
+  for (++at; at < text.size() && text[at] != c && text[at] != '\n'; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
 
 bool mentions(std::string_view text, std::string_view word) {
   if (has_raw_string(text)) return true;

@@ -25,6 +25,9 @@ void check_kernel_name(const std::string& name, const char* kind = "ElementwiseK
 void check_names_differ(const std::string& kernel, const std::vector<Parameter>& inputs,
                         const std::vector<Parameter>& outputs, const char* kind = "ElementwiseKernel");
 
+/// Behind the comment, string or character that begins at `at`; `at` itself where none does.
+size_t skip_unseen(std::string_view text, size_t at);
+
 /// Whether `text` uses the identifier `word` outside comments, strings and character literals.
 bool mentions(std::string_view text, std::string_view word);
 

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "core/fork.h"
 #include "jit/program.h"
 
 namespace iruka {
@@ -11,17 +12,12 @@ namespace {
 constexpr size_t kMostEvents = 100'000;
 
 struct History {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::vector<KernelEvent> events;
 };
 
 History& history() {
-  static History* instance = [] {
-    auto* made = new History;
-    jit::hold_across_fork(made->mutex);
-    return made;
-  }();
-  return *instance;
+  return made_once([] { return History(); });
 }
 
 }  // namespace

@@ -65,8 +65,9 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->text.loop_prep = options.loop_prep;
   state->text.after_loop = options.after_loop;
   state->text.sees_indexer = can_see(state->text, options, "_ind");
-  state->text.sees_index = state->text.sees_indexer || can_see(state->text, options, "i") || !options.loop_prep.empty() ||
-                           !options.after_loop.empty() || !options.reduce_dims;
+  state->text.asserts = can_see(state->text, options, "assert");
+  state->text.sees_index = state->text.sees_indexer || state->text.asserts || can_see(state->text, options, "i") ||
+                           !options.loop_prep.empty() || !options.after_loop.empty() || !options.reduce_dims;
   for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop}) {
     state->may_fix_values &= !jit::has_open_power(*text);
     state->may_name_narrow_types |= jit::may_name_narrow_types(*text);
@@ -115,13 +116,17 @@ bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const 
 /// Wrong C++ is the same on every device, and the CPU's compiler finds it in a template as it stands, in a tenth of the
 /// time that a GPU's takes to begin. What it refuses may be what only a GPU has (clock64, make_float4, __shfl_sync).
 void diagnose(const ElementwiseKernel::State& state) {
+  const jit::Blame blame = state.blame(nullptr);
   const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
-    jit::check(cpu(), source, state.blame(nullptr));
+    const std::vector<Diagnostic> warnings = jit::check(cpu(), source, blame);
+    // What a GPU alone sees of the text may be where it writes. Sound texts are made without asking for a device.
+    if (!warnings.empty() && (!can_see(state.text, state.options, "__CUDA_ARCH__") || !default_device().target().is_gpu))
+      state.warnings.add(warnings, blame);
   } catch (const CompileError& error) {
     Device& device = default_device();
     if (!device.target().is_gpu) throw;
-    jit::check(device, source, state.blame(nullptr));
+    state.warnings.add(jit::check(device, source, blame), blame);
     const std::vector<std::string> names = unknown_names(error.what());
     if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names)) throw;
   }
@@ -152,6 +157,8 @@ jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) cons
 
 ProgramSource ElementwiseKernel::State::program_source(std::string body, const jit::Signature* signature) const {
   ProgramSource source{std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
+  for (const Parameter& output : text.outputs) source.outputs.push_back(output.name);
+  source.outputs.insert(source.outputs.end(), options.written.begin(), options.written.end());
   if (!signature || signature->pack == 0) return source;
   const auto is_narrow = [](const jit::OperandSignature& operand) {
     return is_integer(operand.dtype) && itemsize(operand.dtype) <= 2;
@@ -209,6 +216,8 @@ std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {
   }
   return sources;
 }
+
+std::vector<std::string> ElementwiseKernel::take_warnings() const { return state_->warnings.take(); }
 
 std::string ElementwiseKernel::to_string() const {
   return "ElementwiseKernel " + name() + "(" + list_parameters(in_params()) + ") -> (" + list_parameters(out_params()) + ")";

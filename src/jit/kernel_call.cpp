@@ -22,6 +22,8 @@ constexpr double kAlwaysMeasured = 100'000;
 constexpr int64_t kMostTileBytes = 48 << 10;
 /// Elements in the longest vectors that there are.
 constexpr int64_t kMostLanes = 64;
+/// Streaming stores write whole lines of the cache.
+constexpr int64_t kLineBytes = 64;
 
 /// Threads that share a launch.
 int threads_for(const LaunchRange& range) {
@@ -58,13 +60,15 @@ std::string list_shapes(const KernelText& text, std::span<const Argument> argume
 
 }  // namespace
 
-KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options)
-    : kernel_(kernel), arguments_(arguments), given_(arguments.size()), stream_(options.stream) {
+KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
+                       const CallOptions& options)
+    : kernel_(kernel), arguments_(arguments), given_(arguments.size()) {
   if (options.block_size <= 0)
     throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
                      std::to_string(options.block_size));
   check_arguments(kernel_.text, arguments_);
   device_ = &settle_device(kernel_.text, arguments_);
+  stream_.emplace(*device_, options.stream);
   settle_types();
   settle_shape(options);
   make_outputs(options);
@@ -125,7 +129,7 @@ void KernelCall::settle_shape(const CallOptions& options) {
 
 void KernelCall::check_stored(size_t k) const {
   const Array& target = array(k);
-  if (!target.writable()) throw ValueError(where(k) + "the array is read-only");
+  if (!target.writable()) target.check_writable(where(k) + "the array");
   if (!kernel_.text.parameter(k).raw && !(target.shape() == shape_))
     throw ShapeError(where(k) + "the array has shape " + to_string(target.shape()) + ", but the loop has shape " + to_string(shape_));
 }
@@ -220,18 +224,24 @@ LoopForm KernelCall::choose_form() const {
   return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
 }
 
+/// Of the first element that the loop visits: an axis that was flipped begins at its other end.
+bool KernelCall::begins_at_multiple_of(int64_t bytes, size_t k, int plain) const {
+  return (reinterpret_cast<intptr_t>(array(k).data()) + loop_->offset(plain)) % bytes == 0;
+}
+
 bool KernelCall::wants_streaming() const {
   int64_t bytes = 0;
+  int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
     if (!is_plain_array(k)) continue;
+    const int index = plain++;
+    if (!kernel_.text.is_output(k)) continue;
     const Array& operand = array(k);
-    if (kernel_.text.is_output(k)) {
-      bytes += operand.nbytes();
-      if (signature_.operands[k].access != Access::contiguous || reinterpret_cast<uintptr_t>(operand.data()) % 64 != 0) return false;
-      // An output that is also read is in the cache already.
-      for (size_t in = 0; k < given_ && in < input_count(); ++in)
-        if (is_array(in) && array(in).may_overlap(operand)) return false;
-    }
+    bytes += operand.nbytes();
+    if (signature_.operands[k].access != Access::contiguous || !begins_at_multiple_of(kLineBytes, k, index)) return false;
+    // An output that is also read is in the cache already.
+    for (size_t in = 0; k < given_ && in < input_count(); ++in)
+      if (is_array(in) && array(in).may_overlap(operand)) return false;
   }
   return bytes > 0 && static_cast<size_t>(bytes) >= device_->target().last_level_cache_bytes;
 }
@@ -311,7 +321,7 @@ bool KernelCall::allows_pack(int pack) const {
     const int operand = plain++;
     if (signature_.operands[k].access != Access::contiguous) continue;
     const int64_t bytes = std::min<int64_t>(16, pack * itemsize(signature_.operands[k].dtype));
-    if ((reinterpret_cast<intptr_t>(array(k).data()) + loop_->offset(operand)) % bytes != 0) return false;
+    if (!begins_at_multiple_of(bytes, k, operand)) return false;
     for (int axis = 0; axis + 1 < rank; ++axis)
       if (loop_->stride(operand, axis) % bytes != 0) return false;
   }
@@ -404,7 +414,9 @@ Specialisation& KernelCall::specialisation() const {
   made->hash = hash;
   made->signature = signature_.bytes();
   made->generation = cache_generation();
-  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), kernel_.blame(&signature_));
+  const Blame blame = kernel_.blame(&signature_);
+  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), blame);
+  kernel_.warnings.add(made->program->warnings(), blame);
   return *kernel_.table.insert(std::move(made));
 }
 
@@ -426,13 +438,13 @@ void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> b
   const Slices slices(range.count, step, threads, cost / threads);
   if (slices.pairs == 0) {
     const Stopwatch time;
-    trial.program().launch(block, range, stream_);
+    trial.program().launch(block, range);
     return trial.add(time.nanoseconds(), range.count);
   }
   const int64_t all = range.count;
   const auto launch = [&](const Program& program, int64_t end) {
     range.count = end - range.begin;
-    program.launch(block, range, stream_);
+    program.launch(block, range);
     range.begin = end;
   };
   for (int64_t pair = 0; pair < slices.pairs; ++pair) {
@@ -458,12 +470,12 @@ void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> 
   if (!shape.fixed_threads) spread_over(range, device_->target().multiprocessors);
   const uint32_t calls = values.empty() ? 1 : made.calls.fetch_add(1, std::memory_order_relaxed);
   if (values.empty() || (calls >= kMeasuredCalls && calls % kMeasureEvery != 0)) {
-    choice.program->launch(block, range, stream_);
+    choice.program->launch(block, range);
     return;
   }
   const double earlier = made.timing.take(*device_);
   if (earlier > 0) note_work(kernel_, made, signature_, values, calls < kMeasuredCalls ? earlier : earlier * kMeasureEvery);
-  made.timing.around(*device_, stream_, [&] { choice.program->launch(block, range, stream_); });
+  made.timing.around(*device_, [&] { choice.program->launch(block, range); });
 }
 
 std::vector<Array> KernelCall::launch() {
@@ -495,11 +507,11 @@ std::vector<Array> KernelCall::launch() {
   }
   const bool always = cost > kAlwaysMeasured || calls < kMeasuredCalls;
   if (!always && calls % kMeasureEvery != 0) {
-    choice.program->launch(block.bytes(), range, stream_);
+    choice.program->launch(block.bytes(), range);
     return std::move(outputs_);
   }
   const Stopwatch time;
-  choice.program->launch(block.bytes(), range, stream_);
+  choice.program->launch(block.bytes(), range);
   const double elapsed = time.nanoseconds();
   const double cost_now = elapsed * threads_for(range) / static_cast<double>(units);
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);

@@ -45,6 +45,7 @@ class KernelCall {
   void check_alignment() const;
   bool allows_pack(int pack) const;
   bool wants_tiles() const;
+  bool begins_at_multiple_of(int64_t bytes, size_t k, int plain) const;
   bool wants_streaming() const;
   void describe_operands();
   void describe_tiles();
@@ -66,7 +67,7 @@ class KernelCall {
   std::span<const Argument> arguments_;
   size_t given_;  ///< arguments given: the inputs, or inputs and outputs
   Device* device_ = nullptr;
-  StreamHandle stream_;
+  std::optional<StreamScope> stream_;  ///< of the call's memory, copies and launches alike
   Dims shape_;
   int64_t count_ = 0;
   int plain_count_ = 0;

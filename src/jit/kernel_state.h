@@ -16,6 +16,7 @@
 #include "jit/settle.h"
 #include "jit/signature.h"
 #include "jit/trial.h"
+#include "jit/warnings.h"
 
 namespace iruka::jit {
 
@@ -61,23 +62,25 @@ class LaunchTiming {
   double take(Device& device) {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !end_) return 0;
-    const double nanoseconds = device.elapsed(begin_, end_);
-    if (nanoseconds >= 0) begin_ = end_ = nullptr;
-    return std::max(nanoseconds, 0.0);
+    const double nanoseconds = device.elapsed(begin_.get(), end_.get());
+    if (nanoseconds < 0) return 0;
+    begin_.release(), end_.release();
+    return nanoseconds;
   }
   template <class Launch>
-  void around(Device& device, StreamHandle stream, Launch&& launch) {
+  void around(Device& device, Launch&& launch) {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || end_) return launch();
-    void* const begin = device.record(stream);
+    RecordedEvent begin = recorded_event(device);
     launch();
-    void* const end = begin ? device.record(stream) : nullptr;
-    if (end) begin_ = begin, end_ = end;
+    if (!begin) return;
+    end_ = recorded_event(device);
+    if (end_) begin_ = std::move(begin);
   }
 
  private:
   std::mutex mutex_;
-  void *begin_ = nullptr, *end_ = nullptr;
+  RecordedEvent begin_, end_;  ///< given back with the kernel where nobody has read them
 };
 
 /// One signature's program, what is known of its cost, and its variants.
@@ -131,6 +134,7 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   /// Whether the texts may name integer types of 8 or 16 bits.
   bool may_name_narrow_types = false;
   jit::SpecialisationTable table;
+  mutable jit::PendingWarnings warnings;
 
   jit::Blame blame(const jit::Signature* signature) const;
   /// Of a text for `signature`, or for none.

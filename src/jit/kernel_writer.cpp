@@ -66,7 +66,8 @@ void KernelWriter::element_function(const std::string& head, const std::string& 
     }
     parameters += parameter.name;
   });
-  out_ += head + parameters + tail + "do {\n" + quoted("operation", kernel_.operation) + ";} while (0);\n}\n";
+  const char* const index = kernel_.asserts ? "[[maybe_unused]] const ptrdiff_t iruka_element_index = i;\n" : "";
+  out_ += head + parameters + tail + index + "do {\n" + quoted("operation", kernel_.operation) + ";} while (0);\n}\n";
 }
 
 void KernelWriter::bind_arguments(const std::string& lambda_attribute) {

@@ -1,25 +1,33 @@
 #include "jit/program.h"
 
-#include <pthread.h>
-
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/fork.h"
+#include "core/thread_pool.h"
 #include "jit/cache.h"
+#include "jit/compile_thread.h"
 #include "jit/diagnose.h"
 #include "jit/history.h"
+#include "jit/warnings.h"
 
 namespace iruka::jit {
 namespace {
 
+/// Programs that stay in memory although no kernel may hold them: kernels that are made anew in a loop find theirs.
+constexpr size_t kMostRecent = 128;
+constexpr size_t kMostChecked = 100'000;
+
 /// A text being built, or built. Threads that find it unfinished wait for the one that began it.
 struct Pending {
   bool done = false;
-  std::shared_ptr<const Program> program;
+  bool is_interrupted = false;
+  std::weak_ptr<const Program> program;  ///< the kernels hold it, and unload it with the last of them
   std::exception_ptr error;
 };
 
@@ -28,55 +36,27 @@ struct KeyHash {
 };
 
 struct Table {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::condition_variable finished;
   std::unordered_map<CacheKey, std::shared_ptr<Pending>, KeyHash> programs;
-  std::unordered_map<CacheKey, bool, KeyHash> checked;
+  size_t sweep_at = 2 * kMostRecent;                      ///< entries of `programs` at which those of the dead go
+  std::deque<std::shared_ptr<const Program>> recent;      ///< most recently asked for last
+  std::unordered_map<CacheKey, std::vector<Diagnostic>, KeyHash> checked;  ///< and what was warned of
   std::atomic<uint64_t> generation{0};
-  std::shared_mutex building;  // fork waits until no compiler runs, so that a child finds its locks free
-  std::vector<std::mutex*> held_across_fork;
 };
 
-Table* table_instance = nullptr;
-
-// In a child of fork no other thread lives on: what they were building would never be done.
-void forget_unfinished() {
-  std::erase_if(table_instance->programs, [](const auto& item) { return !item.second->done; });
-}
-
-// A compiling thread takes the other locks while it holds `building`, so that one comes first.
-void before_fork() {
-  table_instance->building.lock();
-  table_instance->mutex.lock();
-  for (std::mutex* mutex : table_instance->held_across_fork) mutex->lock();
-}
-
-void release_mutexes() {
-  for (std::mutex* mutex : table_instance->held_across_fork) mutex->unlock();
-  table_instance->mutex.unlock();
-}
-
-void after_fork_in_parent() {
-  release_mutexes();
-  table_instance->building.unlock();
-}
-
-void after_fork_in_child() {
-  forget_unfinished();
-  release_mutexes();
-  new (&table_instance->finished) std::condition_variable;
-  // Not unlock(): glibc knows the writer by its thread id, and the child's is another one.
-  new (&table_instance->building) std::shared_mutex;
-}
-
 Table& table() {
-  static Table* instance = [] {
-    table_instance = new Table;
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    return table_instance;
-  }();
-  return *instance;
+  return made_once([] { return Table(); });
 }
+
+/// In a child of fork no other thread lives on: what they were building would never be done.
+const bool are_unfinished_forgotten = [] {
+  in_child_of_fork([] {
+    std::erase_if(table().programs, [](const auto& item) { return !item.second->done; });
+    new (&table().finished) std::condition_variable;
+  });
+  return true;
+}();
 
 /// Length-prefixed parts, so that no two lists of parts give one text.
 CacheKey key_of(const Device& device, const ProgramSource& source, std::string_view purpose) {
@@ -87,6 +67,8 @@ CacheKey key_of(const Device& device, const ProgramSource& source, std::string_v
   part(source.entry);
   for (const std::string& option : source.options) part(option);
   part("");
+  for (const std::string& output : source.outputs) part(output);
+  part("");
   if (source.wants_saturation) part(cpu().target().fingerprint);  // of the compiler that rewrites the text
   part(source.text);
   return hash_key(text);
@@ -94,8 +76,8 @@ CacheKey key_of(const Device& device, const ProgramSource& source, std::string_v
 
 /// The text, in memory that is never given back.
 const char* keep(const std::string& text) {
-  static std::mutex& mutex = *new std::mutex;
-  static std::unordered_set<std::string>& kept = *new std::unordered_set<std::string>;
+  static constinit ForkSafeMutex mutex;
+  auto& kept = made_once([] { return std::unordered_set<std::string>(); });
   std::lock_guard lock(mutex);
   return kept.insert(text).first->c_str();
 }
@@ -106,19 +88,30 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 /// The text that `device` is to compile. GPUs' compilers cast floats to 8 and 16 bits by way of 32, which wraps, so the
 /// CPU's, which knows all types, spells those casts out. A text that it cannot judge stays as it is.
-ProgramSource with_saturating_casts(const Device& device, const ProgramSource& source) {
+ProgramSource with_saturating_casts(const Device& device, const ProgramSource& source, const Blame& blame) {
   if (!source.wants_saturation || !device.target().is_gpu) return source;
-  CompiledProgram checked = cpu().check(source);
+  CompiledProgram checked = within_time_limit(source, blame, [](const ProgramSource& text) { return cpu().check(text); });
   ProgramSource result = source;
   if (checked.ok) result.text = std::move(checked.saturating_text);
   return result;
 }
 
-CompiledProgram compile(Device& device, const ProgramSource& source) {
-  const ProgramSource saturating = with_saturating_casts(device, source);
-  CompiledProgram compiled = device.compile(saturating);
+CompiledProgram compile(Device& device, const ProgramSource& source, const Blame& blame) {
+  const CompilerCall call = [&device](const ProgramSource& text) { return device.compile(text); };
+  const ProgramSource saturating = with_saturating_casts(device, source, blame);
+  CompiledProgram compiled = within_time_limit(saturating, blame, call);
   // An error is to show the user's own line, as it was.
-  return compiled.ok || saturating.text == source.text ? compiled : device.compile(source);
+  return compiled.ok || saturating.text == source.text ? compiled : within_time_limit(source, blame, call);
+}
+
+/// Warnings about the user's own texts.
+std::vector<Diagnostic> warnings_about(const std::vector<Diagnostic>& diagnostics, const Blame& blame) {
+  std::vector<Diagnostic> warnings;
+  for (const Diagnostic& said : diagnostics) {
+    const bool is_theirs = said.file.empty() || std::ranges::find(blame.texts, said.file, &Texts::value_type::first) != blame.texts.end();
+    if (said.level == Diagnostic::Level::warning && is_theirs) warnings.push_back(said);
+  }
+  return warnings;
 }
 
 std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& key, const ProgramSource& source,
@@ -127,9 +120,11 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   const std::shared_ptr<DiskCache> disk = disk_cache();
   std::optional<std::string> code = read_shipped(key);
   if (!code) code = disk->read(key);
-  if (code) {
+  std::vector<Diagnostic> warnings;
+  if (std::string_view object; code && unpack_code(*code, warnings, object)) {
     try {
-      auto program = std::make_shared<const Program>(device, device.load(*code, source.entry), blame.kernel_name);
+      auto program = std::make_shared<const Program>(device, device.load(object, source.entry), blame.kernel_name,
+                                                     std::move(warnings));
       record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
       return program;
     } catch (const OutOfMemoryError&) {
@@ -138,101 +133,158 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
       // Whole by its checksum, yet refused: compile it anew and overwrite it.
     }
   }
-  const CompiledProgram compiled = compile(device, source);
+  const CompiledProgram compiled = compile(device, source, blame);
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
-  auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry), blame.kernel_name);
+  warnings = warnings_about(compiled.diagnostics, blame);
+  disk->write(key, pack_code(warnings, compiled.code));
+  auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry), blame.kernel_name,
+                                                 std::move(warnings));
   record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
-  disk->write(key, compiled.code);
   return program;
 }
 
-}  // namespace
+/// Puts `program` last among the recent ones; gives the one that has to go for it. The table is locked.
+std::shared_ptr<const Program> note_use(Table& all, const std::shared_ptr<const Program>& program) {
+  if (!all.recent.empty() && all.recent.back() == program) return nullptr;
+  if (const auto found = std::ranges::find(all.recent, program); found != all.recent.end()) all.recent.erase(found);
+  all.recent.push_back(program);
+  if (all.recent.size() <= kMostRecent) return nullptr;
+  auto oldest = std::move(all.recent.front());
+  all.recent.pop_front();
+  return oldest;
+}
 
-Program::Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel)
-    : device_(device), loaded_(std::move(loaded)), kernel_(keep(kernel)) {}
+/// Forgets entries whose programs are unloaded, so that the table is as large as what lives. The table is locked.
+void sweep(Table& all) {
+  if (all.programs.size() < all.sweep_at) return;
+  std::erase_if(all.programs, [](const auto& item) { return item.second->done && item.second->program.expired(); });
+  all.sweep_at = 2 * (all.programs.size() + kMostRecent);
+}
 
-std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
-                                     KernelEvent::Kind kind) {
-  Table& all = table();
-  const CacheKey key = key_of(device, source, device.name());
-  std::shared_ptr<Pending> pending;
-  {
-    std::unique_lock lock(all.mutex);
-    std::shared_ptr<Pending>& slot = all.programs[key];
-    if (slot) {
-      pending = slot;
-      all.finished.wait(lock, [&] { return pending->done; });
-      if (pending->error) std::rethrow_exception(pending->error);
-      return pending->program;
-    }
-    pending = slot = std::make_shared<Pending>();
+/// Waits until `other` is done, open to Ctrl-C.
+void wait_for(Table& all, const Pending& other, std::unique_lock<std::mutex>& lock) {
+  while (!all.finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return other.done; })) {
+    lock.unlock();  // the question takes Python's lock
+    if (should_stop()) throw_if_stopped();
+    lock.lock();
   }
+}
+
+/// Does what began as `pending`, and tells those who wait for it.
+std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& pending, auto&& make) {
   std::exception_ptr error;
-  std::shared_ptr<const Program> program;
+  bool is_interrupted = false;
+  std::shared_ptr<const Program> program, unloaded;  // unloading takes long, and waits for no lock
   {
-    std::shared_lock building(all.building);
+    const ForkWaits building;
     try {
-      program = find_or_compile(device, key, source, blame, kind);
+      program = make();
+    } catch (const Interrupted&) {
+      error = std::current_exception();
+      is_interrupted = true;
     } catch (...) {
       error = std::current_exception();
     }
   }
   {
     std::lock_guard lock(all.mutex);
-    pending->done = true;
-    pending->program = program;
-    pending->error = error;
+    pending.done = true;
+    pending.program = program;
+    pending.error = error;
+    pending.is_interrupted = is_interrupted;
+    if (program) unloaded = note_use(all, program);
     // A failure is not kept: the message belongs to the kernel that asked.
     if (error)
-      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == pending) all.programs.erase(item);
+      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second.get() == &pending)
+        all.programs.erase(item);
+    sweep(all);
   }
   all.finished.notify_all();
   if (error) std::rethrow_exception(error);
   return program;
 }
 
-void check(Device& device, const ProgramSource& source, const Blame& blame) {
+}  // namespace
+
+Program::Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel,
+                 std::vector<Diagnostic> warnings)
+    : device_(device), loaded_(std::move(loaded)), kernel_(keep(kernel)), warnings_(std::move(warnings)) {}
+
+std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
+                                     KernelEvent::Kind kind) {
+  Table& all = table();
+  const CacheKey key = key_of(device, source, device.name());
+  const auto pending = std::make_shared<Pending>();
+  std::shared_ptr<const Program> unloaded;
+  {
+    std::unique_lock lock(all.mutex.joined());
+    while (const std::shared_ptr<Pending> other = all.programs.try_emplace(key, pending).first->second) {
+      if (other == pending) break;
+      wait_for(all, *other, lock);
+      if (other->is_interrupted) continue;  // that thread's user, not this one's
+      if (other->error) std::rethrow_exception(other->error);
+      if (auto program = other->program.lock()) {
+        unloaded = note_use(all, program);
+        return program;
+      }
+      // Nobody held it any more.
+      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == other) all.programs.erase(item);
+    }
+  }
+  return finish(all, key, *pending, [&] { return find_or_compile(device, key, source, blame, kind); });
+}
+
+std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame) {
   Table& all = table();
   const CacheKey key = key_of(device, source, "check");
   {
     std::lock_guard lock(all.mutex);
-    if (all.checked.contains(key)) return;
+    if (const auto found = all.checked.find(key); found != all.checked.end()) return found->second;
   }
+  std::vector<Diagnostic> warnings;
   {
-    std::shared_lock building(all.building);
+    const ForkWaits building;
     const std::shared_ptr<DiskCache> disk = disk_cache();
-    if (!read_shipped(key) && !disk->read(key)) {
-      const CompiledProgram result = device.check(source);
+    std::optional<std::string> known = read_shipped(key);
+    if (!known) known = disk->read(key);
+    if (known) {
+      warnings = decode_warnings(*known);
+    } else {
+      const CompiledProgram result =
+          within_time_limit(source, blame, [&device](const ProgramSource& text) { return device.check(text); });
       if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
-      disk->write(key, "");
+      warnings = warnings_about(result.diagnostics, blame);
+      disk->write(key, encode_warnings(warnings));
     }
   }
   std::lock_guard lock(all.mutex);
-  all.checked[key] = true;
+  if (all.checked.size() >= kMostChecked) all.checked.clear();  // the disk still knows
+  all.checked[key] = warnings;
+  return warnings;
 }
 
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame) {
-  std::shared_lock building(table().building);
-  CompiledProgram compiled = compile(device, source);
+  const ForkWaits building;
+  CompiledProgram compiled = compile(device, source, blame);
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
   return compiled;
 }
 
 std::string assembly(Device& device, const ProgramSource& source) {
-  std::shared_lock building(table().building);
-  const ProgramSource saturating = with_saturating_casts(device, source);
+  const ForkWaits building;
+  const Blame blame{source.file_name, "", "", {}};
+  const CompilerCall call = [&device](const ProgramSource& text) {
+    CompiledProgram made;
+    made.code = device.assembly(text);
+    return made;
+  };
+  const ProgramSource saturating = with_saturating_casts(device, source, blame);
   try {
-    return device.assembly(saturating);
+    return within_time_limit(saturating, blame, call).code;
   } catch (const CompileError&) {
     if (saturating.text == source.text) throw;
   }
-  return device.assembly(source);
-}
-
-void hold_across_fork(std::mutex& mutex) {
-  Table& all = table();
-  std::lock_guard lock(all.mutex);
-  all.held_across_fork.push_back(&mutex);
+  return within_time_limit(source, blame, call).code;
 }
 
 uint64_t cache_generation() { return table().generation.load(std::memory_order_acquire); }
@@ -243,9 +295,11 @@ namespace iruka {
 
 void clear_cache() {
   jit::Table& all = jit::table();
+  std::deque<std::shared_ptr<const jit::Program>> unloaded;  // after the lock is given back
   {
     std::lock_guard lock(all.mutex);
     std::erase_if(all.programs, [](const auto& item) { return item.second->done; });
+    unloaded.swap(all.recent);
     all.checked.clear();
     all.generation.fetch_add(1, std::memory_order_acq_rel);
   }

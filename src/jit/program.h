@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,18 +16,22 @@ namespace iruka::jit {
 class Program {
  public:
   /// `kernel`: a name for what went wrong.
-  Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel);
+  Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel,
+          std::vector<Diagnostic> warnings);
   void launch(std::span<const std::byte> arguments, const LaunchRange& range, StreamHandle stream = nullptr) const {
     device_.launch(*loaded_, arguments, range, stream);
     device_.last_launches().note(kernel_);
   }
   Device& device() const { return device_; }
   bool is_uncertain() const { return loaded_->is_uncertain(); }
+  /// What the compiler warned of in the user's texts.
+  const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
  private:
   Device& device_;
   std::shared_ptr<const LoadedProgram> loaded_;
   const char* const kernel_;  ///< lives as long as the process
+  const std::vector<Diagnostic> warnings_;
 };
 
 /// A kernel's texts by the file names that #line gives them: {"operation", text}...
@@ -48,18 +51,14 @@ std::shared_ptr<const Program> build(Device& device, const ProgramSource& source
                                      KernelEvent::Kind kind = KernelEvent::Kind::compiled);
 
 /// Asks the compiler only whether `source` is C++; a text found right once (also by another process) is not asked again.
-/// Raises CompileError worded with `blame`.
-void check(Device& device, const ProgramSource& source, const Blame& blame);
+/// Gives the warnings. Raises CompileError worded with `blame`.
+std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame);
 
 /// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `blame`.
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame);
 
 /// The assembly text of what build() gives. Raises CompileError.
 std::string assembly(Device& device, const ProgramSource& source);
-
-/// Has fork hold `mutex`, so that a child never finds it locked by a thread that did not come along. For mutexes that
-/// live as long as the process and under which no compiler runs.
-void hold_across_fork(std::mutex& mutex);
 
 /// Runs `work`; a DeviceError of it names the kernel, as the compiler's errors do.
 template <class Work>

@@ -1,7 +1,5 @@
 #include "jit/specialise.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
@@ -10,7 +8,11 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
+#include "core/fork.h"
+#include "core/signal_mask.h"
+#include "jit/compile_thread.h"
 #include "jit/history.h"
 
 namespace iruka::jit {
@@ -22,14 +24,7 @@ constexpr double kHotNanoseconds = 20e6;
 constexpr size_t kMostVariants = 8;
 
 /// Publishing is rare, so one mutex serves all kernels.
-std::mutex& publishing() {
-  static std::mutex& mutex = *[] {
-    auto* made = new std::mutex;
-    hold_across_fork(*made);
-    return made;
-  }();
-  return mutex;
-}
+constinit ForkSafeMutex publishing;
 
 bool holds_integer(const OperandSignature& operand) {
   return operand.access == Access::scalar && (is_integer(operand.dtype) || operand.dtype == Dtype::bool_);
@@ -48,7 +43,7 @@ std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signat
 
 /// Adds `variant`, or puts it in the place of the one for the same values.
 void publish(Specialisation& specialisation, Variant variant) {
-  std::lock_guard lock(publishing());
+  std::lock_guard lock(publishing);
   const VariantList* old = specialisation.variants.load(std::memory_order_acquire);
   auto list = std::make_unique<VariantList>(old ? *old : VariantList{});
   const auto found = std::ranges::find(*list, variant.values, &Variant::values);
@@ -64,14 +59,16 @@ struct Job {
   Specialisation* specialisation;
   Signature signature;
   IntegerValues values;
+  std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);  ///< ends its compilers early
 
   void run() const {
     try {
       const bool is_fixed = !values.empty();
-      const ProgramSource source = kernel->program_source(
+      ProgramSource source = kernel->program_source(
           is_fixed ? emit_kernel(kernel->text, signature, unpack(kernel->text, signature, values))
                    : emit_kernel(kernel->text, signature),
           &signature);
+      source.given_up = given_up;
       auto program = is_fixed ? compile(source, KernelEvent::Kind::specialised) : specialisation->program;
       auto trial = program->is_uncertain() ? make_trial(program, source) : nullptr;
       publish(*specialisation, {values, std::move(program), std::move(trial)});
@@ -100,21 +97,17 @@ struct Job {
 class BackgroundCompiler {
  public:
   static BackgroundCompiler& instance() {
-    static BackgroundCompiler* only = [] {
-      auto* made = new BackgroundCompiler;
-      std::atexit([] { instance().stop(); });
-      pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); }, [] { instance().after_fork(); });
-      return made;
-    }();
-    return *only;
+    return made_once([] { return BackgroundCompiler(); });
   }
 
   /// False when no thread can be had.
   bool add(Job job) {
     std::lock_guard lock(mutex_);
     if (stopping_) return false;
+    if (!stops_at_exit_) stops_at_exit_ = std::atexit([] { instance().stop(); }) == 0;
     if (!running_) {
       try {
+        const SignalsBlocked blocked;
         std::thread([this] { work(); }).detach();
       } catch (const std::system_error&) {
         return false;
@@ -126,38 +119,21 @@ class BackgroundCompiler {
     return true;
   }
 
-  void finish() {
-    std::unique_lock lock(mutex_);
-    idle_.wait(lock, [this] { return (jobs_.empty() && !current_) || stopping_; });
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return !jobs_.empty() || stopping_; });
-      if (stopping_) break;
-      current_ = std::move(jobs_.front());
-      jobs_.pop_front();
-      lock.unlock();
-      current_->run();
-      lock.lock();
-      current_.reset();
-      idle_.notify_all();
-    }
-    running_ = false;
-    idle_.notify_all();
-  }
-
   void stop() {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex_.joined());
     stopping_ = true;
     jobs_.clear();
+    if (current_) current_->given_up->store(true, std::memory_order_relaxed);
     changed_.notify_all();
     idle_.wait(lock, [this] { return !running_; });
   }
 
-  // The thread did not come along into the child; the next job starts another.
+  void finish() {
+    std::unique_lock lock(mutex_.joined());
+    idle_.wait(lock, [this] { return (jobs_.empty() && !is_busy_) || stopping_; });
+  }
+
+  /// In a child: the thread did not come along; the next job starts another.
   void after_fork() {
     new (&changed_) std::condition_variable;
     new (&idle_) std::condition_variable;
@@ -165,16 +141,44 @@ class BackgroundCompiler {
     for (const Job& job : jobs_) job.specialisation->variant_pending.store(false);
     current_.reset();
     jobs_.clear();
-    running_ = false;
-    mutex_.unlock();
+    running_ = is_busy_ = false;
   }
 
-  std::mutex mutex_;
+ private:
+  void work() {
+    std::unique_lock lock(mutex_.joined());
+    while (true) {
+      changed_.wait(lock, [this] { return !jobs_.empty() || stopping_; });
+      if (stopping_) break;
+      current_ = std::move(jobs_.front());
+      jobs_.pop_front();
+      is_busy_ = true;
+      lock.unlock();
+      current_->run();
+      lock.lock();
+      std::optional<Job> over = std::exchange(current_, std::nullopt);
+      lock.unlock();
+      over.reset();  // its kernel may go with it and unload programs, which takes long on a GPU
+      lock.lock();
+      is_busy_ = false;
+      idle_.notify_all();
+    }
+    running_ = false;
+    idle_.notify_all();
+  }
+
+  ForkSafeMutex mutex_;
   std::condition_variable changed_, idle_;
   std::deque<Job> jobs_;
-  std::optional<Job> current_;
-  bool running_ = false, stopping_ = false;
+  std::optional<Job> current_;  ///< under way; a child of fork() takes it back
+  bool is_busy_ = false;        ///< with a job, or what goes with it
+  bool running_ = false, stopping_ = false, stops_at_exit_ = false;
 };
+
+const bool is_background_told = [] {
+  in_child_of_fork([] { BackgroundCompiler::instance().after_fork(); });
+  return true;
+}();
 
 const Variant* find_variant(const VariantList* list, const IntegerValues& values) {
   if (!list) return nullptr;
@@ -236,6 +240,11 @@ void note_trial(const ElementwiseKernel::State& kernel, Specialisation& speciali
                specialisation.device->name(), verdict->milliseconds);
 }
 
+void end_compilation_on_other_threads() {
+  BackgroundCompiler::instance().stop();
+  end_compilers_of_other_threads();
+}
+
 double measured_ratio(const Specialisation& specialisation, const IntegerValues& values) {
   const Variant* variant = find_variant_or_general(specialisation, values);
   return variant ? variant->lanes_per_scalar : 0;
@@ -249,18 +258,20 @@ Specialisation* SpecialisationTable::find(const Device& device, const Signature&
 }
 
 Specialisation* SpecialisationTable::insert(std::unique_ptr<Specialisation> made) {
-  std::lock_guard lock(publishing());
+  std::lock_guard lock(publishing);
   std::atomic<Specialisation*>& bucket = buckets_[made->hash % kBuckets];
   for (Specialisation* at = bucket.load(); at; at = at->next)
     if (at->device == made->device && at->generation == made->generation && at->signature == made->signature) return at;
-  made->next = bucket.load();
-  bucket.store(made.get(), std::memory_order_release);
+  // Owned before anybody can find it: push_back may fail.
   owned_.push_back(std::move(made));
-  return owned_.back().get();
+  Specialisation* const added = owned_.back().get();
+  added->next = bucket.load();
+  bucket.store(added, std::memory_order_release);
+  return added;
 }
 
 std::vector<Signature> SpecialisationTable::signatures() const {
-  std::lock_guard lock(publishing());
+  std::lock_guard lock(publishing);
   std::vector<Signature> all;
   for (const auto& made : owned_) {
     if (made->generation != cache_generation()) continue;

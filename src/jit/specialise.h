@@ -24,6 +24,9 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
 /// For the end of a call that had a seat in its variant's trial: has the winner run from now on, if there is one.
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice);
 
+/// Ends compiling in the background, and compilers of other threads: see end_compilers_of_other_threads().
+void end_compilation_on_other_threads();
+
 /// Time of the lanes over that of the scalar path for calls with `values`, 0 where that was not measured.
 double measured_ratio(const Specialisation& specialisation, const IntegerValues& values);
 

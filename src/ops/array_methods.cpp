@@ -1,12 +1,12 @@
 // Copies, casts, fills and assignments of arrays: memory moves where bytes allow it, else kernels.
 #include <array>
 #include <cstring>
-#include <mutex>
 
 #include "core/device.h"
+#include "core/fork.h"
+#include "iruka/array.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
-#include "iruka/array.h"
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "ops/cast_text.h"
@@ -17,17 +17,14 @@ namespace {
 
 /// The kernel that writes `from` elements as `to`, made at its first use.
 const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
-  static std::array<std::array<std::once_flag, kDtypeCount>, kDtypeCount> made;
-  static std::array<std::array<std::optional<ElementwiseKernel>, kDtypeCount>, kDtypeCount> kernels;
-  const auto f = static_cast<size_t>(from), t = static_cast<size_t>(to);
-  std::call_once(made[f][t], [&] {
+  static constinit std::array<std::array<Once<ElementwiseKernel>, kDtypeCount>, kDtypeCount> kernels;
+  return kernels[static_cast<size_t>(from)][static_cast<size_t>(to)].get([&] {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
     KernelOptions options;
     options.diagnose_early = false;
-    kernels[f][t].emplace(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype",
-                          options);
+    return ElementwiseKernel(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype",
+                             options);
   });
-  return *kernels[f][t];
 }
 
 /// Whether the two are dense in the same order, so that their bytes correspond.
@@ -116,7 +113,7 @@ Array Array::to_device(Device& device) const {
 }
 
 void Array::assign(const Array& source) {
-  if (!writable()) throw ValueError("assignment destination is read-only");
+  check_writable("assignment destination");
   if (size_ > 0 && &source.device() != &device() && source.dtype() == dtype_ && source.shape() == shape_ &&
       same_dense_layout(source, *this))
     return transfer(source, *this);
@@ -129,7 +126,7 @@ void Array::assign(const Array& source) {
 }
 
 void Array::fill(const Scalar& value) {
-  if (!writable()) throw ValueError("assignment destination is read-only");
+  check_writable("assignment destination");
   ops::check_literal_fits(value, dtype_);
   if (size_ == 0) return;
   alignas(16) std::byte element[16];

@@ -1,5 +1,6 @@
 // Compaction on a GPU: each tile's count, the running sum of the counts, each tile to its place.
 #include "core/device.h"
+#include "jit/program.h"
 #include "ops/compaction.h"
 #include "ops/kept.h"
 
@@ -96,7 +97,8 @@ const char* stage_name(CompactionStage stage) {
 }
 
 std::shared_ptr<const jit::Program> program_for(CompactionStage stage, Device& device) {
-  static auto& programs = *new Kept<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>>;
+  auto& programs =
+      made_once([] { return Kept<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>>(); });
   return programs.get({stage, &device}, [&] {
     const ProgramSource source{compaction_text(stage), "iruka_entry", {}, std::string("<") + stage_name(stage) + ">"};
     return jit::build(device, source, {stage_name(stage), "bool mask", "", {}});

@@ -1,7 +1,8 @@
 // Arrays from nothing: filled, counted, evenly spaced; and arrays from arrays: joined along an axis.
 #include <cmath>
-#include <mutex>
+#include <functional>
 
+#include "core/fork.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/cast_text.h"
@@ -18,21 +19,28 @@ KernelOptions rounding_each_time() {
 
 /// start + i * step, in the dtype's computing type and rounded after each operation, as NumPy does.
 const ElementwiseKernel& count_kernel(Dtype dtype) {
-  static std::mutex making;
-  static std::optional<ElementwiseKernel> kernels[kDtypeCount];
-  std::lock_guard lock(making);
-  std::optional<ElementwiseKernel>& kernel = kernels[static_cast<size_t>(dtype)];
-  if (!kernel) {
+  static constinit Once<ElementwiseKernel> kernels[kDtypeCount];
+  return kernels[static_cast<size_t>(dtype)].get([&] {
     const Dtype computing = ops::computing_dtype(dtype);
     const std::string type = info(computing).c_type, own = name(dtype);
-    kernel.emplace(
+    return ElementwiseKernel(
         own + " start, " + own + " step", own + " y",
         "using Computing = " + type + ";\nconst Computing first = " + ops::cast_text(dtype, computing, "start") +
             ";\nconst Computing way = Computing(Computing(i) * " + ops::cast_text(dtype, computing, "step") +
             ");\nconst Computing sum = Computing(first + way);\ny = " + ops::cast_text(computing, dtype, "sum") + ";",
         "arange", rounding_each_time());
-  }
-  return *kernel;
+  });
+}
+
+/// What Python's and NumPy's scalars give for an operation: a value of both's dtype, weak where both are.
+template <class Operation>
+Scalar in_common_dtype(const Scalar& a, const Scalar& b, Operation operation) {
+  const Argument both[] = {a, b};
+  const Dtype common = result_type(both);
+  const bool is_real = kind(common) == Kind::floating;
+  auto number = [&](const Scalar& x) { return is_real ? x.as_element(common).as_double() : x.as_double(); };
+  const Scalar result = operation(number(a), number(b));
+  return a.weak() && b.weak() ? result : result.as_element(is_real ? common : Dtype::float64);
 }
 
 /// ceil((stop - start) / step), exact where all three are integers.
@@ -45,39 +53,57 @@ int64_t arange_length(const Scalar& start, const Scalar& stop, const Scalar& ste
     if (length > INT64_MAX) throw ValueError("arange: Maximum allowed size exceeded");
     return static_cast<int64_t>(length);
   }
-  if (step.as_double() == 0) throw ValueError("arange: step must not be 0");
-  const double length = std::ceil((stop.as_double() - start.as_double()) / step.as_double());
+  if (step.as_complex() == 0.0) throw ValueError("arange: step must not be 0");
+  auto is_complex = [](const Scalar& x) { return x.kind() == Kind::complex; };
+  if (is_complex(start) || is_complex(stop) || is_complex(step)) {
+    const std::complex<double> steps = (stop.as_complex() - start.as_complex()) / step.as_complex();
+    const double length = std::ceil(std::min(steps.real(), steps.imag()));  // NumPy's rule
+    if (!(length < 9e18)) throw ValueError("arange: Maximum allowed size exceeded");
+    return length <= 0 ? 0 : static_cast<int64_t>(length);
+  }
+  const Scalar distance = in_common_dtype(stop, start, std::minus());
+  const double length = std::ceil(in_common_dtype(distance, step, std::divides()).as_double());
   if (!(length < 9e18)) throw ValueError("arange: Maximum allowed size exceeded");
   return length <= 0 ? 0 : static_cast<int64_t>(length);
 }
 
-Scalar cast(const Scalar& value, Dtype dtype) {
-  alignas(16) std::byte element[16];
-  value.store(dtype, element);
-  return Scalar::load(dtype, element);
+bool is_integral(const Scalar& value) { return is_integer(value.dtype()) || value.dtype() == Dtype::bool_; }
+
+/// An element of arange: a float becomes an integer towards zero. Raises OverflowError where an integer does not fit.
+Scalar counted(const Scalar& value, Dtype dtype) {
+  if (!is_integer(dtype)) return value.as_element(dtype);
+  if (is_integral(value)) return value.typed(dtype);
+  return (value.as_double() < 0x1p63 ? Scalar(value.as_int64()) : Scalar(value.as_uint64())).typed(dtype);
+}
+
+/// start + step, of integers modulo 2**64 in start's dtype.
+Scalar second(const Scalar& start, const Scalar& step) {
+  if (!is_integral(start) || !is_integral(step)) return in_common_dtype(start, step, std::plus());
+  const uint64_t sum = start.as_uint64() + step.as_uint64();
+  return start.dtype() == Dtype::uint64 ? Scalar(sum) : Scalar(static_cast<int64_t>(sum));
 }
 
 /// start + step - start in `dtype`: NumPy's increment, which holds what rounding left of the second element.
 Scalar increment(const Scalar& start, const Scalar& step, Dtype dtype) {
   if (kind(dtype) == Kind::complex) {
-    const std::complex<double> first = cast(start, dtype).as_complex();
-    return cast(cast(first + step.as_complex(), dtype).as_complex() - first, dtype);
+    const std::complex<double> first = start.as_element(dtype).as_complex();
+    return Scalar(Scalar(first + step.as_complex()).as_element(dtype).as_complex() - first).as_element(dtype);
   }
-  if (kind(dtype) != Kind::floating) return cast(step, dtype);
-  const double first = cast(start, dtype).as_double();
-  const double second = cast(start.as_double() + step.as_double(), dtype).as_double();
-  return cast(second - first, dtype);
+  const Scalar next = counted(second(start, step), dtype);
+  if (kind(dtype) == Kind::floating)
+    return Scalar(next.as_double() - start.as_element(dtype).as_double()).as_element(dtype);
+  return Scalar(static_cast<int64_t>(next.as_uint64() - counted(start, dtype).as_uint64())).as_element(dtype);
 }
-
-bool is_integral(const Scalar& value) { return is_integer(value.dtype()) || value.dtype() == Dtype::bool_; }
 
 /// NumPy's linspace in float64: divided first where the step would underflow to 0, the end exact.
 const ElementwiseKernel& linspace_kernel() {
-  static const ElementwiseKernel kernel(
-      "float64 start, float64 stop, float64 delta, float64 step, int64 parts, bool endpoint", "float64 y",
-      "const double way = step != 0 ? double(i) * step : double(i) / double(parts) * delta;\n"
-      "y = endpoint && i > 0 && i == parts ? stop : start + way;",
-      "linspace", rounding_each_time());
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("float64 start, float64 stop, float64 delta, float64 step, int64 parts, bool endpoint",
+                             "float64 y",
+                             "const double way = step != 0 ? double(i) * step : double(i) / double(parts) * delta;\n"
+                             "y = endpoint && i > 0 && i == parts ? stop : start + way;",
+                             "linspace", rounding_each_time());
+  });
   return kernel;
 }
 
@@ -138,7 +164,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, std::o
   if (type == Dtype::bool_ && length > 2) throw TypeError("arange: no fill-function for data-type bool");
   Array result = Array::empty({length}, type);
   if (length == 0) return result;
-  const Argument arguments[] = {cast(start, type), increment(start, step, type), result};
+  const Argument arguments[] = {counted(start, type), increment(start, length > 1 ? step : Scalar(0), type), result};
   count_kernel(type).call(arguments);
   return result;
 }
@@ -150,12 +176,12 @@ Array linspace(double start, double stop, int64_t count, bool endpoint, Dtype dt
   if (count == 0) return result.astype(dtype, false);
   const double delta = stop - start;
   const double step = parts > 0 ? delta / static_cast<double>(parts) : NAN;
-  auto typed = [](Scalar value, Dtype type) { return Argument(cast(value, type)); };
+  auto typed = [](Scalar value, Dtype type) { return Argument(value.as_element(type)); };
   const Argument arguments[] = {typed(start, Dtype::float64),
                                 typed(stop, Dtype::float64),
                                 typed(delta, Dtype::float64),
                                 typed(parts > 0 ? step : delta, Dtype::float64),
-                                typed(parts, Dtype::int64),
+                                typed(std::max<int64_t>(parts, 1), Dtype::int64),
                                 typed(endpoint, Dtype::bool_),
                                 result};
   linspace_kernel().call(arguments);
@@ -183,12 +209,9 @@ Array concatenate(std::span<const Array> arrays, int64_t named) {
   const int axis = normalize_axis("concatenate", named, first.ndim());
   check_joinable(arrays, axis);
   Dims shape = first.shape();
-  Dtype dtype = first.dtype();
-  for (size_t k = 1; k < arrays.size(); ++k) {
-    shape[axis] += arrays[k].shape(axis);
-    dtype = promote(dtype, arrays[k].dtype());
-  }
-  Array result = Array::empty(shape, dtype, first.device());
+  for (const Array& array : arrays.subspan(1)) shape[axis] += array.shape(axis);
+  const std::vector<Argument> all(arrays.begin(), arrays.end());
+  Array result = Array::empty(shape, result_type(all), first.device());
   int64_t begin = 0;
   for (const Array& array : arrays) {
     part(result, axis, begin, array.shape(axis)).assign(array);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "iruka/indexing.h"
 
 namespace iruka {
@@ -11,7 +12,8 @@ Scalar integer(int64_t value) { return Scalar(value).typed(Dtype::int64); }
 
 /// 0, 1, ... count - 1 along the last axis or the one before it.
 Array counting(int64_t count, bool is_row, Device& device) {
-  static const ElementwiseKernel kernel("", "int32 y", "y = int(i)", "counting");
+  const ElementwiseKernel& kernel =
+      made_once([&] { return ElementwiseKernel("", "int32 y", "y = int(i)", "counting"); });
   Array numbers = Array::empty({count}, Dtype::int32, device);
   if (count > 0) kernel(numbers);
   return is_row ? numbers.reshape({count, 1}) : numbers;
@@ -44,12 +46,12 @@ Array diagonal(const Array& x, int64_t offset, int64_t named1, int64_t named2) {
   strides.push_back(x.strides()[axis1] + x.strides()[axis2]);
   // An empty view stays where x is.
   const int64_t first = length ? row * x.strides()[axis1] + column * x.strides()[axis2] : 0;
-  const Array view(x.buffer(), x.dtype(), shape, strides, x.offset() + first);
-  return x.writable() ? view : view.read_only();
+  return x.view(x.dtype(), shape, strides, x.offset() + first);
 }
 
 Array tri(int64_t rows, int64_t columns, int64_t k) {
-  static const ElementwiseKernel kernel("int32 row, int32 column, int64 k", "bool y", "y = column - row <= k;", "tri");
+  const ElementwiseKernel& kernel = made_once(
+      [&] { return ElementwiseKernel("int32 row, int32 column, int64 k", "bool y", "y = column - row <= k;", "tri"); });
   Array result = Array::empty({std::max<int64_t>(rows, 0), std::max<int64_t>(columns, 0)}, Dtype::bool_);
   if (result.size() == 0) return result;
   Device& device = result.device();
@@ -78,12 +80,12 @@ Array triangle(const ElementwiseKernel& kernel, const Array& x, int64_t k) {
 }  // namespace
 
 Array tril(const Array& x, int64_t k) {
-  static const ElementwiseKernel kernel = triangle_kernel("tril", "<=");
+  const ElementwiseKernel& kernel = made_once([] { return triangle_kernel("tril", "<="); });
   return triangle(kernel, x, k);
 }
 
 Array triu(const Array& x, int64_t k) {
-  static const ElementwiseKernel kernel = triangle_kernel("triu", ">=");
+  const ElementwiseKernel& kernel = made_once([] { return triangle_kernel("triu", ">="); });
   return triangle(kernel, x, k);
 }
 
@@ -92,8 +94,10 @@ Array unravel_index(const Array& positions, const Dims& shape) {
   for (int64_t extent : positions.shape()) all.push_back(extent);
   Array result = Array::empty(all, Dtype::int64, positions.device());
   if (positions.size() == 0) return result;
-  static const ElementwiseKernel split("int64 position, int64 inner, int64 extent", "int64 index",
-                                       "index = position / inner % extent", "coordinate");
+  const ElementwiseKernel& split = made_once([&] {
+    return ElementwiseKernel("int64 position, int64 inner, int64 extent", "int64 index",
+                             "index = position / inner % extent", "coordinate");
+  });
   int64_t inner = 1;
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
     split(positions, integer(inner), integer(shape[axis]), result.at(axis));

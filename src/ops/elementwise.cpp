@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "ops/cast_text.h"
 #include "ops/loop_types.h"
 
@@ -25,7 +26,7 @@ using Row = ElementwiseFunction::Row;
 
 /// The variants of each row: a list that readers walk without a lock.
 std::atomic<Variant*>& variants_of(const Row& row) {
-  static auto* heads = new std::atomic<Variant*>[elementwise_table().size()]();  // outlives calls made at exit
+  const auto& heads = made_once([] { return std::make_unique<std::atomic<Variant*>[]>(elementwise_table().size()); });
   return heads[static_cast<size_t>(&row - elementwise_table().data())];
 }
 
@@ -111,7 +112,7 @@ const Variant& find_variant(const Row& row, std::span<const Argument> arguments,
   check_outputs_cast(row, types, arguments.subspan(inputs), rules.casting);
   ElementwiseKernel kernel = make_kernel(row, types, arguments, rules.masked);
 
-  static std::mutex publishing;
+  static constinit ForkSafeMutex publishing;
   std::lock_guard lock(publishing);
   for (Variant* variant = head.load(std::memory_order_acquire); variant; variant = variant->next)
     if (variant->key == key) return *variant;
@@ -129,12 +130,12 @@ Scalar cast_scalar(const Scalar& scalar, Dtype dtype) {
 }
 
 /// NumPy's rule: inputs broadcast to a given output, which itself is never broadcast.
-void check_outputs(size_t inputs, std::span<const Argument> arguments, const Array* mask) {
+void check_outputs(const Row& row, size_t inputs, std::span<const Argument> arguments, const Array* mask) {
   std::vector<const Dims*> shapes;
   if (mask) shapes.push_back(&mask->shape());
   for (size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments[k].is_array()) continue;
-    if (k >= inputs && !arguments[k].array().writable()) throw ValueError("output array is read-only");
+    if (k >= inputs) arguments[k].array().check_writable(std::string(row.name) + ": output array");
     shapes.push_back(&arguments[k].array().shape());
   }
   const Dims common = broadcast_shapes(shapes);
@@ -257,7 +258,7 @@ std::vector<Array> call_general(const Row& row, const Variant& variant, std::spa
     made = make_outputs(row, variant.types, arguments.first(inputs), rules);
     list.insert(list.end(), made.begin(), made.end());
   }
-  if (arguments.size() > inputs) check_outputs(inputs, arguments, rules.where);
+  if (arguments.size() > inputs) check_outputs(row, inputs, arguments, rules.where);
   if (rules.where) {
     const std::vector<Argument> outputs(list.begin() + static_cast<std::ptrdiff_t>(inputs), list.end());
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(inputs), outputs.begin(), outputs.end());

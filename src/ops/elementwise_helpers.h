@@ -95,7 +95,10 @@ inline constexpr const char* kSign = R"(
 namespace op {
 template <class T> inline T sign(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? T(0) : x; }
 template <class F> inline complex<F> sign(complex<F> z) {
-  const F x = z.real(), y = z.imag();
+  const F larger = fmax(fabs(z.real()), fabs(z.imag()));
+  // So that |z| neither overflows nor is subnormal; the second is 2 ** 64.
+  const F scale = larger > F(1) ? F(0.5) : larger < F(1e-19) ? F(18446744073709551616.0) : F(1);
+  const F x = z.real() * scale, y = z.imag() * scale;
   const bool infinite = fabs(x) == F(INFINITY) || fabs(y) == F(INFINITY);
   const F length = infinite ? F(INFINITY) : hypot(x, y);
   if (length == 0) return complex<F>(0, 0);
@@ -335,8 +338,10 @@ template <class S, class T> inline T next_after(T x, T y) {
 template <class S, class T> inline T spacing(T x) {
   if (x - x != T(0)) return x - x;
   const T infinity = T(__builtin_bit_cast(double, 0x7ff0000000000000ll));
-  const T distance = next_after<S>(x, copysign(infinity, x)) - x;
-  return sizeof(S) == 2 ? fabs(distance) : distance;  // NumPy: signed, but for float16
+  const T distance = next_after<S>(x, x < T(0) ? -infinity : infinity) - x;
+  if (sizeof(S) != 2) return distance;
+  // NumPy's float16: the distance to the next value above.
+  return x < T(0) ? next_after<S>(x, infinity) - x : fabs(distance);
 }
 inline double power_of_two(long long n) { return __builtin_bit_cast(double, (n + 1023) << 52); }
 inline double scale(double x, long long n) {

@@ -6,6 +6,7 @@
 
 #include "backend/libraries.h"
 #include "core/device.h"
+#include "core/fork.h"
 #include "iruka/ops.h"
 
 namespace iruka::fft {
@@ -47,10 +48,12 @@ Array prepared(const Array& x, Dtype dtype, const Dims& axes, const Dims& length
 Array without_stray_parts(const Array& spectrum, int64_t length, double scale) {
   KernelOptions options;
   options.diagnose_early = false;
-  static const ElementwiseKernel kernel("T z, int64 half, int64 last, float64 scale", "T copy",
-                                        "const long long k = i % half;\n"
-                                        "copy = T(z.real() * scale, k == 0 || k == last ? 0.0 : z.imag() * scale);",
-                                        "without_stray_parts", options);
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("T z, int64 half, int64 last, float64 scale", "T copy",
+                             "const long long k = i % half;\n"
+                             "copy = T(z.real() * scale, k == 0 || k == last ? 0.0 : z.imag() * scale);",
+                             "without_stray_parts", options);
+  });
   const int64_t last = length % 2 == 0 ? length / 2 : 0;
   return kernel(spectrum, length / 2 + 1, last, scale);
 }

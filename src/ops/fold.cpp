@@ -120,7 +120,8 @@ ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype 
 
 const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial = false,
                                      bool masked = false) {
-  static auto& kernels = *new Kept<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel>;
+  auto& kernels =
+      made_once([] { return Kept<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel>(); });
   return kernels.get({&row, walk, from, loop, has_initial, masked},
                      [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
 }
@@ -185,24 +186,12 @@ Array fold_axis(const Row& row, const Array& x, int axis, Dtype loop) {
   return fold_lines(row, lines_of(x, axis), loop).reshape(without_axis(x.shape(), axis, true));
 }
 
-/// The same one element after the other, from `initial` where there is one.
-Array fold_in_order(const ElementwiseFunction& function, const Array& x, int axis, Dtype loop,
-                    const std::optional<Scalar>& initial, const Array* where) {
-  const Lines lines = lines_of(x, axis);
-  const Array result = Array::empty({lines.count()}, loop, x.device());
-  std::vector<Argument> list = {lines.memory, lines.length, lines.after, lines.length * lines.after, int64_t{0}};
-  if (initial) list.push_back(Argument(*initial));
-  const Array mask = where ? where->broadcast_to(x.shape()).contiguous().reshape({-1}) : Array();
-  if (where) list.push_back(mask);
-  list.push_back(result);
-  fold_kernel(function.row(), Walk::reduce, x.dtype(), loop, initial.has_value(), where != nullptr).call(list);
-  return result.reshape(without_axis(x.shape(), axis, true));
-}
-
 /// Along no axis: each element is its own fold.
 Array fold_one(const ElementwiseFunction& function, const Array& x, const FoldRules& rules,
                const std::optional<Scalar>& start) {
-  const Array folded = rules.initial ? function(*start, x) : x;
+  const Folding* folding = find_folding(function.row().name);
+  const bool changes = rules.initial || (start && folding && !*folding->reduction);  // hypot and gcd give sizes
+  const Array folded = changes ? function(*start, x) : x;
   return rules.where ? where(*rules.where, folded, *start) : folded;
 }
 
@@ -247,9 +236,10 @@ int64_t folded_length(const Array& x, const std::vector<int>& axes) {
 Array fold_nothing(const Row& row, const Array& x, const std::vector<int>& axes, Dtype loop,
                    const std::optional<Scalar>& start) {
   Dims shape = x.shape();
-  for (int axis : axes) shape[axis] = 1;
+  int64_t length = 1;
+  for (int axis : axes) length *= std::exchange(shape[axis], 1);
   Array result = Array::empty(shape, loop, x.device());
-  if (result.size() == 0) return result;
+  if (length > 0) return result;
   if (!start)
     throw ValueError(std::string("zero-size array to reduction operation ") + row.name + " which has no identity");
   result.fill(*start);
@@ -282,6 +272,19 @@ Array fold_reversed(const ElementwiseFunction& function, const Array& x, const s
 }
 
 }  // namespace
+
+Array fold_in_order(const ElementwiseFunction& function, const Array& x, int axis, Dtype loop,
+                    const std::optional<Scalar>& initial, const Array* where) {
+  const Lines lines = lines_of(x, axis);
+  const Array result = Array::empty({lines.count()}, loop, x.device());
+  std::vector<Argument> list = {lines.memory, lines.length, lines.after, lines.length * lines.after, int64_t{0}};
+  if (initial) list.push_back(Argument(*initial));
+  const Array mask = where ? where->broadcast_to(x.shape()).contiguous().reshape({-1}) : Array();
+  if (where) list.push_back(mask);
+  list.push_back(result);
+  fold_kernel(function.row(), Walk::reduce, x.dtype(), loop, initial.has_value(), where != nullptr).call(list);
+  return result.reshape(without_axis(x.shape(), axis, true));
+}
 
 const Folding* find_folding(std::string_view function) {
   const auto* found = std::find_if(std::begin(kFoldings), std::end(kFoldings),
@@ -337,7 +340,8 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   } else {
     for (int axis : axes) result = fold_axis(row, result, axis, loop);
   }
-  if (initial) result = function(*initial, result);
+  const bool is_single = folded_length(x, axes) == 1 && !*folding->reduction;
+  if (initial || (is_single && identity)) result = function(*start, result);
   return drop_axes(result.astype(loop, false), axes, rules.keepdims);
 }
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "iruka/ops.h"
+
 namespace iruka::ops {
 
 /// A function whose operands may change places. `reduction` is the row that folds by it, "" where there is none.
@@ -17,5 +19,9 @@ struct Folding {
 const Folding* find_folding(std::string_view function);
 /// What joins two results of a reduction; nullptr where nothing does.
 const Folding* folding_of_reduction(std::string_view reduction);
+
+/// Along one axis, which stays with extent 1, one element after the other, from `initial` where there is one.
+Array fold_in_order(const ElementwiseFunction& function, const Array& x, int axis, Dtype loop,
+                    const std::optional<Scalar>& initial = {}, const Array* where = nullptr);
 
 }  // namespace iruka::ops

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "core/parallel.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
@@ -99,11 +100,14 @@ void count_in_shared_memory(const Array& indices, int64_t bins, const Array& res
 }
 
 void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Array result) {
-  static const ElementwiseKernel counting("I index, int64 bins", "raw int64 y",
-                                          "if (index >= 0 && index < bins) atomicAdd(&y[index], 1);", "count_bins");
-  static const ElementwiseKernel weighing("I index, float64 weight, int64 bins", "raw float64 y",
-                                          "if (index >= 0 && index < bins) atomicAdd(&y[index], weight);",
-                                          "weigh_bins");
+  const ElementwiseKernel& counting = made_once([&] {
+    return ElementwiseKernel("I index, int64 bins", "raw int64 y",
+                             "if (index >= 0 && index < bins) atomicAdd(&y[index], 1);", "count_bins");
+  });
+  const ElementwiseKernel& weighing = made_once([&] {
+    return ElementwiseKernel("I index, float64 weight, int64 bins", "raw float64 y",
+                             "if (index >= 0 && index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
+  });
   result.fill(0);
   if (weights)
     weighing(indices, *weights, bins, result);
@@ -150,12 +154,16 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
 }
 
 Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool right) {
-  // The first and the last bin tell whether they descend; the first threads look whether all do.
-  static const ElementwiseKernel kernel("T x, raw T edges, raw E bins, I n, bool right, raw _non_const int64 report",
-                                        "int64 bin", R"(
-    const bool descends = n > 0 && bins[n - 1] < bins[0];
+  // The first two unlike bins tell whether they descend, as in NumPy, to which NaN stands for any value after them. The
+  // first threads look whether all do.
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("T x, raw T edges, raw E bins, I n, bool right, raw _non_const int64 report", "int64 bin",
+                             R"(
+    I unlike = 1;
+    while (unlike < n && bins[unlike] == bins[0]) ++unlike;
+    const bool descends = unlike < n && !(bins[0] < bins[unlike]);
     for (ptrdiff_t k = i; k + 1 < n; k += _ind.size())
-      if (!(descends ? bins[k + 1] <= bins[k] : bins[k + 1] >= bins[k])) atomicCAS(&report[0], int64_t(0), int64_t(2));
+      if (descends ? bins[k] < bins[k + 1] : bins[k + 1] < bins[k]) atomicCAS(&report[0], int64_t(0), int64_t(2));
     I low = 0;
     for (I length = n; length > 0;) {
       const I half = length - length / 2, at = low + half - 1;
@@ -165,11 +173,12 @@ Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool r
     }
     bin = descends ? n - low : low;
   )",
-                                        "digitize",
-                                        {.preamble = R"(
+                             "digitize",
+                             {.preamble = R"(
 template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
 )",
-                                         .diagnose_early = false});
+                              .diagnose_early = false});
+  });
   const int64_t n = edges.size();
   const Array report = bad_index_report(x.device());
   Array result = kernel(x, edges, bins, Scalar(n).typed(n < INT32_MAX ? Dtype::int32 : Dtype::int64),

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "core/layout.h"
 #include "jit/program.h"
 #include "ops/kept.h"
@@ -73,7 +74,8 @@ int64_t word_bytes(const IndexPlan& plan, const LoopLayout& loop, const Array& o
   return std::max(item, int64_t{1} << std::countr_zero(all));
 }
 
-std::mutex reports_mutex;
+/// Never held while a device is waited for.
+constinit ForkSafeMutex reports_mutex;
 
 struct Report {
   Array words;
@@ -81,8 +83,7 @@ struct Report {
 };
 
 std::map<Device*, Report>& reports() {
-  static auto& all = *new std::map<Device*, Report>;  // outlives calls made at exit
-  return all;
+  return made_once([] { return std::map<Device*, Report>(); });
 }
 
 std::atomic<bool>& is_immediate() {
@@ -120,7 +121,7 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
 
 /// Kernels by what their texts depend on.
 const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool is_gather) {
-  static auto& kernels = *new Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel>;
+  auto& kernels = made_once([] { return Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel>(); });
   return kernels.get({plan.operands.size(), plan.mode, has_axes, is_gather},
                      [&] { return copy_kernel(index_texts(plan, has_axes), is_gather); });
 }
@@ -203,42 +204,61 @@ void scatter_gpu(const IndexPlan& plan, const Array& values) {
   call.run(kernel_for(plan, call.has_axes(), false), false);
 }
 
-void expect_report(Device& device) {
+Array bad_index_report(Device& device) {
   {
     std::lock_guard lock(reports_mutex);
-    reports()[&device].is_pending = true;  // not before the launch, when another thread might look for it
+    if (const Array& words = reports()[&device].words; words.valid()) return words;
   }
-  if (is_immediate()) check_indices(device);
+  Array words = Array::empty({4}, Dtype::int64, device);
+  words.fill(0);
+  device.synchronize();  // other streams may be the next to write
+  std::lock_guard lock(reports_mutex);
+  Array& first = reports()[&device].words;
+  if (!first.valid()) first = std::move(words);
+  return first;
 }
 
-Array bad_index_report(Device& device) {
+namespace {
+
+/// The report of a device where a kernel may have written it, which counts as read from then on; else an invalid array.
+Array take_pending(Device& device) {
   std::lock_guard lock(reports_mutex);
-  Report& report = reports()[&device];
-  if (!report.words.valid()) {
-    report.words = Array::empty({4}, Dtype::int64, device);
-    report.words.fill(0);
-    device.synchronize();  // other streams may be the next to write
-  }
-  return report.words;
+  const auto found = reports().find(&device);
+  if (found == reports().end() || !found->second.is_pending) return {};
+  found->second.is_pending = false;
+  return found->second.words;
+}
+
+void set_pending(Device& device) {
+  std::lock_guard lock(reports_mutex);
+  reports()[&device].is_pending = true;
+}
+
+}  // namespace
+
+void expect_report(Device& device) {
+  set_pending(device);  // not before the launch, when another thread might look for it
+  if (is_immediate()) check_indices(device);
 }
 
 }  // namespace ops
 
 void check_indices(Device& device) {
   if (!device.target().is_gpu) return;
+  Array report = ops::take_pending(device);
+  if (!report.valid()) return;
   int64_t words[4];
-  {
-    std::lock_guard lock(ops::reports_mutex);
-    const auto found = ops::reports().find(&device);
-    if (found == ops::reports().end() || !found->second.is_pending) return;
-    ops::Report& report = found->second;
+  try {
     device.synchronize();
-    device.copy(words, report.words.data(), sizeof(words), nullptr);
+    device.copy(words, report.data(), sizeof(words), nullptr);
     device.synchronize();
-    report.is_pending = false;
-    if (words[0] == 0) return;
-    report.words.fill(0);
+  } catch (...) {  // nobody has read it
+    ops::set_pending(device);
+    throw;
   }
+  if (words[0] == 0) return;
+  report.fill(0);
+  device.synchronize();  // other streams may be the next to write
   if (words[0] == ops::kBadBins) throw ValueError("bins must be monotonically increasing or decreasing");
   ops::raise_out_of_bounds(words[1], words[2], words[3]);
 }

@@ -113,7 +113,7 @@ class Parts {
       return;
     }
     for (int k = 0; k < mask.ndim(); ++k)
-      if (mask.shape(k) != x_.shape(axis_ + k))
+      if (mask.shape(k) != 0 && mask.shape(k) != x_.shape(axis_ + k))  // NumPy lets an axis of none pass
         throw IndexError("boolean index did not match indexed array along axis " + std::to_string(axis_ + k) +
                          "; size of axis is " + std::to_string(x_.shape(axis_ + k)) +
                          " but size of corresponding boolean axis is " + std::to_string(mask.shape(k)));
@@ -182,8 +182,7 @@ class Parts {
 }  // namespace
 
 Array strided_view(const Array& x, Dims shape, Dims strides, int64_t offset) {
-  Array view(x.buffer(), x.dtype(), std::move(shape), std::move(strides), offset);
-  return x.writable() ? view : view.read_only();
+  return x.view(x.dtype(), std::move(shape), std::move(strides), offset);
 }
 
 Array drop_leading_axes(const Array& values, int ndim) {

@@ -78,7 +78,7 @@ void scatter(const Array& x, IndexPlan& plan, const Array& values) {
 }
 
 void check_writable(const Array& x) {
-  if (!x.writable()) throw ValueError("assignment destination is read-only");
+  x.check_writable("assignment destination");
 }
 
 /// x = mask ? value : x, without asking where the mask is true.
@@ -139,7 +139,7 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> named, I
 }
 
 void put(const Array& x, const Array& indices, const Array& values, IndexMode mode) {
-  if (!x.writable()) throw ValueError("put: output array is read-only");
+  x.check_writable("put: output array");
   if (indices.size() == 0) return;
   if (values.size() == 0) return;
   if (x.size() == 0) throw IndexError("cannot replace elements of an empty array");

@@ -5,17 +5,15 @@
 #include <mutex>
 #include <utility>
 
-#include "jit/program.h"
+#include "core/fork.h"
 
 namespace iruka::ops {
 
-/// Values by key, kept for the life of the process: make it with `new` and never delete it, since calls come at exit
-/// too. Threads may make one at the same time; the first stays.
+/// Values by key, kept for the life of the process, since calls come at exit too: made_once() makes one. Threads may
+/// make one at the same time; the first stays.
 template <class Key, class Value>
 class Kept {
  public:
-  Kept() { jit::hold_across_fork(mutex_); }
-
   /// The value of the key; `make()`, which may compile, where there is none yet.
   template <class Make>
   const Value& get(const Key& key, Make make) {
@@ -29,7 +27,7 @@ class Kept {
   }
 
  private:
-  std::mutex mutex_;
+  ForkSafeMutex mutex_;
   std::map<Key, Value> values_;
 };
 

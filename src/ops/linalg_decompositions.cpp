@@ -5,10 +5,14 @@
 // with u and v exchanged. Where it is not, a transposed copy is made.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
 #include <string>
 
 #include "backend/libraries.h"
 #include "core/device.h"
+#include "core/fork.h"
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
@@ -76,6 +80,34 @@ LuFactors factor(const Array& a) {
   return f;
 }
 
+/// Whether a pivot of a matrix is nothing but rounding beside the largest one.
+template <class T>
+bool has_lost_pivot(const LuFactors& f) {
+  const int64_t n = f.lu.shape(f.lu.ndim() - 1);
+  const auto* const elements = static_cast<const T*>(f.lu.data());
+  for (int64_t matrix = 0; matrix < batch_of(f.lu); ++matrix) {
+    double least = INFINITY, most = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const double size = std::abs(elements[(matrix * n + k) * n + k]);
+      least = std::min(least, size), most = std::max(most, size);
+    }
+    if (least <= 16 * static_cast<double>(n) * std::numeric_limits<decltype(std::abs(T()))>::epsilon() * most) return true;
+  }
+  return false;
+}
+
+/// Raises LinAlgError where LAPACK calls a matrix singular. What was factored is its transpose; where that leaves a doubt
+/// the matrix itself is, as by NumPy, whose pivots may be 0 where rounding leaves something of the transpose's.
+void check_nonsingular(const LuFactors& f, const Array& a) {
+  check_info(f.info, "Singular matrix");
+  if (a.device().target().is_gpu) return;
+  const Dtype dtype = f.lu.dtype();
+  const bool is_single = real_dtype(dtype) == Dtype::float32, is_complex = kind(dtype) == Kind::complex;
+  const bool in_doubt = is_single ? (is_complex ? has_lost_pivot<std::complex<float>> : has_lost_pivot<float>)(f)
+                                  : (is_complex ? has_lost_pivot<std::complex<double>> : has_lost_pivot<double>)(f);
+  if (in_doubt) check_info(factor(matrix_transpose(a)).info, "Singular matrix");
+}
+
 /// What determinants need: of the matrices or, which is as good for them, of their transposes; no info.
 LuFactors factor_either_way(const Array& a) {
   const Dtype dtype = linalg_dtype("lu", a.dtype());
@@ -110,10 +142,12 @@ KernelOptions quiet() {
 
 /// Zeros on one side of the diagonal.
 Array triangle(const Array& x, bool lower) {
-  static const ElementwiseKernel kernel("T x, int64 rows, int64 columns, bool lower", "T y",
-                                        "const long long r = i / columns % rows, c = i % columns;\n"
-                                        "y = (lower ? c <= r : c >= r) ? x : T(0);",
-                                        "triangle", quiet());
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("T x, int64 rows, int64 columns, bool lower", "T y",
+                             "const long long r = i / columns % rows, c = i % columns;\n"
+                             "y = (lower ? c <= r : c >= r) ? x : T(0);",
+                             "triangle", quiet());
+  });
   return kernel(x, x.shape(x.ndim() - 2), x.shape(x.ndim() - 1), lower);
 }
 
@@ -176,7 +210,7 @@ Array inv(const Array& a) {
   const int64_t n = a.shape(a.ndim() - 1);
   if (is_small_system(a.device(), dtype, n, n)) return solve_at_once(a.astype(dtype, false).contiguous(), nullptr);
   LuFactors f = factor(a);
-  check_info(f.info, "Singular matrix");
+  check_nonsingular(f, a);
   Array result = identity_like(f.lu, f.lu.dtype());
   if (result.size() > 0)
     linear_algebra(a.device())
@@ -205,8 +239,9 @@ Array solve(const Array& a, const Array& b) {
     const Array sides = b.astype(dtype, false).broadcast_to(shape_b).contiguous();
     return solve_at_once(a.astype(dtype, false).broadcast_to(shape_a).contiguous(), &sides);
   }
-  LuFactors f = factor(a.astype(dtype, false).broadcast_to(shape_a));
-  check_info(f.info, "Singular matrix");
+  const Array systems = a.astype(dtype, false).broadcast_to(shape_a);
+  LuFactors f = factor(systems);
+  check_nonsingular(f, systems);
   const Array x = working_copy(matrix_transpose(b.broadcast_to(shape_b)), dtype);
   if (x.size() > 0)
     linear_algebra(a.device())
@@ -278,11 +313,13 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
   left = Array::empty(batch_shape(copy, {m, m}), copy.dtype(), copy.device());
   const Array v = Array::empty(batch_shape(copy, {n, n}), copy.dtype(), copy.device()), info = new_info(copy);
   // What is not finite does not show in the library's values, and it overwrites the copy.
-  static const ElementwiseKernel unfit(
-      "raw T a, int32 like, int64 count", "int32 found",
-      "int any = 0;\nfor (long long k = 0; k < count; ++k) { const T x = a[i * count + k]; any |= !(x - x == T(0)); }\n"
-      "found = any;",
-      "svd_unfit", quiet());
+  const ElementwiseKernel& unfit = made_once([&] {
+    return ElementwiseKernel("raw T a, int32 like, int64 count", "int32 found",
+                             "int any = 0;\nfor (long long k = 0; k < count; ++k) { const T x = a[i * count + k]; any "
+                             "|= !(x - x == T(0)); }\n"
+                             "found = any;",
+                             "svd_unfit", quiet());
+  });
   const Array found = unfit(copy, info, m * n);
   linear_algebra(copy.device())
       .svd_by_rotations(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(), s.data(), left.data(), v.data(),

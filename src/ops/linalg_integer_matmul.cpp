@@ -73,7 +73,7 @@ void multiply_panel(const StridedProduct& p, const T* a, const T* b, T* c, int64
   const int64_t columns = std::min(kWidth, p.n - column);
   const StridedOperand turned{p.a.data, p.a.column_stride, p.a.row_stride, 0};
   alignas(64) T panel[kPanelRows * kWidth], left[kPanelRows * kTileRows], tile[kTileRows * kWidth];
-  for (int64_t k = 0; k < p.k; k += kPanelRows) {
+  for (int64_t k = 0; k < p.k && (k == 0 || !should_stop()); k += kPanelRows) {
     const int64_t depth = std::min(kPanelRows, p.k - k);
     pack(b, p.b, k, depth, column, columns, kWidth, panel);
     for (int64_t row = first_row; row < last_row; row += kTileRows) {

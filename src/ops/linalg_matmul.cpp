@@ -134,7 +134,7 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
 void check_out(const Array& out, const Dims& shape, Dtype dtype) {
   if (!(out.shape() == shape))
     throw ShapeError("matmul: out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
-  if (!out.writable()) throw ValueError("matmul: output array is read-only");
+  out.check_writable("matmul: output array");
   if (!can_cast_same_kind(dtype, out.dtype()))
     throw TypeError(std::string("matmul: cannot cast the result from ") + name(dtype) + " to " + name(out.dtype()) +
                     " by the rule 'same_kind'");

@@ -21,14 +21,20 @@ Dtype argument_dtype(const Argument& argument) {
   return argument.is_array() ? argument.array().dtype() : argument.scalar().dtype();
 }
 
-/// NEP 50 over the arguments that `counts` picks.
+/// NEP 50 over the arguments that `counts` picks. As in NumPy, each one meets one of the highest kind first: int16,
+/// uint16 and float16 give float32.
 template <class Counts>
 Dtype common_dtype(std::span<const Argument> arguments, Counts counts) {
-  std::optional<Dtype> common;
+  std::optional<Dtype> highest, common;
+  auto is_strong = [&](size_t k) { return counts(k) && (arguments[k].is_array() || !arguments[k].scalar().weak()); };
   for (size_t k = 0; k < arguments.size(); ++k) {
-    const Argument& argument = arguments[k];
-    if (!counts(k) || (!argument.is_array() && argument.scalar().weak())) continue;
-    const Dtype dtype = argument_dtype(argument);
+    if (!is_strong(k)) continue;
+    const Dtype dtype = argument_dtype(arguments[k]);
+    if (!highest || kind(dtype) > kind(*highest)) highest = dtype;
+  }
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!is_strong(k)) continue;
+    const Dtype dtype = promote(*highest, argument_dtype(arguments[k]));
     common = common ? promote(*common, dtype) : dtype;
   }
   for (size_t k = 0; k < arguments.size(); ++k) {

@@ -16,13 +16,18 @@ Array power_norm(const Array& x, double order, const std::optional<Dims>& axes, 
   return power(sum(power(magnitudes, order), axes, keepdims), 1.0 / order);
 }
 
+/// The largest of magnitudes; 0 of none, as in NumPy.
+Array largest(const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+  return x.size() > 0 ? max(x, axes, keepdims) : sum(x, axes, keepdims);
+}
+
 Array vector_norm(const Array& x, double order, const std::optional<Dims>& axes, bool keepdims) {
   if (order == 2) return kRootOfSquares(x, axes, keepdims);
   if (order == 1) return kSumOfMagnitudes(x, axes, keepdims);
   if (order == 0) return kNonzero(x, axes, keepdims).astype(norm_dtype(x.dtype()), false);
   if (std::isinf(order)) {
     const Array magnitudes = absolute(x).astype(norm_dtype(x.dtype()), false);
-    return order > 0 ? max(magnitudes, axes, keepdims) : min(magnitudes, axes, keepdims);
+    return order > 0 ? largest(magnitudes, axes, keepdims) : min(magnitudes, axes, keepdims);
   }
   return power_norm(x, order, axes, keepdims);
 }
@@ -37,7 +42,7 @@ Array matrix_norm(const Array& x, double order, const Dims& axes, bool keepdims)
                      " for matrices; 1, -1, inf, -inf or none (Frobenius) are offered");
   const int summed = std::abs(order) == 1 ? row : column, compared = summed == row ? column : row;
   const Array sums = kSumOfMagnitudes(x, Dims{summed}, true);
-  const Array result = order > 0 ? max(sums, Dims{compared}, true) : min(sums, Dims{compared}, true);
+  const Array result = order > 0 ? largest(sums, Dims{compared}, true) : min(sums, Dims{compared}, true);
   return keepdims ? result : result.squeeze(std::max(row, column)).squeeze(std::min(row, column));
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "core/fork.h"
 #include "iruka/ops.h"
 #include "ops/philox.h"
 #include "ops/random_kernels.h"
@@ -18,31 +19,34 @@ using ops::DomainRule;
 using ops::Result;
 using ops::Source;
 
+namespace {
+constinit ForkSafeMutex states_mutex;  ///< one for all generators, as fork() holds it
+}
+
 Generator::Generator() {
   std::random_device entropy;
   state_ = {static_cast<uint64_t>(entropy()) << 32 | entropy(), 0};
 }
 
 State Generator::state() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(states_mutex);
   return state_;
 }
 
 void Generator::set_state(State state) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(states_mutex);
   state_ = {state.key, state.drawn & ops::kStreamMask};
 }
 
 State Generator::next() {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(states_mutex);
   const State now = state_;
   state_.drawn = (state_.drawn + 1) & ops::kStreamMask;
   return now;
 }
 
 Generator& default_generator() {
-  static Generator instance;
-  return instance;
+  return made_once([] { return Generator(); });
 }
 
 namespace {

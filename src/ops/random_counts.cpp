@@ -1,4 +1,5 @@
 // Random counts over categories: one element of the loop draws a whole row, category after category.
+#include "core/fork.h"
 #include "iruka/ops.h"
 #include "ops/philox.h"
 #include "ops/random_kernels.h"
@@ -41,7 +42,8 @@ void check_probabilities(const Array& probabilities) {
 }  // namespace
 
 Array Generator::multinomial(const Array& trials, const Array& pvals, const std::optional<Dims>& size) {
-  static const ElementwiseKernel kernel = counts_kernel("raw int64 trials, raw float64 pvals", R"(
+  const ElementwiseKernel& kernel = made_once([] {
+    return counts_kernel("raw int64 trials, raw float64 pvals", R"(
     Draws d{seed, stream, (unsigned long long)i, 0};
     const long long row = i, categories = pvals.shape()[1];
     double left = (double)trials[row], rest = 1;
@@ -53,7 +55,8 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
       rest -= p;
     }
   )",
-                                                        "random_multinomial");
+                         "random_multinomial");
+  });
   const Array probabilities = pvals.astype(Dtype::float64, false);
   check_probabilities(probabilities);
   if (kind(trials.dtype()) >= Kind::floating)
@@ -83,7 +86,8 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
 }
 
 Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken, const Dims& size) {
-  static const ElementwiseKernel kernel = counts_kernel("raw int64 colors, int64 taken, int64 total", R"(
+  const ElementwiseKernel& kernel = made_once([] {
+    return counts_kernel("raw int64 colors, int64 taken, int64 total", R"(
     Draws d{seed, stream, (unsigned long long)i, 0};
     const long long row = i, categories = colors.size();
     double left = (double)taken, rest = (double)total;
@@ -95,7 +99,8 @@ Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken,
       left -= hits;
     }
   )",
-                                                        "random_multivariate_hypergeometric");
+                         "random_multivariate_hypergeometric");
+  });
   const std::string function = "random.multivariate_hypergeometric: ";
   if (colors.ndim() != 1 || kind(colors.dtype()) >= Kind::floating)
     throw ValueError(function + "colors must be one axis of integers, not " + name(colors.dtype()) + " of shape " +

@@ -2,22 +2,15 @@
 #include "ops/random_kernels.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <mutex>
 
 #include "core/device.h"
 #include "iruka/device.h"
+#include "ops/kept.h"
 
 namespace iruka::ops {
 
 const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make) {
-  static std::mutex mutex;
-  static auto* kernels = new std::map<KernelKey, std::unique_ptr<ElementwiseKernel>>;  // outlives calls made at exit
-  std::lock_guard lock(mutex);
-  std::unique_ptr<ElementwiseKernel>& kernel = (*kernels)[key];
-  if (!kernel) kernel = std::make_unique<ElementwiseKernel>(make());
-  return *kernel;
+  return made_once([] { return Kept<KernelKey, ElementwiseKernel>(); }).get(key, make);
 }
 
 void check_broadcast(const std::string& function, const Dims& parameters, const Dims& size) {
@@ -39,7 +32,7 @@ Dims result_shape(const char* function, std::span<const Argument> parameters, co
   if (options.out && options.out->dtype() != dtype)
     throw TypeError(std::string(function) + ": out has dtype " + name(options.out->dtype()) + ", the result " +
                     name(dtype));
-  if (options.out && !options.out->writable()) throw ValueError(std::string(function) + ": out is read-only");
+  if (options.out) options.out->check_writable(std::string(function) + ": out");
   if (options.out && options.size && !(options.out->shape() == *options.size))
     throw ShapeError(std::string(function) + ": size " + to_string(*options.size) + " is not out's shape " +
                      to_string(options.out->shape()));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/fork.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/philox.h"
@@ -25,8 +26,8 @@ ElementwiseKernel order_kernel(const std::string& inputs, const std::string& out
 /// Fisher and Yates's shuffle, forwards, so that the first `chosen` entries are settled early. One element of the loop
 /// is one row of `y`.
 const ElementwiseKernel& exact_kernel() {
-  static const ElementwiseKernel kernel =
-      order_kernel("uint64 seed, uint64 stream, int64 chosen", "raw T y", R"(
+  const ElementwiseKernel& kernel = made_once([] {
+    return order_kernel("uint64 seed, uint64 stream, int64 chosen", "raw T y", R"(
     const long long row = i, columns = y.shape()[1];
     PhiloxWords w{0, 0, 0, 0};
     for (long long k = 0; k < chosen; ++k) {
@@ -45,7 +46,8 @@ const ElementwiseKernel& exact_kernel() {
       y[{row, other}] = kept;
     }
   )",
-                   std::string(ops::kPhilox) + ops::kBounded, "random_permuted_rows");
+                        std::string(ops::kPhilox) + ops::kBounded, "random_permuted_rows");
+  });
   return kernel;
 }
 
@@ -81,7 +83,7 @@ void permute_rows(const Array& matrix, State state, int64_t chosen) {
 
 /// A bijection of [0, 2^bits), walked until it lands in [0, items): a bijection of that. The round is VariablePhilox's.
 const ElementwiseKernel& bijection_kernel() {
-  static const ElementwiseKernel kernel = [] {
+  const ElementwiseKernel& kernel = made_once([] {
     std::string inputs = "uint64 items, int32 right_bits, int32 left_bits", rounds;
     for (int round = 0; round < kRounds; round += 2) {
       const std::string keys = "keys" + std::to_string(round / 2);
@@ -104,7 +106,7 @@ static inline void scramble(unsigned& left, unsigned& right, unsigned key, int l
 }
 )",
         "random_permutation");
-  }();
+  });
   return kernel;
 }
 
@@ -125,10 +127,11 @@ Array bijection(State state, int64_t n, int64_t chosen) {
 }
 
 const ElementwiseKernel& gather_kernel() {
-  static const ElementwiseKernel kernel =
-      order_kernel("raw T x, raw int64 order, int64 inner", "T y",
-                   "const long long row = inner == 1 ? i : i / inner;\ny = x[{order[row], i - row * inner}];", "",
-                   "random_take_rows");
+  const ElementwiseKernel& kernel = made_once([] {
+    return order_kernel("raw T x, raw int64 order, int64 inner", "T y",
+                        "const long long row = inner == 1 ? i : i / inner;\ny = x[{order[row], i - row * inner}];", "",
+                        "random_take_rows");
+  });
   return kernel;
 }
 
@@ -178,7 +181,8 @@ Array take_rows(const Array& array, const Array& order) {
 }
 
 Array search_cumulative(const Array& cumulative, const Array& units) {
-  static const ElementwiseKernel kernel = order_kernel("raw float64 cumulative, float64 unit", "int64 y", R"(
+  const ElementwiseKernel& kernel = made_once([] {
+    return order_kernel("raw float64 cumulative, float64 unit", "int64 y", R"(
     long long low = 0, high = cumulative.size() - 1;
     while (low < high) {
       const long long middle = (low + high) >> 1;
@@ -186,7 +190,8 @@ Array search_cumulative(const Array& cumulative, const Array& units) {
     }
     y = low;
   )",
-                                                       "", "random_search");
+                        "", "random_search");
+  });
   return kernel(cumulative, units);
 }
 

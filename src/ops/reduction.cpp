@@ -1,15 +1,18 @@
 // Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
 #include "ops/reduction.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <mutex>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "iruka/statistics.h"
 #include "jit/program.h"
 #include "ops/cast_text.h"
+#include "ops/folding.h"
 #include "ops/reduction_emit.h"
 #include "ops/reduction_emit_cuda.h"
 #include "ops/reduction_plan_cuda.h"
@@ -32,7 +35,7 @@ struct Entry {
 };
 
 std::atomic<Entry*>& entries_of(const Row& row) {
-  static auto* heads = new std::atomic<Entry*>[reduction_table().size()]();  // outlives calls made at exit
+  const auto& heads = made_once([] { return std::make_unique<std::atomic<Entry*>[]>(reduction_table().size()); });
   return heads[static_cast<size_t>(&row - reduction_table().data())];
 }
 
@@ -50,7 +53,7 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
                              is_gpu ? std::vector<std::string>() : reduction_options(variant),
                              std::string("<") + row.name + ">"};
   auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
-  static std::mutex publishing;
+  static constinit ForkSafeMutex publishing;
   std::lock_guard lock(publishing);
   if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
   auto* made = new Entry{key, &device, std::move(program), head.load(std::memory_order_relaxed)};
@@ -199,6 +202,34 @@ void fill_empty(Array& result, const Row& row) {
   }
 }
 
+template <class T>
+bool any_left_range(const Array& x) {
+  const T* const elements = static_cast<const T*>(x.data());
+  return std::any_of(elements, elements + x.size(), [](T value) { return value == 0 || !std::isfinite(value); });
+}
+
+/// Whether products of these factors are 0, infinite or NaN though no factor is: partial products left the range, which
+/// may be the order's doing. On the CPU, where asking is free.
+bool left_range(const Row& row, const Array& x, const Array& products) {
+  if (row.start != Start::one || row.rule != ResultRule::sum || x.device().target().is_gpu) return false;
+  const Dtype dtype = products.dtype();
+  if (dtype != Dtype::float64 && dtype != Dtype::float32) return false;
+  if (!(dtype == Dtype::float64 ? any_left_range<double>(products) : any_left_range<float>(products))) return false;
+  const ElementwiseFunction is_finite("isfinite"), is_nonzero("not_equal"), both("logical_and");
+  return all(both(is_finite(x), is_nonzero(x, 0))).item().as_bool();
+}
+
+/// The products in NumPy's order, one factor after the other.
+Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
+  Dims order, shape{1, axes.length};
+  for (const bool reduced : {false, true})
+    for (int axis = 0; axis < x.ndim(); ++axis)
+      if (axes.reduced[axis] == reduced) order.push_back(axis);
+  shape[0] = x.size() / axes.length;
+  const Array rows = x.transpose(order).reshape(shape);
+  return fold_in_order(multiply, rows, 1, dtype).reshape(axes.result);
+}
+
 }  // namespace
 }  // namespace ops
 
@@ -206,6 +237,9 @@ ReductionFunction::ReductionFunction(const char* name) : row_(&ops::reduction_ro
 
 const char* ReductionFunction::name() const { return row_->name; }
 const char* ReductionFunction::documentation() const { return row_->documentation; }
+bool ReductionFunction::takes_dtype() const {
+  return row_->rule == ops::ResultRule::sum || row_->rule == ops::ResultRule::mean;
+}
 
 namespace ops {
 
@@ -224,14 +258,14 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
   }
   const AxisSet set(row, x, axes, keepdims);
   Array result = Array::empty(set.result, types.output, x.device());
+  if (set.length == 0 && !row.has_identity && !options.may_be_empty) raise_empty(row);
   if (result.size() == 0) return result;
   if (set.length == 0) {
-    if (!row.has_identity && !options.may_be_empty) raise_empty(row);
     if (row.has_identity) fill_empty(result, row);
     return result;
   }
   jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
-  return result;
+  return left_range(row, x, result) ? products_in_order(x, set, types.output) : result;
 }
 
 const Row& reduction_row(std::string_view name) {

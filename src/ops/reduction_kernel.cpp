@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "core/layout.h"
 #include "jit/grammar.h"
 #include "jit/program.h"
 #include "jit/settle.h"
+#include "jit/warnings.h"
 #include "ops/reduction_kernel_plan.h"
 #include "ops/reduction_kernel_text.h"
 
@@ -21,7 +23,8 @@ struct ReductionKernel::State {
   jit::KernelText front;  ///< name and parameters, as calls are checked by them
   jit::Placeholders placeholders;
   bool sees_order = false;                          ///< whether a text may ask where an element stands
-  std::map<std::string, ElementwiseKernel> stages;  ///< by all that their texts depend on; see stage_mutex()
+  std::map<std::string, ElementwiseKernel> stages;  ///< by all that their texts depend on; see stage_mutex
+  jit::PendingWarnings warnings;                    ///< of all stages
 };
 
 namespace ops {
@@ -29,25 +32,19 @@ namespace {
 
 constexpr const char* kKind = "ReductionKernel";
 
-/// One for all kernels, as it must outlive a fork.
-std::mutex& stage_mutex() {
-  static std::mutex& mutex = *[] {
-    auto* made = new std::mutex;
-    jit::hold_across_fork(*made);
-    return made;
-  }();
-  return mutex;
-}
+constinit ForkSafeMutex stage_mutex;  ///< one for all kernels, as fork() holds it
 
 const ElementwiseKernel& stage_kernel(ReductionKernel::State& state, const ReductionStage& stage,
                                       const std::vector<Dtype>& types) {
   std::string key = stage.key();
   for (const Dtype type : types) key += static_cast<char>('A' + static_cast<int>(type));
-  std::lock_guard lock(stage_mutex());
-  auto found = state.stages.find(key);
-  if (found == state.stages.end())
-    found = state.stages.emplace(std::move(key), reduction_stage_kernel(state.texts, stage, types)).first;
-  return found->second;
+  {
+    std::lock_guard lock(stage_mutex);
+    if (const auto found = state.stages.find(key); found != state.stages.end()) return found->second;
+  }
+  ElementwiseKernel made = reduction_stage_kernel(state.texts, stage, types);
+  std::lock_guard lock(stage_mutex);
+  return state.stages.emplace(std::move(key), std::move(made)).first->second;
 }
 
 /// Bytes of a partial result; the most there can be for a type that only the compiler knows.
@@ -72,9 +69,9 @@ class Call {
   }
 
   std::vector<Array> run() {
-    if (outputs_.front().size() == 0) return outputs_;
     if (length_ == 0 && !texts_.identity)
       throw ValueError("zero-size array to reduction operation " + texts_.name + " which has no identity");
+    if (outputs_.front().size() == 0) return outputs_;
     arrange();
     launch_all();
     return outputs_;
@@ -92,10 +89,11 @@ class Call {
       if (is_element(k)) shapes.push_back(&arguments_[k].array().shape());
       has_raw |= texts_.inputs[k].raw;
     }
-    if (shapes.empty() && has_raw)
-      throw ValueError("kernel '" + texts_.name + "': what to reduce is undecided: every array is raw");
+    if (shapes.empty())
+      throw ValueError("kernel '" + texts_.name + "': what to reduce is undecided: " +
+                       (has_raw ? "every array is raw" : "no argument is an array"));
     try {
-      if (!shapes.empty()) shape_ = broadcast_shapes(shapes);
+      shape_ = broadcast_shapes(shapes);
     } catch (const ShapeError&) {
       std::string list;
       for (size_t k = 0; k < input_count(); ++k)
@@ -129,7 +127,7 @@ class Call {
         continue;
       }
       const Array& given = arguments_[k].array();
-      if (!given.writable()) throw ValueError(jit::place_of(state_.front, k) + "the array is read-only");
+      if (!given.writable()) given.check_writable(jit::place_of(state_.front, k) + "the array");
       if (!texts_.parameter(k).raw && !(given.shape() == result_))
         throw ShapeError(jit::place_of(state_.front, k) + "the array has shape " + to_string(given.shape()) +
                          ", but the result has shape " + to_string(result_));
@@ -274,7 +272,9 @@ class Call {
     for (const int64_t value : {sizes.outputs, sizes.inner, sizes.n, sizes.blocks, sizes.length, sizes.outer,
                                 sizes.groups, sizes.group_length, length_})
       list.emplace_back(Scalar(value).typed(Dtype::int64));
-    stage_kernel(state_, stage, types_).call(list, {.size = sizes.units(is_gpu())});
+    const ElementwiseKernel& kernel = stage_kernel(state_, stage, types_);
+    kernel.call(list, {.size = sizes.units(is_gpu())});
+    state_.warnings.add(kernel.take_warnings());
   }
 
   ReductionKernel::State& state_;
@@ -319,7 +319,7 @@ bool can_see_order(const ReductionTexts& texts) {
 }
 
 /// Wrong C++ is found at once where no call is needed to know all types.
-void diagnose(const ReductionKernel::State& state) {
+void diagnose(ReductionKernel::State& state) {
   ReductionStage stage;
   stage.finishes = true;
   std::vector<Dtype> types;
@@ -328,7 +328,7 @@ void diagnose(const ReductionKernel::State& state) {
     types.push_back(*parameter.dtype);
     stage.reach.push_back(parameter.raw ? Reach::raw : k < state.texts.inputs.size() ? Reach::strided : Reach::output);
   }
-  reduction_stage_kernel(state.texts, stage, types, /*diagnose_early=*/true);
+  state.warnings.add(reduction_stage_kernel(state.texts, stage, types, /*diagnose_early=*/true).take_warnings());
 }
 
 }  // namespace
@@ -364,6 +364,8 @@ ReductionKernel::ReductionKernel(std::string in_params, std::string out_params, 
 std::vector<Array> ReductionKernel::call(std::span<const Argument> arguments, const ReductionAxes& axes) const {
   return ops::Call(*state_, arguments, axes).run();
 }
+
+std::vector<std::string> ReductionKernel::take_warnings() const { return state_->warnings.take(); }
 
 const std::string& ReductionKernel::name() const { return state_->texts.name; }
 const std::string& ReductionKernel::map_expr() const { return state_->texts.map_expr; }

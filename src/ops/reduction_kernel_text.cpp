@@ -330,6 +330,8 @@ ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const Redu
                     {"post_map_expr", texts.post_map_expr},
                     {"identity", texts.identity.value_or("")},
                     {"reduce_type", reduce_type_of(texts)}};
+  if (stage.finishes)
+    for (const Parameter& output : texts.outputs) options.written.push_back(output.name);
   return ElementwiseKernel(parameter_list(texts, stage), "", StageWriter(texts, stage, types).text(), texts.name,
                            options);
 }

@@ -1,7 +1,9 @@
 // Reductions with `initial` and `where`.
 #include "core/device.h"
 #include "iruka/statistics.h"
+#include "ops/cast_text.h"
 #include "ops/folding.h"
+#include "ops/loop_types.h"
 #include "ops/reduction.h"
 
 namespace iruka {
@@ -21,34 +23,43 @@ Array masked(const Row& row, const Array& x, const Array& where, const std::opti
     if (!initial)
       throw ValueError(std::string("reduction operation '") + std::string(folding_of_reduction(row.name)->function) +
                        "' does not have an identity, so to use a where mask one has to specify 'initial'");
+    check_literal_fits(*initial, x.dtype());
     neutral = *initial;
   }
   return iruka::where(where.broadcast_to(x.shape()), x, neutral.as_element(x.dtype()));
 }
 
-Array masked_mean(const Array& x, const ReductionOptions& options) {
-  ReductionOptions sums = options;
+/// The sum in `dtype` divided by how many elements count, as NumPy does for a mask and for integer dtypes. Neither sum
+/// nor count passes through a 16-bit float.
+Array mean_of_sum(const Array& x, const ReductionOptions& options) {
   const Dtype inexact = kind(x.dtype()) >= Kind::floating ? x.dtype() : Dtype::float64;
-  sums.dtype = options.dtype.value_or(inexact);
+  const Dtype dtype = options.dtype.value_or(inexact);
+  ReductionOptions sums = options;
+  sums.dtype = is_half(dtype) ? Dtype::float32 : dtype;
   const Array total = reduce(ReductionFunction("sum"), x, sums);
+  if (!options.where) return divide(total, double(x.size()) / double(total.size())).astype(dtype, false);
   const Array count = ReductionFunction("sum")(options.where->broadcast_to(x.shape()), options.axes, options.keepdims);
-  return divide(total, count.astype(real_dtype(total.dtype())));
+  return divide(total, count).astype(dtype, false);
 }
+
+bool is_integral(Dtype dtype) { return kind(dtype) < Kind::floating; }
 
 }  // namespace
 }  // namespace ops
 
 Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options) {
   using namespace ops;
+  const Row& row = function.row();
+  if (row.rule == ResultRule::mean && (options.where || (options.dtype && is_integral(*options.dtype))))
+    return mean_of_sum(x, options);
   if (!options.initial && !options.where) return function(x, options.axes, options.keepdims, options.dtype);
-  const Row& row = reduction_row(function.name());
-  if (row.rule == ResultRule::mean && options.where) return masked_mean(x, options);
   const Folding* combine = folding_of_reduction(row.name);
   if (!combine) throw TypeError(std::string(row.name) + "() takes neither 'initial' nor 'where'");
   const Array counted = options.where ? masked(row, x, *options.where, options.initial) : x;
   const Array result = reduce_row(row, counted, options.axes, options.keepdims, options.dtype,
                                   {.may_be_empty = options.initial.has_value()});
   if (!options.initial) return result;
+  check_literal_fits(*options.initial, result.dtype());
   const Scalar initial = options.initial->as_element(result.dtype());
   if (counted.size() == 0 && !row.has_identity) {
     Array filled = result;

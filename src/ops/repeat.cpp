@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "core/parallel.h"
 #include "iruka/indexing.h"
 #include "iruka/statistics.h"
@@ -119,14 +120,16 @@ Array repeat_view(const Array& x, int64_t count, int axis) {
 
 /// Which piece each of `total` places comes from, by bisection of the running sums.
 Array piece_indices(const Array& ends, int64_t total) {
-  static const ElementwiseKernel kernel("raw int64 ends, int64 count", "int64 piece", R"(
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("raw int64 ends, int64 count", "int64 piece", R"(
     ptrdiff_t low = 0, high = count;
     while (low < high) {
       const ptrdiff_t middle = (low + high) / 2;
       if (ends[middle] <= i) low = middle + 1; else high = middle;
     }
     piece = low)",
-                                        "repeated_piece");
+                             "repeated_piece");
+  });
   Array pieces = Array::empty({total}, Dtype::int64, ends.device());
   if (total > 0) kernel(ends, Scalar(ends.size()).typed(Dtype::int64), pieces);
   return pieces;

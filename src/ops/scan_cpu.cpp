@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/float_status.h"
 #include "core/layout.h"
 #include "core/parallel.h"
 #include "ops/scan.h"
@@ -328,6 +329,7 @@ void run_any(const ScanWalk& walk, const ScanCall& call) {
 }  // namespace
 
 void scan_on_cpu(const ScanCall& call) {
+  const FloatScope floats;  // folds are combined between the loops
   const ScanWalk walk(call);
   switch (call.x.dtype()) {
     case Dtype::bool_:

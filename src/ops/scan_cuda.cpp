@@ -362,7 +362,7 @@ struct TextKey {
 
 template <class Text>
 const jit::Program& program_for(const TextKey& key, Text text) {
-  static auto& programs = *new Kept<TextKey, std::shared_ptr<const jit::Program>>;
+  auto& programs = made_once([] { return Kept<TextKey, std::shared_ptr<const jit::Program>>(); });
   return *programs.get(key, [&] {
     return jit::build(*key.device, {text(), "iruka_entry", {}, "<scan>"}, {"scan", name(key.input), "", {}});
   });

@@ -94,19 +94,14 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
 }
 
 const ElementwiseKernel& kernel_for(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
-  static auto& kernels = *new Kept<Form, ElementwiseKernel>;
+  auto& kernels = made_once([] { return Kept<Form, ElementwiseKernel>(); });
   return kernels.get(form, [&] { return make_kernel(form, types, texts); });
 }
 
-/// What the values' dtype and x's make together, checked as an in-place operation is.
+/// What the values' dtype and x's make together; the result is cast into x whatever it is, as in NumPy.
 LoopTypes types_of(const Row& row, const Array& x, const Array& values) {
   const Argument arguments[] = {x, values};
-  const LoopTypes types = loop_types(row, std::span(arguments).first(static_cast<size_t>(input_count(row))), {});
-  const Dtype result = types.types[static_cast<size_t>(input_count(row))];
-  if (!can_cast_same_kind(result, x.dtype()))
-    throw TypeError(std::string("Cannot cast ufunc '") + row.name + "' output from dtype('" + name(result) +
-                    "') to dtype('" + name(x.dtype()) + "') with casting rule 'same_kind'");
-  return types;
+  return loop_types(row, std::span(arguments).first(static_cast<size_t>(input_count(row))), {});
 }
 
 void update_cpu(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {
@@ -125,8 +120,8 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
   if (line) form.positions = line->own.dtype();
   const ElementwiseKernel& kernel = kernel_for(form, types, {});
   if (line) {
-    const Argument arguments[] = {
-        x, each, typed(is_one ? 0 : 1), line->own.contiguous().reshape({-1}), typed(line->extent), typed(line->stride)};
+    const Array positions = line->own.contiguous().reshape({-1});
+    const Argument arguments[] = {x, each, typed(is_one ? 0 : 1), positions, typed(line->extent), typed(line->stride)};
     kernel.call(arguments, options);
     return;
   }
@@ -162,7 +157,7 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
   if (function.nout() != 1) throw ValueError("Only single output ufuncs supported at this time");
   if ((values != nullptr) != (function.nin() == 2))
     throw ValueError(values ? "second operand provided when ufunc is unary" : "second operand needed for ufunc");
-  if (!x.writable()) throw ValueError("assignment destination is read-only");
+  x.check_writable("assignment destination");
   const Array second = values ? values->to_device(x.device()) : Array::empty({}, x.dtype(), x.device());
   const LoopTypes types = types_of(row, x, second);
   IndexPlan plan = plan_index(x, indices);

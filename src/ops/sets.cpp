@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "core/parallel.h"
 #include "iruka/device.h"
 #include "iruka/kernel.h"
@@ -34,8 +35,10 @@ Array empty_like(const Array& x, int64_t n, Dtype dtype) { return Array::empty({
 
 /// x[indices] for rows of `width` elements.
 Array take_rows(const Array& x, const Array& indices, int64_t width) {
-  static const ElementwiseKernel kernel("raw T x, raw int64 index, int64 width", "T y",
-                                        "y = x[index[i / width] * width + i % width];", "take_rows");
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("raw T x, raw int64 index, int64 width", "T y",
+                             "y = x[index[i / width] * width + i % width];", "take_rows");
+  });
   Array rows = Array::empty({indices.size(), width}, x.dtype(), x.device());
   if (rows.size() > 0) kernel(x, indices, whole(width), rows);
   return rows;
@@ -94,10 +97,13 @@ void number_runs_cpu(const Array& flags, const Array& order, const Array& invers
 
 /// What follows from where runs of equal elements begin; `order` gives the sorted elements' places in the array.
 UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueParts& parts) {
-  static const ElementwiseKernel count_kernel("raw int64 starts, int64 runs, int64 n", "int64 count",
-                                              "count = (i + 1 < runs ? starts[i + 1] : n) - starts[i];", "count_runs");
+  const ElementwiseKernel& count_kernel = made_once([&] {
+    return ElementwiseKernel("raw int64 starts, int64 runs, int64 n", "int64 count",
+                             "count = (i + 1 < runs ? starts[i + 1] : n) - starts[i];", "count_runs");
+  });
   // The run of a sorted element is the last one that begins at or before it.
-  static const ElementwiseKernel inverse_kernel("raw int64 starts, int64 place, int64 runs", "raw int64 inverse", R"(
+  const ElementwiseKernel& inverse_kernel = made_once([&] {
+    return ElementwiseKernel("raw int64 starts, int64 place, int64 runs", "raw int64 inverse", R"(
     int64_t low = 0, high = runs;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
@@ -105,7 +111,8 @@ UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueP
     }
     inverse[place] = low - 1;
   )",
-                                                "number_runs");
+                             "number_runs");
+  });
   const int64_t n = flags.size();
   const Array starts = true_indices(flags);
   UniqueResult result;
@@ -138,9 +145,11 @@ Array true_indices(const Array& flags) {
 }
 
 UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
-  static const ElementwiseKernel kernel("raw T x, bool equal_nan", "bool is_first",
-                                        "is_first = i == 0 || differ(x[i], x[i > 0 ? i - 1 : 0], equal_nan);",
-                                        "mark_runs", {.preamble = kDiffer});
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("raw T x, bool equal_nan", "bool is_first",
+                             "is_first = i == 0 || differ(x[i], x[i > 0 ? i - 1 : 0], equal_nan);", "mark_runs",
+                             {.preamble = kDiffer});
+  });
   const Array flat = x.ravel().contiguous();
   Array order, sorted;
   if (parts.index || parts.inverse) {
@@ -158,12 +167,14 @@ UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
 }
 
 UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_nan) {
-  static const ElementwiseKernel kernel("raw T x, raw int64 order, int64 width, bool equal_nan", "bool is_first", R"(
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("raw T x, raw int64 order, int64 width, bool equal_nan", "bool is_first", R"(
     is_first = i == 0;
     for (int64_t k = 0; !is_first && k < width; ++k)
       is_first = differ(x[order[i] * width + k], x[order[i - 1] * width + k], equal_nan);
   )",
-                                        "mark_row_runs", {.preamble = kDiffer});
+                             "mark_row_runs", {.preamble = kDiffer});
+  });
   if (x.ndim() != 2) throw ShapeError("unique_rows: needs two axes, not shape " + to_string(x.shape()));
   const int64_t n = x.shape(0), width = x.shape(1);
   const Array dense = x.contiguous();
@@ -184,7 +195,8 @@ UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_na
 }
 
 Array find_sorted(const Array& sorted, const Array& sought) {
-  static const ElementwiseKernel kernel("T x, raw T sorted, int64 n", "int64 place", R"(
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("T x, raw T sorted, int64 n", "int64 place", R"(
     int64_t low = 0, high = n;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
@@ -192,7 +204,8 @@ Array find_sorted(const Array& sorted, const Array& sought) {
     }
     place = low < n && sorted[low < n ? low : 0] == x ? low : -1;
   )",
-                                        "find_sorted", {.preamble = kPrecedes});
+                             "find_sorted", {.preamble = kPrecedes});
+  });
   if (sorted.size() == 0) {
     Array places = Array::empty(sought.shape(), Dtype::int64, sought.device());
     places.fill(-1);
@@ -203,7 +216,8 @@ Array find_sorted(const Array& sorted, const Array& sought) {
 
 Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
   // All lanes halve the same length, so that none waits for another.
-  static const ElementwiseKernel kernel("T x, raw T sorted, I n, bool invert", "bool found", R"(
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("T x, raw T sorted, I n, bool invert", "bool found", R"(
     I low = 0;
     for (I length = n; length > 0;) {
       const I half = length - length / 2;
@@ -212,7 +226,8 @@ Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
     }
     found = (low < n && sorted[low < n ? low : (I)0] == x) != invert;
   )",
-                                        "is_among_sorted", {.preamble = kPrecedes});
+                             "is_among_sorted", {.preamble = kPrecedes});
+  });
   if (sorted.size() == 0) {
     Array found = Array::empty(sought.shape(), Dtype::bool_, sought.device());
     found.fill(invert);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/fork.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "ops/sort_rows.h"
@@ -30,8 +31,9 @@ struct Rows {
 
 /// The elements of each row at indices of that row.
 Array take_along_rows(const Array& x, const Array& indices) {
-  static const ElementwiseKernel kernel("raw T x, int64 index, int64 n", "T y", "y = x[i / n * n + index];",
-                                        "take_along_rows");
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("raw T x, int64 index, int64 n", "T y", "y = x[i / n * n + index];", "take_along_rows");
+  });
   return kernel(x, indices, Scalar(x.shape(x.ndim() - 1)).typed(Dtype::int64));
 }
 

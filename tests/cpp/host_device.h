@@ -17,7 +17,9 @@ class HostDevice : public Device {
   void release(void* memory, size_t bytes) noexcept override { pool.release(memory, bytes); }
   void copy(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
   void fill(void* to, int value, size_t bytes, StreamHandle) override { std::memset(to, value, bytes); }
+  StreamHandle exchange_stream(StreamHandle) override { return nullptr; }
   void* record(StreamHandle) override { return nullptr; }
+  void forget(void*) noexcept override {}
   void wait(void*) override {}
   double elapsed(void*, void*) override { return 0; }
   void synchronize() override {}

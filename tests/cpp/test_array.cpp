@@ -283,6 +283,21 @@ TEST(Dims, HoldManyAndFew) {
   EXPECT_EQ(Dims(100, 7)[99], 7);
 }
 
+TEST(Dims, MovingLeavesNone) {
+  for (const int size : {3, 9}) {
+    Dims from(size, 5);
+    const Dims to(std::move(from));
+    EXPECT_EQ(to, Dims(size, 5));
+    EXPECT_EQ(from, Dims());
+    from.push_back(7);
+    EXPECT_EQ(from, Dims{7});
+    Dims other;
+    other = std::move(from);
+    EXPECT_EQ(other, Dims{7});
+    EXPECT_TRUE(from.empty());
+  }
+}
+
 TEST(Dims, PrintAsPythonTuples) {
   EXPECT_EQ(to_string(Dims{}), "()");
   EXPECT_EQ(to_string(Dims{4}), "(4,)");

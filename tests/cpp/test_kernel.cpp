@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "iruka/iruka.h"
+#include "jit/warnings.h"
 
 namespace iruka {
 namespace {
@@ -448,6 +449,30 @@ TEST(KernelErrors, PlaceholdersWaitForTheFirstCall) {
   const Array x = sequence<float>({3});
   expect_words(message_of<CompileError>([&] { k(x); }), {"late", "float32 x", "operation, line 1", "z = x.nothing;"});
   expect_words(message_of<CompileError>([&] { k(x); }), {"late"});  // and again: a failure is not kept
+}
+
+TEST(KernelWarnings, AreGivenOnceToWhoeverAsks) {
+  const ElementwiseKernel k("float32 x", "float32 z", "z = x;\nz == x;", "suspect");
+  const std::vector<std::string> warnings = k.take_warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  for (const char* words : {"kernel 'suspect'", "operation, line 2: warning: ", "z == x;\n        ^"})
+    EXPECT_NE(warnings[0].find(words), std::string::npos) << warnings[0];
+  k(sequence<float>({3}));  // compiled from another text, which says the same
+  EXPECT_TRUE(k.take_warnings().empty());
+  const ElementwiseKernel sound("float32 x", "float32 z", "z = x;", "sound");
+  sound(sequence<float>({3}));
+  EXPECT_TRUE(sound.take_warnings().empty());
+}
+
+TEST(KernelWarnings, AreOfOneCompilerForEachLine) {
+  jit::PendingWarnings pending;
+  const std::string line = "kernel 'k':\n  operation, line ";
+  pending.add({line + "2: warning: result unused", line + "2: warning: unused variable", line + "2: warning: result unused"});
+  pending.add({line + "2: warning: #174-D: expression has no effect", line + "3: warning: #175-D: subscript out of range"});
+  EXPECT_EQ(pending.take(), (std::vector<std::string>{line + "2: warning: result unused", line + "2: warning: unused variable",
+                                                      line + "3: warning: #175-D: subscript out of range"}));
+  pending.add({line + "3: warning: array index 5 is past the end"});
+  EXPECT_TRUE(pending.take().empty());
 }
 
 TEST(KernelErrors, UnbalancedBodiesAreErrors) {

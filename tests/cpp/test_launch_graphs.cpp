@@ -182,6 +182,22 @@ TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
   EXPECT_EQ(fake::calls("cuGraphExecDestroy") - destroyed, 1);
 }
 
+TEST_F(LaunchGraphsTest, AProgramThatAGraphOfTheUsersHoldsStaysLoaded) {
+  const int64_t unloaded = fake::calls("cuModuleUnload");
+  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  launch(1, 16, static_cast<CUstream>(stream));
+  program_.reset();
+  EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 1);
+  program_ = gpu().load("code", "entry");
+  cuda::begin_capture(gpu(), stream);
+  launch(2, 16, static_cast<CUstream>(stream));
+  cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  program_.reset();
+  EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 1);
+  cuda::destroy_graph(gpu(), graph);
+  cuda::destroy_stream(gpu(), stream);
+}
+
 TEST_F(LaunchGraphsTest, TheProcessMakesOnlySoMany) {
   const int64_t made = fake::calls("cuGraphInstantiate");
   std::vector<std::shared_ptr<const LoadedProgram>> programs;

@@ -155,7 +155,7 @@ TEST(OpsErrors, AreNumPys) {
             "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int32') with casting rule 'same_kind'");
   EXPECT_EQ(message_of([&] { add(ones({2, 3}), 1.0, ones({3})); }),
             "non-broadcastable output operand with shape (3,) doesn't match the broadcast shape (2, 3)");
-  EXPECT_EQ(message_of([&] { add(floats, floats, ones({2}).read_only()); }), "output array is read-only");
+  EXPECT_EQ(message_of([&] { add(floats, floats, ones({2}).read_only()); }), "add: output array is read-only");
   const Argument one[] = {floats};
   EXPECT_THROW(add.call(one), TypeError);
   const Argument two[] = {floats, floats};

@@ -14,6 +14,8 @@
 
 #include "compile_text.h"
 #include "core/device.h"
+#include "core/float_status.h"
+#include "core/parallel.h"
 
 namespace iruka {
 namespace {
@@ -82,6 +84,77 @@ TEST(ThreadPool, CostlyElementsAreBalanced) {
   });
   EXPECT_EQ(shares.size(), 4u);
   for (const auto& [id, share] : shares) EXPECT_LE(share, 32);
+}
+
+/// Flush-to-zero, subnormals taken for zero, rounding upwards: what another library may have left in this thread.
+class OddFloats {
+ public:
+  OddFloats() { _mm_setcsr(kOdd); }
+  ~OddFloats() { _mm_setcsr(before_); }
+  static constexpr unsigned kOdd = 0x1F80 | 0x8040 | _MM_ROUND_UP;
+
+ private:
+  const unsigned before_ = _mm_getcsr();
+};
+
+TEST(FloatState, IsTheSameOnEveryThreadAndComesBack) {
+  const Threads use(3);
+  const OddFloats odd;
+  const auto expect_default = [](int64_t, int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(_mm_getcsr() & ~0x3Fu, 0x1F80u);
+    _mm_setcsr(OddFloats::kOdd);  // a body's own state goes no further
+  };
+  for (int round = 0; round < 2; ++round) {
+    ThreadPool::instance().run(3, 1, [&](int64_t begin, int64_t end) { expect_default(begin, end); });
+    EXPECT_EQ(_mm_getcsr(), OddFloats::kOdd);
+    parallel_for(1, 8, expect_default);
+    EXPECT_EQ(_mm_getcsr(), OddFloats::kOdd);
+  }
+}
+
+TEST(FloatState, HasTheFlagsOfAllThreads) {
+  const Threads use(3);
+  const auto caller = std::this_thread::get_id();
+  const auto divide = [caller](int64_t begin, int64_t end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(end - begin));
+    volatile double by = std::this_thread::get_id() == caller ? 1 : 0, x = 1;
+    x = x / by;
+  };
+  const unsigned before = _mm_getcsr();
+  take_float_flags();
+  ThreadPool::instance().run(100, 1, [](int64_t, int64_t) {});
+  EXPECT_EQ(take_float_flags(), 0u);
+  ThreadPool::instance().run(100, 1, divide);
+  EXPECT_EQ(take_float_flags(), kFloatDivideByZero);
+  EXPECT_EQ(take_float_flags(), 0u) << "taken";
+  parallel_for(1, 8, [](int64_t, int64_t) {
+    volatile double huge = 1e300;
+    huge = huge * huge;
+  });
+  EXPECT_EQ(take_float_flags(), kFloatOverflow);
+  EXPECT_EQ((_mm_getcsr() ^ before) & (kFloatDivideByZero | kFloatOverflow), 0u) << "the caller's own";
+}
+
+TEST(FloatState, IsTheCallersAgainWithItsFlags) {
+  const unsigned mine = _mm_getcsr();
+  for (const unsigned before : {0x1F80u, 0x1FA0u, 0x1F82u, 0x1FBDu, OddFloats::kOdd, OddFloats::kOdd | 0x3Fu}) {
+    take_float_flags();
+    _mm_setcsr(before);
+    unsigned inside = 0;
+    parallel_for(1, 8, [&](int64_t, int64_t) { inside = _mm_getcsr(); });
+    const unsigned nothing_raised = take_float_flags();
+    parallel_for(1, 8, [](int64_t, int64_t) {
+      volatile double x = 1, by = 0;
+      x = x / by;
+    });
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(mine);
+    EXPECT_EQ(inside & ~0x3Fu, 0x1F80u) << before;
+    EXPECT_EQ(nothing_raised, 0u) << before << ": a flag of the caller's is none of the loop's";
+    EXPECT_EQ(take_float_flags(), kFloatDivideByZero) << before << ": the caller's own flag hides none";
+    EXPECT_EQ(after, before);
+  }
 }
 
 TEST(ThreadPool, NestedLoopsRunInline) {

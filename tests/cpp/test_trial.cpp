@@ -171,8 +171,8 @@ TEST_F(TrialOfKernels, ForkWhileACallIsMeasured) {
 /// A trial of two programs that nobody runs.
 class TrialByNumbers : public ::testing::Test {
  protected:
-  std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "kernel"),
-                                      scalar = std::make_shared<jit::Program>(default_device(), nullptr, "kernel");
+  std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "kernel", std::vector<Diagnostic>()),
+                                      scalar = std::make_shared<jit::Program>(default_device(), nullptr, "kernel", std::vector<Diagnostic>());
   jit::Trial trial{lanes, scalar};
 
   struct Outcome {

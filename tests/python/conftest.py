@@ -1,6 +1,7 @@
 """One cache folder for the whole run, and one for each test that looks at the cache itself."""
 
 import os
+import secrets
 import tempfile
 
 _folder = None
@@ -8,6 +9,7 @@ if "IRUKA_CACHE_DIR" not in os.environ:  # before the first import of iruka
     _folder = tempfile.TemporaryDirectory(prefix="iruka-tests-")
     os.environ["IRUKA_CACHE_DIR"] = _folder.name
 os.environ["IRUKA_SHIPPED_KERNELS"] = "0"  # tests see what a text compiles to now
+os.environ["IRUKA_LEAK_WARNINGS"] = "1"  # this process and those it starts say at exit what of the binding they leak
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
@@ -15,20 +17,35 @@ from hypothesis import settings  # noqa: E402
 
 import iruka  # noqa: E402
 
-settings.register_profile("iruka", deadline=None, max_examples=60, derandomize=True)
+# Every run draws other examples; a failure prints the blob that brings its example back (@reproduce_failure).
+settings.register_profile("iruka", deadline=None, max_examples=60, print_blob=True, database=None)
 settings.load_profile("iruka")
+_tests = []
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(secrets.randbits(32))
+    config.addinivalue_line("filterwarnings", "error::iruka.errors.KernelWarning")  # no sound body is warned of
     config.addinivalue_line("markers", "cpu_only: about the CPU's own ways (threads, lanes, memory shared with NumPy)")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    _tests.extend(items)
     if iruka.default_device().name == "cpu":
         return
     for item in items:
         if item.get_closest_marker("cpu_only"):
             item.add_marker(pytest.mark.skip(reason="about the CPU, and the default device is a GPU"))
+
+
+def pytest_unconfigure(config):
+    """Tests may be kept until after the interpreter's end; what they and their modules hold would be told as leaks."""
+    for test in _tests:
+        for thing in (test, test.module, test.function):
+            vars(thing).clear()
 
 
 @pytest.fixture
@@ -37,4 +54,4 @@ def rng():
 
 
 def pytest_report_header(config):
-    return f"iruka device: {iruka.default_device().name}"
+    return f"iruka device: {iruka.default_device().name}, repeat the random examples with --hypothesis-seed={config.option.hypothesis_seed}"

@@ -10,6 +10,7 @@ import traceback
 import numpy as np
 
 import iruka
+from helpers import PATIENCE
 
 
 def plain(value):
@@ -44,7 +45,7 @@ def outcomes_of(program):
     """What main(cases) of a test file says, run as a program."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", program],
-        capture_output=True, text=True, timeout=300, env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True, text=True, timeout=300 * PATIENCE, env={**os.environ, "SCIPY_ARRAY_API": "1"},
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -10,6 +10,7 @@ import numpy as np
 
 import iruka
 
+PATIENCE = float(os.environ.get("IRUKA_TEST_PATIENCE", 1))  # how much longer time limits are; sanitizers need more
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 NUMPY_DTYPES = [
     np.dtype(name)
@@ -147,11 +148,14 @@ def folds_rightly(ufunc, x):
         return True
 
 
-def run_python(code, timeout=120, **environment):
-    """Runs a program in a new process; returns what it did."""
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, env={**os.environ, **environment}
+def run_python(code, timeout=120, folder=None, **environment):
+    """Runs a program in a new process, in `folder`; returns what it did. Objects of the binding do not outlive it."""
+    env = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=timeout * PATIENCE, env=env
     )
+    assert "nanobind: leaked" not in done.stderr, done.stderr
+    return done
 
 
 def error_of(call):

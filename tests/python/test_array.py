@@ -131,7 +131,7 @@ def test_astype_saturates_and_copies():
     assert x.astype("uint8").tolist() == [0, 255, 0, 255, 0, 2, 0]
     same = x.astype("float64", copy=False)
     assert same.data.ptr == x.data.ptr and x.astype("float64").data.ptr != x.data.ptr
-    with pytest.raises(TypeError, match="float64 to int8.*same_kind"):
+    with pytest.raises(TypeError, match="'float64'.*'int8'.*same_kind"):
         x.astype("int8", casting="same_kind")
 
 
@@ -211,7 +211,7 @@ def test_hash_and_comparison():
     a = iruka.ones(2)
     with pytest.raises(TypeError, match="unhashable"):
         hash(a)
-    assert (a == None) is False and (a != None) is True  # noqa: E711
+    assert (a == None).tolist() == [False, False] and (a != None).all()  # noqa: E711
     with pytest.raises(TypeError):
         a < "x"
 
@@ -325,3 +325,63 @@ def test_can_cast_and_promotion_names(dtype):
     assert iruka.can_cast(dtype, "complex128") == np.can_cast(dtype, "complex128")
     assert iruka.can_cast(iruka.zeros(1, dtype), "int16", "same_kind") == np.can_cast(dtype, "int16", "same_kind")
     assert iruka.result_type(dtype, iruka.ones(2, "int8"), 1) == np.result_type(dtype, "int8", 1)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K", "c", "f", "a", "k"])
+@pytest.mark.parametrize("name", ["ravel", "flatten", "copy"])
+def test_orders_of_elements(name, order):
+    whole = np.arange(24).reshape(2, 3, 4)
+    views = {
+        "axes exchanged": lambda x: x.transpose(1, 0, 2),
+        "axes turned": lambda x: x.transpose(2, 0, 1),
+        "backwards": lambda x: x[:, ::-1],
+        "gaps": lambda x: x[::2, :, ::2].transpose(0, 2, 1),
+        "Fortran": lambda x: x.T,
+        "every other": lambda x: x.ravel()[::2],
+        "reversed": lambda x: x.ravel()[::-1],
+        "one of an axis": lambda x: x[:1].transpose(2, 0, 1),
+    }
+    for label, view in views.items():
+        expected, actual = (getattr(view(x), name)(order) for x in (whole, iruka.asarray(whole)))
+        np.testing.assert_array_equal(iruka.asnumpy(actual), expected, err_msg=label)
+        assert actual.strides == expected.strides, label
+
+
+def test_ravel_is_a_view_where_elements_lie_so():
+    x = iruka.asarray(np.arange(6).reshape(2, 3))
+    x.ravel()[0] = 9
+    x.T.ravel("F")[1] = 8
+    x.T.ravel("K")[2] = 7
+    assert x.tolist() == [[9, 8, 7], [3, 4, 5]]
+    with pytest.raises(ValueError, match="not permitted"):
+        x.reshape(6, order="K")
+
+
+def test_an_array_over_given_memory():
+    x = iruka.asarray(np.arange(12, dtype="int32"))
+    rows = iruka.ndarray((3, 4), "int32", x.data)
+    turned = iruka.ndarray((4, 3), "int32", x.data, order="F")
+    step = iruka.ndarray((3,), "int32", x[1:].data, (16,))
+    bits = iruka.ndarray((6,), "uint64", x.data)
+    np.testing.assert_array_equal(iruka.asnumpy(rows), np.arange(12).reshape(3, 4))
+    np.testing.assert_array_equal(iruka.asnumpy(turned), np.arange(12).reshape(3, 4).T)
+    assert step.tolist() == [1, 5, 9]
+    assert bits.tolist() == np.arange(12, dtype="int32").view("uint64").tolist()
+    rows[0, 0] = 5
+    assert x[0].item() == 5
+    assert iruka.ndarray((2, 3), "int32", order="F").strides == (4, 8)
+    for wrong in ({"shape": 13}, {"shape": 2, "strides": (48,)}, {"shape": 2, "strides": (3,)}):
+        with pytest.raises(ValueError, match="ndarray"):
+            iruka.ndarray(dtype="int32", memptr=x.data, **wrong)
+    with pytest.raises(ValueError, match="need memptr"):
+        iruka.ndarray(3, strides=(16,))
+    with pytest.raises(TypeError, match="memptr"):
+        iruka.ndarray(3, memptr=1234)
+
+
+def test_bytes_in_an_order():
+    x = np.arange(6, dtype="int16").reshape(2, 3)
+    for array, own in ((x, iruka.array(x)), (x.T, iruka.array(x).T)):
+        for order in ("C", "F", "A", "K", "f"):
+            assert own.tobytes(order) == array.tobytes(order)
+        assert own.tobytes() == array.tobytes()

@@ -68,6 +68,74 @@ def test_linspace_details():
         iruka.linspace(0, 1, -1)
 
 
+def test_arange_computes_its_second_element_as_scalars_do():
+    half, single = np.float16(0.1), np.float32(0.1)
+    for arguments in ((0.5, 3, single), (single, 3), (0, 3, single), (np.float32(1), 2.5, single), (0, 1, half)):
+        assert_same(iruka.arange(*arguments), np.arange(*arguments))
+    for arguments in ((-3, 0, 0.5), (0, 5, 1.5), (5, 0, -0.5), (2.5, -3, -1)):
+        for dtype in (int, "int8", "float32", "complex64"):
+            assert_same(iruka.arange(*arguments, dtype), np.arange(*arguments, dtype))
+    for arguments in ((-3, 1, 1), (-1.5, 2.5, 1), (0, 300000, 70000)):
+        with pytest.raises(OverflowError, match="out of bounds for uint16"):
+            np.arange(*arguments, dtype="uint16")
+        with pytest.raises(OverflowError, match="out of bounds for uint16"):
+            iruka.arange(*arguments, dtype="uint16")
+    assert_same(iruka.arange(0, 70000, 70000, "uint16"), np.arange(0, 70000, 70000, "uint16"))
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
+@pytest.mark.parametrize("axis", [0, -1, 1, 2])
+@pytest.mark.parametrize("num", [0, 1, 2, 5])
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_spaced_arrays(name, axis, num, endpoint):
+    start = np.array([[1.0], [4.0]])
+    for stop in (np.array([2, 3, 7]), np.array([1j, 2, 3]), 5, np.array([1, 1, 1])):
+        with np.errstate(all="ignore"):
+            expected = getattr(np, name)(start, stop, num, endpoint, axis=axis)
+        actual = getattr(iruka, name)(iruka.array(start), stop, num, endpoint, axis=axis)
+        assert actual.dtype == expected.dtype and actual.shape == expected.shape
+        np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
+def test_spaced_scalars(name):
+    for start, stop in ((1, 1), (2, -3), (np.float32(1), 5), (1j, 3), (np.int8(3), np.float16(5)), (-2, -8)):
+        for num in (0, 1, 2, 4):
+            for endpoint in (True, False):
+                with np.errstate(all="ignore"):
+                    expected = getattr(np, name)(start, stop, num, endpoint)
+                actual = getattr(iruka, name)(start, stop, num, endpoint)
+                assert actual.dtype == expected.dtype
+                rtol = 1e-12 if expected.dtype in (float, complex) else 4e-3
+                np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=rtol)
+    with pytest.raises(iruka.AxisError):
+        getattr(iruka, name)(1, 2, axis=1)
+
+
+def test_linspace_of_one_value_and_its_step():
+    values_, step = iruka.linspace(1, 1, 1, retstep=True)
+    assert values_.tolist() == [1.0] and np.isnan(step)
+    values_, steps = iruka.linspace([0, 1], [4, 2], 5, retstep=True)
+    assert_same(steps, np.array([1, 0.25]))
+    assert_same(iruka.linspace(0, 1, 3, dtype=bool), np.linspace(0, 1, 3, dtype=bool))
+
+
+@pytest.mark.parametrize("order", ["c", "f", "C", "F"])
+def test_orders_are_of_either_case(order):
+    x = np.arange(6).reshape(2, 3)
+    for name in ("zeros", "ones", "empty"):
+        assert getattr(iruka, name)((2, 3), order=order).strides == getattr(np, name)((2, 3), order=order).strides
+    for name in ("zeros_like", "array", "asarray", "ones_like"):
+        found, expected = getattr(iruka, name)(iruka.array(x), order=order), getattr(np, name)(x, order=order)
+        assert found.strides == expected.strides
+    assert iruka.full((2, 3), 1, order=order).strides == np.full((2, 3), 1, order=order).strides
+    assert_same(iruka.array(x).reshape(3, 2, order=order), x.reshape(3, 2, order=order))
+    assert_same(iruka.ravel_multi_index((1, 2), (2, 3), order=order), np.ravel_multi_index((1, 2), (2, 3), order=order))
+    for name in ("zeros", "ones", "empty", "eye"):
+        with pytest.raises(ValueError):
+            getattr(iruka, name)(3, order="K")
+
+
 @pytest.mark.parametrize("arguments", [(3,), (3, 4), (4, 3, 1), (4, 3, -2), (2, 2, 5), (0,), (3, 0)])
 def test_eye(arguments):
     assert_same(iruka.eye(*arguments), np.eye(*arguments))
@@ -116,6 +184,12 @@ def test_array_options():
         iruka.zeros(2, order="Z")
     with pytest.raises(OverflowError):
         iruka.array([300], dtype="uint8")
+
+
+def test_ascontiguousarray_has_an_axis():
+    for name in ("ascontiguousarray", "asfortranarray"):
+        assert_same(getattr(iruka, name)(3.5), getattr(np, name)(3.5))
+        assert_same(getattr(iruka, name)(iruka.array(3)), getattr(np, name)(np.array(3)))
 
 
 def test_ascontiguousarray():
@@ -258,3 +332,74 @@ def test_require_and_finite():
     for bad in (np.inf, np.nan):
         with pytest.raises(ValueError, match="infs or NaNs"):
             iruka.asarray_chkfinite([1.0, bad])
+
+
+def test_dtype_of_several_arrays():
+    for dtypes in (("int16", "uint16", "float16"), ("uint8", "int8", "float16"), ("int16", "uint16", "complex64"),
+                   ("int8", "uint8", "int16"), ("int32", "uint32", "float32"), ("bool", "int8", "float32", "uint16")):
+        assert iruka.result_type(*dtypes) == np.result_type(*dtypes)
+        arrays = [np.ones(2, dtype) for dtype in dtypes]
+        assert_same(iruka.concatenate(list(map(iruka.array, arrays))), np.concatenate(arrays))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_full_casts_floats_and_complex_numbers():
+    for value, dtype in ((1 - 2j, "float32"), (2.75, "int8"), (-2.5, "int16"), (1j, "complex64"), (0.5, "bool")):
+        x = np.zeros((2, 3), dtype)
+        assert_same(iruka.full_like(iruka.array(x), value), np.full_like(x, value))
+        assert_same(iruka.full((2, 3), value, dtype), np.full((2, 3), value, dtype))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1, 2, 3],
+        (1, 2.5),
+        [True, False],
+        [True, 2],
+        [False, 1.5],
+        [1, 2j],
+        [[1, 2], (3, 4.0)],
+        [[[True], [False]]],
+        [-(2**63), 2**63 - 1],
+        [2**63],
+        [2**63, 1],
+        [2**53 + 1, 1.0],
+        [1.5, float("nan"), float("inf"), -0.0],
+        [],
+        [[]],
+        [[], []],
+        [np.float32(1), 2],
+        [1, np.int8(2)],
+        [np.array([1, 2]), [3, 4]],
+        list(range(1000)),
+        [[0.5] * 7] * 5,
+    ],
+    ids=lambda numbers: str(numbers)[:30],
+)
+def test_lists_of_numbers_are_numpys_arrays(numbers):
+    for make in ("array", "asarray"):
+        actual, expected = getattr(iruka, make)(numbers), getattr(np, make)(numbers)
+        assert_same(actual, expected)
+        assert actual.flags.c_contiguous and actual.flags.writeable
+    assert_same(iruka.array(numbers, ndmin=4), np.array(numbers, ndmin=4))
+    assert_same(iruka.array(numbers, "complex64", order="F"), np.array(numbers, "complex64", order="F"))
+
+
+@pytest.mark.parametrize("numbers", [[1, [2]], [[1], [2, 3]], [[1, 2], 3], [1, "a"], [[1], ["b"]], [None], [2**64]])
+def test_lists_that_are_no_arrays(numbers):
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        iruka.array(numbers)
+
+
+def test_list_subclasses_and_deep_lists():
+    class Own(list):
+        pass
+
+    assert_same(iruka.array(Own([1, Own([2])[0]])), np.array([1, 2]))
+    deep = 3
+    for _ in range(32):
+        deep = [deep]
+    assert iruka.array(deep).shape == (1,) * 32
+    with pytest.raises((ValueError, TypeError)):
+        iruka.array([deep])

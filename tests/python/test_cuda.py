@@ -1,13 +1,13 @@
 """CUDA devices under CuPy's names: what works on a GPU, and what is said where there is none."""
 
 import re
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 
 import iruka
+from fake_driver import LIBRARY, needs_fake_driver
 from helpers import assert_same, run_python
 from iruka import cuda, errors
 
@@ -122,10 +122,10 @@ def test_benchmark_on_the_cpu():
         iruka.profiler.benchmark(print, n_repeat=0)
 
 
-def test_importing_touches_no_gpu():
-    done = subprocess.run(
-        [sys.executable, "-c", "import iruka; print(open('/proc/self/maps').read())"], capture_output=True, text=True
-    )
+@pytest.mark.parametrize("folder", [None, pytest.param(LIBRARY.parent, marks=needs_fake_driver)], ids=["found", "software"])
+def test_importing_touches_no_gpu(folder):
+    environment = {"LD_LIBRARY_PATH": str(folder)} if folder else {}
+    done = run_python("import iruka; print(open('/proc/self/maps').read())", **environment)
     assert done.returncode == 0 and "libcuda" not in done.stdout and "libnvrtc" not in done.stdout
 
 

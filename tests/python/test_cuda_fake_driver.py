@@ -43,6 +43,24 @@ raises(AttributeError, lambda: iruka.cuda.nonsense, "nonsense", "Stream")
 """)
 
 
+def test_lists_and_polynomials_of_a_gpus_arrays_stay_there():
+    run("""
+if not iruka.cuda.is_available(): raise SystemExit
+five, pair = iruka.asarray(5), iruka.asarray([1.0, 2])
+for made, shape, dtype in ((iruka.add([five, five], 1), (2,), "int64"), (iruka.negative([pair, (five, 2.5)]), (2, 2), "float64"),
+                           (iruka.asarray([[five], [7]], "int8"), (2, 1), "int8"), (iruka.add(iruka.poly1d([1, 2, 3]), 1), (3,), "int64")):
+    assert made.device.id == 0 and made.shape == shape and made.dtype == dtype, (made.shape, made.dtype)
+own = iruka.zeros(2, "int8")
+own[:] = [five, five]
+own[[0, 1]] = (five, 3)
+p = iruka.poly1d(pair)
+shared = iruka.asarray(p)
+assert shared.device.id == 0 and shared.data.ptr == p.coeffs.data.ptr
+raises(TypeError, lambda: np.add(p, 1), "Implicit conversion")
+raises(OverflowError, lambda: own.__setitem__(slice(None), [300, 1]), "300")
+""")
+
+
 def test_arrays_go_there_and_back():
     run("""
 for shape in ((), (5,), (3, 4), (0, 2), (1000, 1000)):
@@ -471,6 +489,7 @@ gc.collect()
 assert alive() is None
 with iruka.device(1):
     assert iruka.asarray(Foreign(a)).device.id == 0
+del frozen  # the owners of what is left when the process ends are not let go of
 """
     )
 
@@ -636,4 +655,56 @@ driver.fake_driver_fail(b"cuMemcpyAsync", 700, 1)
 raises(iruka.errors.DeviceError, lambda: iruka.empty(3).get(), "cuMemcpyAsync", "CUDA_ERROR_ILLEGAL_ADDRESS")
 driver.fake_driver_set_device_bytes(ctypes.c_size_t(1 << 24))
 raises(iruka.errors.OutOfMemoryError, lambda: iruka.empty(1 << 25, "uint8"))
+""")
+
+
+def test_what_compilers_warn_of_and_advise():
+    run("""
+import warnings
+reason = iruka.cuda.unavailable_reason()
+def texts(inputs, body):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        iruka.ElementwiseKernel(inputs, inputs[:-1] + "z", body, "on_gpu")(iruka.ones(5, inputs[:-2] if len(inputs) > 3 else "float32"))
+    return [str(item.message) for item in found]
+def error(body):
+    try:
+        texts("T x", body)
+    except iruka.errors.CompileError as error:
+        return str(error)
+if reason == "":
+    for inputs in ("T x", "float32 x", "int8 x"):  # blocks share memory here
+        assert texts(inputs, "__shared__ int t[4]; t[0] = x; __syncthreads(); z = t[1];") == []
+    assert texts("float32 x", "#ifdef __CUDA_ARCH__\\nz = x;\\n#endif") == []
+    (never,) = texts("float32 x", "float zz = x;")
+    assert "'z' is never written" in never
+    (unset,) = texts("T x", "T t;\\nz = t;")
+    assert "operation, line 2: warning: " in unset and "used before its value is set" in unset
+    assert len(texts("T x", "z = x; z == x;")) == 1
+    for body, words in (("z = std::max(x, T(1));", "without std::"), ("float32 t = x; z = t;", "is called 'float'"),
+                        ("#include <vector>\\nz = x;", "a kernel includes nothing"), ("{ z = x;", "'{' is never closed"),
+                        ("z = x;\\nz = x +  ", "operation, line 2: error: expected an expression\\n      z = x +  \\n            ^")):
+        assert words in error(body), error(body)
+""")
+
+
+def test_nvrtc_has_a_limit_of_time():
+    run("""
+if iruka.cuda.unavailable_reason() == "":
+    body = "float t = x;" + "".join(f"t = t * {k}.25f + sin(t);" for k in range(20_000)) + "z = t;"
+    kernel = iruka.ElementwiseKernel("T x", "T z", body, "endless", options=("--compile-timeout=0.5",))
+    began = time.monotonic()
+    raises(iruka.errors.CompileError, lambda: kernel(iruka.ones(3, "float32")), "endless", "longer than 0.5 seconds")
+    assert time.monotonic() - began < 10
+""")
+
+
+def test_histograms_with_edges_on_a_gpu():
+    run("""
+x = iruka.zeros(5)
+for edges in ([iruka.zeros(3), iruka.zeros(4)], [iruka.zeros(3), 3], iruka.zeros(3), [np.arange(3), iruka.zeros(4)], 3):
+    counts, first, second = iruka.histogram2d(x, x, bins=edges)
+    assert counts.device == first.device == x.device and counts.shape == (first.size - 1, second.size - 1)
+    (counts, both) = iruka.histogramdd([x, x], bins=2 * [edges] if getattr(edges, "ndim", 0) else edges)
+    assert len(both) == 2 and counts.device == x.device
 """)

@@ -46,9 +46,11 @@ def test_byte_bounds():
     assert iruka.byte_bounds(x[::-1, 2:]) == (first + 16, first + 192)
     assert iruka.byte_bounds(x[1, ::2]) == (first + 48, first + 88)
     assert iruka.byte_bounds(x[:0])[0] == iruka.byte_bounds(x[:0])[1]
-    own, numpys = iruka.asarray(np.zeros((3, 5))[:, ::-2]), np.zeros((3, 5))[:, ::-2]
-    low, high = np.lib.array_utils.byte_bounds(numpys)
-    assert iruka.byte_bounds(own)[1] - iruka.byte_bounds(own)[0] in (high - low, own.nbytes)
+    own, numpys = iruka.zeros((3, 5)), np.zeros((3, 5))
+    for key in np.s_[:, ::-2], np.s_[::-1, 1:4], np.s_[1:, 4:0:-3]:
+        expected = [bound - numpys.ctypes.data for bound in np.lib.array_utils.byte_bounds(numpys[key])]
+        assert [bound - own.data.ptr for bound in iruka.byte_bounds(own[key])] == expected
+        assert [bound - own.data.ptr for bound in iruka.byte_bounds(own[key].T)] == expected
 
 
 def test_memoize():

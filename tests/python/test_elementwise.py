@@ -368,3 +368,138 @@ def test_function_objects_describe_themselves():
     assert (iruka.add.nin, iruka.add.nout, iruka.add.nargs) == (2, 1, 3)
     assert iruka.add.__doc__ and iruka.divmod.nout == 2
     assert repr(iruka.add) == "<ufunc 'add'>"
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_functions_at_subnormal_and_huge_parts(dtype):
+    limits = np.finfo(dtype)
+    small, large = float(limits.smallest_subnormal), float(limits.max)
+    parts = [small, -small, 3 * small, float(limits.tiny), 1.0, -large, large, large / 4]
+    z = np.array([complex(a, b) for a in parts for b in parts]).astype(dtype)
+    # An independent formula: numbers of one size, and the power of two that was taken out.
+    wide = z.astype("complex128")
+    exponent = np.frexp(np.maximum(abs(wide.real), abs(wide.imag)))[1]
+    unit = np.ldexp(wide.real, -exponent) + 1j * np.ldexp(wide.imag, -exponent)
+    logarithm = np.log(abs(unit)) + exponent * np.log(2) + 1j * np.arctan2(wide.imag, wide.real)
+    for name, scale in (("log", 1), ("log2", np.log(2)), ("log10", np.log(10))):
+        actual = iruka.asnumpy(getattr(iruka, name)(iruka.asarray(z)))
+        np.testing.assert_allclose(actual, logarithm / scale, rtol=16 * limits.eps, atol=2 * small)
+    direction = iruka.asnumpy(iruka.sign(iruka.asarray(z)))
+    np.testing.assert_allclose(direction, unit / abs(unit), rtol=8 * limits.eps, atol=2 * small)
+    for name in ("sin", "cos", "sinh", "cosh"):
+        z = np.array([complex(small, large), complex(large, small), complex(0.5, small)]).astype(dtype)
+        with np.errstate(all="ignore"):
+            expected = getattr(np, name)(z)
+        actual = iruka.asnumpy(getattr(iruka, name)(iruka.asarray(z)))
+        finite = np.isfinite(expected.real) & np.isfinite(expected.imag)
+        np.testing.assert_allclose(actual[finite], expected[finite], rtol=16 * limits.eps)
+    assert np.isinf(iruka.asnumpy(iruka.sinh(iruka.asarray(np.array([complex(large, small)], dtype)))).imag).all()
+
+
+def test_spacing_of_float16_is_numpys():
+    x = np.arange(65536).astype("uint16").view("float16")
+    with np.errstate(all="ignore"):
+        expected = np.spacing(x)
+    assert_same(iruka.spacing(iruka.asarray(x)), expected)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int64", "uint64"])
+def test_integers_are_close_as_float64(dtype):
+    limits = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    x = np.array([limits[0], limits[1], 0, 1, 1, limits[1]], dtype)
+    y = np.array([limits[1], limits[1], 0, 0, 1, limits[1] - 1], dtype)
+    for tolerances in ({}, {"rtol": 0, "atol": 1}, {"rtol": 0.01}, {"rtol": 0, "atol": 0}):
+        assert_same(
+            iruka.isclose(iruka.asarray(x), iruka.asarray(y), **tolerances), np.isclose(x, y, **tolerances)
+        )
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "complex64"])
+def test_angle_dtypes(dtype):
+    x = np.array([1, 0, 1]).astype(dtype)
+    assert_same(iruka.angle(iruka.asarray(x)), np.angle(x))
+
+
+@pytest.mark.parametrize("name", ["less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "maximum"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "float16", "int64", "complex64"])
+def test_masked_elements_of_an_input_keep_their_values(name, dtype):
+    rng = np.random.default_rng(3)
+    x, y = values(dtype, (40, 50), rng), values(dtype, (40, 50), rng)
+    mask = rng.random((40, 50)) < 0.3
+    for view in (lambda m: m, lambda m: m[::2, ::-1], lambda m: m.T):
+        expected, actual = x.copy(), iruka.array(x)
+        getattr(np, name)(view(expected), view(y), out=view(expected), where=view(mask), casting="unsafe")
+        a = view(actual)
+        getattr(iruka, name)(a, view(iruka.array(y)), out=a, where=view(iruka.array(mask)), casting="unsafe")
+        assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["arcsinh", "arccosh", "log1p", "sinh", "cosh", "exp", "expm1", "log", "cbrt", "arctan", "tanh"])
+def test_results_are_finite_as_far_as_they_are_numbers(name, dtype):
+    limits = np.finfo(dtype)
+    rng = np.random.default_rng(0)
+    x = np.exp2(rng.uniform(limits.minexp, limits.maxexp, 20_000)).astype(dtype)
+    last = np.log(limits.max)
+    ends = [limits.max, limits.tiny, np.inf, np.nan, last + 0.6, last + 0.8, 1e18, 2e18, 3e150, 4e150, 80, 700]
+    with np.errstate(all="ignore"):
+        x = np.concatenate([x, np.linspace(last - 20, last + 1, 5000), ends]).astype(dtype)
+        x = np.concatenate([x, -x])
+        wide = getattr(np, name)(x.astype(np.longdouble))
+        expected = wide.astype(dtype)
+    actual = iruka.asnumpy(getattr(iruka, name)(iruka.asarray(x)))
+    assert actual.dtype == dtype
+    finite = np.isfinite(expected) & np.isfinite(actual)
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    edge = abs(wide) > limits.max * (1 - 4 * np.longdouble(limits.eps))  # rounding decides which of the two it is
+    assert (finite | same | edge).all(), x[~(finite | same | edge)][:5]
+    error = abs(actual[finite] - wide[finite])
+    assert (error <= 4 * limits.eps * abs(wide[finite]) + limits.smallest_subnormal).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_spacing_of_zeros_is_positive(dtype):
+    x = np.array([-0.0, 0.0, -1.0, 1.0, -np.finfo(dtype).smallest_subnormal], dtype)
+    assert_same(iruka.spacing(iruka.asarray(x)), np.spacing(x))
+    y = iruka.ElementwiseKernel("T x", "T y", "y = iruka::spacing(x)", "spacing_of_a_body")(iruka.asarray(x))
+    assert_same(y, np.spacing(x))
+
+
+@pytest.mark.parametrize("name, dtype", [("hypot", "float64"), ("hypot", "float32"), ("gcd", "int64"), ("gcd", "int8")])
+def test_reductions_of_one_element_start_from_the_identity(name, dtype):
+    x = np.array([[-3], [5], [-7]], dtype)
+    ours, theirs = getattr(iruka, name), getattr(np, name)
+    a = iruka.asarray(x)
+    for options in ({"axis": 1}, {"axis": 1, "keepdims": True}, {"axis": 1, "initial": 4}, {"axis": 0}, {"axis": None}, {"axis": ()}):
+        assert_same(ours.reduce(a, **options), theirs.reduce(x, **options))
+    assert_same(ours.reduce(a[0]), theirs.reduce(x[0]))
+    assert_same(ours.accumulate(a, axis=1), theirs.accumulate(x, axis=1))
+    assert_same(ours.reduceat(a[:, 0], [0, 1]), theirs.reduceat(x[:, 0], [0, 1]))
+
+
+@pytest.mark.parametrize("decimals", [308, 309, 400, -309, -400])
+def test_rounding_to_more_places_than_a_float_has(decimals):
+    x = np.array([1.5, 0.0, -3.0, np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        expected = np.round(x, decimals)
+    assert_same(iruka.round(iruka.asarray(x), decimals), expected)
+
+
+def test_comparison_with_a_literal_out_of_bounds_and_a_mask():
+    x, mask = np.arange(1000).astype("uint8"), np.arange(1000) % 3 == 0  # NumPy 2 itself crashes here
+    for number, expected in ((-129, False), (300, True)):
+        out = iruka.ones(1000, bool)
+        iruka.less(iruka.asarray(x), number, out=out, where=iruka.asarray(mask))
+        np.testing.assert_array_equal(iruka.asnumpy(out), ~mask | expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_folds_in_order_are_those_of_a_loop(dtype):
+    x = np.random.default_rng(1).integers(0, 100, 20).astype(dtype)  # where NumPy's own reduce is not
+    steps = [np.asarray(x[0], "float32" if dtype == "float32" else "float64")]
+    for value in x[1:]:
+        steps.append(np.arctan2(steps[-1], value))
+    a = iruka.asarray(x)
+    np.testing.assert_allclose(iruka.asnumpy(iruka.arctan2.accumulate(a)), np.array(steps), rtol=1e-5)
+    np.testing.assert_allclose(iruka.arctan2.reduce(a).item(), steps[-1], rtol=1e-5)
+    np.testing.assert_allclose(iruka.asnumpy(iruka.arctan2.reduceat(a, [0]))[0], steps[-1], rtol=1e-5)

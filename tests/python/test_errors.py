@@ -1,6 +1,7 @@
 """Every error class, with its message: CuPy's list of bad inputs and ours."""
 
 import builtins
+import re
 
 import numpy as np
 import pytest
@@ -279,3 +280,65 @@ for body in ("y = ;", "y = x / 0;", "y = *(int*)0 + x;"):
         pass
 """)
     assert done.returncode == 0 and done.stdout == "" and done.stderr == ""
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        ("if (x > 0) {\n  z = x;", ["operation, line 1: error: this '{' is never closed", "if (x > 0) {"]),
+        ("z = x;\n}", ["operation, line 2: error: this '}' closes nothing"]),
+        ("z = max(x, (x + 1);\nz += 1", ["operation, line 1: error: this '(' is never closed"]),
+        ("int t[2] = {0, 1); z = t[0];", ["this ')' stands where the '{' of line 1 is to be closed"]),
+        ("z = std::max(x, 1.0f);", ["line 1: error: ", "'std'", "without std::"]),
+        ("#include <cmath>\nz = x;", ["line 1: error: 'cmath' file not found", "a kernel includes nothing"]),
+        ('printf("%f", x); z = x;', ["line 1: error: ", "'printf'", "cannot print"]),
+        ("float32 t = x; z = t;", ["line 1: error: unknown type name 'float32'", "its type is called 'float'"]),
+        ("z = np.sqrt(x);", ["'np'", "without a prefix"]),
+        ("bool b = True; z = b;", ["'True'", "C++ writes true"]),
+        ("z = x +", ["operation, line 1: error: expected expression", "z = x +\\n            ^"]),
+        ("z = x;\nz = x *  ", ["operation, line 2: error: expected expression"]),
+    ],
+)
+def test_common_faults_of_a_body(body, words):
+    with pytest.raises(errors.CompileError) as caught:
+        iruka.ElementwiseKernel("float32 x", "float32 z", body, "faulty")
+    message = str(caught.value)
+    for word in words:
+        assert word.replace("\\n", "\n") in message, message
+    assert "^" in message and "generated" not in message
+
+
+def test_brackets_that_are_no_fault():
+    body = "z = x; // (\n/* { */ const char* s = \"[\"; char c = '('; long n1 = 1'000; (void)s; (void)c; (void)n1;"
+    kernel = iruka.ElementwiseKernel("float32 x", "float32 z", body + "\n#if 0\n{\n#endif", "brackets")
+    assert kernel(iruka.ones(2, "float32")).tolist() == [1, 1]
+    with pytest.raises(errors.CompileError) as caught:
+        iruka.ElementwiseKernel("float32 x", "float32 z", "long t = 1'000; z = f(t); // (", "brackets")
+    assert "closed" not in str(caught.value) and re.search("""undeclared identifier 'f'|identifier "f" is undefined""", str(caught.value))
+
+
+def test_words_of_calls():
+    one = iruka.ElementwiseKernel("T x", "T y", "y = x", "one")
+    with pytest.raises(TypeError, match=r"takes 1 argument, or 2 with its output, not 3"):
+        one(iruka.ones(2), iruka.ones(2), iruka.ones(2))
+    total = iruka.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    with pytest.raises(TypeError, match=r"total\(\) got an unexpected keyword argument 'size'; it reduces the elements"):
+        total(iruka.ones(3), size=3)
+    with pytest.raises(TypeError, match="a call takes out, axis, keepdims and stream"):
+        total(iruka.ones(3), axes=0)
+    with pytest.raises(TypeError, match=r"takes 1 input before out=, not 0"):
+        total(out=iruka.ones(()))
+    with pytest.raises(TypeError, match="'T1' not understood; a placeholder for any dtype is one letter"):
+        iruka.ElementwiseKernel("T1 x", "T1 y", "y = x", "lettered")
+
+
+def test_advice_is_not_followed_by_a_name_that_is_spelled_alike():
+    import traceback
+
+    for name, words in (("ma", "numpy.ma"), ("matrix", "two axes")):
+        try:
+            getattr(iruka, name)
+        except AttributeError as error:
+            said = "".join(traceback.format_exception(error))
+        assert words in said and "Did you mean" not in said

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import DTYPE_IDS, DTYPES, kind, layouts, values
+from helpers import DTYPE_IDS, DTYPES, kind, layouts, run_python, values
 
 # Powers, mixtures, odd primes, primes beyond the largest radix, and lengths that go in four steps.
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 23, 30, 31, 32, 37, 49, 64, 97, 100, 121, 210, 1000, 1021, 2048]
@@ -14,6 +14,8 @@ NORMS = [None, "backward", "ortho", "forward"]
 
 
 def result_dtype(dtype, real=False):
+    if real and np.dtype(dtype).name == "float16":
+        return np.dtype("float16")
     single = np.dtype(dtype).name in ("float16", "bfloat16", "float32", "complex64")
     return np.dtype(("float32" if single else "float64") if real else ("complex64" if single else "complex128"))
 
@@ -163,3 +165,45 @@ def test_repeated_axes_are_taken_in_numpys_order(rng):
             expected = getattr(np.fft, name)(z, s=s, axes=axes)
             assert found.shape == expected.shape
             np.testing.assert_allclose(iruka.asnumpy(found), expected, atol=1e-12)
+
+
+GUARDED = """
+import ctypes, mmap
+import numpy as np
+import iruka
+libc = ctypes.CDLL(None, use_errno=True)
+for n, name in [(n, name) for n in (3, 9, 63, 125, 4096) for name in ("fft", "rfft", "irfft", "hfft")]:
+    complex_input = name != "rfft"
+    count = n if name in ("fft", "rfft") else n // 2 + 1
+    size = count * (8 if complex_input else 4)
+    whole = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, whole + mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert libc.mprotect(ctypes.c_void_p(address + whole), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+    x = np.frombuffer(memory, "complex64" if complex_input else "float32", count, whole - size)
+    x[:] = np.arange(count)
+    shared = iruka.asarray(x)
+    assert shared.data.ptr == x.ctypes.data
+    arguments = () if count == n else (n,)
+    np.testing.assert_allclose(getattr(iruka.fft, name)(shared, *arguments).get(), getattr(np.fft, name)(x, *arguments), rtol=1e-3, atol=1e-3 * n)
+print("alive")
+"""
+
+
+@pytest.mark.cpu_only
+def test_nothing_is_read_behind_the_signal():
+    """A page that may not be read follows each signal."""
+    done = run_python(GUARDED)
+    assert done.returncode == 0 and done.stdout == "alive\n", (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("name", ["irfft", "hfft", "irfft2", "irfftn"])
+def test_real_results_of_float16_are_float16(name, rng):
+    x = rng.standard_normal((4, 5)).astype("float16")
+    with np.errstate(over="ignore"):
+        arguments = {"axes": [0]} if name == "irfftn" else {}
+        expected = getattr(np.fft, name)(x, **arguments)
+    own = getattr(iruka.fft, name)(iruka.array(x), **arguments)
+    assert own.dtype == expected.dtype == ("float32" if name == "irfft2" else "float16")
+    np.testing.assert_allclose(own.get().astype(float), expected.astype(float), rtol=4e-3, atol=4e-3)
+    assert iruka.fft.rfft(iruka.array(x)).dtype == np.fft.rfft(x).dtype == np.complex64

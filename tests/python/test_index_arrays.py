@@ -100,6 +100,8 @@ def test_views_and_broadcast_values(case):
     try:
         expected = view[entries]
     except IndexError:
+        with pytest.raises(IndexError):
+            ours[on_device(entries)]
         return
     assert_same(ours[on_device(entries)], expected)
     if expected.ndim and expected.shape[-1] > 1:
@@ -316,3 +318,12 @@ def test_masks_of_the_first_axes(dtype, rng):
     view[mask] = view[mask] + 1
     target[mask] = target[mask] + 1
     assert_same(target, view)
+
+
+@pytest.mark.parametrize("shape,mask", [((3,), (0,)), ((3, 3), (0, 0)), ((0, 3), (0,)), ((2, 3), (2, 0))], ids=str)
+def test_masks_of_nothing_choose_nothing(shape, mask):
+    expected = np.zeros(shape)[np.zeros(mask, bool)]
+    x = iruka.zeros(shape)
+    assert x[iruka.zeros(mask, bool)].shape == expected.shape
+    x[iruka.zeros(mask, bool)] = 1
+    assert not iruka.any(x)

@@ -136,3 +136,45 @@ def test_slice_bounds_saturate():
         slice(np.int8(1), np.int8(4)),
     ):
         assert_same(a[s], x[s])
+
+
+WRITERS = {
+    "element": lambda xp, x, v: x.__setitem__(0, v),
+    "all": lambda xp, x, v: x.__setitem__(Ellipsis, v),
+    "array of indices": lambda xp, x, v: x.__setitem__([0], v),
+    "fill": lambda xp, x, v: x.fill(v),
+    "put": lambda xp, x, v: xp.put(x, [0], v),
+    "putmask": lambda xp, x, v: xp.putmask(x, xp.asarray([True, False]), v),
+    "place": lambda xp, x, v: xp.place(x, xp.asarray([True, False]), v),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64", "float32", "complex64", "bool"])
+def test_numbers_that_no_element_can_be_are_refused(dtype, writer):
+    """What int() and float() refuse, and integers out of range: the errors of NumPy; the array stays as it is."""
+    for value in (float("nan"), float("inf"), 1e300, 300.5, -1.5, -128.5, 127.5, 2.0**62, 2.0**63, 2.0**64, 1j, 2**63, -1):
+        expected, own = np.zeros(2, dtype), iruka.zeros(2, dtype)
+        try:
+            with np.errstate(all="ignore"):
+                writer(np, expected, value)
+        except (TypeError, ValueError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                writer(iruka, own, value)
+        else:
+            writer(iruka, own, value)
+        np.testing.assert_array_equal(own.get(), expected, err_msg=f"{value}")
+
+
+def test_lists_are_read_as_numbers_of_the_arrays_dtype():
+    for values, error in (([1j, 2], TypeError), ([float("nan"), 1.0], ValueError), ([300, 1], OverflowError), ([1, 2], None)):
+        expected, own = np.zeros(2, "int8"), iruka.zeros(2, "int8")
+        for xp, x in ((np, expected), (iruka, own)):
+            if error:
+                with pytest.raises(error):
+                    x[:] = values
+            else:
+                x[:] = values
+        np.testing.assert_array_equal(own.get(), expected)
+    own[:] = [iruka.asarray(5), iruka.asarray(6)]
+    np.testing.assert_array_equal(own.get(), [5, 6])

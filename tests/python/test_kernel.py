@@ -2,6 +2,8 @@
 
 import os
 import re
+import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -455,6 +457,26 @@ def test_kernels_are_called_from_threads(rng):
                 np.testing.assert_array_equal(result, x + np.float32(c))
 
 
+def last_level_cache():
+    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+    return max((int(size[:-1]) * 1024 for size in sizes if size.endswith("K")), default=8 << 20)
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("begin", [0, 1, 3, 8])
+def test_outputs_larger_than_the_cache_that_are_flipped(begin):
+    """The loop begins at the flipped array's other end, which need not lie on a line of the cache."""
+    width = 4099
+    height = last_level_cache() // 8 // width + 2
+    if height * width > 1 << 28:
+        pytest.skip("the cache is too large")
+    x = np.arange(height * width).astype("int8").reshape(height, width)
+    out = iruka.empty(height * width + 16, "int64")[begin : begin + height * width].reshape(height, width)[::-1, ::-1]
+    k = Kernel("int8 x", "int64 y", "y = x * 3;", "flipped_past_the_cache")
+    k(iruka.asarray(x)[::-1, ::-1], out)
+    assert (iruka.asnumpy(out[::-1, ::-1]) == x.astype("int64") * 3).all()
+
+
 def test_arguments_of_other_libraries(rng):
     """As functions take them: NumPy arrays where they are on the CPU, and anything that iruka.asarray takes."""
     k = Kernel("T x, raw T y", "T z", "z = x + y[i];", "of_other_libraries")
@@ -481,12 +503,31 @@ def test_failed_assertions_are_errors():
         assert k(x, 5).tolist() == x.tolist()
         with pytest.raises(errors.DeviceError) as failed:
             k(x, 3)
-        assert str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed"
+        assert str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed at element 3"
         assert k(x, 5).tolist() == x.tolist()  # told once
     with pytest.raises(errors.DeviceError, match=r"`x != 7 && .*` \(preamble, line 2\) failed"):
         k(iruka.full(4, 7, dtype="float32"), 10)
     off = Kernel("float32 x", "float32 y", "assert(x > 9); y = x;", "off", preamble="#undef assert\n#define assert(...)")
     assert off(iruka.ones(2, "float32")).tolist() == [1, 1]
+
+
+@pytest.mark.cpu_only
+def test_a_kernel_of_a_signals_handler_leaves_the_assertions_of_the_one_it_interrupts():
+    body = "float t = x; for (long j = 0; j < n; ++j) t = t * 0.5f + 1; y = t;\nassert(t < 0);"
+    outer = Kernel("float32 x, int64 n", "float32 y", body, "outer")
+    inner = Kernel("float32 x", "float32 y", "assert(x < 5); y = x;", "inner")
+    one, heard = iruka.ones(1, "float32"), []
+    inner(one)
+    before = signal.signal(signal.SIGALRM, lambda *_: heard.append(inner(one).tolist()))
+    try:
+        for rounds, delay in ((1, 0), (200_000_000, 0.05)):  # compiled first, then interrupted
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            with pytest.raises(errors.DeviceError, match=r"`t < 0` \(operation, line 2\) failed at element 0"):
+                outer(one, rounds)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert heard == [[1]]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)

@@ -246,6 +246,17 @@ def test_tensor_equations(rng):
         linalg.tensorsolve(iruka.array(a), iruka.ones(5))
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 0, 3), (0, 2, 3)])
+@pytest.mark.parametrize("order", [None, 1, 2, np.inf, "fro", "nuc"])
+def test_norms_of_matrices_without_elements_are_zero(shape, order):
+    x = np.zeros(shape, "float32")
+    expected = np.linalg.norm(x, order, axis=(-2, -1))
+    actual = iruka.asnumpy(linalg.norm(iruka.asarray(x), order, axis=(-2, -1)))
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
+    assert float(linalg.norm(iruka.zeros(0), np.inf)) == 0
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int32"])
 def test_matrix_norms(dtype, rng):
     a = (matrix("complex128", (2, 4, 3), rng) * 9).real.astype(dtype) if dtype == "int32" else matrix(dtype, (2, 4, 3), rng)
@@ -285,3 +296,30 @@ def test_names_of_the_array_api():
     close(linalg.cross(iruka.array([1.0, 0, 0]), iruka.array([0, 1.0, 0])), np.array([0, 0, 1.0]))
     with pytest.raises(ValueError, match="one-dimensional"):
         linalg.outer(iruka.ones((2, 2)), iruka.ones(3))
+
+
+def test_dtypes_of_ranks_and_of_empty_inverses():
+    a, b = np.array([[1.0, 2], [3, 4], [5, 6]]), np.ones(3)
+    assert type(iruka.linalg.lstsq(iruka.array(a), iruka.array(b))[2]) is type(np.linalg.lstsq(a, b)[2])
+    for dtype in ("int32", "float32", "bool"):
+        empty = np.zeros((2, 0, 3), dtype)
+        own, expected = iruka.linalg.pinv(iruka.array(empty)), np.linalg.pinv(empty)
+        assert own.dtype == expected.dtype and own.shape == expected.shape
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
+def test_singular_matrices_are_refused_where_lapack_does(dtype):
+    rng = np.random.default_rng(7)
+    for n in (2, 3, 5, 8, 17, 40):
+        for _ in range(10):
+            x = rng.integers(-4, 5, (n, n)).astype(dtype)
+            x[:, rng.integers(1, n)] = x[:, 0]  # whose pivot is exactly 0, as both columns take the same steps
+            with pytest.raises(np.linalg.LinAlgError):
+                np.linalg.inv(x)
+            for call in (lambda a: linalg.inv(a), lambda a: linalg.solve(a, a[0])):
+                with pytest.raises(errors.LinAlgError, match="Singular"):
+                    call(iruka.asarray(x))
+    for scale in (1e-30, 1e30):  # small or large is not singular
+        y = (np.eye(5) + rng.random((5, 5))).astype("float64") * scale
+        np.testing.assert_allclose(iruka.asnumpy(linalg.inv(iruka.asarray(y))), np.linalg.inv(y), rtol=1e-9)

@@ -98,8 +98,8 @@ def test_unmade_arrays(make, use):
         use(make())
 
 
-def test_every_attribute_of_an_unmade_array():
-    """In a process of its own: what this looks for is a crash."""
+def test_every_attribute_of_an_unmade_array(tmp_path):
+    """In a process of its own, for what this looks for is a crash, and a folder of its own, for some attributes write files."""
     done = run_python("""
 import iruka, warnings
 warnings.simplefilter('ignore')
@@ -113,7 +113,7 @@ for name in dir(iruka.ndarray):
         except Exception:
             pass
 print('alive')
-""")
+""", folder=tmp_path)
     assert done.returncode == 0 and done.stdout.strip() == "alive", done.stderr
 
 

@@ -131,3 +131,70 @@ def test_gradient_of_few_elements(length):
     for axis in (0, 1):
         ours = iruka.gradient(iruka.array(table), axis=axis)
         np.testing.assert_allclose(iruka.asnumpy(ours), np.gradient(table, axis=axis))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "complex64"])
+def test_trapezoid_does_not_overflow(dtype, rng):
+    if dtype in ("float16", "complex64"):
+        x = np.full((3, 5), 60000, dtype)
+    else:
+        x = rng.integers(0, 2**62, (3, 5)).astype(dtype)
+    wide = x.astype("complex128" if dtype == "complex64" else "float64")
+    for keywords in ({"axis": 0, "dx": 0.125}, {"x": np.array([200, 100, 150, 10, 20], "uint8")}, {"dx": np.float32(0.5)}):
+        given = {name: iruka.array(value) if name == "x" else value for name, value in keywords.items()}
+        if "x" in keywords:
+            keywords["x"] = keywords["x"].astype(float)
+        expected = np.trapezoid(wide, **keywords)
+        actual = iruka.trapezoid(iruka.array(x), **given)
+        if dtype == "float16":
+            with np.errstate(over="ignore"):
+                expected = expected.astype("float32" if "dx" in keywords and type(keywords["dx"]) is np.float32 else "float16")
+        rtol = {"float16": 2e-3, "complex64": 1e-5}.get(dtype, 1e-6)
+        np.testing.assert_allclose(iruka.asnumpy(actual).astype(expected.dtype), expected, rtol=rtol, atol=1e-4)
+    assert iruka.trapezoid(iruka.array([1, 2], dtype="int8"), dx=np.float32(1)).dtype == np.float32
+
+
+def test_gradient_has_the_order_of_its_array(rng):
+    for x in (rng.random((4, 5, 6)), np.asfortranarray(rng.random((4, 5))), rng.integers(0, 9, (4, 5)).astype("uint8")):
+        for actual, expected in zip(iruka.gradient(iruka.asarray(x)), np.gradient(x)):
+            assert actual.strides == expected.strides
+            np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-12, atol=1e-14)
+    with pytest.raises(TypeError):
+        iruka.gradient(iruka.array([True, False]))
+
+
+def test_correlate_is_contiguous_and_takes_numbers_of_modes():
+    short, long = np.array([1, 2]), np.array([3, 1, 4, 1])
+    for mode in ("full", "same", "valid", 0, 1, 2):
+        for a, v in ((short, long), (long, short)):
+            actual = iruka.correlate(iruka.array(a), iruka.array(v), mode)
+            assert_same(actual, np.correlate(a, v, mode))
+            assert actual.flags.c_contiguous
+            assert_same(iruka.convolve(iruka.array(a), iruka.array(v), mode), np.convolve(a, v, mode))
+    with pytest.raises(ValueError):
+        iruka.correlate(iruka.array(1), iruka.array(long))
+
+
+def test_differences_that_numpy_refuses():
+    with pytest.raises(TypeError):
+        iruka.ediff1d(iruka.array([True, False]))
+    with pytest.raises(OverflowError):
+        iruka.unwrap(iruka.array([0, 3, 8], dtype="uint64"), period=360)
+    with pytest.raises(TypeError):
+        iruka.interp(iruka.array([1j]), [0.0, 1.0], [0.0, 1.0])
+
+
+def test_interp_of_complex_values_and_of_infinities():
+    x = np.array([-1.0, 0.25, 0.5, 1.5, 2.0, 3.0, np.inf, -np.inf])
+    for xp, fp in (([0, 1, 2], [1j, 2, 3 - 1j]), ([0, 1, 2], [0, np.inf, 5]), ([0, 1, np.inf], [1, 2, 3]),
+                   ([-np.inf, 0, 2], [np.inf, 1, -np.inf])):
+        for keywords in ({}, {"left": -7, "right": np.inf}):
+            with np.errstate(all="ignore"):
+                expected = np.interp(x, xp, fp, **keywords)
+            assert_same(iruka.interp(iruka.array(x), iruka.array(xp), iruka.array(fp), **keywords), expected)
+
+
+def test_second_order_ends_of_even_points():
+    for step in (np.float32(0.1), 0.5, 2, np.float64(0.1)):
+        for x in (np.array([9, 7, -7, 5], "int32"), np.array([1.5, 2, 4, 8], "float32")):
+            assert_same(iruka.gradient(iruka.array(x), step, edge_order=2), np.gradient(x, step, edge_order=2), ulps=4)

@@ -113,3 +113,28 @@ def test_errors():
     with pytest.raises(TypeError):
         hash(iruka.poly1d([1]))
     assert iruka.poly1d([1]) != 1
+
+
+def test_polyval_of_booleans_rows_and_numbers():
+    for p in ([True, False, True], [[1, 2], [3, 4]], [], [1.5, 2]):
+        for x in (True, np.array([True, False]), np.array([2, 3], "int8"), np.array([0.5, 2])):
+            expected = np.polyval(np.array(p), x)
+            actual = iruka.polyval(iruka.array(np.array(p)), iruka.array(x))
+            assert actual.dtype == expected.dtype and actual.tolist() == expected.tolist()
+    with pytest.raises(TypeError):
+        iruka.polyval(iruka.array(3), iruka.array(2))
+
+
+def test_ufuncs_take_coefficients():
+    p, expected = iruka.poly1d([1, 2, 3]), np.poly1d([1, 2, 3])
+    x = np.array([4.0, 5, 6])
+    for ours, numpys in ((iruka.add(p, 1), np.add(expected, 1)), (iruka.multiply(iruka.array(x), p), np.multiply(x, expected)),
+                         (iruka.sin(p), np.sin(expected)), (iruka.where(p, p, 0), np.where(expected, expected, 0)),
+                         (iruka.power(p, 2), np.power(expected, 2))):
+        assert_same(ours, numpys, ulps=2)
+    if p.coeffs.device.name == "cpu":
+        np.testing.assert_array_equal(np.add(p, x), np.add(expected, x))
+    else:
+        with pytest.raises(TypeError, match="Implicit conversion"):
+            np.add(p, x)
+    assert isinstance(iruka.array(x) * p, iruka.poly1d) and isinstance(x * p, iruka.poly1d)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from helpers import run_python
+from helpers import PATIENCE, run_python
 
 LONG_KERNEL = """
 import sys, time
@@ -34,7 +34,7 @@ def interrupted_after(process, seconds):
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=30 * PATIENCE)
     finally:
         process.kill()
     return time.monotonic() - began, out, err
@@ -197,7 +197,7 @@ def test_many_processes_start_at_once(tmp_path):
         for _ in range(10)
     ]
     for process in processes:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=120 * PATIENCE)
         assert process.returncode == 0 and err == "", err
 
 
@@ -243,5 +243,78 @@ def work():
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
-""")
+""", IRUKA_LEAK_WARNINGS="0")  # such threads keep what they use
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize(
+    "call",
+    [
+        "counting(one, 3 * 10**10)",
+        "counting(few, 10**10)",
+        "whole(few, 10**11)",
+        "integers @ integers",
+        "booleans @ booleans",
+        "floats @ floats",
+        "iruka.linalg.inv(many)",
+        "iruka.einsum('ij,jk,kl->il', integers, integers, integers)",
+        "iruka.median(numbers, axis=1)",
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_is_heard_within_a_second(call, threads):
+    """Of loops whose length is known and of calls of the library; a process of its own, as the call may not be over."""
+    done = run_python(f"""
+import os, signal, threading, time
+import iruka
+counting = iruka.ElementwiseKernel(
+    'float32 x, int64 m', 'float32 y', 'float s = 0; for (long j = 0; j < m; ++j) s += sqrtf(x + j); y = s;', 'counting')
+whole = iruka.ElementwiseKernel(
+    'float32 x, int64 m', 'int32 y', 'int s = 0; for (long j = 0; j < m; ++j) s += ((j * j) ^ (long)x) / 3; y = s;', 'whole')
+one, few = iruka.ones(1, 'float32'), iruka.ones(40, 'float32')
+counting(few, 3), whole(few, 3)
+integers = iruka.ones((9000, 9000), 'int64') if 'integers' in {call!r} else None
+booleans = iruka.ones((40000, 40000), 'bool') if 'booleans' in {call!r} else None
+floats = iruka.ones((14000, 14000), 'float64') if 'floats' in {call!r} else None
+many = iruka.eye(400) + iruka.zeros((600, 1, 1)) if 'many' in {call!r} else None
+numbers = iruka.random.random((50, 4_000_000), dtype='float32') if 'numbers' in {call!r} else None
+sent = []
+def send():
+    sent.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.3, send).start()
+try:
+    {call}
+    print("over before" if not sent else "not heard")
+except KeyboardInterrupt:
+    print("heard after", time.monotonic() - sent[0])
+""", IRUKA_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+    assert done.stdout.startswith("heard after") and float(done.stdout.split()[-1]) < 3, done.stdout + done.stderr
+
+
+@pytest.mark.cpu_only
+def test_the_end_of_a_process_whose_daemon_threads_go_on():
+    """They run kernels of the user's and of the library's, compile new ones, and have them specialised meanwhile."""
+    program = """
+import sys, threading, time
+import iruka
+number = int(sys.argv[1]) if len(sys.argv) > 1 else time.time_ns() % 1000003
+hot = iruka.ElementwiseKernel(
+    'float32 x, int32 n', 'float32 y', f'float s = x + {number}; for (int j = 0; j < n; ++j) s = s * 0.5f + j; y = s;', 'hot')
+x = iruka.ones(40000, 'float32')
+def compile_another(k):
+    iruka.ElementwiseKernel('float32 x', 'float32 y', f'y = x * {k}.5f + {number};', 'another')(x)
+def forever(work):
+    def run():
+        for k in range(1 << 60):
+            work(k)
+    threading.Thread(target=run, daemon=True).start()
+for work in (lambda k: hot(x, 200), lambda k: hot(x, 300), compile_another,
+             lambda k: iruka.histogram(x, 10), lambda k: iruka.isin(x, x[:100]), lambda k: iruka.unique(x)):
+    forever(work)
+time.sleep(number % 300 / 1000 + 0.05)
+"""
+    for _ in range(8):
+        done = run_python(program, IRUKA_LEAK_WARNINGS="0")  # such threads keep what they use
+        assert done.returncode == 0 and done.stderr == "", (done.returncode, done.stderr)

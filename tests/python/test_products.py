@@ -292,3 +292,66 @@ def test_out_of_folded_booleans(rng):
     out = iruka.zeros((1000, 8, 8), "bool")
     assert iruka.matmul(iruka.array(a), iruka.array(b), out=out) is out
     assert_same(out, a @ b)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_cross_of_two_elements(rng):
+    def in_space(x):  # NumPy 2.5 takes vectors of three elements alone
+        return np.concatenate([x, np.zeros((*x.shape[:-1], 3 - x.shape[-1]), x.dtype)], -1)
+
+    for a, b in (((2,), (2,)), ((4, 2), (4, 3)), ((4, 3), (2,)), ((4, 2), (4, 2))):
+        x, y = rng.integers(-5, 5, a), rng.integers(-5, 5, b)
+        expected = np.cross(in_space(x), in_space(y))
+        assert_same(iruka.cross(iruka.array(x), iruka.array(y)), expected[..., 2] if a[-1] == b[-1] == 2 else expected)
+    with pytest.raises(ValueError):
+        iruka.cross(iruka.ones(4), iruka.ones(3))
+    with pytest.warns(DeprecationWarning):
+        iruka.cross(iruka.ones(2), iruka.ones(2))
+    with pytest.raises(ValueError):
+        iruka.linalg.cross(iruka.ones(2), iruka.ones(2))
+
+
+def test_products_with_a_number_are_in_c_order():
+    x = iruka.asarray(np.asfortranarray(np.ones((3, 4))))
+    assert iruka.dot(x, 2).flags.c_contiguous and iruka.inner(2, x).flags.c_contiguous
+
+
+def test_axes_dtype_and_casting_of_products(rng):
+    a, b = rng.integers(-9, 9, (3, 2, 4)) / 4, rng.integers(-9, 9, (4, 3, 5)) / 4
+    axes = [(1, 2), (0, 2), (2, 0)]
+    expected = np.matmul(a, b, axes=axes)
+    assert_same(iruka.matmul(iruka.array(a), iruka.array(b), axes=axes), expected)
+    assert_same(iruka.matmul(iruka.array(a), iruka.array(b[:, 0, 0]), axes=[(1, 2), 0, 1]),
+                np.matmul(a, b[:, 0, 0], axes=[(1, 2), 0, 1]))  # fmt: skip
+    with pytest.raises(ValueError, match="3 arrays, not 2"):
+        iruka.matmul(iruka.array(a), iruka.array(b), axes=axes[:2])
+    whole = np.arange(6).reshape(2, 3)
+    for name, other in (("matmul", whole.T), ("vecdot", whole), ("matvec", whole[0]), ("vecmat", np.stack([whole.T] * 2))):
+        function = getattr(iruka, name)
+        wanted = getattr(np, name)(whole, other, dtype="float32")
+        assert_same(function(iruka.array(whole), iruka.array(other), dtype="float32"), wanted)
+        with pytest.raises(TypeError, match="'safe'"):
+            function(iruka.array(whole), iruka.array(other), dtype="float32", casting="safe")
+        out, expected = iruka.zeros(wanted.shape, "int8"), np.zeros(wanted.shape, "int8")
+        with pytest.raises(TypeError, match="int8"):
+            function(iruka.array(whole), iruka.array(other) * 0.5, out=out)
+        getattr(np, name)(whole, other * 0.5, out=expected, casting="unsafe")
+        function(iruka.array(whole), iruka.array(other) * 0.5, out=out, casting="unsafe")
+        assert_same(out, expected)
+
+
+def test_dot_writes_into_its_own_dtype_alone():
+    x = iruka.ones((2, 2))
+    for dtype in ("float32", "complex128", "int64"):
+        with pytest.raises(ValueError):
+            np.dot(np.ones((2, 2)), np.ones((2, 2)), out=np.zeros((2, 2), dtype))
+        with pytest.raises(ValueError, match=dtype):
+            iruka.dot(x, x, out=iruka.zeros((2, 2), dtype))
+
+
+def test_dot_writes_where_numpy_does():
+    x, out = iruka.ones((2, 3)), iruka.empty((2, 2))
+    assert iruka.dot(x, x.T, out) is out and out.tolist() == [[3, 3], [3, 3]]
+    for wrong in (iruka.empty((2, 2), dtype="float32"), iruka.empty((2, 3)), iruka.empty(4), iruka.empty((2, 2), order="F")):
+        with pytest.raises(ValueError):
+            iruka.dot(x, x.T, wrong)

@@ -128,9 +128,9 @@ def test_out_overwrite_and_errors():
         iruka.percentile(x, 101)
     with pytest.raises(ValueError, match="not a valid method"):
         iruka.quantile(x, 0.5, method="cubic")
-    for function in (iruka.median, lambda z: iruka.quantile(z, 0.5)):
+    for function in (iruka.nanquantile, iruka.quantile):
         with pytest.raises(TypeError, match="real numbers"):
-            function(iruka.array([1j]))
+            function(iruka.array([1j]), 0.5)
     with pytest.raises(IndexError):
         iruka.quantile(iruka.zeros(0), 0.5)
     with pytest.warns(RuntimeWarning, match="Mean of empty"):
@@ -164,3 +164,41 @@ def test_weights_without_shares_or_numbers():
     assert_same(found, np.array([1.0, np.nan]))
     assert iruka.quantile(w, [], axis=1, method="inverted_cdf", weights=w).shape == (0, 2)
     assert _quantiles._select_weighted(w, w, []).shape == (0, 2)
+
+
+def test_quantiles_of_far_apart_values():
+    for dtype in ("int8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64"):
+        limits = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+        x = np.array([limits.min, limits.max], dtype)
+        low, high = (np.longdouble(v.item()) for v in x)
+        for q in (0.0, 0.25, 0.5, 0.75, 1.0):
+            expected = float(low * (1 - q) + high * q)
+            size = float(max(abs(low), abs(high)))
+            eps = np.finfo(dtype).eps if np.dtype(dtype).kind == "f" else 1e-15
+            for function in (iruka.quantile, iruka.nanquantile):
+                assert abs(function(iruka.array(x), q).item() - expected) <= 4 * eps * size
+        for function in (iruka.median, iruka.nanmedian):
+            top = iruka.array(np.array([limits.max, limits.max], dtype))
+            assert function(top).item() == float(np.array(limits.max, dtype))
+
+
+def test_dtype_of_quantiles():
+    for dtype in ("int8", "int32", "uint16", "float16", "float32", "float64"):
+        x = np.arange(5).astype(dtype)
+        for q in (0.3, [0.3], np.float32(0.3), np.float16(0.5), np.array([0.25], "float32"), 1):
+            for name in ("quantile", "nanquantile", "percentile", "nanpercentile"):
+                assert getattr(iruka, name)(iruka.array(x), q).dtype == getattr(np, name)(x, q).dtype, (dtype, q, name)
+    for name in ("quantile", "nanquantile"):
+        with pytest.raises(TypeError):
+            getattr(iruka, name)(iruka.array([True, False]), 0.3)
+
+
+def test_medians_of_complex_numbers(rng):
+    for shape in ((5,), (4, 6), (1, 3)):
+        x = (rng.integers(-3, 3, shape) + 1j * rng.integers(-3, 3, shape)).astype("complex64")
+        for axis in (None, 0, -1):
+            assert_same(iruka.median(iruka.array(x), axis), np.median(x, axis))
+            if x.shape[0] > 1:
+                x.flat[0] = np.nan
+                np.testing.assert_array_equal(iruka.asnumpy(iruka.nanmedian(iruka.array(x), axis)), np.nanmedian(x, axis))
+                x.flat[0] = 1

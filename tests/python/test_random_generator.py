@@ -474,3 +474,23 @@ def test_choice_errors():
         rng.choice(2.5)
     with pytest.raises(IndexError):
         rng.choice(iruka.zeros((2, 2)), 1, axis=2)
+
+
+def test_random_states_from_every_kind_of_seed():
+    random = iruka.random
+    first, second = random.RandomState(), random.RandomState()
+    assert first.random(4).tolist() != second.random(4).tolist()
+    expected = default_rng([1, 2]).random(3).tolist()
+    for seed in ([1, 2], (1, 2), np.array([1, 2]), iruka.array([1, 2])):
+        assert random.RandomState(seed).random(3).tolist() == expected
+        assert default_rng(seed).random(3).tolist() == expected
+    for seed in (np.int64(5), np.array(5), iruka.array(5)):
+        assert random.RandomState(seed).random(3).tolist() == random.RandomState(5).random(3).tolist()
+        assert default_rng(seed).random(3).tolist() == default_rng(5).random(3).tolist()
+    kept = random.get_random_state()._bits.state
+    random.seed(None)
+    assert random.get_random_state()._bits.state != kept
+    random.get_random_state()._bits.state = kept
+    for wrong in (b"text", "text", 1.5, [1.5]):
+        with pytest.raises(TypeError):
+            random.RandomState(wrong)

@@ -1,5 +1,7 @@
 """Turning, rolling, repeating, splitting, joining and padding, against NumPy."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -178,3 +180,131 @@ def test_pad_errors():
         iruka.pad(iruka.ones((0, 2)), 1, "edge")
     assert iruka.pad(iruka.ones((0, 2)), 1).shape == (2, 4)
     assert iruka.pad(x, 1, "empty").shape == (4, 5)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "symmetric"])
+@pytest.mark.parametrize("kind", ["even", "odd"])
+def test_reflections_wider_than_the_array(mode, kind):
+    for extent in (1, 2, 3, 5):
+        x = np.arange(extent * 2).reshape(2, extent) ** 2
+        for width in ((0, 17), (17, 0), (3, 20), (11, 4), (1, 1), (29, 30)):
+            expected = np.pad(x, ((0, 0), width), mode, reflect_type=kind)
+            assert_same(iruka.pad(iruka.array(x), ((0, 0), width), mode, reflect_type=kind), expected)
+
+
+def test_rolls_by_arrays():
+    x = np.arange(12).reshape(3, 4)
+    for shift, axis in ((np.array([1, 2]), (0, 1)), (np.array([1, 2]), 0), (np.array([5]), None), ([1, -2], None),
+                        (2.0, 1), (np.int8(3), 0), (range(2), (0, 1))):
+        assert_same(iruka.roll(iruka.array(x), shift, axis), np.roll(x, shift, axis))
+    assert_same(iruka.roll(iruka.array(x), iruka.array([1, 2]), (0, 1)), np.roll(x, [1, 2], (0, 1)))
+    assert_same(iruka.tile(iruka.array(x), np.array([2, 1])), np.tile(x, np.array([2, 1])))
+    assert_same(iruka.resize(iruka.array(x), np.array([2, 7])), np.resize(x, np.array([2, 7])))
+
+
+def test_delete_and_insert_take_every_index(rng):
+    for x in (np.arange(7), rng.random((5, 4)), np.asfortranarray(rng.random((5, 4)))):
+        for axis in (None, 0, -1):
+            extent = x.size if axis is None else x.shape[axis]
+            for obj in (0, -1, [0, 2], [2, 0, 0, -1], np.array([1, 3], "int8"), slice(None, None, 2), slice(3, 0, -1), [],
+                        np.zeros(0, int), range(2), rng.random(extent) < 0.5, np.array(1), [[0, 1]], np.array([2])):
+                given = iruka.array(obj) if isinstance(obj, np.ndarray) else obj
+                assert_same(iruka.delete(iruka.asarray(x), given, axis), np.delete(x, obj, axis))
+                if np.ndim(obj if not isinstance(obj, slice) else 0) < 2:
+                    assert_same(iruka.insert(iruka.asarray(x), given, 7, axis), np.insert(x, obj, 7, axis))
+    assert_same(iruka.insert(iruka.arange(5), [1, 3, 3], [7, 8, 9]), np.insert(np.arange(5), [1, 3, 3], [7, 8, 9]))
+    for wrong, error in (([1.0], IndexError), ([9], IndexError), (-9, IndexError), ([True], ValueError)):
+        with pytest.raises(error):
+            iruka.delete(iruka.arange(7), wrong)
+        if error is IndexError:
+            with pytest.raises(error):
+                iruka.insert(iruka.arange(7), wrong, 0)
+    with pytest.raises(ValueError):
+        iruka.insert(iruka.arange(7), [[1, 2]], 0)
+
+
+def test_deleting_many_costs_no_more_than_copying_them():
+    x, places = iruka.arange(200_000.0), np.arange(0, 200_000, 3)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        iruka.delete(x, places)
+        iruka.insert(x, places, 0.0)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.1  # half a second when each piece was an array
+
+
+@pytest.mark.parametrize("name", ["concatenate", "stack", "hstack", "vstack"])
+def test_joining_by_casting_rules(name):
+    parts = [np.array([1, 2], "int16"), np.array([3, 4], "float32")]
+    given = list(map(iruka.array, parts))
+    for keywords in ({"dtype": "float64"}, {"dtype": "int8", "casting": "unsafe"}, {"casting": "safe"}, {"casting": "unsafe"}):
+        assert_same(getattr(iruka, name)(given, **keywords), getattr(np, name)(parts, **keywords))
+    for keywords in ({"dtype": "int16"}, {"dtype": "bool"}, {"casting": "no"}, {"dtype": "float32", "casting": "equiv"}):
+        with pytest.raises(TypeError):
+            getattr(np, name)(parts, **keywords)
+        with pytest.raises(TypeError):
+            getattr(iruka, name)(given, **keywords)
+    with pytest.raises(ValueError):
+        getattr(iruka, name)(given, dtype="float64", casting="any")
+
+
+def test_joining_flat_lets_numbers_give_way():
+    for number in (3, 2.5, True, 1j):
+        for dtype in ("int8", "float16", "complex64"):
+            x = np.ones((2, 1), dtype)
+            assert_same(iruka.concatenate([iruka.array(x), number], None), np.concatenate([x, number], None))
+    out = iruka.empty(4, dtype="float32")
+    assert iruka.concatenate([iruka.arange(2), iruka.arange(2)], out=out, casting="same_kind") is out
+    assert out.tolist() == [0, 1, 0, 1]
+
+
+def test_pad_values_wrap_and_ramps_are_linspace():
+    x = np.array([[3, 200], [7, 1]], "uint8")
+    for keywords in ({"constant_values": -1}, {"constant_values": (-1, 300)}):
+        assert_same(iruka.pad(iruka.array(x), 2, **keywords), np.pad(x, 2, **keywords))
+    for dtype in ("uint8", "int64", "float16", "float64", "complex64", "uint64"):
+        y = x.astype(dtype)
+        if dtype == "uint64":
+            y[0] = 2**64 - 2
+        for ends in (0, (1, 9), ((0, 3), (5, 2))):
+            assert_same(iruka.pad(iruka.array(y), 3, "linear_ramp", end_values=ends), np.pad(y, 3, "linear_ramp", end_values=ends), ulps=2)
+    with pytest.raises(TypeError):
+        iruka.pad(iruka.array(x), [])
+
+
+def test_inserted_numbers_must_fit():
+    for number, dtype in ((1j, "float32"), (np.nan, "int32"), (300, "uint8"), (np.inf, "int64")):
+        x = np.zeros(3, dtype)
+        with pytest.raises((TypeError, ValueError, OverflowError)) as expected:
+            np.insert(x, 1, number)
+        with pytest.raises(expected.type):
+            iruka.insert(iruka.array(x), 1, number)
+
+
+def test_axes_are_integers():
+    for function in (lambda: iruka.flip(iruka.ones(3), 0.0), lambda: iruka.diff(iruka.ones(3), axis=0.0), lambda: iruka.var(iruka.ones(3), axis=0.0)):
+        with pytest.raises(TypeError):
+            function()
+    assert iruka.roll(iruka.arange(3), 5, axis=()).tolist() == [0, 1, 2]
+
+
+def test_masks_of_inserts_have_any_length():
+    x = np.arange(5)
+    for mask in ([True], [False, True, True], [False] * 5 + [True], [False] * 9):
+        mask = np.array(mask)
+        assert_same(iruka.insert(iruka.array(x), mask, 9), np.insert(x, mask, 9))
+    with pytest.raises(IndexError):
+        iruka.insert(iruka.array(x), np.array([False] * 8 + [True]), 9)
+
+
+@pytest.mark.parametrize("name, arguments", [("insert", (0, 1)), ("delete", (0,))])
+def test_errors_name_the_function(name, arguments):
+    with pytest.raises(iruka.errors.AxisError, match=f"^{name}: axis 4"):
+        getattr(iruka, name)(iruka.ones(3), *arguments, axis=4)
+
+
+@pytest.mark.parametrize("name", ["concatenate", "stack"])
+def test_out_must_be_an_array(name):
+    with pytest.raises(TypeError, match=f"^{name}: out must be an iruka.ndarray"):
+        getattr(iruka, name)([iruka.ones(3)], out=5)

@@ -74,9 +74,10 @@ SHAPES = [(), (1,), (7,), (1000,), (100000,), (300, 400), (5, 6, 7), (2000, 3), 
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("kernel", [squares, squares_of_some], ids=["identity", "none"])
-def test_every_axis_of_many_shapes(rng, shape, kernel):
+@pytest.mark.parametrize("identity", ["identity", "none"])
+def test_every_axis_of_many_shapes(rng, shape, identity):
     x = numbers(rng, shape)
+    kernel = {"identity": squares, "none": squares_of_some}[identity]
     for axis in (None, *range(-len(shape), len(shape)), tuple(range(len(shape)))):
         for keepdims in (False, True):
             same(kernel(iruka.asarray(x), axis=axis, keepdims=keepdims), (x * x).sum(axis=axis, keepdims=keepdims))
@@ -146,7 +147,9 @@ def test_inputs_broadcast_and_scalars_reach_every_text(rng):
     for axis in (None, 0, 1, 2, (0, 2), (0, 1)):
         same(dot(iruka.asarray(x), iruka.asarray(y), 2, axis=axis), (x * y * 2).sum(axis=axis) + 2)
     same(dot(iruka.asarray(x), y, 2, axis=0), (x * y * 2).sum(axis=0) + 2)
-    same(squares(3.0), np.float64(9))
+    same(squares(iruka.asarray(3.0)), np.float64(9))
+    with pytest.raises(ValueError, match="what to reduce is undecided: no argument is an array"):  # as CuPy says
+        squares(3.0)
     same(squares(iruka.broadcast_to(iruka.asarray(x[0, 0]), (600, 50)), axis=0), x[0, 0] ** 2 * 600)
 
 
@@ -207,6 +210,8 @@ def test_nothing_to_reduce():
     same(squares(iruka.zeros((3, 0)), axis=1), np.zeros(3))
     same(squares(iruka.zeros((3, 0)), axis=0), np.zeros(0))
     same(squares_of_some(iruka.zeros((3, 0)), axis=0), np.zeros(0))
+    with pytest.raises(ValueError, match="has no identity"):
+        squares_of_some(iruka.zeros((0, 0)), axis=0)
     low = iruka.ReductionKernel("T x", "T y", "x", "min(a, b)", "y = a", float("inf"), "low")
     same(low(iruka.zeros((0,))), np.float64(np.inf))
     for kernel in (squares_of_some, iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "", "squares_of_some")):
@@ -230,7 +235,7 @@ def test_results_are_the_same_whatever_the_threads(rng):
 @pytest.mark.parametrize(
     "call, kind, words",
     [
-        (lambda x: squares(), TypeError, "'squares' takes 1 arguments, or 2 with outputs, not 0"),
+        (lambda x: squares(), TypeError, "'squares' takes 1 argument, or 2 with its output, not 0"),
         (lambda x: squares("a"), TypeError, r"argument 1 \(T x\) has unsupported type"),
         (lambda x: squares(x, axis=2), iruka.errors.AxisError, "axis 2 is out of bounds for array of dimension 2"),
         (lambda x: squares(x, axis=(0, -2)), IndexError, r"squares: duplicate value in 'axis': \(0, -2\)"),
@@ -240,7 +245,7 @@ def test_results_are_the_same_whatever_the_threads(rng):
         (lambda x: squares(x, out=iruka.zeros(5), axis=0), TypeError, "'T' is float64 by 'y', but the array is float32"),
         (lambda x: squares(x, iruka.zeros(5), out=iruka.zeros(5)), ValueError, "both a positional and keyword argument"),
         (lambda x: squares(x, out=np.zeros(5)), TypeError, "out must be an iruka.ndarray, not"),
-        (lambda x: squares(x, out=(x, x)), ValueError, r"out must be 1 array\(s\), not 2"),
+        (lambda x: squares(x, out=(x, x)), ValueError, r"out must be 1 array, not 2"),
         (lambda x: squares(x, size=3), TypeError, "size|incompatible"),
         (lambda x: iruka.ReductionKernel("raw T x", "T y", "x[0]", "a", "y = a", "0")(x), ValueError,
          "what to reduce is undecided: every array is raw"),
@@ -316,6 +321,6 @@ raises(iruka.errors.CompileError, lambda: iruka.ReductionKernel("T x", "T y", "x
 def test_out_is_no_input():
     kernel = iruka.ReductionKernel("T x, T w", "T y", "x * w", "a + b", "y = a", "0", "weighted")
     x, out = iruka.ones(3), iruka.zeros(())
-    with pytest.raises(TypeError, match=r"weighted\(\): takes 2 input\(s\) before out=, not 1"):
+    with pytest.raises(TypeError, match=r"weighted\(\): takes 2 inputs before out=, not 1"):
         kernel(x, out=out)
     assert kernel(x, x, out=out) is out and float(out) == 3

@@ -1,6 +1,8 @@
 """Reductions over every axis, layout and dtype, against NumPy."""
 
 import itertools
+import operator
+import warnings
 
 import numpy as np
 import pytest
@@ -109,8 +111,11 @@ def test_dtype_and_out(rng):
     assert_same(out, x.sum(axis=0))
     with pytest.raises(ValueError, match=r"out has shape \(5,\)"):
         iruka.array(x).sum(axis=0, out=iruka.empty(5, "int64"))
-    with pytest.raises(TypeError, match="same_kind"):
-        iruka.array(x).sum(axis=0, out=iruka.empty(6, "uint8"))
+    out = iruka.empty(6, "uint8")
+    iruka.array(x).sum(axis=0, out=out)  # added up in int16, which holds both
+    assert_same(out, x.sum(axis=0).astype("uint8"))
+    with pytest.raises(TypeError, match="same_kind"):  # an index is not cast
+        iruka.array(x).argmax(axis=0, out=iruka.empty(6, "uint8"))
 
 
 def test_bad_axes():
@@ -182,3 +187,137 @@ def test_flags_are_what_is_true():
         assert iruka.sum(iruka.array(x), axis=0, keepdims=flag).shape == x.sum(axis=0, keepdims=bool(flag)).shape
         assert iruka.array(x).max(axis=1, keepdims=flag).shape == x.max(axis=1, keepdims=bool(flag)).shape
         assert iruka.linalg.norm(iruka.array(x), axis=0, keepdims=flag).shape == x.sum(0, keepdims=bool(flag)).shape
+
+
+@pytest.mark.parametrize("name", ["max", "argmin", "nanmax", "subtract.reduce", "maximum.reduce", "power.reduce", "add.reduce"])
+@pytest.mark.parametrize("shape, axis", [((0, 0), 0), ((0, 0), 1), ((0, 3), 0), ((0, 3), 1), ((3, 0), 0), ((3, 0), 1)])
+def test_an_axis_without_elements(name, shape, axis):
+    """What has no identity refuses to reduce it, though no result is asked for either."""
+    ours, numpys = (operator.attrgetter(name)(module) for module in (iruka, np))
+    try:
+        expected = numpys(np.zeros(shape), axis=axis)
+    except ValueError:
+        with pytest.raises(ValueError, match="has no identity|of an empty sequence"):
+            ours(iruka.zeros(shape), axis=axis)
+        return
+    assert_same(ours(iruka.zeros(shape), axis=axis), expected)
+# Every out= below holds the exact result, so that wrapping and saturation are not asked about.
+@pytest.mark.parametrize("target", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "complex64"])
+@pytest.mark.parametrize("source", ["bool", "int8", "uint64", "float16", "float32", "complex64"])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "any", "nansum", "cumsum", "cumprod", "nancumsum"])
+def test_any_result_is_cast_into_out(name, source, target):
+    x = np.array([[1, 1], [0, 1], [1, 1]]).astype(source)
+    axis = {"axis": 0}
+    shape = x.shape if name.startswith(("cum", "nancum")) else (2,)
+    expected, actual = np.zeros(shape, target), iruka.zeros(shape, target)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(np, name)(x, out=expected, **axis)
+    assert getattr(iruka, name)(iruka.asarray(x), out=actual, **axis) is actual
+    np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["all", "any", "max", "min", "nanmax", "nanmin"])
+def test_selections_take_out_and_keepdims_by_position(name):
+    x = np.arange(12).reshape(3, 4)
+    expected = getattr(np, name)(x, 0, None, True)
+    a = iruka.asarray(x)
+    assert_same(getattr(iruka, name)(a, 0, None, True), expected)
+    out = iruka.zeros((1, 4), expected.dtype)
+    assert getattr(iruka, name)(a, 0, out, True) is out
+    assert_same(out, expected)
+
+
+def test_an_array_is_no_dtype():
+    x = iruka.ones((2, 3))
+    with pytest.raises(TypeError, match="dtype from an array"):
+        iruka.sum(x, 1, iruka.zeros(2))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "bool", "float16", "float32", "complex64"])
+@pytest.mark.parametrize("source", ["bool", "int8", "uint8", "int64", "float16", "float32"])
+def test_a_mean_is_computed_in_its_dtype(source, dtype):
+    x = np.arange(1, 41).reshape(4, 10).astype(source)
+    with np.errstate(all="ignore"):
+        expected = np.mean(x, axis=1, dtype=dtype)
+    actual = iruka.mean(iruka.asarray(x), axis=1, dtype=dtype)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=2e-3)
+
+
+def test_means_of_halves_count_beyond_their_largest_number():
+    n = 200_000
+    x = np.ones(n, "float16")
+    x[::4] = np.nan
+    counts = np.arange(n) % 4 != 0
+    a = iruka.asarray(x)
+    for result in (iruka.nanmean(a), iruka.mean(a, where=iruka.asarray(counts)), iruka.mean(iruka.ones(n, "float16"))):
+        assert result.dtype == "float16" and result.item() == 1
+    spread = np.where(counts, np.tile([1, 1, 3, 3], n // 4), np.nan).astype("float16")
+    exact = np.nanvar(spread.astype("float64"))
+    for function, expected in ((iruka.nanvar, exact), (iruka.nanstd, exact**0.5)):
+        assert abs(function(iruka.asarray(spread)).item() - expected) < 1e-3
+    for function, expected in ((iruka.var, exact), (iruka.std, exact**0.5)):
+        assert abs(function(iruka.asarray(spread), where=iruka.asarray(counts)).item() - expected) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd"])
+def test_what_may_be_nan_refuses_integer_results(name):
+    x = iruka.asarray([1.0, np.nan])
+    with pytest.raises(TypeError, match="must be inexact"):
+        getattr(iruka, name)(x, dtype="int64")
+    with pytest.raises(TypeError, match="must be inexact"):
+        getattr(iruka, name)(x, out=iruka.zeros((), "int64"))
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("source, dtype", [("float16", "float16"), ("float16", "float32"), ("float32", "float32"), ("int8", "float32"), ("float32", None)])
+@pytest.mark.parametrize("of_mean", ["float32", "float64", "int64"])
+def test_a_variance_about_a_given_mean_has_the_dtype_that_is_asked(name, source, dtype, of_mean):
+    x, mean = np.array([[1, 2], [3, 5]], source), np.array([[1], [2]], of_mean)
+    expected = getattr(np, name)(x, axis=1, dtype=dtype, mean=mean)
+    actual = getattr(iruka, name)(iruka.asarray(x), axis=1, dtype=dtype, mean=iruka.asarray(mean))
+    assert actual.dtype == expected.dtype
+    np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("source", ["bool", "int8", "uint8", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_a_variance_is_computed_in_its_dtype(name, source, dtype):
+    x = np.random.default_rng(5).integers(0, 50, (4, 9)).astype(source)
+    if source[0] == "c" and dtype[0] != "c":
+        pytest.skip("NumPy drops imaginary parts of the mean alone")
+    if name == "std" and dtype == "int64":
+        pytest.skip("NumPy takes this for one result, not for an array of them")
+    expected = getattr(np, name)(x, axis=1, dtype=dtype)
+    actual = getattr(iruka, name)(iruka.asarray(x), axis=1, dtype=dtype)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-4)
+
+
+@pytest.mark.cpu_only  # a GPU would have to be waited for to learn that a product left the range
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_do_not_leave_the_range_by_their_order(dtype):
+    large = dtype == "float64" and 1e200 or 1e30
+    x = np.tile(np.array([large, 1 / large], dtype), 3000)
+    a = iruka.asarray(x)
+    np.testing.assert_allclose(iruka.prod(a).item(), np.prod(x), rtol=1e-3)
+    np.testing.assert_allclose(iruka.multiply.reduce(a).item(), np.prod(x), rtol=1e-3)
+    table = np.stack([x, np.ones_like(x), np.full_like(x, 2)])
+    with np.errstate(all="ignore"):
+        for y, axis in ((table, 1), (table.T.copy(), 0), (table[:2], None)):
+            np.testing.assert_allclose(
+                iruka.asnumpy(iruka.prod(iruka.asarray(y), axis=axis)), np.prod(y, axis=axis), rtol=1e-3
+            )
+    for special in (0.0, np.nan, np.inf):
+        assert_same(iruka.prod(iruka.asarray(np.array([2, special, 3], dtype))), np.prod(np.array([2, special, 3], dtype)))
+
+
+def test_masks_in_lists_are_of_numbers():
+    x = np.array([1, 2, 4], "int8")
+    for name, more in (("sum", {}), ("max", {"initial": 0}), ("mean", {})):
+        expected = getattr(np, name)(x, where=[1, 0, 1], **more)
+        assert getattr(iruka, name)(iruka.array(x), where=[1, 0, 1], **more).item() == expected
+    with pytest.raises(TypeError):
+        iruka.array(x).sum(where=iruka.array([1, 0, 1]))

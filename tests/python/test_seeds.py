@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import iruka
+from helpers import PATIENCE
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "seeds" / "scripts"
 NAMES = ["mat_add", "roll_1d", "indexing_2d", "indexing_3ch", "local_mean", "linear_layers", "basics", "patch_match"]
@@ -30,7 +31,7 @@ def test_program(name, tmp_path, rng):
         capture_output=True,
         text=True,
         env=os.environ,
-        timeout=300,
+        timeout=300 * PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == (SCRIPTS / f"{name}.expected").read_text()

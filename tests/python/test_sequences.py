@@ -18,6 +18,13 @@ def test_windows(name):
         np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-13, atol=1e-15)
 
 
+def test_kaiser_of_a_fraction():
+    for size in (2.5, 4, 1, 0, -1):
+        with np.errstate(invalid="ignore"):
+            expected = np.kaiser(size, 3.0)
+        np.testing.assert_allclose(iruka.asnumpy(iruka.kaiser(size, 3.0)), expected, rtol=1e-12)
+
+
 def test_other_scales():
     for arguments in ((0, 3, 7), (1.5, -2, 5, False), (0, 1, 0)):
         np.testing.assert_allclose(iruka.asnumpy(iruka.logspace(*arguments)), np.logspace(*arguments), rtol=1e-13)

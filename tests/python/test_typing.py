@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from helpers import run_python
+from helpers import PATIENCE, run_python
 
 SAMPLE = pathlib.Path(__file__).parent / "typed_sample.py"
 PACKAGE = SAMPLE.parents[2] / "python" / "iruka"
@@ -17,7 +17,7 @@ def check(*arguments, cache):
     options = ["--no-incremental", "--cache-dir", cache, "--warn-unused-ignores", "--no-implicit-reexport"]
     return subprocess.run(
         [sys.executable, "-m", "mypy", *options, *arguments],
-        capture_output=True, text=True, cwd=PACKAGE.parent, timeout=300,
+        capture_output=True, text=True, cwd=PACKAGE.parent, timeout=300 * PATIENCE,
     )
 
 

@@ -3,10 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fstream>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 #include "backend/cpu/compiler/compiler.h"
+#include "core/float_status.h"
+#include "core/fork.h"
 #include "core/thread_pool.h"
 
 namespace iruka::cpu_backend {
@@ -18,13 +24,17 @@ constexpr int64_t kPage = 4096;
 
 class CpuProgram final : public LoadedProgram {
  public:
-  CpuProgram(std::string_view code, const std::string& entry) : object_(code, entry) {}
-  EntryFunction entry() const { return object_.entry(); }
-  int lanes() const { return object_.lanes(); }
-  bool is_uncertain() const override { return object_.is_uncertain(); }
+  CpuProgram(std::string_view code, const std::string& entry) : object_(std::in_place, code, entry) {}
+  ~CpuProgram() override {
+    const ForkWaits unloading;  // the linker has locks of its own
+    object_.reset();
+  }
+  EntryFunction entry() const { return object_->entry(); }
+  int lanes() const { return object_->lanes(); }
+  bool is_uncertain() const override { return object_->is_uncertain(); }
 
  private:
-  LinkedObject object_;
+  std::optional<LinkedObject> object_;
 };
 
 /// The size a core's cache of `index` has by the kernel's account, 0 where there is none.
@@ -54,37 +64,81 @@ int64_t range_align(const LaunchRange& range, int lanes) {
   return std::max(range.align, vectors * lanes);
 }
 
-/// Of two kernels that fail at once on two threads, each may raise the other's.
-void throw_if_asserted() {
-  const std::string failed = take_failed_assertion();
-  if (!failed.empty()) throw DeviceError("the assertion " + failed + " failed");
+/// What the threads that run one launch share beside the pool's loop: the failed assertion of the first element.
+class LaunchContext {
+ public:
+  void note(const FailedAssertion& failed) noexcept {
+    const uint64_t element = failed.element < 0 ? kUnknown : static_cast<uint64_t>(failed.element);
+    if (element >= first_.load(std::memory_order_relaxed)) return;
+    std::lock_guard lock(mutex_);
+    if (element >= first_.load(std::memory_order_relaxed)) return;
+    failed_ = failed;
+    first_.store(element, std::memory_order_relaxed);
+  }
+
+  void throw_if_asserted() const {
+    if (first_.load(std::memory_order_relaxed) == kNone) return;
+    std::string text = std::string("the assertion `") + failed_.condition + "` (" + failed_.file + ", line " +
+                       std::to_string(failed_.line) + ") failed";
+    if (failed_.element >= 0) text += " at element " + std::to_string(failed_.element);
+    throw DeviceError(text);
+  }
+
+ private:
+  static constexpr uint64_t kNone = UINT64_MAX, kUnknown = kNone - 1;
+  std::atomic<uint64_t> first_{kNone};
+  std::mutex mutex_;
+  FailedAssertion failed_{};
+};
+
+thread_local LaunchContext* current_launch = nullptr;
+
+void note_assertion(const FailedAssertion& failed) noexcept {
+  if (current_launch) current_launch->note(failed);
+}
+
+/// A call of compiled code on this thread, on behalf of a launch. Launches nest: a loop that asks whether to stop may run
+/// a signal's handler, which calls kernels of its own.
+void enter(EntryFunction entry, const void* block, int64_t begin, int64_t end, LaunchContext& context) {
+  LaunchContext* const outer = std::exchange(current_launch, &context);
+  entry(block, begin, end);
+  current_launch = outer;
 }
 
 /// All of the range, on this thread where waking others costs more.
-void run_ranges(const CpuProgram& loaded, std::span<const std::byte> arguments, const LaunchRange& range) {
+void run_ranges(const CpuProgram& loaded, std::span<const std::byte> arguments, const LaunchRange& range,
+                LaunchContext& context) {
   const EntryFunction entry = loaded.entry();
   const void* block = arguments.data();
   // Waking a thread costs more than such a loop, or it is one range anyhow.
   if (range.count <= std::max(range.grain, range.align)) {
     if (range.count <= 0) return;
-    entry(block, range.begin, range.begin + range.count);
+    {
+      const FloatScope floats;
+      enter(entry, block, range.begin, range.begin + range.count, context);
+    }
     throw_if_stopped();
     return;
   }
   ThreadPool::instance().run(
       range.count, range_align(range, loaded.lanes()),
-      [=, first = range.begin](int64_t begin, int64_t end) { entry(block, first + begin, first + end); },
+      [=, &context, first = range.begin](int64_t begin, int64_t end) {
+        enter(entry, block, first + begin, first + end, context);
+      },
       /*goes_on=*/range.begin > 0);
 }
 
 }  // namespace
 
-CpuDevice::CpuDevice() { set_cancel_poll(should_stop); }
+CpuDevice::CpuDevice() {
+  set_cancel_poll(should_stop);
+  set_assertion_sink(note_assertion);
+}
 
 const TargetDescription& CpuDevice::target() const {
-  static const auto& description =
-      *new TargetDescription{"cpu", compiler_fingerprint(), host_vector_bytes(), last_level_cache()};
-  return description;
+  return made_alone([] {  // as what asks LLVM for the processor
+    return TargetDescription{"cpu", compiler_fingerprint(), host_vector_bytes(), last_level_cache()};
+  });
 }
 
 void CpuDevice::copy(void* to, const void* from, size_t bytes, StreamHandle) {
@@ -120,18 +174,13 @@ std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, cons
 
 void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
                        StreamHandle) {
-  try {
-    run_ranges(static_cast<const CpuProgram&>(program), arguments, range);
-  } catch (...) {
-    take_failed_assertion();  // or the next kernel would raise it
-    throw;
-  }
-  throw_if_asserted();
+  LaunchContext context;
+  run_ranges(static_cast<const CpuProgram&>(program), arguments, range, context);
+  context.throw_if_asserted();
 }
 
 CpuDevice& cpu_device() {
-  static CpuDevice& device = *new CpuDevice;
-  return device;
+  return made_alone([] { return CpuDevice(); });
 }
 
 }  // namespace iruka::cpu_backend

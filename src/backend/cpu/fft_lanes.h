@@ -234,11 +234,9 @@ void run_lanes(const FftPlan<T>& plan, const FftLanes<T>& job, void* memory) {
     load_half_spectrum<W>(job, x, n);
   } else {
     for (int64_t k = 0; k < n; ++k) {
-      Pair<V> value = load<W, T, V>(job.in, k, job.lanes);
-      if (job.form == FftForm::mirrored && k > n / 2) {
-        value = load<W, T, V>(job.in, n - k, job.lanes);
-        value.im = -value.im;
-      }
+      const bool is_mirrored = job.form == FftForm::mirrored && k > n / 2;
+      Pair<V> value = load<W, T, V>(job.in, is_mirrored ? n - k : k, job.lanes);
+      if (is_mirrored) value.im = -value.im;
       if (job.form == FftForm::mirrored && k == 0) value.im = V{};
       x[k] = job.inverse ? Pair<V>{value.im, value.re} : value;
     }

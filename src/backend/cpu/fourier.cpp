@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "backend/cpu/fft_plan.h"
+#include "core/float_status.h"
+#include "core/fork.h"
 #include "core/parallel.h"
 
 namespace iruka::cpu_backend {
@@ -140,8 +142,8 @@ struct Tables {
 template <class Made>
 std::shared_ptr<const Made> cached(int64_t length) {
   constexpr size_t kMost = 64;
-  static std::mutex& mutex = *new std::mutex;
-  static auto& kept = *new std::map<int64_t, std::shared_ptr<const Made>>;
+  static constinit ForkSafeMutex mutex;
+  auto& kept = made_once([] { return std::map<int64_t, std::shared_ptr<const Made>>(); });
   {
     std::lock_guard lock(mutex);
     if (const auto found = kept.find(length); found != kept.end()) return found->second;
@@ -470,6 +472,7 @@ bool is_direct(FourierKind kind, int64_t length) {
 class CpuFourier final : public FourierLibrary {
  public:
   void transform(const FourierTransform& job, double scale) override {
+    const FloatScope floats;
     const bool fits = is_direct(job.kind, job.length);
     if (job.is_double) return fits ? direct<double>(job, scale) : row_by_row<double>(job, scale);
     fits ? direct<float>(job, scale) : row_by_row<float>(job, scale);
@@ -482,8 +485,7 @@ class CpuFourier final : public FourierLibrary {
 }  // namespace
 
 FourierLibrary& fourier() {
-  static CpuFourier& library = *new CpuFourier;
-  return library;
+  return made_once([] { return CpuFourier(); });
 }
 
 }  // namespace iruka::cpu_backend

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/openblas.h"
+#include "core/fork.h"
 #include "core/parallel.h"
 #include "iruka/error.h"
 
@@ -52,10 +53,15 @@ constexpr int64_t kOneThread = 1 << 18;
 /// Multiplications that are worth a thread.
 constexpr int64_t kGrain = 1 << 14;
 
-/// Calls `body(first, last)` for ranges of a batch of matrices that cost `work` multiplications each.
+/// Calls `body(first, last)` for ranges of a batch of matrices that cost `work` multiplications each. Ctrl-C is heard
+/// between matrices: one call of LAPACK cannot be interrupted.
 template <class Body>
 void for_matrices(int64_t batch, int64_t work, Body&& body) {
-  if (batch == 1 || work > kOneThread) return body(int64_t{0}, batch);
+  if (batch == 1 || work > kOneThread) {
+    const FloatScope floats;
+    for (int64_t k = 0; k < batch && (k == 0 || !should_stop()); ++k) body(k, k + 1);
+    return throw_if_stopped();
+  }
   parallel_for(batch, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)), body);
 }
 
@@ -169,7 +175,14 @@ void multiply_one(const Blas<T>& f, const MatrixProduct& p, const T* a, const T*
     const int32_t rows = tb == 'N' ? k : n, columns = tb == 'N' ? n : k;
     f.gemv(&turned, &rows, &columns, &alpha, b, &ldb, a, ta == 'N' ? &lda : &one, &beta, c, &one);
   } else {
-    f.gemm(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &m);
+    // Columns that take a fraction of a second, so that Ctrl-C is heard in between.
+    constexpr int64_t kMostWork = int64_t{1} << 33;
+    const int64_t most = std::max<int64_t>(64, kMostWork / (p.m * p.k));
+    const int64_t step = tb == 'N' ? p.b.leading : 1;
+    for (int64_t column = 0; column < p.n && (column == 0 || !should_stop()); column += most) {
+      const auto columns = static_cast<int32_t>(std::min(most, p.n - column));
+      f.gemm(&ta, &tb, &m, &columns, &k, &alpha, a, &lda, b + column * step, &ldb, &beta, c + column * p.m, &m);
+    }
   }
 }
 
@@ -413,8 +426,7 @@ class OpenBlas final : public LinearAlgebra {
 }  // namespace
 
 LinearAlgebra& openblas() {
-  static OpenBlas& library = *new OpenBlas;
-  return library;
+  return made_once([] { return OpenBlas(); });
 }
 
 }  // namespace iruka::cpu_backend

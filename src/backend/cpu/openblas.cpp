@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "core/float_status.h"
+#include "core/fork.h"
 #include "core/thread_pool.h"
 #include "iruka/error.h"
 
@@ -82,8 +84,7 @@ struct Library {
 };
 
 Library& library() {
-  static Library& found = *new Library;
-  return found;
+  return made_alone([] { return Library(); });
 }
 
 }  // namespace
@@ -92,6 +93,7 @@ const char* openblas_problem() { return library().problem.c_str(); }
 
 template <class T>
 const Blas<T>& blas() {
+  const FloatScope floats;  // threads that OpenBLAS starts inherit it
   Library& found = library();
   if (!found.problem.empty()) throw DeviceError("linear algebra needs OpenBLAS: " + found.problem);
   const int wanted = ThreadPool::instance().thread_count();

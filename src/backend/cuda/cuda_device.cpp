@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/fork.h"
+
 namespace iruka::cuda_backend {
 namespace {
 
@@ -49,13 +51,12 @@ class DeviceMemory final : public DriverSource {
 
 /// The GPUs found so far.
 struct Devices {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   CudaDevice* by_index[kMostDevices] = {};
 };
 
 Devices& devices() {
-  static Devices& all = *new Devices;
-  return all;
+  return made_once([] { return Devices(); });
 }
 
 /// The calling thread's part in the pools' names of its own streams: a number, as an address would come back with a
@@ -145,6 +146,11 @@ int CudaDevice::attribute(DeviceAttribute which) const {
   int value = 0;
   cuda_backend::check(driver().cuDeviceGetAttribute(&value, which, handle_), "cuDeviceGetAttribute", name_);
   return value;
+}
+
+void CudaDevice::check_not_forked() const {
+  if (fork_generation_ != fork_generation())
+    throw DeviceError(name_ + " cannot be used in a child of fork(); start the process with the method 'spawn'");
 }
 
 CUstream& CudaDevice::current_stream() const {

@@ -11,6 +11,7 @@
 #include "backend/cuda/driver.h"
 #include "backend/cuda/stream_pool.h"
 #include "core/device.h"
+#include "core/fork.h"
 
 namespace iruka::cuda_backend {
 
@@ -97,7 +98,11 @@ class CudaDevice final : public Device {
   void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override;
   void fill(void* to, int value, size_t bytes, StreamHandle stream) override;
 
+  StreamHandle exchange_stream(StreamHandle stream) override {
+    return std::exchange(current_stream(), static_cast<CUstream>(stream));
+  }
   void* record(StreamHandle stream) override;
+  void forget(void* event) noexcept override { give_back(static_cast<CUevent>(event)); }
   void wait(void* event) override;
   double elapsed(void* begin, void* end) override;
   void synchronize() override;
@@ -114,7 +119,10 @@ class CudaDevice final : public Device {
   int attribute(DeviceAttribute which) const;
   StreamPool& pool() { return pool_; }
   /// The device is the calling thread's as long as the result lives.
-  [[nodiscard]] ContextScope activate() const { return {context_, index_, name_}; }
+  [[nodiscard]] ContextScope activate() const {
+    check_not_forked();
+    return {context_, index_, name_};
+  }
   [[nodiscard]] ContextScope try_to_activate() const noexcept { return {context_, index_}; }
   /// The calling thread's stream for this device.
   CUstream& current_stream() const;
@@ -143,6 +151,8 @@ class CudaDevice final : public Device {
     CUresult result = kSuccess;
   };
 
+  /// Raises DeviceError in a child of fork().
+  void check_not_forked() const;
   bool finish_capture(CUstream stream, Captured& captured);
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
@@ -151,6 +161,7 @@ class CudaDevice final : public Device {
 
   const int index_;
   const std::string name_;
+  const int fork_generation_ = fork_generation();
   CUdevice handle_ = 0;
   CUcontext context_ = nullptr;
   int compute_ = 0;  ///< 90 for 9.0
@@ -158,10 +169,10 @@ class CudaDevice final : public Device {
 
   std::atomic<bool> reached_[kMostDevices] = {};
 
-  std::mutex events_mutex_;
+  ForkSafeMutex events_mutex_;
   std::vector<CUevent> events_;  ///< not in use
 
-  std::mutex graphs_mutex_;
+  ForkSafeMutex graphs_mutex_;
   std::unordered_map<StreamHandle, uint64_t> captures_;
   std::unordered_map<CUgraphExec, uint64_t> graphs_;
   uint64_t last_graph_ = 0;

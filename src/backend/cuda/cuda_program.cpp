@@ -1,5 +1,6 @@
 // From text to loaded machine code, and its launch.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 
@@ -9,10 +10,11 @@
 #include "backend/cuda/nvrtc.h"
 
 namespace iruka::cuda_backend {
-namespace {
 
-/// Part of every cache key: grows with what changes the code of unchanged texts.
-constexpr int kCodegenVersion = 2;
+/// A hash of all that decides what code a text gives; the build makes this function.
+const char* code_version();
+
+namespace {
 
 /// CUfunction_attribute and CUjitInputType of the driver.
 constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
@@ -36,7 +38,14 @@ class CudaProgram final : public LoadedProgram {
     if (!active.is_active()) return;  // the driver is gone at exit, and the module with it
     const AllowedWhileCapturing allowed;
     graphs_->destroy();
-    driver().cuModuleUnload(module_);
+    if (!is_captured_.load(std::memory_order_relaxed)) driver().cuModuleUnload(module_);
+  }
+  /// Called before a launch that may become part of a graph of the user's, which holds the function as long as it likes:
+  /// the code then stays loaded as long as the process.
+  void keep_for_graphs(CUstream stream) const {
+    const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
+    if (is_legacy || is_captured_.load(std::memory_order_relaxed)) return;
+    if (may_capture(stream)) is_captured_.store(true, std::memory_order_relaxed);
   }
   CUfunction function() const { return function_; }
   LaunchGraphs& graphs() const { return *graphs_; }
@@ -51,6 +60,7 @@ class CudaProgram final : public LoadedProgram {
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
   mutable std::optional<LaunchGraphs> graphs_;
+  mutable std::atomic<bool> is_captured_{false};
 };
 
 Diagnostic plain_error(std::string message) { return {Diagnostic::Level::error, "", 0, 0, std::move(message)}; }
@@ -71,6 +81,12 @@ std::string architecture_for(int compute) {
   return (best / 10 == compute / 10 ? "sm_" : "compute_") + std::to_string(best);
 }
 
+/// NVRTC's warnings that are nearly always of a fault.
+bool is_told(const Diagnostic& said) {
+  return said.level != Diagnostic::Level::warning || said.message.find("used before its value is set") != std::string::npos ||
+         said.message.find("has no effect") != std::string::npos;
+}
+
 /// Options and text to NVRTC; the diagnostics of either land in `program`.
 NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& program, bool only_check = false) {
   NvrtcOutput output;
@@ -79,6 +95,7 @@ NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& progr
   if (only_check) options.push_back("--fdevice-syntax-only");
   output = run_nvrtc(with_prelude(source.text), source.file_name, options);
   if (!output.log.empty()) program.diagnostics = parse_log(output.log);
+  std::erase_if(program.diagnostics, [](const Diagnostic& said) { return !is_told(said); });
   if (!output.ok && !has_error(program.diagnostics)) program.diagnostics.push_back(plain_error(output.log));
   return output;
 }
@@ -122,19 +139,18 @@ size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version,
 }
 
 const TargetDescription& CudaDevice::target() const {
-  static TargetDescription descriptions[kMostDevices];
-  static std::once_flag once[kMostDevices];
-  std::call_once(once[index_], [this] {
-    TargetDescription& made = descriptions[index_];
+  static constinit Once<TargetDescription> descriptions[kMostDevices];
+  return descriptions[index_].get([this] {
+    TargetDescription made;
     made.name = "cuda";
-    made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " +
-                       std::to_string(kCodegenVersion) + " driver " + std::to_string(driver_version()) + " prelude " + prelude_hash();
+    made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " + code_version() + " driver " +
+                       std::to_string(driver_version());
     made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
     made.is_gpu = true;
     made.multiprocessors = attribute(kMultiprocessors);
     made.most_argument_bytes = most_argument_bytes(driver_version(), nvrtc_version(), compute_);
+    return made;
   });
-  return descriptions[index_];
 }
 
 std::string CudaDevice::assemble(std::string ptx, const AssemblerOptions& wanted,
@@ -216,6 +232,7 @@ void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte>
                       static_cast<unsigned>(range.threads_per_block)};
   const CUstream used = stream_or_current(stream);
   if (!launches_block() && loaded.graphs().launch(launch, used)) return;
+  loaded.keep_for_graphs(used);
   void* parameters[] = {const_cast<std::byte*>(arguments.data()), &launch.begin, &launch.end};
   const CUresult result = driver().cuLaunchKernel(loaded.function(), launch.blocks, 1, 1, launch.threads, 1, 1, 0, used,
                                                   parameters, nullptr);

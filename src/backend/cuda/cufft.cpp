@@ -1,16 +1,19 @@
 #include "backend/cuda/cufft.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <tuple>
 #include <vector>
 
 #include "backend/cuda/vendor_library.h"
+#include "core/fork.h"
 
 namespace iruka::cuda_backend {
 namespace {
 
-using Plan = int;
+/// cufftHandle
+using Handle = int;
 
 /// cufftType of single precision, by FourierKind and precision.
 enum : int { kR2C = 0x2a, kC2R = 0x2c, kC2C = 0x29, kD2Z = 0x6a, kZ2D = 0x6c, kZ2Z = 0x69 };
@@ -18,23 +21,27 @@ enum : int { kR2C = 0x2a, kC2R = 0x2c, kC2C = 0x29, kD2Z = 0x6a, kZ2D = 0x6c, kZ
 // As cufft.h of CUDA 12 and 13 has them.
 struct Cufft {
   VendorLibrary library{"cufft", 11, 12};
-  int (*create)(Plan*);
-  int (*destroy)(Plan);
-  int (*set_stream)(Plan, CUstream);
-  int (*plan_many)(Plan, int rank, long long* length, long long* in_embed, long long in_stride, long long in_distance,
+  int (*create)(Handle*);
+  int (*destroy)(Handle);
+  int (*set_stream)(Handle, CUstream);
+  int (*set_auto_allocation)(Handle, int);
+  int (*set_work_area)(Handle, void*);
+  int (*plan_many)(Handle, int rank, long long* length, long long* in_embed, long long in_stride, long long in_distance,
                    long long* out_embed, long long out_stride, long long out_distance, int type, long long batch,
                    size_t* work_bytes);
-  int (*c2c)(Plan, void* in, void* out, int direction);
-  int (*z2z)(Plan, void* in, void* out, int direction);
-  int (*r2c)(Plan, void* in, void* out);
-  int (*d2z)(Plan, void* in, void* out);
-  int (*c2r)(Plan, void* in, void* out);
-  int (*z2d)(Plan, void* in, void* out);
+  int (*c2c)(Handle, void* in, void* out, int direction);
+  int (*z2z)(Handle, void* in, void* out, int direction);
+  int (*r2c)(Handle, void* in, void* out);
+  int (*d2z)(Handle, void* in, void* out);
+  int (*c2r)(Handle, void* in, void* out);
+  int (*z2d)(Handle, void* in, void* out);
 
   Cufft() {
     library.find(create, "cufftCreate");
     library.find(destroy, "cufftDestroy");
     library.find(set_stream, "cufftSetStream");
+    library.find(set_auto_allocation, "cufftSetAutoAllocation");
+    library.find(set_work_area, "cufftSetWorkArea");
     library.find(plan_many, "cufftMakePlanMany64");
     library.find(c2c, "cufftExecC2C");
     library.find(z2z, "cufftExecZ2Z");
@@ -51,6 +58,20 @@ const Cufft& cufft() {
   return found;
 }
 
+/// A plan without memory to work in, which each transform brings.
+struct Plan {
+  const Cufft& library;
+  Handle handle = 0;
+  size_t work_bytes = 0;
+
+  explicit Plan(const Cufft& f) : library(f) {}
+  ~Plan() {
+    if (handle) library.destroy(handle);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+};
+
 class CudaFourier final : public FourierLibrary {
  public:
   explicit CudaFourier(CudaDevice& device) : device_(device) {}
@@ -65,21 +86,24 @@ class CudaFourier final : public FourierLibrary {
   }
   int most_axes() const override { return 3; }
 
-  // Rows of a dense array, or blocks of them, are one batch; so are the columns of a matrix.
+  // Rows of a dense array, or blocks of them, are one batch; so are the columns of a matrix. Transforms of one plan may
+  // be under way in several streams, so each works in memory of its own stream.
   void transform(const FourierTransform& job, double) override {
     const Cufft& f = cufft();
-    std::lock_guard lock(mutex_);
     const ContextScope active = device_.activate();
-    const Plan plan = find_plan(f, job);
-    check_status(f.set_stream(plan, device_.current_stream()), "cufftSetStream", device_);
-    execute(f, plan, job);
+    const std::shared_ptr<const Plan> plan = find_plan(f, job);
+    const Scratch work(device_, plan->work_bytes);
+    std::lock_guard lock(mutex_);  // a plan is one thread's at a time
+    check_status(f.set_stream(plan->handle, device_.current_stream()), "cufftSetStream", device_);
+    check_status(f.set_work_area(plan->handle, work.data()), "cufftSetWorkArea", device_);
+    execute(f, plan->handle, job);
   }
 
  private:
   using Key = std::tuple<FourierKind, bool, std::vector<long long>, int64_t, int64_t>;  ///< kind to outer and inner
   static constexpr size_t kMostPlans = 64;
 
-  void execute(const Cufft& f, Plan plan, const FourierTransform& job) {
+  void execute(const Cufft& f, Handle plan, const FourierTransform& job) {
     void* const in = const_cast<void*>(job.in);
     void* const out = job.out;
     const int direction = job.forward ? -1 : 1;
@@ -97,57 +121,68 @@ class CudaFourier final : public FourierLibrary {
     check_status(status, "cufftExec", device_);
   }
 
-  Plan find_plan(const Cufft& f, const FourierTransform& job) {
+  std::shared_ptr<const Plan> find_plan(const Cufft& f, const FourierTransform& job) {
     std::vector<long long> lengths(job.earlier.begin(), job.earlier.end());
     lengths.push_back(job.length);
     const Key key{job.kind, job.is_double, lengths, job.outer, job.inner};
-    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
-    if (plans_.size() >= kMostPlans) drop_plans(f);
+    {
+      std::lock_guard lock(mutex_);
+      if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+    }
+    std::shared_ptr<const Plan> made = make_plan(f, job, lengths);
+    std::unique_lock lock(mutex_);
+    if (plans_.size() >= kMostPlans) {
+      lock.unlock();
+      drop_plans();
+      lock.lock();
+    }
+    return plans_.emplace(key, std::move(made)).first->second;
+  }
+
+  std::shared_ptr<const Plan> make_plan(const Cufft& f, const FourierTransform& job, std::vector<long long>& lengths) {
     constexpr int kTypes[3][2] = {{kC2C, kZ2Z}, {kR2C, kD2Z}, {kC2R, kZ2D}};
     const int type = kTypes[static_cast<size_t>(job.kind)][job.is_double], rank = static_cast<int>(lengths.size());
     // Without lengths in memory a plan is for dense rows, which some of cuFFT's kernels insist on.
     long long* const in_memory = job.inner == 1 ? nullptr : lengths.data();
     const long long stride = job.inner, batch = job.inner == 1 ? job.outer : job.inner;
-    Plan plan = 0;
+    std::shared_ptr<Plan> plan;
     const auto make = [&] {
-      check_status(f.create(&plan), "cufftCreate", device_);
-      size_t bytes = 0;
-      const int status =
-          f.plan_many(plan, rank, lengths.data(), in_memory, stride, 1, in_memory, stride, 1, type, batch, &bytes);
-      if (status != 0) f.destroy(plan);
-      return status;
+      plan = std::make_shared<Plan>(f);
+      check_status(f.create(&plan->handle), "cufftCreate", device_);
+      check_status(f.set_auto_allocation(plan->handle, 0), "cufftSetAutoAllocation", device_);
+      return f.plan_many(plan->handle, rank, lengths.data(), in_memory, stride, 1, in_memory, stride, 1, type, batch,
+                         &plan->work_bytes);
     };
     constexpr int kNoMemory = 2;  // CUFFT_ALLOC_FAILED
     int status = make();
     if (status == kNoMemory) {  // plans take memory beside the pool's
-      drop_plans(f);
+      drop_plans();
       device_.pool().free_all_blocks();
       status = make();
     }
     check_status(status, "cufftMakePlanMany64", device_);
-    return plans_[key] = plan;
+    return plan;
   }
 
-  void drop_plans(const Cufft& f) {
+  void drop_plans() {
+    std::map<Key, std::shared_ptr<const Plan>> dropped;
+    {
+      std::lock_guard lock(mutex_);
+      dropped.swap(plans_);
+    }
     device_.synchronize();  // plans own memory that work under way may use
-    for (const auto& [key, plan] : plans_) f.destroy(plan);
-    plans_.clear();
   }
 
   CudaDevice& device_;
   std::mutex mutex_;
-  std::map<Key, Plan> plans_;
+  std::map<Key, std::shared_ptr<const Plan>> plans_;
 };
 
 }  // namespace
 
 FourierLibrary& cuda_fourier(CudaDevice& device) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto* const made = new CudaFourier*[kMostDevices]();
-  std::lock_guard lock(mutex);
-  CudaFourier*& found = made[device.index()];
-  if (!found) found = new CudaFourier(device);
-  return *found;
+  static constinit Once<CudaFourier> made[kMostDevices];
+  return made[device.index()].get([&] { return CudaFourier(device); });
 }
 
 }  // namespace iruka::cuda_backend

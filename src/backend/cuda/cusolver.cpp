@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cuda/vendor_library.h"
+#include "core/fork.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {
@@ -371,9 +372,9 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     }
 
    private:
-    explicit Entered(CudaLinearAlgebra& owner) : lock_(owner.mutex_), active_(owner.device_.activate()) {}
+    explicit Entered(CudaLinearAlgebra& owner) : active_(owner.device_.activate()), lock_(owner.mutex_) {}
+    ContextScope active_;  ///< first: in a child of fork() it raises, and the mutex may never be free
     std::unique_lock<std::mutex> lock_;
-    ContextScope active_;
   };
 
   /// Addresses of the matrices of a batch, in the device's memory.
@@ -431,12 +432,8 @@ class CudaLinearAlgebra final : public LinearAlgebra {
 }  // namespace
 
 LinearAlgebra& cuda_linear_algebra(CudaDevice& device) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto* const made = new CudaLinearAlgebra*[kMostDevices]();
-  std::lock_guard lock(mutex);
-  CudaLinearAlgebra*& found = made[device.index()];
-  if (!found) found = new CudaLinearAlgebra(device);
-  return *found;
+  static constinit Once<CudaLinearAlgebra> made[kMostDevices];
+  return made[device.index()].get([&] { return CudaLinearAlgebra(device); });
 }
 
 }  // namespace iruka::cuda_backend

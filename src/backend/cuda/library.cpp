@@ -7,19 +7,17 @@
 #include <filesystem>
 #include <mutex>
 
+#include "core/fork.h"
+
 namespace iruka::cuda_backend {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::mutex& folders_mutex() {
-  static std::mutex& mutex = *new std::mutex;
-  return mutex;
-}
+constinit ForkSafeMutex folders_mutex;
 
 std::vector<std::string>& package_folders() {
-  static auto& folders = *new std::vector<std::string>;
-  return folders;
+  return made_once([] { return std::vector<std::string>(); });
 }
 
 /// nvidia/cuda_nvrtc/lib (CUDA 12) and nvidia/cu13/lib, newest first.
@@ -46,7 +44,7 @@ std::vector<std::string> library_folders() {
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
     if (const char* root = std::getenv(variable); root && *root) add_toolkit(root, folders);
   {
-    std::lock_guard lock(folders_mutex());
+    std::lock_guard lock(folders_mutex);
     for (const std::string& site : package_folders()) add_packages(site, folders);
   }
   add_toolkit("/usr/local/cuda", folders);
@@ -67,7 +65,7 @@ void* open_library(std::span<const std::string> names) {
 }
 
 void add_package_folders(std::vector<std::string> folders) {
-  std::lock_guard lock(folders_mutex());
+  std::lock_guard lock(folders_mutex);
   package_folders() = std::move(folders);
 }
 

@@ -4,13 +4,13 @@
 
 #include <array>
 #include <charconv>
+#include <climits>
 #include <span>
 #include <string_view>
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/library.h"
 #include "iruka/error.h"
-#include "jit/cache.h"
 #include "jit/compile_options.h"
 
 namespace iruka::cuda_backend {
@@ -150,6 +150,9 @@ class Compilation {
   Program program_ = nullptr;
 };
 
+/// The generated line behind a body.
+constexpr std::string_view kBehindOperation = ";} while (0);";
+
 /// "operation(2): error: ..." and "generated(7): warning #68-D: ...".
 bool parse_head(std::string_view line, Diagnostic& found) {
   const size_t colon = line.find("): ");
@@ -253,6 +256,9 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
     Diagnostic found{};
     if (parse_head(line, found)) {
       diagnostics.push_back(std::move(found));
+    } else if (!diagnostics.empty() && diagnostics.back().file == "generated" && line.ends_with(kBehindOperation)) {
+      diagnostics.back().file = "operation";  // what is missing at its end is missed in the line behind it
+      diagnostics.back().line = INT_MAX;
     } else if (const size_t caret = line.find('^'); caret != line.npos && !diagnostics.empty() &&
                                                      line.find_first_not_of(' ') == caret) {
       diagnostics.back().column = static_cast<int>(caret) - 1;  // the log indents the source by two
@@ -263,14 +269,5 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
 }
 
 std::string with_prelude(const std::string& text) { return "#include \"prelude.h\"\n#line 1 \"generated\"\n" + text; }
-
-const std::string& prelude_hash() {
-  static const std::string& hash = *[] {
-    std::string all;
-    for (const auto& [name, text] : prelude_files()) all.append(name).append(text);
-    return new std::string(jit::hash_key(all).hex());
-  }();
-  return hash;
-}
 
 }  // namespace iruka::cuda_backend

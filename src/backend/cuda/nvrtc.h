@@ -46,7 +46,4 @@ std::vector<Diagnostic> parse_log(const std::string& log);
 /// A source for NVRTC: the prelude and the text.
 std::string with_prelude(const std::string& text);
 
-/// A hash of the prelude's text.
-const std::string& prelude_hash();
-
 }  // namespace iruka::cuda_backend

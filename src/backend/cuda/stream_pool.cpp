@@ -2,8 +2,6 @@
 // the same arena in the same page or chunk; a page that is a part of a chunk holds at least one block in use.
 #include "backend/cuda/stream_pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <new>
@@ -14,7 +12,7 @@
 namespace iruka::cuda_backend {
 namespace {
 
-using Guard = std::lock_guard<SpinLock>;
+using Guard = std::lock_guard<PoolLock>;
 
 constexpr size_t kLargestRequest = size_t{1} << 62;
 constexpr size_t kLargestSmall = size_t{1} << 20;
@@ -27,39 +25,6 @@ constexpr size_t kSlab = 256;
 const StreamHandle kNoStream = reinterpret_cast<StreamHandle>(~uintptr_t{0});
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-/// All pools, so that fork() finds every lock free in the child.
-struct PoolRegistry {
-  SpinLock lock;
-  std::vector<StreamPool*> pools;
-};
-
-PoolRegistry& registry() {
-  static PoolRegistry* const instance = new PoolRegistry;  // outlives every static pool
-  return *instance;
-}
-
-void lock_all() {
-  registry().lock.lock();
-  for (StreamPool* pool : registry().pools) pool->lock_for_fork().lock();
-}
-
-void unlock_all() {
-  for (StreamPool* pool : registry().pools) pool->lock_for_fork().unlock();
-  registry().lock.unlock();
-}
-
-void unlock_all_in_child() {
-  for (StreamPool* pool : registry().pools) pool->set_forked();
-  unlock_all();
-}
-
-void register_pool(StreamPool* pool) {
-  static const int installed = pthread_atfork(lock_all, unlock_all, unlock_all_in_child);
-  (void)installed;
-  Guard guard(registry().lock);
-  registry().pools.push_back(pool);
-}
 
 /// Hooks of all threads, so that a pool need not look at its thread's while there are none.
 std::atomic<int> hook_count{0};
@@ -88,16 +53,14 @@ class HookScope {
 }  // namespace
 
 StreamPool::StreamPool(std::string name, std::unique_ptr<BlockSource> source)
-    : name_(std::move(name)), source_(std::move(source)), retired_(kNoStream, 0) {
-  register_pool(this);
-}
+    : name_(std::move(name)), source_(std::move(source)), retired_(kNoStream, 0) {}
 
 StreamPool::~StreamPool() {
-  {
-    Guard guard(registry().lock);
-    std::erase(registry().pools, this);
-  }
-  if (forked_) return;
+  if (!is_forked()) give_everything_back();
+  lock_.leave();
+}
+
+void StreamPool::give_everything_back() noexcept {
   std::lock_guard growth(growth_);
   {
     Guard guard(lock_);
@@ -145,23 +108,23 @@ void* StreamPool::allocate_hooked(const Request& request) {
 
 /// A block that may be reused without waiting, or null.
 void* StreamPool::from_held(const Request& request, bool is_first) {
-  Guard guard(lock_);
-  reserve();
-  Arena& arena = arena_of(request.stream);
-  const FreeBins& bins = arena.bins(request.is_small);
-  const auto any = [](const Block&) { return true; };
+  Lock lock(lock_);
   statistics_.allocations += is_first;
-  if (!waiting_.empty()) settle_waiting(false);
-  Block* block = bins.best(request.bytes, any);
+  if (!waiting_.empty()) settle_waiting(false, lock);
+  Arena* arena = &arena_of(request.stream, lock);
+  const auto any = [](const Block&) { return true; };
+  Block* block = arena->bins(request.is_small).best(request.bytes, any);
   if (!block && !waiting_.empty()) {
-    settle_waiting(true);
-    block = bins.best(request.bytes, any);
+    settle_waiting(true, lock);
+    arena = &arena_of(request.stream, lock);  // another thread may have retired it meanwhile
+    block = arena->bins(request.is_small).best(request.bytes, any);
   }
   if (!block)
     block = retired_.bins(request.is_small).best(request.bytes, [this](const Block& held) { return is_idle(held); });
   if (!block) return nullptr;
+  reserve();
   ++statistics_.reuses;
-  return hand_out(take(block, request.bytes), arena);
+  return hand_out(take(block, request.bytes), *arena);
 }
 
 void* StreamPool::from_source(const Request& request) {
@@ -187,9 +150,9 @@ void* StreamPool::from_new_chunk(const Request& request) {
   void* const memory = source_->allocate(request.chunk_bytes);
   if (!memory) return nullptr;
   try {
-    Guard guard(lock_);
+    Lock lock(lock_);
+    Arena& arena = arena_of(request.stream, lock);
     reserve();
-    Arena& arena = arena_of(request.stream);
     Block* block = spare_.pop_front();
     --spare_count_;
     block->address = static_cast<char*>(memory);
@@ -208,9 +171,9 @@ void* StreamPool::from_new_chunk(const Request& request) {
 
 /// After the device was waited for: a block of any stream; for a small request also a page of a large block.
 void* StreamPool::from_other_streams(const Request& request) {
-  Guard guard(lock_);
+  Lock lock(lock_);
+  Arena& arena = arena_of(request.stream, lock);
   reserve();
-  Arena& arena = arena_of(request.stream);
   Block* block = best_of_all(arena, request.is_small, request.bytes);
   if (block) {
     take(block, request.bytes);
@@ -256,7 +219,7 @@ bool StreamPool::release_block(void* memory) noexcept {
       return true;
     }
     waiting_.push_back(block);
-    const bool can_record = captures_.empty() && !forked_;
+    const bool can_record = captures_.empty() && !is_forked();
     block->state = can_record ? Block::State::recording : Block::State::waiting;
     if (!can_record) return true;
   }
@@ -282,41 +245,72 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
     if (!block) return false;
     if (block->arena->stream == stream) return true;
     block->uses.reserve(block->uses.size() + 1);
-    can_record = captures_.empty() && !forked_;
+    can_record = captures_.empty() && !is_forked();
   }
   const auto is_same = [&](const Block::Use& use) { return use.stream == stream && use.device == device; };
   const Block::Use use{stream, device, can_record ? source_->record(stream, device) : nullptr};
-  Guard guard(lock_);
-  std::vector<Block::Use>& uses = live_.find(memory)->uses;  // alive: the caller owns it
-  const auto earlier = std::ranges::find_if(uses, is_same);
-  if (earlier == uses.end()) {
-    uses.push_back(use);
-  } else {
-    if (earlier->event) source_->release_event(earlier->event);
-    *earlier = use;
+  void* replaced = nullptr;
+  {
+    Guard guard(lock_);
+    std::vector<Block::Use>& uses = live_.find(memory)->uses;  // alive: the caller owns it
+    const auto earlier = std::ranges::find_if(uses, is_same);
+    if (earlier == uses.end()) {
+      uses.push_back(use);
+    } else {
+      replaced = std::exchange(*earlier, use).event;
+    }
   }
+  if (replaced) source_->release_event(replaced);
   return true;
 }
 
-/// Under the lock: frees the blocks whose uses have finished; unless `all`, stops at the first that must wait.
-void StreamPool::settle_waiting(bool all) {
+/// Frees the blocks whose uses have finished; unless `all`, stops at the first that must wait. The lock is open while
+/// the driver is asked: its answer may take as long as a function that a stream calls, which may release memory.
+void StreamPool::settle_waiting(bool all, Lock& lock) {
+  constexpr size_t kSome = 16;
+  lock.unlock();
+  std::unique_lock settling(settling_, std::defer_lock);
+  if (all)
+    settling.lock();
+  else if (!settling.try_lock())
+    return lock.lock();
+  lock.lock();
+  std::vector<Waiting> asked;
+  // Asking for an event is one of the things that break a capture.
+  const bool may_ask = captures_.empty() && !is_forked();
   waiting_.visit_while([&](Block* block) {
-    if (!is_done(*block)) return all;
-    waiting_.remove(block);
-    for (const Block::Use& use : block->uses)
-      if (use.event) source_->release_event(use.event);
-    block->uses.clear();
-    put_back(block);
-    return true;
+    if (block->state != Block::State::recording)
+      asked.push_back({block, is_idle(*block), may_ask});
+    else if (!all)
+      return false;
+    return all || asked.size() < kSome;
   });
+  lock.unlock();
+  // Waiting blocks stay as they are: whoever holds settling_ alone changes them.
+  size_t done = 0;
+  for (const Waiting& each : asked) {
+    if (is_done(each))
+      asked[done++] = each;
+    else if (!all)
+      break;
+  }
+  std::vector<std::vector<Block::Use>> finished(done);
+  lock.lock();
+  for (size_t k = 0; k < done; ++k) {
+    waiting_.remove(asked[k].block);
+    finished[k].swap(asked[k].block->uses);
+    put_back(asked[k].block);
+  }
+  lock.unlock();
+  for (const std::vector<Block::Use>& uses : finished)
+    for (const Block::Use& use : uses)
+      if (use.event) source_->release_event(use.event);
+  lock.lock();
 }
 
-bool StreamPool::is_done(const Block& block) {
-  if (block.state == Block::State::recording) return false;
-  if (is_idle(block)) return true;
-  // Asking for an event is one of the things that break a capture.
-  if (!captures_.empty() || forked_) return false;
-  return std::ranges::all_of(block.uses,
+bool StreamPool::is_done(const Waiting& waiting) const {
+  if (waiting.is_idle || !waiting.may_ask) return waiting.is_idle;
+  return std::ranges::all_of(waiting.block->uses,
                              [&](const Block::Use& use) { return use.event && source_->is_done(use.event); });
 }
 
@@ -444,8 +438,9 @@ void StreamPool::put_back(Block* block) {
 
 // Arenas of streams and graphs, under the lock.
 
-Arena& StreamPool::arena_of(StreamHandle stream) {
-  if (const uint64_t graph = captures_.empty() ? 0 : graph_of(stream)) {
+/// May open the lock for a while.
+Arena& StreamPool::arena_of(StreamHandle stream, Lock& lock) {
+  if (const uint64_t graph = captures_.empty() ? 0 : graph_of(stream, lock)) {
     for (const auto& arena : arenas_)
       if (arena->stream == stream && arena->graph == graph) return *arena;
     return add_arena(stream, graph);
@@ -461,10 +456,18 @@ Arena& StreamPool::add_arena(StreamHandle stream, uint64_t graph) {
   return *arenas_.back();
 }
 
-/// The graph that is being captured on `stream`, or 0.
-uint64_t StreamPool::graph_of(StreamHandle stream) {
-  for (const Capture& capture : captures_)
-    if (capture.stream == stream || source_->same_capture(capture.stream, stream)) return capture.graph;
+/// The graph that is being captured on `stream`, or 0. The lock is open while the driver is asked.
+uint64_t StreamPool::graph_of(StreamHandle stream, Lock& lock) {
+  while (!captures_.empty()) {
+    const std::vector<Capture> captures = captures_;
+    lock.unlock();
+    const auto found = std::ranges::find_if(captures, [&](const Capture& capture) {
+      return capture.stream == stream || source_->same_capture(capture.stream, stream);
+    });
+    lock.lock();
+    if (found == captures.end()) return 0;
+    if (std::ranges::count(captures_, found->graph, &Capture::graph)) return found->graph;
+  }
   return 0;
 }
 
@@ -510,6 +513,7 @@ void StreamPool::begin_capture(StreamHandle stream, uint64_t graph) {
 void StreamPool::end_capture(StreamHandle stream) {
   check_not_forked("end_capture");
   std::lock_guard growth(growth_);
+  std::lock_guard settling(settling_);
   std::vector<Block*> unrecorded;  // because of the capture
   {
     Guard guard(lock_);
@@ -550,8 +554,8 @@ void StreamPool::give_back(const StreamHandle* only_stream) {
   synchronize();
   BlockList chunks;
   {
-    Guard guard(lock_);
-    settle_waiting(true);
+    Lock lock(lock_);
+    settle_waiting(true, lock);
     chunks = collect(only_stream);
   }
   while (Block* const chunk = chunks.pop_front()) {
@@ -640,7 +644,7 @@ void StreamPool::raise_out_of_memory(size_t requested) const {
 }
 
 void StreamPool::check_not_forked(const char* function) const {
-  if (forked_)
+  if (is_forked())
     throw DeviceError(std::string(function) + ": memory of " + name_ +
                       " cannot be had in a child of fork(); start the process with the method 'spawn'");
 }

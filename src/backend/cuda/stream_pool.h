@@ -28,7 +28,7 @@ class BlockSource {
 
   /// A mark behind the work that is now in `stream` of GPU number `device`; null when the device refuses.
   virtual void* record(StreamHandle stream, int device) noexcept = 0;
-  /// False when in doubt. The pool's lock is held: must neither wait nor call the pool; so for the next two.
+  /// False when in doubt. These three are asked without the pool's lock, as the driver may let them wait.
   virtual bool is_done(void* event) noexcept = 0;
   virtual void release_event(void* event) noexcept = 0;
   /// Whether work for `stream` now joins the capture that began on `origin`, another stream.
@@ -90,10 +90,6 @@ class StreamPool {
   static size_t block_bytes(size_t requested);
   const std::string& name() const { return name_; }
 
-  /// For the handlers of fork().
-  SpinLock& lock_for_fork() { return lock_; }
-  void set_forked() { forked_ = true; }
-
  private:
   struct Request {
     size_t requested;
@@ -106,6 +102,13 @@ class StreamPool {
     StreamHandle stream;
     uint64_t graph;
   };
+  /// A block of waiting_ whose uses are to be asked for.
+  struct Waiting {
+    Block* block;
+    bool is_idle;
+    bool may_ask;  ///< the driver, for the uses
+  };
+  using Lock = std::unique_lock<PoolLock>;
 
   static Request request_of(size_t bytes, StreamHandle stream);
   void* allocate_hooked(const Request& request);
@@ -117,9 +120,9 @@ class StreamPool {
   void record_uses(Block* block) noexcept;
 
   void reserve();
-  Arena& arena_of(StreamHandle stream);
+  Arena& arena_of(StreamHandle stream, Lock& lock);
   Arena& add_arena(StreamHandle stream, uint64_t graph);
-  uint64_t graph_of(StreamHandle stream);
+  uint64_t graph_of(StreamHandle stream, Lock& lock);
   void retire(Arena& arena, bool is_done = true);
   bool is_idle(const Block& block) const { return block.released <= finished_epoch_; }
 
@@ -133,21 +136,25 @@ class StreamPool {
   template <class Take>
   void join_neighbours(Block* block, Take take);
   void recycle(Block* block);
-  void settle_waiting(bool all);
-  bool is_done(const Block& block);
+  void settle_waiting(bool all, Lock& lock);
+  bool is_done(const Waiting& waiting) const;
 
   void synchronize();
+  void give_everything_back() noexcept;
   void give_back(const StreamHandle* only_stream);
   BlockList collect(const StreamHandle* only_stream);
   [[noreturn]] void raise_out_of_memory(size_t requested) const;
+  bool is_forked() const { return fork_generation_ != fork_generation(); }
   void check_not_forked(const char* function) const;
 
   const std::string name_;
   const std::unique_ptr<BlockSource> source_;
   /// Held by whoever moves chunks from or to the source, or waits for the device; taken before lock_.
   std::mutex growth_;
-  mutable SpinLock lock_;
-  bool forked_ = false;
+  /// Held by whoever asks the driver for the uses of waiting blocks; taken before lock_, by no one who releases.
+  std::mutex settling_;
+  mutable PoolLock lock_;
+  const int fork_generation_ = fork_generation();
 
   PoolStatistics statistics_;
   PointerMap<Block> live_;

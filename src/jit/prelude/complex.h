@@ -120,11 +120,11 @@ template <class T> IRUKA_INLINE complex<T> times_minus_i(complex<T> z) { return 
 /// Beyond this, 1 is lost beside |z|^2, and squares are safe up to it.
 template <class T> inline constexpr T kHuge = is_same<T, float> ? T(1e10) : T(1e100);
 
-/// exp(x) * z where exp(x) may overflow though the product does not.
-template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z) {
+/// exp(x) * factor * z where exp(x) may overflow though the product does not.
+template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z, T factor = 1) {
   constexpr T kStep = is_same<T, float> ? T(64) : T(512);
   T first = fmin(fmax(x, -kStep), kStep), rest = x - first;
-  T a = exp(first), b = exp(rest);
+  T a = exp(first) * factor, b = exp(rest);
   return {z.real_ * a * b, z.imag_ * a * b};
 }
 
@@ -137,6 +137,11 @@ template <class T> IRUKA_INLINE T rounded_product(T x, T y) {
 /// log |z|, accurate also where |z| is near 1: |z|^2 - 1 is summed with the products' rounding errors.
 template <class T> inline T log_abs(complex<T> z) {
   T x = fmax(fabs(z.real_), fabs(z.imag_)), y = fmin(fabs(z.real_), fabs(z.imag_));
+  constexpr T kSmallest = is_same<T, float> ? T(0x1p-125) : T(0x1p-1021), kLift = is_same<T, float> ? T(64) : T(512);
+  if (x > 0 && x < kSmallest) {  // |z| may be subnormal, which hypot would round to few bits
+    const T up = is_same<T, float> ? T(0x1p64) : T(0x1p512);
+    return log(hypot(x * up, y * up)) - kLift * T(M_LN2);
+  }
   if (!(x > T(0.5) && x < T(2)) || isnan(z)) {
     T scale = x >= kHuge<T> ? T(0.25) : T(1);
     return log(hypot(z.real_ * scale, z.imag_ * scale)) - (x >= kHuge<T> && isfinite(x) ? T(-2 * M_LN2) : T(0));
@@ -190,7 +195,7 @@ template <class T> inline complex<T> sinh(complex<T> z) {
     return {isinf(x) ? x : y - y, y - y};
   }
   if (fabs(x) > T(40)) {
-    complex<T> half = iruka::scaled_by_exp(fabs(x), complex<T>(cos(y) / 2, sin(y) / 2));
+    complex<T> half = iruka::scaled_by_exp(fabs(x), complex<T>(cos(y), sin(y)), T(0.5));
     return {copysign(T(1), x) * half.real_, half.imag_};
   }
   return {sinh(x) * cos(y), cosh(x) * sin(y)};
@@ -204,7 +209,7 @@ template <class T> inline complex<T> cosh(complex<T> z) {
     return {isinf(x) ? fabs(x) : y - y, y - y};
   }
   if (fabs(x) > T(40)) {
-    complex<T> half = iruka::scaled_by_exp(fabs(x), complex<T>(cos(y) / 2, sin(y) / 2));
+    complex<T> half = iruka::scaled_by_exp(fabs(x), complex<T>(cos(y), sin(y)), T(0.5));
     return {half.real_, copysign(T(1), x) * half.imag_};
   }
   return {cosh(x) * cos(y), sinh(x) * sin(y)};

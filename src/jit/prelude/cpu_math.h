@@ -19,18 +19,13 @@ IRUKA_EXTERNAL_1(expm1)
 IRUKA_EXTERNAL_1(log)
 IRUKA_EXTERNAL_1(log2)
 IRUKA_EXTERNAL_1(log10)
-IRUKA_EXTERNAL_1(log1p)
 IRUKA_EXTERNAL_1(sin)
 IRUKA_EXTERNAL_1(cos)
 IRUKA_EXTERNAL_1(tan)
 IRUKA_EXTERNAL_1(asin)
 IRUKA_EXTERNAL_1(acos)
 IRUKA_EXTERNAL_1(atan)
-IRUKA_EXTERNAL_1(sinh)
-IRUKA_EXTERNAL_1(cosh)
 IRUKA_EXTERNAL_1(tanh)
-IRUKA_EXTERNAL_1(asinh)
-IRUKA_EXTERNAL_1(acosh)
 IRUKA_EXTERNAL_1(atanh)
 IRUKA_EXTERNAL_1(cbrt)
 IRUKA_EXTERNAL_1(erf)
@@ -57,7 +52,6 @@ IRUKA_INLINE float yn(int n, float x) { return ynf(n, x); }
 IRUKA_INLINE float remquo(float x, float y, int* quotient) { return remquof(x, y, quotient); }
 #undef IRUKA_EXTERNAL_1
 #undef IRUKA_EXTERNAL_2
-#undef IRUKA_PURE
 
 // What the processor does itself: for float and double as a template, and under the name with f.
 #define IRUKA_BUILTIN_1(name, builtin)                                                \
@@ -79,6 +73,41 @@ IRUKA_BUILTIN_2(fmin, __builtin_elementwise_minnum)
 IRUKA_BUILTIN_2(fmax, __builtin_elementwise_maxnum)
 #undef IRUKA_BUILTIN_1
 #undef IRUKA_BUILTIN_2
+
+// The library's vectors of these are infinite where a square or a power in them overflows: from there on the result comes
+// of a smaller argument. `inside` is the library's function.
+#define IRUKA_FAR_1(name, inside, body)                                                             \
+  namespace iruka {                                                                                 \
+  extern "C" double inside(double) noexcept __asm__(#name) __attribute__((const));                  \
+  extern "C" float inside##f(float) noexcept __asm__(#name "f") __attribute__((const));             \
+  IRUKA_INLINE float inside(float x) { return inside##f(x); }                                       \
+  }                                                                                                 \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x) {                                           \
+    using iruka::inside;                                                                            \
+    body                                                                                            \
+  }                                                                                                 \
+  IRUKA_INLINE float name##f(float x) { return name(x); }
+#define IRUKA_LOGARITHM(name, inside, root)                                                         \
+  IRUKA_FAR_1(name, inside, {                                                                       \
+    const bool far = fabs(x) > T(sizeof(T) == sizeof(float) ? 0x1p60 : 0x1p500);                    \
+    const T y = inside(far ? copysign(sqrt(root), x) : x);                                          \
+    return far ? 2 * y : y;                                                                         \
+  })
+#define IRUKA_EXPONENTIAL(name, inside)                                                             \
+  IRUKA_FAR_1(name, inside, {                                                                       \
+    const bool far = fabs(x) > T(sizeof(T) == sizeof(float) ? 80 : 700);                            \
+    const T y = inside(far ? x - copysign(T(8), x) : x);                                            \
+    return far ? y * T(2980.957987041728275) : y; /* exp(8) */                                      \
+  })
+IRUKA_LOGARITHM(asinh, library_asinh, fabs(x) / 2)
+IRUKA_LOGARITHM(acosh, library_acosh, fabs(x) / 2)
+IRUKA_LOGARITHM(log1p, library_log1p, fabs(x))
+IRUKA_EXPONENTIAL(sinh, library_sinh)
+IRUKA_EXPONENTIAL(cosh, library_cosh)
+#undef IRUKA_LOGARITHM
+#undef IRUKA_EXPONENTIAL
+#undef IRUKA_FAR_1
+#undef IRUKA_PURE
 template <iruka::Floating T> IRUKA_INLINE T fma(T x, T y, T z) { return __builtin_elementwise_fma(x, y, z); }
 IRUKA_INLINE float fmaf(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
 template <iruka::Floating T> IRUKA_INLINE bool isnan(T x) { return __builtin_isnan(x); }

@@ -155,10 +155,10 @@ template <class T> IRUKA_INLINE T around(T x, int decimals) {
 }
 template <class T> IRUKA_INLINE complex<T> rint(complex<T> z) { return {::rint(z.real_), ::rint(z.imag_)}; }
 
-/// The distance to the next number away from zero, with the sign of `x`.
+/// The distance to the next number away from zero, with the sign of `x`; of zeros the least positive number.
 template <Real T> IRUKA_INLINE T spacing(T x) {
   if (!isfinite(x)) return (T)NAN;
-  return nextafter(x, (T)copysign((T)INFINITY, x)) - x;
+  return nextafter(x, x < T(0) ? (T)-INFINITY : (T)INFINITY) - x;
 }
 template <Real T> IRUKA_INLINE T deg2rad(T x) { return (T)narrowed<T>((Compute<T>)x * (Compute<T>)(M_PI / 180)); }
 template <Real T> IRUKA_INLINE T rad2deg(T x) { return (T)narrowed<T>((Compute<T>)x * (Compute<T>)(180 / M_PI)); }

@@ -1,19 +1,20 @@
 #include "backend/cpu/compiler/cancel_pass.h"
 
-#include "backend/cpu/compiler/symbols.h"
+#include "backend/cpu/compiler/cancel_poll.h"
+#include "backend/cpu/compiler/long_loop_pass.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -22,8 +23,6 @@ namespace {
 
 using llvm::Loop;
 
-/// Rounds between two polls, some tens of microseconds.
-constexpr uint64_t kBudget = 1 << 16;
 /// What a call counts for. A function of the text begins its own count anew at each call.
 constexpr uint64_t kMathCall = 16, kOwnCall = 4096;
 /// What a loop counts for whose length cannot be computed in front of it.
@@ -38,13 +37,14 @@ class LoopPlan {
 
   llvm::SmallVector<Loop*, 8> polled;   ///< ask whether to stop
   llvm::SmallVector<Loop*, 8> counted;  ///< innermost ones inside those, left alone: their length is added in front
+  llvm::SmallVector<Loop*, 8> long_ones;  ///< innermost ones that are left alone until they are vectors
 
   /// What one round of a polled loop takes, without loops that count for themselves.
   uint64_t round_weight(const Loop& loop) const {
     uint64_t weight = own_weight(loop);
     for (const Loop* inner : loop) {
       const uint64_t rounds = known_rounds(*inner);
-      if (rounds <= kBudget) weight += rounds;
+      if (rounds <= kPollRounds) weight += rounds;
     }
     return weight;
   }
@@ -56,15 +56,18 @@ class LoopPlan {
     user |= is_parallel(*loop);
     const bool poll = user && must_poll(*loop);
     if (poll) polled.push_back(loop);
+    // The thread pool asks between the ranges of a parallel loop.
+    const bool is_long = loop->isInnermost() && !is_parallel(*loop) && known_rounds(*loop) > kPollRounds;
+    if (user && !poll && is_long) long_ones.push_back(loop);
     for (Loop* inner : *loop) {
-      if (poll && inner->isInnermost() && !must_poll(*inner) && known_rounds(*inner) > kBudget) counted.push_back(inner);
+      if (poll && inner->isInnermost() && !must_poll(*inner) && known_rounds(*inner) > kPollRounds) counted.push_back(inner);
       visit(inner, user);
     }
   }
 
   bool must_poll(const Loop& loop) const {
     if (is_unbounded(loop)) return true;
-    if (known_rounds(loop) <= kBudget) return false;
+    if (known_rounds(loop) <= kPollRounds) return false;
     return !loop.isInnermost() || own_weight(loop) >= kOwnCall;
   }
 
@@ -106,18 +109,15 @@ class LoopPlan {
   llvm::ScalarEvolution& evolution_;
 };
 
-/// Counts down from kBudget in one local, which becomes a register, through all loops of a function.
+/// Counts down from kPollRounds in one local, which becomes a register, through all loops of a function.
 class Polls {
  public:
   explicit Polls(llvm::Function& function) : function_(function), context_(function.getContext()) {
     llvm::BasicBlock& entry = function.getEntryBlock();
     llvm::IRBuilder<> build(&entry, entry.getFirstInsertionPt());
     counter_ = build.CreateAlloca(build.getInt64Ty());
-    build.CreateStore(build.getInt64(kBudget), counter_);
-    cancelled_ = llvm::BasicBlock::Create(context_, "cancelled", &function);
-    llvm::IRBuilder<> leave(cancelled_);
-    llvm::Type* type = function.getReturnType();
-    type->isVoidTy() ? leave.CreateRetVoid() : leave.CreateRet(llvm::Constant::getNullValue(type));
+    build.CreateStore(build.getInt64(kPollRounds), counter_);
+    cancelled_ = make_return(function);
   }
 
   /// Takes `loop`'s length, and `weight`, off in front of it.
@@ -162,30 +162,13 @@ class Polls {
     auto* ask = llvm::BasicBlock::Create(context_, "poll", &function_, rest);
     llvm::IRBuilder<> build(latch);
     llvm::Value* left = weight > 0 ? take(build, build.getInt64(weight)) : build.CreateLoad(build.getInt64Ty(), counter_);
-    llvm::MDNode* unlikely = llvm::MDBuilder(context_).createBranchWeights(1, kBudget);
+    llvm::MDNode* unlikely = llvm::MDBuilder(context_).createBranchWeights(1, kPollRounds);
     build.CreateCondBr(build.CreateICmpSLT(left, build.getInt64(0)), ask, rest, unlikely);
 
     build.SetInsertPoint(ask);
-    llvm::Value* asked = this->ask(build);
-    build.CreateStore(build.getInt64(kBudget), counter_);
+    llvm::Value* asked = ask_whether_to_stop(build, function_);
+    build.CreateStore(build.getInt64(kPollRounds), counter_);
     build.CreateCondBr(asked, cancelled_, rest, unlikely);
-  }
-
-  llvm::Value* ask(llvm::IRBuilder<>& build) {
-    llvm::CallInst* asked;
-    if (symbol_address(kSavingCancelPollName)) {
-      // The call leaves a return address where leaf functions may keep variables.
-      function_.addFnAttr(llvm::Attribute::NoRedZone);
-      auto* type = llvm::FunctionType::get(build.getInt32Ty(), false);
-      const std::string text = std::string("call ") + kSavingCancelPollName + "@PLT";
-      asked = build.CreateCall(llvm::InlineAsm::get(type, text, "={eax},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true));
-    } else {
-      asked = build.CreateCall(function_.getParent()->getOrInsertFunction(kCancelPollName, build.getInt1Ty()));
-      asked->addRetAttr(llvm::Attribute::ZExt);
-    }
-    asked->setDoesNotThrow();
-    asked->setOnlyAccessesInaccessibleMemory();  // what the loop has read stays in registers
-    return build.CreateIsNotNull(asked);
   }
 
   llvm::Function& function_;
@@ -200,7 +183,9 @@ llvm::PreservedAnalyses CancelPass::run(llvm::Function& function, llvm::Function
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   if (loops.empty()) return llvm::PreservedAnalyses::all();
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  if (LoopPlan(loops, evolution).polled.empty()) return llvm::PreservedAnalyses::all();
+  const LoopPlan before(loops, evolution);
+  for (Loop* loop : before.long_ones) llvm::addStringMetadataToLoop(loop, kLongLoopMetadata);
+  if (before.polled.empty()) return llvm::PreservedAnalyses::all();
 
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   auto& assumptions = analyses.getResult<llvm::AssumptionAnalysis>(function);

@@ -111,8 +111,9 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
 
 }  // namespace
 
-GeneratedCode generate(llvm::Module& module, const std::string& entry, const jit::CompileOptions& options, Output output,
+GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options, Output output,
                      std::vector<Diagnostic>& diagnostics, LaneReport* report) {
+  const std::string& entry = source.entry;
   llvm::Function* function = module.getFunction(entry);
   if (!function || function->isDeclaration()) {
     fail(diagnostics, "the text does not define the function '" + entry + "'");
@@ -124,7 +125,11 @@ GeneratedCode generate(llvm::Module& module, const std::string& entry, const jit
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   set_attributes(module, outcome.lanes > 1);
-  optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1);
+  optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1, source);
+  if (source.is_given_up()) {
+    fail(diagnostics, "nobody waits for the code any more");
+    return {};
+  }
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
   if (report && output == Output::object) return {};  // it is complete; nobody runs the code
 

@@ -21,9 +21,9 @@ struct GeneratedCode {
   bool is_uncertain = false;  ///< so many may be slower than one
 };
 
-/// Optimises `module`, of which only `entry` is kept visible, and emits it. Empty where `diagnostics` got an error. Where
+/// Optimises `module`, of which only the entry is kept visible, and emits it. Empty where `diagnostics` got an error. Where
 /// `report` is not null it is told what became of the body, and no code is made.
-GeneratedCode generate(llvm::Module& module, const std::string& entry, const jit::CompileOptions& options, Output output,
+GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options, Output output,
                      std::vector<Diagnostic>& diagnostics, LaneReport* report);
 
 }  // namespace iruka::cpu_backend

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csetjmp>
+#include <exception>
 #include <functional>
 #include <mutex>
 
@@ -12,6 +13,8 @@
 #include "backend/cpu/compiler/frontend.h"
 #include "backend/cpu/compiler/host.h"
 #include "clang/Basic/Stack.h"
+#include "core/fork.h"
+#include "core/signal_mask.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -20,20 +23,23 @@
 #include "llvm/Support/ErrorHandling.h"
 
 namespace iruka::cpu_backend {
+
+/// A hash of all that this compiler is built of; the build makes this function.
+const char* code_version();
+
 namespace {
 
-/// Raise it when the same text is to give other code.
-constexpr int kCodegenVersion = 16;
 /// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
 constexpr size_t kStackBytes = size_t{256} << 20;
 
 // LLVM's fatal errors must not end the process: they leave the compile thread by a jump instead. What the abandoned
-// frames held leaks, which is the price of going on.
+// frames held leaks, which is the price of going on; none of ours holds a mutex while LLVM runs.
 thread_local std::jmp_buf* fatal_exit = nullptr;
 thread_local std::string* fatal_message = nullptr;
 
 void on_fatal_error(void*, const char* reason, bool) {
-  if (!fatal_exit) return;
+  // LLVM ends the process when this returns. Elsewhere no frame outlives its use of LLVM, so an exception does.
+  if (!fatal_exit) throw DeviceError(std::string("the compiler gave up: ") + reason);
   *fatal_message = reason;
   std::longjmp(*fatal_exit, 1);
 }
@@ -41,6 +47,7 @@ void on_fatal_error(void*, const char* reason, bool) {
 struct Job {
   const std::function<void()>& run;
   std::string fatal;
+  std::exception_ptr error;
 };
 
 void* run_job(void* argument) {
@@ -49,24 +56,35 @@ void* run_job(void* argument) {
   std::jmp_buf exit;
   fatal_exit = &exit;
   fatal_message = &job.fatal;
-  if (setjmp(exit) == 0) job.run();
+  if (setjmp(exit) == 0) {
+    try {
+      job.run();
+    } catch (...) {
+      job.error = std::current_exception();
+    }
+  }
   fatal_exit = nullptr;
   return nullptr;
 }
 
-/// Runs `work` on a thread with a large stack; the result is LLVM's fatal error, or empty.
+/// Runs `work` on a thread with a large stack; the result is LLVM's fatal error, or empty. An exception of `work` is
+/// rethrown.
 std::string run_with_large_stack(const std::function<void()>& work) {
-  static std::once_flag once;
-  std::call_once(once, [] { llvm::install_fatal_error_handler(on_fatal_error); });
-  Job job{work, {}};
+  install_error_handlers();
+  Job job{work, {}, {}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_t thread;
-  const int failure = pthread_create(&thread, &attributes, run_job, &job);
+  int failure;
+  {
+    const SignalsBlocked blocked;
+    failure = pthread_create(&thread, &attributes, run_job, &job);
+  }
   pthread_attr_destroy(&attributes);
   if (failure) return "no thread could be started to compile on";
   pthread_join(thread, nullptr);
+  if (job.error) std::rethrow_exception(job.error);
   return job.fatal;
 }
 
@@ -115,7 +133,7 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
     context.setDiscardValueNames(true);
     const auto module = parse(source, options, context, program.diagnostics);
     if (!module) return;
-    GeneratedCode generated = generate(*module, source.entry, options, output, program.diagnostics, report);
+    GeneratedCode generated = generate(*module, source, options, output, program.diagnostics, report);
     const bool is_packed = output == Output::object && !generated.code.empty();
     program.code = is_packed ? pack_object({generated.code, generated.lanes, generated.is_uncertain})
                              : std::move(generated.code);
@@ -133,6 +151,15 @@ std::atomic<CancelPoll> the_cancel_poll{nullptr};
 
 }  // namespace
 
+void install_error_handlers() {
+  made_once([] {
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_fatal_error);
+    host();  // a fatal error while it is found must not leave its guard taken
+    return true;
+  });
+}
+
 bool cancel_poll() {
   const CancelPoll poll = the_cancel_poll.load(std::memory_order_acquire);
   return poll && poll();
@@ -142,8 +169,8 @@ void set_cancel_poll(CancelPoll poll) { the_cancel_poll.store(poll, std::memory_
 
 const std::string& compiler_fingerprint() {
   static const std::string& fingerprint = *new std::string(
-      "llvm " LLVM_VERSION_STRING " code " + std::to_string(kCodegenVersion) + " " + host().processor + " " +
-      host().feature_list + " sleef " + host().sleef.prefix + " prelude " + prelude_hash());
+      "llvm " LLVM_VERSION_STRING " code " + std::string(code_version()) + " " + host().processor + " " +
+      host().feature_list + " sleef " + host().sleef.prefix);
   return fingerprint;
 }
 

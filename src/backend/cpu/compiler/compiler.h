@@ -14,7 +14,7 @@ namespace iruka::cpu_backend {
 
 #define IRUKA_COMPILER_API __attribute__((visibility("default")))
 
-/// Host processor, features, compiler version and prelude hash, as one line; part of every cache key.
+/// Host processor, features, compiler version and a hash of this library's sources, as one line; part of every cache key.
 IRUKA_COMPILER_API const std::string& compiler_fingerprint();
 /// Bytes in the host's widest vector register.
 IRUKA_COMPILER_API int host_vector_bytes();
@@ -55,8 +55,15 @@ class IRUKA_COMPILER_API LinkedObject {
 using CancelPoll = bool (*)();
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 
-/// What an assert() in a kernel's text said first since this was asked last: "`x > 0` (operation, line 2)"; empty where none
-/// failed.
-IRUKA_COMPILER_API std::string take_failed_assertion();
+/// An assert() in a kernel's text that failed. The texts live as long as the kernel's code.
+struct FailedAssertion {
+  const char *condition, *file;
+  int line;
+  int64_t element;  ///< its index in C order; negative where the text does not know it
+};
+
+/// Is told of each failure on the thread that runs the kernel. Set once, before the first launch.
+using AssertionSink = void (*)(const FailedAssertion&) noexcept;
+IRUKA_COMPILER_API void set_assertion_sink(AssertionSink sink);
 
 }  // namespace iruka::cpu_backend

@@ -7,6 +7,7 @@
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/limits.h"
 #include "backend/cpu/compiler/narrow_casts.h"
+#include "backend/cpu/compiler/text_warnings.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/CodeGenOptions.h"
@@ -22,7 +23,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
-#include "llvm/Support/xxhash.h"
 
 namespace iruka::jit {
 std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
@@ -98,6 +98,8 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOpt
     target.FeaturesAsWritten = host().features;
   }
   set_language(invocation->getLangOpts(), options, llvm::Triple(host().triple));
+  // Instances that the prelude uses are made once, with it, instead of at the end of every text.
+  invocation->getLangOpts().PCHInstantiateTemplates = prelude == Prelude::being_precompiled;
   set_code_generation(invocation->getCodeGenOpts(), options);
 
   auto& headers = invocation->getHeaderSearchOpts();
@@ -112,7 +114,7 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOpt
   }
 
   auto& diagnostics = invocation->getDiagnosticOpts();
-  diagnostics.Warnings = options.warnings;
+  if (prelude != Prelude::being_precompiled) diagnostics.Warnings = warning_flags(options);
   diagnostics.IgnoreWarnings = options.no_warnings;
   diagnostics.ErrorLimit = 20;
   diagnostics.TemplateBacktraceLimit = 6;
@@ -153,22 +155,22 @@ using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clan
 
 /// Runs Clang over `text` with the consumer that `make_consumer` gives; false after an error. `finish` runs while the
 /// syntax tree still lives.
-bool run_clang(const std::string& text, const std::string& name, const jit::CompileOptions& options, Prelude prelude,
+bool run_clang(const std::string& text, const ProgramSource& source, const jit::CompileOptions& options, Prelude prelude,
                std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer, llvm::function_ref<void()> finish) {
   if (std::string error = text_limit_error(text); !error.empty()) {
-    diagnostics.push_back({Diagnostic::Level::error, name, 0, 0, std::move(error)});
+    diagnostics.push_back({Diagnostic::Level::error, source.file_name, 0, 0, std::move(error)});
     return false;
   }
   clang::CompilerInstance compiler(make_invocation(options, prelude));
   compiler.setVirtualFileSystem(prelude_file_system());
-  DiagnosticCollector collector(diagnostics);
+  DiagnosticCollector collector(diagnostics, options);
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   if (!compiler.createTarget()) return false;
   compiler.createFileManager();
   compiler.createSourceManager();
 
   auto& manager = compiler.getSourceManager();
-  manager.setMainFileID(manager.createFileID(llvm::MemoryBufferRef(text, name)));
+  manager.setMainFileID(manager.createFileID(llvm::MemoryBufferRef(text, source.file_name)));
   const auto kind = prelude == Prelude::being_precompiled ? clang::TU_Prefix : clang::TU_Complete;
   compiler.createPreprocessor(kind);
   compiler.createASTContext();
@@ -180,15 +182,16 @@ bool run_clang(const std::string& text, const std::string& name, const jit::Comp
   } else {
     preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), compiler.getLangOpts());
   }
-  preprocessor.setTokenWatcher(TokenLimiter(preprocessor));
+  preprocessor.setTokenWatcher(TokenLimiter(preprocessor, source));
   refuse_debug_pragma(preprocessor);
   compiler.setASTConsumer(make_consumer(compiler));
   compiler.createSema(kind, nullptr);
-  compiler.getSema().TemplateInstCallbacks.push_back(std::make_unique<InstantiationLimiter>());
+  compiler.getSema().TemplateInstCallbacks.push_back(std::make_unique<InstantiationLimiter>(source));
   collector.BeginSourceFile(compiler.getLangOpts(), &preprocessor);
   clang::ParseAST(compiler.getSema());
   collector.EndSourceFile();
   if (compiler.getDiagnostics().hasErrorOccurred()) return false;
+  if (!options.no_warnings) warn_about_texts(compiler, source, diagnostics);
   finish();
   return true;
 }
@@ -204,14 +207,14 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::Comp
     generator = made.get();
     return made;
   };
-  run_clang(text_with_macros(source, options), source.file_name, options, prelude_for(options), diagnostics,
+  run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics,
             make_consumer, [&] { module = generator->ReleaseModule(); });
   return module;
 }
 
 bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
   const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
-  return run_clang(text_with_macros(source, options), source.file_name, options, prelude_for(options), diagnostics,
+  return run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics,
                    make_consumer, [] {});
 }
 
@@ -221,7 +224,7 @@ bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions
   const auto make_consumer = [&](clang::CompilerInstance& compiler) {
     return make_cast_rewriter(compiler, text.size() - source.text.size(), saturating);
   };
-  return run_clang(text, source.file_name, options, prelude_for(options), diagnostics, make_consumer, [] {});
+  return run_clang(text, source, options, prelude_for(options), diagnostics, make_consumer, [] {});
 }
 
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
@@ -232,18 +235,10 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
                                                  llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
                                                  /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
   };
-  run_clang("#include \"prelude.h\"\n", "prelude", jit::CompileOptions{}, Prelude::being_precompiled, diagnostics,
+  const ProgramSource source{"#include \"prelude.h\"\n", "", {}, "prelude"};
+  run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics,
             make_consumer, [] {});
   return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();
-}
-
-std::string prelude_hash() {
-  uint64_t hash = 0;
-  for (const auto& [name, text] : jit::prelude_files()) {
-    hash = hash * 0x9E3779B97F4A7C15u + llvm::xxh3_64bits(llvm::StringRef(name.data(), name.size()));
-    hash = hash * 0x9E3779B97F4A7C15u + llvm::xxh3_64bits(llvm::StringRef(text.data(), text.size()));
-  }
-  return llvm::utohexstr(hash, /*LowerCase=*/true);
 }
 
 }  // namespace iruka::cpu_backend

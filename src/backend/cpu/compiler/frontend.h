@@ -33,7 +33,4 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);
 /// What precompile_prelude() gave when the library was built; empty in the program that makes it.
 std::string_view precompiled_prelude();
 
-/// Hash of the prelude's files, part of the fingerprint.
-std::string prelude_hash();
-
 }  // namespace iruka::cpu_backend

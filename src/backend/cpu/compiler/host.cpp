@@ -106,15 +106,17 @@ const Host& host() {
 
 TargetMachineLease::TargetMachineLease(int optimization_level, bool fast_math)
     : kind_(std::clamp(optimization_level, 0, 3) * 2 + fast_math) {
-  IdleMachines& idle = idle_machines();
-  std::lock_guard lock(idle.mutex);
-  auto& machines = idle.by_kind[kind_];
-  if (machines.empty()) {
-    machine_ = make_target_machine(kind_ / 2, fast_math);
-  } else {
-    machine_ = std::move(machines.back());
-    machines.pop_back();
+  {
+    IdleMachines& idle = idle_machines();
+    std::lock_guard lock(idle.mutex);
+    auto& machines = idle.by_kind[kind_];
+    if (!machines.empty()) {
+      machine_ = std::move(machines.back());
+      machines.pop_back();
+    }
   }
+  // Without the mutex: a fatal error of LLVM would leave it locked.
+  if (!machine_) machine_ = make_target_machine(kind_ / 2, fast_math);
 }
 
 TargetMachineLease::~TargetMachineLease() {

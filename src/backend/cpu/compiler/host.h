@@ -36,6 +36,9 @@ struct Host {
 /// Found once. Registers the LLVM target, too.
 const Host& host();
 
+/// Has LLVM's fatal errors raise DeviceError, or end a compilation, instead of the process. Comes before other uses of LLVM.
+void install_error_handlers();
+
 /// A target machine lent to one compilation. They are kept, because the tables of instructions that each builds take
 /// longer than a small kernel's code.
 class TargetMachineLease {

@@ -20,6 +20,8 @@ class RefusedPragma : public clang::PragmaHandler {
   }
 };
 
+constexpr const char* kGivenUp = "nobody waits for the compiler any more";
+
 }  // namespace
 
 std::string text_limit_error(std::string_view text) {
@@ -97,6 +99,7 @@ void TokenLimiter::count(const clang::Token& token) {
   previous_ = token.getKind();
   if (chain_ > kLongestChain) fail(token, "a statement of the text is too long");
   if (elses_ > kMostElses) fail(token, "the text has too many 'else' branches");
+  if (source_.is_given_up()) fail(token, kGivenUp);
   if (++tokens_ > kMostTokens) fail(token, "the text is too long once its macros are expanded");
 }
 
@@ -111,9 +114,14 @@ void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema, const clang:
   // Overload resolution substitutes very often, and cheaply; it counts by the memory it takes.
   if (instantiation.Kind == clang::Sema::CodeSynthesisContext::TemplateInstantiation) ++count_;
   const bool too_large = ++events_ % 1024 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;
-  if (count_ <= kMost && !too_large) return;
+  const bool is_given_up = source_.is_given_up();
+  if (count_ <= kMost && !too_large && !is_given_up) return;
   auto& diagnostics = sema.getDiagnostics();
   if (diagnostics.hasFatalErrorOccurred()) return;
+  if (is_given_up) {
+    diagnostics.Report(diagnostics.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Fatal, kGivenUp));
+    return;
+  }
   const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Fatal,
                                                   "the text instantiates too many templates (%0, at most %1)");
   diagnostics.Report(instantiation.PointOfInstantiation, id) << count_ << kMost;

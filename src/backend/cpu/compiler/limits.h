@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clang/Sema/TemplateInstCallback.h"
+#include "core/device.h"
 
 namespace clang {
 class Preprocessor;
@@ -18,10 +19,12 @@ namespace iruka::cpu_backend {
 std::string text_limit_error(std::string_view text);
 
 /// Watches the tokens that the parser gets. Clang limits brackets itself, but not chains such as !!!!x, a ? b : c ? d : e
-/// or `if (a) if (b)`, each link of which takes stack. At a limit it reports an error and lets the file end.
+/// or `if (a) if (b)`, each link of which takes stack. At a limit, or once nobody waits for the compiler, it reports an
+/// error and lets the file end.
 class TokenLimiter {
  public:
-  explicit TokenLimiter(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {}
+  TokenLimiter(clang::Preprocessor& preprocessor, const ProgramSource& source)
+      : preprocessor_(preprocessor), source_(source) {}
   void operator()(const clang::Token& token);
 
  private:
@@ -33,15 +36,18 @@ class TokenLimiter {
   void fail(const clang::Token& token, const char* message);
 
   clang::Preprocessor& preprocessor_;
+  const ProgramSource& source_;
   std::vector<char> brackets_;  ///< '(' '[' '{' and 'i' for the brace of an initialiser
   unsigned short previous_ = 0;
   int chain_ = 0, elses_ = 0, tokens_ = 0;
   bool failed_ = false;
 };
 
-/// Ends a compilation by a fatal error when templates multiply: each may instantiate two more to a depth of 200.
+/// Ends a compilation by a fatal error when templates multiply (each may instantiate two more to a depth of 200), or once
+/// nobody waits for it.
 class InstantiationLimiter : public clang::TemplateInstantiationCallback {
  public:
+  explicit InstantiationLimiter(const ProgramSource& source) : source_(source) {}
   void initialize(const clang::Sema&) override {}
   void finalize(const clang::Sema&) override {}
   void atTemplateBegin(const clang::Sema& sema, const clang::Sema::CodeSynthesisContext& instantiation) override;
@@ -50,6 +56,7 @@ class InstantiationLimiter : public clang::TemplateInstantiationCallback {
  private:
   static constexpr int kMost = 50'000;
   static constexpr size_t kMostMemory = size_t{512} << 20;  ///< of the syntax tree, in bytes
+  const ProgramSource& source_;
   int count_ = 0;
   unsigned events_ = 0;
 };

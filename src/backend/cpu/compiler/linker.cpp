@@ -4,6 +4,7 @@
 
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/container.h"
+#include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/symbols.h"
 #include "llvm/ExecutionEngine/JITLink/ELF_x86_64.h"
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
@@ -90,6 +91,7 @@ struct LinkedObject::State {
 };
 
 LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : state_(std::make_unique<State>()) {
+  install_error_handlers();
   const auto packed = unpack_object(code);
   if (!packed) throw DeviceError("load: the code is damaged or not from this compiler (" + std::to_string(code.size()) + " bytes)");
   const llvm::MemoryBufferRef buffer(llvm::StringRef(packed->object.data(), packed->object.size()), "kernel");

@@ -23,6 +23,10 @@ constexpr std::string_view kCudaDeclarations = R"(
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDA_ARCH__ 900
+#undef __shared__
+#define __shared__
+#undef __syncthreads
+#define __syncthreads() ((void)0)
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define IRUKA_VECTORS(name, type)                                                     \

@@ -4,6 +4,7 @@
 #include "backend/cpu/compiler/hoist_pass.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/local_memory_pass.h"
+#include "backend/cpu/compiler/long_loop_pass.h"
 #include "backend/cpu/compiler/symbols.h"
 #include "backend/cpu/compiler/vector_math.h"
 #include "backend/cpu/spmd/wide_masks.h"
@@ -76,6 +77,7 @@ llvm::FunctionPassManager lane_passes(bool fast_math) {
   passes.addPass(CancelPass());
   passes.addPass(llvm::VectorCombinePass());
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3)));
+  passes.addPass(LongLoopPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(
       llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true).hoistCommonInsts(true).sinkCommonInsts(true)));
@@ -95,13 +97,16 @@ const llvm::TargetLibraryInfoImpl& library_info() {
   return info;
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, bool is_widened) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, bool is_widened,
+              const ProgramSource& source) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !is_widened;
   // A body is one hot loop: helpers are worth inlining until code grows beyond reason.
   tuning.InlinerThreshold = 2000;
   // Passes would read profiles; there are none, so they get no file system instead of one that all threads share.
-  llvm::PassBuilder builder(&machine, tuning, std::nullopt, nullptr, /*FS=*/nullptr);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any) { return !source.is_given_up(); });
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks, /*FS=*/nullptr);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -119,6 +124,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
         passes.addPass(CancelPass());
         passes.addPass(LocalMemoryPass());
       });
+  builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(LongLoopPass()));
+  });
   if (!host().has_mask_registers()) {
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
       passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::WideMaskPass(host().vector_bytes)));
@@ -136,6 +144,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
                                                      : builder.buildPerModuleDefaultPipeline(level);
   if (level == llvm::OptimizationLevel::O0) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(CancelPass()));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(LongLoopPass()));
   }
   passes.run(module, modules);
 }

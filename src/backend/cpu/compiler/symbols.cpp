@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/saving_poll.h"
 #include "backend/cpu/compiler/vector_math.h"
+#include "core/fork.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 
 // libgcc's and libm's functions that code generation may call.
@@ -97,22 +97,10 @@ void sine_and_cosine(T value, T* sine, T* cosine) {
   *cosine = cosine_function(value);
 }
 
-/// The first assertion that failed, until somebody takes it.
-struct FailedAssertion {
-  std::atomic<bool> is_set{false};
-  std::mutex mutex;
-  std::string words;
-};
-FailedAssertion& failed_assertion() {
-  static FailedAssertion& one = *new FailedAssertion;
-  return one;
-}
+std::atomic<AssertionSink> the_assertion_sink{nullptr};
 
-void note_failed_assertion(const char* condition, const char* file, int line) noexcept {
-  FailedAssertion& failed = failed_assertion();
-  std::lock_guard lock(failed.mutex);
-  if (failed.is_set.exchange(true)) return;
-  failed.words = std::string("`") + condition + "` (" + file + ", line " + std::to_string(line) + ")";
+void note_failed_assertion(const char* condition, const char* file, int line, long long element) noexcept {
+  if (const AssertionSink sink = the_assertion_sink.load(std::memory_order_acquire)) sink({condition, file, line, element});
 }
 
 template <class F>
@@ -178,17 +166,12 @@ SymbolTable make_symbols() {
 void* symbol_address(std::string_view name) {
   if (const char* sleef = sleef_scalar_name(name)) return sleef_address(sleef);
   if (void* found = sleef_address(name)) return found;
-  static const SymbolTable& table = *new SymbolTable(make_symbols());
+  const SymbolTable& table = made_once([] { return make_symbols(); });
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
 }
 
-std::string take_failed_assertion() {
-  FailedAssertion& failed = failed_assertion();
-  if (!failed.is_set.load(std::memory_order_relaxed)) return "";
-  std::lock_guard lock(failed.mutex);
-  return failed.is_set.exchange(false) ? std::move(failed.words) : "";
-}
+void set_assertion_sink(AssertionSink sink) { the_assertion_sink.store(sink, std::memory_order_release); }
 
 void restrict_library(llvm::TargetLibraryInfoImpl& library) {
   for (unsigned k = 0; k < llvm::NumLibFuncs; ++k) {

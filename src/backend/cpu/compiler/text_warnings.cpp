@@ -1,0 +1,173 @@
+#include "backend/cpu/compiler/text_warnings.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Sema/Sema.h"
+
+namespace iruka::cpu_backend {
+namespace {
+
+constexpr std::string_view kTold[] = {"unused-value", "unused-comparison", "uninitialized", "sometimes-uninitialized",
+                                      "parentheses",  "empty-body",        "unsequenced",   "infinite-recursion",
+                                      "self-assign",  "return-type",       "array-bounds",  "return-stack-address"};
+
+class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
+ public:
+  TextWatcher(clang::ASTContext& context, const ProgramSource& source, std::vector<Diagnostic>& diagnostics)
+      : manager_(context.getSourceManager()),
+        policy_(context.getPrintingPolicy()),
+        source_(source),
+        diagnostics_(diagnostics) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  // A reading of an element; its reference is visited after it.
+  bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
+    if (cast->getCastKind() == clang::CK_LValueToRValue)
+      if (const auto* read = llvm::dyn_cast<clang::DeclRefExpr>(cast->getSubExpr()->IgnoreParens()))
+        reads_.insert(read);
+    return true;
+  }
+
+  bool VisitDeclRefExpr(clang::DeclRefExpr* reference) {
+    const clang::ValueDecl* named = reference->getDecl();
+    if (!named->getIdentifier()) return true;
+    const std::string name = named->getName().str();
+    const bool is_output = std::ranges::find(source_.outputs, name) != source_.outputs.end();
+    if (!is_output || is_users(named->getLocation()) || !is_users(reference->getLocation())) return true;
+    (reads_.contains(reference) ? read_ : written_).insert(name);
+    return true;
+  }
+
+  bool VisitArraySubscriptExpr(clang::ArraySubscriptExpr* subscript) {
+    check_index(subscript->getIdx(), "[y][x]");
+    return true;
+  }
+
+  bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr* call) {
+    if (call->getOperator() != clang::OO_Subscript || call->getNumArgs() != 2) return true;
+    check_index(call->getArg(1), "[{y, x}]");
+    check_braces(*call);
+    return true;
+  }
+
+  // Several indices at once convert to integers by the constructor of these.
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr* made) {
+    if (made->getConstructor()->getParent()->getName() != "MultiIndex") return true;
+    for (const clang::Expr* index : made->arguments())
+      if (index->getType()->isRealFloatingType()) warn_of_float(*index);
+    return true;
+  }
+
+  /// Outputs that no text writes. Some texts are left out of some programs; they are asked where they stand.
+  void finish() {
+    for (const std::string& name : source_.outputs) {
+      if (written_.contains(name)) continue;
+      const std::string what = read_.contains(name) ? "is read, but nothing is written to it" : "is never written";
+      diagnostics_.push_back({Diagnostic::Level::warning, "", 0, 0,
+                              "the output '" + name + "' " + what +
+                                  ": its elements keep what the memory held; assign to it, as in `" + name +
+                                  " = ...`"});
+    }
+    // What Clang says of a comma in brackets is said already, and better.
+    std::erase_if(diagnostics_, [this](const Diagnostic& said) {
+      return said.message.starts_with("left operand of comma operator") && commas_.contains({said.file, said.line});
+    });
+  }
+
+ private:
+  clang::PresumedLoc place_of(clang::SourceLocation location) const {
+    return manager_.getPresumedLoc(manager_.getExpansionLoc(location));
+  }
+
+  bool is_users(clang::SourceLocation location) const {
+    if (location.isInvalid()) return false;
+    const clang::SourceLocation expanded = manager_.getExpansionLoc(location);
+    if (manager_.getFileID(expanded) != manager_.getMainFileID()) return false;
+    const clang::PresumedLoc place = manager_.getPresumedLoc(expanded);
+    const llvm::StringRef file = place.isValid() ? place.getFilename() : "";
+    return !file.empty() && file != "generated" && file.front() != '<';
+  }
+
+  void warn(clang::SourceLocation location, std::string message) {
+    if (!is_users(location) || !told_.insert({location.getRawEncoding(), message}).second) return;
+    const clang::PresumedLoc place = place_of(location);
+    diagnostics_.push_back({Diagnostic::Level::warning, place.getFilename(), static_cast<int>(place.getLine()),
+                            static_cast<int>(place.getColumn()), std::move(message)});
+  }
+
+  void warn_of_float(const clang::Expr& index) {
+    warn(index.getExprLoc(), "an index of type '" + index.getType().getAsString(policy_) +
+                                 "' is cut to an integer; write the cast, as in a[(int)(...)], where that is meant");
+  }
+
+  void check_index(const clang::Expr* index, const char* right) {
+    if (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(index))
+      if (cast->getCastKind() == clang::CK_FloatingToIntegral) warn_of_float(*cast->getSubExpr());
+    const auto* comma = llvm::dyn_cast<clang::BinaryOperator>(index->IgnoreImpCasts());
+    if (!comma || comma->getOpcode() != clang::BO_Comma || !is_users(comma->getOperatorLoc())) return;
+    const clang::PresumedLoc place = place_of(comma->getOperatorLoc());
+    commas_.insert({place.getFilename(), static_cast<int>(place.getLine())});
+    warn(comma->getOperatorLoc(),
+         std::string("only what stands behind the comma is the index: a[y, x] is a[x]; write a") + right);
+  }
+
+  /// One index in braces of an array of several axes: an element's number in C order, not the first axis's index.
+  void check_braces(const clang::CXXOperatorCallExpr& call) {
+    const auto* array =
+        llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(call.getArg(0)->getType()->getAsCXXRecordDecl());
+    if (!array || array->getName() != "CArray" || array->getTemplateArgs().size() != 2) return;
+    const int64_t axes = array->getTemplateArgs()[1].getAsIntegral().getExtValue();
+    const clang::Expr* index = call.getArg(1);
+    if (axes < 2 || !index->getType()->isIntegerType()) return;
+    const clang::SourceLocation begin = manager_.getExpansionLoc(index->getBeginLoc());
+    if (!is_users(begin) || *manager_.getCharacterData(begin) != '{') return;
+    warn(begin, "one index in braces, but the array has " + std::to_string(axes) +
+                    " axes: it counts elements in C order, as a[k] does; write a[{" + (axes == 2 ? "y, x" : "z, y, x") +
+                    "}] with an index for each axis, or a[k]");
+  }
+
+  clang::SourceManager& manager_;
+  const clang::PrintingPolicy& policy_;
+  const ProgramSource& source_;
+  std::vector<Diagnostic>& diagnostics_;
+  std::set<const clang::DeclRefExpr*> reads_;
+  std::set<std::string> read_, written_;
+  std::set<std::pair<unsigned, std::string>> told_;  ///< instances of a template say everything again
+  std::set<std::pair<std::string, int>> commas_;
+};
+
+}  // namespace
+
+std::vector<std::string> warning_flags(const jit::CompileOptions& options) {
+  std::vector<std::string> flags = {"uninitialized", "sometimes-uninitialized", "infinite-recursion", "self-assign"};
+  flags.insert(flags.end(), options.warnings.begin(), options.warnings.end());
+  return flags;
+}
+
+bool is_told(const std::string& group, const jit::CompileOptions& options) {
+  if (group.empty()) return true;  // of this compiler's own
+  if (std::ranges::find(kTold, group) != std::end(kTold)) return true;
+  return std::ranges::any_of(
+      options.warnings, [&](const std::string& asked) { return asked == group || asked == "all" || asked == "extra"; });
+}
+
+void warn_about_texts(clang::CompilerInstance& compiler, const ProgramSource& source,
+                      std::vector<Diagnostic>& diagnostics) {
+  clang::ASTContext& context = compiler.getASTContext();
+  TextWatcher watcher(context, source, diagnostics);
+  // Not decls(), which would read all of the precompiled prelude.
+  for (clang::Decl* declared : context.getTranslationUnitDecl()->noload_decls())
+    if (!declared->isFromASTFile()) watcher.TraverseDecl(declared);
+  watcher.finish();
+}
+
+}  // namespace iruka::cpu_backend

@@ -1,0 +1,25 @@
+// Threads of the library's own take no signals: those are for the program's threads.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace iruka {
+
+/// While it lives, this thread takes no signals. A thread that is started meanwhile never does.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace iruka

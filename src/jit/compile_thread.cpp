@@ -1,0 +1,160 @@
+#include "jit/compile_thread.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <future>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/float_status.h"
+#include "core/fork.h"
+#include "core/signal_mask.h"
+#include "core/thread_pool.h"
+#include "jit/compile_options.h"
+
+namespace iruka::jit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kUsualSeconds = 60;
+/// Between two questions whether the user wants to stop.
+constexpr auto kPatience = std::chrono::milliseconds(50);
+
+/// Compilers at work in this process, whether somebody waits for them or not.
+std::atomic<int> at_work{0};
+std::atomic<bool> process_ends{false};
+
+/// Set by the thread that ends the program: others start no compilers.
+std::atomic<bool> one_thread_compiles{false};
+thread_local bool is_that_thread = false;
+
+/// Gives compilers a second to end, as they use what the end of the process takes down; who waits for one tells it to.
+void wait_for_compilers() {
+  const auto end = Clock::now() + std::chrono::seconds(1);
+  while (at_work.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
+/// Threads that outlive the main one start no more of them.
+void end_compilers() {
+  process_ends.store(true);
+  wait_for_compilers();
+}
+
+/// What was registered last runs first when the process ends. A compiler registers the end of its own statics whenever a
+/// part of it is used for the first time, so the wait is registered again after each compilation.
+void prepare_for_exit() { std::atexit(end_compilers); }
+
+const bool is_at_work_in_the_parent = [] {
+  in_child_of_fork([] { at_work.store(0); });
+  return true;
+}();
+
+[[noreturn]] void sleep_for_ever() {
+  for (;;) pause();
+}
+
+/// Counts one compiler.
+class AtWork {
+ public:
+  AtWork() { at_work.fetch_add(1); }
+  AtWork(AtWork&& other) noexcept : counts_(std::exchange(other.counts_, false)) {}
+  ~AtWork() { end(); }
+  void end() {
+    if (std::exchange(counts_, false)) at_work.fetch_sub(1);
+  }
+
+ private:
+  bool counts_ = true;
+};
+
+double limit_of(const ProgramSource& source) {
+  CompileOptions options;
+  std::vector<Diagnostic> ignored;
+  parse_options(source.options, options, ignored);
+  if (options.timeout) return *options.timeout;
+  const char* text = std::getenv("IRUKA_COMPILE_TIMEOUT");
+  double seconds = 0;
+  return text && parse_seconds(text, seconds) ? seconds : kUsualSeconds;
+}
+
+std::string in_words(double seconds) {
+  std::string text = std::to_string(seconds);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + (text == "1" ? " second" : " seconds");
+}
+
+[[noreturn]] void fail(const Blame& blame, double limit) {
+  throw CompileError(
+      "kernel '" + blame.kernel_name + "'" + (blame.made_at.empty() ? "" : ", made at " + blame.made_at) +
+      ": compiling it took longer than " + in_words(limit) +
+      "; the option --compile-timeout=SECONDS or the environment variable IRUKA_COMPILE_TIMEOUT sets another "
+      "limit (0: none)");
+}
+
+}  // namespace
+
+CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blame, CompilerCall call) {
+  const ForkWaits starting;
+  made_once([] {
+    prepare_for_exit();
+    return true;
+  });
+  const double limit = limit_of(source);
+  AtWork counted;
+  if (one_thread_compiles.load() && !is_that_thread) {
+    counted.end();
+    sleep_for_ever();
+  }
+  if (process_ends.load()) throw CompileError("kernel '" + blame.kernel_name + "' is not compiled: the process ends");
+  ProgramSource copy = source;
+  if (!copy.given_up) copy.given_up = std::make_shared<std::atomic<bool>>(false);
+  const auto given_up = copy.given_up;
+  std::packaged_task<CompiledProgram()> task([call = std::move(call), copy = std::move(copy)] { return call(copy); });
+  std::future<CompiledProgram> result = task.get_future();
+  try {
+    const SignalsBlocked blocked;
+    std::thread([task = std::move(task), counted = std::move(counted), ticket = ForkWaits::make_ticket()]() mutable {
+      const ForkWaits compiling(std::move(ticket));
+      {
+        const FloatScope defaults;  // a thread begins with the state of its maker, and compilers fold constants in it
+        task();
+      }
+      prepare_for_exit();
+      task = {};
+    }).detach();
+  } catch (const std::system_error&) {
+    throw CompileError("kernel '" + blame.kernel_name + "': no thread could be started to compile on");
+  }
+  const auto wants_to_stop = [] {
+    const ForkMayGoOn asking;  // for Python's lock
+    return should_stop();
+  };
+  const auto begin = Clock::now();
+  while (result.wait_for(kPatience) != std::future_status::ready) {
+    const std::chrono::duration<double> spent = Clock::now() - begin;
+    if (process_ends.load()) given_up->store(true, std::memory_order_relaxed);
+    if (wants_to_stop()) {
+      given_up->store(true, std::memory_order_relaxed);
+      throw_if_stopped();
+    }
+    if (limit > 0 && spent.count() > limit) {
+      given_up->store(true, std::memory_order_relaxed);
+      fail(blame, limit);
+    }
+  }
+  return result.get();
+}
+
+void end_compilers_of_other_threads() {
+  is_that_thread = true;
+  one_thread_compiles.store(true);
+  wait_for_compilers();
+}
+
+}  // namespace iruka::jit

@@ -1,0 +1,37 @@
+// What a compiler warned of, between the compiler and the user.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "jit/program.h"
+
+namespace iruka::jit {
+
+/// Warnings as bytes for a cache entry, and back. Empty stands for none.
+std::string encode_warnings(std::span<const Diagnostic> warnings);
+std::vector<Diagnostic> decode_warnings(std::string_view bytes);
+
+/// Code and its warnings as one cache entry; and back, where the bytes are such an entry.
+std::string pack_code(std::span<const Diagnostic> warnings, std::string_view code);
+bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, std::string_view& code);
+
+/// A kernel's warnings that nobody took yet. Thread-safe; where there are none, asking is a load.
+class PendingWarnings {
+ public:
+  /// Words each by `blame`. A line that an earlier compilation warned of is left out: each compiler has words of its own.
+  void add(std::span<const Diagnostic> warnings, const Blame& blame);
+  void add(std::vector<std::string> worded);
+  std::vector<std::string> take();
+
+ private:
+  std::atomic<bool> has_any_{false};
+  std::unordered_set<std::string> known_places_;
+  std::vector<std::string> waiting_;
+};
+
+}  // namespace iruka::jit

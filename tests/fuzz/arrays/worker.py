@@ -1,0 +1,189 @@
+"""Runs cases one after another and tells the parent what it finds; the parent outlives it."""
+
+import dataclasses
+import json
+import os
+import resource
+import time
+import traceback
+import warnings
+
+import numpy as np
+
+import cases
+import compare
+import known
+import saturated
+import table
+
+import iruka
+
+UFUNC_CALLS = {f"xp.{name}" for name, thing in vars(np).items() if isinstance(thing, np.ufunc)}
+GROUPS = (MemoryError, IndexError, KeyError, AttributeError, OverflowError, ZeroDivisionError, TypeError, ValueError, RuntimeError)
+
+
+progress = [0] * 6  # what the parent reads when a case crashes or hangs: the parent's shared memory in a child
+INDEX, SINCE, PATIENT, NEXT, DONE, IN_NUMPY = range(6)
+
+
+def outcome(case, xp):
+    """('value', result, run) or ('error', exception, run)."""
+    run = cases.Run(xp)
+    progress[IN_NUMPY] = xp is np
+    try:
+        return "value", run.call(case), run
+    except Exception as error:  # whatever a library raises is an answer
+        return "error", error, run
+
+
+def compatible(ours, theirs):
+    """Whether a NumPy user's `except` catches Iruka's error as well."""
+    if isinstance(ours, type(theirs)):
+        return True
+    wanted = [group for group in GROUPS if isinstance(theirs, group)]
+    return not wanted or any(isinstance(ours, group) for group in wanted)
+
+
+def examine(case):
+    """None, or (kind, words) of one case."""
+    their_way, theirs, their_run = outcome(case, np)
+    our_way, ours, our_run = outcome(case, iruka)
+    if our_way == "error" and their_way == "error":
+        if compatible(ours, theirs):
+            return None
+        return "error", f"{type(ours).__name__}: {ours!s:.150} where NumPy has {type(theirs).__name__}: {theirs!s:.150}"
+    if our_way == "error":
+        return "refused", f"{type(ours).__name__}: {ours!s:.300}"
+    if their_way == "error":
+        return "accepted", f"{type(theirs).__name__}: {theirs!s:.300} (NumPy)"
+    found = judged(case, ours, theirs, our_run, their_run)
+    if found and found[0] in ("value", "memory"):
+        agree = (judged(case, ours, result, our_run, run) is None for result, run in saturated.references(case, theirs, their_run))
+        if any(agree):
+            return None
+    return found
+
+
+def judged(case, ours, theirs, our_run, their_run):
+    """None, or (kind, words) of one case that both libraries answer."""
+    if case.undefined is not None:
+        case = dataclasses.replace(case, undefined=their_run.value(case.undefined))
+    if case.rule.check:
+        words = case.rule.check(case, ours, theirs)
+        return ("value", words) if words else None
+    found = compare.difference(case, ours, theirs)
+    if found and found[0] == "value" and case.rule.reference:
+        loop = dataclasses.replace(case, rule=rule_of_loop(case)) if case.kwargs.get("out") is not None else case
+        found = compare.difference(loop, ours, theirs, compare.long_call(case, False), compare.scale_of(case))
+    if found:
+        return found
+    if case.rule.memory and not case.rule.shape_only:
+        return memory_difference(case, our_run, their_run)
+    return None
+
+
+def memory_difference(case, our_run, their_run):
+    """What the call wrote, or must not have written: out by the rule, all memory up to rounding."""
+    written = case.kwargs.get("out")
+    if written is not None:
+        found = written_difference(case, our_run, their_run)
+        if found:
+            return found
+    bases = {id(array.base): array for array in cases.arrays_of(case)}
+    outs = {id(node.base) for node in cases.walk(written) if isinstance(node, cases.Array)}
+    for key, memory in their_run.memory.items():
+        ours = our_run.memory.get(key)
+        inexact = case.rule.of(memory.dtype).ulps or ":" in bases[key].base.kind and (case.rule.ulps or case.rule.complex_ulps)
+        if ours is None or inexact and (":" in bases[key].base.kind or key in outs):
+            continue
+        exact = dataclasses.replace(case, rule=compare.Rule(signed=case.rule.signed), undefined=None)
+        found = compare.difference(exact, ours, memory, path="memory")
+        if found and inexact and np.allclose(compare.host(ours), memory, 1e-3, 1e-3, equal_nan=True):
+            continue
+        if found:
+            return "memory", found[1]
+    return None
+
+
+def written_difference(case, our_run, their_run):
+    """Compares `out` by the rule: NumPy's reference lies beside it."""
+    ours, theirs = our_run.value(case.kwargs["out"]), their_run.value(case.kwargs["out"])
+    mask = their_run.value(case.kwargs["where"]) if "where" in case.kwargs else None
+    case = dataclasses.replace(case, undefined=mask if case.target in UFUNC_CALLS else None)
+    found = compare.difference(case, ours, theirs)
+    if found and found[0] == "value" and case.rule.reference:
+        long, scale = compare.long_call(case, False), compare.scale_of(case)
+        if isinstance(theirs, tuple) and not isinstance(long, tuple):
+            long, scale = (long,), (scale,)
+        found = compare.difference(dataclasses.replace(case, rule=rule_of_loop(case)), ours, theirs, long, scale)
+    return found
+
+
+def rule_of_loop(case):
+    """The rule in units of the dtype that the call works in, where `out` has a finer one."""
+    kwargs = {key: value for key, value in case.kwargs.items() if key not in ("out", "where")}
+    way, result, _ = outcome(dataclasses.replace(case, kwargs=kwargs), np)
+    finest = cases.Run(np).value(case.kwargs["out"])
+    pair = [x[0] if isinstance(x, tuple) else x for x in (result, finest)]
+    if way == "error" or not all(np.asarray(x).dtype.kind in "fc" for x in pair):
+        return case.rule
+    ratio = np.finfo(pair[0].dtype).eps / np.finfo(pair[1].dtype).eps
+    return dataclasses.replace(case.rule, ulps=case.rule.ulps * max(1, ratio), complex_ulps=case.rule.complex_ulps * max(1, ratio))
+
+
+def shrunk(case, kind, rounds=40):
+    """A simpler case with a finding of the same kind."""
+    limit = time.monotonic() + 5
+    simplified = True
+    while simplified and rounds > 0:
+        simplified = False
+        for candidate in cases.simpler(case):
+            rounds -= 1
+            if time.monotonic() > limit or rounds <= 0:
+                break
+            try:
+                found = examine(candidate)
+            except Exception:
+                continue
+            if found and found[0] == kind:
+                case, simplified = candidate, True
+                break
+    return case
+
+
+def run(identities, tell, shared, shrink=True, memory_limit=12 << 30):
+    """Examines cases until the iterator ends; `shared` says how far it is."""
+    global progress
+    progress = shared
+    if "IRUKA_TEST_PATIENCE" not in os.environ:  # sanitizers, under which that is set, take terabytes of addresses
+        resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    seen = {}
+    for index, (name, number) in identities:
+        progress[INDEX], progress[SINCE], progress[DONE] = index, int(time.time()), progress[DONE] + 1
+        try:
+            case = table.case_of(name, number)
+            found = examine(case)
+        except MemoryError:
+            continue
+        except Exception:
+            found = "internal", traceback.format_exc(limit=-4)
+            case = None
+        if not found:
+            continue
+        kind, words = found
+        key = (name, kind)
+        seen[key] = seen.get(key, 0) + 1
+        reason = known.reason(name, kind, words, case)
+        if case is None or reason or seen[key] > 3:
+            program = ""
+        else:
+            progress[PATIENT] = 1  # makes the parent patient
+            case = shrunk(case, kind) if shrink else case
+            again = examine(case)
+            words = again[1] if again else words + " (not at a second try)"
+            program = cases.source(case, f"{name}:{number}")
+            progress[PATIENT] = 0
+        tell(json.dumps({"index": index, "case": f"{name}:{number}", "kind": kind, "words": words, "reason": reason or "", "program": program}))
+    progress[INDEX] = -1

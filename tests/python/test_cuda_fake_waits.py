@@ -1,0 +1,83 @@
+"""Waits for a GPU, over the driver in software: other threads go on, also those that the GPU itself waits for."""
+
+import pytest
+
+from fake_driver import LIBRARY, needs_fake_driver, run
+
+pytestmark = needs_fake_driver
+
+# What waits for the stream s: its work ends when a thread lets it go and a function in Python was called.
+HELD = """
+s = iruka.cuda.Stream(non_blocking=True)
+t = iruka.cuda.Stream(non_blocking=True)
+with s:
+    picture = iruka.asarray(np.zeros((8, 8, 3), "uint8"))
+    number = iruka.asarray(3.0)
+numbers = iruka.asarray(np.arange(4.0))
+def waits(work):
+    called = []
+    hold(s)
+    s.launch_host_func(called.append, 1)
+    threading.Timer(0.05, lambda: let_go(s)).start()
+    with s:
+        try:
+            work()
+        except iruka.errors.DeviceError as error:
+            assert "NVRTC" in str(error), error  # of a kernel, behind the wait
+    assert called == [1]
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "iruka.image.imencode('.png', picture)",
+        "iruka.add.reduce(numbers, initial=number)",
+        "float(number)",
+        "number.tolist()",
+        "iruka.full(3, number)",
+        "iruka.cuda.Device(0).synchronize()",
+    ],
+)
+def test_what_needs_an_arrays_elements(work):
+    run(HELD + f"waits(lambda: {work})")
+
+
+@pytest.mark.parametrize("make", ["iruka.empty", "iruka.ndarray", "iruka.zeros"])
+def test_new_arrays_when_memory_is_full(make):
+    """The pool waits for the device before it gives memory of one stream to another."""
+    run(HELD + f"""
+iruka.set_memory_limit(16 << 20)
+with t:
+    for _ in range(3):
+        iruka.empty(4 << 20, "uint8")
+    filler = iruka.empty(6 << 20, "uint8")
+    del filler
+waits(lambda: {make}(10 << 20, "uint8"))
+""")
+
+
+def test_transforms_of_two_streams_do_not_share_memory_to_work_in():
+    """One plan serves both; the transform of the first stream may be under way when the second one's begins."""
+    toolkit = LIBRARY.parents[1] / "fake_toolkit"
+    library = toolkit / "lib64" / "libcufft.so.12"
+    if not library.exists():
+        pytest.skip("the toolkit in software was not built")
+    run(f"""
+cufft = ctypes.CDLL({str(library)!r})
+cufft.fake_cufft_notes.restype = ctypes.c_char_p
+streams = [iruka.cuda.Stream(non_blocking=True) for _ in range(2)]
+x = iruka.asarray(np.ones(64, "complex64"))
+for s in streams:
+    hold(s)
+for s in streams + streams:
+    with s:
+        iruka.fft.fft(x)
+for s in streams:
+    let_go(s)
+notes = [tuple(map(int, line.split())) for line in cufft.fake_cufft_notes().decode().splitlines()]
+plans, used, works = zip(*notes)
+assert len(notes) == 4 and len(set(plans)) == 1, notes
+assert used == tuple(s.ptr for s in streams) * 2, notes
+assert 0 not in works and works[0] != works[1] and works[:2] == works[2:], notes
+""", CUDA_PATH=str(toolkit))
