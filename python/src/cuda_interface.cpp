@@ -1,4 +1,5 @@
 // __cuda_array_interface__, version 3, both ways.
+#include "core/layout.h"
 #include "cuda.h"
 #include "interop.h"
 #include "iruka/device.h"

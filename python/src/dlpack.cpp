@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core/layout.h"
 #include "cuda.h"
 #include "interop.h"
 #include "iruka/device.h"

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/layout.h"
 #include "cuda.h"
 #include "dlpack.h"
 #include "iruka/device.h"
@@ -36,15 +37,6 @@ Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& stride
   auto buffer = std::make_shared<Buffer>(device, static_cast<char*>(data) + low, static_cast<size_t>(high - low),
                                          writable, std::move(release));
   return Array(std::move(buffer), dtype, shape, strides, -low);
-}
-
-bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides) {
-  int64_t alignment = kind(dtype) == Kind::complex ? itemsize(dtype) / 2 : itemsize(dtype);
-  if (reinterpret_cast<uintptr_t>(data) % alignment != 0) return false;
-  for (int axis = 0; axis < shape.size(); axis++) {
-    if (shape[axis] > 1 && strides[axis] % alignment != 0) return false;
-  }
-  return true;
 }
 
 namespace {

@@ -47,7 +47,6 @@ std::function<void()> drop_reference(nb::object owner);
 /// An array over foreign memory whose first element is at `data`; the buffer spans all its elements.
 Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& strides, bool writable,
                   std::function<void()> release, Device& device);
-bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
 /// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one. The
 /// default stream is not waited for, as each release would stop the host: the work of most owners comes after its own,
 /// and `owner`, a stream, waits for it. DLPack names none: docs/cuda.md tells of owners whose streams wait for nobody.

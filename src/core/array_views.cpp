@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "core/device.h"
+#include "core/layout.h"
 #include "iruka/array.h"
 
 namespace iruka {
@@ -109,6 +111,15 @@ int consumed_axes(std::span<const Index> indices, int ndim) {
 
 Array rebuild(const Array& array, Dims shape, Dims strides) {
   return array.view(array.dtype(), std::move(shape), std::move(strides), array.offset());
+}
+
+/// A processor reads an element from any address; a GPU that should loses everything its process has there.
+Array check_alignment(Array view, const std::string& function) {
+  if (view.size() > 0 && view.device().target().is_gpu &&
+      !is_aligned(view.data(), view.dtype(), view.shape(), view.strides()))
+    throw ValueError(function + "the elements would not be aligned to " + std::to_string(alignment(view.dtype())) +
+                     " bytes, which " + view.device().name() + " needs: copy the array first");
+  return view;
 }
 
 }  // namespace
@@ -269,7 +280,7 @@ Array Array::view(Dtype dtype) const {
   const std::string function = std::string("view: ") + name(dtype_) + " as " + name(dtype) + ": ";
   Array view = *this;
   view.dtype_ = dtype;
-  if (from == to) return view;
+  if (from == to) return check_alignment(std::move(view), function);
   if (ndim() == 0)
     throw ValueError(function + "changing the dtype of a 0-d array is only supported if the itemsize is unchanged");
   const int last = ndim() - 1;
@@ -283,7 +294,7 @@ Array Array::view(Dtype dtype) const {
   view.shape_[last] = bytes / to;
   view.strides_[last] = to;
   view.size_ = count(view.shape_);
-  return view;
+  return check_alignment(std::move(view), function);
 }
 
 }  // namespace iruka

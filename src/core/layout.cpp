@@ -109,4 +109,12 @@ void LoopLayout::reorder_axes(int first_output) {
   }
 }
 
+bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides) {
+  const int64_t bytes = alignment(dtype);
+  if (reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) != 0) return false;
+  for (int axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] > 1 && strides[axis] % bytes != 0) return false;
+  return true;
+}
+
 }  // namespace iruka

@@ -72,4 +72,9 @@ enum class Overlap : uint8_t {
 /// Exact unless a search over the strides takes more than a few thousand steps; then `partial`.
 Overlap overlap(const Array& a, const Array& b);
 
+/// Bytes of which an aligned element's address is a multiple: those of a complex number's parts, else the element's.
+inline int64_t alignment(Dtype dtype) { return kind(dtype) == Kind::complex ? itemsize(dtype) / 2 : itemsize(dtype); }
+/// Whether all elements are aligned. `data` is the first one's address.
+bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
+
 }  // namespace iruka

@@ -279,18 +279,15 @@ void KernelCall::describe_tiles() {
   signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest, is_gpu));
 }
 
-/// A processor reads an element from any address; a GPU that should loses everything its process has there.
+/// Views of GPUs' arrays are aligned; arrays that a C++ caller made of a buffer need not be.
 void KernelCall::check_alignment() const {
   for (size_t k = 0; k < parameter_count(); ++k) {
     if (!is_array(k) || array(k).size() == 0) continue;
     const Array& operand = array(k);
-    const int64_t size = operand.itemsize(), alignment = kind(operand.dtype()) == Kind::complex ? size / 2 : size;
-    bool is_aligned = reinterpret_cast<uintptr_t>(operand.data()) % static_cast<uintptr_t>(alignment) == 0;
-    for (int axis = 0; axis < operand.ndim(); ++axis)
-      is_aligned &= operand.shape(axis) <= 1 || operand.strides()[axis] % alignment == 0;
-    if (!is_aligned)
-      throw ValueError(where(k) + "the array's elements are not aligned to " + std::to_string(alignment) +
-                       " bytes, which " + device_->name() + " needs: copy it");
+    if (!is_aligned(operand.data(), operand.dtype(), operand.shape(), operand.strides()))
+      throw ValueError(where(k) + "the array's elements are not aligned to " +
+                       std::to_string(alignment(operand.dtype())) + " bytes, which " + device_->name() +
+                       " needs: copy it");
   }
 }
 

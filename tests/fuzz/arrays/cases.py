@@ -1,6 +1,7 @@
 """Cases: a call as plain data, which runs with NumPy or with Iruka, prints as a program, and is made simpler."""
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -109,6 +110,13 @@ def replaced(node, old, new):
     return node
 
 
+@functools.cache
+def on_gpu():
+    import iruka
+
+    return iruka.empty(0).device.name != "cpu"
+
+
 class Run:
     """One evaluation: the arrays that it made, so that what it wrote can be read afterwards."""
 
@@ -122,7 +130,8 @@ class Run:
             made = base.make()
             if self.convert:
                 made = self.convert(made)
-            self.memory[id(base)] = made if self.xp is np or base.given == "shared" else self.xp.array(made)
+            is_shared = base.given == "shared" and not on_gpu()  # a GPU's arrays share no memory with NumPy's
+            self.memory[id(base)] = made if self.xp is np or is_shared else self.xp.array(made)
         return self.memory[id(base)]
 
     def value(self, node):
@@ -152,7 +161,10 @@ class Run:
 
     def call(self, case):
         args, kwargs = self.value(case.args), self.value(case.kwargs)
-        return eval(case.target, self.names)(*args, **kwargs)
+        result = eval(case.target, self.names)(*args, **kwargs)
+        if self.xp is not np and on_gpu():
+            self.xp.cuda.Device().synchronize()  # an error that a GPU reports late belongs to this call
+        return result
 
 
 def source(case, title="", folder="tests/fuzz/arrays"):
