@@ -84,7 +84,7 @@ class ndarray:
     An array: shape, strides, dtype and a handle on memory. ndarray(shape, dtype) is uninitialised; ndarray(shape, dtype, memptr, strides, order) is a view of the memory of another array, from the first element of the one whose `data` memptr is. iruka.array, zeros, arange and their neighbours make filled ones.
     """
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int: ...
 
     def __lt__(self, value, /) -> ndarray: ...
 
@@ -963,7 +963,7 @@ def broadcast_shapes(*args) -> tuple: ...
 def norm(x: object, order: object | None, axis: object | None, keepdims: bool) -> object: ...
 
 def values_array(values: object, target: object) -> object:
-    """Values to be written into `target`, as an array."""
+    """Values to be written into `target`, as an array that is cast."""
 
 def take(x: object, indices: object, axis: object | None, mode: object) -> object: ...
 

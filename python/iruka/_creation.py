@@ -279,16 +279,17 @@ def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """One value with the shape and dtype of another array, on its device or the one named."""
+    from ._manipulation import copyto
+
     result = _like("full_like", _core.empty, a, order, dtype, shape, device)
-    # NumPy casts a float or complex number here, which an assignment may refuse.
-    result[...] = numpy.asarray(fill_value) if isinstance(fill_value, (float, complex)) else fill_value
+    copyto(result, fill_value, "unsafe")  # casts what an assignment may refuse
     return result
 
 
 def arange(start, stop=None, step=1, dtype=None, *, device=None) -> ndarray:
     """start, start + step... up to, not including, stop; arange(n) counts from 0. device: where, if not on the default.
 
-    Raises ValueError for a step of 0.
+    Raises ZeroDivisionError for a step of 0.
 
         >>> iruka.arange(3)
         array([0, 1, 2])

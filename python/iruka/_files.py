@@ -85,18 +85,28 @@ def load(file, mmap_mode: str | None = None, allow_pickle: bool | None = None) -
     return NpzFile(found) if isinstance(found, numpy.lib.npyio.NpzFile) else _core.as_array(found)
 
 
+def _stored(dtype) -> numpy.dtype:
+    """The dtype of stored elements, which may be in the other byte order; asarray swaps them."""
+    if isinstance(dtype, str) and dtype[:1] in "<>" or isinstance(dtype, numpy.dtype):
+        return _core.dtype_of(numpy.dtype(dtype).newbyteorder("=")).newbyteorder(numpy.dtype(dtype).byteorder)
+    return _core.dtype_of(dtype)
+
+
 def frombuffer(buffer, dtype=float, count: int = -1, offset: int = 0) -> ndarray:
-    """A 1-d array over the memory of a buffer (a copy on a GPU); read-only where the buffer is."""
-    return asarray(numpy.frombuffer(buffer, _core.dtype_of(dtype), count, offset))
+    """A 1-d array over the memory of a buffer, read-only where that is; a copy on a GPU, and of the other byte order.
+
+    dtype: of the buffer's elements, in either byte order ('>i4').
+    """
+    return asarray(numpy.frombuffer(buffer, _stored(dtype), count, offset))
 
 
 def fromfile(file, dtype=float, count: int = -1, sep: str = "", offset: int = 0) -> ndarray:
-    """A 1-d array of a file's bytes, or of numbers with `sep` between them."""
-    return asarray(numpy.fromfile(file, _core.dtype_of(dtype), count, sep, offset))
+    """A 1-d array of a file's bytes, in either byte order (dtype '>i4'), or of numbers with `sep` between them."""
+    return asarray(numpy.fromfile(file, _stored(dtype), count, sep, offset))
 
 
-def fromstring(string, dtype=float, count: int = -1, *, sep: str) -> ndarray:
-    """A 1-d array of the numbers in a text."""
+def fromstring(string, dtype=float, count: int = -1, *, sep: str = "") -> ndarray:
+    """A 1-d array of the numbers in a text, with `sep` between them. Raises ValueError without it."""
     return asarray(numpy.fromstring(string, _core.dtype_of(dtype), count, sep=sep))
 
 

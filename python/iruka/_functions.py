@@ -57,4 +57,7 @@ def reduction_named(name):
     return reductions[name]
 
 
-copyreg.pickle(type(_core.default_device), lambda function: function.__qualname__)  # by name, as Python's functions
+# Functions and methods of C++ pickle as Python's do: by name, and what is bound to an object with the object.
+for _kind in (type(_core.default_device), type(_core.ndarray.sum)):
+    copyreg.pickle(_kind, lambda function: function.__qualname__)
+copyreg.pickle(type(elementwise["add"].reduce), lambda method: (getattr, (method.__self__, method.__name__)))

@@ -10,6 +10,7 @@ import numpy
 from . import _core
 from ._core import ndarray
 from ._creation import _array, _has_axes, _order, asarray
+from ._dtypes import isscalar
 from ._functions import elementwise, reductions
 from ._manipulation import _into, can_cast
 from .errors import IndexError, TypeError, ValueError
@@ -103,7 +104,8 @@ def putmask(a: ndarray, mask, values) -> None:
 
 
 def _check_safe(function: str, values, target: ndarray) -> None:
-    if isinstance(values, (ndarray, numpy.ndarray)) and not can_cast(values.dtype, target.dtype):
+    is_array = isinstance(values, (ndarray, numpy.ndarray)) and not isscalar(values)
+    if is_array and not can_cast(values.dtype, target.dtype):
         raise TypeError(f"{function}: cannot cast from {values.dtype} to {target.dtype} by the rule 'safe'")
 
 

@@ -10,6 +10,7 @@ from . import _core
 from ._array import clip as _clip
 from ._core import ndarray
 from ._creation import _array
+from ._dtypes import isscalar
 from ._functions import elementwise
 from .errors import AxisError, ShapeError, TypeError, ValueError
 
@@ -87,17 +88,24 @@ def broadcast_to(array, shape, subok: bool = False) -> ndarray:
 
 
 def broadcast_arrays(*args, subok: bool = False) -> tuple[ndarray, ...]:
-    """Read-only views of the arrays in the shape they all broadcast to."""
-    arrays = [_array(a) for a in args]
+    """Read-only views of the arrays in the shape they all broadcast to; the arrays themselves where all have it."""
+    arrays = tuple(map(_array, args))
     shape = _core.broadcast_shapes(*(a.shape for a in arrays))
+    if all(a.shape == shape for a in arrays):
+        return arrays
     return tuple(a._broadcast_to(shape) for a in arrays)
 
 
+def _check_out(out, what: str = "out") -> None:
+    """Raises TypeError for an output that is no array."""
+    if not (out is None or isinstance(out, (ndarray, numpy.ndarray))):
+        raise TypeError(f"{what} must be an iruka.ndarray, not {type(out)!r}")
+
+
 def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
+    _check_out(out)
     if out is None:
         return result if result.ndim else result[()]
-    if not isinstance(out, (ndarray, numpy.ndarray)):
-        raise TypeError(f"out must be an iruka.ndarray, not {type(out)!r}")
     if out.shape != result.shape:
         raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
     if not can_cast(result.dtype, out.dtype, casting):
@@ -109,8 +117,7 @@ def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
 def _joinable(function: str, arrays, out, dtype, casting: str) -> list[ndarray]:
     """The arrays, cast where a dtype is given. Raises TypeError where `casting` forbids that, or the cast to out."""
     arrays = [_array(a) for a in arrays]
-    if not (out is None or isinstance(out, (ndarray, numpy.ndarray))):
-        raise TypeError(f"{function}: out must be an iruka.ndarray, not {type(out)!r}")
+    _check_out(out, f"{function}: out")
     if out is not None and dtype is not None:
         raise TypeError(f"{function}: only one of out and dtype can be given")
     if out is None and dtype is None and casting == "same_kind":
@@ -198,8 +205,14 @@ def nan_to_num(
     return elementwise["nan_to_num"](x, nan, posinf, neginf, out=None if copy else x)
 
 
-# The kinds of dtypes that a Python number goes to; V is bfloat16's.
+# The kinds of dtypes that a Python number goes to; V is bfloat16's. By the rule 'equiv' it goes to its own dtype alone.
 _NUMBER_KINDS = {int: "iufVc", float: "fVc", complex: "c"}
+
+
+def _may_take(number: type, dtype, casting: str) -> bool:
+    if casting == "equiv":
+        return dtype == numpy.dtype(number)
+    return casting == "unsafe" or dtype.kind in _NUMBER_KINDS[number]
 
 
 def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
@@ -210,16 +223,17 @@ def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
     """
     can_cast(dst.dtype, dst.dtype, casting)  # refuses what is no rule
     if casting == "unsafe" and type(src) in (float, complex):
-        src = numpy.asarray(src)  # which an assignment casts
+        src = numpy.asarray(src)  # which is cast
     if type(src) in _NUMBER_KINDS:
-        source, may_cast = type(src).__name__, casting == "unsafe" or dst.dtype.kind in _NUMBER_KINDS[type(src)]
+        source, may_cast = type(src).__name__, _may_take(type(src), dst.dtype, casting)
     else:
         src = src if isinstance(src, numpy.generic) else _array(src)
         source, may_cast = src.dtype, can_cast(src.dtype, dst.dtype, casting)
     if not may_cast:
         raise TypeError(f"copyto: cannot cast from {source} to {dst.dtype} by the rule {casting!r}")
     if where is None or where is True:
-        dst[...] = src
+        is_typed = isscalar(src) and type(src) not in _NUMBER_KINDS
+        dst[...] = _core.values_array(src, dst) if is_typed else src
         return
     mask = _array(where)
     if isinstance(where, (list, tuple)):

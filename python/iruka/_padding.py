@@ -42,8 +42,8 @@ def _pairs(function: str, widths, ndim: int, convert=operator.index) -> list[tup
 
 
 def _number(value):
-    """A Python integer as NumPy's: one that does not fit wraps where it is written."""
-    return numpy.int64(value) if type(value) is int and -(2**63) <= value < 2**63 else value
+    """A number as NumPy's scalar, as which it is written: one out of bounds is an error among signed integers alone."""
+    return value if isinstance(value, (ndarray, tuple, list, dict)) else numpy.asarray(value)[()]
 
 
 def _slab(ndim: int, axis: int, start, stop) -> tuple:
@@ -159,7 +159,7 @@ def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
         result = _core.empty(tuple(a + n + b for (a, b), n in zip(widths, array.shape)), array.dtype)
         inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, array.shape))
         constant = _number(kwargs.get("constant_values", 0)) if mode == "constant" else None
-        if isinstance(constant, (int, float, complex, numpy.int64)) and result.nbytes <= _CACHED_BYTES:
+        if isinstance(constant, numpy.generic) and result.nbytes <= _CACHED_BYTES:
             result[...] = constant  # two calls: writing twice in a cache costs less than a call for each margin
             result[inside] = array
             return result

@@ -9,7 +9,7 @@ from . import _core
 from ._core import ndarray
 from ._creation import _array
 from ._functions import elementwise
-from ._manipulation import _axes, _into, can_cast, moveaxis, result_type
+from ._manipulation import _axes, _check_out, _into, can_cast, moveaxis, result_type
 from .errors import ShapeError, TypeError, ValueError
 
 _multiply = elementwise["multiply"]
@@ -86,8 +86,9 @@ def dot(a, b, out: ndarray | None = None) -> ndarray:
     """Product over the last axis of a and the last but one of b; of two vectors their inner product.
 
     Scalars multiply. Raises ValueError where the extents differ, or out is not a C-contiguous array of the
-    result's shape and dtype.
+    result's shape and dtype; TypeError where it is no array.
     """
+    _check_out(out, "dot: out")
     a, b = _pair(a, b)
     if out is None and a.ndim > 0 and 0 < b.ndim <= 2:
         return a @ b

@@ -153,12 +153,12 @@ def _finish(result: ndarray, x: ndarray, q: numpy.ndarray, shape, whole, keepdim
 
 def _quantile(function, a, q, axis, out, method, keepdims, weights, weak, what) -> ndarray:
     x, q = _check(a, q, method, what)
-    if weights is not None:
-        return _weighted(x, q, axis, out, method, keepdims, weights)
     rows, shape, whole = _rows(x, axis)
     n = rows.shape[-1]
     if n == 0:
         raise IndexError(f"{function}: cannot take a quantile of no elements, shape {x.shape}")
+    if weights is not None:
+        return _weighted(x, q, axis, out, method, keepdims, weights)
     lower, upper, weight = _neighbours(n, q.ravel(), method)
     dtype = _result_dtype(x, q, weak, weight is None)
     if weight is None:

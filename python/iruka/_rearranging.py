@@ -138,7 +138,10 @@ def roll(a, shift, axis=None) -> ndarray:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
     axes = tuple(_axis("roll", k, a.ndim) for k in _ints(axis))
     shift = shift.tolist() if hasattr(shift, "tolist") else shift
-    shifts = tuple(map(int, shift if isinstance(shift, (tuple, list, range)) else (shift,)))
+    shifts = tuple(shift if isinstance(shift, (tuple, list, range)) else (shift,))
+    if any(isinstance(by, (tuple, list)) for by in shifts):
+        raise ValueError(f"roll: shift must be a number or a sequence of numbers, not {shift}")
+    shifts = tuple(map(int, shifts))
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ValueError(f"roll: {len(shifts)} shifts but {len(axes)} axes")
     total = dict.fromkeys(axes, 0)
@@ -315,7 +318,8 @@ def append(arr, values, axis: int | None = None) -> ndarray:
 def _places(function: str, obj, extent: int, limit: int) -> numpy.ndarray:
     """The places that an int, a slice, or a sequence of ints or bools names, counted from the front; 0-d for an int.
 
-    Raises IndexError for a place at or beyond `limit` and for what is no index, ValueError for a mask of another length.
+    Raises IndexError for a place at or beyond `limit` and for what is no index (NumPy's insert: TypeError for a single
+    one), ValueError for a mask of another length.
     """
     if isinstance(obj, slice):
         return numpy.arange(*obj.indices(extent))
@@ -330,7 +334,8 @@ def _places(function: str, obj, extent: int, limit: int) -> numpy.ndarray:
             raise ValueError(f"{function}: a boolean obj must have the shape {(extent,)}, not {places.shape}")
         places = numpy.flatnonzero(places)
     if places.dtype.kind not in "iu":
-        raise IndexError(f"{function}: obj must be integers or booleans, not {places.dtype}")
+        error = TypeError if function == "insert" and places.size == 1 else IndexError
+        raise error(f"{function}: obj must be integers or booleans, not {places.dtype}")
     outside = (places < -extent) | (places >= limit)
     if outside.any():
         raise IndexError(f"index {places[outside][0]} is out of bounds for axis of size {extent}")
@@ -370,7 +375,8 @@ def delete(arr, obj, axis: int | None = None) -> ndarray:
 def insert(arr, obj, values, axis: int | None = None) -> ndarray:
     """A copy with `values` put in front of the places that an index, a slice or a sequence of indices or bools names.
 
-    Raises IndexError for an index out of bounds, ValueError for values that do not broadcast, AxisError.
+    Raises IndexError for indices out of bounds or that are no integers (TypeError for a single one), ValueError for
+    values that do not broadcast, AxisError.
     """
     arr, axis = _along("insert", arr, axis)
     extent = arr.shape[axis]

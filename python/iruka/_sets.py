@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy
+
 from . import _core
 from ._core import ndarray
 from ._creation import _array
@@ -110,6 +112,15 @@ def _select(x: ndarray, mask: ndarray) -> ndarray:
     return _core.take_flat(x, _core.true_indices(mask))
 
 
+def _tests(given, of_integers: bool):
+    """Test elements as an array; Python integers beyond 64 bits, which no integer is, are floats among floats."""
+    try:
+        return _array(given)
+    except OverflowError:
+        numbers = numpy.asarray(given, object).ravel().tolist()
+        return _array([n for n in numbers if -(2**63) <= n < 2**64] if of_integers else list(map(float, numbers)))
+
+
 def isin(element, test_elements, assume_unique: bool = False, invert: bool = False, *, kind=None) -> ndarray:
     """Whether each element is among the test elements: bool, of the shape of `element`. NaN is among none.
 
@@ -121,6 +132,7 @@ def isin(element, test_elements, assume_unique: bool = False, invert: bool = Fal
     if kind not in (None, "sort", "table"):
         raise ValueError(f"isin: kind must be None, 'sort' or 'table', not {kind!r}")
     element = _array(element)
+    test_elements = _tests(test_elements, element.dtype.kind in "biu")
     flat, tests = _flat_pair(element, test_elements)
     if kind == "table" and not all(_array(a).dtype.kind in "biu" for a in (element, test_elements)):
         raise ValueError("isin: kind='table' takes bools and integers only")

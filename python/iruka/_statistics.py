@@ -11,7 +11,7 @@ from . import _core
 from ._core import ndarray
 from ._creation import asarray
 from ._functions import elementwise, reductions
-from ._manipulation import _array, _axes, _into, can_cast, result_type
+from ._manipulation import _array, _axes, _check_out, _into, can_cast, result_type
 from .errors import TypeError, ValueError
 
 _add, _subtract, _multiply, _divide = (elementwise[name] for name in ("add", "subtract", "multiply", "divide"))
@@ -72,6 +72,9 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
+    _check_out(out, "std: out" if root else "var: out")
+    if root and out is not None:
+        _check_root(out.dtype)
     x, where = _array(a), _mask(where)
     if dtype is None and out is not None and _is_exact_in(out.dtype, x):
         dtype = out.dtype
@@ -102,9 +105,14 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
     return _into(out, result if own is None or _kind(own) == "c" else result.astype(own, copy=False), "unsafe")
 
 
+def _check_root(dtype) -> None:
+    if _kind(dtype) in "biu":
+        raise TypeError(f"std: cannot cast the square root to {dtype} by the rule 'same_kind'")
+
+
 def _root(squares: ndarray) -> ndarray:
-    if _kind(squares.dtype) in "biu" and squares.ndim:
-        raise TypeError(f"std: cannot cast the square root to {squares.dtype} by the rule 'same_kind'")
+    if squares.ndim:
+        _check_root(squares.dtype)
     return _sqrt(squares).astype(squares.dtype, copy=False)
 
 

@@ -38,6 +38,10 @@ class OverflowError(Error, builtins.OverflowError):
     """An integer that its dtype cannot hold."""
 
 
+class ZeroDivisionError(Error, builtins.ZeroDivisionError):
+    """A step of 0, by which a range would be divided."""
+
+
 class CompileError(Error, RuntimeError):
     """A body that is not C++; the message shows the line with a caret."""
 

@@ -180,6 +180,7 @@ Array astype(Array x, nb::handle dtype, nb::handle order, const std::string& cas
   if (!can_cast(x.dtype(), to, parse_casting(casting)))
     throw TypeError(std::string("Cannot cast array data from dtype('") + name(x.dtype()) + "') to dtype('" + name(to) +
                     "') according to the rule '" + casting + "'");
+  warn_of_lost_parts(x.dtype(), to);
   const Dims axes = memory_order(x, order);
   Array result = without_gil([&] {
     return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); });
@@ -195,6 +196,9 @@ nb::object item(Array x, const nb::args& index) {
   if (index.size() == 0) return from_scalar(item_of(x));
   Dims position = dims_of(index, "item: index");
   std::vector<Index> indices(position.begin(), position.end());
+  if (position.size() != 1 && position.size() != x.ndim())
+    throw ValueError("item: incorrect number of indices for array: " + std::to_string(position.size()) + " for " +
+                     std::to_string(x.ndim()) + " axes");
   bool flat = indices.size() == 1 && x.ndim() != 1;
   return from_scalar(item_of((flat ? reshape(x, {-1}) : x).index(indices)));
 }

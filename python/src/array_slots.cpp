@@ -233,6 +233,7 @@ void assign_value(Array target, nb::handle value) {
   Scalar scalar;
   if (is_array(value.ptr())) {
     const Array source = array_of(value.ptr());
+    check_elements(source, target.dtype());
     GilRelease release;
     target.assign(source);
   } else if (to_scalar(value.ptr(), scalar, takes_any_integer(target.dtype()))) {
@@ -241,6 +242,7 @@ void assign_value(Array target, nb::handle value) {
     target.fill(scalar);
   } else if (is_array_like(value.ptr())) {
     Array source = as_elements(value, target.dtype(), target.device());
+    check_elements(source, target.dtype());
     GilRelease release;
     target.assign(source);
   } else {

@@ -108,7 +108,8 @@ namespace {
 Dtype from_numpy_dtype(nb::handle dtype) {
   std::string name = text_of(dtype.attr("name"));
   if (!nb::cast<bool>(dtype.attr("isnative"))) {
-    throw TypeError("dtype " + describe(dtype) + " is not in this machine's byte order; convert it with NumPy first");
+    throw TypeError("dtype " + describe(dtype) + " is of the other byte order; arrays are in this machine's, in which "
+                    "they take others in: use dtype.newbyteorder('=')");
   }
   try {
     return parse_dtype(name);
@@ -283,19 +284,22 @@ bool to_scalar(PyObject* object, Scalar& scalar, bool inexact) {
 }
 
 void check_element(const Scalar& value, Dtype dtype) {
-  ops::check_literal_fits(value, dtype);
-  if (kind(dtype) == Kind::boolean || kind(dtype) == Kind::complex) return;
-  if (value.weak() && value.kind() == Kind::complex)
-    throw TypeError(std::string(name(dtype)) + " elements are real numbers, not complex ones: " + value.to_string());
-  if (value.kind() != Kind::floating || !is_integer(dtype)) return;
-  if (std::isnan(value.as_double())) throw ValueError("cannot convert float NaN to integer");
-  if (std::isinf(value.as_double())) throw OverflowError("cannot convert float infinity to integer");
-  if (!value.weak()) return;
-  const double number = std::trunc(value.as_double());
-  const bool is_signed = kind(dtype) == Kind::signed_integer;
-  const double end = std::ldexp(1.0, static_cast<int>(itemsize(dtype)) * 8 - is_signed);
-  if (number >= end || number < (is_signed ? -end : 0))
-    throw OverflowError("Python float " + value.to_string() + " out of bounds for " + name(dtype));
+  ops::check_element(value, dtype);
+  warn_of_lost_parts(value.dtype(), dtype);
+}
+
+void check_elements(const Array& values, Dtype dtype) {
+  const bool is_scalar = values.is_value() && !is_gpu(values.device());
+  if (is_scalar && kind(dtype) == Kind::signed_integer && !can_cast(values.dtype(), dtype, Casting::safe))
+    return check_element(item_of(values), dtype);
+  warn_of_lost_parts(values.dtype(), dtype);
+}
+
+void warn_of_lost_parts(Dtype from, Dtype to) {
+  if (kind(from) != Kind::complex || kind(to) == Kind::complex || kind(to) == Kind::boolean) return;
+  const nb::object warning = package_attribute("numpy.exceptions", "ComplexWarning");
+  if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) != 0)
+    throw nb::python_error();
 }
 
 nb::object from_scalar(const Scalar& scalar) {

@@ -82,10 +82,12 @@ int64_t to_int64(nb::handle object, const char* what);
 /// Python's and NumPy's scalars (the latter typed); false for anything else. An integer beyond 64 bits becomes a float
 /// where the value is `inexact`, and raises OverflowError elsewhere.
 bool to_scalar(PyObject* object, Scalar& scalar, bool inexact = false);
-/// Raises what NumPy's assignment of an element does for a number that the dtype has no place for: OverflowError for an
-/// infinity and ValueError for NaN among integers; of Python's numbers also OverflowError for one out of bounds
-/// and TypeError for a complex one.
+/// ops::check_element, and NumPy's warning of what it drops.
 void check_element(const Scalar& value, Dtype dtype);
+/// The same for the elements of an array: a value, as NumPy's scalars, where it lies on the CPU; others are cast.
+void check_elements(const Array& values, Dtype dtype);
+/// Gives NumPy's ComplexWarning where a cast drops imaginary parts.
+void warn_of_lost_parts(Dtype from, Dtype to);
 /// Whether an integer of any size has a place among elements of this dtype: as a float, or as true.
 inline bool takes_any_integer(Dtype dtype) { return !is_integer(dtype); }
 /// Whether `object` is an int that neither int64 nor uint64 holds.

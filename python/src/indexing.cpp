@@ -129,16 +129,24 @@ struct Key {
   }
 };
 
-/// Values to assign, as an array of the target's dtype where they are a scalar.
-Array to_values(nb::handle value, Array target) {
-  if (is_array(value.ptr())) return array_of(value.ptr());
+/// Values to write at positions, as an array of the target's dtype where they are a scalar. Those of NumPy are cast, as
+/// arrays are, where an assignment without arrays of positions takes them as elements, which must fit.
+Array to_values(nb::handle value, const Array& target) {
+  const Dtype dtype = target.dtype();
   Scalar scalar;
-  if (to_scalar(value.ptr(), scalar, takes_any_integer(target.dtype()))) {
-    check_element(scalar, target.dtype());
-    return filled({}, scalar, target.dtype(), target.device());
+  Array values;
+  if (is_array(value.ptr())) {
+    values = array_of(value.ptr());
+  } else if (to_scalar(value.ptr(), scalar, takes_any_integer(dtype))) {
+    scalar.weak() ? check_element(scalar, dtype) : warn_of_lost_parts(scalar.dtype(), dtype);
+    return filled({}, scalar, dtype, target.device());
+  } else if (is_array_like(value.ptr())) {
+    values = as_elements(value, dtype, target.device());
+  } else {
+    throw TypeError("cannot assign " + describe(value) + " to elements of an array");
   }
-  if (!is_array_like(value.ptr())) throw TypeError("cannot assign " + describe(value) + " to elements of an array");
-  return as_elements(value, target.dtype(), target.device());
+  warn_of_lost_parts(values.dtype(), dtype);
+  return values;
 }
 
 /// What take and put take: integers, a single one too; bools count as 0 and 1.
@@ -226,9 +234,10 @@ void bind_taking(nb::module_& module) {
   module.def(
       "values_array",
       [](nb::handle values, nb::handle target) {
-        return to_python(to_values(values, checked_array(target, "values_array")));
+        const Array array = to_values(values, checked_array(target, "values_array"));
+        return to_python(array.is_value() ? without_gil([&] { return array.copy(); }) : array);
       },
-      nb::arg("values"), nb::arg("target"), "Values to be written into `target`, as an array.");
+      nb::arg("values"), nb::arg("target"), "Values to be written into `target`, as an array that is cast.");
   module.def(
       "take",
       [](nb::handle x, nb::handle indices, nb::handle axis, nb::handle mode) {

@@ -114,10 +114,20 @@ bool holds_gpu_array(nb::handle object) {
   return false;
 }
 
+/// Says which number of a list has no dtype: for an integer beyond 64 bits NumPy makes an array of objects.
+void refuse_huge_integers(nb::handle array) {
+  if (!nb::cast<bool>(array.attr("dtype").attr("hasobject"))) return;
+  for (nb::handle item : array.attr("flat"))
+    if (is_huge_integer(item.ptr()))
+      throw OverflowError("Python integer " + text_of(item) + " is out of bounds for int64 and uint64");
+}
+
 /// What NumPy reads of an object. It refuses a GPU's arrays in lists: they are stacked there, with `device`'s own parts.
 Array read_by_numpy(nb::handle object, nb::object dtype, Device& device) {
   try {
-    return from_numpy(numpy_attribute("asarray")(object, std::move(dtype)));
+    const nb::object array = numpy_attribute("asarray")(object, std::move(dtype));
+    refuse_huge_integers(array);
+    return from_numpy(array);
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) || !is_list(object) || !holds_gpu_array(object)) throw;
   }

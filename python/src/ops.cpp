@@ -15,16 +15,16 @@ namespace iruka::python {
 
 namespace {
 
-/// An `out` may be written to and holds the result's shape; an index, which NumPy does not cast, also its kind.
+/// An `out` may be written to and holds the result's shape; that of an index is of bools or integers that int64 holds.
 void check_out(const ReductionFunction& function, const Array& out, const Array& result) {
   out.check_writable(std::string(function.name()) + ": output array");
   if (!(out.shape() == result.shape()))
     throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(out.shape()) + ", the result " +
                      to_string(result.shape()));
   const bool is_index = std::string_view(function.name()).starts_with("arg");
-  if (is_index && !can_cast_same_kind(result.dtype(), out.dtype()))
-    throw TypeError(std::string(function.name()) + ": cannot cast the result from " + name(result.dtype()) + " to " +
-                    name(out.dtype()) + " by the rule 'same_kind'");
+  if (is_index && !can_cast(out.dtype(), Dtype::int64, Casting::safe))
+    throw TypeError(std::string(function.name()) + ": out holds " + name(out.dtype()) +
+                    ", which cannot be cast to int64 by the rule 'safe'");
 }
 
 Array out_array(const char* function, nb::handle out) {
@@ -81,6 +81,10 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
   Scalar first = stop.is_none() ? Scalar(0) : scalar_of(start, "arange");
   Scalar last = scalar_of(stop.is_none() ? start : stop, "arange");
   Scalar by = step.is_none() ? Scalar(1) : scalar_of(step, "arange");
+  if (by.as_complex() == 0.0) {
+    PyErr_SetString(package_attribute("iruka.errors", "ZeroDivisionError").ptr(), "arange: step must not be 0");
+    throw nb::python_error();
+  }
   Dtype type = dtype.is_none() ? arange_dtype({first, last, by}) : to_dtype(dtype);
   GilRelease release;
   return iruka::arange(first, last, by, type);
@@ -181,6 +185,7 @@ void bind_creation(nb::module_& module) {
         Dims extents = to_dims(shape, "full: shape");
         std::optional<Dtype> type = to_optional_dtype(dtype);
         Scalar scalar = scalar_of(value, "full", type && is_inexact(*type));
+        if (type) warn_of_lost_parts(scalar.dtype(), *type);
         return make_mutable_array([&] { return iruka::full(extents, scalar, type); });
       },
       nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
@@ -288,8 +293,10 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
   if (array.size() == 0 && result.size() > 0 && is_mean &&
       PyErr_WarnEx(PyExc_RuntimeWarning, "Mean of empty slice", 1) < 0)
     throw nb::python_error();
+  if (call.options.initial) warn_of_lost_parts(call.options.initial->dtype(), result.dtype());
   if (out.is_none()) return to_result(std::move(result));
   check_out(function, target, result);
+  warn_of_lost_parts(result.dtype(), target.dtype());
   {
     GilRelease release;
     target.assign(result);

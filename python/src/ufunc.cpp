@@ -274,6 +274,7 @@ nb::object into_out(const ElementwiseFunction& function, Array result, nb::handl
   if (!(target.shape() == result.shape()))
     throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(target.shape()) + ", the result " +
                      to_string(result.shape()));
+  warn_of_lost_parts(result.dtype(), target.dtype());
   without_gil([&] { target.assign(result); });  // methods cast into any output, as NumPy's do
   return nb::borrow(out);
 }
@@ -317,7 +318,7 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   } else if (!initial.is(no_value())) {
     if (is_array(initial.ptr())) {
       scalar = item_of(array_of(initial.ptr()));
-    } else if (!to_scalar(initial.ptr(), scalar)) {
+    } else if (!to_scalar(initial.ptr(), scalar, takes_any_integer(x.dtype()))) {
       throw TypeError("reduce: initial must be a scalar, not " + describe(initial.type()));
     }
     rules.initial = scalar;
@@ -330,6 +331,7 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
     GilRelease release;
     result = fold(function, x, axes, rules);
   }
+  if (rules.initial) warn_of_lost_parts(rules.initial->dtype(), result.dtype());
   return into_out(function, std::move(result), target);
 }
 
@@ -396,6 +398,7 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
     } else {
       operand = operand_array(values, "at");
     }
+    warn_of_lost_parts(operand.dtype(), target.dtype());
   }
   update_at(target, indices, function, operand.valid() ? &operand : nullptr);
 }

@@ -219,10 +219,10 @@ std::optional<Scalar> identity_of(const Row& row, const FoldRules& rules, Dtype 
   return identity->as_element(loop);
 }
 
-/// What the caller starts from. Raises OverflowError for a literal that the loop cannot hold.
+/// What the caller starts from. Raises what check_element does.
 std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
   if (!rules.initial) return {};
-  check_literal_fits(*rules.initial, loop);
+  check_element(*rules.initial, loop);
   return rules.initial->as_element(loop);
 }
 

@@ -1,6 +1,7 @@
 #include "ops/loop_types.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -199,6 +200,29 @@ LoopTypes loop_types(const Row& row, std::span<const Argument> inputs, std::opti
 void check_literal_fits(const Scalar& value, Dtype dtype) {
   if (!value.weak() || !is_integer(value.dtype()) || !is_integer(dtype) || value.fits(dtype)) return;
   throw OverflowError("Python integer " + value.to_string() + " out of bounds for " + name(dtype));
+}
+
+void check_element(const Scalar& value, Dtype dtype) {
+  if (value.kind() == Kind::complex) {
+    if (value.weak() && kind(dtype) != Kind::boolean && kind(dtype) != Kind::complex)
+      throw TypeError(std::string(name(dtype)) + " elements are real numbers, not complex ones: " + value.to_string());
+    return;
+  }
+  if (!is_integer(dtype) || (!value.weak() && kind(dtype) != Kind::signed_integer)) return;
+  const auto refuse = [&](const std::string& what) {
+    const std::string number = (value.weak() ? "Python " : "") + what + value.to_string();
+    throw OverflowError(number + " out of bounds for " + name(dtype));
+  };
+  if (value.kind() != Kind::floating) {
+    if (!value.fits(dtype)) refuse("integer ");
+    return;
+  }
+  if (std::isnan(value.as_double())) throw ValueError("cannot convert float NaN to integer");
+  if (std::isinf(value.as_double())) throw OverflowError("cannot convert float infinity to integer");
+  const double whole = std::trunc(value.as_double());
+  const bool is_signed = kind(dtype) == Kind::signed_integer;
+  const double end = std::ldexp(1.0, static_cast<int>(itemsize(dtype)) * 8 - is_signed);
+  if (whole >= end || whole < (is_signed ? -end : 0)) refuse("float ");
 }
 
 }  // namespace iruka::ops

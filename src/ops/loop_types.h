@@ -36,5 +36,9 @@ char character_of_dtype(Dtype dtype);
 
 /// Raises OverflowError where the literal `value` is an integer that `dtype` cannot hold.
 void check_literal_fits(const Scalar& value, Dtype dtype);
+/// Raises what NumPy's assignment of an element does for a number that the dtype has no place for: OverflowError for
+/// one out of bounds and an infinity, and ValueError for NaN, among integers; TypeError for a complex literal among
+/// reals. Typed scalars are cast, but for those that become signed integers.
+void check_element(const Scalar& value, Dtype dtype);
 
 }  // namespace iruka::ops

@@ -23,7 +23,7 @@ Array masked(const Row& row, const Array& x, const Array& where, const std::opti
     if (!initial)
       throw ValueError(std::string("reduction operation '") + std::string(folding_of_reduction(row.name)->function) +
                        "' does not have an identity, so to use a where mask one has to specify 'initial'");
-    check_literal_fits(*initial, x.dtype());
+    check_element(*initial, x.dtype());
     neutral = *initial;
   }
   return iruka::where(where.broadcast_to(x.shape()), x, neutral.as_element(x.dtype()));
@@ -59,7 +59,7 @@ Array reduce(const ReductionFunction& function, const Array& x, const ReductionO
   const Array result = reduce_row(row, counted, options.axes, options.keepdims, options.dtype,
                                   {.may_be_empty = options.initial.has_value()});
   if (!options.initial) return result;
-  check_literal_fits(*options.initial, result.dtype());
+  check_element(*options.initial, result.dtype());
   const Scalar initial = options.initial->as_element(result.dtype());
   if (counted.size() == 0 && !row.has_identity) {
     Array filled = result;

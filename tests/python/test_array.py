@@ -108,6 +108,7 @@ def test_squeeze_axes():
         a.squeeze(7)
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("source", DTYPES, ids=DTYPE_IDS)
 def test_astype(source, rng):
     x = values(source, (3, 5), rng)
@@ -159,6 +160,9 @@ def test_fill_and_item(dtype):
         a.item(6)
     with pytest.raises(ValueError):
         a.item()
+    for array, index in ((a[0], (0, 0)), (a[0], ((0, 0),)), (a, (0, 0, 0)), (a[0, 0], (0, 0)), (a[0], ((),))):
+        with pytest.raises(ValueError, match="incorrect number of indices for array"):
+            array.item(*index)
 
 
 def test_filling_checks_values():

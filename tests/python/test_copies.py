@@ -94,6 +94,21 @@ def test_other_processes():
         assert float(total) == 3 + 3 * (k % 4) and element == 1 + k % 4
 
 
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_methods(protocol):
+    """As Python's own: those of an object with it, those of a type by name."""
+    x = iruka.arange(4.0)
+    calls = ((x.sum, ()), (x.dot, (x,)), (x.reshape, ((2, 2),)), (iruka.add.reduce, (x,)), (x[1].copy, ()))
+    for method, arguments in calls:
+        made = pickle.loads(pickle.dumps(method, protocol))
+        assert_same(made(*arguments), iruka.asnumpy(method(*arguments)))
+    assert pickle.loads(pickle.dumps(iruka.ndarray.sum, protocol)) is iruka.ndarray.sum
+    assert copy.deepcopy(x.sum)() == 6
+    bound = pickle.loads(pickle.dumps([x, x.__setitem__, x.fill], protocol))
+    bound[2](3)
+    assert bound[0].tolist() == [3, 3, 3, 3]  # one array
+
+
 class Scaling(iruka.ElementwiseKernel):
     """Takes other arguments than the kernel it is."""
 

@@ -286,6 +286,15 @@ def test_stacks_times_turned_parts_of_themselves(dtype, rng):
         np.testing.assert_allclose(iruka.asnumpy(ours), theirs, rtol=1e-4)
 
 
+def test_out_is_an_array():
+    for m in (np, iruka):
+        x, y = m.arange(3.0), m.ones((3, 3))
+        for function in (lambda out: m.dot(x, x, out), lambda out: m.dot(y, y, out=out), lambda out: y.dot(y, out)):
+            for out in (5, [1.0]):
+                with pytest.raises(TypeError, match="out"):
+                    function(out)
+
+
 def test_out_of_folded_booleans(rng):
     # A GPU folds the rows of all matrices, and computes that many in another dtype.
     a, b = rng.random((1000, 8, 200)) < 0.02, rng.random((200, 8)) < 0.02

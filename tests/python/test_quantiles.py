@@ -101,6 +101,9 @@ def test_weights(rng):
         iruka.quantile(a, 0.5, method="inverted_cdf", weights=-w)
     with pytest.raises(ValueError, match="all zero"):
         iruka.quantile(a, 0.5, method="inverted_cdf", weights=w * 0)
+    for m in (np, iruka):
+        with pytest.raises(IndexError):
+            m.quantile(m.ones((2, 0)), 0.5, axis=1, method="inverted_cdf", weights=m.ones((2, 0)))
 
 
 def test_weights_by_functions_of_every_device(rng):

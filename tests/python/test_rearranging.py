@@ -213,12 +213,15 @@ def test_delete_and_insert_take_every_index(rng):
                 if np.ndim(obj if not isinstance(obj, slice) else 0) < 2:
                     assert_same(iruka.insert(iruka.asarray(x), given, 7, axis), np.insert(x, obj, 7, axis))
     assert_same(iruka.insert(iruka.arange(5), [1, 3, 3], [7, 8, 9]), np.insert(np.arange(5), [1, 3, 3], [7, 8, 9]))
-    for wrong, error in (([1.0], IndexError), ([9], IndexError), (-9, IndexError), ([True], ValueError)):
-        with pytest.raises(error):
-            iruka.delete(iruka.arange(7), wrong)
-        if error is IndexError:
-            with pytest.raises(error):
-                iruka.insert(iruka.arange(7), wrong, 0)
+    for wrong, of_delete, of_insert in (
+        ([9], IndexError, IndexError), (-9, IndexError, IndexError), ([True], ValueError, None),
+        (1.5, IndexError, TypeError), ([1.0], IndexError, TypeError), ([1.0, 2.0], IndexError, IndexError),
+        (np.array(1.0), IndexError, TypeError), ("1", IndexError, TypeError), (None, IndexError, TypeError),
+    ):  # fmt: skip
+        for name, error, values in (("delete", of_delete, ()), ("insert", of_insert, (0,))):
+            for m in (np, iruka) if error else ():
+                with pytest.raises(error):
+                    getattr(m, name)(m.arange(7), wrong, *values)
     with pytest.raises(ValueError):
         iruka.insert(iruka.arange(7), [[1, 2]], 0)
 
@@ -280,6 +283,14 @@ def test_inserted_numbers_must_fit():
             np.insert(x, 1, number)
         with pytest.raises(expected.type):
             iruka.insert(iruka.array(x), 1, number)
+
+
+@pytest.mark.parametrize("shift", [[[1]], [[1], [2]], np.array([[1]])], ids=str)
+@pytest.mark.parametrize("axis", [0, None, (0, 1)])
+def test_shifts_have_one_axis(shift, axis):
+    for m in (np, iruka):
+        with pytest.raises(ValueError, match="roll: shift must be|'shift' and 'axis' should be"):
+            m.roll(m.arange(6).reshape(2, 3), shift, axis)
 
 
 def test_axes_are_integers():

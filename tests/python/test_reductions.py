@@ -114,8 +114,54 @@ def test_dtype_and_out(rng):
     out = iruka.empty(6, "uint8")
     iruka.array(x).sum(axis=0, out=out)  # added up in int16, which holds both
     assert_same(out, x.sum(axis=0).astype("uint8"))
-    with pytest.raises(TypeError, match="same_kind"):  # an index is not cast
-        iruka.array(x).argmax(axis=0, out=iruka.empty(6, "uint8"))
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin", "nanargmax"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int32", "uint32", "int64", "uint64", "float32", "float64"])
+def test_indices_go_into_integers_that_int64_holds(name, dtype, rng):
+    x = rng.permuted(np.tile(np.arange(300.0), (4, 1)), axis=1)
+    if np.can_cast(dtype, "int64"):
+        expected, out = np.empty(4, dtype), iruka.empty(4, dtype)
+        getattr(np, name)(x, axis=1, out=expected)
+        assert getattr(iruka, name)(iruka.array(x), axis=1, out=out) is out
+        assert_same(out, expected)
+        return
+    for m in (np, iruka):
+        with pytest.raises(TypeError, match="safe"):
+            getattr(m, name)(m.asarray(x), axis=1, out=m.empty(4, dtype))
+
+
+INITIALS = [np.nan, np.inf, 1j, 1.5, 300, -1, 2**70, True]
+INITIALS += [np.float64(np.nan), np.float32(1e10), np.int64(300), np.int8(-1)]
+REFUSED = (TypeError, ValueError, OverflowError)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "float32"])
+@pytest.mark.parametrize("initial", INITIALS, ids=repr)
+def test_initial_is_taken_as_an_element_is(initial, dtype):
+    x = np.array([1, 0, 1]).astype(dtype)
+    calls = [lambda m, x, name=name: getattr(m, name)(x, initial=initial) for name in ("max", "min", "sum", "prod")]
+    calls += [lambda m, x, f=f: getattr(m, f).reduce(x, initial=initial) for f in ("add", "multiply", "maximum")]
+    calls.append(lambda m, x: m.max(x, where=x > 0, initial=initial))
+    for call in calls:
+        with np.errstate(all="ignore"):
+            try:
+                expected = call(np, x)
+            except REFUSED as error:
+                with pytest.raises(next(kind for kind in REFUSED if isinstance(error, kind))):
+                    call(iruka, iruka.asarray(x))
+                continue
+        result = call(iruka, iruka.asarray(x))
+        assert result.dtype == expected.dtype
+        if not (dtype in ("bool", "uint8") and isinstance(initial, np.floating)):  # which NumPy casts by chance
+            np.testing.assert_equal(result.item(), expected.item())
+
+
+def test_a_complex_initial_value_warns():
+    for m in (np, iruka):
+        for call in (m.sum, m.add.reduce):
+            with pytest.warns(np.exceptions.ComplexWarning):
+                assert call(m.ones(3), initial=np.complex64(2 + 1j)) == 5
 
 
 def test_bad_axes():
@@ -201,7 +247,10 @@ def test_an_axis_without_elements(name, shape, axis):
             ours(iruka.zeros(shape), axis=axis)
         return
     assert_same(ours(iruka.zeros(shape), axis=axis), expected)
+
+
 # Every out= below holds the exact result, so that wrapping and saturation are not asked about.
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("target", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "complex64"])
 @pytest.mark.parametrize("source", ["bool", "int8", "uint64", "float16", "float32", "complex64"])
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "any", "nansum", "cumsum", "cumprod", "nancumsum"])

@@ -159,6 +159,11 @@ def test_raw_and_text_files(tmp_path):
     assert_same(iruka.frombuffer(x.tobytes(), "int16", 3, 2), x[1:4])
     assert_same(iruka.frombuffer(b"\x80\x3f", BFLOAT16), np.ones(1, BFLOAT16))
     assert_same(iruka.fromstring("1, 2, 3", int, sep=","), np.array([1, 2, 3]))
+    for m in (np, iruka):
+        with pytest.raises(ValueError, match="frombuffer"):
+            m.fromstring("12345678")
+    x.astype(">i2").tofile(tmp_path / "swapped.bin")
+    assert_same(iruka.fromfile(tmp_path / "swapped.bin", ">i2"), x)
     assert_same(iruka.fromiter((k * k for k in range(4)), float), np.array([0.0, 1, 4, 9]))
     iruka.savetxt(tmp_path / "x.txt", iruka.array(x.reshape(2, 3)), fmt="%d", delimiter=",")
     assert_same(iruka.loadtxt(tmp_path / "x.txt", delimiter=",", dtype="int16"), x.reshape(2, 3))

@@ -104,6 +104,12 @@ def test_sets_of_many_axes_scalars_and_lists():
     assert_same(iruka.isin(2, [2, 3]), np.isin(2, [2, 3]))
     assert_same(iruka.isin(a, 3, invert=True), np.isin(a, 3, invert=True))
     assert_same(iruka.isin(a, b, kind="table"), np.isin(a, b, kind="table"))
+    for dtype in ("int64", "uint8", "bool", "float32", "float64"):
+        x = np.array([0, 1, 2]).astype(dtype)
+        x = x * x.dtype.type(2.0**70) if x.dtype.kind == "f" else x
+        for tests in ([2**70, 1], 2**70, [-(2**64)], [[0], [2**64]], [2**70, 1.5], (2**71, 0)):
+            for invert in (False, True):
+                assert_same(iruka.isin(iruka.asarray(x), tests, invert=invert), np.isin(x, tests, invert=invert))
     assert_same(iruka.setdiff1d([3, 1, 3], [2], assume_unique=True), np.setdiff1d([3, 1, 3], [2], assume_unique=True))
 
 
