@@ -380,6 +380,7 @@ from .memory import (  # noqa: E402
     get_default_pinned_memory_pool,
 )
 from . import cuda, fft, image, lib, linalg, memory, profiler, random, testing  # noqa: E402
+from . import array_api  # noqa: E402
 
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])

@@ -49,6 +49,7 @@ from ._indexing import argwhere as argwhere
 from ._elementwise import around as around
 from ._creation import array as array
 from ._elementwise import array2string as array2string
+from . import array_api as array_api
 from ._elementwise import array_equal as array_equal
 from ._elementwise import array_equiv as array_equiv
 from ._elementwise import array_repr as array_repr

@@ -92,16 +92,6 @@ def astype(x: ndarray, dtype, /, *, copy: bool = True, device=None) -> ndarray:
     return result if device is None else result.to_device(device)
 
 
-def array_namespace(api_version: str | None):
-    """What ndarray.__array_namespace__ returns: this package. Raises ValueError for a version that it does not follow."""
-    import iruka
-
-    if api_version not in (None, *_versions):
-        raise ValueError(f"the array API version {api_version!r} is not supported; supported are {', '.join(_versions)}")
-    return iruka
-
-
-_versions = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _kinds = {
     "bool": ("bool",),
     "signed integer": ("int8", "int16", "int32", "int64"),

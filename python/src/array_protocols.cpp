@@ -43,7 +43,7 @@ void bind_array_protocols(nb::class_<Array>& type) {
           nb::sig("def __array_function__(self, func, types, args, kwargs) -> object"))
       .def(
           "__array_namespace__",
-          [](nb::handle, nb::handle version) { return package_attribute("iruka._dtypes", "array_namespace")(version); },
+          [](nb::handle, nb::handle version) { return package_attribute("iruka.array_api", "_namespace")(version); },
           nb::kw_only(), nb::arg("api_version") = nb::none(),
           nb::sig("def __array_namespace__(self, /, *, api_version: str | None = None) -> types.ModuleType"))
       .def_static(

@@ -10,7 +10,7 @@ import iruka
 strict = pytest.importorskip("array_api_strict")
 compat = pytest.importorskip("array_api_compat")
 
-EXTENSIONS = {"": iruka, "linalg": iruka.linalg, "fft": iruka.fft}
+EXTENSIONS = {"": iruka.array_api, "linalg": iruka.array_api.linalg, "fft": iruka.array_api.fft}
 # What array-api-strict has beside the standard.
 NOT_STANDARD = {"Device", "newaxis", "ArrayAPIStrictFlags"}
 
@@ -119,8 +119,9 @@ def test_bounds_of_clip():
 
 def test_compat_helpers():
     x = iruka.ones((2, 3))
-    assert compat.is_array_api_obj(x) and compat.array_namespace(x, x + 1, 3, None) is iruka
-    assert compat.is_array_api_strict_namespace(iruka) is False and compat.is_numpy_namespace(iruka) is False
+    assert compat.is_array_api_obj(x) and compat.array_namespace(x, x + 1, 3, None) is iruka.array_api
+    for xp in (iruka, iruka.array_api):
+        assert not compat.is_array_api_strict_namespace(xp) and not compat.is_numpy_namespace(xp)
     assert compat.device(x) == x.device and compat.size(x) == 6 and compat.size(x[:0]) == 0
     assert compat.to_device(x, compat.device(x)).device == x.device
     assert compat.to_device(x, "cpu").device == iruka.device("cpu")

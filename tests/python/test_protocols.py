@@ -1,5 +1,7 @@
 """NumPy's functions on our arrays, our functions on other libraries' objects, the array API namespace, dtypes."""
 
+import inspect
+import pickle
 import textwrap
 
 import numpy as np
@@ -140,14 +142,70 @@ def test_namespace():
     import array_api_compat
 
     x = iruka.ones((2, 3), "float32")
-    assert x.__array_namespace__() is iruka and x.__array_namespace__(api_version="2025.12") is iruka
+    xp = iruka.array_api
+    assert x.__array_namespace__() is xp and x.__array_namespace__(api_version="2025.12") is xp
     with pytest.raises(ValueError, match="2019.01"):
         x.__array_namespace__(api_version="2019.01")
     assert iruka.__array_api_version__ == "2025.12"
-    assert array_api_compat.is_array_api_obj(x) and array_api_compat.array_namespace(x, x) is iruka
+    assert array_api_compat.is_array_api_obj(x) and array_api_compat.array_namespace(x, x) is xp
     assert array_api_compat.device(x) == x.device and array_api_compat.size(x) == 6
     assert array_api_compat.to_device(x, x.device).device == x.device
     assert not array_api_compat.is_numpy_array(x) and not array_api_compat.is_lazy_array(x)
+
+
+def test_results_of_the_namespace_may_change():
+    xp, x = iruka.array_api, iruka.arange(6.0)
+    for make in (
+        lambda: xp.sum(x),
+        lambda: xp.mean(x) / 2 - 1,
+        lambda: 2.0 ** -abs(xp.max(x)),
+        lambda: divmod(xp.max(x), 2)[1],
+        lambda: xp.sum(x) * x.sum(),
+        lambda: xp.asarray(3.0) + 1,
+        lambda: xp.asarray(x.sum()),
+        lambda: xp.linalg.det(xp.eye(2)),
+        lambda: xp.linalg.slogdet(xp.eye(2)).sign,
+        lambda: xp.broadcast_arrays(x[0], x[1])[1],
+        lambda: xp.unstack(x)[2],
+    ):
+        result = make()
+        result[()] = 7
+        result[result > 0] += 1
+        assert isinstance(result, iruka.ndarray) and result.shape == () and result == 8
+    for number in (xp.sum(x) < 3, ~xp.any(x)):
+        number[...] = True
+        assert number.dtype == np.bool_ and number
+
+
+def test_values_in_the_namespace():
+    """Values that its functions are given, and those that iruka's functions and methods make, never change."""
+    xp, x = iruka.array_api, iruka.arange(6.0)
+    value = x.sum()
+    for same in (xp.asarray(value), xp.astype(value, value.dtype, copy=False), xp.reshape(value, ())):
+        same += 1
+        assert value == 15 and same == 16
+    variable = xp.sum(x)
+    for value in (iruka.sum(x), x.max(), x[3], iruka.add(variable, 1), variable[()], x @ x):
+        with pytest.raises(TypeError, match="item assignment"):
+            value[()] = 7
+    view = xp.squeeze(x[:1])
+    view += 5
+    assert x[0] == 5
+
+
+def test_names_of_the_namespace():
+    xp = iruka.array_api
+    assert dir(xp) == dir(iruka) and xp.float32 is np.float32 and xp.ndarray is iruka.ndarray and xp.newaxis is None
+    assert xp.pi == np.pi and xp.__array_api_version__ == "2025.12" and "svd" in dir(xp.linalg)
+    assert xp.random is iruka.random and inspect.signature(xp.var) == inspect.signature(iruka.var)
+    assert xp.sum.__doc__ == iruka.sum.__doc__ and xp.sum is xp.sum
+    for function in (xp.add, xp.linalg.norm, xp.fft.fft):
+        assert pickle.loads(pickle.dumps(function)) is function
+    with pytest.raises(AttributeError, match="nothing_at_all"):
+        xp.nothing_at_all
+    x = xp.arange(3)
+    assert xp.broadcast_arrays(x)[0] is x
+    assert [t.tolist() for t in xp.meshgrid(x[:1], x[:2])] == [[[0], [0]], [[0], [1]]]
 
 
 def test_namespace_info():

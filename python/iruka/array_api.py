@@ -1,0 +1,87 @@
+"""The namespace of the array API standard, which x.__array_namespace__() returns: iruka's names.
+
+The standard knows arrays alone, which may all change. So what these functions return without axes is an array that may
+change, and so is what operators make of it; iruka's own functions return values there.
+
+>>> s = iruka.array_api.sum(iruka.arange(3))
+>>> s[()] = 7
+>>> s + 1
+array(8)
+"""
+
+from __future__ import annotations
+
+import functools as _functools
+import sys as _sys
+import types as _types
+
+import iruka as _iruka
+
+_versions = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def _namespace(api_version: str | None) -> _types.ModuleType:
+    """What ndarray.__array_namespace__ returns: this module. Raises ValueError for a version that it does not follow."""
+    if api_version not in (None, *_versions):
+        supported = ", ".join(_versions)
+        raise _iruka.errors.ValueError(f"the array API version {api_version!r} is not supported; supported are {supported}")
+    return _sys.modules[__name__]
+
+
+class _Variable(_iruka.ndarray):
+    """An array without axes of which operators make others that may change, where they make values of an ndarray."""
+
+
+def _variables(results):
+    """Results of a function of iruka, where those without axes may change."""
+    if isinstance(results, _iruka.ndarray):
+        if results.ndim or isinstance(results, _Variable):
+            return results
+        own = results[...] if results._is_value else results  # a copy: others may have the value
+        return _Variable((), own.dtype, own.data)
+    if isinstance(results, list | tuple):
+        made = map(_variables, results)
+        return results._make(made) if hasattr(results, "_make") else type(results)(made)
+    return results
+
+
+def _with_variables(function, module: str, name: str):
+    """The function with variables for results, of the name by which pickle finds it."""
+
+    @_functools.wraps(function)
+    def call(*arguments, **keywords):
+        return _variables(function(*arguments, **keywords))
+
+    call.__module__, call.__qualname__ = module, name
+    return call
+
+
+_BINARY = "add sub mul truediv floordiv mod divmod pow and or xor lshift rshift".split()
+for _name in [*_BINARY, *(f"r{name}" for name in _BINARY), *"neg pos abs invert lt le eq ne gt ge".split()]:
+    _operator = getattr(_iruka.ndarray, f"__{_name}__")
+    setattr(_Variable, f"__{_name}__", _with_variables(_operator, __name__, f"_Variable.__{_name}__"))
+
+
+def _take_names(place: _types.ModuleType, source: _types.ModuleType) -> None:
+    """Gives `place` the names of `source`, each function with variables for results."""
+
+    def find(name):
+        found = getattr(source, name)
+        if not callable(found) or isinstance(found, type):
+            return found
+        setattr(place, name, _with_variables(found, place.__name__, name))
+        return getattr(place, name)
+
+    place.__getattr__ = find
+    place.__dir__ = lambda: dir(source)
+
+
+def _extension(source: _types.ModuleType) -> _types.ModuleType:
+    place = _types.ModuleType(f"{__name__}.{source.__name__.rpartition('.')[2]}", source.__doc__)
+    _take_names(place, source)
+    _sys.modules[place.__name__] = place
+    return place
+
+
+_take_names(_sys.modules[__name__], _iruka)
+linalg, fft = _extension(_iruka.linalg), _extension(_iruka.fft)
