@@ -11,23 +11,29 @@ from ._core import ndarray
 from ._creation import _array, asarray, asnumpy
 from ._dtypes import finfo
 from ._functions import elementwise
+from ._manipulation import _check_out
 from .errors import TypeError
 
 
 def round(a, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     """The nearest multiple of 10**-decimals, halves to even; complex numbers part by part.
 
-    Integers stay as they are for decimals >= 0. Same shape and dtype as `a`; float16 for bools, as in NumPy.
+    Integers stay as they are for decimals >= 0. Same shape and dtype as `a`; float16 for bools, as in NumPy. Raises
+    TypeError for other decimals of bools, and for multiples of powers of 10 into an `out` of integers.
 
     >>> iruka.round(iruka.asarray([1.25, 0.05]), 1)
     array([1.2, 0. ])
     """
+    _check_out(out, "round: out")
     a = _array(a)
     decimals = decimals.__index__()
     if a.dtype.kind in "iu" and decimals >= 0:
         return elementwise["positive"](a, out=out)
     if decimals == 0:
         return elementwise["rint"](a, out=out)
+    target = a if out is None and a.dtype.kind == "b" else out
+    if a.dtype.kind in "biu" and target is not None and target.dtype.kind in "biu":
+        raise TypeError(f"round: cannot cast from float64 to {target.dtype} by the rule 'same_kind'")
     scale = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
     if a.dtype.kind in "iu":
         rounded = elementwise["round"](a, scale, False, dtype="float64").astype(a.dtype)

@@ -503,3 +503,24 @@ def test_folds_in_order_are_those_of_a_loop(dtype):
     np.testing.assert_allclose(iruka.asnumpy(iruka.arctan2.accumulate(a)), np.array(steps), rtol=1e-5)
     np.testing.assert_allclose(iruka.arctan2.reduce(a).item(), steps[-1], rtol=1e-5)
     np.testing.assert_allclose(iruka.asnumpy(iruka.arctan2.reduceat(a, [0]))[0], steps[-1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("out", [None, "bool", "int8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float32"])
+def test_rounding_into_another_dtype(dtype, out):
+    """Integers take no multiples of powers of ten that are given an output, and bools none at all."""
+    x = np.array([1, 0, 27]).astype(dtype)
+    for decimals in (0, 1, -1):
+        for name in ("round", "around"):
+            given = {} if out is None else {"out": np.zeros(3, out)}
+            own = {} if out is None else {"out": iruka.zeros(3, out)}
+            try:
+                expected = getattr(np, name)(x, decimals, **given)
+            except TypeError:
+                with pytest.raises(TypeError):
+                    getattr(iruka, name)(iruka.asarray(x), decimals, **own)
+                continue
+            assert_same(getattr(iruka, name)(iruka.asarray(x), decimals, **own), expected, ulps=1)
+    for m in (np, iruka):
+        with pytest.raises(TypeError):
+            m.round(m.asarray(x), -1, out=5)
