@@ -14,8 +14,13 @@ from __future__ import annotations
 import functools as _functools
 import sys as _sys
 import types as _types
+import typing as _typing
 
 import iruka as _iruka
+
+if _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> _typing.Any: ...
 
 _versions = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 

@@ -401,6 +401,26 @@ raises(TypeError, lambda: hash(x[3, ...]), "unhashable")
 """)
 
 
+@needs_fake_driver
+def test_values_of_a_gpu_are_written_without_a_wait():
+    run("""
+x, small, xp = iruka.asarray(np.arange(6.0)), iruka.zeros(6, "int8"), iruka.array_api
+stream = iruka.cuda.Stream()
+with stream:
+    hold(stream)
+    small[1] = x.sum()      # each of these would hang if it waited for the stream
+    small[2:4] = x[3]
+    iruka.copyto(small, x[3], "unsafe")
+    total = xp.sum(x)
+    half = total / 2
+    half += 1
+    iruka.pad(small, 1, constant_values=(x[0], x[1]))
+    let_go(stream)
+    stream.synchronize()
+assert total.device.id == half.device.id == 0 and half.flags.writeable and total.shape == ()
+""")
+
+
 def test_what_else_gives_values():
     x = iruka.array([1.0, 2.0, 3.0])
     for value in (*iruka.average(x, returned=True), iruka.random.rand(), iruka.random.randn(), iruka.random.choice(5)):

@@ -17,6 +17,7 @@ assert_type([row.size for row in x], list[int])
 assert_type(len(x), int)
 assert_type(bool(x[0, 0] < 1), bool)
 assert_type({x[0, 0]: 1}, dict[cp.ndarray, int])
+assert_type(cp.array_api.sum(x), Any)
 x[x > 5] = 0
 assert_type(cp.asnumpy(x).shape, tuple[Any, ...])
 y = cp.linspace(0, 1, 12, dtype=cp.float32).reshape((3, 4), copy=True)
