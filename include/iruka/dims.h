@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -26,26 +27,22 @@ class Dims {
     assign(size, 0);
     std::copy_n(values, size, data());
   }
-  Dims(const Dims& other) : size_(other.size_) {
-    if (size_ > kInline) {
-      heap_ = std::make_unique<int64_t[]>(std::max(size_, kMaxRank + 1));
-      std::copy_n(other.data(), size_, heap_.get());
-    } else {
-      std::copy_n(other.inline_, kInline, inline_);
-    }
+  Dims(const Dims& other) : size_(other.size_), inline_(other.inline_) {
+    if (size_ <= kInline) return;
+    heap_ = std::make_unique<int64_t[]>(std::max(size_, kMaxRank + 1));
+    std::copy_n(other.data(), size_, heap_.get());
   }
   /// Leaves `other` empty.
-  Dims(Dims&& other) noexcept : size_(std::exchange(other.size_, 0)), heap_(std::move(other.heap_)) {
-    std::copy_n(other.inline_, kInline, inline_);
-  }
+  Dims(Dims&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), inline_(other.inline_), heap_(std::move(other.heap_)) {}
   Dims& operator=(const Dims& other) {
     if (this != &other) {
       if (other.size_ > kInline) {
         *this = Dims(other);
       } else {
         size_ = other.size_;
+        inline_ = other.inline_;
         heap_.reset();
-        std::copy_n(other.inline_, kInline, inline_);
       }
     }
     return *this;
@@ -53,16 +50,16 @@ class Dims {
   Dims& operator=(Dims&& other) noexcept {
     if (this != &other) {
       size_ = std::exchange(other.size_, 0);
+      inline_ = other.inline_;
       heap_ = std::move(other.heap_);
-      std::copy_n(other.inline_, kInline, inline_);
     }
     return *this;
   }
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  int64_t* data() { return heap_ ? heap_.get() : inline_; }
-  const int64_t* data() const { return heap_ ? heap_.get() : inline_; }
+  int64_t* data() { return heap_ ? heap_.get() : inline_.data(); }
+  const int64_t* data() const { return heap_ ? heap_.get() : inline_.data(); }
   int64_t* begin() { return data(); }
   int64_t* end() { return data() + size_; }
   const int64_t* begin() const { return data(); }
@@ -81,7 +78,7 @@ class Dims {
     if (size_ > kMaxRank) raise_full();
     if (size_ == kInline && !heap_) {
       auto heap = std::make_unique<int64_t[]>(kMaxRank + 1);
-      std::copy_n(inline_, size_, heap.get());
+      std::copy_n(inline_.data(), size_, heap.get());
       heap_ = std::move(heap);
     }
     data()[size_++] = value;
@@ -96,7 +93,7 @@ class Dims {
 
   static constexpr int kInline = 6;
   int size_ = 0;
-  int64_t inline_[kInline] = {};
+  std::array<int64_t, kInline> inline_{};  ///< copied whole: that takes no call
   std::unique_ptr<int64_t[]> heap_;
 };
 

@@ -90,6 +90,8 @@ class IRUKA_API ElementwiseKernel {
   }
   /// The same with options; returns all outputs in order (given outputs are returned as they are).
   std::vector<Array> call(std::span<const Argument> arguments, const CallOptions& options = {}) const;
+  /// The same for outputs that are given, and not returned.
+  void fill(std::span<const Argument> arguments, const CallOptions& options = {}) const;
 
   const std::string& name() const;
   const std::string& operation() const;

@@ -26,10 +26,14 @@ struct PoolStatistics {
 /// Memory on one device, owned by that device's pool or kept alive by a foreign owner.
 class IRUKA_API Buffer {
  public:
+  static constexpr size_t kHeldBytes = 16;  ///< the largest element
+
   /// Takes `bytes` from the device's pool; 64-byte aligned. Raises OutOfMemoryError.
   Buffer(Device& device, size_t bytes);
   /// Wraps foreign memory; `release` runs when the last array lets go.
   Buffer(Device& device, void* data, size_t bytes, bool writable, std::function<void()> release);
+  /// A copy of at most kHeldBytes at `element`, in the buffer itself: for a device whose memory is the host's.
+  Buffer(Device& device, const void* element, size_t bytes);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -47,6 +51,7 @@ class IRUKA_API Buffer {
   bool writable_ = true;
   bool foreign_ = false;
   std::function<void()> release_;
+  alignas(16) std::byte held_[kHeldBytes];
 };
 
 using BufferHandle = std::shared_ptr<Buffer>;

@@ -31,12 +31,16 @@ Array filled(const Dims& shape, const Scalar& value, Dtype dtype, Device& device
 Array value_at(const Array& array, int64_t offset) {
   const size_t size = static_cast<size_t>(array.itemsize());
   Device& device = array.device();
-  const auto copied = [&, buffer = array.buffer(), dtype = array.dtype()] {
-    Array value(std::make_shared<Buffer>(device, size), dtype, {}, {});
-    device.copy(value.data(), static_cast<const char*>(buffer->data()) + offset, size, nullptr);
-    return std::move(value).as_value();
+  const auto value_of = [dtype = array.dtype()](BufferHandle buffer) {
+    return Array(std::move(buffer), dtype, {}, {}).as_value();
   };
-  return is_gpu(device) ? without_gil(copied) : copied();  // a full pool waits for its device
+  const auto element = [offset](const Buffer& buffer) { return static_cast<const char*>(buffer.data()) + offset; };
+  if (!is_gpu(device)) return value_of(std::make_shared<Buffer>(device, element(*array.buffer()), size));
+  return without_gil([&, buffer = array.buffer()] {  // a full pool waits for its device
+    auto copy = std::make_shared<Buffer>(device, size);
+    device.copy(copy->data(), element(*buffer), size, nullptr);
+    return value_of(std::move(copy));
+  });
 }
 
 Imported imported{};

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "convert.h"
+#include "core/device.h"
 #include "iruka/cuda.h"
 
 namespace iruka::python {
 
-inline bool is_gpu(const Device& device) { return cuda::device_index(device) >= 0; }
+inline bool is_gpu(const Device& device) { return device.target().is_gpu; }
 
 /// None gives nothing; an integer or an object with `ptr` or `__cuda_stream__` its stream, the legacy default one as
 /// null.

@@ -131,17 +131,21 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const ElementwiseKernel& kernel = instance_of<ElementwiseKernel>(self);
     Call call(kernel, positional, keywords);
+    const Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
+    const bool given = PyTuple_GET_SIZE(positional) == nin + nout;
     std::vector<Array> outputs;
     {
       GilRelease release;
       std::optional<StreamScope> scope;
       if (call.stream) scope.emplace(call.device(), call.stream);
-      outputs = kernel.call(call.arguments.span(), call.options);
+      if (given) {
+        kernel.fill(call.arguments.span(), call.options);
+      } else {
+        outputs = kernel.call(call.arguments.span(), call.options);
+      }
     }
     tell_warnings(kernel.take_warnings());
     if (kernel.options().no_return) Py_RETURN_NONE;
-    Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
-    bool given = PyTuple_GET_SIZE(positional) == nin + nout;
     auto output = [&](Py_ssize_t k) {
       return given ? Py_NewRef(PyTuple_GET_ITEM(positional, nin + k)) : wrap(std::move(outputs[k]));
     };

@@ -90,6 +90,8 @@ void Array::raise_read_only(std::string_view what) const {
 
 bool Array::may_overlap(const Array& other) const {
   if (size_ == 0 || other.size_ == 0 || &device() != &other.device()) return false;
+  // Blocks of a pool lie apart; foreign memory may be anybody's.
+  if (buffer_ != other.buffer_ && !buffer_->foreign() && !other.buffer_->foreign()) return false;
   const auto [low, high] = byte_bounds(*this);
   const auto [other_low, other_high] = byte_bounds(other);
   return low < other_high && other_low < high;

@@ -1,4 +1,5 @@
 // Buffers: memory from a device's pool, or foreign memory with its owner's release.
+#include <cstring>
 #include <utility>
 
 #include "core/device.h"
@@ -11,7 +12,12 @@ Buffer::Buffer(Device& device, size_t bytes) : device_(device), data_(device.all
 Buffer::Buffer(Device& device, void* data, size_t bytes, bool writable, std::function<void()> release)
     : device_(device), data_(data), bytes_(bytes), writable_(writable), foreign_(true), release_(std::move(release)) {}
 
+Buffer::Buffer(Device& device, const void* element, size_t bytes) : device_(device), data_(held_), bytes_(bytes) {
+  std::memcpy(held_, element, bytes);
+}
+
 Buffer::~Buffer() {
+  if (data_ == held_) return;
   if (!foreign_) {
     device_.release(data_, bytes_);
   } else if (release_) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "core/float_status.h"
 #include "iruka/dtype.h"
@@ -156,7 +157,8 @@ Scalar Scalar::as_element(Dtype dtype) const {
 }
 
 Scalar Scalar::load(Dtype dtype, const void* element) {
-  const FloatScope floats;  // widening turns subnormals into zeros where a caller asked for that
+  std::optional<FloatScope> floats;  // widening turns subnormals into zeros where a caller asked for that
+  if (is_real_number(iruka::kind(dtype))) floats.emplace();
   Scalar result;
   result.dtype_ = dtype;
   switch (dtype) {
@@ -186,7 +188,8 @@ Scalar Scalar::load(Dtype dtype, const void* element) {
 }
 
 void Scalar::store(Dtype dtype, void* element) const {
-  const FloatScope floats;
+  std::optional<FloatScope> floats;
+  if (is_real_number(kind()) || is_real_number(iruka::kind(dtype))) floats.emplace();
   switch (dtype) {
     case Dtype::bool_: return write<uint8_t>(element, as_bool());
     case Dtype::int8: return write_integer<int8_t>(*this, element);

@@ -178,7 +178,13 @@ ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_para
 }
 
 std::vector<Array> ElementwiseKernel::call(std::span<const Argument> arguments, const CallOptions& options) const {
-  return jit::KernelCall(*state_, arguments, options).run();
+  jit::KernelCall call(*state_, arguments, options);
+  call.run();
+  return call.take_outputs();
+}
+
+void ElementwiseKernel::fill(std::span<const Argument> arguments, const CallOptions& options) const {
+  jit::KernelCall(*state_, arguments, options).run();
 }
 
 const std::string& ElementwiseKernel::name() const { return state_->text.name; }

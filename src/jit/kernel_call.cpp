@@ -68,6 +68,7 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
                      std::to_string(options.block_size));
   check_arguments(kernel_.text, arguments_);
   device_ = &settle_device(kernel_.text, arguments_);
+  target_ = &device_->target();
   stream_.emplace(*device_, options.stream);
   settle_types();
   settle_shape(options);
@@ -80,7 +81,7 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
 const Array& KernelCall::array(size_t k) const {
   for (size_t copy = 0; copy < separated_index_.size(); ++copy)
     if (separated_index_[copy] == static_cast<int>(k)) return separated_[copy];
-  return k < given_ ? arguments_[k].array() : outputs_[k - input_count()];
+  return k < given_ ? arguments_[k].array() : made_outputs_[k - given_];
 }
 
 std::string KernelCall::where(size_t k) const {
@@ -135,17 +136,13 @@ void KernelCall::check_stored(size_t k) const {
 }
 
 void KernelCall::make_outputs(const CallOptions& options) {
-  outputs_.reserve(kernel_.text.outputs.size());
-  for (size_t k = input_count(); k < parameter_count(); ++k) {
-    if (k < given_) {
-      outputs_.push_back(arguments_[k].array());
-      check_stored(k);
-      continue;
-    }
+  made_outputs_.reserve(parameter_count() - given_);
+  for (size_t k = given_; k < parameter_count(); ++k) {
     if (kernel_.text.parameter(k).raw && !options.size)
       throw ValueError(where(k) + "a raw output has no shape of its own: give the array to fill, or size=");
-    outputs_.push_back(Array::empty(shape_, signature_.operands[k].dtype, *device_));
+    made_outputs_.push_back(Array::empty(shape_, signature_.operands[k].dtype, *device_));
   }
+  for (size_t k = input_count(); k < given_; ++k) check_stored(k);
   for (size_t k = 0; k < input_count(); ++k)
     if (kernel_.text.is_stored(k) && is_array(k)) check_stored(k);
 }
@@ -211,8 +208,8 @@ void KernelCall::describe_operands() {
   signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
   signature_.form = choose_form();
   if (signature_.form == LoopForm::tiles) describe_tiles();
-  if (device_->target().is_gpu) check_alignment();
-  signature_.pack = device_->target().is_gpu ? static_cast<uint8_t>(choose_pack()) : 0;
+  if (target_->is_gpu) check_alignment();
+  signature_.pack = target_->is_gpu ? static_cast<uint8_t>(choose_pack()) : 0;
 }
 
 // 1. One axis, and the outputs alone exceed the cache: write past it.
@@ -220,7 +217,7 @@ void KernelCall::describe_operands() {
 // 3. Several axes, and operands disagree on the fast one: square tiles keep both in cache.
 // 4. Several axes otherwise: the innermost in a loop of its own.
 LoopForm KernelCall::choose_form() const {
-  if (loop_->rank() == 1) return !device_->target().is_gpu && wants_streaming() ? LoopForm::stream : LoopForm::flat;
+  if (loop_->rank() == 1) return !target_->is_gpu && wants_streaming() ? LoopForm::stream : LoopForm::flat;
   return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
 }
 
@@ -231,19 +228,21 @@ bool KernelCall::begins_at_multiple_of(int64_t bytes, size_t k, int plain) const
 
 bool KernelCall::wants_streaming() const {
   int64_t bytes = 0;
+  for (size_t k = input_count(); k < parameter_count(); ++k)
+    if (is_plain_array(k)) bytes += array(k).nbytes();
+  if (bytes == 0 || static_cast<size_t>(bytes) < target_->last_level_cache_bytes) return false;
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
     if (!is_plain_array(k)) continue;
     const int index = plain++;
     if (!kernel_.text.is_output(k)) continue;
     const Array& operand = array(k);
-    bytes += operand.nbytes();
     if (signature_.operands[k].access != Access::contiguous || !begins_at_multiple_of(kLineBytes, k, index)) return false;
     // An output that is also read is in the cache already.
     for (size_t in = 0; k < given_ && in < input_count(); ++in)
       if (is_array(in) && array(in).may_overlap(operand)) return false;
   }
-  return bytes > 0 && static_cast<size_t>(bytes) >= device_->target().last_level_cache_bytes;
+  return true;
 }
 
 bool KernelCall::wants_tiles() const {
@@ -261,7 +260,7 @@ bool KernelCall::wants_tiles() const {
 
 // Inputs that are dense along the outer axis of a tile are turned in a buffer.
 void KernelCall::describe_tiles() {
-  const bool is_gpu = device_->target().is_gpu;
+  const bool is_gpu = target_->is_gpu;
   int64_t largest = 1, buffered = 0;
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
@@ -387,7 +386,7 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
 
 /// The compiler would say it in words of its own, after a while.
 void KernelCall::check_size(const ArgumentBlock& block) const {
-  const size_t bytes = block.bytes().size(), most = device_->target().most_argument_bytes;
+  const size_t bytes = block.bytes().size(), most = target_->most_argument_bytes;
   if (bytes > most)
     throw ValueError("kernel '" + kernel_.text.name + "': its arguments take " + std::to_string(bytes) + " bytes, " +
                      device_->name() + " takes at most " + std::to_string(most) +
@@ -464,8 +463,8 @@ void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> 
   range.count = unit_count();
   range.threads_per_block = shape.threads;
   range.units_per_block = signature_.form == LoopForm::tiles ? 1 : int64_t{shape.threads} * shape.per_thread;
-  if (!shape.fixed_threads) spread_over(range, device_->target().multiprocessors);
-  const uint32_t calls = values.empty() ? 1 : made.calls.fetch_add(1, std::memory_order_relaxed);
+  if (!shape.fixed_threads) spread_over(range, target_->multiprocessors);
+  const uint32_t calls = values.empty() ? 1 : made.count_call();
   if (values.empty() || (calls >= kMeasuredCalls && calls % kMeasureEvery != 0)) {
     choice.program->launch(block, range);
     return;
@@ -475,17 +474,14 @@ void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> 
   made.timing.around(*device_, [&] { choice.program->launch(block, range); });
 }
 
-std::vector<Array> KernelCall::launch() {
+void KernelCall::launch() const {
   ArgumentBlock block;
   IntegerValues integers;
   pack(block, integers);
-  if (count_ == 0) return std::move(outputs_);
+  if (count_ == 0) return;
   check_size(block);
   Specialisation& made = specialisation();
-  if (device_->target().is_gpu) {
-    launch_on_gpu(made, block.bytes(), may_fix(integers) ? integers : kNoValues);
-    return std::move(outputs_);
-  }
+  if (target_->is_gpu) return launch_on_gpu(made, block.bytes(), may_fix(integers) ? integers : kNoValues);
   const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
   const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;
@@ -495,25 +491,20 @@ std::vector<Array> KernelCall::launch() {
   const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
   const bool may_vary = !values.empty() || made.program->is_uncertain();
   const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
-  const uint32_t calls = made.calls.fetch_add(1, std::memory_order_relaxed);
+  const uint32_t calls = made.count_call();
   const double cost = unit_cost * static_cast<double>(units);
   if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
     run_in_trial(choice, block.bytes(), range, cost);
-    note_trial(kernel_, made, choice);
-    return std::move(outputs_);
+    return note_trial(kernel_, made, choice);
   }
   const bool always = cost > kAlwaysMeasured || calls < kMeasuredCalls;
-  if (!always && calls % kMeasureEvery != 0) {
-    choice.program->launch(block.bytes(), range);
-    return std::move(outputs_);
-  }
+  if (!always && calls % kMeasureEvery != 0) return choice.program->launch(block.bytes(), range);
   const Stopwatch time;
   choice.program->launch(block.bytes(), range);
   const double elapsed = time.nanoseconds();
   const double cost_now = elapsed * threads_for(range) / static_cast<double>(units);
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);
   if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
-  return std::move(outputs_);
 }
 
 }  // namespace iruka::jit

@@ -18,8 +18,13 @@ class KernelCall {
   KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options);
 
   /// Raises DeviceError that names the kernel.
-  std::vector<Array> run() {
-    return naming_kernel(kernel_.text.name, [this] { return launch(); });
+  void run() const {
+    naming_kernel(kernel_.text.name, [this] { launch(); });
+  }
+  /// Of run(), in order; given outputs are handles on the same memory.
+  std::vector<Array> take_outputs() {
+    for (size_t k = input_count(); k < given_; ++k) made_outputs_.push_back(arguments_[k].array());
+    return std::move(made_outputs_);
   }
   const Signature& signature() const { return signature_; }
   Device& device() const { return *device_; }
@@ -56,7 +61,7 @@ class KernelCall {
   void pack_dividers(ArgumentBlock& block) const;
   void check_size(const ArgumentBlock& block) const;
   int64_t unit_count() const;
-  std::vector<Array> launch();
+  void launch() const;
   void launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;
@@ -67,11 +72,12 @@ class KernelCall {
   std::span<const Argument> arguments_;
   size_t given_;  ///< arguments given: the inputs, or inputs and outputs
   Device* device_ = nullptr;
+  const TargetDescription* target_ = nullptr;
   std::optional<StreamScope> stream_;  ///< of the call's memory, copies and launches alike
   Dims shape_;
   int64_t count_ = 0;
   int plain_count_ = 0;
-  std::vector<Array> outputs_;
+  std::vector<Array> made_outputs_;  ///< all or, where the call gave them, none
   std::vector<Array> separated_;  ///< copies of inputs that partly overlap an output
   std::vector<int> separated_index_;
   std::optional<LoopLayout> loop_;

@@ -104,6 +104,13 @@ struct Specialisation {
   double changing_nanoseconds = 0;  ///< of calls with other values than the one before
 
   Specialisation* next = nullptr;  ///< in its bucket; set before it is published
+
+  /// The number of this call. Threads may get the same one, because an exact count would cost a locked instruction.
+  uint32_t count_call() {
+    const uint32_t number = calls.load(std::memory_order_relaxed);
+    calls.store(number + 1, std::memory_order_relaxed);
+    return number;
+  }
 };
 
 /// Signature to specialisation. Reading takes no lock; an entry stays until the kernel goes.

@@ -86,7 +86,7 @@ class ArgumentBlock {
   void push_bytes(const void* bytes, size_t size, size_t align) {
     size_t at = (size_ + align - 1) & ~(align - 1);
     reserve(at + size);
-    __builtin_memset(data() + size_, 0, at - size_);
+    if (at > size_) __builtin_memset(data() + size_, 0, at - size_);
     __builtin_memcpy(data() + at, bytes, size);
     size_ = at + size;
   }

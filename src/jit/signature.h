@@ -51,9 +51,20 @@ struct Signature {
     return {reinterpret_cast<const char*>(this), offsetof(Signature, operands) + sizeof(OperandSignature) * operand_count};
   }
   uint64_t hash() const {
-    uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (char byte : bytes()) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
-    return hash ^ (hash >> 29);
+    uint64_t hash = 0x9e3779b97f4a7c15u, word = 0;
+    const auto mix = [&hash](uint64_t piece) {
+      hash = (hash ^ piece) * 0xff51afd7ed558ccdu;
+      hash ^= hash >> 32;
+    };
+    const std::string_view all = bytes();
+    size_t at = 0;
+    for (; at + sizeof(word) <= all.size(); at += sizeof(word)) {
+      std::memcpy(&word, &all[at], sizeof(word));
+      mix(word);
+    }
+    for (word = 0; at < all.size(); ++at) word = word << 8 | static_cast<uint8_t>(all[at]);
+    mix(word);
+    return hash;
   }
 };
 static_assert(std::is_trivially_copyable_v<Signature>);

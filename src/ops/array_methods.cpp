@@ -44,7 +44,7 @@ void write(const Array& source, const Array& target) {
     return;
   }
   const Argument arguments[] = {source, target};
-  cast_kernel(source.dtype(), target.dtype()).call(arguments);
+  cast_kernel(source.dtype(), target.dtype()).fill(arguments);
 }
 
 /// Copies an array to another device's memory, dense in the same order. The CPU cannot reach a GPU's memory. Between two
@@ -131,13 +131,17 @@ void Array::fill(const Scalar& value) {
   if (size_ == 0) return;
   alignas(16) std::byte element[16];
   value.store(dtype_, element);
+  if (size_ == 1 && !device().target().is_gpu) {  // no launch for one element
+    std::memcpy(data(), element, static_cast<size_t>(itemsize()));
+    return;
+  }
   const auto byte = repeated_byte(element, static_cast<size_t>(itemsize()));
   if (byte && (is_c_contiguous() || is_f_contiguous())) {
     device().fill(data(), *byte, static_cast<size_t>(nbytes()), nullptr);
     return;
   }
   const Argument arguments[] = {Scalar::load(dtype_, element), *this};
-  cast_kernel(dtype_, dtype_).call(arguments);
+  cast_kernel(dtype_, dtype_).fill(arguments);
 }
 
 Scalar Array::item() const {

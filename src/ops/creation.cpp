@@ -165,7 +165,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, std::o
   Array result = Array::empty({length}, type);
   if (length == 0) return result;
   const Argument arguments[] = {counted(start, type), increment(start, length > 1 ? step : Scalar(0), type), result};
-  count_kernel(type).call(arguments);
+  count_kernel(type).fill(arguments);
   return result;
 }
 
@@ -184,7 +184,7 @@ Array linspace(double start, double stop, int64_t count, bool endpoint, Dtype dt
                                 typed(std::max<int64_t>(parts, 1), Dtype::int64),
                                 typed(endpoint, Dtype::bool_),
                                 result};
-  linspace_kernel().call(arguments);
+  linspace_kernel().fill(arguments);
   if (is_integer(dtype)) ElementwiseFunction("floor")(result, result);
   return result.astype(dtype, false);
 }

@@ -186,7 +186,7 @@ std::vector<Argument> IndexCall::arguments(bool is_gather) const {
 }
 
 void IndexCall::run(const ElementwiseKernel& kernel, bool is_gather) const {
-  kernel.call(arguments(is_gather));
+  kernel.fill(arguments(is_gather));
   expect_report(plan_.base.device());
 }
 

@@ -81,7 +81,7 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
   const Argument arguments[] = {ops::typed(state.key), ops::typed(state.drawn), n, p, table};
   CallOptions options;
   options.size = rows;
-  kernel.call(arguments, options);
+  kernel.fill(arguments, options);
   return counts;
 }
 
@@ -125,7 +125,7 @@ Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken,
                                 table};
   CallOptions options;
   options.size = count(size);
-  kernel.call(arguments, options);
+  kernel.fill(arguments, options);
   return counts;
 }
 

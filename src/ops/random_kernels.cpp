@@ -82,7 +82,7 @@ Array run_filling(const ElementwiseKernel& kernel, random::State state, std::spa
     all.push_back(Scalar(rounds).typed(Dtype::int32));
     options.size = (packs + 32 * rounds - 1) / (32 * rounds) * 32;
   }
-  kernel.call(with_state(state, all, filled), options);
+  kernel.fill(with_state(state, all, filled), options);
   if (in_place) return *out;
   Array result(filled.buffer(), dtype, shape, c_strides(shape, itemsize(dtype)), filled.offset());
   if (!out) return result;
@@ -94,7 +94,7 @@ Array run_filling(const ElementwiseKernel& kernel, random::State state, std::spa
 Array run_elements(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
                    const Dims& shape, Dtype dtype, const std::optional<Array>& out) {
   const Array target = out ? *out : Array::empty(shape, dtype);
-  kernel.call(with_state(state, arguments, target));
+  kernel.fill(with_state(state, arguments, target));
   return target;
 }
 

@@ -78,7 +78,7 @@ void permute_rows(const Array& matrix, State state, int64_t chosen) {
                                 matrix};
   CallOptions options;
   options.size = matrix.shape(0);
-  exact_kernel().call(arguments, options);
+  exact_kernel().fill(arguments, options);
 }
 
 /// A bijection of [0, 2^bits), walked until it lands in [0, items): a bijection of that. The round is VariablePhilox's.
@@ -122,7 +122,7 @@ Array bijection(State state, int64_t n, int64_t chosen) {
   }
   const Array order = Array::empty({chosen}, Dtype::int64);
   arguments.push_back(order);
-  bijection_kernel().call(arguments);
+  bijection_kernel().fill(arguments);
   return order;
 }
 
@@ -176,7 +176,7 @@ Array take_rows(const Array& array, const Array& order) {
   if (result.size() == 0) return result;
   const Array rows = array.reshape({array.shape(0), inner}), indices = order.ravel();
   const Argument arguments[] = {rows, indices, Scalar(inner).typed(Dtype::int64), result};
-  gather_kernel().call(arguments);
+  gather_kernel().fill(arguments);
   return result;
 }
 

@@ -122,7 +122,7 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
   if (line) {
     const Array positions = line->own.contiguous().reshape({-1});
     const Argument arguments[] = {x, each, typed(is_one ? 0 : 1), positions, typed(line->extent), typed(line->stride)};
-    kernel.call(arguments, options);
+    kernel.fill(arguments, options);
     return;
   }
   const Array offsets = Array::empty({block}, Dtype::int64, plan.base.device());
@@ -131,7 +131,7 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
     walk.offsets(begin, end - begin, static_cast<int64_t*>(offsets.data()));
     const Array part = is_one ? each : each.at(Slice{begin, end, {}}), at = offsets.at(Slice{0, end - begin, {}});
     const Argument arguments[] = {x, part, typed(is_one ? 0 : 1), at, typed(0), typed(0)};
-    kernel.call(arguments, options);
+    kernel.fill(arguments, options);
   }
 }
 

@@ -260,6 +260,14 @@ TEST(Array, MayOverlapComparesBounds) {
   EXPECT_TRUE(x.at(Slice{0, 6}).may_overlap(x.at(Slice{5, 10})));
   EXPECT_FALSE(x.at(Slice{4, {}, -1}).may_overlap(x.at(Slice{5, {}})));
   EXPECT_TRUE(x.at(Slice{{}, {}, 2}).may_overlap(x.at(Slice{1, {}, 2})));
+  // As another library hands back what it was given.
+  const auto returned = [&](void* data) {
+    return Array(std::make_shared<Buffer>(x.device(), data, 8, true, nullptr), x.dtype(), {2}, {x.itemsize()});
+  };
+  EXPECT_TRUE(returned(x.at(8).data()).may_overlap(x));
+  EXPECT_TRUE(x.may_overlap(returned(x.at(8).data())));
+  EXPECT_TRUE(returned(x.at(3).data()).may_overlap(returned(x.at(4).data())));
+  EXPECT_FALSE(returned(x.at(3).data()).may_overlap(returned(x.at(5).data())));
 }
 
 TEST(Array, StridesMustMatchTheShape) {

@@ -137,7 +137,16 @@ TEST(Kernel, SeveralOutputsGivenOrNot) {
   EXPECT_EQ(made[1].to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 3, 4, 5, 6}));
   Array a = Array::empty({2, 3}, Dtype::float32), b = Array::empty({3, 2}, Dtype::int32).transpose();
   const Argument all[] = {x, a, b};
-  k.call(all);
+  const auto given = k.call(all);
+  EXPECT_EQ(a.to_vector<float>(), (std::vector<float>{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(b.to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 3, 4, 5, 6}));
+  ASSERT_EQ(given.size(), 2u);
+  EXPECT_EQ(given[0].buffer(), a.buffer());
+  EXPECT_EQ(given[1].buffer(), b.buffer());
+  EXPECT_EQ(given[1].strides(), b.strides());
+  a.fill(0);
+  b.fill(0);
+  k.fill(all);
   EXPECT_EQ(a.to_vector<float>(), (std::vector<float>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(b.to_vector<int32_t>(), (std::vector<int32_t>{1, 2, 3, 4, 5, 6}));
 }
