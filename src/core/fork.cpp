@@ -4,33 +4,49 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <new>
 
 namespace iruka {
 namespace {
 
-/// Lets work in until fork() closes it, and tells when all have left.
+using Clock = std::chrono::steady_clock;
+using fork_registry::Work;
+
+/// How long fork() waits for work that was abandoned.
+constexpr auto kLongestWaitForAbandoned = std::chrono::seconds(1);
+
+/// Counts the work that is under way. While it is closed, no other work begins.
 class Gate {
  public:
-  void enter() {
+  void enter(Work& work) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !is_closed_; });
-    ++inside_;
+    add(work);
   }
-  /// Beside one that is inside.
-  void enter_too() {
+  /// Also while the gate is closed, as fork() waits for the work that this one belongs to.
+  void enter_beside(Work& work) {
     std::lock_guard lock(mutex_);
-    ++inside_;
+    add(work);
   }
-  void leave() {
+  void leave(Work& work) {
     std::lock_guard lock(mutex_);
-    if (--inside_ == 0) changed_.notify_all();
+    remove(work);
   }
-  void close() {
+  void abandon(Work& work) {
+    std::lock_guard lock(mutex_);
+    const bool was_inside = work.is_inside;
+    remove(work);
+    work.is_abandoned = true;
+    if (was_inside) add(work);
+  }
+  /// Waits until no work is under way; for what was abandoned until `latest` only.
+  void close(Clock::time_point latest) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !is_closed_; });
     is_closed_ = true;
+    changed_.wait_until(lock, latest, [this] { return inside_ == 0 && abandoned_ == 0; });
     changed_.wait(lock, [this] { return inside_ == 0; });
   }
   void open() {
@@ -38,31 +54,44 @@ class Gate {
     is_closed_ = false;
     changed_.notify_all();
   }
+  /// In a child of fork(), where no other thread changes it.
+  bool has_abandoned() const { return abandoned_ > 0; }
 
  private:
+  int& count_of(const Work& work) { return work.is_abandoned ? abandoned_ : inside_; }
+  void add(Work& work) {
+    work.is_inside = true;
+    ++count_of(work);
+  }
+  void remove(Work& work) {
+    if (!work.is_inside) return;
+    work.is_inside = false;
+    if (--count_of(work) == 0) changed_.notify_all();
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
-  int inside_ = 0;
+  int inside_ = 0, abandoned_ = 0;
   bool is_closed_ = false;
 };
 
-/// What to run in a child.
+/// What each child runs.
 struct Action {
   void (*run)();
   Action* next;
 };
 
-constinit std::mutex list_mutex;  ///< of the two lists; fork() holds it
+constinit std::mutex list_mutex;  ///< guards the two lists; fork() holds it
 constinit fork_registry::Entry* entries = nullptr;
 constinit Action* actions = nullptr;
 constinit std::atomic<int> generation = 0;
+constinit std::atomic<bool> has_lost_work = false;
 
 alignas(Gate) std::byte gate_memory[sizeof(Gate)];
 Gate& gate() {
-  static Gate* const made = new (gate_memory) Gate;
-  return *made;
+  return *made_once([] { return new (gate_memory) Gate; });
 }
-thread_local int depth = 0;  ///< of this thread's work that fork() waits for
+thread_local Work* current_work = nullptr;  ///< this thread's, which fork() waits for
 
 bool try_lock_all() {
   for (fork_registry::Entry* entry = entries; entry; entry = entry->next) {
@@ -78,11 +107,12 @@ void unlock_all() {
   list_mutex.unlock();
 }
 
-// All or none: who holds a lock may wait for another one, or for the gate, in any order.
+// Takes all locks or none: a thread that holds one may be waiting for another one, or for the gate to open.
 void before_fork() {
   constexpr int kTries = 100;
+  const Clock::time_point latest = Clock::now() + kLongestWaitForAbandoned;
   while (true) {
-    gate().close();
+    gate().close(latest);
     for (int tries = 0; tries < kTries; ++tries) {
       list_mutex.lock();
       if (try_lock_all()) return;
@@ -102,11 +132,12 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   generation.fetch_add(1, std::memory_order_relaxed);
   unlock_all();
+  if (gate().has_abandoned()) has_lost_work.store(true, std::memory_order_relaxed);
   new (gate_memory) Gate;  // its mutex may be held by a thread that waits to enter
   for (const Action* action = actions; action; action = action->next) action->run();
 }
 
-// When the library is loaded: later, a thread might fork while another one did this.
+// Runs when the library is loaded, before a thread can fork at the same time.
 const int is_installed = (gate(), pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child));
 
 }  // namespace
@@ -131,28 +162,36 @@ void leave(Entry& entry) {
 
 }  // namespace fork_registry
 
-ForkWaits::ForkWaits() {
-  if (depth++ == 0) gate().enter();
+ForkWaits::ForkWaits() : outer_(current_work) {
+  if (outer_) return;
+  gate().enter(own_);
+  current_work = &own_;
 }
 
-ForkWaits::ForkWaits(std::shared_ptr<void> ticket) : ticket_(std::move(ticket)) { ++depth; }
+ForkWaits::ForkWaits(std::shared_ptr<ForkTicket> ticket) : ticket_(std::move(ticket)), outer_(current_work) {
+  current_work = &ticket_->work_;
+}
 
 ForkWaits::~ForkWaits() {
-  if (--depth == 0 && !ticket_) gate().leave();
+  current_work = outer_;
+  if (!outer_ && !ticket_) gate().leave(own_);
 }
 
-std::shared_ptr<void> ForkWaits::make_ticket() {
-  gate().enter_too();
-  return {&gate(), [](void*) { gate().leave(); }};
-}
+ForkTicket::ForkTicket() { gate().enter_beside(work_); }
 
-ForkMayGoOn::ForkMayGoOn() : depth_(std::exchange(depth, 0)) {
-  if (depth_ > 0) gate().leave();
+ForkTicket::~ForkTicket() { gate().leave(work_); }
+
+void ForkTicket::abandon() { gate().abandon(work_); }
+
+bool lost_abandoned_work() { return has_lost_work.load(std::memory_order_relaxed); }
+
+ForkMayGoOn::ForkMayGoOn() : work_(std::exchange(current_work, nullptr)) {
+  if (work_) gate().leave(*work_);
 }
 
 ForkMayGoOn::~ForkMayGoOn() {
-  if (depth_ > 0) gate().enter();
-  depth = depth_;
+  if (work_) gate().enter(*work_);
+  current_work = work_;
 }
 
 void in_child_of_fork(void (*action)()) {

@@ -1,7 +1,8 @@
-// What fork() finds, so that its child may go on: every lock free, no work of other threads half done.
+// Makes fork() safe in a process with several threads.
 //
-// A child has the thread that forked alone. A lock that another thread held stays locked there for ever, and so does a
-// function's own static that another thread was making.
+// A child has only the thread that called fork(). A lock that another thread held at that moment stays locked in the
+// child for ever, and a function's static variable that another thread was initialising blocks for ever, too. So fork()
+// takes every registered lock first and waits for work that must not be cut in two.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@ namespace iruka {
 
 namespace fork_registry {
 
-/// A lock as fork() sees it.
+/// A registered lock.
 struct Entry {
   void* lock;
   bool (*try_lock)(void*);
@@ -26,10 +27,17 @@ struct Entry {
 void join(Entry& entry);
 void leave(Entry& entry);
 
+/// Work of one thread that fork() waits for. The gate that fork() closes guards both.
+struct Work {
+  bool is_inside = false;
+  bool is_abandoned = false;
+};
+
 }  // namespace fork_registry
 
-/// A lock that fork() holds, whatever other locks are held around or inside it. As a constant it is made without code,
-/// so that a function may have one of its own. It lives as long as the process, or until leave().
+/// A lock that fork() takes before it forks; the order in which threads take several of them does not matter. It is
+/// constant-initialised, so that it may be a function's static variable. It must live until the process ends or until
+/// leave().
 template <class Lock>
 class ForkSafe {
  public:
@@ -57,25 +65,48 @@ class ForkSafe {
 using ForkSafeMutex = ForkSafe<std::mutex>;
 static_assert(std::is_trivially_destructible_v<ForkSafeMutex>);
 
-/// Work that fork() waits for while it lives: what takes locks that are not ours, as compilers do.
+class ForkTicket;
+
+/// While one lives on a thread, fork() waits. It guards work that takes locks which are not registered here, as
+/// compilers do.
 class ForkWaits {
  public:
   ForkWaits();
-  /// On a thread that carries on with such work of another one, which gave it the ticket.
-  explicit ForkWaits(std::shared_ptr<void> ticket);
+  /// On a thread that goes on with another thread's work; that thread made the ticket.
+  explicit ForkWaits(std::shared_ptr<ForkTicket> ticket);
   ~ForkWaits();
   ForkWaits(const ForkWaits&) = delete;
   ForkWaits& operator=(const ForkWaits&) = delete;
 
-  /// Within such work: fork() waits for the ticket, too.
-  static std::shared_ptr<void> make_ticket();
-
  private:
-  const std::shared_ptr<void> ticket_;
+  const std::shared_ptr<ForkTicket> ticket_;
+  fork_registry::Work own_;
+  fork_registry::Work* const outer_;
 };
 
-/// Within such work: lets fork() have its way while it lives, as this thread waits for a lock that the forking one may
-/// hold. Nothing where there is no such work.
+/// Work that moves to another thread: fork() waits from the moment the ticket is made until it is destroyed.
+class ForkTicket {
+ public:
+  /// Called inside ForkWaits.
+  ForkTicket();
+  ~ForkTicket();
+  ForkTicket(const ForkTicket&) = delete;
+  ForkTicket& operator=(const ForkTicket&) = delete;
+
+  /// Nobody needs the work any more, and it may take long. From now on each fork() waits a second for it at most; in a
+  /// child that was forked before its end, lost_abandoned_work() is true.
+  void abandon();
+
+ private:
+  friend class ForkWaits;
+  fork_registry::Work work_;
+};
+
+/// Whether this process was forked in the middle of abandoned work, so that locks which that work took may never be free.
+bool lost_abandoned_work();
+
+/// Inside ForkWaits: fork() does not wait for this thread while one lives, because the thread waits for a lock that the
+/// forking thread may hold. It does nothing outside ForkWaits.
 class ForkMayGoOn {
  public:
   ForkMayGoOn();
@@ -84,15 +115,16 @@ class ForkMayGoOn {
   ForkMayGoOn& operator=(const ForkMayGoOn&) = delete;
 
  private:
-  const int depth_;
+  fork_registry::Work* const work_;
 };
 
-/// Has each child of fork() run `action` once its locks are free.
+/// Registers `action`, which each child of fork() runs once its locks are free.
 void in_child_of_fork(void (*action)());
-/// Grows by one in each child of fork(): what was made at another number belongs to the parent.
+/// How many forks lie between this process and the first one. An object that was made at a smaller number belongs to the
+/// parent.
 int fork_generation();
 
-/// A value that is made at its first use. Threads may make one at the same time; the first stays.
+/// A value that is made at its first use. Several threads may make one at the same time; the first one made is kept.
 template <class T>
 class Once {
  public:
@@ -105,22 +137,22 @@ class Once {
     delete made;
     return *first;
   }
-  /// Null as long as there is none.
+  /// Null before the first use.
   T* find() const { return value_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<T*> value_{nullptr};
 };
 
-/// What `make` gives, made once for the place in the code where it stands, and kept for calls made at exit too. In
-/// place of a function's own static, which takes a lock while it is made.
+/// The value of `make()`, which is called once for each place in the code and never destroyed. It replaces a function's
+/// static variable, whose initialisation takes a lock that fork() does not know.
 template <class Make>
 requires std::is_class_v<Make>
 auto& made_once(Make make) {
   static constinit Once<std::invoke_result_t<Make>> value;
   return value.get(make);
 }
-/// The same of what two threads must not make at the same time.
+/// The same for a value that two threads must not make at the same time.
 template <class Make>
 requires std::is_class_v<Make>
 auto& made_alone(Make make) {

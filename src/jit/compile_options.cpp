@@ -157,4 +157,16 @@ bool parse_options(const std::vector<std::string>& options, CompileOptions& resu
   return ok;
 }
 
+std::vector<std::string> without_time_limit(const std::vector<std::string>& options) {
+  std::vector<std::string> kept;
+  double seconds;
+  for (size_t k = 0; k < options.size(); ++k) {
+    std::string_view value = options[k];
+    if (take_prefix(value, "--compile-timeout=") && parse_seconds(value, seconds)) continue;
+    if (options[k] == "--compile-timeout" && k + 1 < options.size() && parse_seconds(options[k + 1], seconds)) ++k;
+    else kept.push_back(options[k]);
+  }
+  return kept;
+}
+
 }  // namespace iruka::jit

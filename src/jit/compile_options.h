@@ -29,6 +29,9 @@ struct CompileOptions {
 bool parse_options(const std::vector<std::string>& options, CompileOptions& result,
                    std::vector<Diagnostic>& diagnostics);
 
+/// `options` without a time limit, which changes no code. One that is not valid stays, as it is an error.
+std::vector<std::string> without_time_limit(const std::vector<std::string>& options);
+
 /// A finite number that is not negative, as a time limit. False leaves `seconds` as it is.
 bool parse_seconds(std::string_view text, double& seconds);
 

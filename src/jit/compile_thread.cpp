@@ -25,7 +25,7 @@ constexpr double kUsualSeconds = 60;
 /// Between two questions whether the user wants to stop.
 constexpr auto kPatience = std::chrono::milliseconds(50);
 
-/// Compilers at work in this process, whether somebody waits for them or not.
+/// Compilers at work in this process, those that nobody waits for included.
 std::atomic<int> at_work{0};
 std::atomic<bool> process_ends{false};
 
@@ -33,21 +33,26 @@ std::atomic<bool> process_ends{false};
 std::atomic<bool> one_thread_compiles{false};
 thread_local bool is_that_thread = false;
 
-/// Gives compilers a second to end, as they use what the end of the process takes down; who waits for one tells it to.
+/// Gives compilers a second to end, because the end of the process destroys what they use. The threads that wait for
+/// them tell them to.
 void wait_for_compilers() {
   const auto end = Clock::now() + std::chrono::seconds(1);
   while (at_work.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
-/// Threads that outlive the main one start no more of them.
+/// Threads that outlive the main one start no more of them. Registered several times, it waits once.
 void end_compilers() {
-  process_ends.store(true);
-  wait_for_compilers();
+  if (!process_ends.exchange(true)) wait_for_compilers();
 }
 
-/// What was registered last runs first when the process ends. A compiler registers the end of its own statics whenever a
-/// part of it is used for the first time, so the wait is registered again after each compilation.
-void prepare_for_exit() { std::atexit(end_compilers); }
+/// What was registered last runs first when the process ends. A compiler registers the destructors of its own statics
+/// whenever a part of it is used for the first time, so the wait is registered again after each compilation, until all
+/// parts are likely to have been used.
+void prepare_for_exit() {
+  constexpr int kMost = 256;
+  static constinit std::atomic<int> count{0};
+  if (count.load(std::memory_order_relaxed) < kMost && count.fetch_add(1) < kMost) std::atexit(end_compilers);
+}
 
 const bool is_at_work_in_the_parent = [] {
   in_child_of_fork([] { at_work.store(0); });
@@ -97,9 +102,17 @@ std::string in_words(double seconds) {
       "limit (0: none)");
 }
 
+[[noreturn]] void refuse_in_child(const Blame& blame) {
+  throw CompileError("kernel '" + blame.kernel_name +
+                     "' is not compiled: fork() made this process while a compiler that had been given up was still at work, and "
+                     "locks of its may never be free here; start the process with the method 'spawn', or call the kernel "
+                     "before the fork");
+}
+
 }  // namespace
 
 CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blame, CompilerCall call) {
+  if (lost_abandoned_work()) refuse_in_child(blame);
   const ForkWaits starting;
   made_once([] {
     prepare_for_exit();
@@ -117,9 +130,12 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   const auto given_up = copy.given_up;
   std::packaged_task<CompiledProgram()> task([call = std::move(call), copy = std::move(copy)] { return call(copy); });
   std::future<CompiledProgram> result = task.get_future();
+  auto ticket = std::make_shared<ForkTicket>();
+  // Weak, as a signal handler that runs on this thread may fork: it waits for the compiler then, not for this thread.
+  const std::weak_ptr<ForkTicket> compiler_ticket = ticket;
   try {
     const SignalsBlocked blocked;
-    std::thread([task = std::move(task), counted = std::move(counted), ticket = ForkWaits::make_ticket()]() mutable {
+    std::thread([task = std::move(task), counted = std::move(counted), ticket = std::move(ticket)]() mutable {
       const ForkWaits compiling(std::move(ticket));
       {
         const FloatScope defaults;  // a thread begins with the state of its maker, and compilers fold constants in it
@@ -135,16 +151,20 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
     const ForkMayGoOn asking;  // for Python's lock
     return should_stop();
   };
+  const auto leave_behind = [&] {
+    given_up->store(true, std::memory_order_relaxed);
+    if (const auto held = compiler_ticket.lock()) held->abandon();
+  };
   const auto begin = Clock::now();
   while (result.wait_for(kPatience) != std::future_status::ready) {
     const std::chrono::duration<double> spent = Clock::now() - begin;
     if (process_ends.load()) given_up->store(true, std::memory_order_relaxed);
     if (wants_to_stop()) {
-      given_up->store(true, std::memory_order_relaxed);
+      leave_behind();
       throw_if_stopped();
     }
     if (limit > 0 && spent.count() > limit) {
-      given_up->store(true, std::memory_order_relaxed);
+      leave_behind();
       fail(blame, limit);
     }
   }

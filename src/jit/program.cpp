@@ -11,6 +11,7 @@
 #include "core/fork.h"
 #include "core/thread_pool.h"
 #include "jit/cache.h"
+#include "jit/compile_options.h"
 #include "jit/compile_thread.h"
 #include "jit/diagnose.h"
 #include "jit/history.h"
@@ -65,7 +66,7 @@ CacheKey key_of(const Device& device, const ProgramSource& source, std::string_v
   part(purpose);
   part(device.target().fingerprint);
   part(source.entry);
-  for (const std::string& option : source.options) part(option);
+  for (const std::string& option : without_time_limit(source.options)) part(option);
   part("");
   for (const std::string& output : source.outputs) part(output);
   part("");

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
@@ -99,7 +100,7 @@ TEST(Fork, WaitsForAThreadThatCarriesOn) {
   std::thread other;
   {
     const ForkWaits work;
-    other = std::thread([&, ticket = ForkWaits::make_ticket()]() mutable {
+    other = std::thread([&, ticket = std::make_shared<ForkTicket>()]() mutable {
       const ForkWaits same(std::move(ticket));
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       const ForkWaits nested;  // though fork() waits by now
@@ -107,6 +108,53 @@ TEST(Fork, WaitsForAThreadThatCarriesOn) {
     });
   }
   EXPECT_EQ(in_a_child([&] { return is_done ? use_all_locks() : 1; }), 0);
+  other.join();
+}
+
+TEST(Fork, WaitsForAbandonedWorkThatEndsSoon) {
+  std::atomic<bool> is_done{false};
+  std::thread other;
+  std::weak_ptr<ForkTicket> work;
+  {
+    const ForkWaits here;
+    auto ticket = std::make_shared<ForkTicket>();
+    work = ticket;
+    other = std::thread([&, ticket = std::move(ticket)]() mutable {
+      const ForkWaits same(std::move(ticket));
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      is_done = true;
+    });
+  }
+  work.lock()->abandon();
+  EXPECT_EQ(in_a_child([&] { return is_done && !lost_abandoned_work() ? use_all_locks() : 1; }), 0);
+  other.join();
+}
+
+TEST(Fork, LeavesAbandonedWorkThatGoesOn) {
+  std::mutex theirs;
+  std::atomic<bool> was_abandoned{false}, goes_on{false};
+  std::unique_lock lock(theirs);
+  const auto ticket = std::make_shared<ForkTicket>();
+  std::thread other([&] {
+    const ForkWaits same(ticket);
+    {
+      const ForkMayGoOn asking;
+      while (!was_abandoned) std::this_thread::yield();
+    }
+    goes_on = true;
+    std::lock_guard mine(theirs);
+  });
+  ticket->abandon();
+  was_abandoned = true;
+  while (!goes_on) std::this_thread::yield();
+  EXPECT_FALSE(lost_abandoned_work());
+  EXPECT_EQ(in_a_child([] {
+              const auto of_a_grandchild = [] { return lost_abandoned_work() ? use_all_locks() : 2; };
+              return lost_abandoned_work() ? in_a_child(of_a_grandchild) + use_all_locks() : 1;
+            }),
+            0);
+  EXPECT_FALSE(lost_abandoned_work());
+  lock.unlock();
   other.join();
 }
 

@@ -99,6 +99,12 @@ def test_the_codes_version_follows_every_source(tmp_path):
     assert len({first, version("one", "twe"), version("two", "one"), version("on", "etwo")}) == 4
 
 
+@pytest.mark.parametrize("listed", ["src/CMakeLists.txt", "src/backend/cpu/compiler/CMakeLists.txt"])
+def test_the_codes_version_follows_how_entries_are_laid_out(listed):
+    hashed = (ROOT / listed).read_text().split("hash_sources(")[0 if listed == "src/CMakeLists.txt" else 1]
+    assert "jit/warnings.cpp" in hashed and "jit/warnings.h" in hashed
+
+
 SLOW_TEXTS = {
     "a switch of 50,000 cases": "switch (i) {" + "".join(f"case {k}: z = x * {k}.5f; break;" for k in range(50_000)) + "}",
     "60,000 statements": "float t = x;" + "".join(f"t = t * {k}.25f + sin(t);" for k in range(60_000)) + "z = t;",
@@ -173,19 +179,78 @@ except KeyboardInterrupt:
     assert out == "stopped [1, 2, 3]\n" and time.monotonic() - began < 10
 
 
-@pytest.mark.cpu_only
-def test_a_child_does_not_wait_for_a_compilation_that_was_left_behind():
-    run("""
+# A compilation is left behind: one that looks whether it is given up, or one that goes on for minutes.
+GIVES_UP = '"float t = x;" + "".join(f"t = t * {k}.25f + sin(t);" for k in range(60_000)) + "z = t;"'
+GOES_ON = repr(SLOW_TEXTS["wide integers"])
+LEFT_BEHIND = """
 import os, iruka
-body = "float t = x;" + "".join(f"t = t * {k}.25f + sin(t);" for k in range(60_000)) + "z = t;"
+known = iruka.ElementwiseKernel("T x", "T z", "z = x + 12321", "known")
+assert known(iruka.ones(2)).tolist() == [12322, 12322]
 try:
-    iruka.ElementwiseKernel("T x", "T z", body, "endless", options=("--compile-timeout=0.2",))(iruka.ones(3, "float32"))
+    iruka.ElementwiseKernel("T x", "T z", BODY, "endless", options=("--compile-timeout=0.2",))(iruka.ones(3, "float32"))
     raise SystemExit("it compiled")
 except iruka.errors.CompileError:
     pass
+"""
+
+
+@pytest.mark.cpu_only
+def test_a_child_compiles_after_a_compilation_that_was_left_behind():
+    run(LEFT_BEHIND.replace("BODY", GIVES_UP) + """
 child = os.fork()
 if child == 0:
-    k = iruka.ElementwiseKernel("T x", "T z", "z = x + 12321", "of_the_child")
-    os._exit(k(iruka.ones(2)).tolist() != [12322, 12322])
+    k = iruka.ElementwiseKernel("T x", "T z", "z = x - 12321", "of_the_child")
+    os._exit(k(iruka.ones(2)).tolist() != [-12320, -12320])
 assert os.waitpid(child, 0)[1] == 0
 """, timeout=120)
+
+
+@pytest.mark.cpu_only
+def test_fork_does_not_wait_for_a_compilation_that_goes_on(tmp_path):
+    run(LEFT_BEHIND.replace("BODY", GOES_ON) + """
+child = os.fork()
+if child == 0:
+    code = 1
+    try:
+        assert known(iruka.ones(2)).tolist() == [12322, 12322]
+        grandchild = os.fork()
+        try:
+            iruka.ElementwiseKernel("T x", "T z", "z = x - 12321", "of_the_child")(iruka.ones(2))
+        except iruka.errors.CompileError as error:
+            code = not ("kernel 'of_the_child' is not compiled" in str(error) and "fork()" in str(error) and "'spawn'" in str(error))
+        if grandchild and not code:
+            code = os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1])
+    finally:
+        os._exit(code)
+assert os.waitpid(child, 0)[1] == 0
+k = iruka.ElementwiseKernel("T x", "T z", "z = x - 12321", "of_the_parent")
+assert k(iruka.ones(2)).tolist() == [-12320, -12320]
+os._exit(0)
+""", IRUKA_CACHE_DIR=str(tmp_path), timeout=120)
+
+
+@pytest.mark.cpu_only
+def test_the_end_of_a_process_waits_once_for_a_compilation_that_goes_on(tmp_path):
+    """Not once for each kernel that it compiled, which would be a hundred seconds."""
+    run("""
+import iruka
+for k in range(100):
+    iruka.ElementwiseKernel("int32 x", "int32 z", f"z = x + {k}", "one_of_many", options=("-O0", "--lanes=1"))
+""" + LEFT_BEHIND.replace("BODY", GOES_ON), IRUKA_CACHE_DIR=str(tmp_path), timeout=50)
+
+
+def test_the_time_limit_is_no_part_of_what_caches_know(tmp_path):
+    said = run("""
+import iruka
+x = iruka.arange(3, dtype="int32")
+for options in ((), ("--compile-timeout=50",), ("--compile-timeout", "40"), ("-O1",), ("--compile-timeout=50", "-O1")):
+    iruka.ElementwiseKernel("int32 x", "int32 y", "y = x * 7919", "timed", options=options)(x)
+for wrong in (("--compile-timeout=soon",), ("--compile-timeout",)):
+    try:
+        iruka.ElementwiseKernel("int32 x", "int32 y", "y = x * 7919", "timed", options=wrong)(x)
+        print("taken")
+    except iruka.errors.CompileError:
+        print("refused")
+print(sum(event.kernel == "timed" and event.kind == "compiled" for event in iruka.kernel_history()))
+""", IRUKA_CACHE_DIR=str(tmp_path))
+    assert said.split() == ["refused", "refused", "2"]
