@@ -163,7 +163,7 @@ Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool r
     while (unlike < n && bins[unlike] == bins[0]) ++unlike;
     const bool descends = unlike < n && !(bins[0] < bins[unlike]);
     for (ptrdiff_t k = i; k + 1 < n; k += _ind.size())
-      if (descends ? bins[k] < bins[k + 1] : bins[k + 1] < bins[k]) atomicCAS(&report[0], int64_t(0), int64_t(2));
+      if (descends ? bins[k] < bins[k + 1] : bins[k + 1] < bins[k]) iruka_report(&report[0], iruka_bad_bins, 0, 0, 0);
     I low = 0;
     for (I length = n; length > 0;) {
       const I half = length - length / 2, at = low + half - 1;
@@ -174,7 +174,7 @@ Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool r
     bin = descends ? n - low : low;
   )",
                              "digitize",
-                             {.preamble = R"(
+                             {.preamble = std::string(kReportText) + R"(
 template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
 )",
                               .diagnose_early = false});

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <bit>
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -17,12 +18,12 @@ namespace iruka {
 namespace ops {
 namespace {
 
-// An index out of bounds is reported once and reads element 0, so that no thread leaves the array.
+// An index out of bounds is reported and reads element 0, so that no thread leaves the array.
 constexpr const char* kPlaceRaise = R"(
 template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis, int64_t* report) {
   const ptrdiff_t place = (ptrdiff_t)index + (index < 0 ? extent : 0);
   if ((size_t)place < (size_t)extent) return place;
-  if (atomicCAS(report, int64_t(0), int64_t(1)) == 0) report[1] = index, report[2] = axis, report[3] = extent;
+  iruka_report(report, iruka_bad_index, index, axis, extent);
   return 0;
 }
 )";
@@ -77,9 +78,20 @@ int64_t word_bytes(const IndexPlan& plan, const LoopLayout& loop, const Array& o
 /// Never held while a device is waited for.
 constinit ForkSafeMutex reports_mutex;
 
+/// What kernels write; kReportText knows the order.
+struct ReportWords {
+  int64_t errors = 0;    ///< so far; kernels alone write it, so that none is lost
+  int64_t raised = 0;    ///< of them, written by the host: the next one is described by what follows
+  int64_t described = 0;  ///< how many there were with the one that is described
+  int64_t kind = 0, index = 0, axis = 0, extent = 0;
+};
+constexpr int64_t kBadBins = 2;  ///< a kind
+constexpr int64_t kReportWords = sizeof(ReportWords) / sizeof(int64_t);
+
 struct Report {
   Array words;
-  bool is_pending = false;  ///< a kernel may have written since it was read
+  uint64_t launches = 0, read_launches = 0;  ///< that may have written, and those of them whose errors were read
+  int64_t raised = 0;
 };
 
 std::map<Device*, Report>& reports() {
@@ -87,11 +99,10 @@ std::map<Device*, Report>& reports() {
 }
 
 std::atomic<bool>& is_immediate() {
-  static std::atomic<bool> immediate{[] {
+  return made_once([] {
     const char* text = std::getenv("IRUKA_CHECK_INDICES");
-    return text && *text && std::string_view(text) != "0";
-  }()};
-  return immediate;
+    return std::atomic<bool>(text && *text && std::string_view(text) != "0");
+  });
 }
 
 /// What the host can tell: no index is within an axis without elements.
@@ -128,9 +139,21 @@ const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool i
 
 }  // namespace
 
+// The first error after those that were raised is described.
+const char* const kReportText = R"(
+constexpr int64_t iruka_bad_index = 1, iruka_bad_bins = 2;
+__device__ inline void iruka_report(int64_t* report, int64_t kind, int64_t index, int64_t axis, int64_t extent) {
+  const int64_t before = atomicAdd(report, int64_t(1));
+  if (before != report[1]) return;
+  report[2] = before + 1, report[3] = kind, report[4] = index, report[5] = axis, report[6] = extent;
+}
+)";
+
 IndexTexts index_texts(const IndexPlan& plan, bool has_axes) {
   IndexTexts texts;
-  texts.preamble = plan.mode == IndexMode::raise ? kPlaceRaise : plan.mode == IndexMode::wrap ? kPlaceWrap : kPlaceClip;
+  texts.preamble = plan.mode == IndexMode::raise  ? std::string(kReportText) + kPlaceRaise
+                   : plan.mode == IndexMode::wrap ? kPlaceWrap
+                                                  : kPlaceClip;
   texts.prepare = std::string("char* element = (char*)&x[") + (has_axes ? "_ind.get()" : "0") + "];\n";
   for (size_t k = 0; k < plan.operands.size(); ++k) {
     const std::string id = std::to_string(k);
@@ -209,7 +232,7 @@ Array bad_index_report(Device& device) {
     std::lock_guard lock(reports_mutex);
     if (const Array& words = reports()[&device].words; words.valid()) return words;
   }
-  Array words = Array::empty({4}, Dtype::int64, device);
+  Array words = Array::empty({kReportWords}, Dtype::int64, device);
   words.fill(0);
   device.synchronize();  // other streams may be the next to write
   std::lock_guard lock(reports_mutex);
@@ -218,49 +241,56 @@ Array bad_index_report(Device& device) {
   return first;
 }
 
-namespace {
-
-/// The report of a device where a kernel may have written it, which counts as read from then on; else an invalid array.
-Array take_pending(Device& device) {
-  std::lock_guard lock(reports_mutex);
-  const auto found = reports().find(&device);
-  if (found == reports().end() || !found->second.is_pending) return {};
-  found->second.is_pending = false;
-  return found->second.words;
+void expect_report(Device& device) {
+  {
+    std::lock_guard lock(reports_mutex);
+    ++reports()[&device].launches;  // after the launch: a thread that read the report before would not find its error
+  }
+  if (is_immediate()) check_indices(device);
 }
 
-void set_pending(Device& device) {
-  std::lock_guard lock(reports_mutex);
-  reports()[&device].is_pending = true;
+namespace {
+
+[[noreturn]] void raise_reported(const ReportWords& words, int64_t raised_before) {
+  if (words.described <= raised_before)
+    throw IndexError("an index is out of bounds or bins are not monotonic; which is not known, as a kernel met this while "
+                     "another one's error was being read");
+  if (words.kind == kBadBins) throw ValueError("bins must be monotonically increasing or decreasing");
+  raise_out_of_bounds(words.index, words.axis, words.extent);
 }
 
 }  // namespace
 
-void expect_report(Device& device) {
-  set_pending(device);  // not before the launch, when another thread might look for it
-  if (is_immediate()) check_indices(device);
-}
-
 }  // namespace ops
 
+// Several threads may do this at once. Each raises what was not raised when it began.
 void check_indices(Device& device) {
   if (!device.target().is_gpu) return;
-  Array report = ops::take_pending(device);
-  if (!report.valid()) return;
-  int64_t words[4];
-  try {
-    device.synchronize();
-    device.copy(words, report.data(), sizeof(words), nullptr);
-    device.synchronize();
-  } catch (...) {  // nobody has read it
-    ops::set_pending(device);
-    throw;
+  ops::Report before;
+  {
+    std::lock_guard lock(ops::reports_mutex);
+    const auto found = ops::reports().find(&device);
+    if (found == ops::reports().end()) return;
+    before = found->second;
   }
-  if (words[0] == 0) return;
-  report.fill(0);
-  device.synchronize();  // other streams may be the next to write
-  if (words[0] == ops::kBadBins) throw ValueError("bins must be monotonically increasing or decreasing");
-  ops::raise_out_of_bounds(words[1], words[2], words[3]);
+  if (before.launches == before.read_launches) return;
+  ops::ReportWords words;
+  device.synchronize();
+  device.copy(&words, before.words.data(), sizeof(words), nullptr);
+  device.synchronize();
+  const bool has_error = words.errors > before.raised;
+  if (has_error) {
+    device.copy(static_cast<char*>(before.words.data()) + offsetof(ops::ReportWords, raised), &words.errors,
+                sizeof(words.errors), nullptr);
+    device.synchronize();  // other streams may be the next to write
+  }
+  {
+    std::lock_guard lock(ops::reports_mutex);
+    ops::Report& now = ops::reports()[&device];
+    now.read_launches = std::max(now.read_launches, before.launches);
+    now.raised = std::max(now.raised, words.errors);
+  }
+  if (has_error) ops::raise_reported(words, before.raised);
 }
 
 bool set_immediate_index_check(bool immediate) { return ops::is_immediate().exchange(immediate); }

@@ -58,11 +58,11 @@ void check_bounds_cpu(const IndexPlan& plan);
 /// x[mask] where both are C-contiguous, lie on the CPU and have one shape.
 Array compress_cpu(const Array& x, const Array& mask);
 
-/// Four int64 of a GPU's memory, where kernels tell what check_indices raises: kBadIndex, which index, of what axis, of
-/// what extent; or kBadBins.
-inline constexpr int64_t kBadIndex = 1, kBadBins = 2;
+/// Memory of a GPU, an int64 array, where kernels tell what check_indices raises. They call
+/// `iruka_report(&report[0], iruka_bad_index, index, axis, extent)` of kReportText, or iruka_bad_bins and zeros.
 Array bad_index_report(Device& device);
-/// After a kernel that may have reported: waits and raises if errors are to stand where the mistake is.
+extern const char* const kReportText;
+/// Called after the launch of a kernel that may report. Waits and raises if errors are to stand where the mistake is.
 void expect_report(Device& device);
 
 }  // namespace iruka::ops

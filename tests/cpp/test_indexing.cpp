@@ -25,7 +25,19 @@ class RecordingCuda : public EmulatedCuda {
     texts.push_back(source.text);
     return EmulatedCuda::compile(source);
   }
+  // What another thread does in between, once.
+  void synchronize() override { call(during_wait); }
+  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    EmulatedCuda::copy(to, from, bytes, stream);
+    call(after_copy);
+  }
   std::vector<std::string> texts;
+  std::function<void()> during_wait, after_copy;
+
+ private:
+  static void call(std::function<void()>& meanwhile) {
+    if (const auto once = std::exchange(meanwhile, nullptr)) once();
+  }
 };
 
 RecordingCuda& gpu() {
@@ -212,6 +224,33 @@ std::string message_of(const std::function<void()>& call) {
     return error.what();
   }
   return "";
+}
+
+TEST_F(Indexing, TwoThreadsLoseNoIndexOutOfBounds) {
+  const Array x = copy_to(gpu(), numbers({6, 5}, Dtype::float32));
+  const auto use = [&x](int64_t bad) { index(x, Entries{copy_to(gpu(), Array::from({bad}).astype(Dtype::int64))}); };
+  const auto found = [] { return message_of([] { check_indices(gpu()); }); };
+  const std::string first = "index 7 is out of bounds for axis 0 with size 6";
+  // Both threads wait for the device after the launch.
+  use(7);
+  std::string other;
+  gpu().during_wait = [&] { other = found(); };
+  EXPECT_EQ(found(), first);
+  EXPECT_EQ(other, first);
+  EXPECT_EQ(found(), "");
+  // The other thread launches when the first one's error has been read.
+  use(7);
+  gpu().during_wait = [&] { gpu().after_copy = [&] { use(8); }; };
+  EXPECT_EQ(found(), first);
+  EXPECT_TRUE(found().starts_with("an index is out of bounds"));
+  EXPECT_EQ(found(), "");
+  use(9);
+  EXPECT_EQ(found(), "index 9 is out of bounds for axis 0 with size 6");
+  // The other thread launches while the first one waits, which finds no error of its own.
+  use(0);
+  gpu().during_wait = [&] { gpu().after_copy = [&] { use(-7); }; };
+  EXPECT_EQ(found(), "");
+  EXPECT_EQ(found(), "index -7 is out of bounds for axis 0 with size 6");
 }
 
 TEST_F(Indexing, OutOfBoundsOnTheGpuIsFoundWhenElementsCome) {
