@@ -1,4 +1,5 @@
 // The functions of the driver in software.
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -10,6 +11,8 @@ namespace iruka::cuda_backend {
 extern "C" {
 
 CUresult fake_cuInit(unsigned) {
+  if (const char* seconds = std::getenv("FAKE_DRIVER_SECONDS_TO_LOAD"))
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(seconds)));
   BEGIN("cuInit");
   return state().device_count > 0 ? kSuccess : kNoDevice;
 }
@@ -358,13 +361,16 @@ CUresult fake_cuEventDestroy(CUevent handle) {
   return kSuccess;
 }
 
+// Real drivers may wait for the GPU where they load code, and do where they unload it.
 CUresult fake_cuModuleLoadData(CUmodule* module, const void*) {
   BEGIN("cuModuleLoadData");
+  wait(lock, [device = device_of_context()] { return is_idle(device); });
   *module = new_handle<CUmodule>();
   return kSuccess;
 }
 CUresult fake_cuModuleUnload(CUmodule) {
   BEGIN("cuModuleUnload");
+  wait(lock, [device = device_of_context()] { return is_idle(device); });
   return kSuccess;
 }
 CUresult fake_cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {

@@ -57,10 +57,69 @@ waits(lambda: {make}(10 << 20, "uint8"))
 """)
 
 
+TOOLKIT = LIBRARY.parents[1] / "fake_toolkit"
+needs_fake_nvrtc = pytest.mark.skipif(
+    not (TOOLKIT / "lib64" / "libnvrtc.so.13").exists(), reason="the compiler in software was not built"
+)
+KERNELS = """
+import faulthandler
+faulthandler.dump_traceback_later(60, exit=True)
+def kernel(number):
+    return iruka.ElementwiseKernel("float32 x", "float32 y", f"y = x + {number}", f"number_{number}")
+def pending(work):  # while the GPU waits for a function in Python, which is called a second later
+    called = []
+    hold(s)
+    s.launch_host_func(called.append, 1)
+    threading.Timer(1, lambda: let_go(s)).start()
+    work()
+    s.synchronize()
+    assert called == [1]
+s = iruka.cuda.Stream(non_blocking=True)
+x = iruka.ones(4, "float32")
+"""
+
+
+@needs_fake_nvrtc
+@pytest.mark.parametrize(
+    "make", ["kernel(1)", "iruka.ReductionKernel('float32 x', 'float32 y', 'x', 'a + b', 'y = a', '0', 'own_sum')"]
+)
+def test_kernels_that_are_dropped(make):
+    """Unloading their code waits for the GPU, and so is left to a call that does not keep the GIL."""
+    run(KERNELS + f"""
+made = [{make}]
+made[0](x)
+iruka.clear_cache()  # which holds the last kernels, too
+unloaded = driver.fake_driver_calls(b"cuModuleUnload")
+pending(made.clear)
+pending(lambda: kernel(2)(x))
+assert driver.fake_driver_calls(b"cuModuleUnload") > unloaded
+""", CUDA_PATH=str(TOOLKIT))
+
+
+@needs_fake_nvrtc
+def test_a_fork_while_a_kernel_is_loaded():
+    """Loading waits for the GPU, the GPU for a function that needs the GIL, and the thread that forks has the GIL."""
+    run(KERNELS + """
+import os
+kernel(2)(x)
+thread = threading.Thread(target=lambda: kernel(3)(x))
+def fork():
+    loads = driver.fake_driver_calls(b"cuModuleLoadData")
+    thread.start()
+    while driver.fake_driver_calls(b"cuModuleLoadData") == loads:
+        time.sleep(0.001)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+pending(fork)
+thread.join()
+""", CUDA_PATH=str(TOOLKIT))
+
+
 def test_transforms_of_two_streams_do_not_share_memory_to_work_in():
     """One plan serves both; the transform of the first stream may be under way when the second one's begins."""
-    toolkit = LIBRARY.parents[1] / "fake_toolkit"
-    library = toolkit / "lib64" / "libcufft.so.12"
+    library = TOOLKIT / "lib64" / "libcufft.so.12"
     if not library.exists():
         pytest.skip("the toolkit in software was not built")
     run(f"""
@@ -80,4 +139,4 @@ plans, used, works = zip(*notes)
 assert len(notes) == 4 and len(set(plans)) == 1, notes
 assert used == tuple(s.ptr for s in streams) * 2, notes
 assert 0 not in works and works[0] != works[1] and works[:2] == works[2:], notes
-""", CUDA_PATH=str(toolkit))
+""", CUDA_PATH=str(TOOLKIT))

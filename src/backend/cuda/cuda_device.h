@@ -114,6 +114,10 @@ class CudaDevice final : public Device {
   void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
               StreamHandle stream) override;
 
+  /// The next load() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
+  /// destructor: its thread may hold a lock that this work needs, as Python's.
+  void unload_later(CUmodule module) noexcept;
+
   int index() const { return index_; }
   CUdevice handle() const { return handle_; }
   int attribute(DeviceAttribute which) const;
@@ -156,6 +160,7 @@ class CudaDevice final : public Device {
   bool finish_capture(CUstream stream, Captured& captured);
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
+  void unload_dropped();
   /// Machine code for PTX, by the driver's own assembler.
   std::string assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics);
 
@@ -171,6 +176,9 @@ class CudaDevice final : public Device {
 
   ForkSafeMutex events_mutex_;
   std::vector<CUevent> events_;  ///< not in use
+
+  ForkSafeMutex dropped_mutex_;
+  std::vector<CUmodule> dropped_;  ///< modules to unload
 
   ForkSafeMutex graphs_mutex_;
   std::unordered_map<StreamHandle, uint64_t> captures_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <new>
 #include <optional>
 
 #include "backend/cuda/cuda_device.h"
@@ -21,7 +22,8 @@ constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
 
 class CudaProgram final : public LoadedProgram {
  public:
-  CudaProgram(const CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
+  CudaProgram(CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
+    const ForkMayGoOn loading;  // the driver may wait for the GPU, and the GPU for a function that needs Python's lock
     const ContextScope active = device.activate();
     const AllowedWhileCapturing allowed;
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
@@ -38,7 +40,7 @@ class CudaProgram final : public LoadedProgram {
     if (!active.is_active()) return;  // the driver is gone at exit, and the module with it
     const AllowedWhileCapturing allowed;
     graphs_->destroy();
-    if (!is_captured_.load(std::memory_order_relaxed)) driver().cuModuleUnload(module_);
+    if (!is_captured_.load(std::memory_order_relaxed)) device_.unload_later(module_);
   }
   /// Called before a launch that may become part of a graph of the user's, which holds the function as long as it likes:
   /// the code then stays loaded as long as the process.
@@ -56,7 +58,7 @@ class CudaProgram final : public LoadedProgram {
   }
 
  private:
-  const CudaDevice& device_;
+  CudaDevice& device_;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
   mutable std::optional<LaunchGraphs> graphs_;
@@ -214,7 +216,29 @@ std::string CudaDevice::assembly(const ProgramSource& source) {
   throw CompileError("assembly: the text does not compile: " + output.log);
 }
 
+void CudaDevice::unload_later(CUmodule module) noexcept {
+  std::lock_guard lock(dropped_mutex_);
+  try {
+    dropped_.push_back(module);
+  } catch (const std::bad_alloc&) {  // it stays loaded
+  }
+}
+
+void CudaDevice::unload_dropped() {
+  std::vector<CUmodule> modules;
+  {
+    std::lock_guard lock(dropped_mutex_);
+    modules.swap(dropped_);
+  }
+  if (modules.empty()) return;
+  const ForkMayGoOn unloading;
+  const ContextScope active = activate();
+  const AllowedWhileCapturing allowed;
+  for (const CUmodule module : modules) driver().cuModuleUnload(module);
+}
+
 std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, const std::string& entry) {
+  unload_dropped();
   return std::make_shared<CudaProgram>(*this, code, entry);
 }
 
