@@ -2,10 +2,34 @@
 // do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <functional>
 #include <future>
+#include <new>
+#include <utility>
+#include <vector>
 
 #include "fake_stream_device.h"
+
+namespace {
+
+/// Called before the calling thread is given memory.
+thread_local std::function<void()> before_new;
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  if (auto interlude = std::exchange(before_new, nullptr)) {
+    interlude();
+    before_new = std::move(interlude);
+  }
+  if (void* const memory = std::malloc(std::max<size_t>(bytes, 1))) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace iruka::testing {
 namespace {
@@ -92,6 +116,29 @@ TEST_F(StreamPoolDriver, BlocksAreReleasedWhileItIsAskedForCaptures) {
   pool_.end_capture(A);
   pool_.release_graph(1);
   pool_.release(block);
+}
+
+TEST_F(StreamPoolDriver, BlocksAreReleasedWhileHostMemoryIsAskedFor) {
+  for (int round = 0; round < 2; ++round) {  // in the first one it makes room for blocks
+    std::vector<void*> used;
+    for (int k = 0; k < 40; ++k) used.push_back(pool_.allocate(kPage, A));
+    for (void* const each : used) pool_.record_use(each, B);
+    for (void* const each : used) pool_.release(each);
+    int times = 0, waits = 0;
+    std::vector<std::future<PoolStatistics>> others;
+    if (round == 1)
+      before_new = [&] {
+        ++times;
+        auto other = std::async(std::launch::async, [this] { return pool_.statistics(); });
+        waits += other.wait_for(std::chrono::seconds(3)) != std::future_status::ready;
+        others.push_back(std::move(other));
+      };
+    pool_.release(pool_.allocate(kPage, A));
+    pool_.free_all_blocks();
+    before_new = nullptr;
+    EXPECT_EQ(times > 0, round == 1);
+    EXPECT_EQ(waits, 0);
+  }
 }
 
 TEST_F(StreamPoolDriver, OneThreadSettlesWhileOthersAllocate) {

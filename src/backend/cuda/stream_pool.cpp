@@ -219,6 +219,7 @@ bool StreamPool::release_block(void* memory) noexcept {
       return true;
     }
     waiting_.push_back(block);
+    ++waiting_count_;
     const bool can_record = captures_.empty() && !is_forked();
     block->state = can_record ? Block::State::recording : Block::State::waiting;
     if (!can_record) return true;
@@ -275,15 +276,18 @@ void StreamPool::settle_waiting(bool all, Lock& lock) {
   else if (!settling.try_lock())
     return lock.lock();
   lock.lock();
+  const size_t most = all ? waiting_count_ : kSome;
+  lock.unlock();
   std::vector<Waiting> asked;
+  asked.reserve(most);  // not under the lock, where other threads spin
+  lock.lock();
   // Asking for an event is one of the things that break a capture.
   const bool may_ask = captures_.empty() && !is_forked();
   waiting_.visit_while([&](Block* block) {
-    if (block->state != Block::State::recording)
-      asked.push_back({block, is_idle(*block), may_ask});
-    else if (!all)
-      return false;
-    return all || asked.size() < kSome;
+    const bool is_recorded = block->state != Block::State::recording;
+    if (asked.size() == most || !(is_recorded || all)) return false;
+    if (is_recorded) asked.push_back({block, is_idle(*block), may_ask});
+    return true;
   });
   lock.unlock();
   // Waiting blocks stay as they are: whoever holds settling_ alone changes them.
@@ -298,6 +302,7 @@ void StreamPool::settle_waiting(bool all, Lock& lock) {
   lock.lock();
   for (size_t k = 0; k < done; ++k) {
     waiting_.remove(asked[k].block);
+    --waiting_count_;
     finished[k].swap(asked[k].block->uses);
     put_back(asked[k].block);
   }

@@ -162,6 +162,7 @@ class StreamPool {
   std::vector<std::unique_ptr<Arena>> arenas_;
   Arena retired_;      ///< of streams and graphs that are gone: idle blocks are for all
   BlockList waiting_;  ///< released blocks that other streams use, oldest first
+  size_t waiting_count_ = 0;
   std::vector<Capture> captures_;
 
   /// Blocks released up to finished_epoch_ are idle: the device was waited for since.
