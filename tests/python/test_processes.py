@@ -259,7 +259,6 @@ time.sleep(0.05)
         "floats @ floats",
         "iruka.linalg.inv(many)",
         "iruka.einsum('ij,jk,kl->il', integers, integers, integers)",
-        "iruka.median(numbers, axis=1)",
     ],
 )
 @pytest.mark.parametrize("threads", [1, 2])
@@ -278,7 +277,6 @@ integers = iruka.ones((9000, 9000), 'int64') if 'integers' in {call!r} else None
 booleans = iruka.ones((40000, 40000), 'bool') if 'booleans' in {call!r} else None
 floats = iruka.ones((14000, 14000), 'float64') if 'floats' in {call!r} else None
 many = iruka.eye(400) + iruka.zeros((600, 1, 1)) if 'many' in {call!r} else None
-numbers = iruka.random.random((50, 4_000_000), dtype='float32') if 'numbers' in {call!r} else None
 sent = []
 def send():
     sent.append(time.monotonic())
@@ -291,6 +289,45 @@ except KeyboardInterrupt:
     print("heard after", time.monotonic() - sent[0])
 """, IRUKA_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
     assert done.stdout.startswith("heard after") and float(done.stdout.split()[-1]) < 3, done.stdout + done.stderr
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_is_heard_in_the_middle_of_a_median(threads):
+    """It is sent when a quarter of the call is done, by the processor time that a whole call takes on this machine."""
+    done = run_python("""
+import os, signal, threading, time
+import iruka
+numbers = iruka.random.randint(0, 200, (50, 4_000_000), dtype="uint8")
+def measured(call):
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+def whole():
+    iruka.median(numbers, axis=1)
+def interrupted():
+    began, is_over = time.process_time(), threading.Event()
+    def send():
+        while time.process_time() - began < usual / 4 and not is_over.wait(0.001):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        whole()
+        is_over.set()
+        thread.join()
+        time.sleep(1)
+    except KeyboardInterrupt:
+        thread.join()
+whole()
+usual = min(measured(whole) for _ in range(2))
+parts = []
+while len(parts) < 5 and min(parts, default=1) > 0.75:
+    parts.append(measured(interrupted) / usual)
+print(min(parts), usual)
+""", IRUKA_NUM_THREADS=str(threads))
+    assert done.returncode == 0 and float(done.stdout.split()[0]) < 0.75, done.stdout + done.stderr
 
 
 @pytest.mark.cpu_only
