@@ -5,6 +5,7 @@
 #include "array_protocols.h"
 #include "array_slots.h"
 #include "convert.h"
+#include "core/fork.h"
 #include "cuda.h"
 #include "device.h"
 #include "interop.h"
@@ -224,7 +225,7 @@ nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
 template <const char* function_name>
 nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
                          nb::handle initial, nb::handle where) {
-  static const ReductionFunction function{function_name};
+  const auto& function = made_once([] { return ReductionFunction{function_name}; });
   return reduce(function, x, axis, dtype, out, keepdims, initial, where);
 }
 

@@ -1,8 +1,10 @@
 #include "array_slots.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
+#include "core/fork.h"
 #include "interop.h"
 #include "iruka/ops.h"
 #include "linalg.h"
@@ -57,25 +59,18 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
 }
 
 // Functions are looked up by name at the first use, so that importing the module builds no kernel.
-#define IRUKA_UNARY(slot, name)                             \
-  PyObject* slot(PyObject* x) {                             \
-    return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
-      static const ElementwiseFunction function{name};      \
-      return apply(function, {x});                          \
-    });                                                     \
+#define IRUKA_FUNCTION(name) made_once([] { return ElementwiseFunction{name}; })
+#define IRUKA_UNARY(slot, name)                                                                                  \
+  PyObject* slot(PyObject* x) {                                                                                  \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION(name), {x}); });         \
   }
-#define IRUKA_BINARY(slot, name)                            \
-  PyObject* slot(PyObject* x, PyObject* y) {                \
-    return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
-      static const ElementwiseFunction function{name};      \
-      return apply(function, {x, y});                       \
-    });                                                     \
-  }                                                         \
-  PyObject* inplace_##slot(PyObject* x, PyObject* y) {      \
-    return guarded<>(static_cast<PyObject*>(nullptr), [&] { \
-      static const ElementwiseFunction function{name};      \
-      return apply(function, {x, y}, is_value(x) ? nullptr : x); \
-    });                                                     \
+#define IRUKA_BINARY(slot, name)                                                                                 \
+  PyObject* slot(PyObject* x, PyObject* y) {                                                                     \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION(name), {x, y}); });      \
+  }                                                                                                              \
+  PyObject* inplace_##slot(PyObject* x, PyObject* y) {                                                           \
+    return guarded<>(static_cast<PyObject*>(nullptr),                                                            \
+                     [&] { return apply(IRUKA_FUNCTION(name), {x, y}, is_value(x) ? nullptr : x); });            \
   }
 
 IRUKA_BINARY(add, "add")
@@ -119,11 +114,13 @@ PyObject* divmod(PyObject* x, PyObject* y) {
 
 PyObject* compare(PyObject* x, PyObject* y, int operation) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&] {
-    static const ElementwiseFunction functions[] = {
-        ElementwiseFunction{"less"},      ElementwiseFunction{"less_equal"}, ElementwiseFunction{"equal"},
-        ElementwiseFunction{"not_equal"}, ElementwiseFunction{"greater"},    ElementwiseFunction{"greater_equal"}};
+    const auto& functions = made_once([] {
+      return std::array{ElementwiseFunction{"less"},      ElementwiseFunction{"less_equal"},
+                        ElementwiseFunction{"equal"},     ElementwiseFunction{"not_equal"},
+                        ElementwiseFunction{"greater"},   ElementwiseFunction{"greater_equal"}};
+    });
     static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
-    return apply(functions[operation], {x, y});
+    return apply(functions[static_cast<size_t>(operation)], {x, y});
   });
 }
 
@@ -251,7 +248,7 @@ void assign_value(Array target, nb::handle value) {
 }
 
 PyType_Slot* array_slots() {
-  static PyType_Slot slots[] = {{Py_nb_add, reinterpret_cast<void*>(add)},
+  static constinit PyType_Slot slots[] = {{Py_nb_add, reinterpret_cast<void*>(add)},
                                 {Py_nb_subtract, reinterpret_cast<void*>(subtract)},
                                 {Py_nb_multiply, reinterpret_cast<void*>(multiply)},
                                 {Py_nb_true_divide, reinterpret_cast<void*>(divide)},

@@ -187,7 +187,7 @@ void bind_streams(nb::module_& module) {
 }
 
 void bind_pinned(nb::module_& module) {
-  static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_pinned_buffer)}, {0, nullptr}};
+  static constinit PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_pinned_buffer)}, {0, nullptr}};
   nb::class_<PinnedMemory>(module, "PinnedMemory", nb::type_slots(slots), nb::is_weak_referenceable(),
                            "Page-locked host memory with the buffer protocol; PinnedMemory(bytes) takes it from the "
                            "pinned pool.")

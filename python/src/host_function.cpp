@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "core/fork.h"
 #include "cuda.h"
 #include "device.h"
 
@@ -17,8 +18,7 @@ namespace {
 class Gate {
  public:
   static Gate& instance() {
-    static Gate& gate = *new Gate;
-    return gate;
+    return made_once([] { return Gate(); });
   }
   bool enter() {
     std::lock_guard lock(mutex_);

@@ -371,7 +371,7 @@ Python's main thread called; one that another thread called runs to its end.
 void bind_kernel(nb::module_& module) {
   bind_parameter(module);
   bind_report(module);
-  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
+  static constinit PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
   nb::class_<ElementwiseKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(),
                                 nb::is_weak_referenceable(), kDocumentation)
       .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),

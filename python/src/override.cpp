@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fork.h"
 #include "ufunc.h"
 
 namespace iruka::python {
@@ -20,9 +21,9 @@ nb::object override_of(PyObject* object) {
   if (is_plain_operand(object)) return {};
   nb::object found = type_attribute(object, "__array_ufunc__");
   if (!found.is_valid()) return {};
-  static PyObject* const numpys = nb::object(numpy_attribute("ndarray").attr("__array_ufunc__")).release().ptr();
-  static PyObject* const ours =
-      nb::object(nb::handle(reinterpret_cast<PyObject*>(array_type)).attr("__array_ufunc__")).release().ptr();
+  const auto attribute_of = [](nb::handle type) { return nb::object(type.attr("__array_ufunc__")).release(); };
+  const nb::handle numpys = made_once([=] { return attribute_of(numpy_attribute("ndarray")); });
+  const nb::handle ours = made_once([=] { return attribute_of(reinterpret_cast<PyObject*>(array_type)); });
   return found.is(numpys) || found.is(ours) ? nb::object() : found;
 }
 

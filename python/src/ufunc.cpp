@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "array_slots.h"
 #include "core/device.h"
+#include "core/fork.h"
 #include "interop.h"
 #include "iruka/fold.h"
 #include "ops/loop_types.h"
@@ -28,15 +30,15 @@ struct CallKeywords {
 
   CallKeywords(const char* function, PyObject* keywords) {
     if (!keywords) return;
-    static const std::pair<PyObject*, PyObject * CallKeywords::*> names[] = {
-        {PyUnicode_InternFromString("out"), &CallKeywords::out},
-        {PyUnicode_InternFromString("where"), &CallKeywords::where},
-        {PyUnicode_InternFromString("dtype"), &CallKeywords::dtype},
-        {PyUnicode_InternFromString("casting"), &CallKeywords::casting},
-        {PyUnicode_InternFromString("order"), &CallKeywords::order},
-        {PyUnicode_InternFromString("signature"), &CallKeywords::signature},
-        {PyUnicode_InternFromString("sig"), &CallKeywords::signature},
-        {PyUnicode_InternFromString("subok"), &CallKeywords::subok}};
+    const auto& names = made_once([] {
+      const auto named = [](const char* name, PyObject* CallKeywords::*member) {
+        return std::pair(PyUnicode_InternFromString(name), member);
+      };
+      return std::array{named("out", &CallKeywords::out),         named("where", &CallKeywords::where),
+                        named("dtype", &CallKeywords::dtype),     named("casting", &CallKeywords::casting),
+                        named("order", &CallKeywords::order),     named("signature", &CallKeywords::signature),
+                        named("sig", &CallKeywords::signature),   named("subok", &CallKeywords::subok)};
+    });
     PyObject *key, *value;
     Py_ssize_t position = 0;
     while (PyDict_Next(keywords, &position, &key, &value)) {
@@ -455,7 +457,7 @@ PyObject* compare_with_no_number(const ElementwiseFunction& function, std::span<
 nb::object ufunc_named(const char* name) { return package_attribute("iruka._functions", "elementwise")[name]; }
 
 void bind_ufunc(nb::module_& module) {
-  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
+  static constinit PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
   nb::class_<ElementwiseFunction> type(
       module, "ufunc", nb::type_slots(slots), nb::dynamic_attr(),
       "A function of every element: f(x, ..., out=None, where=True, casting='same_kind', order='K', dtype=None, "

@@ -45,7 +45,7 @@ Device& device(const std::string& name) {
 
 Device& default_device() {
   if (Device* own = thread_device()) return *own;
-  static std::atomic<Device*> chosen{nullptr};
+  static constinit std::atomic<Device*> chosen{nullptr};
   if (Device* found = chosen.load(std::memory_order_acquire)) return *found;
   const char* name = std::getenv("IRUKA_DEVICE");
   Device& found = name && *name                          ? device(name)

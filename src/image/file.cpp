@@ -41,7 +41,7 @@ std::string follow_links(const std::string& path) {
 /// A new file in the folder of `path`, under a short name that no other writer has and with the permissions of the
 /// file that it will replace; or errno's reason in `error`.
 int open_temporary(const std::string& path, std::optional<mode_t> mode, std::string& name, int& error) {
-  static std::atomic<uint64_t> counter{0};
+  static constinit std::atomic<uint64_t> counter{0};
   std::string stem = path.substr(0, path.find_last_of('/') + 1) + ".iruka-" + std::to_string(::getpid()) + "-";
   while (true) {
     name = stem + std::to_string(counter++) + ".tmp";

@@ -177,7 +177,7 @@ std::optional<std::string> DiskCache::read(const CacheKey& key) const {
 
 void DiskCache::write(const CacheKey& key, std::string_view payload) {
   if (directory_.empty() || payload.size() + sizeof(EntryHeader) > std::min(budget_, kLargestEntry)) return;
-  static std::atomic<uint64_t> counter{0};
+  static constinit std::atomic<uint64_t> counter{0};
   const std::string temporary =
       directory_ + "/" + std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

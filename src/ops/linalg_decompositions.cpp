@@ -16,6 +16,7 @@
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
+#include "ops/kept.h"
 #include "ops/linalg_operands.h"
 
 namespace iruka {
@@ -174,14 +175,8 @@ ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
 
 /// The kernel for a dtype that linalg_dtype() gives, made at its first use.
 const ElementwiseKernel& determinant_kernel(Dtype dtype, bool logarithm) {
-  static const auto make = [](bool log) {
-    return std::array<ElementwiseKernel, 4>{
-        make_determinant_kernel(Dtype::float32, log), make_determinant_kernel(Dtype::float64, log),
-        make_determinant_kernel(Dtype::complex64, log), make_determinant_kernel(Dtype::complex128, log)};
-  };
-  static const auto products = make(false), logarithms = make(true);
-  const auto index = static_cast<size_t>(dtype) - static_cast<size_t>(Dtype::float32);
-  return (logarithm ? logarithms : products)[index];
+  auto& kernels = made_once([] { return Kept<std::pair<Dtype, bool>, ElementwiseKernel>(); });
+  return kernels.get({dtype, logarithm}, [&] { return make_determinant_kernel(dtype, logarithm); });
 }
 
 std::vector<Array> determinants(const char* function, const Array& a, bool logarithm) {

@@ -93,7 +93,7 @@ std::string pack_body(Dtype dtype, const Cut& cut) {
 }
 
 const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) {
-  static const char owner = 0;
+  static constexpr char owner = 0;
   return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 4 + cut.bounded * 2 + packed}, [&] {
     const std::string word = cut.bits == 64 ? "uint64" : "uint32";
     return bounded_kernel(
@@ -104,7 +104,7 @@ const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) 
 
 /// Bounds of any integers: `last` is included. Each element has a block of its own.
 const ElementwiseKernel& element_kernel(Dtype dtype) {
-  static const char owner = 0;
+  static constexpr char owner = 0;
   return ops::kept_kernel({&owner, static_cast<int>(dtype), 0}, [&] {
     const std::string bound = dtype == Dtype::uint64 ? "uint64" : "int64", type = info(dtype).c_type;
     return bounded_kernel(bound + " low, " + bound + " last", std::string(name(dtype)) + " y",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/fork.h"
 #include "ops/vector_sort_table.h"
 
 namespace iruka::ops {
@@ -15,8 +16,7 @@ constexpr VectorSorts<T> scalar_sorts() {
 }
 
 const VectorSortTable& table() {
-  static const VectorSortTable& best = *vector_sort_tables().back();
-  return best;
+  return *made_once([] { return vector_sort_tables().back(); });
 }
 
 }  // namespace

@@ -178,8 +178,7 @@ struct Batch {
 
 bool has_avx2() {
 #if defined(__x86_64__)
-  static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return found;
+  return made_once([] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); });
 #else
   return false;
 #endif

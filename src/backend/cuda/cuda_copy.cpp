@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "backend/cuda/cuda_device.h"
+#include "core/fork.h"
 #include "core/thread_pool.h"
 #include "iruka/device.h"
 
@@ -204,8 +205,7 @@ class PiecewiseCopy {
 }  // namespace
 
 PinnedPool& pinned_pool() {
-  static PinnedPool& pool = *new PinnedPool("pinned host memory", std::make_unique<PinnedMemory>());
-  return pool;
+  return made_alone([] { return PinnedPool("pinned host memory", std::make_unique<PinnedMemory>()); });
 }
 
 void CudaDevice::reach(int other) {

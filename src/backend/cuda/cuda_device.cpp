@@ -154,13 +154,13 @@ void CudaDevice::check_not_forked() const {
 }
 
 CUstream& CudaDevice::current_stream() const {
-  static const CUstream usual = [] {
-    const char* setting = std::getenv("IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM");
-    return setting && *setting && *setting != '0' ? kPerThreadStream : nullptr;
-  }();
   struct Streams {
     CUstream of_device[kMostDevices];
-    Streams() { std::fill_n(of_device, kMostDevices, usual); }
+    Streams() {
+      const char* setting = std::getenv("IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM");
+      const bool is_own = setting && *setting && *setting != '0';
+      std::fill_n(of_device, kMostDevices, is_own ? kPerThreadStream : nullptr);
+    }
   };
   static thread_local Streams streams;
   return streams.of_device[index_];

@@ -53,7 +53,7 @@ struct Cufft {
 };
 
 const Cufft& cufft() {
-  static const Cufft& found = *new Cufft;
+  const Cufft& found = made_alone([] { return Cufft(); });
   found.library.check_found();
   return found;
 }

@@ -154,13 +154,13 @@ struct Cusolver {
 };
 
 const Cublas& cublas() {
-  static const Cublas& found = *new Cublas;
+  const Cublas& found = made_alone([] { return Cublas(); });
   found.library.check_found();
   return found;
 }
 
 const Cusolver& cusolver() {
-  static const Cusolver& found = *new Cusolver;
+  const Cusolver& found = made_alone([] { return Cusolver(); });
   found.library.check_found();
   return found;
 }

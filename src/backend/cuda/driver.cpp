@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "backend/cuda/cuda_device.h"
+#include "core/fork.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {
@@ -52,11 +53,10 @@ struct System {
 };
 
 const System& system_driver() {
-  static const System& found = *new System;
-  return found;
+  return made_alone([] { return System(); });
 }
 
-/// What else there is to say of an error, for who has to mend it.
+/// What else there is to say of an error, for whoever debugs it.
 std::string advice(CUresult error, const std::string& subject) {
   constexpr CUresult kCaptureInvalidated = 901;
   if (error == kCaptureInvalidated) return ". A call that no graph can hold ended the capture";
@@ -80,16 +80,15 @@ bool is_lasting(CUresult error) {
 }
 
 bool launches_block() {
-  static const bool wanted = [] {
+  return made_once([] {
     const char* setting = std::getenv("CUDA_LAUNCH_BLOCKING");
     return setting && *setting && *setting != '0';
-  }();
-  return wanted;
+  });
 }
 
 const std::string& driver_problem() {
-  static const std::string none;
-  return replacement.load(std::memory_order_acquire) ? none : system_driver().problem;
+  if (replacement.load(std::memory_order_acquire)) return made_once([] { return std::string(); });
+  return system_driver().problem;
 }
 
 const Driver& driver() {

@@ -10,6 +10,7 @@
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/library.h"
+#include "core/fork.h"
 #include "iruka/error.h"
 #include "jit/compile_options.h"
 
@@ -93,8 +94,7 @@ struct Nvrtc {
 };
 
 const Nvrtc& found_nvrtc() {
-  static const Nvrtc& found = *new Nvrtc;
-  return found;
+  return made_alone([] { return Nvrtc(); });
 }
 
 const Nvrtc& nvrtc() {
@@ -107,7 +107,7 @@ const Nvrtc& nvrtc() {
 class Compilation {
  public:
   Compilation(const Nvrtc& api, const std::string& text, const std::string& name) : api_(api) {
-    static const Headers& headers = *new Headers;
+    const Headers& headers = made_once([] { return Headers(); });
     const int result = api.create(&program_, text.c_str(), name.c_str(), static_cast<int>(headers.texts.size()),
                                   headers.texts.data(), headers.names.data());
     if (result != 0) throw DeviceError(std::string("cuda: nvrtcCreateProgram failed: ") + api.error_text(result));

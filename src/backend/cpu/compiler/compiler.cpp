@@ -13,7 +13,6 @@
 #include "backend/cpu/compiler/frontend.h"
 #include "backend/cpu/compiler/host.h"
 #include "clang/Basic/Stack.h"
-#include "core/fork.h"
 #include "core/signal_mask.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -152,12 +151,12 @@ std::atomic<CancelPoll> the_cancel_poll{nullptr};
 }  // namespace
 
 void install_error_handlers() {
-  made_once([] {
+  [[maybe_unused]] static const bool are_installed = [] {
     llvm::install_fatal_error_handler(on_fatal_error);
     llvm::install_bad_alloc_error_handler(on_fatal_error);
-    host();  // a fatal error while it is found must not leave its guard taken
+    host();  // here a fatal error is an exception; a jump would leave its guard taken
     return true;
-  });
+  }();
 }
 
 bool cancel_poll() {

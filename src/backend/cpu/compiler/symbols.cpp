@@ -91,10 +91,16 @@ template <class T>
 void sine_and_cosine(T value, T* sine, T* cosine) {
   constexpr bool single = sizeof(T) == 4;
   // The twins of the vector functions, so that a lane and a tail element agree.
-  static const auto sine_function = reinterpret_cast<T (*)(T)>(symbol_address(single ? "sinf" : "sin"));
-  static const auto cosine_function = reinterpret_cast<T (*)(T)>(symbol_address(single ? "cosf" : "cos"));
-  *sine = sine_function(value);
-  *cosine = cosine_function(value);
+  struct Functions {
+    T (*sine)(T);
+    T (*cosine)(T);
+  };
+  const Functions& functions = made_once([] {
+    return Functions{reinterpret_cast<T (*)(T)>(symbol_address(single ? "sinf" : "sin")),
+                     reinterpret_cast<T (*)(T)>(symbol_address(single ? "cosf" : "cos"))};
+  });
+  *sine = functions.sine(value);
+  *cosine = functions.cosine(value);
 }
 
 std::atomic<AssertionSink> the_assertion_sink{nullptr};
