@@ -140,7 +140,7 @@ assert (iruka.arange(3) + 1).tolist() == [1, 2, 3]  # others go on
     assert "kernel 'endless'" in said and "took longer than 0.5 seconds" in said
 
 
-def test_the_limit_comes_from_an_option_or_the_environment():
+def test_the_limit_comes_from_an_option_or_the_environment(tmp_path):
     code = """
 import iruka
 body = "float t = x;" + "".join(f"t = t * {k}.25f + x;" for k in range(3000)) + "z = t;"
@@ -151,7 +151,7 @@ for options in ((), ("--compile-timeout=0.03",), ("--compile-timeout", "0")):
     except iruka.errors.CompileError as error:
         print(error)
 """
-    said = run(code, IRUKA_COMPILE_TIMEOUT="0.02", IRUKA_CACHE_DIR="/nowhere").strip().split("\n")
+    said = run(code, IRUKA_COMPILE_TIMEOUT="0.02", IRUKA_CACHE_DIR=str(tmp_path)).strip().split("\n")
     assert ["0.02 seconds" in said[0], "0.03 seconds" in said[1], said[2]] == [True, True, "compiled"]
     for wrong in ("-1", "soon", "inf", ""):
         with pytest.raises(errors.CompileError, match="--compile-timeout=SECONDS takes a number"):
