@@ -924,7 +924,7 @@ class SelectionFunction:
 def reduction_names() -> list[str]:
     """Names of every reduction."""
 
-def as_array(object: object, device: object | None = None) -> object: ...
+def as_array(object: object | None, device: object | None = None) -> object: ...
 
 def array_of_numbers(list: object) -> ndarray | None:
     """

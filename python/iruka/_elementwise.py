@@ -153,7 +153,7 @@ def _is_typed(x) -> bool:
 
 def isfortran(a) -> bool:
     """Whether the array lies in Fortran order and not in C order too."""
-    return _array(a).flags.fnc
+    return a.flags.fnc
 
 
 class _Address:

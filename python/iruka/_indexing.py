@@ -338,7 +338,9 @@ class FlatIterator:
         key, element = self._index(key)
         values = _core.values_array(values, base)
         if element is not None:
-            base[element] = values.ravel()[0]
+            if values.ndim:
+                raise ValueError(f"one element takes a number, not an array of shape {values.shape}")
+            base[element] = values
         elif base._is_value:
             base[...] = values  # raises: a value never changes
         elif values.size == 1 and base.flags.c_contiguous:

@@ -81,6 +81,8 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
     dtype = asked = None if dtype is None else _core.dtype_of(dtype)
     if dtype is not None and _is_exact_in(dtype, x):
         x, dtype = x.astype(dtype, copy=False), None
+    if root and out is not None and _kind(out.dtype) in "biu":
+        raise TypeError(f"std: cannot cast the square root to {out.dtype} by the rule 'same_kind'")
     count = _count(x, axis, keepdims, where)
     if (
         isinstance(count, int)
@@ -324,6 +326,8 @@ def nanstd(
 
 def _nan_selection(name: str, a, axis, out, keepdims: bool) -> ndarray:
     x = _array(a)
+    if isinstance(axis, tuple):
+        raise TypeError(f"nan{name}: axis must be an integer or None, not {axis}")
     if _is_inexact(x):
         if bool(reductions["all"](_isnan(x), axis=axis).any()):
             raise ValueError("All-NaN slice encountered")

@@ -103,7 +103,9 @@ class RandomState(Distributions):
         return self._generator.bytes(length)
 
     def choice(self, a, size=None, replace=True, p=None) -> ndarray:
-        """Random entries of `a` along its first axis; see Generator.choice."""
+        """Random entries of `a`, of one axis; see Generator.choice."""
+        if getattr(a, "ndim", 1) > 1:
+            raise ValueError(f"a must be 1-dimensional, not of {a.ndim} axes; Generator.choice takes an axis")
         return self._generator.choice(a, size, replace, p)
 
     def permutation(self, x) -> ndarray:

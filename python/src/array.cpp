@@ -11,6 +11,7 @@
 #include "interop.h"
 #include "iruka/ops.h"
 #include "ops.h"
+#include "ops/elementwise_table.h"
 #include "truth.h"
 
 namespace iruka::python {
@@ -157,7 +158,9 @@ Dims memory_order(const Array& x, nb::handle order) {
 /// The elements along one axis, in that order of memory and contiguous: a view only where they lie so.
 Array ravel(const Array& given, nb::handle order) {
   const Array x = viewed(given);
-  const Array turned = x.transpose(memory_order(x, order));
+  const Argument walked(x);
+  const bool walks = keeps_order(order) && !is_fortran(x, order);
+  const Array turned = x.transpose(walks ? ops::axes_by_stride({&walked, 1}, x.ndim()) : memory_order(x, order));
   return without_gil([&] { return turned.contiguous().reshape({-1}); });
 }
 

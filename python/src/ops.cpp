@@ -15,14 +15,16 @@ namespace iruka::python {
 
 namespace {
 
+/// Whether the results are positions: of argmin and argmax.
+bool is_selection(const ReductionFunction& function) { return std::string_view(function.name()).starts_with("arg"); }
+
 /// An `out` may be written to and holds the result's shape; that of an index is of bools or integers that int64 holds.
 void check_out(const ReductionFunction& function, const Array& out, const Array& result) {
   out.check_writable(std::string(function.name()) + ": output array");
   if (!(out.shape() == result.shape()))
     throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(out.shape()) + ", the result " +
                      to_string(result.shape()));
-  const bool is_index = std::string_view(function.name()).starts_with("arg");
-  if (is_index && !can_cast(out.dtype(), Dtype::int64, Casting::safe))
+  if (is_selection(function) && !can_cast(out.dtype(), Dtype::int64, Casting::safe))
     throw TypeError(std::string(function.name()) + ": out holds " + name(out.dtype()) +
                     ", which cannot be cast to int64 by the rule 'safe'");
 }
@@ -86,6 +88,9 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
     throw nb::python_error();
   }
   Dtype type = dtype.is_none() ? arange_dtype({first, last, by}) : to_dtype(dtype);
+  for (const Scalar& bound : {first, last, by})
+    if (bound.kind() == Kind::complex && kind(type) != Kind::complex)
+      throw TypeError(std::string("arange: ") + bound.to_string() + " is no bound of a range of " + name(type));
   GilRelease release;
   return iruka::arange(first, last, by, type);
 }
@@ -143,7 +148,7 @@ void bind_creation(nb::module_& module) {
       [](nb::handle object, nb::handle device) {
         return to_python(as_operand(object, "asarray", to_device(device, "asarray: device")));
       },
-      nb::arg("object"), nb::arg("device") = nb::none());
+      nb::arg("object").none(), nb::arg("device") = nb::none());
   module.def(
       "array_of_numbers",
       [](nb::handle list) -> nb::object {
@@ -277,13 +282,15 @@ ReductionCall::ReductionCall(const char* function, Dtype input, nb::handle axis,
   options.where = &mask_;
 }
 
-nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype,
-                  nb::handle out, bool keepdims, nb::handle initial, nb::handle where) {
+nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
+                  bool keepdims, nb::handle initial, nb::handle where) {
+  if (is_selection(function) && PyTuple_Check(axis.ptr()))
+    throw TypeError(std::string(function.name()) + ": axis must be an integer or None, not a tuple");
   ReductionCall call(function.name(), array.dtype(), axis, dtype, keepdims, initial, where);
   Array result, target;
   if (!out.is_none()) target = out_array(function.name(), out);
   const bool is_mean = std::string_view(function.name()) == "mean";
-  if (target.valid() && dtype.is_none() && function.takes_dtype() && !is_mean)
+  if (target.valid() && dtype.is_none() && !is_mean && (function.takes_dtype() || call.options.initial))
     call.options.dtype = promote(array.dtype(), target.dtype());
   {
     GilRelease release;

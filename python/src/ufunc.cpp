@@ -281,13 +281,14 @@ nb::object into_out(const ElementwiseFunction& function, Array result, nb::handl
   return nb::borrow(out);
 }
 
-/// The loop's dtype where only an output is given: both go in, as in NumPy.
-std::optional<Dtype> loop_dtype(const ElementwiseFunction& function, nb::handle dtype, const Array& x, nb::handle out) {
+/// The loop's dtype where only an output is given: both choose it, as in NumPy. Where it has no loop, x is cast to it.
+std::optional<Dtype> loop_dtype(const ElementwiseFunction& function, nb::handle dtype, Array& x, nb::handle out) {
   if (!dtype.is_none() || out.is_none() || !is_array(out.ptr())) return to_optional_dtype(dtype);
-  const Dtype target = array_of(out.ptr()).dtype();
-  if (!is_inexact(x.dtype()) || !is_inexact(target) || std::string_view(function.name()).starts_with("logical_"))
-    return {};
-  return promote(x.dtype(), target);
+  const Dtype common = promote(x.dtype(), array_of(out.ptr()).dtype());
+  if (common == x.dtype() || std::string_view(function.name()).starts_with("logical_")) return {};
+  if (std::strchr(function.row().loops, ops::character_of_dtype(common))) return common;
+  x = without_gil([&] { return x.astype(common); });
+  return {};
 }
 
 nb::object no_value() { return numpy_attribute("_NoValue"); }
@@ -309,8 +310,8 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   keywords["axis"] = axis, keywords["dtype"] = dtype, keywords["keepdims"] = keepdims;
   if (!out.is_none()) keywords["out"] = out;
   if (nb::object result = overridden(self, "reduce", array, out, nb::make_tuple(array), keywords)) return result;
-  const Array x = operand_array(array, "reduce");
   const nb::object target = single_out(out);
+  Array x = operand_array(array, "reduce");
   FoldRules rules;
   rules.dtype = loop_dtype(function, dtype, x, target);
   rules.keepdims = keepdims;
@@ -343,8 +344,8 @@ nb::object accumulate_method(nb::handle self, nb::handle array, nb::handle axis,
   keywords["axis"] = axis, keywords["dtype"] = dtype;
   if (!out.is_none()) keywords["out"] = out;
   if (nb::object result = overridden(self, "accumulate", array, out, nb::make_tuple(array), keywords)) return result;
-  const Array x = operand_array(array, "accumulate");
   const nb::object target = single_out(out);
+  Array x = operand_array(array, "accumulate");
   if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
   const int64_t along = single_axis(axis, x, "accumulate");
   const std::optional<Dtype> loop = loop_dtype(function, dtype, x, target);
@@ -364,8 +365,8 @@ nb::object reduceat_method(nb::handle self, nb::handle array, nb::handle indices
   if (!out.is_none()) keywords["out"] = out;
   if (nb::object result = overridden(self, "reduceat", array, out, nb::make_tuple(array, indices), keywords))
     return result;
-  const Array x = operand_array(array, "reduceat");
   const nb::object target = single_out(out);
+  Array x = operand_array(array, "reduceat");
   if (x.ndim() == 0) throw TypeError("cannot reduceat on a scalar");
   Array starts = operand_array(indices, "reduceat: indices");
   starts = without_gil([&] { return starts.to_device(x.device()); });
@@ -383,6 +384,13 @@ nb::object reduceat_method(nb::handle self, nb::handle array, nb::handle indices
   return into_out(function, std::move(result), target);
 }
 
+/// The dtype of a number given to `at`: the array's where it has a place there, else, as in NumPy, its own.
+Dtype dtype_at(const ElementwiseFunction& function, const Scalar& scalar, Dtype target) {
+  if (!scalar.weak() || function.row().signature[1] != 'T') return scalar.dtype();
+  const Dtype dtype = promote_weak(target, scalar);
+  return is_integer(scalar.dtype()) && is_integer(dtype) && !scalar.fits(dtype) ? scalar.dtype() : dtype;
+}
+
 void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle values) {
   const auto& function = instance_of<ElementwiseFunction>(self.ptr());
   PyObject* const inputs[] = {array.ptr(), values.ptr()};
@@ -394,9 +402,7 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
   if (!values.is_none()) {
     Scalar scalar;
     if (to_scalar(values.ptr(), scalar, is_inexact(target.dtype()))) {
-      const Dtype dtype = scalar.weak() ? promote_weak(target.dtype(), scalar) : scalar.dtype();
-      ops::check_literal_fits(scalar, dtype);
-      operand = filled({1}, scalar, dtype, target.device());
+      operand = filled({}, scalar, dtype_at(function, scalar, target.dtype()), target.device());
     } else {
       operand = operand_array(values, "at");
     }

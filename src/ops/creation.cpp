@@ -162,6 +162,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, std::o
   const Dtype type = dtype.value_or(common == Dtype::bool_ ? Dtype::int64 : common);
   const int64_t length = arange_length(start, stop, step, integers);
   if (type == Dtype::bool_ && length > 2) throw TypeError("arange: no fill-function for data-type bool");
+  if (type == Dtype::bool_) return arange(start, stop, step).astype(type);
   Array result = Array::empty({length}, type);
   if (length == 0) return result;
   const Argument arguments[] = {counted(start, type), increment(start, length > 1 ? step : Scalar(0), type), result};

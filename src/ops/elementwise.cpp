@@ -163,42 +163,6 @@ bool lies_in_c_order(std::span<const Argument> inputs, MemoryOrder order) {
   });
 }
 
-/// Axes from the outermost to the innermost, as numpy.nditer walks the inputs: ties and conflicts go to C order.
-Dims axes_by_stride(std::span<const Argument> inputs, int ndim) {
-  auto stride = [ndim](const Array& x, int64_t axis) {
-    const int own = static_cast<int>(axis) - (ndim - x.ndim());
-    return own < 0 || x.shape(own) == 1 ? 0 : std::abs(x.strides()[own]);
-  };
-  // 1: `outer` must stay outside `inner`, -1: it must not, 0: no input has a say.
-  auto compared = [&](int64_t outer, int64_t inner) {
-    int verdict = 0;
-    for (const Argument& input : inputs) {
-      if (!input.is_array()) continue;
-      const int64_t outside = stride(input.array(), outer), inside = stride(input.array(), inner);
-      if (outside == 0 || inside == 0) continue;
-      if (inside <= outside) {
-        verdict = 1;
-      } else if (verdict == 0) {
-        verdict = -1;
-      }
-    }
-    return verdict;
-  };
-  Dims order(ndim);  // from the innermost
-  for (int axis = ndim - 1, count = 0; axis >= 0; --axis, ++count) {
-    int place = count;
-    for (int other = count - 1; other >= 0; --other) {
-      const int verdict = compared(axis, order[other]);
-      if (verdict < 0) place = other;
-      if (verdict > 0) break;
-    }
-    std::copy_backward(order.begin() + place, order.begin() + count, order.begin() + count + 1);
-    order[place] = axis;
-  }
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
 bool all_f_contiguous(std::span<const Argument> inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const Argument& input) {
     return !input.is_array() || (input.array().is_f_contiguous() && !input.array().is_c_contiguous());
@@ -267,16 +231,7 @@ std::vector<Array> call_general(const Row& row, const Variant& variant, std::spa
   return variant.kernel.call(list);
 }
 
-/// NumPy raises where the body would have to give a fraction.
-void check_exponents(const Argument& exponent) {
-  bool negative = false;
-  if (!exponent.is_array()) {
-    negative = kind(exponent.scalar().dtype()) == Kind::signed_integer && exponent.scalar().as_int64() < 0;
-  } else if (kind(exponent.array().dtype()) == Kind::signed_integer && exponent.array().size() > 0) {
-    negative = min(exponent.array()).item().as_int64() < 0;
-  }
-  if (negative) throw ValueError("Integers to negative integer powers are not allowed.");
-}
+bool is_empty(const Argument& argument) { return argument.is_array() && argument.array().size() == 0; }
 
 /// A literal that the other side cannot hold is compared as the 64-bit integer it is.
 bool needs_own_type(const Argument& argument, const Argument& other) {
@@ -296,6 +251,53 @@ std::optional<ElementwiseFunction> cheaper_power(std::span<const Argument> argum
 }
 
 }  // namespace
+
+Dims axes_by_stride(std::span<const Argument> inputs, int ndim) {
+  auto stride = [ndim](const Array& x, int64_t axis) {
+    const int own = static_cast<int>(axis) - (ndim - x.ndim());
+    return own < 0 || x.shape(own) == 1 ? 0 : std::abs(x.strides()[own]);
+  };
+  // 1: `outer` must stay outside `inner`, -1: it must not, 0: no input has a say.
+  auto compared = [&](int64_t outer, int64_t inner) {
+    int verdict = 0;
+    for (const Argument& input : inputs) {
+      if (!input.is_array()) continue;
+      const int64_t outside = stride(input.array(), outer), inside = stride(input.array(), inner);
+      if (outside == 0 || inside == 0) continue;
+      if (inside <= outside) {
+        verdict = 1;
+      } else if (verdict == 0) {
+        verdict = -1;
+      }
+    }
+    return verdict;
+  };
+  Dims order(ndim);  // from the innermost
+  for (int axis = ndim - 1, count = 0; axis >= 0; --axis, ++count) {
+    int place = count;
+    for (int other = count - 1; other >= 0; --other) {
+      const int verdict = compared(axis, order[other]);
+      if (verdict < 0) place = other;
+      if (verdict > 0) break;
+    }
+    std::copy_backward(order.begin() + place, order.begin() + count, order.begin() + count + 1);
+    order[place] = axis;
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+void check_exponents(const Argument& exponent, const Array* where) {
+  bool negative = false;
+  if (!exponent.is_array()) {
+    negative = kind(exponent.scalar().dtype()) == Kind::signed_integer && exponent.scalar().as_int64() < 0;
+  } else if (kind(exponent.array().dtype()) == Kind::signed_integer && exponent.array().size() > 0) {
+    const Array counted = where ? iruka::where(*where, exponent.array(), 0) : exponent.array();
+    negative = counted.size() > 0 && min(counted).item().as_int64() < 0;
+  }
+  if (negative) throw ValueError("Integers to negative integer powers are not allowed.");
+}
+
 }  // namespace ops
 
 ElementwiseFunction::ElementwiseFunction(const char* name) {
@@ -350,7 +352,8 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
     }
   }
   const Variant& variant = find_variant(*row_, arguments, needed);
-  if (row_->rule == Rule::power && is_integer(variant.types.loop)) check_exponents(arguments[1]);
+  if (row_->rule == Rule::power && is_integer(variant.types.loop) && !is_empty(arguments[0]))
+    check_exponents(arguments[1], rules.where);
   if (arguments.size() == all && !rules.where && is_uniform(inputs, arguments)) return variant.kernel.call(arguments);
   bool is_simple = arguments.size() == inputs && !rules.where && rules.order != MemoryOrder::fortran;
   for (const Argument& argument : arguments)

@@ -48,7 +48,7 @@ inline double truncated_remainder(double a, double b) { return fmod(a, b); }
 }
 )";
 
-/// Integers by repeated squaring, wrapping. Complex numbers as NumPy's npy_cpow: small integer powers by squaring.
+/// Integers by repeated squaring, wrapping.
 inline constexpr const char* kPower = R"(
 namespace op {
 template <class T, class N> inline T repeated_square(T base, N exponent) {
@@ -65,19 +65,7 @@ template <class T> inline T power(T base, T exponent) {
 }
 inline float power(float base, float exponent) { return exponent == 1 ? base : pow(base, exponent); }
 inline double power(double base, double exponent) { return exponent == 1 ? base : pow(base, exponent); }
-template <class F> inline complex<F> power(complex<F> base, complex<F> exponent) {
-  const F re = exponent.real(), im = exponent.imag();
-  if (re == 0 && im == 0) return complex<F>(1, 0);
-  if (base.real() == 0 && base.imag() == 0)
-    return re > 0 ? complex<F>(0, 0) : complex<F>(F(NAN), F(NAN));
-  if (im == 0 && re == 1) return base;
-  if (im == 0 && re > F(-100) && re < F(100) && re == F(int(re))) {
-    const int n = int(re);
-    const complex<F> result = repeated_square(base, n < 0 ? -n : n);
-    return n < 0 ? complex<F>(1, 0) / result : result;
-  }
-  return pow(base, exponent);
-}
+template <class F> inline complex<F> power(complex<F> base, complex<F> exponent) { return pow(base, exponent); }
 }
 )";
 
@@ -134,6 +122,22 @@ template <class T> inline T maximum(T a, T b) { return not_less(a, b) || is_nan(
 template <class T> inline T minimum(T a, T b) { return not_less(b, a) || is_nan(a) ? a : b; }
 template <class T> inline T fmax(T a, T b) { return not_less(a, b) || is_nan(b) ? a : b; }
 template <class T> inline T fmin(T a, T b) { return not_less(b, a) || is_nan(b) ? a : b; }
+}
+)";
+
+/// As NumPy's clip compares: of complex numbers an imaginary NaN counts where the real parts are equal only.
+inline constexpr const char* kClip = R"(
+namespace op {
+template <class T> inline bool is_nan(T x) { return x != x; }
+template <class F> inline bool is_nan(complex<F> x) { return x.real() != x.real() || x.imag() != x.imag(); }
+template <class T> inline bool is_less(T a, T b) { return a < b; }
+template <class F> inline bool is_less(complex<F> a, complex<F> b) {
+  return a.real() == b.real() ? a.imag() < b.imag() : a.real() < b.real();
+}
+template <class T> inline T clip(T x, T low, T high) {
+  const T raised = is_nan(x) || is_less(low, x) ? x : low;
+  return is_nan(raised) || is_less(raised, high) ? raised : high;
+}
 }
 )";
 
@@ -288,9 +292,10 @@ template <class F> inline F length(F a) { return fabs(a); }
 template <class F> inline F length(complex<F> a) { return hypot(a.real(), a.imag()); }
 template <class F> inline bool is_nan(F a) { return a != a; }
 template <class F> inline bool is_nan(complex<F> a) { return a.real() != a.real() || a.imag() != a.imag(); }
+template <class F> inline bool is_finite(F a) { return a - a == 0; }
+template <class F> inline bool is_finite(complex<F> a) { return is_finite(a.real()) && is_finite(a.imag()); }
 template <class T, class F> inline bool is_close(T a, T b, F relative, F absolute, bool equal_nan) {
-  const F size = length(b);
-  return (size - size == 0 && distance(a, b) <= absolute + relative * size) || a == b ||
+  return (is_finite(b) && distance(a, b) <= absolute + relative * length(b)) || a == b ||
          (equal_nan && is_nan(a) && is_nan(b));
 }
 }
@@ -329,7 +334,7 @@ template <> struct Bits<8> { using type = long long; };
 template <class S, class T> inline T next_after(T x, T y) {
   using B = typename Bits<sizeof(S)>::type;
   if (x != x || y != y) return x + y;
-  if (x == y) return y;
+  if (x == y) return sizeof(S) == 2 ? x : y;  // as NumPy gives of zeros of two signs
   B bits = __builtin_bit_cast(B, static_cast<S>(x));
   if (x == T(0)) bits = y > T(0) ? B(1) : B((B(1) << (sizeof(S) * 8 - 1)) | 1);
   else bits = B(bits + ((x < y) == (x > T(0)) ? 1 : -1));

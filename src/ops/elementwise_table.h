@@ -51,5 +51,11 @@ struct Alias {
 };
 std::span<const Alias> elementwise_aliases();
 
+/// Axes from the outermost to the innermost, as numpy.nditer walks the inputs: ties and conflicts go to C order.
+Dims axes_by_stride(std::span<const Argument> inputs, int ndim);
+/// NumPy raises where an integer power would have to give a fraction: ValueError for negative exponents, of which those
+/// outside the mask do not count.
+void check_exponents(const Argument& exponent, const Array* where = nullptr);
+
 }  // namespace ops
 }  // namespace iruka

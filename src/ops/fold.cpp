@@ -226,6 +226,17 @@ std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
   return rules.initial->as_element(loop);
 }
 
+/// Raises ValueError where an integer is raised to a negative power: every element but the first of a line, or all of
+/// them after `initial`, is an exponent.
+void check_powers(const Row& row, const Array& x, int axis, Dtype loop, bool has_initial = false,
+                  const Array* mask = nullptr) {
+  if (row.rule != Rule::power || !is_integer(loop)) return;
+  std::vector<Index> rest(static_cast<size_t>(axis), Slice{});
+  rest.push_back(Slice{has_initial ? 0 : 1, {}, {}});
+  const Array wanted = mask ? mask->broadcast_to(x.shape()).index(rest) : Array();
+  check_exponents(Argument(x.index(rest)), mask ? &wanted : nullptr);
+}
+
 int64_t folded_length(const Array& x, const std::vector<int>& axes) {
   int64_t length = 1;
   for (int axis : axes) length *= x.shape(axis);
@@ -310,8 +321,11 @@ FoldTraits fold_traits(std::string_view function) {
   return {Scalar(static_cast<int64_t>(*folding->identity)), true};
 }
 
-Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Dims> named, const FoldRules& rules) {
+Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Dims> named, const FoldRules& given) {
   using namespace ops;
+  FoldRules rules = given;
+  const Array mask = given.where ? given.where->broadcast_to(x.shape()) : Array();
+  if (given.where) rules.where = &mask;
   const Row& row = function.row();
   const Dtype loop = fold_dtype(function, x.dtype(), rules.dtype, "reduce");
   const Folding* folding = find_folding(row.name);
@@ -330,6 +344,7 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   Array result = x;
   if (lies_reversed(x) && !(folding && *folding->reduction)) return fold_reversed(function, x, axes, rules);
   if (!folding) {
+    check_powers(row, x, axes[0], loop, initial.has_value(), rules.where);
     result = fold_in_order(function, x, axes[0], loop, initial, rules.where);
     return drop_axes(result, axes, rules.keepdims);
   }
@@ -356,6 +371,7 @@ Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t ax
   if (lies_reversed(x)) return accumulate(function, x.transpose(), x.ndim() - 1 - along, dtype).transpose();
   const Array result = Array::empty(x.shape(), loop, x.device());
   if (x.size() == 0) return result;
+  check_powers(function.row(), x, along, loop);
   const Lines lines = lines_of(x, along);
   const ElementwiseKernel& kernel = fold_kernel(function.row(), Walk::accumulate, x.dtype(), loop);
   const Array flat = result.reshape({-1});

@@ -141,8 +141,8 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> named, I
 void put(const Array& x, const Array& indices, const Array& values, IndexMode mode) {
   x.check_writable("put: output array");
   if (indices.size() == 0) return;
-  if (values.size() == 0) return;
   if (x.size() == 0) throw IndexError("cannot replace elements of an empty array");
+  if (values.size() == 0) return;
   const Array positions = flat(indices);
   Array repeated = flat(values);
   if (repeated.size() != 1) {

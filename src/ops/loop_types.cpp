@@ -104,7 +104,7 @@ std::array<std::optional<Dtype>, kMaxArguments> wanted_dtypes(const Row& row, co
   std::array<std::optional<Dtype>, kMaxArguments> wanted;
   const size_t inputs = static_cast<size_t>(input_count(row)), all = inputs + static_cast<size_t>(output_count(row));
   if (rules.signature.empty()) {
-    wanted[inputs] = rules.dtype;
+    for (size_t k = inputs; k < all; ++k) wanted[k] = rules.dtype;
     return wanted;
   }
   if (rules.dtype) throw TypeError("cannot specify both 'signature' and 'dtype'");
@@ -121,9 +121,13 @@ char character_of(const Row& row, size_t argument) {
 }
 
 void check_inputs_cast(const Row& row, std::span<const Argument> inputs, const LoopTypes& types, Casting casting) {
+  const auto is_literal = [](const Argument& input) {
+    return !input.is_array() && input.scalar().weak() && input.scalar().kind() != Kind::boolean;
+  };
+  const bool only_literals = std::all_of(inputs.begin(), inputs.end(), is_literal);  // which count as int64 and float64
   for (size_t k = 0; k < inputs.size(); ++k) {
     const Dtype from = argument_dtype(inputs[k]), to = types.types[k];
-    const bool weak = !inputs[k].is_array() && inputs[k].scalar().weak();
+    const bool weak = is_literal(inputs[k]) && !only_literals;
     const bool exact = row.signature[k] == 'l' && casting == Casting::same_kind;
     const bool castable = exact ? holds(to, from) : can_cast(from, to, casting);
     if (row.signature[k] == '?' || castable || (weak && promote_weak(to, inputs[k].scalar()) == to)) continue;
@@ -150,7 +154,8 @@ Dtype settled_dtype(char character, Dtype loop) {
 }
 
 std::optional<Dtype> forced_loop(const Row& row, std::span<const Argument> inputs, const CallRules& rules) {
-  if (rules.signature.empty() && *output_characters(row) == 'T') {  // the usual case
+  const bool only_loops_own = std::string_view(output_characters(row)).find_first_not_of('T') == std::string_view::npos;
+  if (rules.signature.empty() && only_loops_own) {  // the usual case
     if (std::strchr(row.loops, character_of_dtype(*rules.dtype))) return rules.dtype;
     raise_no_loop(row);
   }

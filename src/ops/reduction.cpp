@@ -110,9 +110,10 @@ struct AxisSet {
     for (int axis = 0; axis < ndim; ++axis) reduced[axis] = !axes;
     if (axes)
       for (int64_t named : *axes) {
-        if (ndim == 0 && (named == 0 || named == -1)) continue;  // as NumPy: a scalar has an axis to reduce
+        const bool counts = row.rule == ResultRule::mean || row.rule == ResultRule::moments;
+        if (ndim == 0 && (named == 0 || named == -1) && !counts) continue;  // as NumPy: a scalar has an axis to reduce
         const int axis = normalize_axis(row.name, named, ndim);
-        if (reduced[axis]) throw IndexError(std::string(row.name) + ": duplicate value in 'axis': " + to_string(*axes));
+        if (reduced[axis]) throw ValueError(std::string(row.name) + ": duplicate value in 'axis': " + to_string(*axes));
         reduced[axis] = true;
       }
     for (int axis = 0; axis < ndim; ++axis) {

@@ -157,10 +157,10 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
   if (function.nout() != 1) throw ValueError("Only single output ufuncs supported at this time");
   if ((values != nullptr) != (function.nin() == 2))
     throw ValueError(values ? "second operand provided when ufunc is unary" : "second operand needed for ufunc");
-  x.check_writable("assignment destination");
   const Array second = values ? values->to_device(x.device()) : Array::empty({}, x.dtype(), x.device());
   const LoopTypes types = types_of(row, x, second);
   IndexPlan plan = plan_index(x, indices);
+  if (plan.base.size() > 0) x.check_writable("assignment destination");
   const bool is_own_index =
       std::ranges::any_of(plan.operands, [&](const IndexOperand& o) { return o.own.may_overlap(x); });
   if (is_own_index) {  // indices stay what they are while x changes
@@ -169,7 +169,8 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
       if (Array* const array = std::get_if<Array>(&entry)) *array = array->copy();
     plan = plan_index(x, kept);
   }
-  Array wide = drop_leading_axes(second.may_overlap(x) ? second.copy() : second, plan.shape().size());
+  if (row.rule == Rule::power && is_integer(types.loop) && plan.base.size() > 0) check_exponents(Argument(second));
+  Array wide = second.may_overlap(x) ? second.copy() : second;
   try {
     wide = wide.broadcast_to(plan.shape());
   } catch (const ShapeError&) {

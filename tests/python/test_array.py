@@ -351,6 +351,18 @@ def test_orders_of_elements(name, order):
         assert actual.strides == expected.strides, label
 
 
+@pytest.mark.parametrize(
+    "shape, strides",
+    [((3, 13, 8, 4), (0, 8, 1, 0)), ((2, 3, 4), (0, 4, 1)), ((2, 3, 4), (1, 0, 2)), ((4, 3, 2), (0, 0, 1)), ((2, 1, 3), (1, 9, 2))],
+)
+def test_order_k_of_axes_that_repeat_elements(shape, strides):
+    whole = np.arange(200, dtype="int8")
+    expected = np.lib.stride_tricks.as_strided(whole, shape, strides)
+    actual = iruka.lib.stride_tricks.as_strided(iruka.asarray(whole), shape, strides)
+    for name in ("ravel", "flatten"):
+        assert_same(getattr(actual, name)("K"), getattr(expected, name)("K"))
+
+
 def test_ravel_is_a_view_where_elements_lie_so():
     x = iruka.asarray(np.arange(6).reshape(2, 3))
     x.ravel()[0] = 9

@@ -66,6 +66,18 @@ def test_linspace_details():
         iruka.linspace(0, 1, -1)
 
 
+def test_arange_of_bools_and_of_complex_bounds():
+    for arguments in ((1, -0.5, -1), (0, 2), (2, 4), (-1, 1), (0, 1, 0.5), (5, 5)):
+        assert_same(iruka.arange(*arguments, dtype="bool"), np.arange(*arguments, dtype="bool"))
+    for module in (np, iruka):
+        with pytest.raises(TypeError):
+            module.arange(1j, 2, dtype="float32")
+        with pytest.raises(ValueError):
+            module.fromstring("1.5 2")
+    with pytest.raises(TypeError, match="not <class 'NoneType'>"):
+        iruka.asarray(None)
+
+
 def test_arange_computes_its_second_element_as_scalars_do():
     half, single = np.float16(0.1), np.float32(0.1)
     for arguments in ((0.5, 3, single), (single, 3), (0, 3, single), (np.float32(1), 2.5, single), (0, 1, half)):

@@ -426,3 +426,19 @@ def test_an_element_takes_no_array_with_axes():
     assert x.tolist() == [[2, 1, 1], [0, 0, 0]]
     with pytest.raises(ValueError):
         cp.where(cp.array(3), None)
+
+
+def test_an_iterator_of_elements_writes_numbers_alone():
+    for module in (np, cp):
+        x = module.zeros((2, 3))
+        for values in (module.ones(1), [1.0, 2.0]):
+            with pytest.raises(ValueError):
+                x.flat[1] = values
+        x.flat[1] = module.array(7.0)
+        assert x.flat[1] == 7
+
+
+def test_put_into_nothing():
+    for module in (np, cp):
+        with pytest.raises(IndexError, match="cannot replace elements of an empty array"):
+            module.put(module.zeros((0, 3)), [0, 0], module.zeros(0))

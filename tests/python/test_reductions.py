@@ -169,8 +169,17 @@ def test_bad_axes():
     for axis in (2, -3, (0, 5)):
         with pytest.raises(IndexError):
             x.sum(axis=axis)
-    with pytest.raises((ValueError, IndexError)):
+    with pytest.raises(ValueError, match="duplicate value in 'axis'"):
         x.sum(axis=(0, 0))
+    for name in ("argmax", "argmin", "nanargmax", "nanargmin"):
+        for module in (np, iruka):
+            with pytest.raises(TypeError):
+                getattr(module, name)(module.ones((2, 3)), axis=())
+    for name in ("mean", "var", "std"):  # these count along the axis, which there is none of
+        for module in (np, iruka):
+            with pytest.raises(IndexError):
+                getattr(module, name)(module.array(2.0), axis=0)
+    assert iruka.sum(iruka.array(2.0), axis=0).item() == np.sum(np.array(2.0), axis=0)
     with pytest.raises(TypeError):
         x.sum(axis=1.5)
 
@@ -370,3 +379,25 @@ def test_masks_in_lists_are_of_numbers():
         assert getattr(iruka, name)(iruka.array(x), where=[1, 0, 1], **more).item() == expected
     with pytest.raises(TypeError):
         iruka.array(x).sum(where=iruka.array([1, 0, 1]))
+
+
+@pytest.mark.parametrize("name", ["max", "min", "nanmax", "nanmin"])
+@pytest.mark.parametrize("source, target", [("int8", "int64"), ("uint8", "float64"), ("int16", "int8"), ("float32", "float64")])
+def test_an_output_holds_the_initial_value_of_a_selection(name, source, target):
+    x = np.array([[1, 2, 3], [5, 4, 7]]).astype(source)
+    mask = np.array([[True, False, True], [False, False, False]])
+    for initial in (300, 100, 0):
+        for where in (True, mask):
+            outs = [np.zeros(2, target), iruka.zeros(2, target)]
+            getattr(np, name)(x, axis=1, initial=initial, out=outs[0], where=where)
+            where = where if where is True else iruka.asarray(where)
+            getattr(iruka, name)(iruka.asarray(x), axis=1, initial=initial, out=outs[1], where=where)
+            assert_same(outs[1], outs[0])
+
+
+def test_a_standard_deviation_is_no_integer():
+    for module in (np, iruka):
+        x = module.array([1.0, 2.0])
+        for call in (lambda out: x.std(out=out), lambda out: module.nanstd(x, out=out)):
+            with pytest.raises(TypeError):
+                call(module.array(0))

@@ -1,5 +1,6 @@
 """ufuncs as objects: keywords of a call, attributes, and the methods reduce, accumulate, reduceat, outer, at."""
 
+import functools
 import pickle
 
 import numpy as np
@@ -339,6 +340,146 @@ def test_at_writes_through_views_and_refuses_read_only():
     assert_same(a, expected)
     with pytest.raises(ValueError, match="read-only"):
         iruka.add.at(iruka.broadcast_to(a, (2, 4, 6)), 0, 1)
+
+
+def test_at_takes_numbers_as_numpy_does():
+    for name, dtype, number in [
+        ("ldexp", "float32", 3), ("ldexp", "float16", True), ("add", "int8", 300), ("subtract", "uint16", -5), ("less_equal", "uint16", -1),
+        ("arctan2", "int32", 2**63 - 1), ("add", "float32", 2**64 - 1), ("multiply", "int16", 2**31 + 3), ("ldexp", "float64", 2.0),
+    ]:  # fmt: skip
+        x = np.array([1, 2, 3]).astype(dtype)
+        a = iruka.array(x)
+        if both(lambda: getattr(iruka, name).at(a, [0, 0, 2], number), lambda: getattr(np, name).at(x, [0, 0, 2], number)):
+            np.testing.assert_array_equal(iruka.asnumpy(a), x, err_msg=f"{name} of {dtype} and {number}")
+
+
+def test_at_with_values_of_too_many_axes():
+    for index, values in ((0, [1.0]), ([0, 1], [[1.0, 2.0]])):
+        for module in (np, iruka):
+            with pytest.raises(ValueError, match="not broadcastable to correct shape"):
+                module.add.at(module.zeros(3), index, module.asarray(values))
+
+
+def test_at_without_indices_writes_nothing():
+    iruka.add.at(iruka.broadcast_to(iruka.zeros(1), (3,)), iruka.array([], dtype="int64"), 1)  # read-only
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.power.reduce(x),
+        lambda m, x: m.power.accumulate(x, axis=1),
+        lambda m, x: m.power.reduce(x, initial=2),
+        lambda m, x: m.power.reduce(x, where=x > 0, initial=2),
+        lambda m, x: m.power.outer(x, x[0]),
+        lambda m, x: m.power(x, x, where=x > 0, out=m.zeros_like(x)),
+        lambda m, x: m.power(x[:0], x[:1]),
+        lambda m, x: m.power.at(m.array([3, 4]), [0], x[0, :1]),
+    ],
+)
+@pytest.mark.parametrize("x", [[[2, 1], [-1, 3]], [[-2, 1], [1, 3]], [[2, -1], [1, 1]]])
+def test_negative_powers_of_integers(call, x):
+    both(lambda: call(iruka, iruka.array(x)), lambda: call(np, np.array(x)))
+
+
+def test_masks_have_no_more_axes_than_what_they_mask():
+    for module in (np, iruka):
+        for call in (lambda x, m: module.bitwise_and.reduce(x, where=m), lambda x, m: module.sum(x, where=m), lambda x, m: x.max(where=m, initial=0)):
+            with pytest.raises(ValueError):
+                call(module.ones((2, 3), dtype="int64"), module.ones((1, 2, 3), dtype=bool))
+
+
+def test_an_output_takes_part_in_the_choice_of_the_loop():
+    for name, dtype, target in [
+        ("float_power", "float32", "float32"), ("float_power", "complex64", "complex64"), ("multiply", "int64", "float64"),
+        ("floor_divide", "int8", "int64"), ("maximum", "int64", "float64"), ("add", "float16", "float64"), ("hypot", "float64", "int32"),
+    ]:  # fmt: skip
+        x = np.array([[-128, 3, 2], [-1, 2, 1]]).astype(dtype)
+        x = np.full_like(x, 10**18) if name == "multiply" else x
+        for method, shape, more in (("reduce", (3,), ()), ("accumulate", (2, 3), ()), ("reduceat", (2, 3), ([0, 0],))):
+            outs = [module.zeros(shape, target) for module in (np, iruka)]
+            for module, out in zip((np, iruka), outs):
+                getattr(getattr(module, name), method)(module.asarray(x), *more, out=out)
+            assert_same(outs[1], outs[0], 4, f"{name}.{method} of {dtype} into {target}")
+
+
+@pytest.mark.parametrize("initial", [np.inf, -np.inf, np.nan, 300, -129, 300.0, 1e300, 1j, 2**64])
+def test_initial_that_the_dtype_cannot_hold(initial):
+    x = np.array([1, 2, 3], "int8")
+    for name in ("gcd.reduce", "bitwise_or.reduce", "maximum.reduce", "max", "min", "nanmax"):
+        numpys, ours = (functools.reduce(getattr, name.split("."), module) for module in (np, iruka))
+        assert both(lambda: ours(iruka.array(x), initial=initial), lambda: numpys(x, initial=initial)) is None
+
+
+def test_casting_rules_and_literals():
+    for call in (
+        lambda m: m.copysign(m.ones(2), False, casting="no"),
+        lambda m: m.fmod(m.ones(2, "uint64"), True, casting="no"),
+        lambda m: m.sinh(False, casting="equiv"),
+        lambda m: m.invert(4, dtype="int8", casting="safe"),
+    ):
+        for module in (np, iruka):
+            with pytest.raises(TypeError, match="Cannot cast"):
+                call(module)
+    assert_same(iruka.add(iruka.ones(2, "int8"), 3, casting="no"), np.add(np.ones(2, "int8"), 3, casting="no"))
+    assert iruka.frexp(8.0)[1].dtype == "int32"
+    for module in (np, iruka):
+        with pytest.raises(TypeError, match="No loop matching"):
+            module.frexp(module.ones(2), dtype="float32")
+
+
+# Values at the edges.
+
+
+def test_powers_do_not_overflow_early():
+    x = np.array([3.4028234663852886e38, -2.0, 2.0, -2.0, 0.5, 10.0, -10.0, 0.0, 2.0, np.inf, 0.0, 5e-324])
+    y = np.array([8.0, 1023.0, 1023.999999, 1024.0, -1023.999999, 308.25471555, 309.0, -3.0, 1024.0, 5e-324, -5e-324, -0.999])
+    with np.errstate(all="ignore"):
+        assert_same(iruka.power(iruka.array(x), iruka.array(y)), x**y, 4)
+        x, y = np.array([2, 2, -3.4e38, 10, 2], "float32"), np.array([127.99999, 128, 1, 38.5, -127.5], "float32")
+        assert_same(iruka.power(iruka.array(x), iruka.array(y)), x**y, 4)
+
+
+def test_complex_division_rounds_as_numpys(rng):
+    for dtype in ("complex64", "complex128"):
+        x, y = (values(dtype, 1000, rng) for _ in range(2))
+        y[:20] = [complex(a, b) for a in (0.0, -0.0, np.inf, np.nan) for b in (0.0, -0.0, np.inf, np.nan, 2.5)]
+        with np.errstate(all="ignore"):
+            assert_same(iruka.divide(iruka.array(x), iruka.array(y)), x / y)
+
+
+def test_complex_powers_at_the_edges():
+    parts = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan]
+    z = np.array([complex(a, b) for a in parts for b in parts])
+    for exponents in (z, np.array([2, 3, -1, -3, 5, 0.5, 99, 100, -0.5 + 2j])):
+        x, y = np.repeat(z, len(exponents)), np.tile(exponents, len(z))
+        with np.errstate(all="ignore"):
+            expected = np.power(x, y)
+        assert_same(iruka.power(iruka.array(x), iruka.array(y)), expected, 64)
+
+
+def test_logarithms_of_nan_and_a_tiny_part():
+    for dtype, tiny in (("complex128", 1e-308), ("complex64", 1e-38)):
+        z = np.array([complex(np.nan, tiny), complex(tiny, np.nan), complex(np.inf, tiny), complex(0, tiny)], dtype)
+        for name in ("log", "log2", "log10"):
+            assert_same(getattr(iruka, name)(iruka.array(z)), getattr(np, name)(z), 4)
+
+
+def test_nextafter_of_zeros_of_two_signs():
+    for dtype in ("float16", "float32", "float64"):
+        x, y = np.array([0.0, -0.0], dtype), np.array([-0.0, 0.0], dtype)
+        expected, actual = np.nextafter(x, y), iruka.nextafter(iruka.array(x), iruka.array(y))
+        np.testing.assert_array_equal(np.signbit(iruka.asnumpy(actual)), np.signbit(expected))
+
+
+def test_clip_and_isclose_of_complex_numbers_at_the_edges():
+    z = np.array([complex(a, b) for a in (1, 2, np.nan) for b in (0, 1, np.nan)])
+    x, low, high = (grid.ravel() for grid in np.meshgrid(z, z, z))
+    assert_same(iruka.clip(*map(iruka.array, (x, low, high))), np.clip(x, low, high))
+    z = np.array([complex(a, b) for a in (0, 1e308, -1.7e308, np.inf) for b in (0, 1.7e308, np.nan)])
+    x, y = (grid.ravel() for grid in np.meshgrid(z, z))
+    with np.errstate(all="ignore"):
+        assert_same(iruka.isclose(iruka.array(x), iruka.array(y)), np.isclose(x, y))
 
 
 # Overflow of literals and operators (NEP 50).

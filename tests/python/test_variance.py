@@ -343,6 +343,8 @@ def test_spreads_take_any_output(rng):
             if name == "std" and dtype == "int32":
                 continue
             out, expected = iruka.empty(5, dtype=dtype), np.empty(5, dtype)
+            if name == "std" and dtype == "int32":
+                continue  # both refuse it
             assert getattr(iruka, name)(iruka.array(x), 0, out=out) is out
             getattr(np, name)(x, 0, out=expected)  # squares in float32
             np.testing.assert_allclose(iruka.asnumpy(out), expected, rtol=2e-3 if dtype == "float16" else 1e-5)

@@ -56,15 +56,15 @@ template <class A, class B> using ComplexSum = complex<Choose<Floating<B>, Sum<A
 
 namespace iruka {
 
-/// Smith's algorithm, as NumPy divides: no overflow on the way; by zero gives infinities and NaN part by part.
+/// Smith's algorithm, rounded as NumPy's: no overflow on the way; by zero gives infinities and NaN part by part.
 template <class T> IRUKA_INLINE complex<T> divide(complex<T> a, complex<T> b) {
   bool swap = fabs(b.real_) < fabs(b.imag_);
   T larger = swap ? b.imag_ : b.real_, smaller = swap ? b.real_ : b.imag_;
   if (larger == 0 && smaller == 0) return {a.real_ / fabs(larger), a.imag_ / fabs(larger)};
   T ratio = smaller / larger;
-  T denominator = larger + smaller * ratio;
-  if (swap) return {(a.real_ * ratio + a.imag_) / denominator, (a.imag_ * ratio - a.real_) / denominator};
-  return {(a.real_ + a.imag_ * ratio) / denominator, (a.imag_ - a.real_ * ratio) / denominator};
+  T scale = 1 / (larger + smaller * ratio);
+  if (swap) return {(a.real_ * ratio + a.imag_) * scale, (a.imag_ * ratio - a.real_) * scale};
+  return {(a.real_ + a.imag_ * ratio) * scale, (a.imag_ - a.real_ * ratio) * scale};
 }
 
 }  // namespace iruka
@@ -138,7 +138,7 @@ template <class T> IRUKA_INLINE T rounded_product(T x, T y) {
 template <class T> inline T log_abs(complex<T> z) {
   T x = fmax(fabs(z.real_), fabs(z.imag_)), y = fmin(fabs(z.real_), fabs(z.imag_));
   constexpr T kSmallest = is_same<T, float> ? T(0x1p-125) : T(0x1p-1021), kLift = is_same<T, float> ? T(64) : T(512);
-  if (x > 0 && x < kSmallest) {  // |z| may be subnormal, which hypot would round to few bits
+  if (x > 0 && x < kSmallest && !isnan(z)) {  // |z| may be subnormal, which hypot would round to few bits
     const T up = is_same<T, float> ? T(0x1p64) : T(0x1p512);
     return log(hypot(x * up, y * up)) - kLift * T(M_LN2);
   }
@@ -277,13 +277,37 @@ template <class T> inline complex<T> atanh(complex<T> z) {
 template <class T> inline complex<T> asin(complex<T> z) { return iruka::times_minus_i(asinh(iruka::times_i(z))); }
 template <class T> inline complex<T> atan(complex<T> z) { return iruka::times_minus_i(atanh(iruka::times_i(z))); }
 
-/// As NumPy: small integer exponents by multiplication, zero to a positive real power is zero, to others NaN.
+namespace iruka {
+
+/// 1 or 0, with its sign, for the part of an infinite factor; 0 for NaN in another.
+template <class T> IRUKA_INLINE T direction(T part, bool is_infinite) {
+  return copysign(is_infinite ? T(isinf(part)) : (isnan(part) ? T(0) : fabs(part)), part);
+}
+
+/// The product as C has it (C99, G.5.1): infinite where a factor is, though both parts come out as NaN.
+template <class T> IRUKA_INLINE complex<T> c_product(complex<T> a, complex<T> b) {
+  const complex<T> z = a * b;
+  if (!isnan(z.real_) || !isnan(z.imag_)) return z;
+  const bool left = isinf(a), right = isinf(b);
+  const bool overflows = isinf(a.real_ * b.real_) || isinf(a.imag_ * b.imag_) || isinf(a.real_ * b.imag_) ||
+                         isinf(a.imag_ * b.real_);
+  if (!left && !right && !overflows) return z;
+  const complex<T> x(direction(a.real_, left), direction(a.imag_, left));
+  const complex<T> y(direction(b.real_, right), direction(b.imag_, right));
+  return (T)INFINITY * (x * y);
+}
+
+}  // namespace iruka
+
+/// As NumPy: small integer exponents by multiplication, zero to a positive real part is zero, to others NaN.
 template <class T> inline complex<T> pow(complex<T> base, complex<T> exponent) {
   T n = exponent.real_;
   if (n == 0 && exponent.imag_ == 0) return {1, 0};
-  if (base.real_ == 0 && base.imag_ == 0)
-    return n > 0 && exponent.imag_ == 0 ? complex<T>(0, 0) : complex<T>((T)NAN, (T)NAN);
+  if (base.real_ == 0 && base.imag_ == 0) return n > 0 ? complex<T>(0, 0) : complex<T>((T)NAN, (T)NAN);
   if (exponent.imag_ == 0 && n == trunc(n) && fabs(n) < 100) {
+    if (n == 1) return base;
+    if (n == 2) return base * base;
+    if (n == 3) return base * (base * base);
     complex<T> result(1, 0), square = base;
     for (int k = (int)fabs(n); k != 0; k >>= 1) {
       if (k & 1) result = result * square;
@@ -291,7 +315,7 @@ template <class T> inline complex<T> pow(complex<T> base, complex<T> exponent) {
     }
     return n < 0 ? complex<T>(1, 0) / result : result;
   }
-  return exp(exponent * log(base));
+  return exp(iruka::c_product(exponent, log(base)));
 }
 template <class A, iruka::Real B> IRUKA_INLINE iruka::ComplexSum<A, B> pow(complex<A> base, B exponent) {
   using Z = iruka::ComplexSum<A, B>;

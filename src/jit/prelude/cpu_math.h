@@ -36,7 +36,6 @@ IRUKA_EXTERNAL_1(j0)
 IRUKA_EXTERNAL_1(j1)
 IRUKA_EXTERNAL_1(y0)
 IRUKA_EXTERNAL_1(y1)
-IRUKA_EXTERNAL_2(pow)
 IRUKA_EXTERNAL_2(atan2)
 IRUKA_EXTERNAL_2(hypot)
 IRUKA_EXTERNAL_2(fmod)
@@ -107,6 +106,20 @@ IRUKA_EXPONENTIAL(cosh, library_cosh)
 #undef IRUKA_LOGARITHM
 #undef IRUKA_EXPONENTIAL
 #undef IRUKA_FAR_1
+
+// The library's vectors of powers are infinite a little below the largest number: there its root is squared.
+namespace iruka {
+extern "C" double library_pow(double, double) noexcept __asm__("pow") __attribute__((const));
+extern "C" float library_powf(float, float) noexcept __asm__("powf") __attribute__((const));
+IRUKA_INLINE float library_pow(float x, float y) { return library_powf(x, y); }
+}
+template <iruka::Floating T> IRUKA_INLINE T pow(T x, T y) {
+  const T power = iruka::library_pow(x, y);
+  if (fabs(power) != T(INFINITY) || fabs(y) < T(0.5)) return power;
+  const T root = iruka::library_pow(fabs(x), y / 2);
+  return copysign(root * root, power);
+}
+IRUKA_INLINE float powf(float x, float y) { return pow(x, y); }
 #undef IRUKA_PURE
 template <iruka::Floating T> IRUKA_INLINE T fma(T x, T y, T z) { return __builtin_elementwise_fma(x, y, z); }
 IRUKA_INLINE float fmaf(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }

@@ -16,7 +16,8 @@ class Rule:
     """`ulps` apart at most (0: the same bits), or, with `reference`, no further from NumPy's answer in long double.
 
     scale: None, or 'abs' (the function of the absolute values: sums), 'max' (the largest element times their number):
-    what rounding errors are proportional to. What has no defined order is compared `sort`ed; `shape_only` compares no values.
+    what rounding errors are proportional to; 'phase' (of complex powers: the size of the exponent of e).
+    What has no defined order is compared `sort`ed; `shape_only` compares no values.
     """
 
     ulps: float = 0
@@ -31,9 +32,10 @@ class Rule:
     memory: bool = True  # whether the memory of the arguments is compared after the call
     complex_ulps: float = 0  # for complex results, where real ones have the same bits
 
-    def of(self, dtype):
-        """The rule for results of a dtype."""
-        return dataclasses.replace(self, ulps=self.complex_ulps) if dtype.kind == "c" and self.complex_ulps else self
+    def of(self, dtype, is_complex=False):
+        """The rule for results of a dtype, computed from complex numbers or not."""
+        is_complex = is_complex or dtype.kind == "c"
+        return dataclasses.replace(self, ulps=self.complex_ulps) if is_complex and self.complex_ulps else self
 
 
 EXACT = Rule()
@@ -115,6 +117,8 @@ def array_difference(case, ours, theirs, long_result, scale, path):
 
 def differing(rule, own, theirs, long_result, scale):
     """Where two arrays of one shape differ by more than the rule allows."""
+    if theirs.dtype.kind == "b":  # bytes of other arrays may be seen as bools: any but 0 is True
+        return np.asarray((np.ascontiguousarray(own).view("u1") != 0) != (np.ascontiguousarray(theirs).view("u1") != 0))
     if theirs.dtype.kind not in "fc":
         return np.asarray(own != theirs)
     same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
@@ -136,13 +140,17 @@ def differing(rule, own, theirs, long_result, scale):
     error, their_error = magnitude(own_wide - exact), magnitude(wide_theirs - exact)
     allowed = rule.ulps * np.longdouble(eps) * size + DENORMAL * np.longdouble(tiny) * max(rule.ulps, 1)
     fine = error <= allowed + 2 * their_error
-    if scale is not None:  # rounding decides what overflows
+    if scale is not None and rule.scale != "phase":  # rounding decides what overflows
         fine |= ~(size < most)
     else:  # the last number before infinity may be taken for it
         fine |= ~np.isfinite(own) & (size > most * (1 - rule.ulps * eps)) & ~np.isnan(own)
-        fine |= ~np.isfinite(theirs) & np.isfinite(size) & (error <= allowed)
-    if theirs.dtype.kind == "c":  # infinite parts: each by itself
-        fine |= close_part(own.real, theirs.real, rule) & close_part(own.imag, theirs.imag, rule)
+    fine |= ~np.isfinite(theirs) & np.isfinite(size) & (error <= allowed)
+    if theirs.dtype.kind == "c":  # infinite parts: each by itself; of finite numbers rounding decides what overflows
+        overflow = (long_result is not None) & np.isfinite(exact)
+        pairs = np.array([(own.real, theirs.real), (own.imag, theirs.imag)])
+        far = np.abs(pairs[:, 0] - pairs[:, 1]) > allowed
+        parts = close_part(pairs[:, 0], pairs[:, 1], rule) | overflow & ~np.isfinite(pairs).any(1) | ~far & np.isfinite(pairs).all(1)
+        fine |= parts.all(0)
     return np.asarray(~(fine | same))
 
 
@@ -170,8 +178,8 @@ def to_long(integers):
     return convert
 
 
-def long_call(case, absolute):
-    """NumPy's answer in long double, or for the absolute values; None where it has none."""
+def long_run(case, absolute=False):
+    """(NumPy's answer in long double, or for the absolute values, what it ran on); None where it has none."""
     rule = case.rule
     convert = to_long(rule.integers)
     kwargs = {key: value for key, value in case.kwargs.items() if key not in ("out", "dtype", "casting", "signature")}
@@ -180,14 +188,21 @@ def long_call(case, absolute):
     largest = to_long(True)
     run = cases.Run(np, (lambda made: np.abs(largest(made))) if absolute else convert)
     try:
-        return run.call(dataclasses.replace(case, kwargs=kwargs))
+        return run.call(dataclasses.replace(case, kwargs=kwargs)), run
     except Exception:
         return None
+
+
+def long_call(case, absolute):
+    found = long_run(case, absolute)
+    return found and found[0]
 
 
 def scale_of(case):
     if case.rule.scale == "abs":
         return long_call(case, True)
+    if case.rule.scale == "phase":
+        return phase_of(case)
     if case.rule.scale == "max":
         finite = [np.abs(to_long(True)(np.asarray(cases.Run(np).value(a)))) for a in cases.arrays_of(case)]
         total = np.longdouble(0)
@@ -196,3 +211,14 @@ def scale_of(case):
                 total = max(total, made.max() if np.isfinite(made).all() else np.longdouble(math.inf))
         return total * max([a.size for a in cases.arrays_of(case)] or [1])
     return None
+
+
+def phase_of(case):
+    """|z log(x)| for a complex z = x ** y: an error of the exponent of e turns the result by it."""
+    found = long_run(case)
+    if found is None or np.asarray(found[0]).dtype.kind != "c":
+        return None
+    result, run = found
+    x, y = (np.asarray(run.value(node)).astype(np.clongdouble) for node in case.args)
+    exponent = (np.multiply.outer if case.name.endswith("outer") else np.multiply)(np.log(x), y)
+    return np.where(np.isfinite(exponent), np.abs(result) * np.abs(exponent), 0)

@@ -1,5 +1,7 @@
 """Ufuncs: calls, their methods, and operators."""
 
+import dataclasses
+
 import numpy as np
 
 from cases import Array, Code
@@ -9,6 +11,7 @@ from table import row
 
 FREE = Rule(signed=False)
 MATH = Rule(32, True, complex_ulps=2048)
+POWER = Rule(32, True, "phase", complex_ulps=64)
 MODULUS = near(2)
 CLASSES = {
     "add": "biufc", "subtract": "iufc", "multiply": "biufc", "divide": "biufc", "true_divide": "biufc", "floor_divide": "iuf",
@@ -122,7 +125,8 @@ row(EXACT_BINARY, FORMULA, large=True)(binary)
 row(COMPARISONS, EXACT, large=True)(binary)
 row(UNSIGNED_BINARY, FREE, large=True)(binary)
 row("divmod", EXACT)(binary)
-row([name for name in MATH_BINARY if "log" not in name], MATH)(binary)
+row("arctan2 atan2 hypot", MATH)(binary)
+row("power pow float_power", POWER)(binary)
 row("logaddexp logaddexp2", sums(32))(binary)
 row(EXACT_UNARY, FORMULA, large=True)(unary)
 row("absolute abs", MODULUS, large=True)(unary)
@@ -206,9 +210,10 @@ def at(d, name):
 
 
 for _name in UFUNCS:
-    rule = sums(32) if "log" in _name else MATH if _name in MATH_BINARY else FREE if _name in UNSIGNED_BINARY else FORMULA
+    rule = sums(32) if "log" in _name else POWER if "pow" in _name else MATH if _name in MATH_BINARY else FREE if _name in UNSIGNED_BINARY else FORMULA
     row(f"{_name}.outer", rule)(outer)
-    row(f"{_name}.at", Rule(64, signed=False) if _name in MATH_BINARY else Rule(complex_ulps=64, signed=False))(at)
+    steps = Rule(64, True, signed=False) if _name in MATH_BINARY else dataclasses.replace(rule, signed=False)
+    row(f"{_name}.at", dataclasses.replace(steps, complex_ulps=64 if rule.complex_ulps else 0))(at)
 for _name in ("negative", "sqrt", "exp", "logical_not", "square"):
     row(f"{_name}.at", Rule(64) if _name == "exp" else FORMULA)(at)
 
@@ -232,7 +237,7 @@ def inplace(d, name):
 
 
 for _sign, _name in OPERATORS.items():
-    rule = MATH if _name == "power" else FORMULA
+    rule = POWER if _name == "power" else FORMULA
     row(f"operator.{_name}", rule, f"lambda x, y: x {_sign} y")(operator)
     if _name not in COMPARISONS:
         row(f"inplace.{_name}", rule, f"__import__('operator').i{ {'divide': 'truediv', 'floor_divide': 'floordiv', 'remainder': 'mod', 'subtract': 'sub', 'multiply': 'mul', 'power': 'pow', 'left_shift': 'lshift', 'right_shift': 'rshift', 'bitwise_and': 'and_', 'bitwise_or': 'or_', 'bitwise_xor': 'xor'}.get(_name, _name) }".replace(" ", ""))(inplace)  # fmt: skip
