@@ -22,11 +22,11 @@ IRUKA_API IndexMode parse_index_mode(const std::string& mode);
 
 /// x[indices] by NumPy's rules: a view where all entries are basic, else a new array. Raises IndexError for an index
 /// outside its axis (on a GPU when the device is next waited for, see check_indices), for masks that do not fit and for
-/// arrays that do not broadcast.
+/// arrays that do not broadcast, and ValueError for an array on another device than x.
 IRUKA_API Array index(const Array& x, std::span<const AnyIndex> indices);
 /// x[indices] = values, broadcast and cast. Of repeated indices the last wins on the CPU, any on a GPU. Nothing is
-/// written before every index is found to be good (CPU). Raises what index() raises, ShapeError, and ValueError for a
-/// read-only x.
+/// written before every index is found to be good (CPU). The values may lie on another device, from which they are
+/// copied. Raises what index() raises, ShapeError, and ValueError for a read-only x.
 IRUKA_API void assign_index(const Array& x, std::span<const AnyIndex> indices, const Array& values);
 
 /// x's elements at `indices` of the flattened array, or along an axis: shape x.shape[:axis] + indices.shape +

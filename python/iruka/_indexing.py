@@ -96,7 +96,7 @@ def putmask(a: ndarray, mask, values) -> None:
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     _check_safe("putmask", values, a)
-    values = _core.values_array(values, a)
+    values = _core.values_array(values, a).to_device(a.device)
     if values.size == 0:
         return
     positions = _core.flatnonzero(mask)

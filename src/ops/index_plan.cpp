@@ -107,6 +107,7 @@ class Parts {
   }
 
   void add_mask(const Array& mask) {
+    if (mask.ndim() > 0 || &mask.device() != &cpu()) check_device("a mask", mask, x_.device());
     if (mask.ndim() == 0) {
       const bool chosen = mask.item().as_bool();
       arrays_.push_back({Array::empty({chosen ? 1 : 0}, Dtype::int64, x_.device()), -1, -1});
@@ -117,7 +118,7 @@ class Parts {
         throw IndexError("boolean index did not match indexed array along axis " + std::to_string(axis_ + k) +
                          "; size of axis is " + std::to_string(x_.shape(axis_ + k)) +
                          " but size of corresponding boolean axis is " + std::to_string(mask.shape(k)));
-    const Array found = nonzero(mask.to_device(x_.device()));
+    const Array found = nonzero(mask);
     for (int k = 0; k < mask.ndim(); ++k) add_positions(found.at(k));
   }
 
@@ -193,8 +194,14 @@ Array drop_leading_axes(const Array& values, int ndim) {
 
 Array as_positions(const Array& indices, const Device& device) {
   if (!is_integer(indices.dtype())) throw IndexError("arrays used as indices must be of integer (or boolean) type");
-  const Array near = indices.to_device(const_cast<Device&>(device));
-  return near.dtype() == Dtype::int32 ? near : near.astype(Dtype::int64, false);
+  check_device("an index", indices, device);
+  return indices.dtype() == Dtype::int32 ? indices : indices.astype(Dtype::int64, false);
+}
+
+void check_device(const char* what, const Array& given, const Device& device) {
+  if (&given.device() == &device) return;
+  throw ValueError(std::string(what) + " is on " + given.device().name() + ", but the array is on " + device.name() +
+                   "; to_device() moves either");
 }
 
 void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent) {

@@ -30,10 +30,11 @@ std::optional<std::vector<Index>> basic_entries(std::span<const AnyIndex> entrie
   return basic;
 }
 
-/// The mask, where the index is a single one, of x's first axes.
+/// The mask, where the index is a single one, of x's first axes. Raises ValueError where it lies on another device.
 const Array* single_mask(const Array& x, std::span<const AnyIndex> entries) {
   const Array* mask = entries.size() == 1 ? std::get_if<Array>(&entries[0]) : nullptr;
   if (!mask || mask->dtype() != Dtype::bool_ || mask->ndim() == 0 || mask->ndim() > x.ndim()) return nullptr;
+  ops::check_device("a mask", *mask, x.device());
   return std::equal(mask->shape().begin(), mask->shape().end(), x.shape().begin()) ? mask : nullptr;
 }
 
@@ -46,7 +47,7 @@ std::optional<Array> join_masked_axes(const Array& x, const Array& mask) {
 
 /// A plan with one position for each true element of the mask, not one an axis.
 IndexPlan plan_mask(const Array& joined, const Array& mask) {
-  IndexPlan plan = ops::plan_take(joined, flatnonzero(mask.to_device(joined.device())), 0, IndexMode::raise);
+  IndexPlan plan = ops::plan_take(joined, flatnonzero(mask), 0, IndexMode::raise);
   plan.is_distinct = true;
   return plan;
 }
@@ -87,7 +88,7 @@ void fill_where(const Array& x, const Array& mask, const Array& value) {
   if (one.may_overlap(x)) one = one.copy();
   Dims shape = mask.shape();  // broadcasts over the axes that it leaves alone
   while (shape.size() < x.ndim()) shape.push_back(1);
-  where(mask.to_device(x.device()).reshape(shape), one, x, x);
+  where(mask.reshape(shape), one, x, x);
 }
 
 Array flat(const Array& x) { return x.reshape({-1}); }
@@ -109,7 +110,7 @@ Array index(const Array& x, std::span<const AnyIndex> indices) {
   if (const auto basic = basic_entries(indices)) return x.index(*basic);
   if (const Array* mask = single_mask(x, indices)) {
     if (!is_gpu(x) && mask->ndim() == x.ndim())
-      return ops::compress_cpu(x.contiguous(), mask->to_device(cpu()).contiguous());
+      return ops::compress_cpu(x.contiguous(), mask->contiguous());
     if (const auto joined = join_masked_axes(x, *mask)) return gather(plan_mask(*joined, *mask));
   }
   return gather(ops::plan_index(x, indices));

@@ -157,7 +157,8 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
   if (function.nout() != 1) throw ValueError("Only single output ufuncs supported at this time");
   if ((values != nullptr) != (function.nin() == 2))
     throw ValueError(values ? "second operand provided when ufunc is unary" : "second operand needed for ufunc");
-  const Array second = values ? values->to_device(x.device()) : Array::empty({}, x.dtype(), x.device());
+  if (values) check_device("at: the second operand", *values, x.device());
+  const Array second = values ? *values : Array::empty({}, x.dtype(), x.device());
   const LoopTypes types = types_of(row, x, second);
   IndexPlan plan = plan_index(x, indices);
   if (plan.base.size() > 0) x.check_writable("assignment destination");

@@ -8,7 +8,11 @@ import iruka
 from helpers import run_python
 
 LIBRARY = pathlib.Path(iruka.__file__).parents[2] / "tests" / "cpp" / "fake_driver" / "libcuda.so.1"
+TOOLKIT = LIBRARY.parents[1] / "fake_toolkit"  # for CUDA_PATH
 needs_fake_driver = pytest.mark.skipif(not LIBRARY.exists(), reason="the driver in software was not built")
+needs_fake_nvrtc = pytest.mark.skipif(
+    not (TOOLKIT / "lib64" / "libnvrtc.so.13").exists(), reason="the compiler in software was not built"
+)
 
 SETUP = f"""
 import ctypes, gc, threading, time

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_driver import needs_fake_driver, run
+from fake_driver import TOOLKIT, needs_fake_driver, needs_fake_nvrtc, run
 
 pytestmark = needs_fake_driver
 
@@ -218,6 +218,54 @@ g, c = iruka.ones((3, 3)), iruka.ones((3, 3), device="cpu")
 for a, b in ((g, c), (c, g)):
     raises(iruka.errors.DeviceError, lambda: iruka.linalg.solve(a, b), "solve: the arrays are on", "cpu", "cuda:0")
 """)
+
+
+@needs_fake_nvrtc
+def test_two_devices_in_an_index():
+    """No index, mask or operand is copied between devices behind the caller's back; what lies on no device is."""
+    run("""
+g = iruka.asarray(np.arange(12.0).reshape(4, 3))
+c = iruka.asarray(np.arange(12.0).reshape(4, 3), device="cpu")
+at = np.array([0, 2])
+gi, ci = iruka.asarray(at), iruka.asarray(at, device="cpu")
+gm, cm = iruka.asarray(np.ones(4, bool)), iruka.asarray(np.ones(4, bool), device="cpu")
+g0, c0 = iruka.asarray(np.array(True)), iruka.asarray(np.array(True), device="cpu")
+def assign(x, index, value=0): x[index] = value
+for x, i, m, places in ((g, ci, cm, ("is on cpu, but the array is on cuda:0",)), (c, gi, gm, ("is on cuda:0, but the array is on cpu",))):
+    for use in (
+        lambda: x[i], lambda: x[:, i], lambda: x[i, 1], lambda: x[m], lambda: x[m, 0], lambda: iruka.take(x, i),
+        lambda: x.take(i, axis=1), lambda: iruka.take_along_axis(x, i[:, None], 0), lambda: assign(x, i), lambda: assign(x, m),
+        lambda: assign(x, (i, 0), x[0, :2]), lambda: iruka.put(x, i, 0), lambda: x.flat[i], lambda: assign(x.flat, i),
+        lambda: iruka.put_along_axis(x, i[:, None], 0, 0), lambda: iruka.add.at(x, i, 1),
+    ):
+        raises(ValueError, use, *places, "to_device()")
+raises(ValueError, lambda: c[g0], "a mask is on cuda:0, but the array is on cpu")
+raises(ValueError, lambda: iruka.add.at(c, (0, 0), g[0, :1]), "at: the second operand is on cuda:0")
+raises(ValueError, lambda: iruka.add.at(g, (0, 0), c[0, :1]), "at: the second operand is on cpu")
+for use in (lambda: iruka.compress(cm, g, 0), lambda: iruka.extract(cm, g[:, 0]), lambda: iruka.place(g[:, 0], cm, [1])):
+    raises(ValueError, use, "is on cpu, but the array is on cuda:0")
+raises(ValueError, lambda: iruka.repeat(c, iruka.asarray(np.arange(4)), 0), "repeat: repeats is on cuda:0")
+raises(ValueError, lambda: iruka.where(cm, g[:, 0], 0), "cpu", "cuda:0")
+raises(ValueError, lambda: iruka.where(gm, c[:, 0], 0), "cpu", "cuda:0")
+# NumPy arrays, lists and integers of the CPU; the kernels themselves do nothing here.
+for index in (at, [0, 2], np.ones(4, bool)[:2].nonzero(), (at, 1), (slice(None), at)):
+    assert g[index].shape == c[index].shape
+    assign(g, index)
+assert g.take(at).shape == (2,) and g[c0].shape == (1, 4, 3) and g[np.True_].shape == (1, 4, 3)
+assert g[ci[1]].tolist() == [6, 7, 8] and g[ci.max()].tolist() == [6, 7, 8]
+iruka.add.at(g, at, np.ones((2, 3)))
+# Values to assign come from wherever they are.
+c[...] = 0
+c[1:3] = g[:2]
+c[at] = g[2]
+c[cm, 1] = iruka.asarray(np.arange(4.0) + 20)
+assert c.tolist() == [[6, 20, 8], [0, 21, 2], [6, 22, 8], [0, 23, 0]]
+iruka.put(c, [0, 1], g[0, :2])
+iruka.putmask(c, np.eye(4, 3), g[1])
+assert c[:2].tolist() == [[3, 1, 8], [0, 4, 2]]
+g[2] = c[1]
+assert g[2].tolist() == [0, 4, 2]
+""", CUDA_PATH=str(TOOLKIT))
 
 
 def test_a_copy_to_page_locked_memory_is_over_when_it_returns():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_driver import LIBRARY, needs_fake_driver, run
+from fake_driver import TOOLKIT, needs_fake_driver, needs_fake_nvrtc, run
 
 pytestmark = needs_fake_driver
 
@@ -57,10 +57,46 @@ waits(lambda: {make}(10 << 20, "uint8"))
 """)
 
 
-TOOLKIT = LIBRARY.parents[1] / "fake_toolkit"
-needs_fake_nvrtc = pytest.mark.skipif(
-    not (TOOLKIT / "lib64" / "libnvrtc.so.13").exists(), reason="the compiler in software was not built"
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "float(number)",
+        "number.item()",
+        "bool(number)",
+        "number.get()",
+        "iruka.asnumpy(numbers)",
+        "numbers.tolist()",
+        "repr(numbers)",
+        "iruka.asarray(numbers, device='cpu')",
+        "numbers.to_device('cpu')",
+        "s.synchronize()",
+        "iruka.cuda.Device(0).synchronize()",
+        "event.synchronize()",
+    ],
 )
+def test_ctrl_c_ends_a_wait(wait):
+    run(f"""
+import os, signal
+s = iruka.cuda.Stream()
+with s:
+    number, numbers = iruka.asarray(3.0), iruka.asarray(np.arange(4.0))
+    hold(s)
+    event = iruka.cuda.Event()
+    event.record()
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    watch = threading.Timer(20, lambda: (heard.append(False), let_go(s)))
+    watch.start()
+    heard = []
+    try:
+        {wait}
+    except KeyboardInterrupt:
+        heard.append(True)
+watch.cancel()
+let_go(s)
+assert heard == [True], heard
+""")
+
+
 KERNELS = """
 import faulthandler
 faulthandler.dump_traceback_later(60, exit=True)

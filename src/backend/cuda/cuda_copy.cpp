@@ -62,6 +62,11 @@ class PinnedMemory final : public DriverSource {
   }
 };
 
+struct GiveBack {
+  CudaDevice* device;
+  void operator()(CUevent event) const { device->give_back(event); }
+};
+
 /// A copy between pageable memory and the device in pieces. Each piece has a page-locked buffer, which the host's threads
 /// fill or empty together; whoever is last with a piece sends the next on its way, so that nobody waits for all others.
 class PiecewiseCopy {
@@ -83,7 +88,8 @@ class PiecewiseCopy {
   PiecewiseCopy& operator=(const PiecewiseCopy&) = delete;
 
   void run() {
-    wait_for_earlier_work();
+    // So that the pieces' order to what follows does not depend on which thread sends them.
+    device_.wait_for_earlier_work(stream_);
     if (!is_upload_)
       for (int64_t turn = 0; turn < std::min(kBuffers, turns_); ++turn) send(turn);
     auto& threads = ThreadPool::instance();
@@ -93,10 +99,6 @@ class PiecewiseCopy {
  private:
   struct Unpin {
     void operator()(char* memory) const { pinned_pool().release(memory); }
-  };
-  struct GiveBack {
-    CudaDevice* device;
-    void operator()(CUevent event) const { device->give_back(event); }
   };
   struct Buffer {
     std::unique_ptr<char, Unpin> memory;
@@ -112,24 +114,6 @@ class PiecewiseCopy {
   void check(CUresult result, const char* call) {
     if (result != kSuccess) failed_.store(true);
     cuda_backend::check(result, call, device_.name());
-  }
-
-  /// By asking now and then, so that the wait can be interrupted and keeps no other thread from its work. The stream is
-  /// idle then, so that the pieces' order to what follows does not depend on which thread sends them.
-  void wait_for_earlier_work() {
-    const CUevent event = buffers_[0].event.get();
-    check(driver().cuEventRecord(event, stream_), "cuEventRecord");
-    CUresult result;
-    constexpr int kSpins = 1000;
-    for (int spins = 0; (result = driver().cuEventQuery(event)) == kNotReady; ++spins) {
-      if (should_stop()) {
-        throw_if_stopped();
-        throw Interrupted("copy: interrupted while waiting for " + device_.name());
-      }
-      if (spins < kSpins) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-    check(result, "cuEventQuery");
   }
 
   /// False where the loop was stopped, or failed on another thread, before that.
@@ -217,6 +201,23 @@ void CudaDevice::reach(int other) {
   driver().cuCtxEnablePeerAccess(peer.context_, 0);  // refused where another library has done it: as good
 }
 
+void CudaDevice::wait_for_earlier_work(CUstream stream) {
+  if (driver().cuStreamQuery(stream) != kNotReady) return;  // an error is for the caller's next call to tell
+  const std::unique_ptr<CUevent_st, GiveBack> event(take_event(), GiveBack{this});
+  cuda_backend::check(driver().cuEventRecord(event.get(), stream), "cuEventRecord", name_);
+  CUresult result;
+  constexpr int kSpins = 1000;
+  for (int spins = 0; (result = driver().cuEventQuery(event.get())) == kNotReady; ++spins) {
+    if (should_stop()) {
+      throw_if_stopped();
+      throw Interrupted("copy: interrupted while waiting for " + name_);
+    }
+    if (spins < kSpins) std::this_thread::yield();
+    else std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  cuda_backend::check(result, "cuEventQuery", name_);
+}
+
 void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle given) {
   if (bytes == 0) return;
   const ContextScope active = activate();
@@ -240,6 +241,7 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle giv
     if (!is_upload) std::swap(there, here);
     return PiecewiseCopy(*this, stream, there, here, bytes, is_upload).run();
   }
+  if (target == kPageable) wait_for_earlier_work(stream);
   cuda_backend::check(driver().cuMemcpyAsync(address(to), address(from), bytes, stream), "cuMemcpyAsync", name_);
   if (target == kPageable) cuda_backend::check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize", name_);
 }
