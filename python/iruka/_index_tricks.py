@@ -13,6 +13,12 @@ from ._manipulation import concatenate
 from .errors import ValueError
 
 
+def _is_backwards(axis: slice) -> bool:
+    """Whether a range of an mgrid ends before it begins."""
+    step = 1 if axis.step is None else axis.step
+    return not isinstance(step, complex) and (axis.stop - (axis.start or 0)) / step <= -1
+
+
 class _Grid:
     """mgrid[a:b:c, ...] and ogrid[...]: evenly spaced values along each axis; an imaginary step is a count.
 
@@ -32,6 +38,8 @@ class _Grid:
             return asarray(axes)
         if self.sparse:
             return tuple(map(asarray, axes))
+        if any(map(_is_backwards, key)):
+            raise ValueError(f"mgrid: negative dimensions are not allowed, as in {key}")
         shape = numpy.broadcast_shapes(*(axis.shape for axis in axes))
         result = _core.empty((len(axes), *shape), numpy.result_type(*axes))
         for number, axis in enumerate(axes):

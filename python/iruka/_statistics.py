@@ -97,7 +97,8 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
     own = None
     if dtype is None and _is_inexact(x):
         own = x.dtype if mean is None else asked or result_type(x, mean)
-    x = _widened(x if _is_inexact(x) else x.astype("float64"))
+    is_whole = dtype is not None and _kind(dtype) in "biu"  # squares of integers wrap in their dtype then
+    x = _widened(x if _is_inexact(x) or is_whole else x.astype("float64"))
     if mean is None:
         mean = _mean(x, axis=axis, dtype=dtype, keepdims=True, where=where)
     squares = _given_mean(x, mean, axis, dtype, keepdims, where)

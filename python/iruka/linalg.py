@@ -300,6 +300,8 @@ def lstsq(a, b, rcond: float | None = None) -> Any:
         raise LinAlgError(f"lstsq: two-dimensional arrays are needed, not shapes {a.shape} and {b.shape}")
     if a.shape[0] != b.shape[0]:
         raise LinAlgError(f"lstsq: Incompatible dimensions: {a.shape[0]} and {b.shape[0]} rows")
+    if "float16" in (a.dtype, b.dtype):
+        raise TypeError("lstsq: array type float16 is unsupported in linalg")
     dtype = _core.result_type(_inexact(a).dtype, _inexact(b).dtype)
     a, sides = a.astype(dtype, copy=False), (b[:, None] if b.ndim == 1 else b).astype(dtype, copy=False)
     m, n = a.shape
@@ -395,7 +397,7 @@ def cond(x, p: float | str | None = None) -> ndarray:
     Infinite for singular matrices. Raises LinAlgError for empty ones.
     """
     x = _inexact(_check_matrices("cond", _array(x)))
-    if x.size == 0:
+    if 0 in x.shape[-2:]:
         raise LinAlgError("cond: cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         s = svdvals(x)

@@ -352,7 +352,7 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
     }
   }
   const Variant& variant = find_variant(*row_, arguments, needed);
-  if (row_->rule == Rule::power && is_integer(variant.types.loop) && !is_empty(arguments[0]))
+  if (row_->rule == Rule::power && kind(variant.types.loop) == Kind::signed_integer && !is_empty(arguments[0]))
     check_exponents(arguments[1], rules.where);
   if (arguments.size() == all && !rules.where && is_uniform(inputs, arguments)) return variant.kernel.call(arguments);
   bool is_simple = arguments.size() == inputs && !rules.where && rules.order != MemoryOrder::fortran;

@@ -230,7 +230,7 @@ std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
 /// them after `initial`, is an exponent.
 void check_powers(const Row& row, const Array& x, int axis, Dtype loop, bool has_initial = false,
                   const Array* mask = nullptr) {
-  if (row.rule != Rule::power || !is_integer(loop)) return;
+  if (row.rule != Rule::power || kind(loop) != Kind::signed_integer) return;
   std::vector<Index> rest(static_cast<size_t>(axis), Slice{});
   rest.push_back(Slice{has_initial ? 0 : 1, {}, {}});
   const Array wanted = mask ? mask->broadcast_to(x.shape()).index(rest) : Array();

@@ -170,7 +170,8 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
       if (Array* const array = std::get_if<Array>(&entry)) *array = array->copy();
     plan = plan_index(x, kept);
   }
-  if (row.rule == Rule::power && is_integer(types.loop) && plan.base.size() > 0) check_exponents(Argument(second));
+  if (row.rule == Rule::power && kind(types.loop) == Kind::signed_integer && plan.base.size() > 0)
+    check_exponents(Argument(second));
   Array wide = second.may_overlap(x) ? second.copy() : second;
   try {
     wide = wide.broadcast_to(plan.shape());

@@ -442,3 +442,12 @@ def test_put_into_nothing():
     for module in (np, cp):
         with pytest.raises(IndexError, match="cannot replace elements of an empty array"):
             module.put(module.zeros((0, 3)), [0, 0], module.zeros(0))
+
+
+def test_grids_of_ranges_that_end_before_they_begin():
+    for key in ((slice(3, 1), slice(0, 2)), (slice(0, 2), slice(0, 5, -1)), (slice(0, 2), slice(0.5, -0.6, 0.5))):
+        for module in (np, cp):
+            with pytest.raises(ValueError, match="negative dimensions are not allowed"):
+                module.mgrid[key]
+    for key in ((slice(3, 3), slice(0, 2)), slice(3, 1), (slice(0.5, 0.1, 0.5), slice(2, 1, 3)), (slice(2), slice(5, 0, -2))):
+        assert_same(cp.mgrid[key], np.mgrid[key])

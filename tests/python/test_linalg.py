@@ -323,3 +323,14 @@ def test_singular_matrices_are_refused_where_lapack_does(dtype):
     for scale in (1e-30, 1e30):  # small or large is not singular
         y = (np.eye(5) + rng.random((5, 5))).astype("float64") * scale
         np.testing.assert_allclose(iruka.asnumpy(linalg.inv(iruka.asarray(y))), np.linalg.inv(y), rtol=1e-9)
+
+
+def test_least_squares_of_halves_and_conditions_of_no_matrices():
+    for m in (np, iruka):
+        for a, b in (("float16", "float64"), ("float64", "float16")):
+            with pytest.raises(TypeError, match="float16 is unsupported"):
+                m.linalg.lstsq(m.eye(2, dtype=a), m.ones(2, dtype=b))
+        assert m.linalg.cond(m.zeros((0, 2, 2))).shape == (0,)
+        for shape in ((2, 0, 0), (0, 0)):
+            with pytest.raises(m.linalg.LinAlgError, match="not defined on empty arrays"):
+                m.linalg.cond(m.zeros(shape))

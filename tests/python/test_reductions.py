@@ -339,15 +339,17 @@ def test_a_variance_about_a_given_mean_has_the_dtype_that_is_asked(name, source,
     np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-2)
 
 
-@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("source", ["bool", "int8", "uint8", "int64", "float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("name", ["var", "std"])
 def test_a_variance_is_computed_in_its_dtype(name, source, dtype):
     x = np.random.default_rng(5).integers(0, 50, (4, 9)).astype(source)
     if source[0] == "c" and dtype[0] != "c":
         pytest.skip("NumPy drops imaginary parts of the mean alone")
-    if name == "std" and dtype == "int64":
+    if name == "std" and np.dtype(dtype).kind in "iu":
         pytest.skip("NumPy takes this for one result, not for an array of them")
+    if np.dtype(source).kind == "f" and dtype in ("int8", "uint16"):
+        pytest.skip("floats out of range become what the processor gives")
     expected = getattr(np, name)(x, axis=1, dtype=dtype)
     actual = getattr(iruka, name)(iruka.asarray(x), axis=1, dtype=dtype)
     assert actual.dtype == expected.dtype

@@ -369,6 +369,7 @@ def test_at_without_indices_writes_nothing():
     [
         lambda m, x: m.power.reduce(x),
         lambda m, x: m.power.accumulate(x, axis=1),
+        lambda m, x: m.power.accumulate(x, axis=1, dtype="uint8"),
         lambda m, x: m.power.reduce(x, initial=2),
         lambda m, x: m.power.reduce(x, where=x > 0, initial=2),
         lambda m, x: m.power.outer(x, x[0]),

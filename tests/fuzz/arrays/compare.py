@@ -16,7 +16,7 @@ class Rule:
     """`ulps` apart at most (0: the same bits), or, with `reference`, no further from NumPy's answer in long double.
 
     scale: None, or 'abs' (the function of the absolute values: sums), 'max' (the largest element times their number):
-    what rounding errors are proportional to; 'phase' (of complex powers: the size of the exponent of e).
+    what rounding errors are proportional to; 'moved' (how far the answer moves by a relative change of the arguments).
     What has no defined order is compared `sort`ed; `shape_only` compares no values.
     """
 
@@ -118,7 +118,7 @@ def array_difference(case, ours, theirs, long_result, scale, path):
 def differing(rule, own, theirs, long_result, scale):
     """Where two arrays of one shape differ by more than the rule allows."""
     if theirs.dtype.kind == "b":  # bytes of other arrays may be seen as bools: any but 0 is True
-        return np.asarray((np.ascontiguousarray(own).view("u1") != 0) != (np.ascontiguousarray(theirs).view("u1") != 0))
+        return np.asarray((np.asarray(own).view("u1") != 0) != (np.asarray(theirs).view("u1") != 0))
     if theirs.dtype.kind not in "fc":
         return np.asarray(own != theirs)
     same = (own == theirs) | (np.isnan(own) & np.isnan(theirs))
@@ -140,7 +140,7 @@ def differing(rule, own, theirs, long_result, scale):
     error, their_error = magnitude(own_wide - exact), magnitude(wide_theirs - exact)
     allowed = rule.ulps * np.longdouble(eps) * size + DENORMAL * np.longdouble(tiny) * max(rule.ulps, 1)
     fine = error <= allowed + 2 * their_error
-    if scale is not None and rule.scale != "phase":  # rounding decides what overflows
+    if scale is not None and rule.scale != "moved":  # rounding decides what overflows
         fine |= ~(size < most)
     else:  # the last number before infinity may be taken for it
         fine |= ~np.isfinite(own) & (size > most * (1 - rule.ulps * eps)) & ~np.isnan(own)
@@ -178,31 +178,43 @@ def to_long(integers):
     return convert
 
 
-def long_run(case, absolute=False):
-    """(NumPy's answer in long double, or for the absolute values, what it ran on); None where it has none."""
-    rule = case.rule
-    convert = to_long(rule.integers)
+MOVE = np.longdouble(2) ** -30
+
+
+def changed(case, change=None):
+    """(NumPy's answer in long double, for arguments that are changed, what it ran on); None where it has none."""
     kwargs = {key: value for key, value in case.kwargs.items() if key not in ("out", "dtype", "casting", "signature")}
     if "where" in kwargs:  # masks stay masks
         kwargs["where"] = cases.Run(np).value(kwargs["where"])
-    largest = to_long(True)
-    run = cases.Run(np, (lambda made: np.abs(largest(made))) if absolute else convert)
+    convert = to_long(case.rule.integers or change is not None and case.rule.scale != "moved")
+    run = cases.Run(np, (lambda made: change(convert(made))) if change else convert)
     try:
         return run.call(dataclasses.replace(case, kwargs=kwargs)), run
     except Exception:
         return None
 
 
-def long_call(case, absolute):
-    found = long_run(case, absolute)
+def long_call(case):
+    """NumPy's answer in long double; None where it has none."""
+    found = changed(case)
     return found and found[0]
+
+
+def changed_for_scale(case):
+    """The answer for the arguments that the rule's scale asks for."""
+    if case.rule.scale == "abs":
+        return changed(case, np.abs)
+    moves = iter(range(1, 1000))
+    return changed(case, lambda made: made * (1 + MOVE * next(moves)) if made.dtype.kind in "fc" else made)
 
 
 def scale_of(case):
     if case.rule.scale == "abs":
-        return long_call(case, True)
-    if case.rule.scale == "phase":
-        return phase_of(case)
+        found = changed_for_scale(case)
+        return found and found[0]
+    if case.rule.scale == "moved":
+        pair = changed(case), changed_for_scale(case)
+        return None if None in pair else distance(*(found[0] for found in pair))
     if case.rule.scale == "max":
         finite = [np.abs(to_long(True)(np.asarray(cases.Run(np).value(a)))) for a in cases.arrays_of(case)]
         total = np.longdouble(0)
@@ -213,12 +225,16 @@ def scale_of(case):
     return None
 
 
-def phase_of(case):
-    """|z log(x)| for a complex z = x ** y: an error of the exponent of e turns the result by it."""
-    found = long_run(case)
-    if found is None or np.asarray(found[0]).dtype.kind != "c":
-        return None
-    result, run = found
-    x, y = (np.asarray(run.value(node)).astype(np.clongdouble) for node in case.args)
-    exponent = (np.multiply.outer if case.name.endswith("outer") else np.multiply)(np.log(x), y)
-    return np.where(np.isfinite(exponent), np.abs(result) * np.abs(exponent), 0)
+def distance(result, moved):
+    """How far an answer moves in units of the change of its arguments; nowhere where it is not finite."""
+    if isinstance(result, tuple):
+        return tuple(map(distance, result, moved))
+    far = np.abs(np.asarray(moved) - np.asarray(result)) / MOVE
+    return np.where(np.isfinite(far), far, 0)
+
+
+def memory_references(case, key):
+    """(what long double leaves in memory, the scale of its errors), either None."""
+    exact, other = changed(case), changed_for_scale(case) if case.rule.scale in ("abs", "moved") else None
+    exact, other = (found and found[1].memory.get(key) for found in (exact, other))
+    return exact, other if case.rule.scale != "moved" or exact is None or other is None else distance(exact, other)

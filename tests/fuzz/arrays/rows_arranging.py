@@ -43,7 +43,7 @@ row("atleast_1d atleast_2d atleast_3d")(lambda d, name: ([d.array() if d.chance(
 row("matrix_transpose linalg.matrix_transpose fliplr flipud")(subject)
 row("ndarray.T ndarray.mT ndarray.real ndarray.imag ndarray.shape ndarray.ndim ndarray.size ndarray.itemsize ndarray.nbytes ndarray.dtype",
     target="lambda x: x.{}")(subject)  # fmt: skip
-row("ndarray.strides", target="lambda x: [step for n, step in zip(x.shape, x.strides) if n > 1]")(subject)
+row("ndarray.strides", target="lambda x: [step for n, step in zip(x.shape, x.strides) if n > 1 and x.size]")(subject)
 row("ndarray.copy copy ascontiguousarray asfortranarray", large=True)(
     lambda d, name: ([d.array()], {"order": d.one("C", "F", "A", "K", "c")} if "copy" in name and d.chance(0.5) else {}))  # fmt: skip
 row("shape size ndim")(lambda d, name: ([d.array() if d.chance(0.9) else [[1, 2], [3, 4]]], {"axis": 0} if name == "size" and d.chance(0.2) else {}))

@@ -93,7 +93,7 @@ def powers_cast(case, ours, theirs):
     if not found or found[0] != "value" or theirs.dtype.kind not in "iu":
         return found and found[1]
     floats = {key: value for key, value in case.kwargs.items() if key != "dtype"}
-    powers, own = cases.Run(np).call(dataclasses.replace(case, kwargs=floats)), compare.host(ours)
+    powers, own = cases.Run(np).call(dataclasses.replace(case, kwargs=floats)).real, compare.host(ours)
     error = 64 * np.finfo(powers.dtype).eps * np.abs(powers)
     fine = (own >= np.floor(powers - error)) & (own <= np.ceil(powers + error)) & (np.abs(powers - np.rint(powers)) <= error)
     return None if np.all(fine | (own == theirs)) else found[1]

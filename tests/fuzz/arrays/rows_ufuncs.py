@@ -11,7 +11,7 @@ from table import row
 
 FREE = Rule(signed=False)
 MATH = Rule(32, True, complex_ulps=2048)
-POWER = Rule(32, True, "phase", complex_ulps=64)
+POWER = Rule(32, True, "moved", complex_ulps=64)
 MODULUS = near(2)
 CLASSES = {
     "add": "biufc", "subtract": "iufc", "multiply": "biufc", "divide": "biufc", "true_divide": "biufc", "floor_divide": "iuf",
@@ -176,6 +176,8 @@ def reduction(d, name):
 def rule_of_reduction(ufunc):
     if ufunc in ("add", "subtract"):
         return sums(8, False)
+    if "pow" in ufunc:
+        return Rule(64, True, "moved")
     if ufunc in ("multiply", "divide", "true_divide", *MATH_BINARY):
         return near(512)
     return FREE
@@ -212,10 +214,10 @@ def at(d, name):
 for _name in UFUNCS:
     rule = sums(32) if "log" in _name else POWER if "pow" in _name else MATH if _name in MATH_BINARY else FREE if _name in UNSIGNED_BINARY else FORMULA
     row(f"{_name}.outer", rule)(outer)
-    steps = Rule(64, True, signed=False) if _name in MATH_BINARY else dataclasses.replace(rule, signed=False)
+    steps = Rule(64, True, rule.scale, signed=False) if _name in MATH_BINARY else dataclasses.replace(rule, signed=False)
     row(f"{_name}.at", dataclasses.replace(steps, complex_ulps=64 if rule.complex_ulps else 0))(at)
 for _name in ("negative", "sqrt", "exp", "logical_not", "square"):
-    row(f"{_name}.at", Rule(64) if _name == "exp" else FORMULA)(at)
+    row(f"{_name}.at", Rule(64, True, "moved") if _name == "exp" else FORMULA)(at)
 
 
 def operator(d, name):

@@ -59,7 +59,7 @@ def examine(case):
     found = judged(case, ours, theirs, our_run, their_run)
     if found and found[0] in ("value", "memory"):
         agree = (judged(case, ours, result, our_run, run) is None for result, run in saturated.references(case, theirs, their_run))
-        if any(agree) or saturated.holds_rounded(case, our_run):
+        if any(agree) or saturated.holds_rounded(case, our_run) or saturated.at_rounded(case, our_run):
             return None
     return found
 
@@ -74,7 +74,7 @@ def judged(case, ours, theirs, our_run, their_run):
     found = compare.difference(case, ours, theirs)
     if found and found[0] == "value" and case.rule.reference:
         loop = dataclasses.replace(case, rule=rule_of_loop(case)) if case.kwargs.get("out") is not None else case
-        found = compare.difference(loop, ours, theirs, compare.long_call(case, False), compare.scale_of(case))
+        found = compare.difference(loop, ours, theirs, compare.long_call(case), compare.scale_of(case))
     if found:
         return found
     if case.rule.memory and not case.rule.shape_only:
@@ -93,26 +93,25 @@ def memory_difference(case, our_run, their_run):
     outs = [node for node in cases.walk(written) if isinstance(node, cases.Array)]
     is_complex = any(np.dtype(array.dtype).kind == "c" for array in arrays.values()) or any(
         isinstance(node, complex) for node in cases.walk([case.args, case.kwargs]))  # fmt: skip
-    exact, long = dataclasses.replace(case, rule=compare.Rule(signed=case.rule.signed), undefined=None), None
+    exact = dataclasses.replace(case, rule=compare.Rule(signed=case.rule.signed), undefined=None)
     for key, memory in their_run.memory.items():
         ours = our_run.memory.get(key)
         found = None if ours is None else compare.difference(exact, ours, memory, path="memory")
         if not found:
             continue
         rule = case.rule.of(np.dtype(arrays[key].dtype), is_complex)
-        if not (rule.ulps or rule.reference):
+        is_bytes = ":" in arrays[key].base.kind
+        if not (rule.ulps or rule.reference or is_bytes and not rule.signed):
             return "memory", found[1]
         ours, memory, reference, scale = compare.host(ours), np.asarray(memory), None, None
         if any(id(out.base) == key for out in outs):
             ours, memory = (rest(node, outs, key) for node in (ours, memory))
             rule = compare.Rule(signed=case.rule.signed)
-        elif ":" in arrays[key].base.kind:
+        elif is_bytes:
             ours, memory = (seen(arrays[key], node) for node in (ours, memory))
         else:
-            long = long or [compare.long_run(case, absolute) for absolute in (False, True)]
-            reference, scale = (found and found[1].memory.get(key) for found in long)
-        found = compare.difference(dataclasses.replace(exact, rule=rule), ours, memory, reference,
-                                   scale if rule.scale else None, path="memory")  # fmt: skip
+            reference, scale = compare.memory_references(case, key)
+        found = compare.difference(dataclasses.replace(exact, rule=rule), ours, memory, reference, scale, path="memory")
         if found:
             return "memory", found[1]
     return None
@@ -145,7 +144,7 @@ def written_difference(case, our_run, their_run):
             return found
     found = compare.difference(case, ours, theirs)
     if found and found[0] == "value" and case.rule.reference:
-        long, scale = compare.long_call(case, False), compare.scale_of(case)
+        long, scale = compare.long_call(case), compare.scale_of(case)
         if isinstance(theirs, tuple) and not isinstance(long, tuple):
             long, scale = (long,), (scale,)
         found = compare.difference(dataclasses.replace(case, rule=rule_of_loop(case)), ours, theirs, long, scale)
