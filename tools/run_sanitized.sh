@@ -33,7 +33,7 @@ export ASAN_OPTIONS=$asan:detect_leaks=0:$log  # the interpreter keeps its own m
 export UBSAN_OPTIONS=print_stacktrace=1:$log
 export TSAN_OPTIONS=$tsan:suppressions=$PWD/tools/tsan_suppressions.txt:$log
 export IRUKA_TEST_PATIENCE=20  # sanitized code takes so much longer
-export PYTHONMALLOC=malloc PYTHONPATH=$build/python
+export PYTHONMALLOC=malloc PYTHONPATH=$build/python:$PWD/tools/sanitized
 run_file() {
   LD_PRELOAD="$2 $3" .venv/bin/python -m pytest "$4" -q -p no:faulthandler -p no:cacheprovider \
     --junitxml="$1/$(basename "$4" .py).xml" >"$1/$(basename "$4" .py).log" 2>&1

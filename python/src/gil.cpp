@@ -1,6 +1,5 @@
 #include "gil.h"
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 namespace iruka::python {
@@ -9,12 +8,13 @@ namespace {
 
 /// What `take` gives, which takes the GIL. While the interpreter ends, Pythons before 3.14 end the threads that ask for
 /// it, by way of an exception that C++ frames of others do not let through, and the process aborts: such a thread
-/// sleeps here until the process is gone, as it does from 3.14 on. GCC catches that exception by a null reference.
+/// sleeps here until the process is gone, as it does from 3.14 on. Nothing else is thrown. The exception is no object
+/// that a reference could be bound to.
 template <class Take>
-__attribute__((no_sanitize("null"))) auto or_sleep(Take&& take) {
+auto or_sleep(Take&& take) {
   try {
     return take();
-  } catch (const abi::__forced_unwind&) {
+  } catch (...) {
     for (;;) pause();
   }
 }
