@@ -9,7 +9,8 @@
 #include "jit/program.h"
 #include "ops/linalg_operands.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// What chooses among the clones runs while the program is loaded, before ThreadSanitizer's calls in it can be made.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define IRUKA_FOR_EVERY_X86 __attribute__((target_clones("avx2", "default")))
 #else
 #define IRUKA_FOR_EVERY_X86
