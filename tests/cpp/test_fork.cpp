@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -54,6 +55,25 @@ class Busy {
   std::vector<std::thread> threads_;
 };
 
+/// A thread that runs `body`, and lasts as long as this: ThreadSanitizer finds that a child leaks one that has ended.
+class Lasting {
+ public:
+  template <class Body>
+  explicit Lasting(Body body)
+      : thread_([this, body = std::move(body)]() mutable {
+          body();
+          while (!may_end_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }) {}
+  ~Lasting() {
+    may_end_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> may_end_{false};
+  std::thread thread_;
+};
+
 int use_all_locks() {
   for (ForkSafeMutex& mutex : mutexes) std::lock_guard lock(mutex);
   const ForkWaits work;
@@ -97,10 +117,10 @@ TEST(Fork, ChildrenFindNoWorkUnderWay) {
 
 TEST(Fork, WaitsForAThreadThatCarriesOn) {
   std::atomic<bool> is_done{false};
-  std::thread other;
+  std::optional<Lasting> other;
   {
     const ForkWaits work;
-    other = std::thread([&, ticket = std::make_shared<ForkTicket>()]() mutable {
+    other.emplace([&, ticket = std::make_shared<ForkTicket>()]() mutable {
       const ForkWaits same(std::move(ticket));
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       const ForkWaits nested;  // though fork() waits by now
@@ -108,18 +128,17 @@ TEST(Fork, WaitsForAThreadThatCarriesOn) {
     });
   }
   EXPECT_EQ(in_a_child([&] { return is_done ? use_all_locks() : 1; }), 0);
-  other.join();
 }
 
 TEST(Fork, WaitsForAbandonedWorkThatEndsSoon) {
   std::atomic<bool> is_done{false};
-  std::thread other;
+  std::optional<Lasting> other;
   std::weak_ptr<ForkTicket> work;
   {
     const ForkWaits here;
     auto ticket = std::make_shared<ForkTicket>();
     work = ticket;
-    other = std::thread([&, ticket = std::move(ticket)]() mutable {
+    other.emplace([&, ticket = std::move(ticket)]() mutable {
       const ForkWaits same(std::move(ticket));
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       is_done = true;
@@ -127,7 +146,6 @@ TEST(Fork, WaitsForAbandonedWorkThatEndsSoon) {
   }
   work.lock()->abandon();
   EXPECT_EQ(in_a_child([&] { return is_done && !lost_abandoned_work() ? use_all_locks() : 1; }), 0);
-  other.join();
 }
 
 TEST(Fork, LeavesAbandonedWorkThatGoesOn) {
@@ -190,11 +208,10 @@ TEST(Fork, WhatIsMadeOnceCanBeMadeInAChild) {
   };
   const auto once = [] { return made_once([] { return Slow(); }).value; };
   const auto alone = [] { return made_alone([] { return Slow(); }).value; };
-  std::thread other([&] { EXPECT_EQ(once() + alone(), 6); });
+  const Lasting other([&] { EXPECT_EQ(once() + alone(), 6); });
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(in_a_child([&] { return once() - 3; }), 0);
   EXPECT_EQ(in_a_child([&] { return alone() - 3; }), 0);
-  other.join();
 }
 
 TEST(Fork, ThreadsMakeOneThing) {
