@@ -202,7 +202,6 @@ void CudaDevice::reach(int other) {
 }
 
 void CudaDevice::wait_for_earlier_work(CUstream stream) {
-  if (driver().cuStreamQuery(stream) != kNotReady) return;  // an error is for the caller's next call to tell
   const std::unique_ptr<CUevent_st, GiveBack> event(take_event(), GiveBack{this});
   cuda_backend::check(driver().cuEventRecord(event.get(), stream), "cuEventRecord", name_);
   CUresult result;

@@ -138,8 +138,8 @@ class CudaDevice final : public Device {
   StreamHandle pool_stream(CUstream stream) const;
   /// The calling thread ends, while its own stream may have work left.
   void end_own_stream() noexcept;
-  /// Waits until what the stream has to do now is done. It asks now and then, so that Ctrl-C ends the wait; then it
-  /// raises Interrupted.
+  /// Waits until what the stream has to do now is done, and for the default stream what the streams have to do that it
+  /// waits for. It asks an event now and then, so that Ctrl-C ends the wait; then it raises Interrupted.
   void wait_for_earlier_work(CUstream stream);
   CUevent take_event();
   void give_back(CUevent event);
