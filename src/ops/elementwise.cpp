@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "core/fork.h"
 #include "ops/cast_text.h"
+#include "ops/elementwise_helpers.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
@@ -74,6 +75,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   for (size_t k = 0; k < outputs; ++k) {
     const std::string id = std::to_string(k);
     const Dtype from = types.types[inputs + k], computing = computing_dtype(from);
+    if (row.is_quiet) after += "\nout" + id + " = op::told(out" + id + ");";
     const bool given = inputs + k < arguments.size();
     const Dtype to = given ? arguments[inputs + k].array().dtype() : from;
     out_params += (k ? ", " : "") + type_name(to) + " r" + id;
@@ -87,7 +89,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   options.options = {"--fmad=false"};  // as NumPy rounds, and the same on every device
   const Dtype computing = computing_dtype(types.loop);
   options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers;
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers + (row.is_quiet ? kTold : "");
   return ElementwiseKernel(in_params, out_params, before + row.body + after, row.name, std::move(options));
 }
 

@@ -4,25 +4,41 @@
 
 namespace iruka::ops {
 
+/// Raises an exception for a result that is infinite or NaN: the difference is one of infinities, or the comparison one
+/// with NaN, and never true. So whoever launched learns of results to look at (python/iruka/_float_errors.py).
+inline constexpr const char* kTold = R"(
+namespace op {
+#ifdef __CUDA_ARCH__
+template <class T> inline T told(T x) { return x; }
+#else
+template <class F> inline F told(F x) { return x - x < F(0) ? F(0) : x; }
+template <class F> inline complex<F> told(complex<F> x) { return complex<F>(told(x.real()), told(x.imag())); }
+#endif
+}
+)";
+
 /// Python's division: NumPy's npy_divmod for floats; floor for integers, where x / 0 is 0 and the smallest / -1 wraps.
 inline constexpr const char* kDivision = R"(
 namespace op {
 template <class T> inline constexpr bool is_signed = T(-1) < T(0);
+#ifdef __CUDA_ARCH__
+template <class T> inline T by_zero(T, T) { return 0; }
+#else
+// 0, after the exception of floats that tells of a division of integers by zero: the last bit of infinity is 0. Lanes
+// jump over a side that none of them takes where it has calls, as that of sqrt.
+template <class T> inline T by_zero(T a, T zero) {
+  return T(__float_as_int(sqrt(fabs(float(a) + 0.5f)) / float(zero)) & 1);
+}
+#endif
 template <class T> inline T floor_divide(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (is_signed<T>) {
-    if (b == T(-1)) return T(-a);
-    return T(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
-  }
-  return T(a / b);
+  if (b == 0) return by_zero(a, b);
+  const T quotient = T(a / b), rest = T(a - quotient * b);
+  return T(quotient - ((rest != 0) & ((rest < 0) != (b < 0))));
 }
-template <class T> inline T truncated_remainder(T a, T b) {
-  if (b == 0 || (is_signed<T> && b == T(-1))) return 0;
-  return T(a % b);
-}
+template <class T> inline T truncated_remainder(T a, T b) { return b == 0 ? by_zero(a, b) : T(a % b); }
 template <class T> inline T remainder(T a, T b) {
-  const T r = truncated_remainder(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? T(r + b) : r;
+  const T rest = T(a % b), moved = (rest != 0) & ((rest < 0) != (b < 0)) ? T(rest + b) : rest;
+  return b == 0 ? by_zero(a, b) : moved;
 }
 template <class T> inline T float_floor_divide(T a, T b) {
   if (b == 0) return a / b;
@@ -96,7 +112,12 @@ template <class F> inline complex<F> sign(complex<F> z) {
   if (x_infinite && y_infinite) return complex<F>(F(NAN), F(NAN));
   return y_infinite ? complex<F>(0, copysign(F(1), y)) : complex<F>(copysign(F(1), x), 0);
 }
-template <class T> inline T reciprocal(T x) { return T(T(1) / x); }
+/// Of 1, -1 and floats the quotient, of other integers 0: the division raises what NumPy's does.
+template <class T> inline T reciprocal(T x) {
+  if constexpr (T(0.5f) != T(0)) return T(1) / x;
+  const float quotient = 1 / float(x);
+  return quotient == 1 || quotient == -1 ? x : T(0);
+}
 template <class F> inline complex<F> reciprocal(complex<F> x) {
   if (fabs(x.imag()) <= fabs(x.real())) {
     const F ratio = x.imag() / x.real(), denominator = x.real() + x.imag() * ratio;

@@ -38,6 +38,8 @@ struct ElementwiseFunction::Row {
   const char* documentation;
   ops::Rule rule = ops::Rule::promote;
   const char* helpers = "";  ///< functions that the body calls
+  /// Whether the body calls functions that give infinity or NaN for finite numbers and raise no exception.
+  bool is_quiet = false;
 };
 
 namespace ops {
