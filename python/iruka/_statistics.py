@@ -49,6 +49,11 @@ def _per_count(total: ndarray, count) -> ndarray:
     return _divide(total, count).astype(total.dtype, copy=False)
 
 
+def _silent_division():
+    """A context without errors of divisions: a warning of its own tells of a count of zero."""
+    return numpy.errstate(divide="ignore", invalid="ignore")
+
+
 def _widened(x: ndarray) -> ndarray:
     """Floats of 16 bits as float32, in which sums do not overflow."""
     return x.astype("float32") if _kind(x.dtype) == "f" and x.dtype.itemsize == 2 else x
@@ -239,7 +244,8 @@ def nanmean(a, axis=None, dtype=None, out: ndarray | None = None, keepdims: bool
     if _on_cpu(x) and bool((count == 0).any()):
         _warn("Mean of empty slice")
     total = _nan_total(_widened(x) if dtype is None else x, axis, dtype, keepdims, where)
-    result = _per_count(total, count)
+    with _silent_division():
+        result = _per_count(total, count)
     return _into(out, result.astype(x.dtype, copy=False) if dtype is None else result, "unsafe")
 
 
@@ -275,13 +281,15 @@ def _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, 
     valid = _valid(x, where)
     count = _sum(valid, axis=axis, keepdims=True)
     if mean is None:
-        mean = _per_count(_nan_total(x, axis, dtype, True, where), count)
+        with _silent_division():
+            mean = _per_count(_nan_total(x, axis, dtype, True, where), count)
     squares = _given_mean(x, mean, axis, dtype, keepdims, valid)
     degrees = _subtract(count, ddof) if keepdims else _subtract(count.reshape(squares.shape), ddof)
     if _on_cpu(x) and bool((degrees <= 0).any()):
         _warn("Degrees of freedom <= 0 for slice.")
-    result = _per_count(squares, _where(degrees > 0, degrees, numpy.nan))
-    result = _sqrt(result) if root else result
+    with _silent_division():
+        result = _per_count(squares, _where(degrees > 0, degrees, numpy.nan))
+        result = _sqrt(result) if root else result
     return _into(out, result if own is None else result.astype(own, copy=False), "unsafe")
 
 

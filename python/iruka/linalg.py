@@ -401,11 +401,13 @@ def cond(x, p: float | str | None = None) -> ndarray:
         raise LinAlgError("cond: cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         s = svdvals(x)
-        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        with numpy.errstate(all="ignore"):
+            result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     else:
         _check_square("cond", x)
         inverse = _inverse_or_infinite(x)
-        result = _multiply(norm(x, p, axis=(-2, -1)), norm(inverse, p, axis=(-2, -1)))
+        with numpy.errstate(all="ignore"):
+            result = _multiply(norm(x, p, axis=(-2, -1)), norm(inverse, p, axis=(-2, -1)))
     has_nan = elementwise["isnan"](x).any(axis=(-2, -1))
     unknown = elementwise["isnan"](result)
     return _where(unknown & ~has_nan, numpy.inf, result).astype(result.dtype, copy=False)

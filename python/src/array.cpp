@@ -8,6 +8,7 @@
 #include "core/fork.h"
 #include "cuda.h"
 #include "device.h"
+#include "float_errors.h"
 #include "interop.h"
 #include "iruka/ops.h"
 #include "ops.h"
@@ -186,9 +187,11 @@ Array astype(Array x, nb::handle dtype, nb::handle order, const std::string& cas
                     "') according to the rule '" + casting + "'");
   warn_of_lost_parts(x.dtype(), to);
   const Dims axes = memory_order(x, order);
+  const FloatWatch floats;
   Array result = without_gil([&] {
     return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); });
   });
+  if (const unsigned raised = floats.raised()) tell_cast_errors(raised, to_python(x), to, x.device());
   return x.is_value() ? std::move(result).as_value() : result;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/fork.h"
+#include "float_errors.h"
 #include "interop.h"
 #include "iruka/ops.h"
 #include "linalg.h"
@@ -50,12 +51,15 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
   Array target;
   if (out) arguments.push_back(Argument(target = array_of(out)));
   std::vector<Array> results;
+  const FloatWatch floats;
   {
     GilRelease release;
     results = function.call(arguments);
   }
-  if (out) return Py_NewRef(out);
-  return wrap_result(std::move(results.front()));
+  const unsigned raised = floats.raised();
+  nb::object result = out ? nb::borrow(out) : to_result(std::move(results.front()));
+  if (raised) tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
+  return result.release().ptr();
 }
 
 // Functions are looked up by name at the first use, so that importing the module builds no kernel.
@@ -228,23 +232,22 @@ int contains(PyObject* self, PyObject* value) {
 
 void assign_value(Array target, nb::handle value) {
   Scalar scalar;
+  const FloatWatch floats;
   if (is_array(value.ptr())) {
     const Array source = array_of(value.ptr());
     check_elements(source, target.dtype());
-    GilRelease release;
-    target.assign(source);
+    without_gil([&] { target.assign(source); });
   } else if (to_scalar(value.ptr(), scalar, takes_any_integer(target.dtype()))) {
     check_element(scalar, target.dtype());
-    GilRelease release;
-    target.fill(scalar);
+    without_gil([&] { target.fill(scalar); });
   } else if (is_array_like(value.ptr())) {
     Array source = as_elements(value, target.dtype(), target.device());
     check_elements(source, target.dtype());
-    GilRelease release;
-    target.assign(source);
+    without_gil([&] { target.assign(source); });
   } else {
     throw TypeError("cannot assign " + describe(value) + " to elements of an array");
   }
+  if (const unsigned raised = floats.raised()) tell_cast_errors(raised, value, target.dtype(), target.device());
 }
 
 PyType_Slot* array_slots() {

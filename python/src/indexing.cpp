@@ -8,6 +8,7 @@
 #include "array_slots.h"
 #include "cuda.h"
 #include "device.h"
+#include "float_errors.h"
 #include "interop.h"
 
 namespace iruka::python {
@@ -223,9 +224,10 @@ void set_item(Array array, nb::handle key, nb::handle value) {
     return assign_value(target, value);
   }
   array.check_writable("assignment destination");
+  const FloatWatch floats;
   const Array values = to_values(value, array);
-  GilRelease release;
-  assign_index(array, parts.any, values);
+  without_gil([&] { assign_index(array, parts.any, values); });
+  if (const unsigned raised = floats.raised()) tell_cast_errors(raised, value, array.dtype(), array.device());
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convert.h"
+#include "float_errors.h"
 #include "interop.h"
 #include "linalg.h"
 #include "ops.h"
@@ -42,18 +43,30 @@ std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
   return as_array(object, device_among(others));
 }
 
+/// a @ b, in `target` where one is given: None then.
+nb::object product(const Array& a, const Array& b, const Array* target = nullptr) {
+  const FloatWatch floats;
+  Array result = without_gil([&] { return matmul(a, b, target); });
+  if (const unsigned raised = floats.raised()) tell_function_errors("matmul", raised, result, nb::make_tuple(to_python(a), to_python(b)));
+  return target ? nb::none() : to_result(std::move(result));
+}
+
+/// A function of determinants, which NumPy warns of.
+template <class Function>
+auto determinants(nb::handle a, const char* name, Function&& function) {
+  const FloatWatch floats;
+  auto result = of_matrix(a, name, function);
+  if (const unsigned raised = floats.raised()) tell_function_errors(name, raised, result, nb::make_tuple(a));
+  return result;
+}
+
 }  // namespace
 
 PyObject* matrix_multiply(PyObject* x, PyObject* y) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const std::optional<Array> a = operator_operand(x, y), b = operator_operand(y, x);
     if (!a || !b) Py_RETURN_NOTIMPLEMENTED;
-    Array result;
-    {
-      GilRelease release;
-      result = matmul(*a, *b);
-    }
-    return wrap_result(std::move(result));
+    return product(*a, *b).release().ptr();
   });
 }
 
@@ -62,10 +75,7 @@ PyObject* inplace_matrix_multiply(PyObject* x, PyObject* y) {
     const std::optional<Array> b = operator_operand(y, x);
     if (!b) Py_RETURN_NOTIMPLEMENTED;
     const Array a = array_of(x);
-    {
-      GilRelease release;
-      matmul(a, *b, &a);
-    }
+    product(a, *b, &a);
     return Py_NewRef(x);
   });
 }
@@ -75,13 +85,10 @@ void bind_linalg(nb::module_& module) {
       "matmul",
       [](nb::handle a, nb::handle b, nb::handle out) -> nb::object {
         const Array left = matrix_operand(a, "matmul"), right = matrix_operand(b, "matmul");
-        if (out.is_none()) return make_array([&] { return matmul(left, right); });
+        if (out.is_none()) return product(left, right);
         const std::optional<Array> given = given_output(out);
         const Array target = given ? *given : checked_array(out, "matmul: out");
-        {
-          GilRelease release;
-          matmul(left, right, &target);
-        }
+        product(left, right, &target);
         return nb::borrow(out);
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out").none());
@@ -90,7 +97,7 @@ void bind_linalg(nb::module_& module) {
     const Array matrices = matrix_operand(a, "solve"), sides = matrix_operand(b, "solve");
     return make_array([&] { return linalg::solve(matrices, sides); });
   });
-  module.def("linalg_det", [](nb::handle a) { return to_result(of_matrix(a, "det", linalg::det)); });
+  module.def("linalg_det", [](nb::handle a) { return to_result(determinants(a, "det", linalg::det)); });
   module.def("linalg_slogdet", [](nb::handle a) {
     linalg::LogDeterminant parts = of_matrix(a, "slogdet", linalg::slogdet);
     return nb::make_tuple(to_result(parts.sign), to_result(parts.logarithm));

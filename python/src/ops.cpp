@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device.h"
+#include "float_errors.h"
 #include "interop.h"
 #include "truth.h"
 
@@ -191,7 +192,11 @@ void bind_creation(nb::module_& module) {
         std::optional<Dtype> type = to_optional_dtype(dtype);
         Scalar scalar = scalar_of(value, "full", type && is_inexact(*type));
         if (type) warn_of_lost_parts(scalar.dtype(), *type);
-        return make_mutable_array([&] { return iruka::full(extents, scalar, type); });
+        const FloatWatch floats;
+        nb::object result = make_mutable_array([&] { return iruka::full(extents, scalar, type); });
+        const unsigned raised = floats.raised();
+        if (raised && type) tell_cast_errors(raised, value, *type, array_of(result.ptr()).device());
+        return result;
       },
       nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
   module.def(
@@ -263,7 +268,11 @@ void bind_joining(nb::module_& module) {
         if (!order.is_none()) p = nb::cast<double>(order);
         Array array = as_operand(x, "norm");
         std::optional<Dims> axes = reduction_axes(axis);
-        return make_array([&] { return linalg::norm(array, p, axes, keepdims); });
+        const FloatWatch floats;
+        const Array result = without_gil([&] { return linalg::norm(array, p, axes, keepdims); });
+        if (const unsigned raised = floats.raised())
+          tell_function_errors("norm", raised, result, nb::make_tuple(to_python(array), order, axis));
+        return to_result(result);
       },
       nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
 }
@@ -292,15 +301,18 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
   const bool is_mean = std::string_view(function.name()) == "mean";
   if (target.valid() && dtype.is_none() && !is_mean && (function.takes_dtype() || call.options.initial))
     call.options.dtype = promote(array.dtype(), target.dtype());
+  const FloatWatch floats;
   {
     GilRelease release;
     result = iruka::reduce(function, array, call.options);
     if (!target.valid() && result.buffer() == array.buffer()) result = result.copy();
   }
+  const unsigned raised = floats.raised();
   if (array.size() == 0 && result.size() > 0 && is_mean &&
       PyErr_WarnEx(PyExc_RuntimeWarning, "Mean of empty slice", 1) < 0)
     throw nb::python_error();
   if (call.options.initial) warn_of_lost_parts(call.options.initial->dtype(), result.dtype());
+  if (raised) tell_function_errors(function.name(), raised, result, nb::make_tuple(to_python(array), axis, dtype, initial, where));
   if (out.is_none()) return to_result(std::move(result));
   check_out(function, target, result);
   warn_of_lost_parts(result.dtype(), target.dtype());

@@ -13,6 +13,7 @@
 #include "array_slots.h"
 #include "core/device.h"
 #include "core/fork.h"
+#include "float_errors.h"
 #include "interop.h"
 #include "iruka/fold.h"
 #include "ops/loop_types.h"
@@ -227,11 +228,15 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
       arguments.push_back(Argument(targets[k]));
     }
     std::vector<Array> results;
+    const FloatWatch floats;
     {
       GilRelease release;
       results = function.call(arguments, rules);
     }
-    return pack_outputs(results, outputs);
+    const unsigned raised = floats.raised();
+    nb::object packed = nb::steal(pack_outputs(results, outputs));
+    if (raised) tell_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
+    return packed.release().ptr();
   });
 }
 
@@ -330,9 +335,15 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   if (mask.valid()) rules.where = &mask;
   const std::optional<Dims> axes = to_axes(axis);
   Array result;
+  const FloatWatch floats;
   {
     GilRelease release;
     result = fold(function, x, axes, rules);
+  }
+  if (const unsigned raised = floats.raised()) {
+    keywords["where"] = where;
+    if (!initial.is(no_value())) keywords["initial"] = initial;
+    tell_method_errors(function, "reduce", raised, result, nb::make_tuple(array), keywords);
   }
   if (rules.initial) warn_of_lost_parts(rules.initial->dtype(), result.dtype());
   return into_out(function, std::move(result), target);
@@ -350,10 +361,13 @@ nb::object accumulate_method(nb::handle self, nb::handle array, nb::handle axis,
   const int64_t along = single_axis(axis, x, "accumulate");
   const std::optional<Dtype> loop = loop_dtype(function, dtype, x, target);
   Array result;
+  const FloatWatch floats;
   {
     GilRelease release;
     result = accumulate(function, x, along, loop);
   }
+  if (const unsigned raised = floats.raised())
+    tell_method_errors(function, "accumulate", raised, result, nb::make_tuple(array), keywords);
   return into_out(function, std::move(result), target);
 }
 
@@ -377,10 +391,13 @@ nb::object reduceat_method(nb::handle self, nb::handle array, nb::handle indices
   const int64_t along = single_axis(axis, x, "reduceat");
   const std::optional<Dtype> loop = loop_dtype(function, dtype, x, target);
   Array result;
+  const FloatWatch floats;
   {
     GilRelease release;
     result = fold_segments(function, x, starts.astype(Dtype::int64, false), along, loop);
   }
+  if (const unsigned raised = floats.raised())
+    tell_method_errors(function, "reduceat", raised, result, nb::make_tuple(array, indices), keywords);
   return into_out(function, std::move(result), target);
 }
 
@@ -408,7 +425,10 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
     }
     warn_of_lost_parts(operand.dtype(), target.dtype());
   }
+  const FloatWatch floats;
   update_at(target, indices, function, operand.valid() ? &operand : nullptr);
+  // Its operands are gone.
+  if (const unsigned raised = floats.raised()) tell_ufunc_errors(function, raised, {&inputs[0], 1}, array.ptr(), nullptr, false);
 }
 
 nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords) {

@@ -10,10 +10,23 @@
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "ops/cast_text.h"
+#include "ops/elementwise_helpers.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
 namespace {
+
+/// The text of a cast of floats or complex numbers to integers, which raises an exception of floats where NumPy's does: of
+/// infinity, NaN and what is too large; for smaller integers, which go by way of 32 bits, what is too large for these.
+std::string telling_cast(Dtype from, Dtype to) {
+  const Dtype part = ops::computing_dtype(real_dtype(from));
+  const int exponents = part == Dtype::float64 ? 1024 : 128, bits = itemsize(to) == 8 ? 64 : 32;
+  const bool has_sign = kind(to) == Kind::signed_integer || itemsize(to) < 4;
+  const std::string scale = "0x1p" + std::to_string(exponents - bits + has_sign);
+  const std::string type = info(part).c_type, number = kind(from) == Kind::complex ? "x.real()" : "x";
+  return "const " + type + " number = " + number + ";\ny = " +
+         ops::cast_text(part, to, "op::told(number, number * " + type + "(" + scale + "))") + ";";
+}
 
 /// The kernel that writes `from` elements as `to`, made at its first use.
 const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
@@ -22,8 +35,10 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
     KernelOptions options;
     options.diagnose_early = false;
-    return ElementwiseKernel(in, out, "y = " + ops::cast_text(from, to, "x") + ";", from == to ? "copy" : "astype",
-                             options);
+    const bool tells = kind(from) >= Kind::floating && is_integer(to);
+    if (tells) options.preamble = ops::kTold;
+    const std::string text = tells ? telling_cast(from, to) : "y = " + ops::cast_text(from, to, "x") + ";";
+    return ElementwiseKernel(in, out, text, from == to ? "copy" : "astype", options);
   });
 }
 

@@ -65,6 +65,8 @@ std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
 ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<const Argument> arguments,
                               bool masked) {
   const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
+  const bool is_quiet = row.quiet != Quiet::no && kind(types.loop) >= Kind::floating &&
+                        (row.quiet == Quiet::all || kind(types.loop) == Kind::complex);
   std::string in_params, out_params, before, after;
   for (size_t k = 0; k < inputs; ++k) {
     const Dtype own = arguments[k].is_array() ? arguments[k].array().dtype() : types.types[k];
@@ -75,7 +77,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   for (size_t k = 0; k < outputs; ++k) {
     const std::string id = std::to_string(k);
     const Dtype from = types.types[inputs + k], computing = computing_dtype(from);
-    if (row.is_quiet) after += "\nout" + id + " = op::told(out" + id + ");";
+    if (is_quiet) after += "\nout" + id + " = op::told(out" + id + ");";
     const bool given = inputs + k < arguments.size();
     const Dtype to = given ? arguments[inputs + k].array().dtype() : from;
     out_params += (k ? ", " : "") + type_name(to) + " r" + id;
@@ -89,7 +91,8 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   options.options = {"--fmad=false"};  // as NumPy rounds, and the same on every device
   const Dtype computing = computing_dtype(types.loop);
   options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers + (row.is_quiet ? kTold : "");
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" +
+                     (row.quiet == Quiet::no ? "" : kTold) + row.helpers;
   return ElementwiseKernel(in_params, out_params, before + row.body + after, row.name, std::move(options));
 }
 

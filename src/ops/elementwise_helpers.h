@@ -4,15 +4,30 @@
 
 namespace iruka::ops {
 
-/// Raises an exception for a result that is infinite or NaN: the difference is one of infinities, or the comparison one
-/// with NaN, and never true. So whoever launched learns of results to look at (python/iruka/_float_errors.py).
+/// What makes functions raise exceptions that do not by themselves, so that whoever launched learns of results to look
+/// at (python/iruka/_float_errors.py): each returns what it is given, or what gives the same result.
 inline constexpr const char* kTold = R"(
 namespace op {
 #ifdef __CUDA_ARCH__
-template <class T> inline T told(T x) { return x; }
+template <class T> inline T told(T result) { return result; }
+template <class T> inline T told(T result, T) { return result; }
+template <class T> inline T bounded(T x, float) { return x; }
 #else
-template <class F> inline F told(F x) { return x - x < F(0) ? F(0) : x; }
+// The result itself, told of where `scaled` is infinite or NaN: infinity times zero and the processor's minimum with NaN
+// are invalid operations.
+template <class F> inline F told(F result, F scaled) {
+#ifdef __FMA__
+  const F above = fma(scaled, F(0), F(INFINITY));
+#else
+  const F above = scaled * F(0) + F(INFINITY);
+#endif
+  return above < result ? above : result;  // never above
+}
+template <class F> inline F told(F result) { return told(result, result); }
 template <class F> inline complex<F> told(complex<F> x) { return complex<F>(told(x.real()), told(x.imag())); }
+// For exponentials of floats, which overflow by computing up to some limit alone.
+template <class T> inline T bounded(T x, float) { return x; }
+inline float bounded(float x, float limit) { return limit < x ? limit : x; }
 #endif
 }
 )";

@@ -19,6 +19,9 @@ enum class Rule : uint8_t {
   power,    ///< the same as promote, but integers to negative integers are a ValueError
 };
 
+/// Of which dtypes the body gives infinity or NaN for finite numbers and raises no exception of floats.
+enum class Quiet : uint8_t { no, complex_numbers, all };
+
 /// Most arguments, inputs and outputs together, that a row may have.
 inline constexpr int kMaxArguments = 6;
 
@@ -38,8 +41,7 @@ struct ElementwiseFunction::Row {
   const char* documentation;
   ops::Rule rule = ops::Rule::promote;
   const char* helpers = "";  ///< functions that the body calls
-  /// Whether the body calls functions that give infinity or NaN for finite numbers and raise no exception.
-  bool is_quiet = false;
+  ops::Quiet quiet = ops::Quiet::no;
 };
 
 namespace ops {

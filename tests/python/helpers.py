@@ -7,6 +7,7 @@ import sys
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 import iruka
 
@@ -32,6 +33,8 @@ NUMPY_DTYPES = [
     )
 ]
 DTYPES = NUMPY_DTYPES + [BFLOAT16]
+# Of tests that divide by zero, overflow and the like on purpose. What is warned of, test_errstate.py tests.
+beyond_numbers = pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
 DTYPE_IDS = [d.name for d in DTYPES]
 
 

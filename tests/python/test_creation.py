@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, beyond_numbers, kind, values
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
@@ -107,6 +107,7 @@ def test_spaced_arrays(name, axis, num, endpoint):
         np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-12)
 
 
+@beyond_numbers
 @pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])
 def test_spaced_scalars(name):
     for start, stop in ((1, 1), (2, -3), (np.float32(1), 5), (1j, 3), (np.int8(3), np.float16(5)), (-2, -8)):

@@ -4,8 +4,21 @@ import numpy as np
 import pytest
 
 import iruka
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, NUMPY_DTYPES, assert_close, assert_same, kind, layouts, values, widened
+from helpers import (
+    BFLOAT16,
+    DTYPE_IDS,
+    DTYPES,
+    NUMPY_DTYPES,
+    assert_close,
+    assert_same,
+    beyond_numbers,
+    kind,
+    layouts,
+    values,
+    widened,
+)
 
+pytestmark = beyond_numbers
 NAMES = iruka.elementwise_names()
 # Compared with a reference in the next larger precision; the rest is exact and compared with NumPy in the same dtype.
 APPROXIMATE = {

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import iruka
-from helpers import DTYPE_IDS, DTYPES, assert_same, values
+from helpers import DTYPE_IDS, DTYPES, assert_same, beyond_numbers, values
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
 
@@ -149,6 +149,7 @@ WRITERS = {
 }
 
 
+@beyond_numbers
 @pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64", "float32", "complex64", "bool"])
 def test_numbers_that_no_element_can_be_are_refused(dtype, writer):

@@ -10,7 +10,7 @@ import pytest
 
 import iruka
 from iruka import errors
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, beyond_numbers, kind, values
 
 Kernel = iruka.ElementwiseKernel
 
@@ -316,6 +316,7 @@ CASTS = {
 }
 
 
+@beyond_numbers
 @pytest.mark.parametrize("source", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("target", ["int8", "uint8", "int16", "uint16"])
 def test_casts_to_narrow_integers_saturate(source, target):

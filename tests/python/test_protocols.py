@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import iruka
-from helpers import BFLOAT16, DTYPES, NUMPY_DTYPES, assert_same, run_python, values
+from helpers import BFLOAT16, DTYPES, NUMPY_DTYPES, assert_same, beyond_numbers, run_python, values
 
 
 # NumPy's ufuncs on our arrays.
@@ -256,6 +256,7 @@ SPECIAL = [
 ]
 
 
+@beyond_numbers
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_special_cases(dtype):
     """One call a function, on arrays of all its cases: the same bits of sign, infinity and NaN."""
@@ -324,6 +325,7 @@ def test_round(dtype, rng):
     assert iruka.round(a, 1, out=out) is out
 
 
+@beyond_numbers
 def test_other_elementwise_functions(rng):
     z = values("complex64", (3, 4), rng)
     x = np.array([1.5, -0.0, np.inf, -np.inf, np.nan, 30.0, -2.25])

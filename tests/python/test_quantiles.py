@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 import iruka
 from iruka import _quantiles
-from helpers import assert_close, assert_same, layouts
+from helpers import assert_close, assert_same, beyond_numbers, layouts
 
 METHODS = [
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
@@ -106,6 +106,7 @@ def test_weights(rng):
             m.quantile(m.ones((2, 0)), 0.5, axis=1, method="inverted_cdf", weights=m.ones((2, 0)))
 
 
+@beyond_numbers
 def test_weights_by_functions_of_every_device(rng):
     """What a GPU uses, beside NumPy: ties, weights of zero, NaN."""
     for dtype in ("float64", "float32", "int16", "bool"):

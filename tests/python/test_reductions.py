@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, kind, layouts, values
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, beyond_numbers, kind, layouts, values
 
 FOLDS = ["sum", "prod", "mean", "min", "max", "any", "all"]
 SELECTIONS = ["argmin", "argmax"]
@@ -42,6 +42,7 @@ def check(name, x, a, **keywords):
         assert_close(iruka.asnumpy(actual), expected, dtype, 8, message)
 
 
+@beyond_numbers
 @pytest.mark.parametrize("name", FOLDS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
 def test_against_numpy(name, dtype, rng):
@@ -136,6 +137,7 @@ INITIALS += [np.float64(np.nan), np.float32(1e10), np.int64(300), np.int8(-1)]
 REFUSED = (TypeError, ValueError, OverflowError)
 
 
+@beyond_numbers
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "float32"])
 @pytest.mark.parametrize("initial", INITIALS, ids=repr)
 def test_initial_is_taken_as_an_element_is(initial, dtype):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, kind, layouts, values
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_close, assert_same, beyond_numbers, kind, layouts, values
 
 SCANS = ["cumsum", "cumprod"]
 
@@ -92,6 +92,7 @@ def test_nan_and_signed_zeros():
         assert_same(actual, getattr(np, name).accumulate(x))
 
 
+@beyond_numbers
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_complex_products_start_from_the_first_element(dtype):
     for x in ([np.inf + 0j, 1], [1 - 0j], [complex(-0.0, -0.0), 2j], [1, 2, np.inf + 0j]):

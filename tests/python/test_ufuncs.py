@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import assert_same, BFLOAT16, folds_rightly, layouts, values
+from helpers import assert_same, BFLOAT16, beyond_numbers, folds_rightly, layouts, values
 from iruka import errors
 
 BINARY = (
@@ -39,6 +39,7 @@ def compare(call_ours, call_numpys, ulps=0, message=""):
 # Calls.
 
 
+@beyond_numbers
 @pytest.mark.parametrize("name", ["add", "divide", "maximum", "less", "logical_and", "negative", "exp", "isfinite"])
 @pytest.mark.parametrize("dtype", ["int16", "float32", "float64"])
 def test_where(name, dtype, rng):
@@ -189,6 +190,7 @@ def test_attributes():
 # Methods.
 
 
+@beyond_numbers
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float32"])
 def test_reduce_accumulate_reduceat(name, dtype, rng):

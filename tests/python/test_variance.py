@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, DTYPES, DTYPE_IDS, assert_close, assert_same, folds_rightly, kind, layouts, values
+from helpers import (
+    BFLOAT16,
+    DTYPES,
+    DTYPE_IDS,
+    assert_close,
+    assert_same,
+    beyond_numbers,
+    folds_rightly,
+    kind,
+    layouts,
+    values,
+)
 
 
 def reference(name, x, **keywords):
@@ -103,6 +114,7 @@ def test_integers_take_a_variance_and_no_root(dtype):
                 getattr(m, name)(x, out=5)
 
 
+@beyond_numbers
 def test_warnings_and_nothing():
     for function, keywords, message in (
         (iruka.var, {}, "Degrees of freedom"),

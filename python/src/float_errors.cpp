@@ -1,0 +1,97 @@
+#include "float_errors.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+
+#include "core/parallel.h"
+#include "cuda.h"
+
+namespace iruka::python {
+
+namespace {
+
+/// Functions that NumPy says nothing of, and that raise exceptions of NaN or infinity.
+constexpr std::string_view kSilent[] = {"clip", "fmax",    "fmin", "frexp",      "heaviside", "max",    "maximum",
+                                        "min",  "minimum", "modf", "nan_to_num", "nanmax",    "nanmin", "where"};
+
+bool is_silent(std::string_view function) { return std::ranges::find(kSilent, function) != std::end(kSilent); }
+
+/// Whether a word has all of these bits, which those of infinities and NaNs are.
+template <class Word>
+bool any_has(const Array& x, Word exponent) {
+  const auto* words = static_cast<const Word*>(x.data());
+  std::atomic<bool> found{false};
+  parallel_for(x.nbytes() / static_cast<int64_t>(sizeof(Word)), 1 << 16, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 4096;
+    for (; begin < end && !found.load(std::memory_order_relaxed); begin += kBlock) {
+      unsigned any = 0;
+      for (int64_t k = begin; k < std::min(end, begin + kBlock); ++k) any |= (words[k] & exponent) == exponent;
+      if (any) found.store(true, std::memory_order_relaxed);
+    }
+  });
+  return found.load(std::memory_order_relaxed);
+}
+
+/// Whether an element of floats is infinite or NaN.
+bool any_not_finite(const Array& array) {
+  const Array x = array.is_f_contiguous() ? array : array.contiguous();
+  switch (x.dtype()) {
+    case Dtype::float16:
+      return any_has<uint16_t>(x, 0x7C00);
+    case Dtype::bfloat16:
+      return any_has<uint16_t>(x, 0x7F80);
+    case Dtype::float32:
+    case Dtype::complex64:
+      return any_has<uint32_t>(x, 0x7F800000);
+    default:
+      return any_has<uint64_t>(x, 0x7FF0000000000000);
+  }
+}
+
+nb::object checker(const char* name) { return package_attribute("iruka._float_errors", name); }
+
+/// Whether this result may be one that NumPy speaks of, before Python is asked for the error state: looking at a few
+/// elements takes less time than asking, looking at many more.
+bool may_matter(unsigned raised, const Array& result) {
+  constexpr int64_t kFew = 4096;
+  if (is_gpu(result.device())) return false;
+  if (!is_inexact(result.dtype())) return raised & kFloatDivideByZero;
+  if (raised & kFloatUnderflow) return true;
+  if (result.size() > kFew && !nb::cast<bool>(checker("is_asked")(raised))) return false;
+  return without_gil([&] { return any_not_finite(result); });
+}
+
+}  // namespace
+
+void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
+                       PyObject* results, PyObject* keywords, bool is_operator) {
+  if (is_silent(function.name())) return;
+  const nb::tuple outputs =
+      PyTuple_Check(results) ? nb::borrow<nb::tuple>(results) : nb::make_tuple(nb::handle(results));
+  bool matters = false;
+  for (nb::handle output : outputs)
+    matters = matters || !is_array(output.ptr()) || may_matter(raised, Array(array_of(output.ptr())));
+  if (!matters) return;
+  nb::list given;
+  for (PyObject* input : inputs) given.append(nb::handle(input));
+  checker("check_ufunc")(function.name(), raised, given, outputs, keywords ? nb::handle(keywords) : nb::handle(Py_None),
+                         is_operator);
+}
+
+void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
+                        const nb::tuple& inputs, const nb::dict& keywords) {
+  if (!is_silent(function.name()) && may_matter(raised, result))
+    checker("check_method")(raised, function.name(), method, inputs, keywords);
+}
+
+void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments) {
+  if (!is_silent(function) && may_matter(raised, result))
+    checker("check_function")(raised, function, to_python(result), arguments);
+}
+
+void tell_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device) {
+  if (!is_gpu(device) && dtype != Dtype::bool_) checker("check_cast")(raised, source, dtype_object(dtype));
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,31 @@
+// NumPy's floating-point errors (errstate, RuntimeWarning, FloatingPointError) of what the CPU computes. The
+// processor's flags say when there may be one; what to say, and how, iruka/_float_errors.py finds out.
+#pragma once
+
+#include <span>
+
+#include "convert.h"
+#include "core/float_status.h"
+
+namespace iruka::python {
+
+/// The exceptions of floats (FloatFlag) that this thread's work on the CPU raises while the object lives.
+class FloatWatch {
+ public:
+  FloatWatch() { take_float_flags(); }
+  unsigned raised() const { return take_float_flags(); }
+};
+
+/// To be called where any exception was raised, after the results have Python objects: `results` is an array or a tuple
+/// of arrays. Raises what the error state asks for, FloatingPointError or a warning that is an error. `inputs` and
+/// `keywords` are as the caller gave them, `keywords` may be null; an operator says what NumPy's operator says.
+void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
+                       PyObject* results, PyObject* keywords, bool is_operator);
+/// The same of a ufunc's method, and of another function, by the name that iruka/_float_errors.py knows it by.
+void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
+                        const nb::tuple& inputs, const nb::dict& keywords);
+void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);
+/// The same of a cast of `source`, an array or a scalar, to `dtype` on `device`.
+void tell_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device);
+
+}  // namespace iruka::python
