@@ -167,12 +167,12 @@ TEST(Complex, PowersAreNumpys) {
   run_body("", {"const complex<double>* x", "const complex<double>* y", "complex<double>* z"},
            "z[i] = pow(x[i], y[i]);", {x, y, got}, 11);
   for (int k = 0; k < 11; ++k) {
-    if (k == 4 || k == 9) {
+    if (k == 4) {
       EXPECT_TRUE(std::isnan(got[k].real()) && std::isnan(got[k].imag())) << k;
       continue;
     }
     const Wide a(x[k].real(), x[k].imag()), b(y[k].real(), y[k].imag());
-    const Wide want = k == 3 ? Wide(0) : (k == 2 || k == 5 ? Wide(1) : std::pow(a, b));
+    const Wide want = k == 3 || k == 9 ? Wide(0) : (k == 2 || k == 5 ? Wide(1) : std::pow(a, b));
     EXPECT_LE(std::abs(Wide(got[k].real(), got[k].imag()) - want), 1e-13L * std::abs(want)) << k << got[k];
   }
   EXPECT_EQ(got[0], Complex<double>(2, 11));
