@@ -88,7 +88,7 @@ class IRUKA_API Array {
     const Index list[] = {Index(indices)...};
     return index(list);
   }
-  /// The same bytes as another dtype of the same size (view), or with the last axis rescaled.
+  /// The same bytes as another dtype, the last axis rescaled. Raises ValueError where elements are unaligned on a GPU.
   Array view(Dtype dtype) const;
   Array read_only() const;
   /// Any view of the buffer, as writable as this array. Strides and offset in bytes; the caller answers for their staying
@@ -96,7 +96,7 @@ class IRUKA_API Array {
   Array view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const;
   /// This array where it has axes, else a value. Nobody may write to the memory afterwards.
   Array as_value() const&;
-  Array as_value() &&;
+  Array&& as_value() &&;
 
   // Copies (made by kernels).
   Array copy() const;                    ///< C order

@@ -42,6 +42,8 @@ class IRUKA_API ElementwiseFunction {
   }
   /// Inputs, then optionally outputs.
   std::vector<Array> call(std::span<const Argument> arguments, const CallRules& rules = {}) const;
+  /// The same for outputs that are given, and not returned.
+  void fill(std::span<const Argument> arguments, const CallRules& rules = {}) const;
   /// The loop's dtypes for these inputs (given outputs only have to be castable to): inputs, then outputs.
   std::vector<Dtype> types(std::span<const Argument> arguments, const CallRules& rules = {}) const;
   /// Every loop in NumPy's notation, "dd->d"; bfloat16 is E.
@@ -50,6 +52,9 @@ class IRUKA_API ElementwiseFunction {
   const Row& row() const { return *row_; }
 
  private:
+  /// The outputs that it makes; none where they are given.
+  std::vector<Array> run(std::span<const Argument> arguments, const CallRules& rules) const;
+
   const Row* row_;
 };
 

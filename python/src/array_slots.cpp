@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/fork.h"
+#include "fixed_list.h"
 #include "float_errors.h"
 #include "interop.h"
 #include "iruka/ops.h"
@@ -37,28 +38,29 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
     if (wants_operator(object)) Py_RETURN_NOTIMPLEMENTED;
     if (PyObject* result = apply_override(function, objects, out)) return result;
   }
-  Operand operands[2];
-  std::vector<Argument> arguments;
-  arguments.reserve(3);
+  FixedList<Operand, 2> operands(2);
+  FixedList<Argument, 3> arguments(3);
   const std::span<PyObject* const> inputs(objects.begin(), objects.size());
   if (PyObject* result = compare_with_no_number(function, inputs)) return result;
   const HugeInteger huge = huge_integer_rule(function, inputs);
-  int count = 0;
   for (PyObject* object : objects) {
-    if (!operands[count].take(object, false, huge, inputs)) Py_RETURN_NOTIMPLEMENTED;
-    arguments.push_back(operands[count++].argument());
+    Operand& operand = operands.add();
+    if (!operand.take(object, false, huge, inputs)) Py_RETURN_NOTIMPLEMENTED;
+    operand.add_to(arguments);
   }
-  Array target;
-  if (out) arguments.push_back(Argument(target = array_of(out)));
-  std::vector<Array> results;
+  nb::object result;
   const FloatWatch floats;
-  {
-    GilRelease release;
-    results = function.call(arguments);
+  if (out) {
+    const Array target = array_of(out);
+    arguments.add(target);
+    without_gil([&] { function.fill(arguments.span()); });
+    result = nb::borrow(out);
+  } else {
+    std::vector<Array> results = without_gil([&] { return function.call(arguments.span()); });
+    result = to_result(std::move(results.front()));
   }
-  const unsigned raised = floats.raised();
-  nb::object result = out ? nb::borrow(out) : to_result(std::move(results.front()));
-  if (raised) tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
+  if (const unsigned raised = floats.raised())
+    tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
   return result.release().ptr();
 }
 

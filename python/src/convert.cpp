@@ -14,7 +14,7 @@ namespace iruka::python {
 
 PyTypeObject* array_type = nullptr;
 
-PyObject* wrap(Array array) {
+PyObject* wrap(Array&& array) {
   nb::object object = nb::inst_alloc(nb::handle(reinterpret_cast<PyObject*>(array_type)));
   new (nb::inst_ptr<Array>(object)) Array(std::move(array));
   nb::inst_mark_ready(object);
@@ -325,7 +325,7 @@ nb::object from_scalar(const Scalar& scalar) {
 
 bool Operand::take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge, std::span<PyObject* const> others) {
   if (is_array(object)) {
-    array_ = array_of(object);
+    array_.emplace(array_of(object));
     return true;
   }
   if (huge == HugeInteger::as_infinity && is_huge_integer(object)) {

@@ -46,7 +46,7 @@ inline Array& array_of(PyObject* object) { return instance_of<Array>(object); }
 Array& checked_array(nb::handle object, const char* function);
 
 /// A new reference to an iruka.ndarray.
-PyObject* wrap(Array array);
+PyObject* wrap(Array&& array);
 /// A new array of that value, made without the GIL.
 Array filled(const Dims& shape, const Scalar& value, Dtype dtype, Device& device);
 inline nb::object to_python(Array array) { return nb::steal(wrap(std::move(array))); }
@@ -107,10 +107,15 @@ class Operand {
   /// False when `object` is none of these. What must be converted comes to the device of the arrays among `others`.
   bool take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge = HugeInteger::refused,
             std::span<PyObject* const> others = {});
-  Argument argument() const { return array_.valid() ? Argument(array_) : Argument(scalar_); }
+  Argument argument() const { return array_ ? Argument(*array_) : Argument(scalar_); }
+  /// The same, made in its place in the list.
+  template <class Arguments>
+  void add_to(Arguments& arguments) const {
+    array_ ? arguments.add(*array_) : arguments.add(scalar_);
+  }
 
  private:
-  Array array_;
+  std::optional<Array> array_;
   Scalar scalar_;
 };
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convert.h"
+#include "fixed_list.h"
 
 namespace iruka::python {
 
@@ -15,36 +15,6 @@ namespace iruka::python {
 struct KernelParameters {
   const std::string& name;
   std::span<const Parameter> inputs, outputs;
-};
-
-/// Up to a number of objects that is known from the start, in place while they are few. They never move.
-template <class T, size_t kInline>
-class FixedList {
- public:
-  explicit FixedList(size_t most) {
-    if (most > kInline) heap_ = std::make_unique<Slot[]>(most);
-  }
-  ~FixedList() { std::destroy_n(begin(), size_); }
-  FixedList(const FixedList&) = delete;
-  FixedList& operator=(const FixedList&) = delete;
-
-  template <class... From>
-  T& add(From&&... from) {
-    T* const made = new (begin() + size_) T(std::forward<From>(from)...);
-    ++size_;
-    return *made;
-  }
-  std::span<const T> span() const { return {const_cast<FixedList*>(this)->begin(), size_}; }
-
- private:
-  struct Slot {
-    alignas(T) std::byte bytes[sizeof(T)];
-  };
-  T* begin() { return reinterpret_cast<T*>(heap_ ? heap_.get() : inline_); }
-
-  Slot inline_[kInline];
-  std::unique_ptr<Slot[]> heap_;
-  size_t size_ = 0;
 };
 
 /// The arguments of one call. Arrays are handles of their own, so that the call may use them without the GIL.

@@ -287,8 +287,8 @@ ReductionCall::ReductionCall(const char* function, Dtype input, nb::handle axis,
   if (where.is_none() || where.ptr() == Py_True) return;
   mask_ = as_operand(where, function);
   if (PyList_Check(where.ptr()) || PyTuple_Check(where.ptr()))  // whose numbers count as bools, as in NumPy
-    mask_ = without_gil([&] { return mask_.astype(Dtype::bool_, false); });
-  options.where = &mask_;
+    mask_ = without_gil([&] { return mask_->astype(Dtype::bool_, false); });
+  options.where = &*mask_;
 }
 
 nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
@@ -296,29 +296,31 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
   if (is_selection(function) && PyTuple_Check(axis.ptr()))
     throw TypeError(std::string(function.name()) + ": axis must be an integer or None, not a tuple");
   ReductionCall call(function.name(), array.dtype(), axis, dtype, keepdims, initial, where);
-  Array result, target;
+  std::optional<Array> target;
   if (!out.is_none()) target = out_array(function.name(), out);
   const bool is_mean = std::string_view(function.name()) == "mean";
-  if (target.valid() && dtype.is_none() && !is_mean && (function.takes_dtype() || call.options.initial))
-    call.options.dtype = promote(array.dtype(), target.dtype());
+  if (target && dtype.is_none() && !is_mean && (function.takes_dtype() || call.options.initial))
+    call.options.dtype = promote(array.dtype(), target->dtype());
   const FloatWatch floats;
-  {
-    GilRelease release;
-    result = iruka::reduce(function, array, call.options);
-    if (!target.valid() && result.buffer() == array.buffer()) result = result.copy();
-  }
+  Array result = without_gil([&] {
+    Array reduced = iruka::reduce(function, array, call.options);
+    if (!target && reduced.buffer() == array.buffer()) reduced = reduced.copy();
+    return reduced;
+  });
   const unsigned raised = floats.raised();
   if (array.size() == 0 && result.size() > 0 && is_mean &&
       PyErr_WarnEx(PyExc_RuntimeWarning, "Mean of empty slice", 1) < 0)
     throw nb::python_error();
   if (call.options.initial) warn_of_lost_parts(call.options.initial->dtype(), result.dtype());
-  if (raised) tell_function_errors(function.name(), raised, result, nb::make_tuple(to_python(array), axis, dtype, initial, where));
-  if (out.is_none()) return to_result(std::move(result));
-  check_out(function, target, result);
-  warn_of_lost_parts(result.dtype(), target.dtype());
+  if (raised)
+    tell_function_errors(function.name(), raised, result,
+                         nb::make_tuple(to_python(array), axis, dtype, initial, where));
+  if (!target) return to_result(std::move(result));
+  check_out(function, *target, result);
+  warn_of_lost_parts(result.dtype(), target->dtype());
   {
     GilRelease release;
-    target.assign(result);
+    target->assign(result);
   }
   return nb::borrow(out);
 }

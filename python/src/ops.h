@@ -16,7 +16,7 @@ struct ReductionCall {
   ReductionOptions options;
 
  private:
-  Array mask_;
+  std::optional<Array> mask_;
 };
 
 /// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Sums and

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -13,6 +14,7 @@
 #include "array_slots.h"
 #include "core/device.h"
 #include "core/fork.h"
+#include "fixed_list.h"
 #include "float_errors.h"
 #include "interop.h"
 #include "iruka/fold.h"
@@ -83,8 +85,8 @@ std::vector<std::optional<Dtype>> to_signature(const ElementwiseFunction& functi
   return signature;
 }
 
-/// The mask of a `where`; not valid for True. Arrays must be of bools, lists are made so.
-Array to_mask(nb::handle where, Device& device) {
+/// The mask of a `where`; none for True. Arrays must be of bools, lists are made so.
+std::optional<Array> to_mask(nb::handle where, Device& device) {
   if (!where.is_valid() || where.ptr() == Py_True) return {};
   Scalar scalar;
   if (to_scalar(where.ptr(), scalar)) {
@@ -138,14 +140,13 @@ Array output_array(PyObject* out) {
   throw TypeError("return arrays must be of ArrayType, not " + describe(nb::handle(out).type()));
 }
 
-/// Outputs as they are returned: the given objects, else new arrays; a tuple when there are several.
-PyObject* pack_outputs(std::vector<Array>& results, std::span<PyObject* const> given) {
-  auto one = [&](size_t k) {
-    return given.empty() || given[k] == Py_None ? wrap_result(std::move(results[k])) : Py_NewRef(given[k]);
-  };
-  if (results.size() == 1) return one(0);
-  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.size()));
-  for (size_t k = 0; k < results.size(); k++) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(k), one(k));
+/// Outputs as they are returned, each what `output` gives of its number; a tuple when there are several.
+template <class Output>
+nb::object pack_outputs(size_t count, Output output) {
+  if (count == 1) return output(0);
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t k = 0; k < count; k++)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(k), output(k).release().ptr());
   return tuple;
 }
 
@@ -198,44 +199,45 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
     const std::span<PyObject* const> outputs = given_outputs.objects();
     const std::span<PyObject* const> inputs{&PyTuple_GET_ITEM(positional, 0), static_cast<size_t>(function.nin())};
     if (PyObject* result = call_override(self, "__call__", inputs, outputs, positional, keywords)) return result;
-    std::optional<Operand> operands[kMostInputs];
-    std::vector<Argument> arguments;
-    arguments.reserve(ops::kMaxArguments);
+    FixedList<Operand, kMostInputs> operands(inputs.size());
+    FixedList<Argument, ops::kMaxArguments> arguments(inputs.size() + outputs.size());
     if (outputs.empty())
       if (PyObject* result = compare_with_no_number(function, inputs)) return result;
     const HugeInteger huge = huge_integer_rule(function, inputs);
     for (size_t k = 0; k < inputs.size(); k++) {
-      if (!operands[k].emplace().take(inputs[k], false, huge, inputs))
+      Operand& operand = operands.add();
+      if (!operand.take(inputs[k], false, huge, inputs))
         throw TypeError(std::string(function.name()) + "(): argument " + std::to_string(k + 1) +
                         " is neither an array nor a scalar but " + describe(nb::handle(inputs[k]).type()));
-      arguments.push_back(operands[k]->argument());
+      operand.add_to(arguments);
     }
     CallRules rules;
     if (keywords) fill_rules(rules, function, given);
-    Array mask;
+    std::optional<Array> mask;
     if (given.where) mask = to_mask(given.where, device_among(inputs));
-    if (mask.valid()) {
-      rules.where = &mask;
+    if (mask) {
+      rules.where = &*mask;
       if (!given.out && outputs.empty()) warn_of_uninitialised();
     }
-    std::vector<Array> targets;
-    for (PyObject* output : outputs) {
-      if (output == Py_None && targets.empty()) targets = missing_outputs(function, arguments, outputs, rules);
-    }
-    targets.resize(outputs.size());
-    for (size_t k = 0; k < outputs.size(); k++) {
-      if (outputs[k] != Py_None) targets[k] = output_array(outputs[k]);
-      arguments.push_back(Argument(targets[k]));
-    }
-    std::vector<Array> results;
     const FloatWatch floats;
-    {
-      GilRelease release;
-      results = function.call(arguments, rules);
+    nb::object packed;
+    if (outputs.empty()) {
+      std::vector<Array> results = without_gil([&] { return function.call(arguments.span(), rules); });
+      packed = pack_outputs(results.size(), [&](size_t k) { return to_result(std::move(results[k])); });
+    } else {
+      FixedList<Array, kMostOutputs> targets(outputs.size());
+      std::vector<Array> made;
+      if (std::ranges::find(outputs, Py_None) != outputs.end())
+        made = missing_outputs(function, arguments.span(), outputs, rules);
+      for (size_t k = 0; k < outputs.size(); k++)
+        arguments.add(targets.add(outputs[k] == Py_None ? made[k] : output_array(outputs[k])));
+      without_gil([&] { function.fill(arguments.span(), rules); });
+      packed = pack_outputs(outputs.size(), [&](size_t k) {
+        return outputs[k] == Py_None ? to_result(std::move(made[k])) : nb::borrow(outputs[k]);
+      });
     }
-    const unsigned raised = floats.raised();
-    nb::object packed = nb::steal(pack_outputs(results, outputs));
-    if (raised) tell_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
+    if (const unsigned raised = floats.raised())
+      tell_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
     return packed.release().ptr();
   });
 }
@@ -331,8 +333,8 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
     }
     rules.initial = scalar;
   }
-  const Array mask = to_mask(where, x.device());
-  if (mask.valid()) rules.where = &mask;
+  const std::optional<Array> mask = to_mask(where, x.device());
+  if (mask) rules.where = &*mask;
   const std::optional<Dims> axes = to_axes(axis);
   Array result;
   const FloatWatch floats;

@@ -137,7 +137,7 @@ Array Array::view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const {
   return view;
 }
 
-Array Array::as_value() && {
+Array&& Array::as_value() && {
   if (ndim() == 0) {
     writable_ = false;
     is_value_ = true;

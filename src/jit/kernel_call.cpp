@@ -62,7 +62,8 @@ std::string list_shapes(const KernelText& text, std::span<const Argument> argume
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
                        const CallOptions& options)
-    : kernel_(kernel), arguments_(arguments), given_(arguments.size()) {
+    : kernel_(kernel), input_count_(kernel.text.inputs.size()), parameter_count_(kernel.text.parameter_count()),
+      arguments_(arguments), given_(arguments.size()) {
   if (options.block_size <= 0)
     throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
                      std::to_string(options.block_size));

@@ -35,8 +35,8 @@ class KernelCall {
   bool is_array(size_t k) const { return k >= given_ || arguments_[k].is_array(); }
   const Array& array(size_t k) const;
   bool is_plain_array(size_t k) const { return !kernel_.text.parameter(k).raw && is_array(k); }
-  size_t parameter_count() const { return kernel_.text.parameter_count(); }
-  size_t input_count() const { return kernel_.text.inputs.size(); }
+  size_t parameter_count() const { return parameter_count_; }
+  size_t input_count() const { return input_count_; }
   std::string where(size_t k) const;
 
   void settle_types();
@@ -69,6 +69,7 @@ class KernelCall {
   bool may_fix(const IntegerValues& integers) const { return kernel_.may_fix_values && !integers.empty(); }
 
   ElementwiseKernel::State& kernel_;
+  const size_t input_count_, parameter_count_;
   std::span<const Argument> arguments_;
   size_t given_;  ///< arguments given: the inputs, or inputs and outputs
   Device* device_ = nullptr;

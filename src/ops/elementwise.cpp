@@ -140,7 +140,8 @@ void check_outputs(const Row& row, size_t inputs, std::span<const Argument> argu
   if (mask) shapes.push_back(&mask->shape());
   for (size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments[k].is_array()) continue;
-    if (k >= inputs) arguments[k].array().check_writable(std::string(row.name) + ": output array");
+    if (k >= inputs && !arguments[k].array().writable())
+      arguments[k].array().check_writable(std::string(row.name) + ": output array");
     shapes.push_back(&arguments[k].array().shape());
   }
   const Dims common = broadcast_shapes(shapes);
@@ -233,7 +234,9 @@ std::vector<Array> call_general(const Row& row, const Variant& variant, std::spa
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(inputs), outputs.begin(), outputs.end());
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(inputs), Argument(*rules.where));
   }
-  return variant.kernel.call(list);
+  if (list.size() == inputs) return variant.kernel.call(list);
+  variant.kernel.fill(list);
+  return made;
 }
 
 bool is_empty(const Argument& argument) { return argument.is_array() && argument.array().size() == 0; }
@@ -331,6 +334,17 @@ VariantRules variant_rules(const ElementwiseFunction::Row& row, std::span<const 
 }  // namespace
 
 std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments, const CallRules& rules) const {
+  std::vector<Array> outputs = run(arguments, rules);
+  if (outputs.empty())
+    for (const Argument& output : arguments.subspan(static_cast<size_t>(nin()))) outputs.push_back(output.array());
+  return outputs;
+}
+
+void ElementwiseFunction::fill(std::span<const Argument> arguments, const CallRules& rules) const {
+  run(arguments, rules);
+}
+
+std::vector<Array> ElementwiseFunction::run(std::span<const Argument> arguments, const CallRules& rules) const {
   using namespace ops;
   const size_t inputs = static_cast<size_t>(nin()), all = inputs + static_cast<size_t>(nout());
   if (arguments.size() != inputs && arguments.size() != all)
@@ -345,7 +359,7 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
       if (!needs_own_type(arguments[k], arguments[1 - k])) continue;
       std::vector<Argument> list(arguments.begin(), arguments.end());
       list[k] = Argument(list[k].scalar().typed(list[k].scalar().dtype()));
-      return call(list, rules);
+      return run(list, rules);
     }
   }
   const VariantRules needed = variant_rules(*row_, arguments.first(inputs), rules);
@@ -353,14 +367,18 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
     if (const auto cheaper = cheaper_power(arguments)) {
       std::vector<Argument> list(arguments.begin(), arguments.end());
       list.erase(list.begin() + 1);
-      return cheaper->call(list, rules);
+      return cheaper->run(list, rules);
     }
   }
   const Variant& variant = find_variant(*row_, arguments, needed);
   if (row_->rule == Rule::power && kind(variant.types.loop) == Kind::signed_integer && !is_empty(arguments[0]))
     check_exponents(arguments[1], rules.where);
-  if (arguments.size() == all && !rules.where && is_uniform(inputs, arguments)) return variant.kernel.call(arguments);
-  bool is_simple = arguments.size() == inputs && !rules.where && rules.order != MemoryOrder::fortran;
+  const bool has_outputs = arguments.size() == all;
+  if (has_outputs && !rules.where && is_uniform(inputs, arguments)) {
+    variant.kernel.fill(arguments);
+    return {};
+  }
+  bool is_simple = !has_outputs && !rules.where && rules.order != MemoryOrder::fortran;
   for (const Argument& argument : arguments)
     is_simple = is_simple && argument.is_array() && (argument.array().ndim() < 2 || argument.array().is_c_contiguous());
   return is_simple ? variant.kernel.call(arguments) : call_general(*row_, variant, arguments, rules);

@@ -293,7 +293,7 @@ Array fold_in_order(const ElementwiseFunction& function, const Array& x, int axi
   const Array mask = where ? where->broadcast_to(x.shape()).contiguous().reshape({-1}) : Array();
   if (where) list.push_back(mask);
   list.push_back(result);
-  fold_kernel(function.row(), Walk::reduce, x.dtype(), loop, initial.has_value(), where != nullptr).call(list);
+  fold_kernel(function.row(), Walk::reduce, x.dtype(), loop, initial.has_value(), where != nullptr).fill(list);
   return result.reshape(without_axis(x.shape(), axis, true));
 }
 
@@ -376,7 +376,7 @@ Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t ax
   const ElementwiseKernel& kernel = fold_kernel(function.row(), Walk::accumulate, x.dtype(), loop);
   const Array flat = result.reshape({-1});
   const Argument list[] = {lines.memory, lines.length, lines.after, lines.length * lines.after, int64_t{0}, flat};
-  kernel.call(list, {.size = lines.count()});
+  kernel.fill(list, {.size = lines.count()});
   return result;
 }
 

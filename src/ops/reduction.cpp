@@ -175,9 +175,9 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
                                  plan.block.vector_bytes,
                                  plan.block.is_wide};
   const jit::Program& program = program_for(row, variant, x.device());
-  Array partial;
+  std::optional<Array> partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
-  void* memory = plan.chunks > 1 ? partial.data() : nullptr;
+  void* memory = partial ? partial->data() : nullptr;
   program.launch(arguments_of(plan, x, result, memory, 0, correction).bytes(),
                  range_of(plan.units, plan.elements_per_unit, plan.block.units));
   if (plan.chunks > 1)
@@ -266,7 +266,8 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
     return result;
   }
   jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
-  return left_range(row, x, result) ? products_in_order(x, set, types.output) : result;
+  if (left_range(row, x, result)) return products_in_order(x, set, types.output);
+  return result;
 }
 
 const Row& reduction_row(std::string_view name) {

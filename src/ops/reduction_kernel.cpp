@@ -273,7 +273,7 @@ class Call {
                                 sizes.groups, sizes.group_length, length_})
       list.emplace_back(Scalar(value).typed(Dtype::int64));
     const ElementwiseKernel& kernel = stage_kernel(state_, stage, types_);
-    kernel.call(list, {.size = sizes.units(is_gpu())});
+    kernel.fill(list, {.size = sizes.units(is_gpu())});
     state_.warnings.add(kernel.take_warnings());
   }
 
