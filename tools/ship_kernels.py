@@ -39,7 +39,7 @@ CALLS = """
     cp.arange(1000) | cp.arange(9, dtype=x.dtype) | cp.linspace(0, 1, 1000) | cp.eye(30) | cp.eye(9, dtype=x.dtype) | cp.full(1000, 3.0) | cp.ones(1000) | cp.zeros(1000)
     cp.sum(m, axis=0) | cp.sum(m, axis=1) | cp.mean(m, axis=0) | cp.max(m, axis=1) | cp.argmax(m, axis=1) | cp.std(x)
     cp.var(m, axis=0) | cp.median(x) | cp.percentile(x, 30) | cp.quantile(m, 0.5, axis=0) | cp.average(x) | cp.ptp(x)
-    cp.nansum(x) | cp.nanmax(x) | cp.nanmean(x) | cp.nanstd(x) | cp.cumsum(x) | cp.cumprod(x) | cp.diff(x) | cp.gradient(x)
+    cp.nansum(x) | cp.nanmax(x) | cp.nanmean(x) | cp.nanstd(x) | cp.cumsum(x) | cp.cumprod(x) | cp.prod(x - x) | cp.prod(m - m, axis=0) | cp.diff(x) | cp.gradient(x)
     cp.histogram(x, 10) | cp.bincount(i) | cp.digitize(x, x[:10]) | cp.searchsorted(x, y) | cp.cov(m) | cp.corrcoef(m)
     cp.add.accumulate(x) | cp.maximum.reduce(x) | cp.subtract.reduce(x) | cp.add.reduceat(x, [0, 5]) | cp.add.outer(x, x[:9])
     x[i] | x[x > 1] | m[i, 3] | cp.take(x, i) | cp.where(x > 1, x, y) | cp.nonzero(x) | cp.clip(x, 0, 1) | cp.tril(m)

@@ -110,7 +110,7 @@ def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
         raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
     if not can_cast(result.dtype, out.dtype, casting):
         raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}")
-    out[...] = result
+    out[...] = result if result.ndim else result.reshape(1)  # an array is cast where a number may be out of range
     return out
 
 

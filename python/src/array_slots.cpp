@@ -58,6 +58,7 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
   } else {
     std::vector<Array> results = without_gil([&] { return function.call(arguments.span()); });
     result = to_result(std::move(results.front()));
+    if (results.size() == 2) result = nb::make_tuple(result, to_result(std::move(results.back())));
   }
   if (const unsigned raised = floats.raised())
     tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
@@ -109,13 +110,7 @@ PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulo) {
 }
 
 PyObject* divmod(PyObject* x, PyObject* y) {
-  PyObject* quotient = floor_divide(x, y);
-  if (!quotient || quotient == Py_NotImplemented) return quotient;
-  PyObject* rest = remainder(x, y);
-  PyObject* result = rest ? PyTuple_Pack(2, quotient, rest) : nullptr;
-  Py_DECREF(quotient);
-  Py_XDECREF(rest);
-  return result;
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION("divmod"), {x, y}); });
 }
 
 PyObject* compare(PyObject* x, PyObject* y, int operation) {

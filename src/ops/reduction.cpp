@@ -203,23 +203,6 @@ void fill_empty(Array& result, const Row& row) {
   }
 }
 
-template <class T>
-bool any_left_range(const Array& x) {
-  const T* const elements = static_cast<const T*>(x.data());
-  return std::any_of(elements, elements + x.size(), [](T value) { return value == 0 || !std::isfinite(value); });
-}
-
-/// Whether products of these factors are 0, infinite or NaN though no factor is: partial products left the range, which
-/// may be the order's doing. On the CPU, where asking is free.
-bool left_range(const Row& row, const Array& x, const Array& products) {
-  if (row.start != Start::one || row.rule != ResultRule::sum || x.device().target().is_gpu) return false;
-  const Dtype dtype = products.dtype();
-  if (dtype != Dtype::float64 && dtype != Dtype::float32) return false;
-  if (!(dtype == Dtype::float64 ? any_left_range<double>(products) : any_left_range<float>(products))) return false;
-  const ElementwiseFunction is_finite("isfinite"), is_nonzero("not_equal"), both("logical_and");
-  return all(both(is_finite(x), is_nonzero(x, 0))).item().as_bool();
-}
-
 /// The products in NumPy's order, one factor after the other.
 Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
   Dims order, shape{1, axes.length};
@@ -229,6 +212,37 @@ Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
   shape[0] = x.size() / axes.length;
   const Array rows = x.transpose(order).reshape(shape);
   return fold_in_order(multiply, rows, 1, dtype).reshape(axes.result);
+}
+
+/// Computes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though every factor is
+/// finite: partial products left the range, which may be the order's doing.
+template <class T>
+void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+  const std::span<T> values(static_cast<T*>(products.data()), static_cast<size_t>(products.size()));
+  const auto is_zero = [](T value) { return value == 0; };
+  const auto is_beyond = [](T value) { return !std::isfinite(value); };
+  const bool any_zero = std::ranges::any_of(values, is_zero), any_beyond = std::ranges::any_of(values, is_beyond);
+  if (!any_zero && !any_beyond) return;
+  const ElementwiseFunction where("where"), isnan("isnan");
+  const Array factors = row.name == std::string_view("nanprod") ? where(isnan(x), 1, x) : x;
+  const auto ask = [&](const char* question) {
+    return reduce_row(reduction_row(question), factors, axes, keepdims, {}, {});
+  };
+  const Array nonzero = any_zero ? ask("all") : Array(), finite = any_beyond ? ask("all_finite") : Array();
+  Array ordered;
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!is_zero(values[k]) && !is_beyond(values[k])) continue;
+    if (!static_cast<const bool*>((is_zero(values[k]) ? nonzero : finite).data())[k]) continue;
+    if (!ordered.valid()) ordered = products_in_order(factors, AxisSet(row, x, axes, keepdims), products.dtype());
+    values[k] = static_cast<const T*>(ordered.data())[k];
+  }
+}
+
+void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+  if (row.start != Start::one || row.rule != ResultRule::sum) return;
+  if (x.device().target().is_gpu) return;  // looking at the products would wait for them
+  if (products.dtype() == Dtype::float64) mend_products<double>(products, row, x, axes, keepdims);
+  if (products.dtype() == Dtype::float32) mend_products<float>(products, row, x, axes, keepdims);
 }
 
 }  // namespace
@@ -266,7 +280,7 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
     return result;
   }
   jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
-  if (left_range(row, x, result)) return products_in_order(x, set, types.output);
+  mend_products(result, row, x, axes, keepdims);
   return result;
 }
 

@@ -43,6 +43,8 @@ constexpr Row kTable[] = {
      "Bits set in an odd number of elements.", kInternal, kExact},
     {"logical_xor", ResultRule::boolean, Start::zero, true, "nonzero(x)", "a ^ b", "a",
      "Whether an odd number of elements is nonzero.", kInternal, kExact},
+    {"all_finite", ResultRule::boolean, Start::one, true, "nonzero(x - x) ^ 1", "a & b", "a",
+     "Whether no element is infinite or NaN.", kInternal, kExact},
     {"var", ResultRule::moments, Start::zero, true, "cast(x)", "a + b", "m.squares / R(count)",
      "Mean of squared distances from the mean.", kInternal},
     {"std", ResultRule::moments, Start::zero, true, "cast(x)", "a + b", "sqrt(m.squares / R(count))",

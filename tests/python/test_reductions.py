@@ -372,6 +372,12 @@ def test_products_do_not_leave_the_range_by_their_order(dtype):
             np.testing.assert_allclose(
                 iruka.asnumpy(iruka.prod(iruka.asarray(y), axis=axis)), np.prod(y, axis=axis), rtol=1e-3
             )
+    mixed = np.stack([x, np.where(np.arange(x.size) == 7, 0, x), np.where(np.arange(x.size) // 2 == 4, np.nan, x)])
+    for function in ("prod", "nanprod"):  # a row with a factor of 0 or NaN beside one whose products leave the range
+        for y, axis in ((mixed, 1), (mixed.T.copy(), 0), (mixed[:, None], (1, 2)), (mixed[:, ::-1], -1)):
+            with np.errstate(all="ignore"):
+                actual = getattr(iruka, function)(iruka.asarray(y), axis=axis)
+                np.testing.assert_allclose(iruka.asnumpy(actual), getattr(np, function)(y, axis=axis), rtol=1e-3)
     for special in (0.0, np.nan, np.inf):
         assert_same(iruka.prod(iruka.asarray(np.array([2, special, 3], dtype))), np.prod(np.array([2, special, 3], dtype)))
 

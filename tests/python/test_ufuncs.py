@@ -457,8 +457,7 @@ def test_complex_powers_at_the_edges():
     for exponents in (z, np.array([2, 3, -1, -3, 5, 0.5, 99, 100, -0.5 + 2j])):
         x, y = np.repeat(z, len(exponents)), np.tile(exponents, len(z))
         with np.errstate(all="ignore"):
-            expected = np.power(x, y)
-        assert_same(iruka.power(iruka.array(x), iruka.array(y)), expected, 64)
+            assert_same(iruka.power(iruka.array(x), iruka.array(y)), np.power(x, y), 64)
 
 
 def test_logarithms_of_nan_and_a_tiny_part():

@@ -114,6 +114,19 @@ def test_integers_take_a_variance_and_no_root(dtype):
                 getattr(m, name)(x, out=5)
 
 
+def test_results_too_large_for_an_output_are_cast():
+    for m in (np, iruka):
+        x = m.asarray([[1, 1], [1, 1000]])
+        for axis, shape in ((None, ()), (0, (2,))):
+            largest, extent = m.zeros(shape, "int8"), m.zeros(shape, "int8")
+            m.max(x, axis=axis, out=largest)
+            m.ptp(x, axis=axis, out=extent)
+            assert (largest.tolist(), extent.tolist()) == ((-24, -25) if axis is None else ([1, -24], [0, -25]))
+        taken = m.zeros((), "int8")
+        m.take(x, 3, out=taken, mode="clip")
+        assert taken.item() == -24
+
+
 @beyond_numbers
 def test_warnings_and_nothing():
     for function, keywords, message in (
