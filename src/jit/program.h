@@ -84,25 +84,25 @@ class ArgumentBlock {
     push_bytes(&value, sizeof(T), alignof(T));
   }
   void push_bytes(const void* bytes, size_t size, size_t align) {
-    const size_t at = (size_ + align - 1) & ~(align - 1);
-    if (at + size > capacity_) grow(2 * (at + size));
-    std::byte* const to = heap_ ? heap_.get() : inline_;
-    if (at > size_) __builtin_memset(to + size_, 0, at - size_);
-    __builtin_memcpy(to + at, bytes, size);
+    size_t at = (size_ + align - 1) & ~(align - 1);
+    reserve(at + size);
+    if (at > size_) __builtin_memset(data() + size_, 0, at - size_);
+    __builtin_memcpy(data() + at, bytes, size);
     size_ = at + size;
   }
-  std::span<const std::byte> bytes() const { return {heap_ ? heap_.get() : inline_, size_}; }
+  std::span<const std::byte> bytes() const { return {heap_.empty() ? inline_ : heap_.data(), size_}; }
 
  private:
-  void grow(size_t capacity) {
-    auto larger = std::make_unique<std::byte[]>(capacity);
-    __builtin_memcpy(larger.get(), bytes().data(), size_);
+  std::byte* data() { return heap_.empty() ? inline_ : heap_.data(); }
+  void reserve(size_t size) {
+    if (size <= (heap_.empty() ? sizeof(inline_) : heap_.size())) return;
+    std::vector<std::byte> larger(size * 2);
+    __builtin_memcpy(larger.data(), data(), size_);
     heap_ = std::move(larger);
-    capacity_ = capacity;
   }
   alignas(16) std::byte inline_[1024];
-  std::unique_ptr<std::byte[]> heap_;
-  size_t size_ = 0, capacity_ = sizeof(inline_);
+  std::vector<std::byte> heap_;
+  size_t size_ = 0;
 };
 
 }  // namespace iruka::jit

@@ -2,6 +2,7 @@
 #include "ops/reduction.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -136,18 +137,16 @@ jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const
   block.push(static_cast<char*>(x.data()) + plan.offset);
   block.push(result.data());
   block.push(partial);
-  for (int64_t value : {stage, plan.chunks, plan.outputs}) block.push(value);
+  block.push(std::array{stage, plan.chunks, plan.outputs});
   block.push(std::max(static_cast<double>(plan.length) - correction, 0.0));
-  for (int64_t value : {plan.out_offset, plan.rows, plan.rows_per_chunk, plan.parts, plan.part_length, plan.strips,
-                        plan.inner.extent, plan.inner.stride, plan.inner.step})
-    block.push(value);
+  block.push(std::array{plan.out_offset, plan.rows, plan.rows_per_chunk, plan.parts, plan.part_length, plan.strips,
+                        plan.inner.extent, plan.inner.stride, plan.inner.step});
   push_axes(block, plan.kept, plan.kept_rank);
   push_axes(block, plan.reduced, plan.reduced_rank);
   const BlockShape& shape = plan.block;  // the CPU's text does not ask for it
-  for (int value : {stage ? shape.join_outputs : shape.units, stage ? 0 : shape.lane_bits,
-                    stage ? std::countr_zero(static_cast<unsigned>(shape.join_outputs)) : shape.slot_bits, shape.lanes,
-                    shape.row_lanes, shape.strip_width, shape.rest})
-    block.push(value);
+  block.push(std::array{stage ? shape.join_outputs : shape.units, stage ? 0 : shape.lane_bits,
+                        stage ? std::countr_zero(static_cast<unsigned>(shape.join_outputs)) : shape.slot_bits,
+                        shape.lanes, shape.row_lanes, shape.strip_width, shape.rest});
   return block;
 }
 
