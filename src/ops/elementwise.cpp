@@ -7,7 +7,6 @@
 #include "core/device.h"
 #include "core/fork.h"
 #include "ops/cast_text.h"
-#include "ops/elementwise_helpers.h"
 #include "ops/loop_types.h"
 
 namespace iruka {
@@ -91,8 +90,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   options.options = {"--fmad=false"};  // as NumPy rounds, and the same on every device
   const Dtype computing = computing_dtype(types.loop);
   options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" +
-                     (row.quiet == Quiet::no ? "" : kTold) + row.helpers;
+                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + helper_text(row);
   return ElementwiseKernel(in_params, out_params, before + row.body + after, row.name, std::move(options));
 }
 
@@ -132,6 +130,10 @@ Scalar cast_scalar(const Scalar& scalar, Dtype dtype) {
   alignas(16) std::byte element[16];
   scalar.store(dtype, element);
   return Scalar::load(dtype, element);
+}
+
+bool may_be_negative(Dtype dtype, Dtype loop) {
+  return kind(dtype) == Kind::signed_integer || !can_cast(dtype, loop, Casting::safe);
 }
 
 /// NumPy's rule: inputs broadcast to a given output, which itself is never broadcast.
@@ -295,12 +297,14 @@ Dims axes_by_stride(std::span<const Argument> inputs, int ndim) {
   return order;
 }
 
-void check_exponents(const Argument& exponent, const Array* where) {
+void check_exponents(const Argument& exponent, Dtype loop, const Array* where) {
+  if (kind(loop) != Kind::signed_integer) return;
   bool negative = false;
   if (!exponent.is_array()) {
-    negative = kind(exponent.scalar().dtype()) == Kind::signed_integer && exponent.scalar().as_int64() < 0;
-  } else if (kind(exponent.array().dtype()) == Kind::signed_integer && exponent.array().size() > 0) {
-    const Array counted = where ? iruka::where(*where, exponent.array(), 0) : exponent.array();
+    negative = cast_scalar(exponent.scalar(), loop).as_int64() < 0;
+  } else if (exponent.array().size() > 0 && may_be_negative(exponent.array().dtype(), loop)) {
+    const Array exponents = exponent.array().astype(loop);
+    const Array counted = where ? iruka::where(*where, exponents, 0) : exponents;
     negative = counted.size() > 0 && min(counted).item().as_int64() < 0;
   }
   if (negative) throw ValueError("Integers to negative integer powers are not allowed.");
@@ -371,8 +375,8 @@ std::vector<Array> ElementwiseFunction::run(std::span<const Argument> arguments,
     }
   }
   const Variant& variant = find_variant(*row_, arguments, needed);
-  if (row_->rule == Rule::power && kind(variant.types.loop) == Kind::signed_integer && !is_empty(arguments[0]))
-    check_exponents(arguments[1], rules.where);
+  if (row_->rule == Rule::power && !is_empty(arguments[0]))
+    check_exponents(arguments[1], variant.types.loop, rules.where);
   const bool has_outputs = arguments.size() == all;
   if (has_outputs && !rules.where && is_uniform(inputs, arguments)) {
     variant.kernel.fill(arguments);

@@ -204,6 +204,9 @@ constexpr Alias kAliases[] = {
 }  // namespace
 
 std::span<const Row> elementwise_table() { return kTable; }
+
+std::string helper_text(const Row& row) { return std::string(row.quiet == Quiet::no ? "" : kTold) + row.helpers; }
+
 std::span<const Alias> elementwise_aliases() { return kAliases; }
 
 int find_elementwise(std::string_view name) {

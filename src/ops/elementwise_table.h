@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "iruka/ops.h"
@@ -47,6 +48,8 @@ struct ElementwiseFunction::Row {
 namespace ops {
 
 std::span<const ElementwiseFunction::Row> elementwise_table();
+/// The text of the functions that a row's body calls.
+std::string helper_text(const ElementwiseFunction::Row& row);
 /// The row's index, also for a second name (mod for remainder); -1 where there is none.
 int find_elementwise(std::string_view name);
 /// The second names, each with the row's own.
@@ -57,9 +60,9 @@ std::span<const Alias> elementwise_aliases();
 
 /// Axes from the outermost to the innermost, as numpy.nditer walks the inputs: ties and conflicts go to C order.
 Dims axes_by_stride(std::span<const Argument> inputs, int ndim);
-/// NumPy raises where an integer power would have to give a fraction: ValueError for negative exponents, of which those
-/// outside the mask do not count.
-void check_exponents(const Argument& exponent, const Array* where = nullptr);
+/// NumPy raises where an integer power would have to give a fraction: ValueError for exponents that are negative in the
+/// loop's dtype, of which those outside the mask do not count.
+void check_exponents(const Argument& exponent, Dtype loop, const Array* where = nullptr);
 
 }  // namespace ops
 }  // namespace iruka

@@ -64,7 +64,7 @@ enum class Walk : uint8_t { reduce, accumulate, segments };
 std::string body_names(const Row& row, Dtype loop) {
   const Dtype computing = computing_dtype(loop);
   return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
-         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + row.helpers + "\n";
+         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + helper_text(row) + "\n";
 }
 
 KernelOptions options_with(std::string preamble) {
@@ -230,11 +230,11 @@ std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
 /// them after `initial`, is an exponent.
 void check_powers(const Row& row, const Array& x, int axis, Dtype loop, bool has_initial = false,
                   const Array* mask = nullptr) {
-  if (row.rule != Rule::power || kind(loop) != Kind::signed_integer) return;
+  if (row.rule != Rule::power) return;
   std::vector<Index> rest(static_cast<size_t>(axis), Slice{});
   rest.push_back(Slice{has_initial ? 0 : 1, {}, {}});
   const Array wanted = mask ? mask->broadcast_to(x.shape()).index(rest) : Array();
-  check_exponents(Argument(x.index(rest)), mask ? &wanted : nullptr);
+  check_exponents(Argument(x.index(rest)), loop, mask ? &wanted : nullptr);
 }
 
 int64_t folded_length(const Array& x, const std::vector<int>& axes) {

@@ -63,7 +63,7 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
   options.options = {"--fmad=false"};
   options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
                      ";\nusing R = " + info(real_dtype(computing)).c_type + ";\nusing Target = " + type + ";\n" +
-                     form.row->helpers;
+                     helper_text(*form.row);
   const std::string target = name(form.target), values = name(form.values), label = std::string(form.row->name) + "_at";
   const std::string text = update_text(form, types, "old");
   if (!form.is_gpu) {
@@ -170,8 +170,7 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
       if (Array* const array = std::get_if<Array>(&entry)) *array = array->copy();
     plan = plan_index(x, kept);
   }
-  if (row.rule == Rule::power && kind(types.loop) == Kind::signed_integer && plan.base.size() > 0)
-    check_exponents(Argument(second));
+  if (row.rule == Rule::power && plan.base.size() > 0) check_exponents(Argument(second), types.loop);
   Array wide = second.may_overlap(x) ? second.copy() : second;
   try {
     wide = wide.broadcast_to(plan.shape());

@@ -334,6 +334,17 @@ def test_at(dtype, rng):
     assert_same(a, expected, 4)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_at_of_functions_of_one_number(dtype):
+    x = np.array([0.25, -0.5, 0.75, 0.125]).astype(dtype)
+    for name in sorted(name for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc) and ufunc.nin == ufunc.nout == 1):
+        if not isinstance(getattr(iruka, name, None), iruka.ufunc):
+            continue
+        a, expected = iruka.array(x), x.copy()
+        if both(lambda: getattr(iruka, name).at(a, [0, 3, 3]), lambda: getattr(np, name).at(expected, [0, 3, 3])):
+            assert_same(a, expected, 64, name)
+
+
 def test_at_writes_through_views_and_refuses_read_only():
     a = iruka.zeros((4, 6))
     iruka.add.at(a[::2, 1::2].T, ([0, 0, 2], [1, 1, 0]), 1.0)
@@ -383,6 +394,22 @@ def test_at_without_indices_writes_nothing():
 @pytest.mark.parametrize("x", [[[2, 1], [-1, 3]], [[-2, 1], [1, 3]], [[2, -1], [1, 1]]])
 def test_negative_powers_of_integers(call, x):
     both(lambda: call(iruka, iruka.array(x)), lambda: call(np, np.array(x)))
+
+
+@pytest.mark.parametrize(
+    "exponents, dtype",
+    [([1.5, -2.0], "int64"), ([1.0, -0.5], "int64"), (np.array([200, 3], "uint8"), "int8"), (np.array([2**64 - 1], "uint64"), "int64"),
+     (np.array([-1], "int8"), "uint8"), (np.array([200, 3], "uint8"), "int16")],
+)  # fmt: skip
+def test_exponents_are_negative_in_the_dtype_of_the_loop(exponents, dtype):
+    exponents = np.array(exponents)
+    for call in (
+        lambda m, x, y: m.power(x, y, dtype=dtype, casting="unsafe"),
+        lambda m, x, y: m.power(x, y.ravel()[-1].item(), dtype=dtype, casting="unsafe"),
+        lambda m, x, y: m.power.accumulate(y, dtype=dtype),
+        lambda m, x, y: m.power.outer(x, y, dtype=dtype, casting="unsafe"),
+    ):
+        compare(lambda: call(iruka, iruka.array([2, 3]), iruka.array(exponents)), lambda: call(np, np.array([2, 3]), exponents))
 
 
 def test_masks_have_no_more_axes_than_what_they_mask():

@@ -141,7 +141,7 @@ def differing(rule, own, theirs, long_result, scale):
     allowed = rule.ulps * np.longdouble(eps) * size + DENORMAL * np.longdouble(tiny) * max(rule.ulps, 1)
     fine = error <= allowed + 2 * their_error
     if scale is not None and rule.scale != "moved":  # rounding decides what overflows
-        fine |= ~(size < most)
+        fine |= ~(size < most) | np.isfinite(exact) & ~np.isfinite(own) & ~np.isfinite(theirs)
     else:  # the last number before infinity may be taken for it
         fine |= ~np.isfinite(own) & (size > most * (1 - rule.ulps * eps)) & ~np.isnan(own)
     fine |= ~np.isfinite(theirs) & np.isfinite(size) & (error <= allowed)

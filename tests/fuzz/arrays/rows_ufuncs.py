@@ -6,7 +6,7 @@ import numpy as np
 
 from cases import Array, Code
 from compare import EXACT, FORMULA, Rule, near, sums
-from draw import TAME
+from draw import COMPLEX, TAME
 from table import row
 
 FREE = Rule(signed=False)
@@ -72,6 +72,7 @@ def options(d, name, args, shape, outputs=1):
         outs = []
         for i, dtype in enumerate(dtypes):
             own = [a for a in args if isinstance(a, Array) and a.shape == full and a.dtype == dtype and a.view == "x"]
+            own = [a for a in own if all(out.base is not a.base for out in outs)]  # which of two outputs stays is not defined
             if own and d.chance(0.4):
                 position = next(j for j, a in enumerate(args) if a is own[0])
                 args[position], out = d.overlapping(own[0])
@@ -145,7 +146,10 @@ REDUCIBLE = [name for name in UFUNCS if name not in ("ldexp", "equal", "not_equa
 def reduction(d, name):
     ufunc, method = name.split(".")
     classes = CLASSES.get(ufunc, "biufc")
-    array = d.array(None, d.dtype(classes), tame=ufunc in ("multiply", *MATH_BINARY), least=0 if d.chance(0.1) else 1)
+    dtype = d.dtype(classes)
+    # Which side of a branch cut a power of a power lies on is decided by rounding.
+    kind = d.one("unit", "positive") if "pow" in ufunc and dtype in COMPLEX else None
+    array = d.array(None, dtype, kind, tame=ufunc in ("multiply", *MATH_BINARY), least=0 if d.chance(0.1) else 1)
     kwargs = {}
     if method == "reduceat":
         axis = d.randint(-array.ndim, array.ndim - 1) if array.ndim else 0

@@ -18,6 +18,8 @@ def references(case, theirs, run):
         yield from floats_cast(case)
     if isinstance(case.kwargs.get("out"), (cases.Array, tuple)):
         yield from results_cast(case)
+        if isinstance(case.kwargs.get("dtype"), str):
+            yield from results_cast(case, np.dtype(case.kwargs["dtype"]))
     if {"multiply", "square"} & set(case.name.split(".")) and getattr(theirs, "dtype", np.dtype(bool)).kind == "c":
         yield from rounded_products(case, theirs)
     name, _, method = case.name.partition(".")
@@ -87,9 +89,14 @@ def number(node, dtype):
 
 def operands_cast(case, dtype, run):
     """The call with operands in the range of the dtype: what is cast before it is computed with, or moved."""
-    inside = cases.Run(np, lambda made: clipped(made, dtype))
+    inside, written = cases.Run(np, lambda made: clipped(made, dtype)), cases.Run(np)
     try:
-        result = inside.call(dataclasses.replace(case, args=number(case.args, dtype), kwargs=number(case.kwargs, dtype)))
+        args, kwargs = inside.value(number(case.args, dtype)), number(case.kwargs, dtype)
+        if "out" in kwargs:  # keeps its dtype, also where it is an operand
+            kwargs["out"] = written.value(kwargs["out"])
+            inside.memory |= written.memory
+            inside.made |= written.made
+        result = eval(case.target, inside.names)(*args, **inside.value(kwargs))
     except Exception:
         return
     for key, memory in run.memory.items():  # floats are as the first call left them
@@ -110,11 +117,12 @@ def floats_cast(case):
         return
 
 
-def results_cast(case):
-    """The call without `out`, whose results are then cast into it."""
+def results_cast(case, dtype=None):
+    """The call without `out`, whose results are then cast into it: with a dtype, by way of that."""
     run, written = cases.Run(np), cases.Run(np)
+    left_out = ("out", "dtype") if dtype else ("out",)
     try:
-        results = run.call(dataclasses.replace(case, kwargs={k: v for k, v in case.kwargs.items() if k != "out"}))
+        results = run.call(dataclasses.replace(case, kwargs={k: v for k, v in case.kwargs.items() if k not in left_out}))
         written.value(case.args)  # which makes their memory
         outs = written.value(case.kwargs["out"])
         is_ufunc = isinstance(getattr(np, case.name, None), np.ufunc)  # else `where` chooses operands
@@ -122,6 +130,7 @@ def results_cast(case):
         many = isinstance(results, tuple)
         for result, out in zip(results if many else [results], outs if isinstance(outs, tuple) else [outs]):
             if out is not None:
+                result = cast(np.asarray(result), dtype) if dtype and dtype.kind in "iu" else result
                 np.copyto(out, cast(np.asarray(result), out.dtype) if out.dtype.kind in "iu" else result, "unsafe", where)
     except Exception:
         return
