@@ -263,7 +263,7 @@ def pinv(a, rcond=None, hermitian: bool = False, *, rtol=numpy._NoValue) -> ndar
     elif rtol is not numpy._NoValue:
         raise ValueError("pinv: `rtol` and `rcond` can't be both set.")
     if a.size == 0:
-        return _core.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), given.dtype)
+        return _core.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), given.dtype if 0 in a.shape[-2:] else a.dtype)
     u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
     cutoff = (_array(rcond)[..., None] if not isinstance(rcond, float) else rcond) * s.max(axis=-1, keepdims=True)
     scaled = _multiply(_reciprocals(s, cutoff)[..., None], _conjugate(matrix_transpose(u)))

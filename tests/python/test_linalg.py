@@ -1,5 +1,7 @@
 """Decompositions, equations, determinants and norms, against NumPy and against what defines them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -303,8 +305,8 @@ def test_names_of_the_array_api():
 def test_dtypes_of_ranks_and_of_empty_inverses():
     a, b = np.array([[1.0, 2], [3, 4], [5, 6]]), np.ones(3)
     assert type(iruka.linalg.lstsq(iruka.array(a), iruka.array(b))[2]) is type(np.linalg.lstsq(a, b)[2])
-    for dtype in ("int32", "float32", "bool"):
-        empty = np.zeros((2, 0, 3), dtype)
+    for dtype, shape in itertools.product(("int32", "float32", "bool"), ((2, 0, 3), (0, 2, 3))):
+        empty = np.zeros(shape, dtype)
         own, expected = iruka.linalg.pinv(iruka.array(empty)), np.linalg.pinv(empty)
         assert own.dtype == expected.dtype and own.shape == expected.shape
 

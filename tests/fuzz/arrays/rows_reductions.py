@@ -60,7 +60,8 @@ def added(d, name):
     array = d.array(least=0 if d.chance(0.12) else 1)
     kwargs = options(d, array, short)
     if d.chance(0.15):
-        kwargs["dtype"] = d.dtype("iufc" if short in ("sum", "prod") else "fc" if d.chance(0.9) else "iufc")
+        is_sum = short in ("sum", "prod")  # means in a dtype of integers are means of casts, which are not NumPy's
+        kwargs["dtype"] = d.dtype("iufc" if is_sum or array.dtype[0] in "iu" and d.chance(0.1) else "fc")
     if d.chance(0.12):
         kwargs["where"] = d.mask(array.shape)
     if short in ("sum", "prod") and d.chance(0.1):
