@@ -72,6 +72,7 @@ def test_the_program_of_a_case_runs():
         ("crash", "iruka.flip = lambda *a, **k: __import__('os').abort()"),
         ("hang", "iruka.flip = lambda *a, **k: __import__('time').sleep(30)"),
         ("refused", "iruka.flip = lambda *a, **k: [][1]"),
+        ("warning", "real = iruka.flip; iruka.flip = lambda *a, **k: (real(*a, **k), iruka.ones(3) / 0)[0]"),
         ("accepted", "iruka.flip = lambda *a, **k: iruka.zeros(3)"),
     ],
 )
@@ -80,7 +81,7 @@ def test_planted_faults_are_found(kind, planted):
                 planted=planted)  # fmt: skip
     last = done.stdout.strip().splitlines()[-1]
     assert re.search(rf"\b[1-9]\d* {kind}\b", last), done.stdout[-2000:] + done.stderr[-2000:]
-    assert done.returncode == (0 if kind == "refused" else 1)
+    assert done.returncode == (0 if kind in ("refused", "warning") else 1)
     assert f"{kind.upper()} flip:" in done.stdout and "xp.flip(" in done.stdout
     identity = re.search(rf"{kind.upper()} (flip:\d+)", done.stdout).group(1)
     if kind == "value":

@@ -1,8 +1,8 @@
 """Compares Iruka's array functions with NumPy's on random calls: python tests/fuzz/arrays --seconds 60.
 
 A finding is printed once for each function and kind, with a program that shows it. Crashes, hangs and wrong values,
-shapes and dtypes fail (exit code 1); what one library refuses and the other takes is listed, unless
-known_differences.txt has it. --case FUNCTION:NUMBER runs one case again.
+shapes and dtypes fail (exit code 1); what one library refuses and the other takes, and floating-point errors that one
+alone tells of, are listed, unless known_differences.txt has it. --case FUNCTION:NUMBER runs one case again.
 """
 
 import argparse

@@ -107,7 +107,8 @@ def array_difference(case, ours, theirs, long_result, scale, path):
         scale = None if scale is None else np.asarray(scale)[mask]
     if rule.sort:
         own, theirs = np.sort(own, axis=None), np.sort(theirs, axis=None)
-    wrong = differing(rule, own, theirs, long_result, scale)
+    terms = max([a.size for a in cases.arrays_of(case)] or [1]) // max(1, theirs.size)
+    wrong = differing(rule, own, theirs, long_result, scale, terms)
     if not wrong.any():
         return None
     where = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
@@ -115,8 +116,8 @@ def array_difference(case, ours, theirs, long_result, scale, path):
                      f"({int(wrong.sum())} of {wrong.size} elements)")  # fmt: skip
 
 
-def differing(rule, own, theirs, long_result, scale):
-    """Where two arrays of one shape differ by more than the rule allows."""
+def differing(rule, own, theirs, long_result, scale, terms):
+    """Where two arrays of one shape, each element made of so many terms, differ by more than the rule allows."""
     if theirs.dtype.kind == "b":  # bytes of other arrays may be seen as bools: any but 0 is True
         return np.asarray((np.asarray(own).view("u1") != 0) != (np.asarray(theirs).view("u1") != 0))
     if theirs.dtype.kind not in "fc":
@@ -141,7 +142,7 @@ def differing(rule, own, theirs, long_result, scale):
     allowed = rule.ulps * np.longdouble(eps) * size + DENORMAL * np.longdouble(tiny) * max(rule.ulps, 1)
     fine = error <= allowed + 2 * their_error
     if scale is not None and rule.scale != "moved":  # rounding decides what overflows
-        fine |= ~(size < most) | np.isfinite(exact) & ~np.isfinite(own) & ~np.isfinite(theirs)
+        fine |= ~(size < most) | ~np.isfinite(own) & ~(size * max(terms, 1) < most)  # also the sum within a mean
     else:  # the last number before infinity may be taken for it
         fine |= ~np.isfinite(own) & (size > most * (1 - rule.ulps * eps)) & ~np.isnan(own)
     fine |= ~np.isfinite(theirs) & np.isfinite(size) & (error <= allowed)

@@ -26,12 +26,14 @@ progress = [0] * 6  # what the parent reads when a case crashes or hangs: the pa
 INDEX, SINCE, PATIENT, NEXT, DONE, IN_NUMPY = range(6)
 
 
-def outcome(case, xp):
-    """('value', result, run) or ('error', exception, run)."""
+def outcome(case, xp, told=None):
+    """('value', result, run) or ('error', exception, run); `told` takes the floating-point errors that are told of."""
     run = cases.Run(xp)
     progress[IN_NUMPY] = xp is np
+    way = "ignore" if told is None else "call"
     try:
-        return "value", run.call(case), run
+        with np.errstate(divide=way, over=way, invalid=way, call=lambda words, flags: told.add(words)):
+            return "value", run.call(case), run
     except Exception as error:  # whatever a library raises is an answer
         return "error", error, run
 
@@ -46,8 +48,9 @@ def compatible(ours, theirs):
 
 def examine(case):
     """None, or (kind, words) of one case."""
-    their_way, theirs, their_run = outcome(case, np)
-    our_way, ours, our_run = outcome(case, iruka)
+    their_errors, our_errors = set(), set()
+    their_way, theirs, their_run = outcome(case, np, their_errors)
+    our_way, ours, our_run = outcome(case, iruka, our_errors)
     if our_way == "error" and their_way == "error":
         if compatible(ours, theirs):
             return None
@@ -60,8 +63,15 @@ def examine(case):
     if found and found[0] in ("value", "memory"):
         agree = (judged(case, ours, result, our_run, run) is None for result, run in saturated.references(case, theirs, their_run))
         if any(agree) or saturated.holds_rounded(case, our_run) or saturated.at_rounded(case, our_run):
-            return None
-    return found
+            found = None
+    return found or warning_difference(our_errors, their_errors)
+
+
+def warning_difference(ours, theirs):
+    """What the error state tells of in one library alone: a GPU tells of nothing."""
+    if ours == theirs or cases.on_gpu():
+        return None
+    return "warning", f"{' and '.join(sorted(ours)) or 'nothing'} where NumPy tells of {' and '.join(sorted(theirs)) or 'nothing'}"
 
 
 def judged(case, ours, theirs, our_run, their_run):
