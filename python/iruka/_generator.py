@@ -11,6 +11,7 @@ import numpy
 from . import _core
 from ._core import asnumpy, ndarray
 from ._covariance import factor
+from ._manipulation import _into
 from .errors import AxisError, ShapeError, TypeError, ValueError
 
 _streams = _core._random
@@ -478,12 +479,7 @@ class Generator(Distributions):
             rows = last.size // last.shape[-1] if last.shape[-1] else 0
             mixed = self._stream.permuted_rows(last.reshape(rows, last.shape[-1]))
             result = mixed.reshape(last.shape).swapaxes(axis, -1)
-        if out is None:
-            return result
-        if out.shape != x.shape:
-            raise ShapeError(f"random.permuted: out has shape {out.shape}, the result {x.shape}")
-        out[...] = result
-        return out
+        return result if out is None else _into(out, result, "unsafe")
 
 
 def _population(a, axis):

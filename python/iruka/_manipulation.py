@@ -106,6 +106,8 @@ def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
     _check_out(out)
     if out is None:
         return result if result.ndim else result[()]
+    if isinstance(out, ndarray):
+        _core.check_out_device(out, result)
     if out.shape != result.shape:
         raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
     if not can_cast(result.dtype, out.dtype, casting):

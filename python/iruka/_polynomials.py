@@ -13,7 +13,7 @@ import numpy
 
 from . import _core
 from ._core import ElementwiseKernel, ndarray
-from ._creation import asnumpy, zeros_like
+from ._creation import _place, asnumpy, zeros_like
 from ._manipulation import _array, concatenate
 from ._rearranging import trim_zeros
 from .errors import TypeError, ValueError
@@ -52,6 +52,7 @@ def _as_given(function, *polynomials):
 
 def polyval(p, x) -> ndarray | poly1d:
     """The polynomial with coefficients p at every point of x, by Horner's rule; for a poly1d x, p(x) as a poly1d.
+    Raises ValueError for arrays on two devices.
 
     >>> iruka.polyval([1, 0, 2], iruka.arange(3))
     array([2, 3, 6])
@@ -61,15 +62,15 @@ def polyval(p, x) -> ndarray | poly1d:
         for coefficient in _coefficients(p):
             result = result * x + coefficient
         return result
-    x, p = _array(x), _coefficients(p)
+    p = p.coeffs if isinstance(p, poly1d) else p
+    with _place(next((a.device for a in (x, p) if isinstance(a, ndarray)), None)):
+        x, p = _array(x), _array(p)
     if p.ndim == 0:
         raise TypeError("polyval: the coefficients must have an axis")
     if p.ndim > 1:  # the rows are the coefficients
         return functools.reduce(lambda total, row: total * x + row, p, zeros_like(x))
-    with x.device:
-        p = p.to_device(x.device)
-        dtype = _core.result_type(p, x) if p.size else x.dtype
-        return _horner(x.astype(dtype, copy=False), p.astype(dtype, copy=False), p.size)[()]
+    dtype = _core.result_type(p, x) if p.size else x.dtype
+    return _horner(x.astype(dtype, copy=False), p.astype(dtype, copy=False), p.size)[()]
 
 
 def poly(seq_of_zeros) -> ndarray:

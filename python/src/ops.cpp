@@ -10,6 +10,7 @@
 #include "device.h"
 #include "float_errors.h"
 #include "interop.h"
+#include "ops/checks.h"
 #include "truth.h"
 
 namespace iruka::python {
@@ -19,12 +20,9 @@ namespace {
 /// Whether the results are positions: of argmin and argmax.
 bool is_selection(const ReductionFunction& function) { return std::string_view(function.name()).starts_with("arg"); }
 
-/// An `out` may be written to and holds the result's shape; that of an index is of bools or integers that int64 holds.
+/// An `out` is as ops::check_out() says; that of an index is of bools or integers that int64 holds.
 void check_out(const ReductionFunction& function, const Array& out, const Array& result) {
-  out.check_writable(std::string(function.name()) + ": output array");
-  if (!(out.shape() == result.shape()))
-    throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(out.shape()) + ", the result " +
-                     to_string(result.shape()));
+  ops::check_out(function.name(), out, result.shape(), result.device());
   if (is_selection(function) && !can_cast(out.dtype(), Dtype::int64, Casting::safe))
     throw TypeError(std::string(function.name()) + ": out holds " + name(out.dtype()) +
                     ", which cannot be cast to int64 by the rule 'safe'");
@@ -254,6 +252,8 @@ void bind_joining(nb::module_& module) {
   module.def(
       "dtype_of", [](nb::handle object) { return dtype_object(to_dtype(object)); },
       "The numpy.dtype of anything dtype-like. Raises TypeError for one that arrays cannot have.");
+  module.def("check_out_device",
+             [](const Array& out, const Array& result) { ops::check_device("out", out, result.device()); });
   module.def("broadcast_shapes", [](nb::args shapes) {
     std::vector<Dims> dims;
     for (nb::handle shape : shapes) dims.push_back(to_dims(shape, "broadcast_shapes: shape"));

@@ -18,6 +18,7 @@
 #include "float_errors.h"
 #include "interop.h"
 #include "iruka/fold.h"
+#include "ops/checks.h"
 #include "ops/loop_types.h"
 
 namespace iruka::python {
@@ -279,10 +280,7 @@ nb::object single_out(nb::handle out) {
 nb::object into_out(const ElementwiseFunction& function, Array result, nb::handle out) {
   if (out.is_none()) return to_result(std::move(result));
   Array target = output_array(out.ptr());
-  target.check_writable(std::string(function.name()) + ": output array");
-  if (!(target.shape() == result.shape()))
-    throw ShapeError(std::string(function.name()) + ": out has shape " + to_string(target.shape()) + ", the result " +
-                     to_string(result.shape()));
+  ops::check_out(function.name(), target, result.shape(), result.device());
   warn_of_lost_parts(result.dtype(), target.dtype());
   without_gil([&] { target.assign(result); });  // methods cast into any output, as NumPy's do
   return nb::borrow(out);

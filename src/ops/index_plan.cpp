@@ -198,12 +198,6 @@ Array as_positions(const Array& indices, const Device& device) {
   return indices.dtype() == Dtype::int32 ? indices : indices.astype(Dtype::int64, false);
 }
 
-void check_device(const char* what, const Array& given, const Device& device) {
-  if (&given.device() == &device) return;
-  throw ValueError(std::string(what) + " is on " + given.device().name() + ", but the array is on " + device.name() +
-                   "; to_device() moves either");
-}
-
 void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent) {
   throw IndexError("index " + std::to_string(index) + " is out of bounds for axis " + std::to_string(axis) +
                    " with size " + std::to_string(extent));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iruka/indexing.h"
+#include "ops/checks.h"
 
 namespace iruka::ops {
 
@@ -40,8 +41,6 @@ Array drop_leading_axes(const Array& values, int ndim);
 
 /// Integers as int32 or int64, bools refused. Raises IndexError, and ValueError where they do not lie on `device`.
 Array as_positions(const Array& indices, const Device& device);
-/// Raises ValueError where `given`, called `what` in the message, does not lie on `device`: it would take a hidden copy.
-void check_device(const char* what, const Array& given, const Device& device);
 
 [[noreturn]] void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent);
 

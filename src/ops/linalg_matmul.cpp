@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "iruka/ops.h"
 #include "ops/cast_text.h"
+#include "ops/checks.h"
 #include "ops/linalg_operands.h"
 
 namespace iruka {
@@ -131,10 +132,7 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
       to_string(a.shape()) + " and " + to_string(b.shape()));
 }
 
-void check_out(const Array& out, const Dims& shape, Dtype dtype) {
-  if (!(out.shape() == shape))
-    throw ShapeError("matmul: out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
-  out.check_writable("matmul: output array");
+void check_cast(const Array& out, Dtype dtype) {
   if (!can_cast_same_kind(dtype, out.dtype()))
     throw TypeError(std::string("matmul: cannot cast the result from ") + name(dtype) + " to " + name(out.dtype()) +
                     " by the rule 'same_kind'");
@@ -170,9 +168,10 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   Dims shape = broadcast_shapes(both);
   if (a.ndim() > 1) shape.push_back(left.shape(left.ndim() - 2));
   if (b.ndim() > 1) shape.push_back(right.shape(right.ndim() - 1));
-  check_out(*out, shape, dtype);
+  check_out("matmul", *out, shape, a.device());
+  check_cast(*out, dtype);
   const bool direct = out->dtype() == dtype && out->is_c_contiguous() && a.ndim() > 1 && b.ndim() > 1 &&
-                      &out->device() == &a.device() && !out->may_overlap(a) && !out->may_overlap(b) && out->size() > 0;
+                      !out->may_overlap(a) && !out->may_overlap(b) && out->size() > 0;
   if (!direct) {
     Array target = *out;
     target.assign(matmul(a, b));

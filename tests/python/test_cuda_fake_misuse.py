@@ -221,6 +221,26 @@ for a, b in ((g, c), (c, g)):
 
 
 @needs_fake_nvrtc
+def test_an_output_on_another_device():
+    run("""
+for here, there in (("cuda:0", "cpu"), ("cpu", "cuda:0")):
+    x = iruka.ones((3, 3), device=here)
+    out, row = iruka.zeros((3, 3), device=there), iruka.zeros(3, device=there)
+    for use in (
+        lambda: iruka.add(x, x, out=out), lambda: x.__iadd__(out), lambda: iruka.sum(x, axis=0, out=row),
+        lambda: iruka.argmax(x, axis=0, out=row.astype("int64")), lambda: iruka.add.reduce(x, out=row),
+        lambda: iruka.add.accumulate(x, out=out), lambda: iruka.cumsum(x, 0, out=out), lambda: iruka.matmul(x, x, out=out),
+        lambda: iruka.take(x, [0, 1, 2], 0, out=out), lambda: iruka.concatenate([x[:1], x[1:]], out=out),
+        lambda: iruka.mean(x, axis=0, out=row), lambda: iruka.var(x, axis=0, out=row), lambda: iruka.dot(x, x, out=out),
+    ):
+        raises(ValueError, use, "is on " + here, "is on " + there)
+    assert out.tolist() == [[0.0] * 3] * 3 and row.tolist() == [0.0] * 3
+    raises(ValueError, lambda: iruka.polyval(row, x), "is on " + here, "is on " + there)
+    assert iruka.polyval([2, 1], x).device == x.device and iruka.polyval(row, 2.0).device == row.device
+""")
+
+
+@needs_fake_nvrtc
 def test_two_devices_in_an_index():
     """No index, mask or operand is copied between devices behind the caller's back; what lies on no device is."""
     run("""

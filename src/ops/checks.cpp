@@ -1,0 +1,20 @@
+#include "ops/checks.h"
+
+#include "core/device.h"
+
+namespace iruka::ops {
+
+void check_device(const char* what, const Array& given, const Device& device) {
+  if (&given.device() == &device) return;
+  throw ValueError(std::string(what) + " is on " + given.device().name() + ", but the array is on " + device.name() +
+                   "; to_device() moves either");
+}
+
+void check_out(const std::string& function, const Array& out, const Dims& shape, const Device& device) {
+  check_device((function + ": out").c_str(), out, device);
+  out.check_writable(function + ": output array");
+  if (!(out.shape() == shape))
+    throw ShapeError(function + ": out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
+}
+
+}  // namespace iruka::ops
