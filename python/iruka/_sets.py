@@ -37,8 +37,6 @@ class UniqueInverseResult(NamedTuple):
 
 
 def _along_axis(x: ndarray, axis: int, index: bool, inverse: bool, counts: bool):
-    if not -x.ndim <= axis < x.ndim:
-        raise AxisError(f"unique: axis {axis} is out of bounds for an array of {x.ndim} axes")
     front = moveaxis(x, axis, 0)
     width = 1
     for extent in front.shape[1:]:
@@ -68,7 +66,9 @@ def unique(
     (array([1, 2]), array([1, 2]))
     """
     ar = _array(ar)
-    if axis is None:
+    if axis is not None and not -ar.ndim <= axis < ar.ndim:
+        raise AxisError(f"unique: axis {axis} is out of bounds for an array of {ar.ndim} axes")
+    if axis is None or ar.ndim == 1:
         values, index, inverse, counts = _core.unique(ar, return_index, return_inverse, return_counts, bool(equal_nan))
         inverse = inverse.reshape(ar.shape) if return_inverse else None
     else:

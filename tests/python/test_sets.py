@@ -47,6 +47,14 @@ def test_unique_parts(flags, shape, rng):
         assert_same(ours, theirs)
 
 
+def test_unique_along_the_only_axis_takes_nan_for_one_value():
+    x = np.array([np.nan, -0.0, 0.0, np.nan, 1.0, 0.0])
+    for equal_nan in (True, False):
+        flags = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": -1, "equal_nan": equal_nan}
+        for own, expected in zip(iruka.unique(iruka.array(x), **flags), np.unique(x, **flags), strict=True):
+            assert_same(own, expected)
+
+
 @pytest.mark.parametrize("name", ["int8", "float32", "complex64", "bool"])
 @pytest.mark.parametrize("shape", [(40, 2), (3, 4, 5), (1, 3), (0, 3), (3, 0)], ids=str)
 def test_unique_along_an_axis(name, shape, rng):

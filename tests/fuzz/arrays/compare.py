@@ -187,7 +187,9 @@ def changed(case, change=None):
     kwargs = {key: value for key, value in case.kwargs.items() if key not in ("out", "dtype", "casting", "signature")}
     if "where" in kwargs:  # masks stay masks
         kwargs["where"] = cases.Run(np).value(kwargs["where"])
-    convert = to_long(case.rule.integers or change is not None and case.rule.scale != "moved")
+    dtype = case.kwargs.get("dtype")
+    is_cast = isinstance(dtype, str) and np.dtype(dtype).kind in "fc"
+    convert = to_long(case.rule.integers or is_cast or change is not None and case.rule.scale != "moved")
     run = cases.Run(np, (lambda made: change(convert(made))) if change else convert)
     try:
         return run.call(dataclasses.replace(case, kwargs=kwargs)), run
