@@ -85,8 +85,7 @@ Array over_elements(const char* function, const Array& x, Dtype dtype, const Dim
   for (int axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] < 0) throw ValueError(asked + ": negative dimensions are not allowed");
     if (strides[axis] % itemsize != 0)
-      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(itemsize) +
-                       " bytes of an element");
+      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(itemsize) + " bytes of an element");
     int64_t reach = 0;
     if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
         __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
@@ -111,9 +110,8 @@ Array make(nb::handle shape, nb::handle dtype, nb::handle memptr, nb::handle str
   if (memptr.is_none()) {
     if (!strides.is_none()) throw ValueError("ndarray: strides describe given memory, so they need memptr");
     // A full pool waits for its device.
-    return without_gil([&] {
-      return is_fortran ? Array::empty(reversed(extents), type).transpose() : Array::empty(extents, type);
-    });
+    return without_gil(
+        [&] { return is_fortran ? Array::empty(reversed(extents), type).transpose() : Array::empty(extents, type); });
   }
   if (!nb::isinstance(memptr, package_attribute("iruka._array", "Memory")))
     throw TypeError("ndarray: memptr must be the data of an iruka.ndarray, not " + describe(memptr.type()));
@@ -188,9 +186,8 @@ Array astype(Array x, nb::handle dtype, nb::handle order, const std::string& cas
   warn_of_lost_parts(x.dtype(), to);
   const Dims axes = memory_order(x, order);
   const FloatWatch floats;
-  Array result = without_gil([&] {
-    return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); });
-  });
+  Array result =
+      without_gil([&] { return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); }); });
   if (const unsigned raised = floats.raised()) tell_cast_errors(raised, to_python(x), to, x.device());
   return x.is_value() ? std::move(result).as_value() : result;
 }
@@ -317,8 +314,8 @@ void bind_views(ArrayClass& type) {
           "The same elements in another shape: a view where strides allow it, else a copy; copy=True always copies and "
           "copy=False raises ValueError where it must. One extent may be -1.")
       .def(
-          "ravel", [](Array x, nb::handle order) { return to_python(ravel(x, order)); },
-          nb::arg("order") = "C", nb::sig("def ravel(self, order: str = 'C') -> ndarray"),
+          "ravel", [](Array x, nb::handle order) { return to_python(ravel(x, order)); }, nb::arg("order") = "C",
+          nb::sig("def ravel(self, order: str = 'C') -> ndarray"),
           "The elements along one axis, contiguous: a view where they lie so, else a copy.")
       .def(
           "flatten",
@@ -368,7 +365,8 @@ void bind_copies(ArrayClass& type) {
           },
           nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", nb::arg("copy") = true,
           nb::sig("def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray"),
-          "A copy with another dtype. A float out of an integer's range saturates and NaN gives 0 (NumPy leaves both to "
+          "A copy with another dtype. A float out of an integer's range saturates and NaN gives 0 (NumPy leaves both "
+          "to "
           "the processor). copy=False: itself when nothing changes. Raises TypeError where `casting` forbids the cast.")
       .def(
           "copy", [](const Array& x, nb::handle order) { return to_python(copy(x, order)); }, nb::arg("order") = "C",

@@ -67,17 +67,17 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
 
 // Functions are looked up by name at the first use, so that importing the module builds no kernel.
 #define IRUKA_FUNCTION(name) made_once([] { return ElementwiseFunction{name}; })
-#define IRUKA_UNARY(slot, name)                                                                                  \
-  PyObject* slot(PyObject* x) {                                                                                  \
-    return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION(name), {x}); });         \
+#define IRUKA_UNARY(slot, name)                                                                          \
+  PyObject* slot(PyObject* x) {                                                                          \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION(name), {x}); }); \
   }
-#define IRUKA_BINARY(slot, name)                                                                                 \
-  PyObject* slot(PyObject* x, PyObject* y) {                                                                     \
-    return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION(name), {x, y}); });      \
-  }                                                                                                              \
-  PyObject* inplace_##slot(PyObject* x, PyObject* y) {                                                           \
-    return guarded<>(static_cast<PyObject*>(nullptr),                                                            \
-                     [&] { return apply(IRUKA_FUNCTION(name), {x, y}, is_value(x) ? nullptr : x); });            \
+#define IRUKA_BINARY(slot, name)                                                                            \
+  PyObject* slot(PyObject* x, PyObject* y) {                                                                \
+    return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply(IRUKA_FUNCTION(name), {x, y}); }); \
+  }                                                                                                         \
+  PyObject* inplace_##slot(PyObject* x, PyObject* y) {                                                      \
+    return guarded<>(static_cast<PyObject*>(nullptr),                                                       \
+                     [&] { return apply(IRUKA_FUNCTION(name), {x, y}, is_value(x) ? nullptr : x); });       \
   }
 
 IRUKA_BINARY(add, "add")
@@ -116,9 +116,9 @@ PyObject* divmod(PyObject* x, PyObject* y) {
 PyObject* compare(PyObject* x, PyObject* y, int operation) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&] {
     const auto& functions = made_once([] {
-      return std::array{ElementwiseFunction{"less"},      ElementwiseFunction{"less_equal"},
-                        ElementwiseFunction{"equal"},     ElementwiseFunction{"not_equal"},
-                        ElementwiseFunction{"greater"},   ElementwiseFunction{"greater_equal"}};
+      return std::array{ElementwiseFunction{"less"},    ElementwiseFunction{"less_equal"},
+                        ElementwiseFunction{"equal"},   ElementwiseFunction{"not_equal"},
+                        ElementwiseFunction{"greater"}, ElementwiseFunction{"greater_equal"}};
     });
     static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
     return apply(functions[static_cast<size_t>(operation)], {x, y});
@@ -248,53 +248,54 @@ void assign_value(Array target, nb::handle value) {
 }
 
 PyType_Slot* array_slots() {
-  static constinit PyType_Slot slots[] = {{Py_nb_add, reinterpret_cast<void*>(add)},
-                                {Py_nb_subtract, reinterpret_cast<void*>(subtract)},
-                                {Py_nb_multiply, reinterpret_cast<void*>(multiply)},
-                                {Py_nb_true_divide, reinterpret_cast<void*>(divide)},
-                                {Py_nb_floor_divide, reinterpret_cast<void*>(floor_divide)},
-                                {Py_nb_remainder, reinterpret_cast<void*>(remainder)},
-                                {Py_nb_divmod, reinterpret_cast<void*>(divmod)},
-                                {Py_nb_power, reinterpret_cast<void*>(power)},
-                                {Py_nb_and, reinterpret_cast<void*>(bitwise_and)},
-                                {Py_nb_or, reinterpret_cast<void*>(bitwise_or)},
-                                {Py_nb_xor, reinterpret_cast<void*>(bitwise_xor)},
-                                {Py_nb_lshift, reinterpret_cast<void*>(left_shift)},
-                                {Py_nb_rshift, reinterpret_cast<void*>(right_shift)},
-                                {Py_nb_inplace_add, reinterpret_cast<void*>(inplace_add)},
-                                {Py_nb_inplace_subtract, reinterpret_cast<void*>(inplace_subtract)},
-                                {Py_nb_inplace_multiply, reinterpret_cast<void*>(inplace_multiply)},
-                                {Py_nb_inplace_true_divide, reinterpret_cast<void*>(inplace_divide)},
-                                {Py_nb_inplace_floor_divide, reinterpret_cast<void*>(inplace_floor_divide)},
-                                {Py_nb_inplace_remainder, reinterpret_cast<void*>(inplace_remainder)},
-                                {Py_nb_inplace_power, reinterpret_cast<void*>(inplace_power)},
-                                {Py_nb_inplace_and, reinterpret_cast<void*>(inplace_bitwise_and)},
-                                {Py_nb_inplace_or, reinterpret_cast<void*>(inplace_bitwise_or)},
-                                {Py_nb_inplace_xor, reinterpret_cast<void*>(inplace_bitwise_xor)},
-                                {Py_nb_inplace_lshift, reinterpret_cast<void*>(inplace_left_shift)},
-                                {Py_nb_inplace_rshift, reinterpret_cast<void*>(inplace_right_shift)},
-                                {Py_nb_negative, reinterpret_cast<void*>(negative)},
-                                {Py_nb_positive, reinterpret_cast<void*>(positive)},
-                                {Py_nb_absolute, reinterpret_cast<void*>(absolute)},
-                                {Py_nb_invert, reinterpret_cast<void*>(invert)},
-                                {Py_nb_bool, reinterpret_cast<void*>(truth)},
-                                {Py_nb_int, reinterpret_cast<void*>(convert_element<PyNumber_Long>)},
-                                {Py_nb_float, reinterpret_cast<void*>(convert_element<PyNumber_Float>)},
-                                {Py_nb_index, reinterpret_cast<void*>(index_of)},
-                                {Py_nb_matrix_multiply, reinterpret_cast<void*>(matrix_multiply)},
-                                {Py_nb_inplace_matrix_multiply, reinterpret_cast<void*>(inplace_matrix_multiply)},
-                                {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
-                                {Py_tp_hash, reinterpret_cast<void*>(hash)},
-                                {Py_tp_iter, reinterpret_cast<void*>(iterate)},
-                                {Py_mp_length, reinterpret_cast<void*>(length)},
-                                {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
-                                {Py_mp_ass_subscript, reinterpret_cast<void*>(assign_subscript)},
-                                {Py_sq_length, reinterpret_cast<void*>(length)},
-                                {Py_sq_item, reinterpret_cast<void*>(sequence_item)},
-                                {Py_sq_contains, reinterpret_cast<void*>(contains)},
-                                {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
-                                {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
-                                {0, nullptr}};
+  static constinit PyType_Slot slots[] = {
+      {Py_nb_add, reinterpret_cast<void*>(add)},
+      {Py_nb_subtract, reinterpret_cast<void*>(subtract)},
+      {Py_nb_multiply, reinterpret_cast<void*>(multiply)},
+      {Py_nb_true_divide, reinterpret_cast<void*>(divide)},
+      {Py_nb_floor_divide, reinterpret_cast<void*>(floor_divide)},
+      {Py_nb_remainder, reinterpret_cast<void*>(remainder)},
+      {Py_nb_divmod, reinterpret_cast<void*>(divmod)},
+      {Py_nb_power, reinterpret_cast<void*>(power)},
+      {Py_nb_and, reinterpret_cast<void*>(bitwise_and)},
+      {Py_nb_or, reinterpret_cast<void*>(bitwise_or)},
+      {Py_nb_xor, reinterpret_cast<void*>(bitwise_xor)},
+      {Py_nb_lshift, reinterpret_cast<void*>(left_shift)},
+      {Py_nb_rshift, reinterpret_cast<void*>(right_shift)},
+      {Py_nb_inplace_add, reinterpret_cast<void*>(inplace_add)},
+      {Py_nb_inplace_subtract, reinterpret_cast<void*>(inplace_subtract)},
+      {Py_nb_inplace_multiply, reinterpret_cast<void*>(inplace_multiply)},
+      {Py_nb_inplace_true_divide, reinterpret_cast<void*>(inplace_divide)},
+      {Py_nb_inplace_floor_divide, reinterpret_cast<void*>(inplace_floor_divide)},
+      {Py_nb_inplace_remainder, reinterpret_cast<void*>(inplace_remainder)},
+      {Py_nb_inplace_power, reinterpret_cast<void*>(inplace_power)},
+      {Py_nb_inplace_and, reinterpret_cast<void*>(inplace_bitwise_and)},
+      {Py_nb_inplace_or, reinterpret_cast<void*>(inplace_bitwise_or)},
+      {Py_nb_inplace_xor, reinterpret_cast<void*>(inplace_bitwise_xor)},
+      {Py_nb_inplace_lshift, reinterpret_cast<void*>(inplace_left_shift)},
+      {Py_nb_inplace_rshift, reinterpret_cast<void*>(inplace_right_shift)},
+      {Py_nb_negative, reinterpret_cast<void*>(negative)},
+      {Py_nb_positive, reinterpret_cast<void*>(positive)},
+      {Py_nb_absolute, reinterpret_cast<void*>(absolute)},
+      {Py_nb_invert, reinterpret_cast<void*>(invert)},
+      {Py_nb_bool, reinterpret_cast<void*>(truth)},
+      {Py_nb_int, reinterpret_cast<void*>(convert_element<PyNumber_Long>)},
+      {Py_nb_float, reinterpret_cast<void*>(convert_element<PyNumber_Float>)},
+      {Py_nb_index, reinterpret_cast<void*>(index_of)},
+      {Py_nb_matrix_multiply, reinterpret_cast<void*>(matrix_multiply)},
+      {Py_nb_inplace_matrix_multiply, reinterpret_cast<void*>(inplace_matrix_multiply)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+      {Py_tp_hash, reinterpret_cast<void*>(hash)},
+      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(assign_subscript)},
+      {Py_sq_length, reinterpret_cast<void*>(length)},
+      {Py_sq_item, reinterpret_cast<void*>(sequence_item)},
+      {Py_sq_contains, reinterpret_cast<void*>(contains)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
+      {0, nullptr}};
   return slots;
 }
 

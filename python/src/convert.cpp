@@ -112,7 +112,8 @@ namespace {
 Dtype from_numpy_dtype(nb::handle dtype) {
   std::string name = text_of(dtype.attr("name"));
   if (!nb::cast<bool>(dtype.attr("isnative"))) {
-    throw TypeError("dtype " + describe(dtype) + " is of the other byte order; arrays are in this machine's, in which "
+    throw TypeError("dtype " + describe(dtype) +
+                    " is of the other byte order; arrays are in this machine's, in which "
                     "they take others in: use dtype.newbyteorder('=')");
   }
   try {
@@ -323,7 +324,8 @@ nb::object from_scalar(const Scalar& scalar) {
   return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
 }
 
-bool Operand::take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge, std::span<PyObject* const> others) {
+bool Operand::take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge,
+                   std::span<PyObject* const> others) {
   if (is_array(object)) {
     array_.emplace(array_of(object));
     return true;

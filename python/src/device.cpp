@@ -112,8 +112,7 @@ void bind_device(nb::module_& module) {
           },
           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def(
-          "__reduce__",
-          [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); },
+          "__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); },
           nb::sig("def __reduce__(self) -> tuple"))
       .def("__hash__", [](const PyDevice& self) { return reinterpret_cast<Py_ssize_t>(self.device) >> 4; });
   bind_scopes(type);

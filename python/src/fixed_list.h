@@ -23,8 +23,10 @@ class FixedList {
   template <class... From>
   T& add(From&&... from) {
     T* made;
-    if constexpr (sizeof...(From) == 0) made = new (begin() + size_) T;  // T() would clear all of it first
-    else made = new (begin() + size_) T(std::forward<From>(from)...);
+    if constexpr (sizeof...(From) == 0)
+      made = new (begin() + size_) T;  // T() would clear all of it first
+    else
+      made = new (begin() + size_) T(std::forward<From>(from)...);
     ++size_;
     return *made;
   }

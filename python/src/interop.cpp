@@ -43,7 +43,8 @@ namespace {
 
 bool is_numpy_array(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.ndarray); }
 
-/// A NumPy array's memory without a copy, through its buffer; a copy where it is not aligned or of the other byte order.
+/// A NumPy array's memory without a copy, through its buffer; a copy where it is not aligned or of the other byte
+/// order.
 Array from_numpy(nb::handle array) {
   const nb::object own = array.attr("dtype");
   if (!nb::cast<bool>(own.attr("isnative"))) return from_numpy(array.attr("astype")(own.attr("newbyteorder")("=")));
@@ -77,7 +78,8 @@ std::optional<Array> given_output(nb::handle out) {
   Array shared = from_numpy(out);
   const nb::object address = out.attr("__array_interface__")["data"][0];
   if (shared.size() > 0 && shared.data() != PyLong_AsVoidPtr(address.ptr()))
-    throw TypeError("out is a NumPy array that is not aligned or of the other byte order, and a copy of it would be lost");
+    throw TypeError(
+        "out is a NumPy array that is not aligned or of the other byte order, and a copy of it would be lost");
   return shared;
 }
 
@@ -122,7 +124,8 @@ void refuse_huge_integers(nb::handle array) {
       throw OverflowError("Python integer " + text_of(item) + " is out of bounds for int64 and uint64");
 }
 
-/// What NumPy reads of an object. It refuses a GPU's arrays in lists: they are stacked there, with `device`'s own parts.
+/// What NumPy reads of an object. It refuses a GPU's arrays in lists: they are stacked there, with `device`'s own
+/// parts.
 Array read_by_numpy(nb::handle object, nb::object dtype, Device& device) {
   try {
     const nb::object array = numpy_attribute("asarray")(object, std::move(dtype));

@@ -245,8 +245,8 @@ void construct(nb::pointer_and_handle<ElementwiseKernel> self, nb::handle in_par
   }
   self.h.attr("__doc__") = doc;
   self.h.attr("kwargs") = keywords;
-  self.h.attr("_arguments") = nb::make_tuple(in_params, out_params, operation, name, reduce_dims, preamble, no_return,
-                                             return_tuple, doc);
+  self.h.attr("_arguments") =
+      nb::make_tuple(in_params, out_params, operation, name, reduce_dims, preamble, no_return, return_tuple, doc);
   tell_warnings_of(*self.p);
 }
 

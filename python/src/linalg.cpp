@@ -47,7 +47,8 @@ std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
 nb::object product(const Array& a, const Array& b, const Array* target = nullptr) {
   const FloatWatch floats;
   Array result = without_gil([&] { return matmul(a, b, target); });
-  if (const unsigned raised = floats.raised()) tell_function_errors("matmul", raised, result, nb::make_tuple(to_python(a), to_python(b)));
+  if (const unsigned raised = floats.raised())
+    tell_function_errors("matmul", raised, result, nb::make_tuple(to_python(a), to_python(b)));
   return target ? nb::none() : to_result(std::move(result));
 }
 

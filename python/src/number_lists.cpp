@@ -53,9 +53,8 @@ class NumberList {
     const std::span<PyObject* const> items = items_of(list);
     if (static_cast<int64_t>(items.size()) != shape_[depth]) return false;
     const bool is_last = depth + 1 == shape_.size();
-    return std::all_of(items.begin(), items.end(), [&](PyObject* item) {
-      return is_last ? take(item) : is_list(item) && fits(item, depth + 1);
-    });
+    return std::all_of(items.begin(), items.end(),
+                       [&](PyObject* item) { return is_last ? take(item) : is_list(item) && fits(item, depth + 1); });
   }
 
   bool take(PyObject* number) {
@@ -87,8 +86,10 @@ class NumberList {
   template <class T, class Convert>
   void store_items(PyObject* list, int depth, T*& to, Convert convert) const {
     for (PyObject* item : items_of(list)) {
-      if (depth + 1 < shape_.size()) store_items(item, depth + 1, to, convert);
-      else *to++ = convert(item);
+      if (depth + 1 < shape_.size())
+        store_items(item, depth + 1, to, convert);
+      else
+        *to++ = convert(item);
     }
   }
 

@@ -119,8 +119,8 @@ void bind_rows(nb::module_& module) {
   bind_reduction<ReductionFunction>(module, "ReductionFunction", "A function that folds axes away.")
       .def(
           "__call__",
-          [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
-             nb::handle initial, nb::handle where) {
+          [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out,
+             Truth keepdims, nb::handle initial, nb::handle where) {
             return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims, initial, where);
           },
           nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),

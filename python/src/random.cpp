@@ -75,7 +75,8 @@ void bind_generator(nb::module_& module) {
              nb::handle out) {
             const Parameters given("integers", nb::make_tuple(low, high));
             const DrawOptions options = options_of("integers", size, dtype, out);
-            return drawn(size, out, [&] { return g.integers(given.arguments[0], given.arguments[1], options, endpoint); });
+            return drawn(size, out,
+                         [&] { return g.integers(given.arguments[0], given.arguments[1], options, endpoint); });
           },
           nb::arg("low"), nb::arg("high"), nb::arg("size").none(), nb::arg("dtype").none(), nb::arg("endpoint"),
           nb::arg("out").none())

@@ -35,9 +35,10 @@ std::optional<std::string> identity_text(nb::handle identity) {
   return text == "nan" ? "NAN" : text;
 }
 
-void construct(nb::pointer_and_handle<ReductionKernel> self, nb::handle in_params, nb::handle out_params, nb::handle map_expr,
-               nb::handle reduce_expr, nb::handle post_map_expr, nb::handle identity, nb::handle name,
-               nb::handle reduce_type, bool reduce_dims, nb::handle preamble, nb::handle compiler_options) {
+void construct(nb::pointer_and_handle<ReductionKernel> self, nb::handle in_params, nb::handle out_params,
+               nb::handle map_expr, nb::handle reduce_expr, nb::handle post_map_expr, nb::handle identity,
+               nb::handle name, nb::handle reduce_type, bool reduce_dims, nb::handle preamble,
+               nb::handle compiler_options) {
   ReductionKernelOptions options;
   if (!reduce_type.is_none()) options.reduce_type = text_argument("reduce_type", reduce_type);
   options.reduce_dims = reduce_dims;
@@ -52,11 +53,12 @@ void construct(nb::pointer_and_handle<ReductionKernel> self, nb::handle in_param
   std::optional<std::string> start = identity_text(identity);
   {
     GilRelease release;  // a kernel whose types are all known is compiled here
-    new (self.p) ReductionKernel(inputs, outputs, map, reduce, post_map, std::move(start), kernel_name, std::move(options));
+    new (self.p)
+        ReductionKernel(inputs, outputs, map, reduce, post_map, std::move(start), kernel_name, std::move(options));
   }
   self.h.attr("kwargs") = nb::dict();
-  self.h.attr("_arguments") = nb::make_tuple(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name,
-                                             reduce_type, reduce_dims, preamble, compiler_options);
+  self.h.attr("_arguments") = nb::make_tuple(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity,
+                                             name, reduce_type, reduce_dims, preamble, compiler_options);
   tell_warnings_of(*self.p);
 }
 

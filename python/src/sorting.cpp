@@ -74,8 +74,7 @@ void bind_sets(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("index"), nb::arg("inverse"), nb::arg("counts"), nb::arg("equal_nan"));
   module.def(
-      "find_sorted",
-      [](Array sorted, Array sought) { return make_array([&] { return find_sorted(sorted, sought); }); },
+      "find_sorted", [](Array sorted, Array sought) { return make_array([&] { return find_sorted(sorted, sought); }); },
       nb::arg("sorted"), nb::arg("sought"));
   module.def(
       "is_among_sorted",
@@ -84,11 +83,9 @@ void bind_sets(nb::module_& module) {
       },
       nb::arg("sorted"), nb::arg("sought"), nb::arg("invert"));
   module.def(
-      "true_indices", [](Array flags) { return make_array([&] { return true_indices(flags); }); },
-      nb::arg("flags"));
+      "true_indices", [](Array flags) { return make_array([&] { return true_indices(flags); }); }, nb::arg("flags"));
   module.def(
-      "take_flat",
-      [](Array x, Array indices) { return make_array([&] { return take_flat(x, indices); }); },
+      "take_flat", [](Array x, Array indices) { return make_array([&] { return take_flat(x, indices); }); },
       nb::arg("x"), nb::arg("indices"));
 }
 

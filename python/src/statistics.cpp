@@ -91,8 +91,8 @@ void bind_statistics(nb::module_& module) {
       nb::arg("x"), nb::arg("weights"), nb::arg("quantiles"),
       nb::sig("def select_weighted(x: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray"));
   module.def(
-      "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); }, nb::arg("indices"),
-      nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));
+      "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); },
+      nb::arg("indices"), nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));
   module.def(
       "count_bins",
       [](Array indices, nb::handle weights, int64_t bins) {

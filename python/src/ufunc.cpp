@@ -35,13 +35,13 @@ struct CallKeywords {
   CallKeywords(const char* function, PyObject* keywords) {
     if (!keywords) return;
     const auto& names = made_once([] {
-      const auto named = [](const char* name, PyObject* CallKeywords::*member) {
+      const auto named = [](const char* name, PyObject* CallKeywords::* member) {
         return std::pair(PyUnicode_InternFromString(name), member);
       };
-      return std::array{named("out", &CallKeywords::out),         named("where", &CallKeywords::where),
-                        named("dtype", &CallKeywords::dtype),     named("casting", &CallKeywords::casting),
-                        named("order", &CallKeywords::order),     named("signature", &CallKeywords::signature),
-                        named("sig", &CallKeywords::signature),   named("subok", &CallKeywords::subok)};
+      return std::array{named("out", &CallKeywords::out),       named("where", &CallKeywords::where),
+                        named("dtype", &CallKeywords::dtype),   named("casting", &CallKeywords::casting),
+                        named("order", &CallKeywords::order),   named("signature", &CallKeywords::signature),
+                        named("sig", &CallKeywords::signature), named("subok", &CallKeywords::subok)};
     });
     PyObject *key, *value;
     Py_ssize_t position = 0;
@@ -428,7 +428,8 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
   const FloatWatch floats;
   update_at(target, indices, function, operand.valid() ? &operand : nullptr);
   // Its operands are gone.
-  if (const unsigned raised = floats.raised()) tell_ufunc_errors(function, raised, {&inputs[0], 1}, array.ptr(), nullptr, false);
+  if (const unsigned raised = floats.raised())
+    tell_ufunc_errors(function, raised, {&inputs[0], 1}, array.ptr(), nullptr, false);
 }
 
 nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords) {

@@ -97,7 +97,8 @@ std::vector<Listed> list_entries(const std::string& directory) {
   while (const dirent* item = ::readdir(folder)) {
     const std::string_view name = item->d_name;
     struct stat status;
-    if (::fstatat(::dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (::fstatat(::dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+      continue;
     if (name.starts_with(kTemporaryPrefix) && now - status.st_mtime > kStaleSeconds) {
       ::unlinkat(::dirfd(folder), item->d_name, 0);
     } else if (is_entry_name(name)) {
@@ -112,7 +113,8 @@ std::vector<Listed> list_entries(const std::string& directory) {
 
 std::string CacheKey::hex() const {
   char text[33];
-  snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(high), static_cast<unsigned long long>(low));
+  snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(high),
+           static_cast<unsigned long long>(low));
   return text;
 }
 
@@ -140,7 +142,8 @@ std::optional<std::string_view> decode_entry(const CacheKey& key, std::string_vi
   if (bytes.size() < sizeof header) return {};
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::string_view payload = bytes.substr(sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.format != kFormat || header.reserved != 0) return {};
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.format != kFormat || header.reserved != 0)
+    return {};
   if (CacheKey{header.key_low, header.key_high} != key || header.payload_size != payload.size()) return {};
   if (hash_key(payload) != CacheKey{header.checksum_low, header.checksum_high}) return {};
   return payload;
@@ -158,7 +161,8 @@ std::optional<std::string> DiskCache::read(const CacheKey& key) const {
   const std::string name = path(key);
   File file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return {};
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid())
+    return {};
   const uint64_t size = static_cast<uint64_t>(status.st_size);
   if (size > kLargestEntry) {
     ::unlink(name.c_str());
@@ -183,7 +187,8 @@ void DiskCache::write(const CacheKey& key, std::string_view payload) {
   File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return;
   const std::string bytes = encode_entry(key, payload);
-  if (write_all(file, bytes.data(), bytes.size()) || file.close() || ::rename(temporary.c_str(), path(key).c_str()) != 0) {
+  if (write_all(file, bytes.data(), bytes.size()) || file.close() ||
+      ::rename(temporary.c_str(), path(key).c_str()) != 0) {
     ::unlink(temporary.c_str());
     return;
   }
@@ -217,7 +222,10 @@ void DiskCache::clear() {
 }
 
 std::string DiskCache::default_directory() {
-  const auto variable = [](const char* name) { const char* value = std::getenv(name); return std::string(value ? value : ""); };
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
   if (const std::string own = variable("IRUKA_CACHE_DIR"); !own.empty()) {
     std::error_code unknown;
     const std::filesystem::path absolute = std::filesystem::absolute(own, unknown);
@@ -228,7 +236,8 @@ std::string DiskCache::default_directory() {
   // A home that is not there is somebody's way of saying that there is none; it is not ours to make.
   struct stat status;
   const std::string home = variable("HOME");
-  if (home.starts_with('/') && ::stat(home.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return home + "/.cache/iruka";
+  if (home.starts_with('/') && ::stat(home.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    return home + "/.cache/iruka";
   return "";
 }
 
@@ -240,7 +249,10 @@ uint64_t DiskCache::default_budget() {
   errno = 0;
   const unsigned long long value = std::strtoull(text, &end, 10);
   if (end == text || errno != 0 || *text == '-') return kDefault;
-  const int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : 0;
+  const int shift = *end == 'K' || *end == 'k'   ? 10
+                    : *end == 'M' || *end == 'm' ? 20
+                    : *end == 'G' || *end == 'g' ? 30
+                                                 : 0;
   return value > (UINT64_MAX >> shift) ? UINT64_MAX : value << shift;
 }
 

@@ -11,11 +11,38 @@ namespace {
 
 // Options of nvcc and NVRTC that choose nothing on a CPU. A trailing '=' or '*' takes any value.
 constexpr std::array kForGpus = {
-    "--maxrregcount=*", "-maxrregcount=*", "--gpu-architecture=*", "-arch=*", "--restrict", "-restrict",
-    "-lineinfo", "--generate-line-info", "--device-debug", "-G", "--ptxas-options=*", "-Xptxas*", "--extra-device-vectorization",
-    "--prec-div=*", "-prec-div=*", "--prec-sqrt=*", "-prec-sqrt=*", "--ftz=*", "-ftz=*", "--device-c", "-dc",
-    "--relocatable-device-code=*", "-rdc=*", "-default-device", "--device-as-default-execution-space", "-g",
-    "--dopt=*", "-dopt=*", "--minimal", "-minimal", "--jit", "-jitify",
+    "--maxrregcount=*",
+    "-maxrregcount=*",
+    "--gpu-architecture=*",
+    "-arch=*",
+    "--restrict",
+    "-restrict",
+    "-lineinfo",
+    "--generate-line-info",
+    "--device-debug",
+    "-G",
+    "--ptxas-options=*",
+    "-Xptxas*",
+    "--extra-device-vectorization",
+    "--prec-div=*",
+    "-prec-div=*",
+    "--prec-sqrt=*",
+    "-prec-sqrt=*",
+    "--ftz=*",
+    "-ftz=*",
+    "--device-c",
+    "-dc",
+    "--relocatable-device-code=*",
+    "-rdc=*",
+    "-default-device",
+    "--device-as-default-execution-space",
+    "-g",
+    "--dopt=*",
+    "-dopt=*",
+    "--minimal",
+    "-minimal",
+    "--jit",
+    "-jitify",
 };
 
 bool matches(std::string_view pattern, std::string_view option) {
@@ -76,9 +103,13 @@ std::string allowed_values(std::string_view option) {
 }
 
 bool is_warning_name(std::string_view name) {
-  return !name.empty() && name.size() < 100 && std::all_of(name.begin(), name.end(), [](char c) {
-    return c == '-' || c == '+' || c == '=' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  });
+  return !name.empty() && name.size() < 100 &&
+         std::all_of(
+             name.begin(), name.end(),
+             [](char c) {
+               return c == '-' || c == '+' || c == '=' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      (c >= '0' && c <= '9');
+             });
 }
 
 bool parse_option(std::string_view option, CompileOptions& result) {
@@ -163,8 +194,10 @@ std::vector<std::string> without_time_limit(const std::vector<std::string>& opti
   for (size_t k = 0; k < options.size(); ++k) {
     std::string_view value = options[k];
     if (take_prefix(value, "--compile-timeout=") && parse_seconds(value, seconds)) continue;
-    if (options[k] == "--compile-timeout" && k + 1 < options.size() && parse_seconds(options[k + 1], seconds)) ++k;
-    else kept.push_back(options[k]);
+    if (options[k] == "--compile-timeout" && k + 1 < options.size() && parse_seconds(options[k + 1], seconds))
+      ++k;
+    else
+      kept.push_back(options[k]);
   }
   return kept;
 }

@@ -103,10 +103,11 @@ std::string in_words(double seconds) {
 }
 
 [[noreturn]] void refuse_in_child(const Blame& blame) {
-  throw CompileError("kernel '" + blame.kernel_name +
-                     "' is not compiled: fork() made this process while a compiler that had been given up was still at work, and "
-                     "locks of its may never be free here; start the process with the method 'spawn', or call the kernel "
-                     "before the fork");
+  throw CompileError(
+      "kernel '" + blame.kernel_name +
+      "' is not compiled: fork() made this process while a compiler that had been given up was still at work, and "
+      "locks of its may never be free here; start the process with the method 'spawn', or call the kernel "
+      "before the fork");
 }
 
 }  // namespace

@@ -30,9 +30,12 @@ std::string quote_line(const std::string& line, int column) {
 }
 
 std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
-  const char* level = diagnostic.level == Diagnostic::Level::error ? "error" : diagnostic.level == Diagnostic::Level::warning ? "warning" : "note";
+  const char* level = diagnostic.level == Diagnostic::Level::error     ? "error"
+                      : diagnostic.level == Diagnostic::Level::warning ? "warning"
+                                                                       : "note";
   std::string words = "\n  ";
-  const std::string message = diagnostic.message + (diagnostic.level == Diagnostic::Level::error ? advice_on(diagnostic.message) : "");
+  const std::string message =
+      diagnostic.message + (diagnostic.level == Diagnostic::Level::error ? advice_on(diagnostic.message) : "");
   if (std::ranges::find(blame.texts, diagnostic.file, &Texts::value_type::first) != blame.texts.end()) {
     words += diagnostic.file + ", line " + std::to_string(diagnostic.line) + ": " + level + ": " + message;
     words += quote(blame.texts, diagnostic.file, diagnostic.line, diagnostic.column);
@@ -73,8 +76,8 @@ std::vector<Diagnostic> loose_brackets(const Blame& blame) {
 }
 
 bool is_about_grammar(const Diagnostic& diagnostic) {
-  return diagnostic.message.find("expected") != std::string::npos || diagnostic.message.find("extraneous") != std::string::npos ||
-         diagnostic.message.starts_with("to match this");
+  return diagnostic.message.find("expected") != std::string::npos ||
+         diagnostic.message.find("extraneous") != std::string::npos || diagnostic.message.starts_with("to match this");
 }
 
 }  // namespace

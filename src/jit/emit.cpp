@@ -19,7 +19,8 @@ std::string emit_check(const KernelText& kernel) {
       templates += (templates.empty() ? "template <" : ", ") + std::string("class iruka_raw") + number(k);
       parameters += ", iruka_raw" + number(k) + "& ";
     } else {
-      parameters += std::string(", ") + (parameter.is_const ? "const " : "") + element + (kernel.is_stored(k) ? "& " : " ");
+      parameters +=
+          std::string(", ") + (parameter.is_const ? "const " : "") + element + (kernel.is_stored(k) ? "& " : " ");
     }
     parameters += parameter.name;
   }

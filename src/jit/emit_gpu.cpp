@@ -91,7 +91,8 @@ class GpuEmitter : KernelWriter {
       out_ += "{\n";
     }
     out_ += "const ptrdiff_t iruka_stop = iruka_first + " + size + " < iruka_end ? iruka_first + " + size +
-            " : iruka_end;\n#pragma unroll 1\nfor (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < iruka_stop; iruka_i += " +
+            " : iruka_end;\n#pragma unroll 1\nfor (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < "
+            "iruka_stop; iruka_i += " +
             threads() + ") {\n";
     locate("iruka_i");
     const auto address = [&](size_t k) { return element_address(k, "iruka_i", "0"); };
@@ -135,8 +136,10 @@ class GpuEmitter : KernelWriter {
   }
 
   void round_loop(const std::string& rounds) {
-    out_ += "#pragma unroll\nfor (int iruka_u = 0; iruka_u < " + rounds + "; ++iruka_u) {\n"
-            "[[maybe_unused]] const ptrdiff_t iruka_i = iruka_first + (iruka_u * " + threads() + " + threadIdx.x) * " + pack() + ";\n";
+    out_ += "#pragma unroll\nfor (int iruka_u = 0; iruka_u < " + rounds +
+            "; ++iruka_u) {\n"
+            "[[maybe_unused]] const ptrdiff_t iruka_i = iruka_first + (iruka_u * " +
+            threads() + " + threadIdx.x) * " + pack() + ";\n";
   }
 
   void load(size_t k, const std::string& id) {
@@ -183,7 +186,8 @@ class GpuEmitter : KernelWriter {
       out_ += "const " + type + " iruka_q" + n + " = " +
               (small ? "iruka_divide(iruka_rest, iruka_a.magic[" + n + "], iruka_a.shift[" + n + "])"
                      : "iruka_rest / iruka_a.shape[" + n + "]") +
-              ", iruka_c" + n + " = iruka_rest - iruka_q" + n + " * (" + type + ")iruka_a.shape[" + n + "];\niruka_rest = iruka_q" + n + ";\n";
+              ", iruka_c" + n + " = iruka_rest - iruka_q" + n + " * (" + type + ")iruka_a.shape[" + n +
+              "];\niruka_rest = iruka_q" + n + ";\n";
     }
     out_ += "const " + type + " iruka_c0 = iruka_rest;\n";
     each_plain([&](size_t k, const std::string& id) {
@@ -192,8 +196,10 @@ class GpuEmitter : KernelWriter {
         const bool is_inner = axis + 1 == rank_;
         if (is_inner && signature_.operands[k].access == Access::broadcast) continue;
         const std::string n = number(static_cast<int64_t>(axis));
-        out_ += " + (ptrdiff_t)iruka_c" + n + " * " +
-                (is_inner && signature_.operands[k].access == Access::contiguous ? "(ptrdiff_t)sizeof(" + storage(k) + ")" : "iruka_a.stride" + id + "[" + n + "]");
+        out_ +=
+            " + (ptrdiff_t)iruka_c" + n + " * " +
+            (is_inner && signature_.operands[k].access == Access::contiguous ? "(ptrdiff_t)sizeof(" + storage(k) + ")"
+                                                                             : "iruka_a.stride" + id + "[" + n + "]");
       }
       out_ += ";\n";
     });
@@ -209,10 +215,16 @@ class GpuEmitter : KernelWriter {
             " + " + edge + " - 1) / " + edge + ";\nconst ptrdiff_t iruka_number = iruka_begin + blockIdx.x;\n";
     const std::string divide = signature_.small_index ? "(ptrdiff_t)((unsigned)" : "(ptrdiff_t)(";
     const std::string by = signature_.small_index ? "(unsigned)" : "";
-    out_ += "ptrdiff_t iruka_rest = " + divide + "iruka_number / " + by + "iruka_across);\n"
-            "const ptrdiff_t iruka_x = (iruka_number - iruka_rest * iruka_across) * " + edge + ";\n"
-            "const ptrdiff_t iruka_plane = " + divide + "iruka_rest / " + by + "iruka_down), iruka_y = (iruka_rest - iruka_plane * iruka_down) * " + edge + ";\n"
-            "const int iruka_tx = threadIdx.x % " + edge + ", iruka_ty = threadIdx.x / " + edge + ";\n";
+    out_ += "ptrdiff_t iruka_rest = " + divide + "iruka_number / " + by +
+            "iruka_across);\n"
+            "const ptrdiff_t iruka_x = (iruka_number - iruka_rest * iruka_across) * " +
+            edge +
+            ";\n"
+            "const ptrdiff_t iruka_plane = " +
+            divide + "iruka_rest / " + by + "iruka_down), iruka_y = (iruka_rest - iruka_plane * iruka_down) * " + edge +
+            ";\n"
+            "const int iruka_tx = threadIdx.x % " +
+            edge + ", iruka_ty = threadIdx.x / " + edge + ";\n";
     if (rank_ > 2) {
       out_ += "iruka_rest = iruka_plane;\n";
       for (size_t axis = rank_ - 3; axis > 0; --axis) {
@@ -230,10 +242,14 @@ class GpuEmitter : KernelWriter {
       out_ += ";\n";
     });
     turn(edge, inner, rows, lines);
-    out_ += "if (iruka_x + iruka_tx < " + inner + ") {\n#pragma unroll\nfor (int iruka_r = 0; iruka_r < " + edge + "; iruka_r += " + lines +
+    out_ += "if (iruka_x + iruka_tx < " + inner + ") {\n#pragma unroll\nfor (int iruka_r = 0; iruka_r < " + edge +
+            "; iruka_r += " + lines +
             ") {\nconst ptrdiff_t iruka_row = iruka_y + iruka_ty + iruka_r, iruka_k = iruka_x + iruka_tx;\n"
-            "if (iruka_row < " + rows + ") {\n"
-            "[[maybe_unused]] const ptrdiff_t iruka_i = (iruka_plane * " + rows + " + iruka_row) * " + inner + " + iruka_k;\n";
+            "if (iruka_row < " +
+            rows +
+            ") {\n"
+            "[[maybe_unused]] const ptrdiff_t iruka_i = (iruka_plane * " +
+            rows + " + iruka_row) * " + inner + " + iruka_k;\n";
     const auto address = [&](size_t k) { return tile_address(k); };
     element("iruka_i", address, address);
     out_ += "}\n}\n}\n";
@@ -244,23 +260,30 @@ class GpuEmitter : KernelWriter {
     each_plain([&](size_t k, const std::string& id) {
       if (signature_.operands[k].access != Access::crosswise) return;
       any = true;
-      out_ += "__shared__ " + storage(k) + " iruka_turned" + id + "[" + edge + "][" + edge + " + 1];\n"
-              "if (iruka_y + iruka_tx < " + rows + ") {\n#pragma unroll\nfor (int iruka_r = 0; iruka_r < " + edge + "; iruka_r += " + lines +
-              ") {\nconst ptrdiff_t iruka_k = iruka_x + iruka_ty + iruka_r;\nif (iruka_k < " + inner + ") iruka_turned" + id +
-              "[iruka_ty + iruka_r][iruka_tx] = ((const " + storage(k) + "*)(iruka_plane" + id + " + iruka_k * iruka_a.stride" + id +
-              "[" + last_axis() + "]))[iruka_y + iruka_tx];\n}\n}\n";
+      out_ += "__shared__ " + storage(k) + " iruka_turned" + id + "[" + edge + "][" + edge +
+              " + 1];\n"
+              "if (iruka_y + iruka_tx < " +
+              rows + ") {\n#pragma unroll\nfor (int iruka_r = 0; iruka_r < " + edge + "; iruka_r += " + lines +
+              ") {\nconst ptrdiff_t iruka_k = iruka_x + iruka_ty + iruka_r;\nif (iruka_k < " + inner +
+              ") iruka_turned" + id + "[iruka_ty + iruka_r][iruka_tx] = ((const " + storage(k) + "*)(iruka_plane" + id +
+              " + iruka_k * iruka_a.stride" + id + "[" + last_axis() + "]))[iruka_y + iruka_tx];\n}\n}\n";
     });
     if (any) out_ += "__syncthreads();\n";
   }
 
   std::string tile_address(size_t k) const {
     const std::string id = number(static_cast<int64_t>(k));
-    const std::string row = "iruka_plane" + id + " + iruka_row * iruka_a.stride" + id + "[" + number(static_cast<int64_t>(rank_) - 2) + "]";
+    const std::string row =
+        "iruka_plane" + id + " + iruka_row * iruka_a.stride" + id + "[" + number(static_cast<int64_t>(rank_) - 2) + "]";
     switch (signature_.operands[k].access) {
-      case Access::crosswise: return "iruka_turned" + id + "[iruka_tx][iruka_ty + iruka_r]";
-      case Access::contiguous: return "((" + storage(k) + "*)(" + row + "))[iruka_k]";
-      case Access::broadcast: return "(*(" + storage(k) + "*)(" + row + "))";
-      default: return "(*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + id + "[" + last_axis() + "]))";
+      case Access::crosswise:
+        return "iruka_turned" + id + "[iruka_tx][iruka_ty + iruka_r]";
+      case Access::contiguous:
+        return "((" + storage(k) + "*)(" + row + "))[iruka_k]";
+      case Access::broadcast:
+        return "(*(" + storage(k) + "*)(" + row + "))";
+      default:
+        return "(*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + id + "[" + last_axis() + "]))";
     }
   }
 
@@ -283,7 +306,8 @@ GpuShape gpu_shape(const KernelText& kernel, const Signature& signature) {
   int bytes = 0;
   for (int k = 0; k < signature.operand_count; ++k) {
     const Access access = signature.operands[k].access;
-    if (access == Access::contiguous || access == Access::strided) bytes += static_cast<int>(itemsize(signature.operands[k].dtype));
+    if (access == Access::contiguous || access == Access::strided)
+      bytes += static_cast<int>(itemsize(signature.operands[k].dtype));
   }
   int rounds = std::clamp(kBytesUnderWay / std::max(bytes * signature.pack, 1), 1, kMostRounds);
   if (kernel.weight == BodyWeight::medium) rounds = 1;

@@ -11,15 +11,20 @@ bool is_word(char c) { return is_word_start(c) || (c >= '0' && c <= '9'); }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v' || c == '\\'; }
 
 constexpr std::string_view kKeywords[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-    "char8_t", "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit",
-    "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
-    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
-    "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
-    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
-    "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "xor_eq"};
+    "alignas",     "alignof",   "and",        "and_eq",    "asm",      "auto",         "bitand",
+    "bitor",       "bool",      "break",      "case",      "catch",    "char",         "char8_t",
+    "char16_t",    "char32_t",  "class",      "compl",     "concept",  "const",        "consteval",
+    "constexpr",   "constinit", "const_cast", "continue",  "co_await", "co_return",    "co_yield",
+    "decltype",    "default",   "delete",     "do",        "double",   "dynamic_cast", "else",
+    "enum",        "explicit",  "export",     "extern",    "false",    "float",        "for",
+    "friend",      "goto",      "if",         "inline",    "int",      "long",         "mutable",
+    "namespace",   "new",       "noexcept",   "not",       "not_eq",   "nullptr",      "operator",
+    "or",          "or_eq",     "private",    "protected", "public",   "register",     "reinterpret_cast",
+    "requires",    "return",    "short",      "signed",    "sizeof",   "static",       "static_assert",
+    "static_cast", "struct",    "switch",     "template",  "this",     "thread_local", "throw",
+    "true",        "try",       "typedef",    "typeid",    "typename", "union",        "unsigned",
+    "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
+    "xor_eq"};
 
 bool is_identifier(std::string_view word) {
   return !word.empty() && is_word_start(word[0]) && std::ranges::all_of(word, is_word) &&
@@ -177,7 +182,9 @@ std::string_view last_argument(std::string_view text, size_t open) {
 }
 
 bool is_number(std::string_view text) {
-  const auto is_part = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == 'f' || c == 'F' || is_space(c) || c == '-'; };
+  const auto is_part = [](char c) {
+    return (c >= '0' && c <= '9') || c == '.' || c == 'f' || c == 'F' || is_space(c) || c == '-';
+  };
   return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; }) && std::ranges::all_of(text, is_part);
 }
 
@@ -202,8 +209,10 @@ bool mentions(std::string_view text, std::string_view word) {
 }
 
 bool may_name_narrow_types(std::string_view text) {
-  // Parts of their names, of what else gives them (a character, the bits of a float16), and names put together by macros.
-  static constexpr std::string_view kSigns[] = {"char", "short", "int8", "int16", "INT8", "INT16", "'", "bits", "half", "##"};
+  // Parts of their names, of what else gives them (a character, the bits of a float16), and names put together by
+  // macros.
+  static constexpr std::string_view kSigns[] = {"char",  "short", "int8", "int16", "INT8",
+                                                "INT16", "'",     "bits", "half",  "##"};
   return std::ranges::any_of(kSigns, [&](std::string_view sign) { return text.find(sign) != text.npos; });
 }
 
@@ -213,7 +222,8 @@ bool has_calls(std::string_view text) {
     static constexpr std::string_view kKeywords[] = {"if", "return", "sizeof", "switch", "int", "unsigned", "long"};
     const std::string_view word = text.substr(begin, end - begin);
     while (end < text.size() && is_space(text[end])) ++end;
-    if (end == text.size() || text[end] != '(' || std::ranges::find(kKeywords, word) != std::end(kKeywords)) return false;
+    if (end == text.size() || text[end] != '(' || std::ranges::find(kKeywords, word) != std::end(kKeywords))
+      return false;
     for (int dtype = 0; dtype < kDtypeCount; ++dtype)
       if (word == info(static_cast<Dtype>(dtype)).c_type || word == info(static_cast<Dtype>(dtype)).name) return false;
     return true;

@@ -39,26 +39,30 @@ bool has_raw(const jit::KernelText& text) {
 jit::BodyWeight weight_of(const jit::KernelText& text) {
   constexpr size_t kGreatDeal = 800;
   const auto loops = [](const std::string& code) {
-    return std::ranges::any_of(std::array{"for", "while", "goto"}, [&](const char* word) { return jit::mentions(code, word); });
+    return std::ranges::any_of(std::array{"for", "while", "goto"},
+                               [&](const char* word) { return jit::mentions(code, word); });
   };
   const bool has_frame = !text.loop_prep.empty() || !text.after_loop.empty();
   // The library's own gathers and scatters: an element's place, from indices that are loaded.
-  if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation)) return jit::BodyWeight::gather;
+  if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation))
+    return jit::BodyWeight::gather;
   // How long a preamble is says nothing: it may hold functions that this body does not call.
   if (has_raw(text) || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
-  return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium : jit::BodyWeight::light;
+  return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium
+                                                                         : jit::BodyWeight::light;
 }
 
-std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params, std::string operation,
-                                                     std::string name, KernelOptions options) {
+std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params,
+                                                     std::string operation, std::string name, KernelOptions options) {
   jit::check_kernel_name(name);
   auto state = std::make_shared<ElementwiseKernel::State>();
   state->text.inputs = jit::parse_parameters(name, in_params, false);
   state->text.outputs = jit::parse_parameters(name, out_params, true);
   jit::check_names_differ(name, state->text.inputs, state->text.outputs);
   if (state->text.parameter_count() > jit::kMaxParameters)
-    throw ValueError("ElementwiseKernel '" + name + "': more than " + std::to_string(jit::kMaxParameters) + " parameters");
+    throw ValueError("ElementwiseKernel '" + name + "': more than " + std::to_string(jit::kMaxParameters) +
+                     " parameters");
   state->text.name = std::move(name);
   state->text.operation = std::move(operation);
   state->text.preamble = options.preamble;
@@ -95,7 +99,9 @@ std::vector<std::string> unknown_names(const std::string& diagnostics) {
 bool is_template(const jit::KernelText& text) { return has_raw(text) || text.sees_indexer; }
 
 /// Grammar is the same to every compiler.
-bool is_ungrammatical(const std::string& diagnostics) { return diagnostics.find("error: expected") != diagnostics.npos; }
+bool is_ungrammatical(const std::string& diagnostics) {
+  return diagnostics.find("error: expected") != diagnostics.npos;
+}
 
 /// Whether NVRTC, which leaves templates alone until they are used, does not know one of the names either.
 bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const std::vector<std::string>& names) {
@@ -121,22 +127,28 @@ void diagnose(const ElementwiseKernel::State& state) {
   try {
     const std::vector<Diagnostic> warnings = jit::check(cpu(), source, blame);
     // What a GPU alone sees of the text may be where it writes. Sound texts are made without asking for a device.
-    if (!warnings.empty() && (!can_see(state.text, state.options, "__CUDA_ARCH__") || !default_device().target().is_gpu))
+    if (!warnings.empty() &&
+        (!can_see(state.text, state.options, "__CUDA_ARCH__") || !default_device().target().is_gpu))
       state.warnings.add(warnings, blame);
   } catch (const CompileError& error) {
     Device& device = default_device();
     if (!device.target().is_gpu) throw;
     state.warnings.add(jit::check(device, source, blame), blame);
     const std::vector<std::string> names = unknown_names(error.what());
-    if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names)) throw;
+    if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names))
+      throw;
   }
 }
 
 }  // namespace
 
 jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) const {
-  jit::Blame blame{text.name, "", options.made_at,
-                   {{"operation", text.operation}, {"preamble", text.preamble}, {"loop_prep", text.loop_prep},
+  jit::Blame blame{text.name,
+                   "",
+                   options.made_at,
+                   {{"operation", text.operation},
+                    {"preamble", text.preamble},
+                    {"loop_prep", text.loop_prep},
                     {"after_loop", text.after_loop}}};
   blame.texts.insert(blame.texts.end(), options.quoted.begin(), options.quoted.end());
   if (!options.argument_types.empty()) {
@@ -168,13 +180,13 @@ ProgramSource ElementwiseKernel::State::program_source(std::string body, const j
   return source;
 }
 
-ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name,
-                                     KernelOptions options, std::source_location where)
-    : state_(make_state(std::move(in_params), std::move(out_params), std::move(operation), std::move(name), std::move(options))) {
+ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_params, std::string operation,
+                                     std::string name, KernelOptions options, std::source_location where)
+    : state_(make_state(std::move(in_params), std::move(out_params), std::move(operation), std::move(name),
+                        std::move(options))) {
   if (state_->options.made_at.empty())
     state_->options.made_at = std::string(where.file_name()) + ":" + std::to_string(where.line());
-  if (state_->placeholders.count == 0 && state_->options.diagnose_early)
-    diagnose(*state_);
+  if (state_->placeholders.count == 0 && state_->options.diagnose_early) diagnose(*state_);
 }
 
 std::vector<Array> ElementwiseKernel::call(std::span<const Argument> arguments, const CallOptions& options) const {
@@ -217,7 +229,8 @@ std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {
   for (const jit::Signature& signature : state_->table.signatures()) {
     GeneratedSource source{{}, jit::emit_kernel(state_->text, signature)};
     for (int k = 0; k < signature.operand_count; ++k)
-      if (signature.operands[k].access != jit::Access::scalar) source.array_dtypes.push_back(signature.operands[k].dtype);
+      if (signature.operands[k].access != jit::Access::scalar)
+        source.array_dtypes.push_back(signature.operands[k].dtype);
     sources.push_back(std::move(source));
   }
   return sources;
@@ -226,7 +239,8 @@ std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {
 std::vector<std::string> ElementwiseKernel::take_warnings() const { return state_->warnings.take(); }
 
 std::string ElementwiseKernel::to_string() const {
-  return "ElementwiseKernel " + name() + "(" + list_parameters(in_params()) + ") -> (" + list_parameters(out_params()) + ")";
+  return "ElementwiseKernel " + name() + "(" + list_parameters(in_params()) + ") -> (" + list_parameters(out_params()) +
+         ")";
 }
 
 }  // namespace iruka

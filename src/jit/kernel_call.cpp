@@ -62,8 +62,11 @@ std::string list_shapes(const KernelText& text, std::span<const Argument> argume
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
                        const CallOptions& options)
-    : kernel_(kernel), input_count_(kernel.text.inputs.size()), parameter_count_(kernel.text.parameter_count()),
-      arguments_(arguments), given_(arguments.size()) {
+    : kernel_(kernel),
+      input_count_(kernel.text.inputs.size()),
+      parameter_count_(kernel.text.parameter_count()),
+      arguments_(arguments),
+      given_(arguments.size()) {
   if (options.block_size <= 0)
     throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
                      std::to_string(options.block_size));
@@ -85,9 +88,7 @@ const Array& KernelCall::array(size_t k) const {
   return k < given_ ? arguments_[k].array() : made_outputs_[k - given_];
 }
 
-std::string KernelCall::where(size_t k) const {
-  return place_of(kernel_.text, k);
-}
+std::string KernelCall::where(size_t k) const { return place_of(kernel_.text, k); }
 
 void KernelCall::settle_types() {
   Dtype settled[kMaxParameters];
@@ -106,7 +107,8 @@ void KernelCall::settle_shape(const CallOptions& options) {
       throw ValueError("kernel '" + kernel_.text.name + "': size can be given only when every array is raw; not raw: " +
                        list_shapes(kernel_.text, arguments_));
     if (*options.size < 0)
-      throw ValueError("kernel '" + kernel_.text.name + "': size must not be negative, not " + std::to_string(*options.size));
+      throw ValueError("kernel '" + kernel_.text.name + "': size must not be negative, not " +
+                       std::to_string(*options.size));
     shape_ = Dims{*options.size};
   } else if (plain == 0) {
     const bool has_arrays = std::ranges::any_of(arguments_, &Argument::is_array);
@@ -121,8 +123,8 @@ void KernelCall::settle_shape(const CallOptions& options) {
       try {
         shape_ = broadcast_shapes({shapes, plain});
       } catch (const ShapeError&) {
-        throw ShapeError("kernel '" + kernel_.text.name + "': the arrays do not broadcast together: " +
-                         list_shapes(kernel_.text, arguments_));
+        throw ShapeError("kernel '" + kernel_.text.name +
+                         "': the arrays do not broadcast together: " + list_shapes(kernel_.text, arguments_));
       }
     }
   }
@@ -133,7 +135,8 @@ void KernelCall::check_stored(size_t k) const {
   const Array& target = array(k);
   if (!target.writable()) target.check_writable(where(k) + "the array");
   if (!kernel_.text.parameter(k).raw && !(target.shape() == shape_))
-    throw ShapeError(where(k) + "the array has shape " + to_string(target.shape()) + ", but the loop has shape " + to_string(shape_));
+    throw ShapeError(where(k) + "the array has shape " + to_string(target.shape()) + ", but the loop has shape " +
+                     to_string(shape_));
 }
 
 void KernelCall::make_outputs(const CallOptions& options) {
@@ -201,7 +204,8 @@ void KernelCall::describe_operands() {
     } else {
       operand.access = array(k).is_c_contiguous() ? Access::raw_contiguous : Access::raw_strided;
       operand.rank = static_cast<uint8_t>(array(k).ndim());
-      if (array(k).size() > std::numeric_limits<int32_t>::max() || array(k).nbytes() > kSmallArrayBytes) signature_.small_arrays = 0;
+      if (array(k).size() > std::numeric_limits<int32_t>::max() || array(k).nbytes() > kSmallArrayBytes)
+        signature_.small_arrays = 0;
     }
   }
   signature_.rank = static_cast<uint8_t>(loop_->rank());
@@ -238,7 +242,8 @@ bool KernelCall::wants_streaming() const {
     const int index = plain++;
     if (!kernel_.text.is_output(k)) continue;
     const Array& operand = array(k);
-    if (signature_.operands[k].access != Access::contiguous || !begins_at_multiple_of(kLineBytes, k, index)) return false;
+    if (signature_.operands[k].access != Access::contiguous || !begins_at_multiple_of(kLineBytes, k, index))
+      return false;
     // An output that is also read is in the cache already.
     for (size_t in = 0; k < given_ && in < input_count(); ++in)
       if (is_array(in) && array(in).may_overlap(operand)) return false;
@@ -269,7 +274,8 @@ void KernelCall::describe_tiles() {
     OperandSignature& operand = signature_.operands[k];
     const int64_t size = itemsize(operand.dtype);
     largest = std::max(largest, size);
-    if (operand.access == Access::strided && !kernel_.text.is_stored(k) && loop_->stride(plain, loop_->rank() - 2) == size) {
+    if (operand.access == Access::strided && !kernel_.text.is_stored(k) &&
+        loop_->stride(plain, loop_->rank() - 2) == size) {
       const int64_t edge = tile_edge(size, is_gpu) + 1;
       buffered += edge * edge * size;
       if (buffered <= kMostTileBytes) operand.access = Access::crosswise;
@@ -368,14 +374,19 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
   if (has_dividers(signature_)) pack_dividers(block);
   if (kernel_.text.sees_indexer) {
     const int64_t one = 1;
-    block.push_bytes(shape_.empty() ? &one : shape_.data(), sizeof(int64_t) * signature_.indexer_rank, alignof(int64_t));
+    block.push_bytes(shape_.empty() ? &one : shape_.data(), sizeof(int64_t) * signature_.indexer_rank,
+                     alignof(int64_t));
   }
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
     switch (signature_.operands[k].access) {
-      case Access::scalar: pack_scalar(block, integers, k); break;
+      case Access::scalar:
+        pack_scalar(block, integers, k);
+        break;
       case Access::raw_contiguous:
-      case Access::raw_strided: pack_raw(block, array(k)); break;
+      case Access::raw_strided:
+        pack_raw(block, array(k));
+        break;
       default:
         block.push(static_cast<char*>(array(k).data()) + loop_->offset(plain));
         if (rank > 1 || signature_.operands[k].access == Access::strided)
@@ -457,7 +468,8 @@ void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> b
 }
 
 /// Launches are over before their work is: events measure it, and are read by a later call.
-void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const {
+void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> block,
+                               const IntegerValues& values) const {
   const Choice choice = values.empty() ? Choice{made.program.get()} : choose_program(made, values, count_);
   const GpuShape shape = gpu_shape(kernel_.text, signature_);
   LaunchRange range;
@@ -471,7 +483,8 @@ void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> 
     return;
   }
   const double earlier = made.timing.take(*device_);
-  if (earlier > 0) note_work(kernel_, made, signature_, values, calls < kMeasuredCalls ? earlier : earlier * kMeasureEvery);
+  if (earlier > 0)
+    note_work(kernel_, made, signature_, values, calls < kMeasuredCalls ? earlier : earlier * kMeasureEvery);
   made.timing.around(*device_, [&] { choice.program->launch(block, range); });
 }
 

@@ -92,8 +92,8 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
   const std::string id = number(k);
   if (is_scalar(k)) {
     const std::string value = is_fixed(k) ? "iruka_fixed" + id + "()" : "iruka_a.value" + id;
-    out_ += "[[maybe_unused]] " + std::string(parameter.is_const ? "const " : "") + type(k) + " " + parameter.name + " = " +
-            value + ";\n";
+    out_ += "[[maybe_unused]] " + std::string(parameter.is_const ? "const " : "") + type(k) + " " + parameter.name +
+            " = " + value + ";\n";
   } else if (is_raw(k)) {
     const int rank = signature_.operands[k].rank;
     const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
@@ -105,17 +105,20 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
       const bool is_dense = contiguous && axis + 1 == rank;
       stride += comma + (is_dense ? "sizeof(" + type(k) + ")" : "iruka_a.stride" + id + "[" + number(axis) + "]");
     }
-    out_ += "[[maybe_unused]] " + raw_type(type(k), number(rank)) + " " + parameter.name + "{iruka_a.data" + id + ", iruka_a.size" + id +
-            ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false") + "};\n";
+    out_ += "[[maybe_unused]] " + raw_type(type(k), number(rank)) + " " + parameter.name + "{iruka_a.data" + id +
+            ", iruka_a.size" + id + ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false") + "};\n";
   }
 }
 
 std::string KernelWriter::flat_address(size_t k, const std::string& index) const {
   const std::string id = number(k);
   switch (signature_.operands[k].access) {
-    case Access::contiguous: return "iruka_a.data" + id + "[" + index + "]";
-    case Access::broadcast: return "iruka_a.data" + id + "[0]";
-    default: return "*(" + storage(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
+    case Access::contiguous:
+      return "iruka_a.data" + id + "[" + index + "]";
+    case Access::broadcast:
+      return "iruka_a.data" + id + "[0]";
+    default:
+      return "*(" + storage(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
   }
 }
 

@@ -40,8 +40,8 @@ struct Table {
   ForkSafeMutex mutex;
   std::condition_variable finished;
   std::unordered_map<CacheKey, std::shared_ptr<Pending>, KeyHash> programs;
-  size_t sweep_at = 2 * kMostRecent;                      ///< entries of `programs` at which those of the dead go
-  std::deque<std::shared_ptr<const Program>> recent;      ///< most recently asked for last
+  size_t sweep_at = 2 * kMostRecent;                  ///< entries of `programs` at which those of the dead go
+  std::deque<std::shared_ptr<const Program>> recent;  ///< most recently asked for last
   std::unordered_map<CacheKey, std::vector<Diagnostic>, KeyHash> checked;  ///< and what was warned of
   std::atomic<uint64_t> generation{0};
 };
@@ -62,7 +62,10 @@ const bool are_unfinished_forgotten = [] {
 /// Length-prefixed parts, so that no two lists of parts give one text.
 CacheKey key_of(const Device& device, const ProgramSource& source, std::string_view purpose) {
   std::string text;
-  const auto part = [&](std::string_view piece) { text += std::to_string(piece.size()) + ":"; text += piece; };
+  const auto part = [&](std::string_view piece) {
+    text += std::to_string(piece.size()) + ":";
+    text += piece;
+  };
   part(purpose);
   part(device.target().fingerprint);
   part(source.entry);
@@ -91,7 +94,8 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 /// CPU's, which knows all types, spells those casts out. A text that it cannot judge stays as it is.
 ProgramSource with_saturating_casts(const Device& device, const ProgramSource& source, const Blame& blame) {
   if (!source.wants_saturation || !device.target().is_gpu) return source;
-  CompiledProgram checked = within_time_limit(source, blame, [](const ProgramSource& text) { return cpu().check(text); });
+  CompiledProgram checked =
+      within_time_limit(source, blame, [](const ProgramSource& text) { return cpu().check(text); });
   ProgramSource result = source;
   if (checked.ok) result.text = std::move(checked.saturating_text);
   return result;
@@ -109,7 +113,8 @@ CompiledProgram compile(Device& device, const ProgramSource& source, const Blame
 std::vector<Diagnostic> warnings_about(const std::vector<Diagnostic>& diagnostics, const Blame& blame) {
   std::vector<Diagnostic> warnings;
   for (const Diagnostic& said : diagnostics) {
-    const bool is_theirs = said.file.empty() || std::ranges::find(blame.texts, said.file, &Texts::value_type::first) != blame.texts.end();
+    const bool is_theirs =
+        said.file.empty() || std::ranges::find(blame.texts, said.file, &Texts::value_type::first) != blame.texts.end();
     if (said.level == Diagnostic::Level::warning && is_theirs) warnings.push_back(said);
   }
   return warnings;
@@ -229,7 +234,8 @@ std::shared_ptr<const Program> build(Device& device, const ProgramSource& source
         return program;
       }
       // Nobody held it any more.
-      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == other) all.programs.erase(item);
+      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == other)
+        all.programs.erase(item);
     }
   }
   return finish(all, key, *pending, [&] { return find_or_compile(device, key, source, blame, kind); });

@@ -32,7 +32,8 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
   if (given != inputs && given != text.parameter_count())
     throw TypeError("kernel '" + text.name + "' takes " + std::to_string(inputs) +
                     (inputs == 1 ? " argument, or " : " arguments, or ") + std::to_string(text.parameter_count()) +
-                    (text.outputs.size() == 1 ? " with its output, not " : " with outputs, not ") + std::to_string(given));
+                    (text.outputs.size() == 1 ? " with its output, not " : " with outputs, not ") +
+                    std::to_string(given));
   for (size_t k = inputs; k < given; ++k)
     if (!arguments[k].is_array()) throw TypeError(place_of(text, k) + "an output must be an array, not a scalar");
   for (size_t k = 0; k < given; ++k)

@@ -30,7 +30,8 @@ bool holds_integer(const OperandSignature& operand) {
   return operand.access == Access::scalar && (is_integer(operand.dtype) || operand.dtype == Dtype::bool_);
 }
 
-std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signature& signature, const IntegerValues& values) {
+std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signature& signature,
+                                          const IntegerValues& values) {
   std::vector<std::optional<Scalar>> fixed(kernel.parameter_count());
   size_t at = 0;
   for (size_t k = 0; k < kernel.parameter_count(); ++k) {
@@ -47,8 +48,10 @@ void publish(Specialisation& specialisation, Variant variant) {
   const VariantList* old = specialisation.variants.load(std::memory_order_acquire);
   auto list = std::make_unique<VariantList>(old ? *old : VariantList{});
   const auto found = std::ranges::find(*list, variant.values, &Variant::values);
-  if (found != list->end()) *found = std::move(variant);
-  else list->push_back(std::move(variant));
+  if (found != list->end())
+    *found = std::move(variant);
+  else
+    list->push_back(std::move(variant));
   specialisation.variant_lists.push_back(std::move(list));
   specialisation.variants.store(specialisation.variant_lists.back().get(), std::memory_order_release);
 }
@@ -59,7 +62,8 @@ struct Job {
   Specialisation* specialisation;
   Signature signature;
   IntegerValues values;
-  std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);  ///< ends its compilers early
+  std::shared_ptr<std::atomic<bool>> given_up =
+      std::make_shared<std::atomic<bool>>(false);  ///< ends its compilers early
 
   void run() const {
     try {
@@ -253,7 +257,8 @@ double measured_ratio(const Specialisation& specialisation, const IntegerValues&
 Specialisation* SpecialisationTable::find(const Device& device, const Signature& signature, uint64_t hash) const {
   const uint64_t generation = cache_generation();
   for (Specialisation* at = buckets_[hash % kBuckets].load(std::memory_order_acquire); at; at = at->next)
-    if (at->hash == hash && at->device == &device && at->generation == generation && at->signature == signature.bytes()) return at;
+    if (at->hash == hash && at->device == &device && at->generation == generation && at->signature == signature.bytes())
+      return at;
   return nullptr;
 }
 

@@ -16,16 +16,17 @@
 namespace iruka {
 namespace {
 
-/// The text of a cast of floats or complex numbers to integers, which raises an exception of floats where NumPy's does: of
-/// infinity, NaN and what is too large; for smaller integers, which go by way of 32 bits, what is too large for these.
+/// The text of a cast of floats or complex numbers to integers, which raises an exception of floats where NumPy's does:
+/// of infinity, NaN and what is too large; for smaller integers, which go by way of 32 bits, what is too large for
+/// these.
 std::string telling_cast(Dtype from, Dtype to) {
   const Dtype part = ops::computing_dtype(real_dtype(from));
   const int exponents = part == Dtype::float64 ? 1024 : 128, bits = itemsize(to) == 8 ? 64 : 32;
   const bool has_sign = kind(to) == Kind::signed_integer || itemsize(to) < 4;
   const std::string scale = "0x1p" + std::to_string(exponents - bits + has_sign);
   const std::string type = info(part).c_type, number = kind(from) == Kind::complex ? "x.real()" : "x";
-  return "const " + type + " number = " + number + ";\ny = " +
-         ops::cast_text(part, to, "op::told(number, number * " + type + "(" + scale + "))") + ";";
+  return "const " + type + " number = " + number +
+         ";\ny = " + ops::cast_text(part, to, "op::told(number, number * " + type + "(" + scale + "))") + ";";
 }
 
 /// The kernel that writes `from` elements as `to`, made at its first use.
@@ -62,8 +63,8 @@ void write(const Array& source, const Array& target) {
   cast_kernel(source.dtype(), target.dtype()).fill(arguments);
 }
 
-/// Copies an array to another device's memory, dense in the same order. The CPU cannot reach a GPU's memory. Between two
-/// GPUs, the target copies after the source's work so far, and before the source's memory may change.
+/// Copies an array to another device's memory, dense in the same order. The CPU cannot reach a GPU's memory. Between
+/// two GPUs, the target copies after the source's work so far, and before the source's memory may change.
 void transfer(const Array& source, const Array& target) {
   Device &from = source.device(), &to = target.device();
   const bool are_gpus = &from != &cpu() && &to != &cpu();

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/parallel.h"
 #include "iruka/device.h"
 #include "ops/index_plan.h"
 #include "ops/index_walk.h"
-#include "core/parallel.h"
 
 namespace iruka::ops {
 namespace {

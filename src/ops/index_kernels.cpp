@@ -80,8 +80,8 @@ constinit ForkSafeMutex reports_mutex;
 
 /// What kernels write; kReportText knows the order.
 struct ReportWords {
-  int64_t errors = 0;    ///< so far; kernels alone write it, so that none is lost
-  int64_t raised = 0;    ///< of them, written by the host: the next one is described by what follows
+  int64_t errors = 0;     ///< so far; kernels alone write it, so that none is lost
+  int64_t raised = 0;     ///< of them, written by the host: the next one is described by what follows
   int64_t described = 0;  ///< how many there were with the one that is described
   int64_t kind = 0, index = 0, axis = 0, extent = 0;
 };
@@ -253,8 +253,9 @@ namespace {
 
 [[noreturn]] void raise_reported(const ReportWords& words, int64_t raised_before) {
   if (words.described <= raised_before)
-    throw IndexError("an index is out of bounds or bins are not monotonic; which is not known, as a kernel met this while "
-                     "another one's error was being read");
+    throw IndexError(
+        "an index is out of bounds or bins are not monotonic; which is not known, as a kernel met this while "
+        "another one's error was being read");
   if (words.kind == kBadBins) throw ValueError("bins must be monotonically increasing or decreasing");
   raise_out_of_bounds(words.index, words.axis, words.extent);
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "iruka/device.h"
 #include "core/parallel.h"
+#include "iruka/device.h"
 
 namespace iruka::ops {
 namespace {

@@ -78,9 +78,7 @@ void scatter(const Array& x, IndexPlan& plan, const Array& values) {
   is_gpu(x) ? ops::scatter_gpu(plan, ready) : ops::scatter_cpu(plan, ready);
 }
 
-void check_writable(const Array& x) {
-  x.check_writable("assignment destination");
-}
+void check_writable(const Array& x) { x.check_writable("assignment destination"); }
 
 /// x = mask ? value : x, without asking where the mask is true.
 void fill_where(const Array& x, const Array& mask, const Array& value) {
@@ -109,8 +107,7 @@ IndexMode parse_index_mode(const std::string& mode) {
 Array index(const Array& x, std::span<const AnyIndex> indices) {
   if (const auto basic = basic_entries(indices)) return x.index(*basic);
   if (const Array* mask = single_mask(x, indices)) {
-    if (!is_gpu(x) && mask->ndim() == x.ndim())
-      return ops::compress_cpu(x.contiguous(), mask->contiguous());
+    if (!is_gpu(x) && mask->ndim() == x.ndim()) return ops::compress_cpu(x.contiguous(), mask->contiguous());
     if (const auto joined = join_masked_axes(x, *mask)) return gather(plan_mask(*joined, *mask));
   }
   return gather(ops::plan_index(x, indices));

@@ -92,13 +92,14 @@ bool has_lost_pivot(const LuFactors& f) {
       const double size = std::abs(elements[(matrix * n + k) * n + k]);
       least = std::min(least, size), most = std::max(most, size);
     }
-    if (least <= 16 * static_cast<double>(n) * std::numeric_limits<decltype(std::abs(T()))>::epsilon() * most) return true;
+    if (least <= 16 * static_cast<double>(n) * std::numeric_limits<decltype(std::abs(T()))>::epsilon() * most)
+      return true;
   }
   return false;
 }
 
-/// Raises LinAlgError where LAPACK calls a matrix singular. What was factored is its transpose; where that leaves a doubt
-/// the matrix itself is, as by NumPy, whose pivots may be 0 where rounding leaves something of the transpose's.
+/// Raises LinAlgError where LAPACK calls a matrix singular. What was factored is its transpose; where that leaves a
+/// doubt the matrix itself is, as by NumPy, whose pivots may be 0 where rounding leaves something of the transpose's.
 void check_nonsingular(const LuFactors& f, const Array& a) {
   check_info(f.info, "Singular matrix");
   if (a.device().target().is_gpu) return;
@@ -114,7 +115,8 @@ LuFactors factor_either_way(const Array& a) {
   const Dtype dtype = linalg_dtype("lu", a.dtype());
   const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
   if (batch == 0 || !is_small_system(a.device(), dtype, n, 0)) return factor(a);
-  const LuFactors f{Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
+  const LuFactors f{
+      Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
   factor_small(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
   return f;
 }

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/parallel.h"
 #include "core/device.h"
+#include "core/parallel.h"
 #include "jit/program.h"
 #include "ops/linalg_operands.h"
 

@@ -182,7 +182,9 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
 
 }  // namespace
 
-std::string small_product_text(Dtype dtype) { return std::string("using T = ") + info(dtype).c_type + ";\n" + kProduct; }
+std::string small_product_text(Dtype dtype) {
+  return std::string("using T = ") + info(dtype).c_type + ";\n" + kProduct;
+}
 
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
   const SystemBlocks blocks(dtype, n, sides);
@@ -209,8 +211,9 @@ void multiply_small(const Array& c, const StridedProduct& p) {
   LaunchRange range{(c.size() + kThreads - 1) / kThreads};
   range.counts_elements = false;
   range.threads_per_block = kThreads;
-  program_for(c.device(), "small_matmul", c.dtype(), {}, [&] { return small_product_text(c.dtype()); })
-      ->launch(block.bytes(), range);
+  program_for(c.device(), "small_matmul", c.dtype(), {}, [&] {
+    return small_product_text(c.dtype());
+  })->launch(block.bytes(), range);
 }
 
 bool is_small_system(const Device& device, Dtype dtype, int64_t n, int64_t sides) {

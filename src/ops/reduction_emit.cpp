@@ -594,9 +594,7 @@ class Emitter {
     out_ += "out[o] = finish(value, a.count);\n}\n";
   }
 
-  int64_t strip_width() const {
-    return variant_.form == ReductionForm::periodic ? kPeriodicWidth : kStripWidth;
-  }
+  int64_t strip_width() const { return variant_.form == ReductionForm::periodic ? kPeriodicWidth : kStripWidth; }
 
   void begin_strip(const std::string& width) {
     const std::string strip = number(strip_width());

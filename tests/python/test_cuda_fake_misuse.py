@@ -229,7 +229,8 @@ for here, there in (("cuda:0", "cpu"), ("cpu", "cuda:0")):
     for use in (
         lambda: iruka.add(x, x, out=out), lambda: x.__iadd__(out), lambda: iruka.sum(x, axis=0, out=row),
         lambda: iruka.argmax(x, axis=0, out=row.astype("int64")), lambda: iruka.add.reduce(x, out=row),
-        lambda: iruka.add.accumulate(x, out=out), lambda: iruka.cumsum(x, 0, out=out), lambda: iruka.matmul(x, x, out=out),
+        lambda: iruka.add.accumulate(x, out=out), lambda: iruka.cumsum(x, 0, out=out),
+        lambda: iruka.matmul(x, x, out=out),
         lambda: iruka.take(x, [0, 1, 2], 0, out=out), lambda: iruka.concatenate([x[:1], x[1:]], out=out),
         lambda: iruka.mean(x, axis=0, out=row), lambda: iruka.var(x, axis=0, out=row), lambda: iruka.dot(x, x, out=out),
     ):
