@@ -136,6 +136,8 @@ Array squeeze(const Array& x, nb::handle axis) {
   if (axes.size() == 1) return x.squeeze(axes[0]);
   for (int64_t& a : axes) a = normalize_axis("squeeze", a, x.ndim());
   std::sort(axes.begin(), axes.end(), std::greater<>());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+    throw ValueError("squeeze: duplicate value in 'axis': " + to_string(axes));
   Array result = x;
   for (int64_t a : axes) result = result.squeeze(a);
   return result;

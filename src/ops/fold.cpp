@@ -237,6 +237,23 @@ void check_powers(const Row& row, const Array& x, int axis, Dtype loop, bool has
   check_exponents(Argument(x.index(rest)), loop, mask ? &wanted : nullptr);
 }
 
+/// The same of segments: the first element of each is a base.
+void check_segment_powers(const Row& row, const Array& x, const Array& starts, int axis, Dtype loop) {
+  if (row.rule != Rule::power) return;
+  const int64_t length = x.shape(axis);
+  std::vector<int64_t> bounds = starts.to_vector<int64_t>();
+  bounds.push_back(length);
+  Dims shape;
+  for (int k = 0; k < x.ndim(); ++k) shape.push_back(k == axis ? length : 1);
+  const Array mask = Array::empty(shape, Dtype::bool_, cpu());
+  bool* const is_exponent = static_cast<bool*>(mask.data());
+  std::fill_n(is_exponent, length, false);
+  for (size_t k = 0; k + 1 < bounds.size(); ++k)
+    if (bounds[k] + 1 < bounds[k + 1]) std::fill(is_exponent + bounds[k] + 1, is_exponent + bounds[k + 1], true);
+  const Array wanted = mask.to_device(x.device());
+  check_exponents(Argument(x), loop, &wanted);
+}
+
 int64_t folded_length(const Array& x, const std::vector<int>& axes) {
   int64_t length = 1;
   for (int axis : axes) length *= x.shape(axis);
@@ -398,6 +415,7 @@ Array fold_segments(const ElementwiseFunction& function, const Array& x, const A
   shape[along] = segments;
   const Array result = Array::empty(shape, loop, x.device());
   if (result.size() == 0) return result;
+  check_segment_powers(function.row(), x, starts, along, loop);
   const Lines lines = lines_of(x, along);
   fold_kernel(function.row(), Walk::segments, x.dtype(), loop)(lines.memory, lines.length, lines.after,
                                                                lines.length * lines.after, int64_t{0},

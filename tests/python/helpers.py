@@ -12,6 +12,7 @@ import pytest
 import iruka
 
 PATIENCE = float(os.environ.get("IRUKA_TEST_PATIENCE", 1))  # how much longer time limits are; sanitizers need more
+HAS_ASAN = "libasan" in os.environ.get("LD_PRELOAD", "")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 NUMPY_DTYPES = [
     np.dtype(name)

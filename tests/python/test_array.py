@@ -104,6 +104,9 @@ def test_squeeze_axes():
         assert_same(a.squeeze(axis), x.squeeze(axis))
     with pytest.raises(ValueError):
         a.squeeze(1)
+    for twice in ((0, 0), (2, -2)):
+        with pytest.raises(ValueError, match="duplicate value in 'axis'"):
+            a.squeeze(twice)
     with pytest.raises(IndexError):
         a.squeeze(7)
 

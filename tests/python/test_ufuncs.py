@@ -501,6 +501,18 @@ def test_nextafter_of_zeros_of_two_signs():
         np.testing.assert_array_equal(np.signbit(iruka.asnumpy(actual)), np.signbit(expected))
 
 
+@pytest.mark.parametrize("starts", [[0, 1], [0], [2, 0, 3], [3, 3], [1, 2], [0, 2, 1, 3]], ids=str)
+def test_exponents_of_segments_are_not_negative(starts):
+    for x, axis in (
+        (np.array([3, -1, 2, 2]), 0),
+        (np.array([-3, 1, 2, 2]), 0),
+        (np.array([[2, 1, 2, -1], [2, 2, 1, -2]]), 1),
+        (np.array([[2, 1, 2, -1], [2, 2, 1, -2]]).T.copy(), 0),
+        (np.array([[2, 1, 2, -1], [2, 2, 1, -2]]).T, 0),
+    ):
+        compare(lambda: iruka.power.reduceat(iruka.asarray(x), starts, axis), lambda: np.power.reduceat(x, starts, axis))
+
+
 def test_clip_and_isclose_of_complex_numbers_at_the_edges():
     z = np.array([complex(a, b) for a in (1, 2, np.nan) for b in (0, 1, np.nan)])
     x, low, high = (grid.ravel() for grid in np.meshgrid(z, z, z))

@@ -225,6 +225,7 @@ def run(identities, tell, shared, shrink=True, memory_limit=12 << 30):
             case = shrunk(case, kind) if shrink else case
             again = examine(case)
             words = again[1] if again else words + " (not at a second try)"
+            reason = known.reason(name, kind, words, case)  # the small case may show what the first one hid
             program = cases.source(case, f"{name}:{number}")
             progress[PATIENT] = 0
         tell(json.dumps({"index": index, "case": f"{name}:{number}", "kind": kind, "words": words, "reason": reason or "", "program": program}))
