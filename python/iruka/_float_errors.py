@@ -20,6 +20,7 @@ _WORDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", 
 _FLAGS = {"divide": 4, "over": 8, "under": 16, "invalid": 1}  # FloatFlag of the core
 _NUMPY_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 _CHUNK = 1 << 16
+_FEW = 64  # so many suspects of a chunk are asked about first
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 # One instruction an element, so that no other element raises a flag; of complex numbers the first two.
@@ -52,14 +53,16 @@ def check_ufunc(name, raised, inputs, outputs, keywords, is_operator) -> None:
     function = operator.pow if is_operator and name == "power" else _numpy_function(name)
     if function is not None:
         chosen = {key: keywords[key] for key in ("dtype", "signature", "sig", "casting") if key in keywords}
-        _tell(_computed_anew(_caller(function, chosen), operands, results, where))
+        has_floats = any(_is_float(numpy.asarray(x)) for x in (*operands, *results))
+        _tell(_computed_anew(raised, _caller(function, chosen), operands, results, where, _FLAGS if has_floats else ["divide"]))
 
 
 def check_cast(raised, source, dtype) -> None:
     """Of a cast that is done, of an array or a scalar."""
     if is_asked(raised):
         x = numpy.asarray(_host(source))
-        _tell(_computed_anew(lambda x, out: x.astype(dtype), [x], [x], every=True))
+        possible = ["invalid"] if numpy.dtype(dtype).kind in "iu" else _FLAGS
+        _tell(_computed_anew(raised, lambda x, out: x.astype(dtype), [x], [x], True, possible, every=True))
 
 
 def check_method(raised, name, method, inputs, keywords) -> None:
@@ -95,7 +98,10 @@ def _operand(x):
 
 
 def _meet(x, result) -> bool:
-    return isinstance(x, numpy.ndarray) and numpy.may_share_memory(x, result)
+    try:
+        return isinstance(x, numpy.ndarray) and numpy.shares_memory(x, result, max_work=1000)
+    except numpy.exceptions.TooHardError:
+        return True
 
 
 def _numpy_function(name):
@@ -149,9 +155,14 @@ def _said_by(work, *arguments, **keywords) -> dict:
     return log.said
 
 
-def _computed_anew(call, operands, results, where=True, every=False) -> dict:
-    """What NumPy says of the elements whose results are infinite or NaN; of small ones too where underflow counts."""
-    log, with_small = _Log(), numpy.geterr()["under"] != "ignore"
+def _computed_anew(raised, call, operands, results, where, possible, every=False) -> dict:
+    """What NumPy says of the elements whose results are infinite or NaN; of small ones too where underflow counts.
+
+    It ends where all of the `possible` kinds have been said that the flags tell of and the error state asks for.
+    """
+    state = numpy.geterr()
+    log, with_small = _Log(), state["under"] != "ignore"
+    awaited = {kind for kind in possible if raised & _FLAGS[kind] and state[kind] != "ignore"}
     arrays = [*results, *(x for x in operands if isinstance(x, (numpy.ndarray, numpy.generic)))]
     arrays += [where] if isinstance(where, numpy.ndarray) else []
     flags = ["external_loop", "buffered", "zerosize_ok", "refs_ok"]
@@ -164,12 +175,15 @@ def _computed_anew(call, operands, results, where=True, every=False) -> dict:
         given = [next(chunk) if isinstance(x, (numpy.ndarray, numpy.generic)) else x for x in operands]
         if isinstance(where, numpy.ndarray):
             suspects &= next(chunk)
-        if suspects.any():
-            picked = [_wide(x[suspects]) if isinstance(x, numpy.ndarray) else x for x in given]
-            out = tuple(numpy.empty(int(numpy.count_nonzero(suspects)), _wide(result[:0]).dtype) for result in made)
-            log.listen(call, *picked, out=out)
+        places = numpy.flatnonzero(suspects)
+        for some in (places[:_FEW], places[_FEW:]):
+            if some.size and not awaited <= log.said.keys():
+                picked = [_wide(x[some]) if isinstance(x, numpy.ndarray) else x for x in given]
+                out = tuple(numpy.empty(some.size, _wide(result[:0]).dtype) for result in made)
+                log.listen(call, *picked, out=out)
+        if awaited <= log.said.keys():
+            break
     return log.said
-
 
 
 def _suspects(result, with_small):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy
@@ -118,7 +119,8 @@ def _tests(given, of_integers: bool):
         return _array(given)
     except OverflowError:
         numbers = numpy.asarray(given, object).ravel().tolist()
-        return _array([n for n in numbers if -(2**63) <= n < 2**64] if of_integers else list(map(float, numbers)))
+        within = (lambda n: -(2**63) <= n < 2**64) if of_integers else (lambda n: abs(n) <= sys.float_info.max)
+        return _array([n if of_integers else float(n) for n in numbers if within(n)])
 
 
 def isin(element, test_elements, assume_unique: bool = False, invert: bool = False, *, kind=None) -> ndarray:

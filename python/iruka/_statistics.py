@@ -86,8 +86,6 @@ def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root
     dtype = asked = None if dtype is None else _core.dtype_of(dtype)
     if dtype is not None and _is_exact_in(dtype, x):
         x, dtype = x.astype(dtype, copy=False), None
-    if root and out is not None and _kind(out.dtype) in "biu":
-        raise TypeError(f"std: cannot cast the square root to {out.dtype} by the rule 'same_kind'")
     count = _count(x, axis, keepdims, where)
     if (
         isinstance(count, int)

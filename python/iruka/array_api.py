@@ -1,7 +1,8 @@
 """The namespace of the array API standard, which x.__array_namespace__() returns: iruka's names.
 
 The standard knows arrays alone, which may all change. So what these functions return without axes is an array that may
-change, and so is what operators make of it; iruka's own functions return values there.
+change, and so is what operators make of it; iruka's own functions return values there, and so do indexing and `@` of
+arrays with axes.
 
 >>> s = iruka.array_api.sum(iruka.arange(3))
 >>> s[()] = 7
@@ -11,6 +12,7 @@ array(8)
 
 from __future__ import annotations
 
+import builtins as _builtins
 import functools as _functools
 import sys as _sys
 import types as _types
@@ -36,6 +38,9 @@ def _namespace(api_version: str | None) -> _types.ModuleType:
 class _Variable(_iruka.ndarray):
     """An array without axes of which operators make others that may change, where they make values of an ndarray."""
 
+    def __reduce_ex__(self, protocol):
+        return _variables, (_iruka.ndarray.copy(self),)
+
 
 def _variables(results):
     """Results of a function of iruka, where those without axes may change."""
@@ -50,19 +55,28 @@ def _variables(results):
     return results
 
 
+_ARRAYS_OF = ("asarray", "from_dlpack", "reshape")  # what may be asked to copy nothing
+
+
 def _with_variables(function, module: str, name: str):
     """The function with variables for results, of the name by which pickle finds it."""
 
     @_functools.wraps(function)
     def call(*arguments, **keywords):
-        return _variables(function(*arguments, **keywords))
+        results = function(*arguments, **keywords)
+        if _builtins.any(results is given for given in (*arguments, *keywords.values())):  # iruka.any is here, too
+            return results
+        if name in _ARRAYS_OF and keywords.get("copy") is False and results._is_value:
+            raise _iruka.errors.ValueError(f"{name}: an array that may change is a copy of a value, which copy=False forbids")
+        return _variables(results)
 
     call.__module__, call.__qualname__ = module, name
     return call
 
 
-_BINARY = "add sub mul truediv floordiv mod divmod pow and or xor lshift rshift".split()
-for _name in [*_BINARY, *(f"r{name}" for name in _BINARY), *"neg pos abs invert lt le eq ne gt ge".split()]:
+_BINARY = "add sub mul matmul truediv floordiv mod divmod pow and or xor lshift rshift".split()
+_OTHERS = "neg pos abs invert lt le eq ne gt ge copy deepcopy".split()
+for _name in [*_BINARY, *(f"r{name}" for name in _BINARY), *_OTHERS]:
     _operator = getattr(_iruka.ndarray, f"__{_name}__")
     setattr(_Variable, f"__{_name}__", _with_variables(_operator, __name__, f"_Variable.__{_name}__"))
 
@@ -71,6 +85,8 @@ def _take_names(place: _types.ModuleType, source: _types.ModuleType) -> None:
     """Gives `place` the names of `source`, each function with variables for results."""
 
     def find(name):
+        if name.startswith("__") and name not in ("__all__", "__version__", "__array_api_version__"):
+            raise AttributeError(f"module {place.__name__!r} has no attribute {name!r}")  # __path__ would make it a package
         found = getattr(source, name)
         if not callable(found) or isinstance(found, type):
             return found

@@ -56,7 +56,8 @@ nb::object checker(const char* name) { return package_attribute("iruka._float_er
 bool may_matter(unsigned raised, const Array& result) {
   constexpr int64_t kFew = 4096;
   if (is_gpu(result.device())) return false;
-  if (!is_inexact(result.dtype())) return raised & kFloatDivideByZero;
+  if (result.dtype() == Dtype::bool_) return false;
+  if (!is_inexact(result.dtype())) return raised & (kFloatDivideByZero | kFloatInvalid);
   if (raised & kFloatUnderflow) return true;
   if (result.size() > kFew && !nb::cast<bool>(checker("is_asked")(raised))) return false;
   return without_gil([&] { return any_not_finite(result); });

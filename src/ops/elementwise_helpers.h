@@ -25,9 +25,10 @@ template <class F> inline F told(F result, F scaled) {
 }
 template <class F> inline F told(F result) { return told(result, result); }
 template <class F> inline complex<F> told(complex<F> x) { return complex<F>(told(x.real()), told(x.imag())); }
-// For exponentials of floats, which overflow by computing up to some limit alone.
+// For exponentials, which overflow by computing up to some limit alone: that of float, and eight times it of double.
 template <class T> inline T bounded(T x, float) { return x; }
 inline float bounded(float x, float limit) { return limit < x ? limit : x; }
+inline double bounded(double x, float limit) { return 8 * limit < x ? 8 * limit : x; }
 #endif
 }
 )";

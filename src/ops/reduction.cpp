@@ -213,8 +213,8 @@ Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
   return fold_in_order(multiply, rows, 1, dtype).reshape(axes.result);
 }
 
-/// Computes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though every factor is
-/// finite: partial products left the range, which may be the order's doing.
+/// Computes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though no factor is NaN:
+/// partial products left the range, which may be the order's doing.
 template <class T>
 void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
   const std::span<T> values(static_cast<T*>(products.data()), static_cast<size_t>(products.size()));
@@ -227,11 +227,11 @@ void mend_products(Array& products, const Row& row, const Array& x, const std::o
   const auto ask = [&](const char* question) {
     return reduce_row(reduction_row(question), factors, axes, keepdims, {}, {});
   };
-  const Array nonzero = any_zero ? ask("all") : Array(), finite = any_beyond ? ask("all_finite") : Array();
+  const Array nonzero = any_zero ? ask("all") : Array(), numbers = any_beyond ? ask("all_numbers") : Array();
   Array ordered;
   for (size_t k = 0; k < values.size(); ++k) {
     if (!is_zero(values[k]) && !is_beyond(values[k])) continue;
-    if (!static_cast<const bool*>((is_zero(values[k]) ? nonzero : finite).data())[k]) continue;
+    if (!static_cast<const bool*>((is_zero(values[k]) ? nonzero : numbers).data())[k]) continue;
     if (!ordered.valid()) ordered = products_in_order(factors, AxisSet(row, x, axes, keepdims), products.dtype());
     values[k] = static_cast<const T*>(ordered.data())[k];
   }

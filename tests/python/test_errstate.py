@@ -149,6 +149,32 @@ def test_other_integer_functions():
         assert said(divmod, iruka.asarray(numbers), 0) == said(divmod, numbers, 0) != []
 
 
+@pytest.mark.parametrize("name", ["exp", "exp2", "expm1", "sinh", "cosh"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_exponentials_far_beyond_the_range(name, dtype):
+    for number in (12.0, 90.0, 710.0, 1e3, 1e4, 6e4, 1e30, 1e300):
+        with np.errstate(all="ignore"):
+            x = np.full(19, number).astype(dtype)
+        if np.isfinite(x[0]):  # NumPy's exp2 of floats says nothing of some numbers that overflow
+            with np.errstate(all="ignore"):
+                overflows = bool(np.isinf(getattr(np, name)(x.astype("longdouble")).astype(dtype)).any())
+            assert (kinds(getattr(iruka, name), iruka.asarray(x)) == {"over"}) == overflows, number
+
+
+def test_results_cast_to_integers():
+    for numbers in ([np.nan, 1.0], [1e300, 1.0], [1.0, 2.0]):
+        lines = [
+            said(m.add, m.asarray(numbers), 1, out=m.zeros(2, "int32"), casting="unsafe") for m in (np, iruka)
+        ]
+        assert lines[0] == lines[1]
+
+
+def test_outputs_between_the_inputs_elements():
+    for m in (np, iruka):
+        x = m.asarray([-1.0, 4.0, 9.0, 16.0])
+        assert said(m.log, x[::2], out=x[1::2]) == ["invalid value encountered in log"]
+
+
 OPERATORS = {
     "x + y": [(1e308, 1e308), (np.inf, -np.inf), (1.0, 2.0)],
     "x - y": [(-1e308, 1e308), (np.inf, np.inf)],

@@ -1,5 +1,7 @@
 """NumPy's functions on our arrays, our functions on other libraries' objects, the array API namespace, dtypes."""
 
+import copy
+import importlib
 import inspect
 import pickle
 import textwrap
@@ -450,3 +452,26 @@ def test_ufuncs_of_scipy_write_where_they_are_asked():
     assert_same(out, np.array([0, special.gammaln(4.0)]))
     with pytest.raises(ValueError, match="read-only"):
         special.gammaln(x[1], out=x[0])
+
+
+def test_the_namespace_is_no_package():
+    assert not hasattr(iruka.array_api, "__path__")
+    with pytest.raises(ModuleNotFoundError, match="is not a package"):
+        importlib.import_module("iruka.array_api.random")
+    assert iruka.array_api.__version__ == iruka.__version__
+
+
+def test_variables_of_the_namespace_stay_variables():
+    xp = iruka.array_api
+    s = xp.asarray(3.0)
+    for made in (s + 1, copy.copy(s), copy.deepcopy(s), pickle.loads(pickle.dumps(s)), xp.sum(xp.arange(4))):
+        more = made * 2
+        more[()] = 9
+        made[()] = 7
+        assert (float(made), float(more), made.dtype) in ((7, 9, np.float64), (7, 9, np.int64))
+    out = xp.asarray(1)
+    assert xp.add(1, 2, out=out) is out and int(out) == 3
+    value = iruka.sum(iruka.arange(4))
+    with pytest.raises(ValueError, match="copy=False"):
+        xp.asarray(value, copy=False)
+    assert float(xp.asarray(s, copy=False)) == 3 and float(value) == 6

@@ -378,6 +378,8 @@ def test_products_do_not_leave_the_range_by_their_order(dtype):
             with np.errstate(all="ignore"):
                 actual = getattr(iruka, function)(iruka.asarray(y), axis=axis)
                 np.testing.assert_allclose(iruka.asnumpy(actual), getattr(np, function)(y, axis=axis), rtol=1e-3)
+    infinite = np.array([np.inf] + [1 / large] * 40, dtype)
+    assert iruka.prod(iruka.asarray(infinite)).item() == np.prod(infinite) == np.inf
     for special in (0.0, np.nan, np.inf):
         assert_same(iruka.prod(iruka.asarray(np.array([2, special, 3], dtype))), np.prod(np.array([2, special, 3], dtype)))
 

@@ -140,3 +140,9 @@ ERRORS = [
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_isin_of_integers_beyond_floats():
+    for x in (np.array([1.5, np.inf, np.nan]), np.arange(3)):
+        for tests in ([2**1100, 1.5], [-(2**1100), 1], [2**70, 2]):
+            assert_same(iruka.isin(iruka.asarray(x), tests), np.isin(x, tests))

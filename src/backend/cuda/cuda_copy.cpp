@@ -202,6 +202,7 @@ void CudaDevice::reach(int other) {
 }
 
 void CudaDevice::wait_for_earlier_work(CUstream stream) {
+  const AllowedWhileCapturing allowed;  // another thread may be capturing
   const std::unique_ptr<CUevent_st, GiveBack> event(take_event(), GiveBack{this});
   cuda_backend::check(driver().cuEventRecord(event.get(), stream), "cuEventRecord", name_);
   CUresult result;
@@ -212,7 +213,7 @@ void CudaDevice::wait_for_earlier_work(CUstream stream) {
       throw Interrupted("copy: interrupted while waiting for " + name_);
     }
     if (spins < kSpins) std::this_thread::yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(100));
+    else std::this_thread::sleep_for(std::chrono::microseconds(std::min(spins - kSpins + 5, 100)));
   }
   cuda_backend::check(result, "cuEventQuery", name_);
 }

@@ -157,8 +157,10 @@ CUstream& CudaDevice::current_stream() const {
   struct Streams {
     CUstream of_device[kMostDevices];
     Streams() {
-      const char* setting = std::getenv("IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM");
-      const bool is_own = setting && *setting && *setting != '0';
+      const bool is_own = made_once([] {  // all threads follow what was set at the first use
+        const char* setting = std::getenv("IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM");
+        return setting && *setting && *setting != '0';
+      });
       std::fill_n(of_device, kMostDevices, is_own ? kPerThreadStream : nullptr);
     }
   };

@@ -225,6 +225,7 @@ void CudaDevice::unload_later(CUmodule module) noexcept {
 }
 
 void CudaDevice::unload_dropped() {
+  const ContextScope active = activate();
   std::vector<CUmodule> modules;
   {
     std::lock_guard lock(dropped_mutex_);
@@ -232,7 +233,6 @@ void CudaDevice::unload_dropped() {
   }
   if (modules.empty()) return;
   const ForkMayGoOn unloading;
-  const ContextScope active = activate();
   const AllowedWhileCapturing allowed;
   for (const CUmodule module : modules) driver().cuModuleUnload(module);
 }
