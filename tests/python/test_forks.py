@@ -3,7 +3,11 @@
 import pytest
 
 from fake_driver import LIBRARY, needs_fake_driver, run
-from helpers import HAS_ASAN, PATIENCE, run_python
+from helpers import HAS_SANITIZER, PATIENCE, run_python
+
+# AddressSanitizer's allocator keeps locks over a fork that other threads hold; ThreadSanitizer ends a child whose new
+# thread has the number of one of the parent's.
+follows_forks = pytest.mark.skipif(HAS_SANITIZER, reason="GCC 12's sanitizers do not follow forks of several threads")
 
 # Each is a first use of something: kernels made and kept, tables and plans made, programs built and dropped.
 FIRST_USES = """
@@ -55,7 +59,7 @@ def ends_in_time(pid, seconds):
 
 
 @pytest.mark.cpu_only
-@pytest.mark.skipif(HAS_ASAN, reason="GCC 12's AddressSanitizer leaves its allocator's locks to a fork as they are")
+@follows_forks
 def test_children_of_a_process_whose_threads_use_things_for_the_first_time(tmp_path):
     done = run_python(FIRST_USES + f"""
 reached, failures = [0, 0], []
@@ -122,6 +126,7 @@ stop.set()
 
 
 @pytest.mark.cpu_only
+@follows_forks
 def test_hundreds_of_children_of_a_process_that_launches_all_the_time():
     done = run_python(FIRST_USES + f"""
 k = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x * 2;", "twice")
