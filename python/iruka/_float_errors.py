@@ -293,6 +293,11 @@ _FUNCTIONS = {
 }
 
 
+def warn(message: str) -> None:
+    """A RuntimeWarning at the line of the innermost caller outside this package."""
+    warnings.warn(message, RuntimeWarning, stacklevel=_stack_level())
+
+
 def _stack_level() -> int:
     """Of the innermost caller outside this package, for a warning of the function that asks."""
     frame, level = sys._getframe(1), 1
@@ -310,7 +315,7 @@ def _tell(said: dict) -> None:
             continue
         message, way = said[kind], state[kind]
         if way == "warn":
-            warnings.warn(message, RuntimeWarning, stacklevel=_stack_level())
+            warn(message)
         elif way == "raise":
             raise FloatingPointError(message)
         elif way == "print":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy
@@ -10,6 +9,7 @@ import numpy
 from . import _core
 from ._core import ndarray
 from ._creation import asarray
+from ._float_errors import warn as _warn
 from ._functions import elementwise, reductions
 from ._manipulation import _array, _axes, _check_out, _into, can_cast, result_type
 from .errors import TypeError, ValueError
@@ -22,10 +22,6 @@ _sum, _min, _max, _mean = (reductions[name] for name in ("sum", "min", "max", "m
 def _kind(dtype) -> str:
     """NumPy's letter for the kind of a dtype, with bfloat16 a float (dtype.name takes microseconds)."""
     return "f" if dtype.kind == "V" else dtype.kind
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def _on_cpu(x: ndarray) -> bool:

@@ -65,6 +65,11 @@ bool may_matter(unsigned raised, const Array& result) {
 
 }  // namespace
 
+bool any_nan(const Array& x) {
+  if (is_gpu(x.device()) || !is_inexact(x.dtype())) return false;
+  return without_gil([&] { return any_not_finite(x) && any(ElementwiseFunction("isnan")(x)).item().as_bool(); });
+}
+
 void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
                        PyObject* results, PyObject* keywords, bool is_operator) {
   if (is_silent(function.name())) return;

@@ -16,6 +16,9 @@ class FloatWatch {
   unsigned raised() const { return take_float_flags(); }
 };
 
+/// Whether an element is NaN; false on a GPU, which is not waited for.
+bool any_nan(const Array& x);
+
 /// To be called where any exception was raised, after the results have Python objects: `results` is an array or a tuple
 /// of arrays. Raises what the error state asks for, FloatingPointError or a warning that is an error. `inputs` and
 /// `keywords` are as the caller gave them, `keywords` may be null; an operator says what NumPy's operator says.

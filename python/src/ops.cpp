@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device.h"
+#include "cuda.h"
 #include "float_errors.h"
 #include "interop.h"
 #include "ops/checks.h"
@@ -291,6 +292,24 @@ ReductionCall::ReductionCall(const char* function, Dtype input, nb::handle axis,
   options.where = &*mask_;
 }
 
+/// NumPy's warnings of results that no element made. On a GPU, which is not waited for, of arrays without elements alone.
+void warn_of_nothing(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
+                     unsigned raised, const Array& result) {
+  const std::string_view name = function.name();
+  const char* message = nullptr;
+  if (name == "mean" && result.size() > 0) {
+    const bool may_lack = options.where && !is_gpu(x.device()) && (raised & kFloatInvalid);
+    const bool lacks = may_lack && without_gil([&] {
+      const Array counted = options.where->broadcast_to(x.shape());
+      return !all(ReductionFunction("any")(counted, options.axes)).item().as_bool();
+    });
+    if (x.size() == 0 || lacks) message = "Mean of empty slice";
+  } else if ((name == "nanmin" || name == "nanmax") && any_nan(result)) {
+    message = "All-NaN slice encountered";
+  }
+  if (message && PyErr_WarnEx(PyExc_RuntimeWarning, message, 1) < 0) throw nb::python_error();
+}
+
 nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
                   bool keepdims, nb::handle initial, nb::handle where) {
   if (is_selection(function) && PyTuple_Check(axis.ptr()))
@@ -308,9 +327,7 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
     return reduced;
   });
   const unsigned raised = floats.raised();
-  if (array.size() == 0 && result.size() > 0 && is_mean &&
-      PyErr_WarnEx(PyExc_RuntimeWarning, "Mean of empty slice", 1) < 0)
-    throw nb::python_error();
+  warn_of_nothing(function, array, call.options, raised, result);
   if (call.options.initial) warn_of_lost_parts(call.options.initial->dtype(), result.dtype());
   if (raised)
     tell_function_errors(function.name(), raised, result,

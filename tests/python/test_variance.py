@@ -114,6 +114,34 @@ def test_integers_take_a_variance_and_no_root(dtype):
                 getattr(m, name)(x, out=5)
 
 
+@pytest.mark.cpu_only  # a GPU would have to be waited for
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.nanmin(x * m.nan),
+        lambda m, x: m.nanmax(x * m.nan, axis=1),
+        lambda m, x: m.nanmax(m.where(x > 1, x, m.nan), axis=1),
+        lambda m, x: m.nanmin(x * m.inf),
+        lambda m, x: m.mean(x, axis=1, where=x > 1),
+        lambda m, x: m.mean(x, where=x > 9),
+        lambda m, x: m.mean(x, axis=0, where=x > 0),
+        lambda m, x: m.var(x[:1, :1], ddof=1),
+        lambda m, x: m.nanvar(x * m.nan),
+        lambda m, x: m.nanpercentile(x * m.nan, 3),
+    ],
+)
+def test_warnings_of_no_elements_are_numpys(call):
+    told = []
+    for m in (np, iruka):
+        x = m.asarray([[1.0, 1.0], [1.0, 2.0]])
+        with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            call(m, x)
+        told.append([str(warning.message).rstrip(".") for warning in found])
+    assert told[0] == told[1]
+    assert all(warning.filename == __file__ for warning in found)
+
+
 def test_results_too_large_for_an_output_are_cast():
     for m in (np, iruka):
         x = m.asarray([[1, 1], [1, 1000]])

@@ -48,7 +48,9 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   }
 
   bool VisitArraySubscriptExpr(clang::ArraySubscriptExpr* subscript) {
-    check_index(subscript->getIdx(), "[y][x]");
+    // An array of the kernel's may have become a pointer to its elements.
+    const clang::QualType given = subscript->getBase()->IgnoreImplicit()->getType();
+    check_index(subscript->getIdx(), given->isArrayType() ? "[y][x]" : "[{y, x}]");
     return true;
   }
 
