@@ -85,8 +85,8 @@ def _take_names(place: _types.ModuleType, source: _types.ModuleType) -> None:
     """Gives `place` the names of `source`, each function with variables for results."""
 
     def find(name):
-        if name.startswith("__") and name not in ("__all__", "__version__", "__array_api_version__"):
-            raise AttributeError(f"module {place.__name__!r} has no attribute {name!r}")  # __path__ would make it a package
+        if name == "__path__":  # which would make a package of it
+            raise AttributeError(f"module {place.__name__!r} has no attribute {name!r}")
         found = getattr(source, name)
         if not callable(found) or isinstance(found, type):
             return found

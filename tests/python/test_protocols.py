@@ -459,6 +459,7 @@ def test_the_namespace_is_no_package():
     with pytest.raises(ModuleNotFoundError, match="is not a package"):
         importlib.import_module("iruka.array_api.random")
     assert iruka.array_api.__version__ == iruka.__version__
+    assert iruka.array_api.__array_namespace_info__().default_dtypes() == iruka.__array_namespace_info__().default_dtypes()
 
 
 def test_variables_of_the_namespace_stay_variables():
