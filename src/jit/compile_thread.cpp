@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <system_error>
@@ -40,9 +41,14 @@ void wait_for_compilers() {
   while (at_work.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
-/// Threads that outlive the main one start no more of them. Registered several times, it waits once.
-void end_compilers() {
-  if (!process_ends.exchange(true)) wait_for_compilers();
+/// Threads that outlive the main one start no more of them. Registered several times, it waits once. A compiler that is
+/// still at work cannot be stopped, so the process ends without the destructors that would take its memory from it.
+void end_compilers(int status, void*) {
+  if (process_ends.exchange(true)) return;
+  wait_for_compilers();
+  if (at_work.load() == 0) return;
+  std::fflush(nullptr);
+  ::_exit(status);
 }
 
 /// What was registered last runs first when the process ends. A compiler registers the destructors of its own statics
@@ -51,7 +57,7 @@ void end_compilers() {
 void prepare_for_exit() {
   constexpr int kMost = 256;
   static constinit std::atomic<int> count{0};
-  if (count.load(std::memory_order_relaxed) < kMost && count.fetch_add(1) < kMost) std::atexit(end_compilers);
+  if (count.load(std::memory_order_relaxed) < kMost && count.fetch_add(1) < kMost) ::on_exit(end_compilers, nullptr);
 }
 
 const bool is_at_work_in_the_parent = [] {
@@ -154,6 +160,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   };
   const auto leave_behind = [&] {
     given_up->store(true, std::memory_order_relaxed);
+    prepare_for_exit();
     if (const auto held = compiler_ticket.lock()) held->abandon();
   };
   const auto begin = Clock::now();
