@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy
 
+from ._float_errors import warn
 from .errors import ValueError
 
 
@@ -15,7 +14,7 @@ def _check(is_valid: bool, check_valid: str) -> None:
     message = "random.multivariate_normal: covariance is not symmetric positive-semidefinite."
     if check_valid == "raise":
         raise ValueError(message)
-    warnings.warn(message, RuntimeWarning, stacklevel=4)
+    warn(message)
 
 
 def factor(cov: numpy.ndarray, check_valid: str, tol: float, method: str) -> numpy.ndarray:

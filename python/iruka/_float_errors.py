@@ -25,8 +25,6 @@ _PACKAGE = os.path.dirname(__file__) + os.sep
 
 # One instruction an element, so that no other element raises a flag; of complex numbers the first two.
 _EXACT = ("add", "subtract", "multiply", "square", "divide", "sqrt", "reciprocal")
-
-
 # Of integers, which raise a division by zero and nothing else that counts.
 _DIVISIONS = ("floor_divide", "remainder", "divmod", "fmod")
 

@@ -49,21 +49,19 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
     operand.add_to(arguments);
   }
   nb::object result;
-  unsigned raised = 0;  // asked for before Python objects are made, at which other code may run
   const FloatWatch floats;
   if (out) {
     const Array target = array_of(out);
     arguments.add(target);
     without_gil([&] { function.fill(arguments.span()); });
-    raised = floats.raised();
     result = nb::borrow(out);
   } else {
     std::vector<Array> results = without_gil([&] { return function.call(arguments.span()); });
-    raised = floats.raised();
     result = to_result(std::move(results.front()));
     if (results.size() == 2) result = nb::make_tuple(result, to_result(std::move(results.back())));
   }
-  if (raised) tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
+  if (const unsigned raised = floats.raised())
+    tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
   return result.release().ptr();
 }
 

@@ -3,17 +3,25 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 
 #include "convert.h"
 #include "core/float_status.h"
 
 namespace iruka::python {
 
-/// The exceptions of floats (FloatFlag) that this thread's work on the CPU raises while the object lives.
+/// The exceptions of floats (FloatFlag) that this thread's work on the CPU raises while the object lives. They may nest:
+/// making Python objects may run finalisers, which may watch work of their own.
 class FloatWatch {
  public:
-  FloatWatch() { take_float_flags(); }
+  FloatWatch() : outer_(take_float_flags()) {}
+  ~FloatWatch() { add_float_flags(outer_); }
+  FloatWatch(const FloatWatch&) = delete;
+  FloatWatch& operator=(const FloatWatch&) = delete;
   unsigned raised() const { return take_float_flags(); }
+
+ private:
+  const unsigned outer_;
 };
 
 /// Whether an element is NaN; false on a GPU, which is not waited for.
@@ -28,6 +36,19 @@ void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std
 void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
                         const nb::tuple& inputs, const nb::dict& keywords);
 void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);
+/// The array that `compute` makes without the GIL, its errors told as those of a function with these arguments.
+template <class Compute, class... Arguments>
+Array computed_telling(const char* function, Compute&& compute, const Arguments&... arguments) {
+  const FloatWatch floats;
+  Array result = without_gil(compute);
+  const auto given = [](const auto& argument) {
+    if constexpr (std::is_same_v<decltype(argument), const Array&>) return to_python(argument);
+    else return argument;
+  };
+  if (const unsigned raised = floats.raised())
+    tell_function_errors(function, raised, result, nb::make_tuple(given(arguments)...));
+  return result;
+}
 /// The same of a cast of `source`, an array or a scalar, to `dtype` on `device`.
 void tell_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device);
 

@@ -45,10 +45,8 @@ std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
 
 /// a @ b, in `target` where one is given: None then.
 nb::object product(const Array& a, const Array& b, const Array* target = nullptr) {
-  const FloatWatch floats;
-  Array result = without_gil([&] { return matmul(a, b, target); });
-  if (const unsigned raised = floats.raised())
-    tell_function_errors("matmul", raised, result, nb::make_tuple(to_python(a), to_python(b)));
+  Array result = computed_telling(
+      "matmul", [&] { return matmul(a, b, target); }, a, b);
   return target ? nb::none() : to_result(std::move(result));
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "device.h"
 #include "cuda.h"
+#include "device.h"
 #include "float_errors.h"
 #include "interop.h"
 #include "ops/checks.h"
@@ -269,11 +269,8 @@ void bind_joining(nb::module_& module) {
         if (!order.is_none()) p = nb::cast<double>(order);
         Array array = as_operand(x, "norm");
         std::optional<Dims> axes = reduction_axes(axis);
-        const FloatWatch floats;
-        const Array result = without_gil([&] { return linalg::norm(array, p, axes, keepdims); });
-        if (const unsigned raised = floats.raised())
-          tell_function_errors("norm", raised, result, nb::make_tuple(to_python(array), order, axis));
-        return to_result(result);
+        return to_result(computed_telling(
+            "norm", [&] { return linalg::norm(array, p, axes, keepdims); }, array, order, axis));
       },
       nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
 }

@@ -40,11 +40,8 @@ void bind_statistics(nb::module_& module) {
       [](Array x, const std::string& operation, int64_t axis, nb::handle dtype, bool skips_nan, bool initial) {
         const ScanOptions options{to_optional_dtype(dtype), skips_nan, initial};
         const ScanOperation combine = scan_operation(operation);
-        const FloatWatch floats;
-        const Array result = without_gil([&] { return scan(x, combine, axis, options); });
-        if (const unsigned raised = floats.raised())
-          tell_function_errors("scan", raised, result, nb::make_tuple(to_python(x), operation, axis, dtype, skips_nan));
-        return to_result(result);
+        return to_result(computed_telling(
+            "scan", [&] { return scan(x, combine, axis, options); }, x, operation, axis, dtype, skips_nan));
       },
       nb::arg("x"), nb::arg("operation"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("skips_nan") = false,
       nb::arg("includes_initial") = false,
@@ -54,11 +51,8 @@ void bind_statistics(nb::module_& module) {
       "variance",
       [](Array x, nb::handle axis, bool keepdims, double correction, bool root) {
         const std::optional<Dims> axes = axes_of(axis);
-        const FloatWatch floats;
-        const Array result = without_gil([&] { return variance(x, axes, keepdims, correction, root); });
-        if (const unsigned raised = floats.raised())
-          tell_function_errors("variance", raised, result, nb::make_tuple(to_python(x), axis, correction));
-        return to_result(result);
+        return to_result(computed_telling(
+            "variance", [&] { return variance(x, axes, keepdims, correction, root); }, x, axis, correction));
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("correction"), nb::arg("root"),
       nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));

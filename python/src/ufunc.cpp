@@ -221,11 +221,9 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
       if (!given.out && outputs.empty()) warn_of_uninitialised();
     }
     const FloatWatch floats;
-    unsigned raised = 0;  // asked for before Python objects are made, at which other code may run
     nb::object packed;
     if (outputs.empty()) {
       std::vector<Array> results = without_gil([&] { return function.call(arguments.span(), rules); });
-      raised = floats.raised();
       packed = pack_outputs(results.size(), [&](size_t k) { return to_result(std::move(results[k])); });
     } else {
       FixedList<Array, kMostOutputs> targets(outputs.size());
@@ -235,12 +233,12 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
       for (size_t k = 0; k < outputs.size(); k++)
         arguments.add(targets.add(outputs[k] == Py_None ? made[k] : output_array(outputs[k])));
       without_gil([&] { function.fill(arguments.span(), rules); });
-      raised = floats.raised();
       packed = pack_outputs(outputs.size(), [&](size_t k) {
         return outputs[k] == Py_None ? to_result(std::move(made[k])) : nb::borrow(outputs[k]);
       });
     }
-    if (raised) tell_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
+    if (const unsigned raised = floats.raised())
+      tell_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
     return packed.release().ptr();
   });
 }

@@ -88,9 +88,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   KernelOptions options;
   options.diagnose_early = false;
   options.options = {"--fmad=false"};  // as NumPy rounds, and the same on every device
-  const Dtype computing = computing_dtype(types.loop);
-  options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + helper_text(row);
+  options.preamble = body_names(row, types.loop);
   return ElementwiseKernel(in_params, out_params, before + row.body + after, row.name, std::move(options));
 }
 

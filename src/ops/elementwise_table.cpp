@@ -1,6 +1,7 @@
 // The table of elementwise functions. To add one: a row here and its tests.
 #include "ops/elementwise_table.h"
 
+#include "ops/cast_text.h"
 #include "ops/elementwise_helpers.h"
 
 namespace iruka::ops {
@@ -205,7 +206,11 @@ constexpr Alias kAliases[] = {
 
 std::span<const Row> elementwise_table() { return kTable; }
 
-std::string helper_text(const Row& row) { return std::string(row.quiet == Quiet::no ? "" : kTold) + row.helpers; }
+std::string body_names(const Row& row, Dtype loop) {
+  const Dtype computing = computing_dtype(loop);
+  return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
+         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + (row.quiet == Quiet::no ? "" : kTold) + row.helpers;
+}
 
 std::span<const Alias> elementwise_aliases() { return kAliases; }
 

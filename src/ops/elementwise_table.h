@@ -48,8 +48,8 @@ struct ElementwiseFunction::Row {
 namespace ops {
 
 std::span<const ElementwiseFunction::Row> elementwise_table();
-/// The text of the functions that a row's body calls.
-std::string helper_text(const ElementwiseFunction::Row& row);
+/// The names that a row's body knows types by, and the functions that it calls.
+std::string body_names(const ElementwiseFunction::Row& row, Dtype loop);
 /// The row's index, also for a second name (mod for remainder); -1 where there is none.
 int find_elementwise(std::string_view name);
 /// The second names, each with the row's own.

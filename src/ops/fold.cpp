@@ -60,13 +60,6 @@ bool lies_reversed(const Array& x) { return x.ndim() > 1 && x.is_f_contiguous() 
 
 enum class Walk : uint8_t { reduce, accumulate, segments };
 
-/// The names that a row's body knows types by, and the functions that it calls.
-std::string body_names(const Row& row, Dtype loop) {
-  const Dtype computing = computing_dtype(loop);
-  return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
-         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + helper_text(row) + "\n";
-}
-
 KernelOptions options_with(std::string preamble) {
   KernelOptions options;
   options.preamble = std::move(preamble);
@@ -78,7 +71,7 @@ KernelOptions options_with(std::string preamble) {
 /// The step as a function of stored values: the accumulator and an element.
 std::string step_text(const Row& row, Dtype loop) {
   const Dtype computing = computing_dtype(loop);
-  return body_names(row, loop) + "inline S step(S a, S b) {\nconst T in0 = " + cast_text(loop, computing, "a") +
+  return body_names(row, loop) + "\ninline S step(S a, S b) {\nconst T in0 = " + cast_text(loop, computing, "a") +
          ", in1 = " + cast_text(loop, computing, "b") + ";\nT out0;\n" + row.body + "\nreturn " +
          cast_text(computing, loop, "out0") + ";\n}\n";
 }

@@ -55,15 +55,12 @@ std::string atomic_name(const Form& form) {
 }
 
 ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
-  const Dtype computing = computing_dtype(types.loop);
   const std::string type = info(form.target).c_type;
   KernelOptions options;
   options.diagnose_early = false;
   options.reduce_dims = false;
   options.options = {"--fmad=false"};
-  options.preamble = std::string("using S = ") + info(types.loop).c_type + ";\nusing T = " + info(computing).c_type +
-                     ";\nusing R = " + info(real_dtype(computing)).c_type + ";\nusing Target = " + type + ";\n" +
-                     helper_text(*form.row);
+  options.preamble = "using Target = " + type + ";\n" + body_names(*form.row, types.loop);
   const std::string target = name(form.target), values = name(form.values), label = std::string(form.row->name) + "_at";
   const std::string text = update_text(form, types, "old");
   if (!form.is_gpu) {
