@@ -40,8 +40,8 @@ ROUNDS = 20_000_000
         lambda: cuda.Device(0),
         lambda: cuda.Stream(),
         lambda: cuda.ExternalStream(1),
-        lambda: cuda.Stream.null.synchronize(),
-        lambda: cuda.get_current_stream(),
+        lambda: cuda.Stream.null.begin_capture(),
+        lambda: cuda.get_current_stream(0),
         lambda: cuda.Event(),
         lambda: cuda.get_device_id(),
         lambda: cuda.alloc_pinned_memory(10),
@@ -59,6 +59,14 @@ def test_without_a_gpu_errors_say_what_is_missing(call):
     with pytest.raises(errors.DeviceError) as caught:
         call()
     assert cuda.unavailable_reason() in str(caught.value)
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_there_is_nothing_to_wait_for():
+    assert cuda.get_current_stream() is cuda.Stream.null
+    for stream in (cuda.Stream.null, cuda.Stream.ptds, cuda.Stream(null=True)):
+        assert stream.synchronize() is None and stream.done is True
+    assert cuda.runtime.deviceSynchronize() is None and cuda.Device().synchronize() is None
 
 
 def test_a_gpu_that_is_hidden():

@@ -1,6 +1,7 @@
 """CUDA devices under CuPy's names: Device, Stream, Event, graphs, page-locked memory.
 
-Without a GPU is_available() is False, and everything that needs one raises DeviceError that says what is missing.
+Without a GPU is_available() is False, the default streams have no work to wait for, and everything that needs a GPU
+raises DeviceError that says what is missing.
 """
 
 import sys as _sys

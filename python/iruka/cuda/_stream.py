@@ -28,6 +28,10 @@ def current_gpu() -> Device:
     return Device(0) if device.name == "cpu" else device
 
 
+def _has_no_gpu() -> bool:
+    return _core.default_device().name == "cpu" and not _core.cuda_is_available()
+
+
 class _BaseStream:
     """What streams of our own and of other libraries can do."""
 
@@ -38,6 +42,11 @@ class _BaseStream:
     @property
     def _device(self) -> Device:
         return current_gpu() if self._bound is None else self._bound
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether this is a default stream of a process without a GPU, which has no work to wait for."""
+        return self._bound is None and _has_no_gpu()
 
     @property
     def device_id(self) -> int:
@@ -88,11 +97,12 @@ class _BaseStream:
     @property
     def done(self) -> bool:
         """Whether all work of the stream is done."""
-        return _core.cuda_is_done(self._device, self.ptr)
+        return self._is_idle or _core.cuda_is_done(self._device, self.ptr)
 
     def synchronize(self) -> None:
         """Waits until all work of the stream is done. Ctrl-C ends the wait."""
-        _core.cuda_synchronize(self._device, self.ptr)
+        if not self._is_idle:
+            _core.cuda_synchronize(self._device, self.ptr)
 
     def record(self, event: Event | None = None) -> Event:
         """Puts an event, by default a new one, behind the work that is now in the stream; returns it."""
@@ -140,7 +150,8 @@ class Stream(_BaseStream):
     """A queue of work on the current GPU.
 
     null: the legacy default stream. ptds: the calling thread's default stream. non_blocking: does not wait for the
-    legacy default stream. priority: lower numbers go first. Raises DeviceError where there is no GPU.
+    legacy default stream. priority: lower numbers go first. Where there is no GPU, the default streams have no work to
+    wait for, and a new one raises DeviceError.
     """
 
     null: Stream
@@ -177,7 +188,12 @@ Stream.ptds = Stream(ptds=True)
 
 
 def get_current_stream(device_id: int | None = None) -> _BaseStream:
-    """The stream that the calling thread's arrays and kernels use, of the current GPU or of another."""
+    """The stream that the calling thread's arrays and kernels use, of the current GPU or of another.
+
+    Without a GPU, the legacy default stream.
+    """
+    if device_id is None and _has_no_gpu():
+        return Stream.null
     device = current_gpu() if device_id is None else Device(device_id)
     handle = _core.cuda_current_stream(device)
     used = _used.streams.get(device.id)

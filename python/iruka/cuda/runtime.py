@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import _core
 from .._core import Device
 from ..errors import DeviceError
-from ._stream import current_gpu as _current_gpu
+from ._stream import _has_no_gpu, current_gpu as _current_gpu
 
 CUDARuntimeError = DeviceError
 
@@ -122,8 +122,9 @@ def getDeviceProperties(device: int) -> dict:
 
 
 def deviceSynchronize() -> None:
-    """Waits until all work of the current GPU is done."""
-    _current_gpu().synchronize()
+    """Waits until all work of the current GPU is done; without one there is none."""
+    if not _has_no_gpu():
+        _current_gpu().synchronize()
 
 
 def memGetInfo() -> tuple[int, int]:
