@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import math
 import operator
 import types
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -326,11 +327,13 @@ def linspace(
     wanted = computing if dtype is None else _core.dtype_of(dtype)
     parts = num - 1 if endpoint else num
     with _place(device):
-        if computing == float and not (_has_axes(start) or _has_axes(stop)):
+        has_numbers = computing == float and not (_has_axes(start) or _has_axes(stop))
+        if has_numbers and math.isfinite(float(stop) - float(start)):  # no value overflows
             values = _core.linspace(start, stop, num, bool(endpoint), computing)
             step = numpy.float64((float(stop) - float(start)) / parts) if parts > 0 and retstep else float("nan")
         else:
             values, step = _spaced(_array(start), _array(stop), num, parts, bool(endpoint), computing)
+            step = numpy.float64(step) if has_numbers else step
     if axis != 0:
         from ._manipulation import moveaxis
 
@@ -353,7 +356,8 @@ def _spaced(start: ndarray, stop: ndarray, num: int, parts: int, endpoint: bool,
     if parts > 0:
         step = delta / parts
         # A step that underflows to 0 is multiplied last.
-        values = _functions.elementwise["where"](step == 0, count / parts * delta, count * step) + start
+        where, is_lost = _functions.elementwise["where"], step == 0
+        values = where(is_lost, count / parts, count) * where(is_lost, delta, step) + start
     else:
         step, values = float("nan"), count * delta + start
     if endpoint and num > 1:

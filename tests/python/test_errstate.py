@@ -332,6 +332,9 @@ FUNCTIONS = [
     "xp.round(inf, 1)", "xp.clip(nan, 0, 1)", "xp.where(nan > 0, nan, 1)", "xp.sort(nan)", "xp.argmax(nan)", "xp.unique(nan)",
     "xp.trapezoid(inf)", "xp.gradient(inf)", "xp.unwrap(inf)", "xp.kron(big, big)", "xp.outer(big, big)", "xp.trace(square)",
     "xp.linalg.cond(xp.zeros((2, 2)))", "xp.linalg.inv(xp.eye(2))", "xp.linspace(0, 1e308, 5)", "xp.logspace(1, 400, 5)",
+    "xp.linspace(-1.7e308, 1.7e308, 5)", "xp.linspace(0, xp.inf, 3)", "xp.linspace(xp.inf, xp.inf, 3)",
+    "xp.linspace(-xp.inf, xp.inf, 3)", "xp.linspace(0, xp.nan, 3)", "xp.linspace(xp.inf, xp.inf, 4, endpoint=False)",
+    "xp.linspace(0, xp.inf, 1)", "xp.linspace(0, xp.inf, 0)", "xp.linspace(-1.7e308, 1.7e308, 5, retstep=True)", "xp.logspace(0, xp.inf, 3)", "xp.geomspace(1, xp.inf, 3)",
     "xp.geomspace(1, 1e308, 5)", "xp.histogram(inf[2:])", "xp.interp(inf, zeros, zeros)", "xp.nanmax(nan)", "xp.nanmedian(nan)",
     "xp.frexp(inf)", "xp.modf(inf)", "xp.heaviside(nan, 0)", "xp.float_power(zeros, -1)", "xp.maximum(nan, 0)", "xp.fmax(nan, 0)",
 ]  # fmt: skip
