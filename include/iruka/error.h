@@ -1,6 +1,7 @@
 // The errors Iruka raises. Each is, in Python, the exception a NumPy or CuPy user expects.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -41,7 +42,21 @@ class IRUKA_API IndexError : public Error {
 /// An axis that an array does not have (Python: numpy.exceptions.AxisError, an IndexError and a ValueError).
 class IRUKA_API AxisError : public IndexError {
  public:
-  using IndexError::IndexError;
+  AxisError(const std::string& function, int64_t axis, int ndim)
+      : IndexError(function + ": axis " + std::to_string(axis) + " is out of bounds for array of dimension " +
+                   std::to_string(ndim)),
+        function_(function),
+        axis_(axis),
+        ndim_(ndim) {}
+
+  const std::string& function() const { return function_; }
+  int64_t axis() const { return axis_; }
+  int ndim() const { return ndim_; }
+
+ private:
+  std::string function_;
+  int64_t axis_;
+  int ndim_;
 };
 
 /// A Python or C++ integer that its dtype cannot hold (Python: OverflowError).

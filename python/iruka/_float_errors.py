@@ -7,7 +7,6 @@ NumPy computes once more what has an infinite result or NaN, and what it says th
 
 import contextlib
 import operator
-import os
 import sys
 import warnings
 
@@ -15,13 +14,13 @@ import numpy
 
 from . import _core
 from ._core import ndarray
+from .errors import _package_frames
 
 _WORDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", "invalid": "invalid value"}
 _FLAGS = {"divide": 4, "over": 8, "under": 16, "invalid": 1}  # FloatFlag of the core
 _NUMPY_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 _CHUNK = 1 << 16
 _FEW = 64  # so many suspects of a chunk are asked about first
-_PACKAGE = os.path.dirname(__file__) + os.sep
 
 # One instruction an element, so that no other element raises a flag; of complex numbers the first two.
 _EXACT = ("add", "subtract", "multiply", "square", "divide", "sqrt", "reciprocal")
@@ -298,10 +297,7 @@ def warn(message: str) -> None:
 
 def _stack_level() -> int:
     """Of the innermost caller outside this package, for a warning of the function that asks."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    return level
+    return 1 + sum(1 for _ in _package_frames(sys._getframe(1)))
 
 
 def _tell(said: dict) -> None:

@@ -12,7 +12,7 @@ from . import _core
 from ._core import asnumpy, ndarray
 from ._covariance import factor
 from ._manipulation import _into
-from .errors import AxisError, ShapeError, TypeError, ValueError
+from .errors import ShapeError, TypeError, ValueError, _axis_error
 
 _streams = _core._random
 
@@ -115,7 +115,7 @@ def _shape(size) -> tuple:
 def _axis_of(axis, ndim: int) -> int:
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
-        raise AxisError(f"random: axis {axis} is out of bounds for array of dimension {ndim}")
+        raise _axis_error(axis, ndim, "random")
     return axis % ndim
 
 

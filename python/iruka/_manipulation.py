@@ -12,7 +12,7 @@ from ._core import ndarray
 from ._creation import _array
 from ._dtypes import isscalar
 from ._functions import elementwise
-from .errors import AxisError, ShapeError, TypeError, ValueError
+from .errors import ShapeError, TypeError, ValueError, _axis_error
 
 
 def reshape(a, /, shape, order: str = "C", *, copy: bool | None = None) -> ndarray:
@@ -47,7 +47,7 @@ def _axes(function: str, axis, ndim: int, repeat: bool = False) -> tuple[int, ..
     axes = tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else (operator.index(axis),)
     for a in axes:
         if not -ndim <= a < ndim:
-            raise AxisError(f"{function}: axis {a} is out of bounds for an array of {ndim} axes")
+            raise _axis_error(a, ndim, function)
     normalized = tuple(a % ndim for a in axes)
     if not repeat and len(set(normalized)) != len(normalized):
         raise ValueError(f"{function}: axis {axis} names one axis twice")

@@ -17,7 +17,7 @@ def _check_places(inputs, out):
         raise TypeError(f"Unsupported type {numpy.ndarray!r}: out is a NumPy array, but the arrays are on {gpus[0]}")
 
 
-def array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
+def _array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     """numpy.add(x, y), numpy.add.reduce(x) and the other methods with an iruka array among the arguments."""
     function = elementwise.get(ufunc.__name__) if _has_counterpart(ufunc) else None
     if function is None and method == "__call__" and _has_counterpart(ufunc):  # matmul and its like are functions of ours
@@ -82,7 +82,7 @@ def _counterpart(function):
     return found if callable(found) and found is not function else None
 
 
-def array_function(self, func, types, args, kwargs):
+def _array_function(self, func, types, args, kwargs):
     """numpy.concatenate([x, y]) and the like with an iruka array among the arguments: our function of that name.
 
     NumPy raises its TypeError ("no implementation found") where there is none.

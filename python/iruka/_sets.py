@@ -11,7 +11,7 @@ from . import _core
 from ._core import ndarray
 from ._creation import _array
 from ._manipulation import concatenate, moveaxis, result_type
-from .errors import AxisError, ValueError
+from .errors import ValueError, _axis_error
 
 
 class UniqueAllResult(NamedTuple):
@@ -68,7 +68,7 @@ def unique(
     """
     ar = _array(ar)
     if axis is not None and not -ar.ndim <= axis < ar.ndim:
-        raise AxisError(f"unique: axis {axis} is out of bounds for an array of {ar.ndim} axes")
+        raise _axis_error(axis, ar.ndim, "unique")
     if axis is None or ar.ndim == 1:
         values, index, inverse, counts = _core.unique(ar, return_index, return_inverse, return_counts, bool(equal_nan))
         inverse = inverse.reshape(ar.shape) if return_inverse else None

@@ -62,7 +62,7 @@ def _with_variables(function, module: str, name: str):
     """The function with variables for results, of the name by which pickle finds it."""
 
     @_functools.wraps(function)
-    def call(*arguments, **keywords):
+    def _call(*arguments, **keywords):
         results = function(*arguments, **keywords)
         if _builtins.any(results is given for given in (*arguments, *keywords.values())):  # iruka.any is here, too
             return results
@@ -70,8 +70,8 @@ def _with_variables(function, module: str, name: str):
             raise _iruka.errors.ValueError(f"{name}: an array that may change is a copy of a value, which copy=False forbids")
         return _variables(results)
 
-    call.__module__, call.__qualname__ = module, name
-    return call
+    _call.__module__, _call.__qualname__ = module, name
+    return _call
 
 
 _BINARY = "add sub mul matmul truediv floordiv mod divmod pow and or xor lshift rshift".split()

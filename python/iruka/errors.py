@@ -1,9 +1,13 @@
 """The errors Iruka raises. Each is also the built-in exception that a NumPy or CuPy user expects."""
 
 import builtins
+import os
+import sys
 
 from numpy.linalg import LinAlgError as _NumpyLinAlgError
 from numpy.exceptions import AxisError as _NumpyAxisError
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 class Error(Exception):
@@ -31,7 +35,7 @@ class IndexError(Error, builtins.IndexError):
 
 
 class AxisError(IndexError, ValueError, _NumpyAxisError):
-    """An axis that an array does not have."""
+    """An axis that an array does not have; `axis` and `ndim` say which and how many there are."""
 
 
 class OverflowError(Error, builtins.OverflowError):
@@ -60,3 +64,40 @@ class DeviceError(Error, RuntimeError):
 
 class OutOfMemoryError(DeviceError, MemoryError):
     """A pool that has no room; requested, used and limit stand in the message."""
+
+
+def _package_frames(frame):
+    """A frame and its callers, as far as they are of this package."""
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        yield frame
+        frame = frame.f_back
+
+
+def _axis_error(axis: int, ndim: int, function: str) -> AxisError:
+    """The error of an axis out of bounds. It names the function that the user called: `function`, or one around it."""
+    names = [frame.f_code.co_name for frame in _package_frames(sys._getframe(1))]
+    public = [name for name in names if name[0] not in "_<"]
+    return AxisError(axis, ndim, public[-1] if public else function)
+
+
+def _argument_error(function, message: str, positional: list, keywords: dict) -> TypeError:
+    """Of a call that a function of the core refuses: Python's own words for arguments of another number or name.
+
+    `message` lists the types that the function takes, for arguments of other types.
+    """
+    name = function.__name__
+    if name == "__call__":
+        name = getattr(positional[0], "__name__", name)
+    elif name == "__init__":
+        name = type(positional[0]).__name__
+    for signature, *_ in function.__nb_signature__:
+        definition = signature.rpartition("\n")[2].replace("\\0", "...")
+        scope = {}
+        exec(f"from __future__ import annotations\n{definition}: pass", scope)
+        stand_in = scope[function.__name__]
+        stand_in.__qualname__ = name
+        try:
+            stand_in(*positional, **keywords)
+        except builtins.TypeError as error:
+            message = str(error)
+    return TypeError(message.replace(f"{function.__name__}()", f"{name}()", 1))

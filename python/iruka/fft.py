@@ -87,20 +87,18 @@ def ihfft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out:
 
 def _extents(a: ndarray, s, axes, of_result: bool = False):
     """Lengths and axes of a transform of several axes; -1 is the array's own length."""
-    if s is None:
-        axes = tuple(range(a.ndim)) if axes is None else tuple(axes)
-        places = [operator.index(axis) for axis in axes]
-        lengths = [a.shape[axis] for axis in places]
-        if of_result and lengths:
-            lengths[-1] = (lengths[-1] - 1) * 2
-    else:
-        lengths = [operator.index(n) for n in s]
-        places = list(range(-len(lengths), 0)) if axes is None else [operator.index(axis) for axis in axes]
-        if len(lengths) != len(places):
-            raise ValueError("Shape and axes have different lengths.")
-        lengths = [a.shape[axis] if n == -1 else n for n, axis in zip(lengths, places)]
+    given = None if s is None else [operator.index(n) for n in s]
+    count = a.ndim if given is None else len(given)
+    places = list(range(-count, 0)) if axes is None else [operator.index(axis) for axis in axes]
+    if given is not None and count != len(places):
+        raise ValueError("Shape and axes have different lengths.")
     for axis in places:
         _axes("fft", axis, a.ndim)
+    lengths = [a.shape[axis] for axis in places]
+    if given is not None:
+        lengths = [own if n == -1 else n for n, own in zip(given, lengths)]
+    elif of_result and lengths:
+        lengths[-1] = (lengths[-1] - 1) * 2
     return lengths, places
 
 

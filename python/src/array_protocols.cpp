@@ -33,12 +33,12 @@ void bind_array_protocols(nb::class_<Array>& type) {
           "The nearest multiple of 10**-decimals, halves to even.")
       .def(
           "__array_ufunc__",
-          [](nb::args arguments, nb::kwargs keywords) { return in_protocols("array_ufunc")(*arguments, **keywords); },
+          [](nb::args arguments, nb::kwargs keywords) { return in_protocols("_array_ufunc")(*arguments, **keywords); },
           nb::sig("def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> object"))
       .def(
           "__array_function__",
           [](nb::args arguments, nb::kwargs keywords) {
-            return in_protocols("array_function")(*arguments, **keywords);
+            return in_protocols("_array_function")(*arguments, **keywords);
           },
           nb::sig("def __array_function__(self, func, types, args, kwargs) -> object"))
       .def(

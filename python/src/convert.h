@@ -151,6 +151,10 @@ Result guarded(Result failure, Body&& body) noexcept {
 }
 
 void bind_errors(nb::module_& module);
+
+/// Lets the functions of a module or class, and of its classes, word the refusal of arguments as Python does.
+void explain_refused_arguments(nb::handle scope);
+
 void bind_array(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_ops(nb::module_& module);

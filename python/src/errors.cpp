@@ -35,6 +35,17 @@ void set_error(const char* name, const char* message) {
   Py_XDECREF(module);
 }
 
+/// The class has NumPy's attributes, and the function that is named is the one that the user called.
+void set_axis_error(const AxisError& error) {
+  try {
+    const nb::object raised =
+        package_attribute("iruka.errors", "_axis_error")(error.axis(), error.ndim(), error.function().c_str());
+    PyErr_SetObject(raised.type().ptr(), raised.ptr());
+  } catch (nb::python_error& failure) {
+    failure.restore();
+  }
+}
+
 void set_iruka_error(const Error& error) {
   const char* name = "Error";
   if (dynamic_cast<const OutOfMemoryError*>(&error)) {
@@ -49,8 +60,8 @@ void set_iruka_error(const Error& error) {
     name = "ValueError";
   } else if (dynamic_cast<const TypeError*>(&error)) {
     name = "TypeError";
-  } else if (dynamic_cast<const AxisError*>(&error)) {
-    name = "AxisError";
+  } else if (auto* axis = dynamic_cast<const AxisError*>(&error)) {
+    return set_axis_error(*axis);
   } else if (dynamic_cast<const IndexError*>(&error)) {
     name = "IndexError";
   } else if (dynamic_cast<const OverflowError*>(&error)) {

@@ -31,4 +31,5 @@ NB_MODULE(_core, module) {
   bind_memory_hook(module);
   bind_linalg(module);
   bind_fft(module);
+  explain_refused_arguments(module);
 }

@@ -64,9 +64,7 @@ Dims broadcast_shapes(std::span<const Dims* const> shapes) {
 }
 
 int normalize_axis(const char* function, int64_t axis, int ndim) {
-  if (axis < -ndim || axis >= ndim)
-    throw AxisError(std::string(function) + ": axis " + std::to_string(axis) +
-                    " is out of bounds for array of dimension " + std::to_string(ndim));
+  if (axis < -ndim || axis >= ndim) throw AxisError(function, axis, ndim);
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 

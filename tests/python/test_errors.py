@@ -1,6 +1,7 @@
 """Every error class, with its message: CuPy's list of bad inputs and ours."""
 
 import builtins
+import pickle
 import re
 
 import numpy as np
@@ -237,6 +238,90 @@ def test_axes():
         for builtin in (IndexError, ValueError, np.exceptions.AxisError):
             with raises(errors.AxisError, builtin, "axis"):
                 call(iruka.ones((2, 3)))
+
+
+AXIS_CALLS = {
+    "sum": lambda m, x: m.sum(x, axis=5),
+    "std": lambda m, x: x.std(axis=5),
+    "cumsum": lambda m, x: x.cumsum(axis=5),
+    "append": lambda m, x: m.append(x, x, axis=5),
+    "compress": lambda m, x: m.compress([True], x, axis=5),
+    "trace": lambda m, x: m.trace(x, axis1=5),
+    "unwrap": lambda m, x: m.unwrap(x, axis=5),
+    "unique": lambda m, x: m.unique(x, axis=5),
+    "vecdot": lambda m, x: m.vecdot(x, x, axis=5),
+    "permuted": lambda m, x: m.random.default_rng(0).permuted(x, axis=5),
+    "percentile": lambda m, x: m.percentile(x, 50, axis=(0, 5)),
+    "quantile": lambda m, x: m.quantile(x, 0.5, axis=(0, 5)),
+}
+AXIS_CALLS |= {
+    name: lambda m, x, name=name: getattr(m, name)(x, axis=5)
+    for name in ("nanmean", "nanstd", "nanvar", "nanmedian", "nanargmax", "var", "average", "ptp", "median")
+    + ("count_nonzero", "nancumsum", "cumprod", "argmin", "sort", "flip", "diff", "expand_dims")
+}
+
+
+@pytest.mark.parametrize("name", AXIS_CALLS)
+def test_an_axis_error_names_the_function_that_was_called_and_has_numpys_attributes(name):
+    caught = []
+    for module in (iruka, np):
+        with pytest.raises(np.exceptions.AxisError) as info:
+            AXIS_CALLS[name](module, module.ones((2, 3)))
+        caught.append(info.value)
+    ours, expected = caught
+    assert type(ours) is errors.AxisError and (ours.axis, ours.ndim) == (5, expected.ndim)
+    assert str(ours) == f"{name}: axis 5 is out of bounds for array of dimension {expected.ndim}"
+    again = pickle.loads(pickle.dumps(ours))
+    assert (type(again), str(again), again.axis) == (type(ours), str(ours), 5)
+
+
+def test_an_axis_error_in_a_function_of_the_user_names_what_it_calls():
+    with pytest.raises(errors.AxisError, match="^max: axis 7 "):
+        iruka.apply_along_axis(lambda row: row.max(axis=7), 0, iruka.ones((2, 3)))
+    with pytest.raises(errors.AxisError, match="^fftn: axis 5 "):
+        iruka.fft.fftn(iruka.ones((2, 3)), axes=(5,))
+
+
+def test_an_axis_error_in_numpys_functions_and_in_the_array_apis_names_theirs():
+    x = iruka.ones((2, 3))
+    for call in (lambda: np.nanmean(x, axis=5), lambda: np.mean(x, axis=5), lambda: iruka.array_api.mean(x, axis=5)):
+        with pytest.raises(errors.AxisError, match="^(nan)?mean: axis 5 "):
+            call()
+
+
+REFUSED_CALLS = [
+    ("sum", lambda m, x: m.sum(x, foo=1), "got an unexpected keyword argument 'foo'"),
+    ("argmin", lambda m, x: m.argmin(x, foo=1), "got an unexpected keyword argument 'foo'"),
+    ("mean", lambda m, x: x.mean(axes=0), "got an unexpected keyword argument 'axes'"),
+    ("all", lambda m, x: x.all(foo=1, bar=2), "got an unexpected keyword argument 'foo'"),
+    ("astype", lambda m, x: x.astype("int8", kind="K"), "got an unexpected keyword argument 'kind'"),
+    ("reduce", lambda m, x: m.add.reduce(x, axes=0), "got an unexpected keyword argument 'axes'"),
+    ("Device", lambda m, x: iruka.Device(foo=1), "got an unexpected keyword argument 'foo'"),
+    ("sum", lambda m, x: m.sum(), "missing 1 required positional argument: 'a'"),
+    ("sum", lambda m, x: m.sum(x, 0, axis=1), "got multiple values for argument 'axis'"),
+    ("astype", lambda m, x: x.astype(), "missing 1 required positional argument: 'dtype'"),
+]
+
+
+@pytest.mark.parametrize("name, call, words", REFUSED_CALLS)
+def test_arguments_of_another_name_or_number_are_refused_in_pythons_words(name, call, words):
+    with pytest.raises(builtins.TypeError) as caught:
+        call(iruka, iruka.ones((2, 3)))
+    assert type(caught.value) is errors.TypeError and str(caught.value).startswith(f"{name}() {words}")
+
+
+def test_a_refused_argument_of_another_type_is_shown_beside_those_that_are_taken():
+    with raises(errors.TypeError, builtins.TypeError, "sum(): incompatible function arguments", "axis: int", "list"):
+        iruka.ndarray.sum([1.0])
+
+
+def test_a_type_error_of_another_function_is_left_as_it_is():
+    class Array:
+        def __array__(self, dtype=None, copy=None):
+            raise builtins.TypeError("sum(): incompatible taste")
+
+    with pytest.raises(builtins.TypeError, match="^sum\\(\\): incompatible taste$"):
+        iruka.sum(Array())
 
 
 def test_index_and_memory_and_device():

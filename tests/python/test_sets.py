@@ -130,7 +130,7 @@ def test_nan_is_in_no_set():
 
 ERRORS = [
     (lambda: iruka.unique(iruka.array(3), axis=0), np.exceptions.AxisError, "axis 0 is out of bounds"),
-    (lambda: iruka.unique([[1, 2]], axis=5), np.exceptions.AxisError, "axis 5 is out of bounds for an array of 2"),
+    (lambda: iruka.unique([[1, 2]], axis=5), np.exceptions.AxisError, "axis 5 is out of bounds for array of dimension 2"),
     (lambda: iruka.isin([1], [1], kind="foo"), ValueError, "kind must be None, 'sort' or 'table', not 'foo'"),
     (lambda: iruka.isin([1.5], [1], kind="table"), ValueError, "bools and integers only"),
 ]
