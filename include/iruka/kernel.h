@@ -42,6 +42,7 @@ struct Parameter {
   std::optional<Dtype> dtype;   ///< absent for a placeholder
   bool raw = false;
   bool is_const = true;         ///< false for outputs and `_non_const` inputs
+  bool follows_array = false;   ///< a raw input that says neither: the body may write to it where its array is writable
 };
 
 /// Everything CuPy's ElementwiseKernel takes beside the four texts.

@@ -325,7 +325,7 @@ _exp = _core.ufunc("exp")
 @functools.cache
 def _affine():
     return _core.ElementwiseKernel(
-        "raw float64 deviates, raw float64 rows, raw float64 mean, int64 n",
+        "raw const float64 deviates, raw const float64 rows, raw const float64 mean, int64 n",
         "float64 y",
         """
         const long long row = i / n, column = i - row * n;

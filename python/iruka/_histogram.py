@@ -41,10 +41,10 @@ for (I length = n; length > 0;) {
 y = low;
 """
 _search = ElementwiseKernel(
-    "raw T a, T v, I n, bool from_right", "int64 y", _SEARCH % "a[low + half - 1]", "searchsorted", preamble=_BEFORE
+    "raw const T a, T v, I n, bool from_right", "int64 y", _SEARCH % "a[low + half - 1]", "searchsorted", preamble=_BEFORE
 )
 _search_order = ElementwiseKernel(
-    "raw T a, raw int64 order, T v, I n, bool from_right",
+    "raw const T a, raw const int64 order, T v, I n, bool from_right",
     "int64 y",
     _SEARCH % "a[order[low + half - 1]]",
     "searchsorted",
@@ -52,7 +52,7 @@ _search_order = ElementwiseKernel(
 )
 # The bin of equal ones that x falls into; n where it is in none. The guess is off by one at most, and edges decide.
 _even_bin = ElementwiseKernel(
-    "T x, raw E edges, float64 first, float64 scale, int32 n",
+    "T x, raw const E edges, float64 first, float64 scale, int32 n",
     "int32 y",
     """
     int k = (int)(((double)x - first) * scale);
@@ -63,7 +63,7 @@ _even_bin = ElementwiseKernel(
     "histogram",
 )
 _uneven_bin = ElementwiseKernel(
-    "T x, raw E edges, int32 n",
+    "T x, raw const E edges, int32 n",
     "int32 y",
     """
     int low = 0, high = n - 1;

@@ -241,7 +241,7 @@ def trapezoid(y, x=None, dx: float = 1.0, axis: int = -1) -> ndarray:
 
 # Output k of the full convolution needs k - j >= 0 of the long one for each j of the short one.
 _convolve = ElementwiseKernel(
-    "raw T x, raw T y, int64 nx, int64 ny, int64 first",
+    "raw const T x, raw const T y, int64 nx, int64 ny, int64 first",
     "raw T z",
     """
     const int64_t k = i + first;
@@ -317,7 +317,7 @@ def correlate(a, v, mode: str = "valid") -> ndarray:
 
 
 _interp = ElementwiseKernel(
-    "float64 x, raw float64 xp, raw V fp, int64 n, V left, V right, bool has_left, bool has_right",
+    "float64 x, raw const float64 xp, raw const V fp, int64 n, V left, V right, bool has_left, bool has_right",
     "V y",
     """
     int64_t low = 0, high = n;

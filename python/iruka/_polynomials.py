@@ -19,7 +19,7 @@ from ._rearranging import trim_zeros
 from .errors import TypeError, ValueError
 
 _horner = ElementwiseKernel(
-    "T x, raw T p, int64 count", "T y", "T sum = T(0); for (ptrdiff_t k = 0; k < count; ++k) sum = T(sum * x) + p[k]; y = sum",
+    "T x, raw const T p, int64 count", "T y", "T sum = T(0); for (ptrdiff_t k = 0; k < count; ++k) sum = T(sum * x) + p[k]; y = sum",
     "polyval", options=("--fmad=false",)
 )
 

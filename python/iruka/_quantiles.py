@@ -36,7 +36,7 @@ _middle = ElementwiseKernel(
 )
 # Element `rank` of each row of a sorted array; a negative rank stands for NaN.
 _at_rank = ElementwiseKernel(
-    "raw T rows, int64 rank, int64 row, int64 length, T none",
+    "raw const T rows, int64 rank, int64 row, int64 length, T none",
     "T y",
     "y = rank < 0 ? none : rows[row * length + rank];",
     "at_rank",

@@ -15,7 +15,7 @@ std::string emit_check(const KernelText& kernel) {
     const std::string element = type_of(*parameter.dtype);
     names += parameter.name + ",";
     if (parameter.raw) {
-      // An open type stands for an array of any rank, or a scalar given for it.
+      // An open type stands for an array of any rank.
       templates += (templates.empty() ? "template <" : ", ") + std::string("class iruka_raw") + number(k);
       parameters += ", iruka_raw" + number(k) + "& ";
     } else {

@@ -77,18 +77,21 @@ Parameter parse_one(const std::string& kernel, std::string_view text, bool is_ou
   if (words.size() < 2) fail(kernel, whole, "expected [raw] [const|_non_const] TYPE NAME");
   Parameter parameter;
   parameter.is_const = !is_output;
+  bool says_const = is_output;
   for (size_t k = 0; k + 2 < words.size(); ++k) {
     if (words[k] == "raw") {
       parameter.raw = true;
     } else if (words[k] == "_non_const") {
       parameter.is_const = false;
+      says_const = true;
     } else if (words[k] == "const") {
       if (is_output) fail(kernel, whole, "an output cannot be const");
-      parameter.is_const = true;
+      parameter.is_const = says_const = true;
     } else {
       fail(kernel, whole, "unknown keyword '" + std::string(words[k]) + "', expected raw, const or _non_const");
     }
   }
+  parameter.follows_array = parameter.raw && !says_const;
   parameter.type = words[words.size() - 2];
   parameter.name = words.back();
   check_parameter_name(kernel, whole, parameter.name);

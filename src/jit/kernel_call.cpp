@@ -196,7 +196,8 @@ void KernelCall::describe_operands() {
   signature_.small_arrays = 1;
   for (size_t k = 0; k < parameter_count(); ++k) {
     OperandSignature& operand = signature_.operands[k];
-    operand.rank = 0;
+    const Parameter& parameter = kernel_.text.parameter(k);
+    operand.rank = operand.is_const = 0;
     if (!is_array(k)) {
       operand.access = Access::scalar;
     } else if (is_plain_array(k)) {
@@ -204,6 +205,7 @@ void KernelCall::describe_operands() {
     } else {
       operand.access = array(k).is_c_contiguous() ? Access::raw_contiguous : Access::raw_strided;
       operand.rank = static_cast<uint8_t>(array(k).ndim());
+      operand.is_const = parameter.is_const && !(parameter.follows_array && array(k).writable());
       if (array(k).size() > std::numeric_limits<int32_t>::max() || array(k).nbytes() > kSmallArrayBytes)
         signature_.small_arrays = 0;
     }

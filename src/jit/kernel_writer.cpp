@@ -58,7 +58,7 @@ void KernelWriter::element_function(const std::string& head, const std::string& 
   each([&](size_t k, const Parameter& parameter) {
     parameters += ", [[maybe_unused]] ";
     if (is_raw(k)) {
-      parameters += raw_type(type(k), number(signature_.operands[k].rank)) + "& ";
+      parameters += array_type(k) + "& ";
     } else if (is_plain(k) && kernel_.is_stored(k)) {
       parameters += type(k) + "& ";
     } else {
@@ -105,8 +105,11 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
       const bool is_dense = contiguous && axis + 1 == rank;
       stride += comma + (is_dense ? "sizeof(" + type(k) + ")" : "iruka_a.stride" + id + "[" + number(axis) + "]");
     }
-    out_ += "[[maybe_unused]] " + raw_type(type(k), number(rank)) + " " + parameter.name + "{iruka_a.data" + id +
-            ", iruka_a.size" + id + ", {" + shape + "}, {" + stride + "}, " + (contiguous ? "true" : "false") + "};\n";
+    const std::string members = "iruka_a.data" + id + ", iruka_a.size" + id + ", {" + shape + "}, {" + stride + "}, " +
+                                (contiguous ? "true" : "false");
+    const bool is_const = signature_.operands[k].is_const;  // a class with a base takes braces of its own for that
+    out_ += "[[maybe_unused]] " + array_type(k) + " " + parameter.name + (is_const ? "{{" : "{") + members +
+            (is_const ? "}};\n" : "};\n");
   }
 }
 

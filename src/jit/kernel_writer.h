@@ -10,7 +10,6 @@ namespace iruka::jit {
 
 inline std::string number(int64_t value) { return std::to_string(value); }
 inline std::string type_of(Dtype dtype) { return info(dtype).c_type; }
-inline std::string raw_type(const std::string& element, const std::string& rank) { return "CArray<" + element + ", " + rank + ">"; }
 
 /// A user's text under its own name and line numbers, so that diagnostics speak of it.
 std::string quoted(const char* file, const std::string& text);
@@ -34,6 +33,11 @@ class KernelWriter {
   bool is_bool(size_t k) const { return signature_.operands[k].dtype == Dtype::bool_; }
   /// How elements lie in memory: views of other dtypes may leave any byte in a bool array, and all but 0 are true.
   std::string storage(size_t k) const { return is_bool(k) ? "uint8_t" : type(k); }
+  /// Of a raw parameter, as the body sees it.
+  std::string array_type(size_t k) const {
+    const OperandSignature& operand = signature_.operands[k];
+    return (operand.is_const ? "CConstArray<" : "CArray<") + type(k) + ", " + number(operand.rank) + ">";
+  }
   template <class Callable>
   void each(Callable&& callable) const {
     for (size_t k = 0; k < kernel_.parameter_count(); ++k) callable(k, kernel_.parameter(k));

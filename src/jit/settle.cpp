@@ -37,6 +37,9 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
   for (size_t k = inputs; k < given; ++k)
     if (!arguments[k].is_array()) throw TypeError(place_of(text, k) + "an output must be an array, not a scalar");
   for (size_t k = 0; k < given; ++k)
+    if (!arguments[k].is_array() && text.parameter(k).raw)
+      throw TypeError(place_of(text, k) + "a raw parameter takes an array, not a scalar");
+  for (size_t k = 0; k < given; ++k)
     if (arguments[k].is_array() && !arguments[k].array().valid())
       throw TypeError(place_of(text, k) + "the array was never made (a default-constructed Array)");
 }

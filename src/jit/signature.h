@@ -33,7 +33,8 @@ enum class LoopForm : uint8_t {
 struct OperandSignature {
   Access access;
   Dtype dtype;
-  uint8_t rank;  ///< of a raw array
+  uint8_t rank;      ///< of a raw array
+  uint8_t is_const;  ///< of a raw array: its elements may not be written
 };
 
 struct Signature {
@@ -68,7 +69,7 @@ struct Signature {
   }
 };
 static_assert(std::is_trivially_copyable_v<Signature>);
-static_assert(sizeof(OperandSignature) == 3 && offsetof(Signature, operands) == 8, "bytes() must have no padding");
+static_assert(sizeof(OperandSignature) == 4 && offsetof(Signature, operands) == 8, "bytes() must have no padding");
 
 /// Elements a streamed loop writes at a time; ranges begin at multiples of it so that stores are aligned.
 inline constexpr int64_t kStreamChunk = 1024;

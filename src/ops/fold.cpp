@@ -82,11 +82,11 @@ constexpr const char* kLine = "const long long first = i / after * pitch + i % a
 ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial, bool masked) {
   auto element = [&](const std::string& index) { return cast_text(from, loop, "x[" + index + "]"); };
   const std::string own = name(from), made = name(loop), lines = "int64 length, int64 after, int64 pitch, int64 offset";
-  std::string in = "raw " + own + " x, " + lines, out = made + " y", body = kLine;
+  std::string in = "raw const " + own + " x, " + lines, out = made + " y", body = kLine;
   switch (walk) {
     case Walk::reduce:
       if (has_initial) in += ", " + made + " initial";
-      if (masked) in += ", raw bool mask";
+      if (masked) in += ", raw const bool mask";
       body += "S a = " + (has_initial ? "initial" : element("first")) +
               ";\nfor (long long k = " + (has_initial ? "0" : "1") + "; k < length; ++k) " +
               (masked ? "if (mask[first + k * after]) " : "") + "a = step(a, " + element("first + k * after") +
@@ -98,7 +98,7 @@ ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype 
               element("first + k * after") + ");\ny[first + k * after] = a;\n}";
       break;
     case Walk::segments:
-      in += ", raw int64 starts, int64 segments";
+      in += ", raw const int64 starts, int64 segments";
       body =
           "const long long segment = i / after % segments, begin = starts[segment];\n"
           "const long long end = segment + 1 < segments ? starts[segment + 1] : length;\n"

@@ -124,7 +124,7 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
   options.reduce_dims = false;
   options.preamble = texts.preamble;
   if (is_gather)
-    return ElementwiseKernel("raw W x" + texts.parameters, "W y", texts.prepare + "y = *(const W*)element;", "gather",
+    return ElementwiseKernel("raw const W x" + texts.parameters, "W y", texts.prepare + "y = *(const W*)element;", "gather",
                              options);
   return ElementwiseKernel("raw _non_const W x, W value" + texts.parameters, "",
                            texts.prepare + "*(W*)element = value;", "scatter", options);

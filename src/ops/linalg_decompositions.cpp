@@ -165,13 +165,13 @@ ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
                      " d = lu[(i * extent + k) * extent + k];\n" + "  if (pivots[i * extent + k] != k + 1) d = -d;\n";
   if (!logarithm) {
     body += "  product = product * d;\n}\nresult = product;";
-    return {"raw " + type + " lu, raw int32 pivots, int64 extent", type + " result", body, "det", quiet()};
+    return {"raw const " + type + " lu, raw const int32 pivots, int64 extent", type + " result", body, "det", quiet()};
   }
   const std::string size = is_complex ? "hypot(d.real(), d.imag())" : "(d < 0 ? -d : d)";
   body += "  const " + std::string(info(real_dtype(dtype)).c_type) + " size = " + size + ";\n" +
           "  sum += log(size);\n  product = size == 0 ? " + c_type + "(0) : product * (d / size);\n}\n" +
           "sign = product;\nlogarithm = sum;";
-  return {"raw " + type + " lu, raw int32 pivots, int64 extent", type + " sign, " + real + " logarithm", body,
+  return {"raw const " + type + " lu, raw const int32 pivots, int64 extent", type + " sign, " + real + " logarithm", body,
           "slogdet", quiet()};
 }
 
@@ -311,7 +311,7 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
   const Array v = Array::empty(batch_shape(copy, {n, n}), copy.dtype(), copy.device()), info = new_info(copy);
   // What is not finite does not show in the library's values, and it overwrites the copy.
   const ElementwiseKernel& unfit = made_once([&] {
-    return ElementwiseKernel("raw T a, int32 like, int64 count", "int32 found",
+    return ElementwiseKernel("raw const T a, int32 like, int64 count", "int32 found",
                              "int any = 0;\nfor (long long k = 0; k < count; ++k) { const T x = a[i * count + k]; any "
                              "|= !(x - x == T(0)); }\n"
                              "found = any;",

@@ -43,7 +43,7 @@ void check_probabilities(const Array& probabilities) {
 
 Array Generator::multinomial(const Array& trials, const Array& pvals, const std::optional<Dims>& size) {
   const ElementwiseKernel& kernel = made_once([] {
-    return counts_kernel("raw int64 trials, raw float64 pvals", R"(
+    return counts_kernel("raw const int64 trials, raw const float64 pvals", R"(
     Draws d{seed, stream, (unsigned long long)i, 0};
     const long long row = i, categories = pvals.shape()[1];
     double left = (double)trials[row], rest = 1;
@@ -87,7 +87,7 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
 
 Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken, const Dims& size) {
   const ElementwiseKernel& kernel = made_once([] {
-    return counts_kernel("raw int64 colors, int64 taken, int64 total", R"(
+    return counts_kernel("raw const int64 colors, int64 taken, int64 total", R"(
     Draws d{seed, stream, (unsigned long long)i, 0};
     const long long row = i, categories = colors.size();
     double left = (double)taken, rest = (double)total;

@@ -128,7 +128,7 @@ Array bijection(State state, int64_t n, int64_t chosen) {
 
 const ElementwiseKernel& gather_kernel() {
   const ElementwiseKernel& kernel = made_once([] {
-    return order_kernel("raw T x, raw int64 order, int64 inner", "T y",
+    return order_kernel("raw const T x, raw const int64 order, int64 inner", "T y",
                         "const long long row = inner == 1 ? i : i / inner;\ny = x[{order[row], i - row * inner}];", "",
                         "random_take_rows");
   });
@@ -182,7 +182,7 @@ Array take_rows(const Array& array, const Array& order) {
 
 Array search_cumulative(const Array& cumulative, const Array& units) {
   const ElementwiseKernel& kernel = made_once([] {
-    return order_kernel("raw float64 cumulative, float64 unit", "int64 y", R"(
+    return order_kernel("raw const float64 cumulative, float64 unit", "int64 y", R"(
     long long low = 0, high = cumulative.size() - 1;
     while (low < high) {
       const long long middle = (low + high) >> 1;

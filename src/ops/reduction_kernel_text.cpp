@@ -276,10 +276,10 @@ std::string parameter_list(const ReductionTexts& texts, const ReductionStage& st
     const bool is_output = k >= texts.inputs.size();
     const bool is_scalar = stage.reach[k] == Reach::scalar && !parameter.raw;
     list += std::string(k ? ", " : "") + (is_scalar ? "" : "raw ") +
-            (is_output || !parameter.is_const ? "_non_const " : "") + parameter.type + " " +
+            (is_output || !parameter.is_const ? "_non_const " : parameter.follows_array ? "" : "const ") + parameter.type + " " +
             (parameter.raw || is_scalar ? parameter.name : hidden_name(parameter));
   }
-  if (stage.joins) list += ", raw uint64 _reduce_from";
+  if (stage.joins) list += ", raw const uint64 _reduce_from";
   if (!stage.finishes) list += ", raw _non_const uint64 _reduce_to";
   return list + kSizes + ", int64 _reduce_elements";
 }

@@ -122,7 +122,7 @@ Array repeat_view(const Array& x, int64_t count, int axis) {
 /// Which piece each of `total` places comes from, by bisection of the running sums.
 Array piece_indices(const Array& ends, int64_t total) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw int64 ends, int64 count", "int64 piece", R"(
+    return ElementwiseKernel("raw const int64 ends, int64 count", "int64 piece", R"(
     ptrdiff_t low = 0, high = count;
     while (low < high) {
       const ptrdiff_t middle = (low + high) / 2;

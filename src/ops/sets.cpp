@@ -36,7 +36,7 @@ Array empty_like(const Array& x, int64_t n, Dtype dtype) { return Array::empty({
 /// x[indices] for rows of `width` elements.
 Array take_rows(const Array& x, const Array& indices, int64_t width) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw T x, raw int64 index, int64 width", "T y",
+    return ElementwiseKernel("raw const T x, raw const int64 index, int64 width", "T y",
                              "y = x[index[i / width] * width + i % width];", "take_rows");
   });
   Array rows = Array::empty({indices.size(), width}, x.dtype(), x.device());
@@ -98,12 +98,12 @@ void number_runs_cpu(const Array& flags, const Array& order, const Array& invers
 /// What follows from where runs of equal elements begin; `order` gives the sorted elements' places in the array.
 UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueParts& parts) {
   const ElementwiseKernel& count_kernel = made_once([&] {
-    return ElementwiseKernel("raw int64 starts, int64 runs, int64 n", "int64 count",
+    return ElementwiseKernel("raw const int64 starts, int64 runs, int64 n", "int64 count",
                              "count = (i + 1 < runs ? starts[i + 1] : n) - starts[i];", "count_runs");
   });
   // The run of a sorted element is the last one that begins at or before it.
   const ElementwiseKernel& inverse_kernel = made_once([&] {
-    return ElementwiseKernel("raw int64 starts, int64 place, int64 runs", "raw int64 inverse", R"(
+    return ElementwiseKernel("raw const int64 starts, int64 place, int64 runs", "raw int64 inverse", R"(
     int64_t low = 0, high = runs;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
@@ -146,7 +146,7 @@ Array true_indices(const Array& flags) {
 
 UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw T x, bool equal_nan", "bool is_first",
+    return ElementwiseKernel("raw const T x, bool equal_nan", "bool is_first",
                              "is_first = i == 0 || differ(x[i], x[i > 0 ? i - 1 : 0], equal_nan);", "mark_runs",
                              {.preamble = kDiffer});
   });
@@ -168,7 +168,7 @@ UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
 
 UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_nan) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw T x, raw int64 order, int64 width, bool equal_nan", "bool is_first", R"(
+    return ElementwiseKernel("raw const T x, raw const int64 order, int64 width, bool equal_nan", "bool is_first", R"(
     is_first = i == 0;
     for (int64_t k = 0; !is_first && k < width; ++k)
       is_first = differ(x[order[i] * width + k], x[order[i - 1] * width + k], equal_nan);
@@ -196,7 +196,7 @@ UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_na
 
 Array find_sorted(const Array& sorted, const Array& sought) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("T x, raw T sorted, int64 n", "int64 place", R"(
+    return ElementwiseKernel("T x, raw const T sorted, int64 n", "int64 place", R"(
     int64_t low = 0, high = n;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
@@ -217,7 +217,7 @@ Array find_sorted(const Array& sorted, const Array& sought) {
 Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
   // All lanes halve the same length, so that none waits for another.
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("T x, raw T sorted, I n, bool invert", "bool found", R"(
+    return ElementwiseKernel("T x, raw const T sorted, I n, bool invert", "bool found", R"(
     I low = 0;
     for (I length = n; length > 0;) {
       const I half = length - length / 2;

@@ -418,6 +418,28 @@ def test_words_of_calls():
         iruka.ElementwiseKernel("T1 x", "T1 y", "y = x", "lettered")
 
 
+@pytest.mark.parametrize(
+    "body", ["x[i] = 2; y = x[i];", "x[{i}] += 1; y = 1;", "y = atomicAdd(&x[i], T(1));", "y = atomicExch(&x[i], T(1));"]
+)
+def test_raw_inputs_that_may_not_be_written(body):
+    kernels = [iruka.ElementwiseKernel(f"raw {qualifier}T x", "T y", body, "writes") for qualifier in ("", "const ")]
+    for dtype in ("float64", "int32"):
+        read_only = iruka.broadcast_to(iruka.ones(1, dtype), (3,))
+        for kernel, array in ((kernels[0], read_only), (kernels[1], iruka.ones(3, dtype)), (kernels[1], read_only)):
+            with pytest.raises(iruka.errors.CompileError, match="const parameters and read-only arrays may not be written"):
+                kernel(array, size=3)
+            assert array.tolist() == [1, 1, 1]
+        kernels[0](iruka.ones(3, dtype), size=3)  # what is writable may be written
+
+
+def test_a_raw_parameter_refuses_a_scalar():
+    kernel = iruka.ElementwiseKernel("raw T x, T y", "T z", "z = x[0] + y", "adds")
+    total = iruka.ReductionKernel("raw T x, T y", "T z", "x[0] * y", "a + b", "z = a", "0", "total")
+    for called in (kernel, total):
+        with pytest.raises(TypeError, match="parameter 'x': a raw parameter takes an array, not a scalar"):
+            called(3.0, iruka.ones(3))
+
+
 def test_advice_is_not_followed_by_a_name_that_is_spelled_alike():
     import traceback
 

@@ -168,6 +168,23 @@ def test_raw_outputs(rng):
     assert_same(z, np.stack([x, -x], 1))
 
 
+def test_raw_inputs_that_cannot_be_written(tmp_path):
+    """Of memory that the system protects: reading works in every spelling, writing is refused before it is tried."""
+    np.arange(6.0).tofile(tmp_path / "numbers")
+    protected = np.memmap(tmp_path / "numbers", "float64", "r")
+    helper = "__device__ double second(CArray<double, 1>& a, int i) { return a[i] * 2; }"
+    reads = Kernel("raw float64 x", "float64 y", "y = second(x, i) + x[{i}];", "reads", preamble=helper)
+    assert_same(reads(protected, size=6), np.arange(6.0) * 3)
+    with pytest.raises(iruka.errors.CompileError, match="read-only arrays may not be written"):
+        Kernel("raw float64 x", "", "x[i] = 1;", "writes", no_return=True)(protected, size=6)
+    writes = Kernel("raw _non_const float64 x", "", "x[i] = 1;", "writes", no_return=True)
+    with pytest.raises(ValueError, match="parameter 'x': the array is read-only"):
+        writes(iruka.asarray(protected), size=6)
+    free = iruka.zeros(6)
+    writes(free, size=6)
+    assert free.tolist() == [1.0] * 6
+
+
 def test_non_const_inputs():
     k = Kernel("_non_const T x, T y", "", "x += y;", "accumulate", no_return=True)
     x = iruka.arange(4)

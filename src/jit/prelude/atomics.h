@@ -2,9 +2,9 @@
 // and complex numbers, where each part is added by itself, as CuPy does.
 #pragma once
 
-#define IRUKA_ATOMIC_UPDATE(name, expression)                                     \
-  template <class T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) {            \
-    return iruka::atomic_update(p, [=](T old) { return (T)(expression); });       \
+#define IRUKA_ATOMIC_UPDATE(name, expression)                                   \
+  template <iruka::Mutable T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) { \
+    return iruka::atomic_update(p, [=](T old) { return (T)(expression); });     \
   }
 IRUKA_ATOMIC_UPDATE(atomicAdd, old + value)
 IRUKA_ATOMIC_UPDATE(atomicSub, old - value)

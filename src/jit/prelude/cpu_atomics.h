@@ -1,11 +1,11 @@
 // Atomic operations of the processor, relaxed as CUDA's are. Each returns the value from before.
 #pragma once
 
-template <class T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka::Same<T> value) {
+template <iruka::Mutable T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka::Same<T> value) {
   __atomic_compare_exchange(p, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return compare;
 }
-template <class T> IRUKA_INLINE T atomicExch(T* p, iruka::Same<T> value) {
+template <iruka::Mutable T> IRUKA_INLINE T atomicExch(T* p, iruka::Same<T> value) {
   T old;
   __atomic_exchange(p, &value, &old, __ATOMIC_RELAXED);
   return old;

@@ -45,7 +45,7 @@ template <class T, class Update> IRUKA_INLINE T atomic_update(T* p, Update updat
 
 }  // namespace iruka
 
-template <class T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka::Same<T> value) {
+template <iruka::Mutable T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka::Same<T> value) {
   using Bits = iruka::AtomicBits<T>;
   if constexpr (sizeof(T) == 1) {
     return iruka::atomic_update_if(p, [=](T) { return value; }, [=](T old) {
@@ -55,7 +55,7 @@ template <class T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka:
     return iruka::copy_bits<T>(atomicCAS((Bits*)p, iruka::copy_bits<Bits>(compare), iruka::copy_bits<Bits>(value)));
   }
 }
-template <class T> IRUKA_INLINE T atomicExch(T* p, iruka::Same<T> value) {
+template <iruka::Mutable T> IRUKA_INLINE T atomicExch(T* p, iruka::Same<T> value) {
   using Bits = iruka::AtomicBits<T>;
   if constexpr (sizeof(T) < 4) return iruka::atomic_update(p, [=](T) { return value; });
   else return iruka::copy_bits<T>(atomicExch((Bits*)p, iruka::copy_bits<Bits>(value)));

@@ -18,9 +18,10 @@ inline constexpr NumberKind number_kind =
         ? NumberKind::integer
         : NumberKind::none;
 
-template <class T> concept Integer = number_kind<T> == NumberKind::integer;
-template <class T> concept Floating = number_kind<T> == NumberKind::floating;
-template <class T> concept Small = number_kind<T> == NumberKind::small;  ///< float16, bfloat16
+template <class T> concept Mutable = !is_same<T, const T>;
+template <class T> concept Integer = Mutable<T> && number_kind<T> == NumberKind::integer;
+template <class T> concept Floating = Mutable<T> && number_kind<T> == NumberKind::floating;
+template <class T> concept Small = Mutable<T> && number_kind<T> == NumberKind::small;  ///< float16, bfloat16
 template <class T> concept Real = number_kind<T> != NumberKind::none;
 /// Arguments that functions.h must overload math functions for, because the target does not.
 template <class A, class B = A, class C = A>

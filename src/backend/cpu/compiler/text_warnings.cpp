@@ -126,7 +126,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   void check_braces(const clang::CXXOperatorCallExpr& call) {
     const auto* array =
         llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(call.getArg(0)->getType()->getAsCXXRecordDecl());
-    if (!array || array->getName() != "CArray" || array->getTemplateArgs().size() != 2) return;
+    if (!array || (array->getName() != "CArray" && array->getName() != "CConstArray")) return;
     const int64_t axes = array->getTemplateArgs()[1].getAsIntegral().getExtValue();
     const clang::Expr* index = call.getArg(1);
     if (axes < 2 || !index->getType()->isIntegerType()) return;
