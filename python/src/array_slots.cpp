@@ -91,7 +91,6 @@ IRUKA_BINARY(bitwise_or, "bitwise_or")
 IRUKA_BINARY(bitwise_xor, "bitwise_xor")
 IRUKA_BINARY(left_shift, "left_shift")
 IRUKA_BINARY(right_shift, "right_shift")
-IRUKA_BINARY(power_of, "power")
 IRUKA_UNARY(negative, "negative")
 IRUKA_UNARY(positive, "positive")
 IRUKA_UNARY(absolute, "absolute")
@@ -99,14 +98,26 @@ IRUKA_UNARY(invert, "invert")
 #undef IRUKA_UNARY
 #undef IRUKA_BINARY
 
+/// As NumPy's operator, unlike its function: inverses and roots of floats by functions of their own, which are faster
+/// and differ at infinities.
+PyObject* apply_power(PyObject* x, PyObject* y, PyObject* out) {
+  if (is_array(x) && !is_value(x) && is_inexact(array_of(x).dtype())) {
+    int overflow = 0;
+    if (PyLong_CheckExact(y) && PyLong_AsLongAndOverflow(y, &overflow) == -1 && overflow == 0)
+      return apply(IRUKA_FUNCTION("reciprocal"), {x}, out);
+    if (PyFloat_CheckExact(y) && PyFloat_AS_DOUBLE(y) == 0.5) return apply(IRUKA_FUNCTION("sqrt"), {x}, out);
+  }
+  return apply(IRUKA_FUNCTION("power"), {x, y}, out);
+}
+
 PyObject* power(PyObject* x, PyObject* y, PyObject* modulo) {
   if (modulo != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return power_of(x, y);
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply_power(x, y, nullptr); });
 }
 
 PyObject* inplace_power(PyObject* x, PyObject* y, PyObject* modulo) {
   if (modulo != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return inplace_power_of(x, y);
+  return guarded<>(static_cast<PyObject*>(nullptr), [&] { return apply_power(x, y, is_value(x) ? nullptr : x); });
 }
 
 PyObject* divmod(PyObject* x, PyObject* y) {

@@ -313,6 +313,11 @@ const Folding* find_folding(std::string_view function) {
   return found == std::end(kFoldings) ? nullptr : found;
 }
 
+Array factors_after(const Array& x, const std::optional<Scalar>& initial) {
+  const bool is_infinite = initial && kind(initial->dtype()) != Kind::complex && !std::isfinite(initial->as_double());
+  return is_infinite && kind(x.dtype()) == Kind::floating ? ElementwiseFunction("sign")(x) : x;
+}
+
 const Folding* folding_of_reduction(std::string_view reduction) {
   if (reduction == "nansum" || reduction == "nanprod") reduction.remove_prefix(3);
   const auto* found = std::find_if(std::begin(kFoldings), std::end(kFoldings),
@@ -360,6 +365,7 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   }
   // Elements left out are replaced by what changes nothing.
   if (rules.where) result = where(*rules.where, x.astype(loop, false), identity ? *identity : *start);
+  if (row.name == std::string_view("multiply")) result = factors_after(result, initial);
   if (*folding->reduction) {
     result = fold_by_reduction(*folding, result, axes, loop);
   } else {

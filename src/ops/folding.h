@@ -20,6 +20,10 @@ const Folding* find_folding(std::string_view function);
 /// What joins two results of a reduction; nullptr where nothing does.
 const Folding* folding_of_reduction(std::string_view reduction);
 
+/// The factors of a product that begins with `initial`: behind an infinite or NaN one their signs, for zeros and NaNs
+/// count besides, and the product of the others may leave the range.
+Array factors_after(const Array& x, const std::optional<Scalar>& initial);
+
 /// Along one axis, which stays with extent 1, one element after the other, from `initial` where there is one.
 Array fold_in_order(const ElementwiseFunction& function, const Array& x, int axis, Dtype loop,
                     const std::optional<Scalar>& initial = {}, const Array* where = nullptr);

@@ -55,7 +55,8 @@ Array reduce(const ReductionFunction& function, const Array& x, const ReductionO
   if (!options.initial && !options.where) return function(x, options.axes, options.keepdims, options.dtype);
   const Folding* combine = folding_of_reduction(row.name);
   if (!combine) throw TypeError(std::string(row.name) + "() takes neither 'initial' nor 'where'");
-  const Array wide = row.has_identity ? x : x.astype(options.dtype.value_or(x.dtype()), false);  // holds `initial`
+  Array wide = row.has_identity ? x : x.astype(options.dtype.value_or(x.dtype()), false);  // holds `initial`
+  if (row.start == Start::one && row.rule == ResultRule::sum) wide = factors_after(wide, options.initial);
   const Array counted = options.where ? masked(row, wide, *options.where, options.initial) : wide;
   const Array result = reduce_row(row, counted, options.axes, options.keepdims, options.dtype,
                                   {.may_be_empty = options.initial.has_value()});

@@ -358,6 +358,17 @@ def test_a_variance_is_computed_in_its_dtype(name, source, dtype):
     np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_products_after_an_infinite_initial_value(dtype):
+    small, large = np.full(3000, -0.25, dtype), np.full(3001, -4, dtype)
+    for factors in (small, large, np.append(small, 0).astype(dtype), np.append(small, np.nan).astype(dtype)):
+        for initial in (np.inf, -np.inf, np.nan):
+            for call in (lambda m, x, v: m.prod(x, initial=v), lambda m, x, v: m.multiply.reduce(x, initial=v),
+                         lambda m, x, v: m.prod(x, initial=v, where=x != 0), lambda m, x, v: m.nanprod(x, initial=v)):
+                with np.errstate(all="ignore"):
+                    assert_same(call(iruka, iruka.asarray(factors), initial), call(np, factors, initial))
+
+
 @pytest.mark.cpu_only  # a GPU would have to be waited for to learn that a product left the range
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_products_do_not_leave_the_range_by_their_order(dtype):

@@ -487,6 +487,29 @@ def test_complex_powers_at_the_edges():
             assert_same(iruka.power(iruka.array(x), iruka.array(y)), np.power(x, y), 64)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_inverses_and_roots_by_the_operator(dtype):
+    """NumPy's `**` takes -1 and 0.5 as reciprocal and sqrt, which differ from its power at infinities and at -0."""
+    parts = [0.0, -0.0, 1.0, -2.5, 2.0**-14, np.inf, -np.inf, np.nan]
+    x = np.array([complex(a, b) for a in parts for b in parts] if dtype.startswith("c") else parts, dtype)
+    with np.errstate(all="ignore"):
+        for exponent in (-1, 0.5, -1.0, 1, 0):
+            assert_same(iruka.array(x) ** exponent, x**exponent, 4)
+            changed = iruka.array(x)
+            changed **= exponent
+            assert_same(changed, x**exponent, 4)
+
+
+def test_a_scalar_given_to_at_is_of_the_loops_dtype():
+    x, at = np.array([-6.25, 3.0, 9.0], "float16"), np.array([0, 1, 1])
+    for value in (1e-320, 0.3333333333, 70000.0):
+        expected, actual = x.copy(), iruka.array(x)
+        with np.errstate(all="ignore"):
+            np.float_power.at(expected, at, value)
+            iruka.float_power.at(actual, iruka.array(at), value)
+        assert_same(actual, expected)
+
+
 def test_logarithms_of_nan_and_a_tiny_part():
     for dtype, tiny in (("complex128", 1e-308), ("complex64", 1e-38)):
         z = np.array([complex(np.nan, tiny), complex(tiny, np.nan), complex(np.inf, tiny), complex(0, tiny)], dtype)
