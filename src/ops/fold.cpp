@@ -373,6 +373,12 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   }
   const bool is_single = folded_length(x, axes) == 1 && !*folding->reduction;
   if (initial || (is_single && identity)) result = function(*start, result);
+  if (rules.where && initial && !*folding->reduction) {
+    // A line that is masked as a whole leaves the initial value as it is, of which hypot would make a size.
+    Dims lines;
+    for (const int axis : axes) lines.push_back(axis);
+    result = where(ReductionFunction("any")(*rules.where, lines, true), result, *start);
+  }
   return drop_axes(result.astype(loop, false), axes, rules.keepdims);
 }
 

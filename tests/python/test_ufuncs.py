@@ -249,6 +249,20 @@ def test_long_axes_are_folded_in_pieces(name, shape, axis, rng):
     )
 
 
+@pytest.mark.parametrize("name", ["hypot", "gcd", "lcm", "logaddexp"])
+def test_lines_that_are_masked_as_a_whole(name):
+    """NumPy returns the initial value as it was given, though the function would make a size of it."""
+    x = np.array([[-7, 3], [1, 2], [5, 6]], "int64" if name in ("gcd", "lcm") else "float64")
+    for mask in (np.array([[False, True], [False, False], [False, True]]), np.zeros((3, 2), bool)):
+        for axis in (0, 1) if name == "lcm" else (0, 1, (0, 1), None):
+            for keepdims in (False, True):
+                expected = getattr(np, name).reduce(x, axis, initial=-5, where=mask, keepdims=keepdims)
+                actual = getattr(iruka, name).reduce(
+                    iruka.array(x), axis, initial=-5, where=iruka.array(mask), keepdims=keepdims
+                )
+                assert_same(actual, expected, 4)
+
+
 def test_reduction_dtypes_and_outputs(rng):
     x = values("int8", (4, 5), rng)
     a = iruka.array(x)
