@@ -387,7 +387,7 @@ template <> struct Bits<8> { using type = long long; };
 template <class S, class T> inline T next_after(T x, T y) {
   using B = typename Bits<sizeof(S)>::type;
   if (x != x || y != y) return x + y;
-  if (x == y) return sizeof(S) == 2 ? x : y;  // as NumPy gives of zeros of two signs
+  if (x == y) return y;  // of zeros of two signs, as C's
   B bits = __builtin_bit_cast(B, static_cast<S>(x));
   if (x == T(0)) bits = y > T(0) ? B(1) : B((B(1) << (sizeof(S) * 8 - 1)) | 1);
   else bits = B(bits + ((x < y) == (x > T(0)) ? 1 : -1));

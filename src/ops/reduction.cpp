@@ -202,6 +202,14 @@ void fill_empty(Array& result, const Row& row) {
   }
 }
 
+/// The elements in `dtype`. A complex number whose imaginary part alone is NaN stays NaN for the rows that leave NaN out.
+Array cast_input(const Row& row, const Array& x, Dtype dtype) {
+  const bool loses_nan = std::string_view(row.name).starts_with("nan") && kind(x.dtype()) == Kind::complex &&
+                         kind(dtype) == Kind::floating;
+  if (!loses_nan) return x.astype(dtype);
+  return ElementwiseFunction("where")(ElementwiseFunction("isnan")(x), static_cast<double>(NAN), x).astype(dtype);
+}
+
 /// The products in NumPy's order, one factor after the other.
 Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
   Dims order, shape{1, axes.length};
@@ -266,7 +274,7 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
   ReductionTypes types = reduction_types(row, x.dtype());
   if (dtype && takes_dtype && *dtype != types.output) {
     if (row.rule == ResultRule::same || !accumulates_as(types, *dtype)) {
-      if (x.dtype() != *dtype) return reduce_row(row, x.astype(*dtype), axes, keepdims, dtype, options);
+      if (x.dtype() != *dtype) return reduce_row(row, cast_input(row, x, *dtype), axes, keepdims, dtype, options);
     }
     types.output = *dtype;
   }

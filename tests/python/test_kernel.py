@@ -168,6 +168,7 @@ def test_raw_outputs(rng):
     assert_same(z, np.stack([x, -x], 1))
 
 
+@pytest.mark.cpu_only  # a GPU has a copy of its own
 def test_raw_inputs_that_cannot_be_written(tmp_path):
     """Of memory that the system protects: reading works in every spelling, writing is refused before it is tried."""
     np.arange(6.0).tofile(tmp_path / "numbers")

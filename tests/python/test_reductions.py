@@ -358,6 +358,18 @@ def test_a_variance_is_computed_in_its_dtype(name, source, dtype):
     np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmean"])
+def test_complex_numbers_that_are_nan_in_one_part(name):
+    parts = [1.5, np.nan, -2.0, np.inf]
+    x = np.array([[complex(a, b) for b in parts] for a in parts[:3]], "complex64")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for axis in (None, 0, 1):
+            for dtype in ("float32", "float64", "complex128", None):
+                actual = getattr(iruka, name)(iruka.asarray(x), axis=axis, dtype=dtype)
+                assert_same(actual, getattr(np, name)(x, axis=axis, dtype=dtype), 4)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_products_after_an_infinite_initial_value(dtype):
     small, large = np.full(3000, -0.25, dtype), np.full(3001, -4, dtype)

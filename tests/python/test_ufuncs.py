@@ -534,8 +534,8 @@ def test_logarithms_of_nan_and_a_tiny_part():
 def test_nextafter_of_zeros_of_two_signs():
     for dtype in ("float16", "float32", "float64"):
         x, y = np.array([0.0, -0.0], dtype), np.array([-0.0, 0.0], dtype)
-        expected, actual = np.nextafter(x, y), iruka.nextafter(iruka.array(x), iruka.array(y))
-        np.testing.assert_array_equal(np.signbit(iruka.asnumpy(actual)), np.signbit(expected))
+        actual = iruka.nextafter(iruka.array(x), iruka.array(y))
+        np.testing.assert_array_equal(np.signbit(iruka.asnumpy(actual)), np.signbit(y))
 
 
 @pytest.mark.parametrize("starts", [[0, 1], [0], [2, 0, 3], [3, 3], [1, 2], [0, 2, 1, 3]], ids=str)
