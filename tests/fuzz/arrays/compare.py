@@ -229,10 +229,13 @@ def scale_of(case):
 
 
 def distance(result, moved):
-    """How far an answer moves in units of the change of its arguments; nowhere where it is not finite."""
+    """How far an answer moves in units of the change of its arguments; nowhere where it is not finite, and by all of
+    its size where the change takes it out of the range."""
     if isinstance(result, tuple):
         return tuple(map(distance, result, moved))
-    far = np.abs(np.asarray(moved) - np.asarray(result)) / MOVE
+    result, moved = np.asarray(result), np.asarray(moved)
+    size = np.abs(result)
+    far = np.where(np.isfinite(size) & ~np.isfinite(moved), size, np.abs(moved - result)) / MOVE
     return np.where(np.isfinite(far), far, 0)
 
 
