@@ -41,7 +41,7 @@ struct Parameter {
   std::string type;             ///< as written: "float32", "T"
   std::optional<Dtype> dtype;   ///< absent for a placeholder
   bool raw = false;
-  bool is_const = true;         ///< false for outputs and `_non_const` inputs
+  bool is_const = true;         ///< false for outputs and `_non_const` inputs, which are written back
   bool follows_array = false;   ///< a raw input that says neither: the body may write to it where its array is writable
 };
 

@@ -576,7 +576,10 @@ class ParameterInfo:
 
     @property
     def is_const(self) -> bool:
-        """Whether the body may only read it."""
+        """
+        Whether it is an input without `_non_const`. To a raw one that does not say const the body may
+        write where the array is writable.
+        """
 
     def __repr__(self) -> str: ...
 

@@ -279,7 +279,9 @@ def ndim(a) -> int:
     return len(shape(a))
 
 
-def size(a, axis: int | None = None) -> int:
-    """The number of elements, or the extent of one axis."""
+def size(a, axis: int | tuple[int, ...] | None = None) -> int:
+    """The number of elements, or of those along an axis or a tuple of axes. Raises AxisError."""
     extents = shape(a)
-    return int(numpy.prod(extents, dtype=int)) if axis is None else extents[axis]
+    if axis is None:
+        return int(numpy.prod(extents, dtype=int))
+    return int(numpy.prod([extents[k] for k in _axes("size", axis, len(extents))], dtype=int))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any, NamedTuple
 
@@ -10,8 +11,8 @@ import numpy
 from . import _core
 from ._core import ndarray
 from ._creation import _array
-from ._manipulation import concatenate, moveaxis, result_type
-from .errors import ValueError, _axis_error
+from ._manipulation import _axes, concatenate, moveaxis, result_type
+from .errors import ValueError
 
 
 class UniqueAllResult(NamedTuple):
@@ -67,8 +68,8 @@ def unique(
     (array([1, 2]), array([1, 2]))
     """
     ar = _array(ar)
-    if axis is not None and not -ar.ndim <= axis < ar.ndim:
-        raise _axis_error(axis, ar.ndim, "unique")
+    if axis is not None:
+        (axis,) = _axes("unique", operator.index(axis), ar.ndim)
     if axis is None or ar.ndim == 1:
         values, index, inverse, counts = _core.unique(ar, return_index, return_inverse, return_counts, bool(equal_nan))
         inverse = inverse.reshape(ar.shape) if return_inverse else None

@@ -117,13 +117,13 @@ def sort_complex(a) -> ndarray:
     return sorted_.astype("complex64" if is_small else "complex128")
 
 
-def sort_in_place(x: ndarray, axis, kind, stable, descending) -> None:
+def _sort_in_place(x: ndarray, axis, kind, stable, descending) -> None:
     if axis is None:
         raise TypeError("sort: an array is sorted in place along one axis, not None")
     x[...] = sort(x, axis, kind, stable=stable, descending=descending)
 
 
-def partition_in_place(x: ndarray, kth, axis, kind) -> None:
+def _partition_in_place(x: ndarray, kth, axis, kind) -> None:
     if axis is None:
         raise TypeError("partition: an array is partitioned in place along one axis, not None")
     x[...] = partition(x, kth, axis, kind)

@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import re
 import sys
 
 from numpy.linalg import LinAlgError as _NumpyLinAlgError
@@ -86,12 +87,13 @@ def _argument_error(function, message: str, positional: list, keywords: dict) ->
     `message` lists the types that the function takes, for arguments of other types.
     """
     name = function.__name__
+    owner = positional[0] if positional else None
     if name == "__call__":
-        name = getattr(positional[0], "__name__", name)
-    elif name == "__init__":
-        name = type(positional[0]).__name__
+        name = getattr(owner, "__name__", name)
+    elif name == "__init__" and type(owner).__module__.startswith("iruka"):
+        name = type(owner).__name__
     for signature, *_ in function.__nb_signature__:
-        definition = signature.rpartition("\n")[2].replace("\\0", "...")
+        definition = re.sub(r"\\\d+", "...", signature.rpartition("\n")[2])
         scope = {}
         exec(f"from __future__ import annotations\n{definition}: pass", scope)
         stand_in = scope[function.__name__]

@@ -27,8 +27,8 @@ void explain_refusal(PyObject* function, PyObject* const* arguments, size_t flag
     const nb::str message(error.value());
     const nb::object start = nb::handle(function).attr("__name__") + nb::str("(): incompatible function arguments");
     if (!nb::cast<bool>(message.attr("startswith")(start))) return error.restore();
-    // The bit below Python's own is nanobind's, for constructors.
-    const auto count = PyVectorcall_NARGS(flagged_count & ~(PY_VECTORCALL_ARGUMENTS_OFFSET >> 1));
+    // Python's flag and nanobind's are the highest bits.
+    const auto count = static_cast<Py_ssize_t>(static_cast<uint32_t>(flagged_count));
     nb::list positional;
     for (Py_ssize_t k = 0; k < count; k++) positional.append(nb::handle(arguments[k]));
     nb::dict keywords;

@@ -96,7 +96,7 @@ void bind_methods() {
   type.def(
           "sort",
           [](nb::handle x, nb::handle axis, nb::handle kind, nb::handle stable, bool descending) {
-            in_package("sort_in_place")(x, axis, kind, stable, descending);
+            in_package("_sort_in_place")(x, axis, kind, stable, descending);
           },
           nb::arg("axis").none() = -1, nb::arg("kind") = nb::none(), nb::kw_only(), nb::arg("stable") = nb::none(),
           nb::arg("descending") = false,
@@ -116,7 +116,7 @@ void bind_methods() {
       .def(
           "partition",
           [](nb::handle x, nb::handle kth, nb::handle axis, nb::handle kind) {
-            in_package("partition_in_place")(x, kth, axis, kind);
+            in_package("_partition_in_place")(x, kth, axis, kind);
           },
           nb::arg("kth"), nb::arg("axis").none() = -1, nb::arg("kind") = "introselect",
           nb::sig("def partition(self, kth, axis: int = -1, kind: str = 'introselect') -> None"),

@@ -56,9 +56,9 @@ std::string advice_on(std::string_view message) {
   if (is_include)
     return "; a kernel includes nothing: mathematical functions and integer types are there without, and preamble= "
            "takes functions of your own";
-  // Of Clang and NVRTC, for an assignment and an atomic operation.
+  // Of Clang and NVRTC, for assignments and atomic operations.
   for (const std::string_view refusal : {"'operator[]' returns a const value", "must be a modifiable lvalue",
-                                         "no matching function for call to 'atomic", "overloaded function \"atomic"})
+                                         "deleted function", "no viable overloaded '="})
     if (message.find(refusal) != message.npos)
       return "; const parameters and read-only arrays may not be written: give an array that may, as an output or an "
              "input ('raw _non_const T x')";

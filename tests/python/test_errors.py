@@ -253,11 +253,13 @@ AXIS_CALLS = {
     "permuted": lambda m, x: m.random.default_rng(0).permuted(x, axis=5),
     "percentile": lambda m, x: m.percentile(x, 50, axis=(0, 5)),
     "quantile": lambda m, x: m.quantile(x, 0.5, axis=(0, 5)),
+    "ndarray.sort": lambda m, x: x.sort(axis=5),
+    "ndarray.partition": lambda m, x: x.partition(1, axis=5),
 }
 AXIS_CALLS |= {
     name: lambda m, x, name=name: getattr(m, name)(x, axis=5)
     for name in ("nanmean", "nanstd", "nanvar", "nanmedian", "nanargmax", "var", "average", "ptp", "median")
-    + ("count_nonzero", "nancumsum", "cumprod", "argmin", "sort", "flip", "diff", "expand_dims")
+    + ("count_nonzero", "nancumsum", "cumprod", "argmin", "sort", "flip", "diff", "expand_dims", "size")
 }
 
 
@@ -270,7 +272,7 @@ def test_an_axis_error_names_the_function_that_was_called_and_has_numpys_attribu
         caught.append(info.value)
     ours, expected = caught
     assert type(ours) is errors.AxisError and (ours.axis, ours.ndim) == (5, expected.ndim)
-    assert str(ours) == f"{name}: axis 5 is out of bounds for array of dimension {expected.ndim}"
+    assert str(ours) == f"{name.removeprefix('ndarray.')}: axis 5 is out of bounds for array of dimension {expected.ndim}"
     again = pickle.loads(pickle.dumps(ours))
     assert (type(again), str(again), again.axis) == (type(ours), str(ours), 5)
 
@@ -296,6 +298,8 @@ REFUSED_CALLS = [
     ("all", lambda m, x: x.all(foo=1, bar=2), "got an unexpected keyword argument 'foo'"),
     ("astype", lambda m, x: x.astype("int8", kind="K"), "got an unexpected keyword argument 'kind'"),
     ("reduce", lambda m, x: m.add.reduce(x, axes=0), "got an unexpected keyword argument 'axes'"),
+    ("__init__", lambda m, x: iruka.Device.__init__(), "missing 1 required positional argument: 'self'"),
+    ("__init__", lambda m, x: iruka.ndarray.__init__(3), "missing 1 required positional argument: 'shape'"),
     ("Device", lambda m, x: iruka.Device(foo=1), "got an unexpected keyword argument 'foo'"),
     ("sum", lambda m, x: m.sum(), "missing 1 required positional argument: 'a'"),
     ("sum", lambda m, x: m.sum(x, 0, axis=1), "got multiple values for argument 'axis'"),
@@ -418,18 +422,30 @@ def test_words_of_calls():
         iruka.ElementwiseKernel("T1 x", "T1 y", "y = x", "lettered")
 
 
+ASSIGNMENTS = ["x[i] = T(2); y = x[i];", "x[{i}] = x[0] + T(1); y = T(1);"]
+STORES = ["y = atomicAdd(&x[i], T(1));", "y = atomicExch(&x[i], T(1));", "y = atomicCAS(&x[i], T(1), T(2));"]
+
+
 @pytest.mark.parametrize(
-    "body", ["x[i] = 2; y = x[i];", "x[{i}] += 1; y = 1;", "y = atomicAdd(&x[i], T(1));", "y = atomicExch(&x[i], T(1));"]
+    "body, dtype",
+    [(body, dtype) for body in ASSIGNMENTS for dtype in ("float64", "int32", "float16", "bfloat16", "complex64")]
+    + [(body, dtype) for body in STORES for dtype in ("float64", "int32", "uint8", "float16")],
 )
-def test_raw_inputs_that_may_not_be_written(body):
+def test_raw_inputs_that_may_not_be_written(body, dtype):
     kernels = [iruka.ElementwiseKernel(f"raw {qualifier}T x", "T y", body, "writes") for qualifier in ("", "const ")]
-    for dtype in ("float64", "int32"):
-        read_only = iruka.broadcast_to(iruka.ones(1, dtype), (3,))
-        for kernel, array in ((kernels[0], read_only), (kernels[1], iruka.ones(3, dtype)), (kernels[1], read_only)):
-            with pytest.raises(iruka.errors.CompileError, match="const parameters and read-only arrays may not be written"):
-                kernel(array, size=3)
-            assert array.tolist() == [1, 1, 1]
-        kernels[0](iruka.ones(3, dtype), size=3)  # what is writable may be written
+    read_only = iruka.broadcast_to(iruka.ones(1, dtype), (3,))
+    for kernel, array in ((kernels[0], read_only), (kernels[1], iruka.ones(3, dtype)), (kernels[1], read_only)):
+        with pytest.raises(errors.CompileError, match="const parameters and read-only arrays may not be written"):
+            kernel(array, size=3)
+        assert (iruka.asnumpy(array).astype("complex64") == 1).all()
+    kernels[0](iruka.ones(3, dtype), size=3)  # what is writable may be written
+
+
+def test_other_faults_get_no_advice_about_const():
+    for body in ("atomicAdd(y, x);", "y = atomicAdd(&y);"):
+        with pytest.raises(errors.CompileError) as info:
+            iruka.ElementwiseKernel("float64 x", "float64 y", body, "forgets")(iruka.ones(3))
+        assert "const parameters" not in str(info.value)
 
 
 def test_a_raw_parameter_refuses_a_scalar():

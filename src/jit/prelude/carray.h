@@ -51,15 +51,13 @@ template <class T, int N> struct CArray {
   }
 };
 
-/// A raw array that the body may not write to: a const parameter, or a read-only array. It binds to CArray<T, N>& as well, so that one function serves both.
+/// A raw array that the body may not write to: a const parameter, or a read-only array. Functions that take
+/// CArray<T, N>& take it as well, because many read through one; that they write is not noticed.
 template <class T, int N> struct CConstArray : CArray<T, N> {
-  IRUKA_INLINE const T& operator[](ptrdiff_t k) const { return CArray<T, N>::operator[](k); }
-  IRUKA_INLINE const T& operator[](const typename CArray<T, N>::MultiIndex& index) const {
-    return CArray<T, N>::operator[](index);
-  }
-  template <iruka::Integer I> IRUKA_INLINE const T& operator[](const I* index) const {
-    return CArray<T, N>::operator[](index);
-  }
+  using Base = CArray<T, N>;
+  IRUKA_INLINE const T& operator[](ptrdiff_t k) const { return Base::operator[](k); }
+  IRUKA_INLINE const T& operator[](const typename Base::MultiIndex& index) const { return Base::operator[](index); }
+  template <iruka::Integer I> IRUKA_INLINE const T& operator[](const I* index) const { return Base::operator[](index); }
 };
 
 /// The loop: its shape, and the element it is at. The multi-index is worked out only where a body asks for it.

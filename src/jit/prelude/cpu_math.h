@@ -387,7 +387,8 @@ IRUKA_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 
 // How caches are to be used is the GPU's affair.
 #define IRUKA_LOAD(name) template <class T> IRUKA_INLINE T name(const T* p) { return *p; }
-#define IRUKA_STORE(name) template <class T> IRUKA_INLINE void name(T* p, iruka::Same<T> value) { *p = value; }
+#define IRUKA_STORE(name) \
+  template <iruka::Mutable T> IRUKA_INLINE void name(T* p, iruka::Same<T> value) { *p = value; }
 IRUKA_LOAD(__ldg)
 IRUKA_LOAD(__ldca)
 IRUKA_LOAD(__ldcg)

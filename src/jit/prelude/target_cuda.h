@@ -100,8 +100,8 @@ IRUKA_INLINE float rhypot(float x, float y) { return rhypotf(x, y); }
     if constexpr (requires { name(p); }) return __isGlobal(p) ? name(p) : *p;   \
     else return *p;                                                             \
   }
-#define IRUKA_STORE(name)                                                       \
-  template <class T> IRUKA_INLINE void iruka##name(T* p, iruka::Same<T> value) { \
+#define IRUKA_STORE(name)                                                                 \
+  template <iruka::Mutable T> IRUKA_INLINE void iruka##name(T* p, iruka::Same<T> value) { \
     if constexpr (requires { name(p, value); }) {                               \
       if (__isGlobal(p)) return name(p, value);                                 \
     }                                                                           \

@@ -19,6 +19,7 @@ inline constexpr NumberKind number_kind =
         : NumberKind::none;
 
 template <class T> concept Mutable = !is_same<T, const T>;
+// Mutable is part of the others so that an overload for them goes before one for any T that may be written.
 template <class T> concept Integer = Mutable<T> && number_kind<T> == NumberKind::integer;
 template <class T> concept Floating = Mutable<T> && number_kind<T> == NumberKind::floating;
 template <class T> concept Small = Mutable<T> && number_kind<T> == NumberKind::small;  ///< float16, bfloat16

@@ -127,7 +127,9 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
     const auto* array =
         llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(call.getArg(0)->getType()->getAsCXXRecordDecl());
     if (!array || (array->getName() != "CArray" && array->getName() != "CConstArray")) return;
-    const int64_t axes = array->getTemplateArgs()[1].getAsIntegral().getExtValue();
+    const auto arguments = array->getTemplateArgs().asArray();
+    if (arguments.size() != 2 || arguments[1].getKind() != clang::TemplateArgument::Integral) return;  // a user's own
+    const int64_t axes = arguments[1].getAsIntegral().getExtValue();
     const clang::Expr* index = call.getArg(1);
     if (axes < 2 || !index->getType()->isIntegerType()) return;
     const clang::SourceLocation begin = manager_.getExpansionLoc(index->getBeginLoc());
