@@ -406,7 +406,8 @@ Dtype dtype_at(const ElementwiseFunction& function, const Scalar& scalar, Dtype 
   if (!scalar.weak() || function.row().signature[1] != 'T') return scalar.dtype();
   const Dtype dtype = promote_weak(target, scalar);
   if (is_inexact(dtype)) {
-    const Argument inputs[] = {Array::empty({}, target), scalar.typed(dtype)};
+    const Array like = Array::empty({}, target, cpu());
+    const Argument inputs[] = {like, scalar.typed(dtype)};
     return ops::loop_types(function.row(), inputs, {}).types[1];
   }
   return is_integer(scalar.dtype()) && is_integer(dtype) && !scalar.fits(dtype) ? scalar.dtype() : dtype;
