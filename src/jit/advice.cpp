@@ -58,7 +58,7 @@ std::string advice_on(std::string_view message) {
            "takes functions of your own";
   // Of Clang and NVRTC, for assignments and atomic operations.
   for (const std::string_view refusal : {"'operator[]' returns a const value", "must be a modifiable lvalue",
-                                         "deleted function", "no viable overloaded '="})
+                                         "deleted function", "no viable overloaded '=", "no operator \"="})
     if (message.find(refusal) != message.npos)
       return "; const parameters and read-only arrays may not be written: give an array that may, as an output or an "
              "input ('raw _non_const T x')";
