@@ -2,7 +2,7 @@
 
 The build runs it into the folder `kernels` of the package, where read_shipped (src/jit/cache.cpp) finds it, so that these
 functions do not pause at first use. It calls each function on small arrays, and reductions also on large ones and pictures,
-which they walk in other ways (src/ops/reduction_plan.h), with FOLDER as the disk cache.
+which they walk in other ways (src/ops/reduce/reduction_plan.h), with FOLDER as the disk cache.
 benchmarks/first_use.py measures the same calls.
 """
 

@@ -12,7 +12,7 @@
 #include "interop.h"
 #include "iruka/ops.h"
 #include "ops.h"
-#include "ops/elementwise_table.h"
+#include "ops/elementwise/elementwise_table.h"
 #include "truth.h"
 
 namespace iruka::python {

@@ -8,7 +8,7 @@
 #include "core/device.h"
 #include "cuda.h"
 #include "interop.h"
-#include "ops/loop_types.h"
+#include "ops/elementwise/loop_types.h"
 
 namespace iruka::python {
 

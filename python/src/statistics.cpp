@@ -11,9 +11,9 @@
 #include "convert.h"
 #include "float_errors.h"
 #include "ops.h"
-#include "ops/histogram.h"
-#include "ops/order_statistics.h"
-#include "ops/reduction.h"
+#include "ops/count/histogram.h"
+#include "ops/sort/order_statistics.h"
+#include "ops/reduce/reduction.h"
 
 namespace iruka::python {
 

@@ -19,7 +19,7 @@
 #include "interop.h"
 #include "iruka/fold.h"
 #include "ops/checks.h"
-#include "ops/loop_types.h"
+#include "ops/elementwise/loop_types.h"
 
 namespace iruka::python {
 

@@ -9,9 +9,9 @@
 #include "iruka/device.h"
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
-#include "ops/cast_text.h"
-#include "ops/elementwise_helpers.h"
-#include "ops/loop_types.h"
+#include "ops/elementwise/cast_text.h"
+#include "ops/elementwise/kernel_texts.h"
+#include "ops/elementwise/loop_types.h"
 
 namespace iruka {
 namespace {
@@ -37,7 +37,7 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
     KernelOptions options;
     options.diagnose_early = false;
     const bool tells = kind(from) >= Kind::floating && is_integer(to);
-    if (tells) options.preamble = ops::kTold;
+    if (tells) options.preamble = ops::kernels::told;
     const std::string text = tells ? telling_cast(from, to) : "y = " + ops::cast_text(from, to, "x") + ";";
     return ElementwiseKernel(in, out, text, from == to ? "copy" : "astype", options);
   });

@@ -2,8 +2,8 @@
 #include <regex>
 
 #include "nvrtc_testing.h"
-#include "ops/reduction_emit_cuda.h"
-#include "ops/reduction_table.h"
+#include "ops/reduce/reduction_emit_cuda.h"
+#include "ops/reduce/reduction_table.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <complex>
 
 #include "emulated_cuda.h"
-#include "ops/reduction.h"
+#include "ops/reduce/reduction.h"
 #include "reduction_references.h"
 
 namespace {

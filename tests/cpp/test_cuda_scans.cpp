@@ -4,8 +4,8 @@
 #include "emulated_cuda.h"
 #include "iruka/statistics.h"
 #include "nvrtc_testing.h"
-#include "ops/histogram.h"
-#include "ops/scan.h"
+#include "ops/count/histogram.h"
+#include "ops/scan/scan.h"
 #include "reduction_references.h"
 
 namespace {

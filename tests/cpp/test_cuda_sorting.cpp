@@ -3,7 +3,7 @@
 
 #include "emulated_cuda.h"
 #include "iruka/indexing.h"
-#include "ops/histogram.h"
+#include "ops/count/histogram.h"
 #include "sort_references.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // The texts of sorts for CUDA compile by NVRTC: dtypes, keys and architectures.
 #include "nvrtc_testing.h"
-#include "ops/sort_cuda_text.h"
+#include "ops/sort/sort_cuda_text.h"
 #include "sort_references.h"
 
 namespace {

@@ -8,8 +8,9 @@
 #include "iruka/ops.h"
 #include "iruka/random.h"
 #include "nvrtc_testing.h"
-#include "ops/philox.h"
-#include "ops/random_table.h"
+#include "ops/random/kernel_texts.h"
+#include "ops/random/philox.h"
+#include "ops/random/table.h"
 
 namespace {
 
@@ -189,7 +190,7 @@ TEST_F(GpuRandom, Counts) {
 
 TEST(Philox, HostAndKernelLanguageAgree) {
   KernelOptions options;
-  options.preamble = ops::kPhilox;
+  options.preamble = ops::kernels::philox;
   const ElementwiseKernel kernel("uint64 seed, uint64 stream, uint64 block, uint32 attempt", "raw uint32 y",
                                  "const PhiloxWords w = philox_block(seed, stream, block, attempt), v = "
                                  "seldom_philox_block(seed, stream, block, attempt);"

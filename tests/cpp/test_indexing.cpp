@@ -11,7 +11,7 @@
 #include "iruka/indexing.h"
 #include "iruka/ops.h"
 #include "nvrtc_testing.h"
-#include "ops/compaction.h"
+#include "ops/index/compaction.h"
 
 namespace {
 

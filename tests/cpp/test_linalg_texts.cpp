@@ -1,6 +1,6 @@
 // The texts of linear algebra for CUDA compile by NVRTC for every architecture.
 #include "nvrtc_testing.h"
-#include "ops/linalg_operands.h"
+#include "ops/linalg/operands.h"
 
 namespace {
 

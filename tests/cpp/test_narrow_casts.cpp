@@ -7,8 +7,8 @@
 #include "emulated_cuda.h"
 #include "iruka/ops.h"
 #include "nvrtc_testing.h"
-#include "ops/reduction_emit_cuda.h"
-#include "ops/reduction_table.h"
+#include "ops/reduce/reduction_emit_cuda.h"
+#include "ops/reduce/reduction_table.h"
 
 namespace {
 

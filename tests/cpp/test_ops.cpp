@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "iruka/iruka.h"
-#include "ops/loop_types.h"
+#include "ops/elementwise/loop_types.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "iruka/iruka.h"
-#include "ops/philox.h"
-#include "ops/random_samplers.h"
+#include "ops/random/kernel_texts.h"
+#include "ops/random/philox.h"
 
 namespace {
 
@@ -27,7 +27,7 @@ TEST(Philox, KnownAnswers) {
   };
   for (const std::string form : {"", "#define __CUDA_ARCH__ 900\n"}) {
     KernelOptions options;
-    options.preamble = form + ops::kPhilox;
+    options.preamble = form + ops::kernels::philox;
     const ElementwiseKernel kernel(
         "raw uint32 input", "raw uint32 output",
         "const PhiloxWords w = philox(PhiloxWords{input[0], input[1], input[2], input[3]}, input[4], input[5]);"
@@ -169,7 +169,7 @@ TEST(Statistics, IntegersByChiSquareInEveryDtype) {
 TEST(Statistics, FloatsDecideAsDoublesDo) {
   KernelOptions options;
   options.preamble =
-      std::string(ops::kPhilox) + "using T = double;\n" + ops::kDeviates + ops::kSamplers + ops::kDoubleSamplers;
+      std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates + ops::kernels::samplers + ops::kernels::double_samplers;
   const ElementwiseKernel binomial("float64 n, float64 p", "int32 wrong", R"(
     const BinomialPlan plan = binomial_plan(n, p);
     const PhiloxWords w = philox_block(1, 2, i, 0);

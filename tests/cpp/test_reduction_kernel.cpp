@@ -4,7 +4,7 @@
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "iruka/reduction_kernel.h"
-#include "ops/reduction_kernel_plan.h"
+#include "ops/reduce/reduction_kernel_plan.h"
 
 namespace iruka {
 namespace {

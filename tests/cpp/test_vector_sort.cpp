@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "ops/vector_sort.h"
-#include "ops/vector_sort_table.h"
+#include "ops/sort/vector_sort.h"
+#include "ops/sort/vector_sort_table.h"
 
 namespace {
 

@@ -1,0 +1,190 @@
+#include "ops/count/histogram.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/device.h"
+#include "core/fork.h"
+#include "core/parallel.h"
+#include "iruka/kernel.h"
+#include "iruka/ops.h"
+#include "jit/program.h"
+#include "ops/index/index_plan.h"
+
+namespace iruka::ops {
+namespace {
+
+/// Elements that are worth counters of their own, the most counters all pieces may have, and the most pieces.
+constexpr int64_t kPiece = 1 << 17, kMostCounters = 1 << 21, kMostPieces = 64;
+/// Few bins get several counters each, so that equal neighbours do not wait for one another.
+constexpr int64_t kFewBins = 512, kCopies = 4;
+
+constexpr int64_t kFewIndices = 4096;  ///< a plain loop is over before a reduction begins
+
+struct Weights {
+  const char* data;
+  int64_t stride;
+};
+
+template <class I, class C, bool kWeighted>
+void count(const Array& indices, Weights weights, int64_t bins, C* out) {
+  const int64_t n = indices.size(), stride = n > 1 ? indices.strides()[0] : 0;
+  const int64_t copies = bins <= kFewBins && !kWeighted ? kCopies : 1, counters = bins * copies;
+  const int64_t pieces = std::clamp<int64_t>(std::min(n / kPiece, kMostCounters / counters), 1, kMostPieces);
+  const int64_t length = (n + pieces - 1) / pieces;
+  const char* const data = static_cast<const char*>(indices.data());
+  std::vector<C> all(static_cast<size_t>(pieces * counters));
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      C* const own = all.data() + piece * counters;
+      const int64_t last = std::min(n, (piece + 1) * length);
+      for (int64_t k = piece * length; k < last; ++k) {
+        const I index = *reinterpret_cast<const I*>(data + k * stride);
+        if constexpr (kWeighted)
+          own[index] += *reinterpret_cast<const double*>(weights.data + k * weights.stride);
+        else
+          ++own[index + (copies > 1 ? (k & (kCopies - 1)) * bins : 0)];
+      }
+    }
+  });
+  std::fill_n(out, bins, C(0));
+  for (int64_t k = 0; k < pieces * copies; ++k)
+    for (int64_t bin = 0; bin < bins; ++bin) out[bin] += all[static_cast<size_t>(k * bins + bin)];
+}
+
+template <class I>
+void count_on_cpu(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
+  if (weights)
+    count<I, double, true>(indices, {static_cast<const char*>(weights->data()), weights->strides()[0]}, bins,
+                           static_cast<double*>(result.data()));
+  else
+    count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
+}
+
+// Counters of a block's own in shared memory, added to everyone's in the end.
+constexpr int64_t kSharedBins = 4096, kPerBlock = 1 << 16, kBlockThreads = 256;
+constexpr const char* kShared = R"(
+struct Arguments {
+  const char* x;
+  unsigned long long* out;
+  ptrdiff_t stride, n, bins;
+};
+extern "C" __global__ void __launch_bounds__(256) iruka_entry(
+    const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+  __shared__ unsigned counts[4096];
+  for (int k = threadIdx.x; k < a.bins; k += 256) counts[k] = 0;
+  __syncthreads();
+  const ptrdiff_t first = (begin + blockIdx.x) * 65536, last = min(a.n, first + 65536);
+#pragma unroll 4
+  for (ptrdiff_t k = first + threadIdx.x; k < last; k += 256) {
+    const ptrdiff_t index = *(const Index*)(a.x + k * a.stride);
+    if (index >= 0 && index < a.bins) atomicAdd(&counts[index], 1u);
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < a.bins; k += 256)
+    if (counts[k]) atomicAdd(&a.out[k], (unsigned long long)counts[k]);
+}
+)";
+
+void count_in_shared_memory(const Array& indices, int64_t bins, const Array& result) {
+  jit::ArgumentBlock block;
+  block.push(indices.data());
+  block.push(result.data());
+  for (const int64_t value : {indices.strides()[0], indices.size(), bins}) block.push(value);
+  LaunchRange range{(indices.size() + kPerBlock - 1) / kPerBlock};
+  range.counts_elements = false;
+  range.threads_per_block = kBlockThreads;
+  jit::build(indices.device(), {count_bins_text(indices.dtype()), "iruka_entry", {}, "<count_bins>"},
+             {"count_bins", "", "", {}})
+      ->launch(block.bytes(), range);
+}
+
+void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Array result) {
+  const ElementwiseKernel& counting = made_once([&] {
+    return ElementwiseKernel("I index, int64 bins", "raw int64 y",
+                             "if (index >= 0 && index < bins) atomicAdd(&y[index], 1);", "count_bins");
+  });
+  const ElementwiseKernel& weighing = made_once([&] {
+    return ElementwiseKernel("I index, float64 weight, int64 bins", "raw float64 y",
+                             "if (index >= 0 && index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
+  });
+  result.fill(0);
+  if (weights)
+    weighing(indices, *weights, bins, result);
+  else if (bins <= kSharedBins)
+    count_in_shared_memory(indices, bins, result);
+  else
+    counting(indices, bins, result);
+}
+
+}  // namespace
+
+std::string count_bins_text(Dtype index) {
+  return std::string("using Index = ") + info(index).c_type + ";\n" + kShared;
+}
+
+std::pair<int64_t, int64_t> index_range(const Array& indices) {
+  const int64_t n = indices.size();
+  if (n == 0) return {0, -1};
+  if (n > kFewIndices || indices.device().target().is_gpu)
+    return {min(indices).item().as_int64(), max(indices).item().as_int64()};
+  int64_t smallest = INT64_MAX, largest = INT64_MIN;
+  const char* p = static_cast<const char*>(indices.data());
+  for (int64_t k = 0; k < n; ++k, p += indices.strides()[0]) {
+    const int64_t index =
+        indices.dtype() == Dtype::int32 ? *reinterpret_cast<const int32_t*>(p) : *reinterpret_cast<const int64_t*>(p);
+    smallest = std::min(smallest, index), largest = std::max(largest, index);
+  }
+  return {smallest, largest};
+}
+
+Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
+  Array result = Array::empty({bins}, weights ? Dtype::float64 : Dtype::int64, indices.device());
+  if (indices.size() == 0 || bins == 0) {
+    if (bins > 0) result.fill(0);
+    return result;
+  }
+  if (indices.device().target().is_gpu)
+    count_on_gpu(indices, weights, bins, result);
+  else if (indices.dtype() == Dtype::int32)
+    count_on_cpu<int32_t>(indices, weights, bins, result);
+  else
+    count_on_cpu<int64_t>(indices, weights, bins, result);
+  return result;
+}
+
+Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool right) {
+  // The first two unlike bins tell whether they descend, as in NumPy, to which NaN stands for any value after them. The
+  // first threads look whether all do.
+  const ElementwiseKernel& kernel = made_once([&] {
+    return ElementwiseKernel("T x, raw const T edges, raw const E bins, I n, bool right, raw _non_const int64 report", "int64 bin",
+                             R"(
+    I unlike = 1;
+    while (unlike < n && bins[unlike] == bins[0]) ++unlike;
+    const bool descends = unlike < n && !(bins[0] < bins[unlike]);
+    for (ptrdiff_t k = i; k + 1 < n; k += _ind.size())
+      if (descends ? bins[k] < bins[k + 1] : bins[k + 1] < bins[k]) iruka_report(&report[0], iruka_bad_bins, 0, 0, 0);
+    I low = 0;
+    for (I length = n; length > 0;) {
+      const I half = length - length / 2, at = low + half - 1;
+      const T edge = edges[descends ? n - 1 - at : at];
+      low += (right ? before(edge, x) : !before(x, edge)) ? half : (I)0;
+      length -= half;
+    }
+    bin = descends ? n - low : low;
+  )",
+                             "digitize",
+                             {.preamble = std::string(kReportText) + R"(
+template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
+)",
+                              .diagnose_early = false});
+  });
+  const int64_t n = edges.size();
+  const Array report = bad_index_report(x.device());
+  Array result = kernel(x, edges, bins, Scalar(n).typed(n < INT32_MAX ? Dtype::int32 : Dtype::int64),
+                        Scalar(right).typed(Dtype::bool_), report);
+  expect_report(x.device());
+  return result;
+}
+
+}  // namespace iruka::ops

@@ -1,0 +1,235 @@
+// Small matrices on a GPU: equations and products of whole batches in one launch each, where libraries take one call
+// for each step or a thread block for each matrix.
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "core/device.h"
+#include "jit/program.h"
+#include "ops/kept.h"
+#include "ops/linalg/operands.h"
+
+namespace iruka::ops {
+namespace {
+
+constexpr int64_t kLargestProduct = 16, kLargestSystem = 32;
+
+bool is_small(const Device& device, Dtype dtype, std::initializer_list<int64_t> extents, int64_t largest) {
+  return device.target().is_gpu && kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
+         std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
+}
+
+// A thread computes an element. Its neighbours read the same rows and columns, from the first-level cache.
+constexpr const char* kProduct = R"(
+struct Arguments {
+  const T *a, *b;
+  T* c;
+  ptrdiff_t size, rows, columns, depth, a_row, a_column, a_batch, b_row, b_column, b_batch;
+};
+extern "C" __global__ void __launch_bounds__(256)
+    iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
+  const ptrdiff_t at = (begin + (ptrdiff_t)blockIdx.x) * 256 + (ptrdiff_t)threadIdx.x;
+  if (at >= p.size) return;
+  const unsigned each = (unsigned)(p.rows * p.columns), columns = (unsigned)p.columns;
+  const ptrdiff_t matrix = p.size >> 32 ? at / (ptrdiff_t)each : (ptrdiff_t)((unsigned)at / each);
+  const unsigned rest = (unsigned)(at - matrix * each), row = rest / columns, column = rest - row * columns;
+  const T *a = p.a + matrix * p.a_batch + row * p.a_row, *b = p.b + matrix * p.b_batch + column * p.b_column;
+  T sum = a[0] * b[0];
+#pragma unroll 4
+  for (int k = 1; k < (int)p.depth; ++k) sum = sum + a[k * p.a_column] * b[k * p.b_row];
+  p.c[at] = sum;
+}
+)";
+
+// Gaussian elimination with partial pivoting in shared memory, [a | b] row after row. A matrix has kGroup threads: each
+// has a row while rows are eliminated, and columns of b after that. Those beyond the last go along to the barriers.
+constexpr const char* kSystem = R"(
+struct Arguments {
+  const T *a, *b;
+  T* out;
+  int *pivots, *singular;
+  ptrdiff_t batch, rows, sides;
+};
+constexpr int kWidth = (kGroup + kMostSides) | 1;
+inline void move(const T* from, int from_width, T* to, int to_width, int rows, int columns, int lane) {
+  constexpr int kAtOnce = 8;  // loads under way
+  for (int c = lane; c < columns; c += kGroup)
+#pragma unroll 1
+    for (int r = 0; r < rows; r += kAtOnce) {
+      T kept[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (r + k < rows) kept[k] = from[(r + k) * from_width + c];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k)
+        if (r + k < rows) to[(r + k) * to_width + c] = kept[k];
+    }
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
+  __shared__ T cells[kMatrices * kGroup * kWidth];
+  const int lane = (int)threadIdx.x % kGroup, place = (int)threadIdx.x / kGroup;
+  const int n = (int)p.rows, sides = kMostSides > 0 ? (int)p.sides : 0, columns = n + sides;
+  const ptrdiff_t matrix = (begin + (ptrdiff_t)blockIdx.x) * kMatrices + place;
+  const bool works = matrix < p.batch;
+  T* const rows = cells + place * kGroup * kWidth;
+  if (works) {
+    move(p.a + matrix * n * n, n, rows, kWidth, n, n, lane);
+    if (p.b) move(p.b + matrix * n * sides, sides, rows + n, kWidth, n, sides, lane);
+    else
+      for (int r = 0; r < n; ++r)
+        for (int c = lane; c < sides; c += kGroup) rows[r * kWidth + n + c] = T(r == c ? 1 : 0);
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int j = 0; j < n; ++j) {
+    int best = j;
+    auto most = size(rows[j * kWidth + j]);
+#pragma unroll 4
+    for (int r = j + 1; r < n; ++r) {
+      const auto other = size(rows[r * kWidth + j]);
+      if (other > most) most = other, best = r;
+    }
+    const T pivot = rows[best * kWidth + j];
+    const bool is_zero = pivot == T(0);
+    __syncthreads();
+    if (best != j) {
+      for (int c = j + lane; c < columns; c += kGroup) {
+        const T kept = rows[j * kWidth + c];
+        rows[j * kWidth + c] = rows[best * kWidth + c];
+        rows[best * kWidth + c] = kept;
+      }
+    }
+    if (lane == 0 && works) {
+      if (p.pivots) p.pivots[matrix * n + j] = best + 1;
+      if (p.singular && is_zero) *p.singular = 1;
+    }
+    __syncthreads();
+    if (lane > j && lane < n && !is_zero) {
+      T* const own = rows + lane * kWidth;
+      const T factor = own[j] / pivot;
+      own[j] = factor;
+#pragma unroll 4
+      for (int c = j + 1; c < columns; ++c) own[c] = own[c] - factor * rows[j * kWidth + c];
+    }
+    __syncthreads();
+  }
+  for (int c = n + lane; c < columns; c += kGroup) {
+#pragma unroll 1
+    for (int r = n - 1; r >= 0; --r) {
+      T sum = rows[r * kWidth + c];
+#pragma unroll 4
+      for (int k = r + 1; k < n; ++k) sum = sum - rows[r * kWidth + k] * rows[k * kWidth + c];
+      rows[r * kWidth + c] = sum / rows[r * kWidth + r];
+    }
+  }
+  __syncthreads();
+  if (!works) return;
+  if (kMostSides > 0) move(rows + n, kWidth, p.out + matrix * n * sides, sides, n, sides, lane);
+  else move(rows, kWidth, p.out + matrix * n * n, n, n, n, lane);
+}
+)";
+
+std::string constant(const char* name, int64_t value) {
+  return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
+}
+
+int64_t power_of_two(int64_t extent) {
+  return extent == 0 ? 0 : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent)));
+}
+
+/// How a block takes systems, for extents up to powers of two: `group` threads each, as many systems as shared memory
+/// has room for.
+struct SystemBlocks {
+  int64_t group, most_sides, matrices;
+  SystemBlocks(Dtype dtype, int64_t n, int64_t sides) : group(power_of_two(n)), most_sides(power_of_two(sides)) {
+    constexpr int64_t kThreads = 128, kSharedBytes = 40 << 10;
+    const int64_t bytes = group * ((group + most_sides) | 1) * itemsize(dtype);
+    matrices = std::clamp<int64_t>(int64_t(std::bit_floor(uint64_t(kSharedBytes / bytes))), 1, kThreads / group);
+  }
+  int threads() const { return static_cast<int>(group * matrices); }
+};
+
+/// `key` settles the text together with the device.
+template <class MakeText>
+std::shared_ptr<const jit::Program> program_for(Device& device, const char* name, Dtype dtype, const Dims& key,
+                                                MakeText make_text) {
+  using Key = std::tuple<Device*, std::string, Dtype, std::vector<int64_t>>;
+  auto& programs = made_once([] { return Kept<Key, std::shared_ptr<const jit::Program>>(); });
+  return programs.get({&device, name, dtype, {key.begin(), key.end()}}, [&] {
+    const ProgramSource source{make_text(), "iruka_entry", {}, std::string("<") + name + ">"};
+    return jit::build(device, source, {name, iruka::name(dtype), "", {}});
+  });
+}
+
+void launch_systems(const Array& a, int64_t sides, const void* b, const Array& out, void* pivots, void* singular) {
+  const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
+  const SystemBlocks blocks(a.dtype(), n, sides);
+  jit::ArgumentBlock block;
+  block.push(static_cast<const void*>(a.data()));
+  block.push(b);
+  block.push(out.data());
+  block.push(pivots);
+  block.push(singular);
+  for (int64_t value : {batch, n, sides}) block.push(value);
+  LaunchRange range{(batch + blocks.matrices - 1) / blocks.matrices};
+  range.counts_elements = false;
+  range.threads_per_block = blocks.threads();
+  program_for(a.device(), "small_systems", a.dtype(), {blocks.group, blocks.most_sides}, [&] {
+    return small_system_text(a.dtype(), n, sides);
+  })->launch(block.bytes(), range);
+}
+
+}  // namespace
+
+std::string small_product_text(Dtype dtype) {
+  return std::string("using T = ") + info(dtype).c_type + ";\n" + kProduct;
+}
+
+std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
+  const SystemBlocks blocks(dtype, n, sides);
+  const bool is_complex = kind(dtype) == Kind::complex;
+  return std::string("using T = ") + info(dtype).c_type + ";\n" + constant("kGroup", blocks.group) +
+         constant("kMostSides", blocks.most_sides) + constant("kMatrices", blocks.matrices) +
+         constant("kThreads", blocks.threads()) + "inline auto size(T x) { return " +
+         (is_complex ? "fabs(x.real()) + fabs(x.imag())" : "fabs(x)") + "; }\n" + kSystem;
+}
+
+bool is_small_product(const Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k) {
+  return is_small(device, dtype, {m, n, k}, kLargestProduct);
+}
+
+void multiply_small(const Array& c, const StridedProduct& p) {
+  jit::ArgumentBlock block;
+  block.push(p.a.data);
+  block.push(p.b.data);
+  block.push(p.c);
+  for (int64_t value : {c.size(), p.m, p.n, p.k, p.a.row_stride, p.a.column_stride, p.a.batch_stride, p.b.row_stride,
+                        p.b.column_stride, p.b.batch_stride})
+    block.push(value);
+  constexpr int64_t kThreads = 256;
+  LaunchRange range{(c.size() + kThreads - 1) / kThreads};
+  range.counts_elements = false;
+  range.threads_per_block = kThreads;
+  program_for(c.device(), "small_matmul", c.dtype(), {}, [&] {
+    return small_product_text(c.dtype());
+  })->launch(block.bytes(), range);
+}
+
+bool is_small_system(const Device& device, Dtype dtype, int64_t n, int64_t sides) {
+  return is_small(device, dtype, {n, std::max<int64_t>(sides, 1)}, kLargestSystem);
+}
+
+Array solve_small(const Array& a, const Array* b, const Array& singular) {
+  Dims shape = a.shape();
+  if (b) shape[shape.size() - 1] = b->shape(b->ndim() - 1);
+  const Array x = Array::empty(shape, a.dtype(), a.device());
+  if (x.size() > 0) launch_systems(a, shape.back(), b ? b->data() : nullptr, x, nullptr, singular.data());
+  return x;
+}
+
+void factor_small(const Array& a, const Array& lu, const Array& pivots) {
+  launch_systems(a, 0, nullptr, lu, pivots.data(), nullptr);
+}
+
+}  // namespace iruka::ops

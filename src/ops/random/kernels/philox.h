@@ -1,0 +1,57 @@
+// philox(counter, key): four 32-bit words for a 128-bit counter and a 64-bit key, lowest words first.
+// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits
+// of the block's number, 48 of the stream's and 32 of the attempt, so that rejections draw anew.
+struct PhiloxWords {
+  unsigned w0, w1, w2, w3;
+};
+/// The words between rounds: on a CPU in the low halves of 64 bits, whose lanes a vector multiplies without unpacking. A
+/// GPU's compiler takes the two halves of a product for one instruction, but multiplies all 64 bits where it sees them.
+#ifdef __CUDA_ARCH__
+struct PhiloxState {
+  unsigned c0, c1, c2, c3;
+};
+static inline PhiloxState philox_round(PhiloxState c, unsigned key0, unsigned key1) {
+  return PhiloxState{__umulhi(0xCD9E8D57u, c.c2) ^ c.c1 ^ key0, 0xCD9E8D57u * c.c2,
+                     __umulhi(0xD2511F53u, c.c0) ^ c.c3 ^ key1, 0xD2511F53u * c.c0};
+}
+#else
+struct PhiloxState {
+  unsigned long long c0, c1, c2, c3;
+};
+static inline PhiloxState philox_round(PhiloxState c, unsigned key0, unsigned key1) {
+  const unsigned long long p0 = 0xD2511F53ull * (c.c0 & 0xffffffffull), p1 = 0xCD9E8D57ull * (c.c2 & 0xffffffffull);
+  return PhiloxState{(p1 >> 32) ^ c.c1 ^ key0, p1, (p0 >> 32) ^ c.c3 ^ key1, p0};
+}
+#endif
+static inline PhiloxState philox_begin(PhiloxWords w) { return PhiloxState{w.w0, w.w1, w.w2, w.w3}; }
+static inline PhiloxWords philox_end(PhiloxState c) {
+  return PhiloxWords{(unsigned)c.c0, (unsigned)c.c1, (unsigned)c.c2, (unsigned)c.c3};
+}
+static inline PhiloxWords philox(PhiloxWords counter, unsigned key0, unsigned key1) {
+  PhiloxState c = philox_begin(counter);
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
+  return philox_end(c);
+}
+static inline PhiloxWords philox_counter(unsigned long long stream, unsigned long long block, unsigned attempt) {
+  return PhiloxWords{(unsigned)block, (unsigned)(stream >> 32) << 16 | ((unsigned)(block >> 32) & 0xffffu),
+                     (unsigned)stream, attempt};
+}
+static inline PhiloxWords philox_block(unsigned long long seed, unsigned long long stream, unsigned long long block,
+                                       unsigned attempt) {
+  return philox(philox_counter(stream, block, attempt), (unsigned)seed, (unsigned)(seed >> 32));
+}
+/// philox_block where it is seldom run: short, so that what is around it stays fast.
+static inline PhiloxWords seldom_philox_block(unsigned long long seed, unsigned long long stream,
+                                              unsigned long long block, unsigned attempt) {
+  PhiloxState c = philox_begin(philox_counter(stream, block, attempt));
+  unsigned key0 = (unsigned)seed, key1 = (unsigned)(seed >> 32);
+#pragma unroll 1
+  for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
+  return philox_end(c);
+}
+/// 53 bits of two words, as a double in [0, 1).
+static inline double unit_double(unsigned high, unsigned low) {
+  return ((double)(int)(high >> 5) * 67108864.0 + (double)(int)(low >> 6)) * 0x1p-53;
+}
+/// 24 bits of a word, as a float in [0, 1).
+static inline float unit_float(unsigned word) { return (float)(int)(word >> 8) * 0x1p-24f; }

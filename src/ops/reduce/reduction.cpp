@@ -1,0 +1,318 @@
+// Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
+#include "ops/reduce/reduction.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <mutex>
+
+#include "core/device.h"
+#include "core/fork.h"
+#include "iruka/statistics.h"
+#include "jit/program.h"
+#include "ops/elementwise/cast_text.h"
+#include "ops/reduce/folding.h"
+#include "ops/reduce/reduction_emit.h"
+#include "ops/reduce/reduction_emit_cuda.h"
+#include "ops/reduce/reduction_plan_cuda.h"
+
+namespace iruka {
+namespace ops {
+namespace {
+
+using Row = ReductionFunction::Row;
+
+/// Elements that are worth a thread.
+constexpr int64_t kGrain = 32768;
+
+/// A row's program for one variant. Published once, kept for the life of the process.
+struct Entry {
+  uint64_t key;
+  Device* device;
+  std::shared_ptr<const jit::Program> program;
+  Entry* next;
+};
+
+std::atomic<Entry*>& entries_of(const Row& row) {
+  const auto& heads = made_once([] { return std::make_unique<std::atomic<Entry*>[]>(reduction_table().size()); });
+  return heads[static_cast<size_t>(&row - reduction_table().data())];
+}
+
+const Entry* find_entry(const Entry* entry, uint64_t key, const Device& device) {
+  while (entry && (entry->key != key || entry->device != &device)) entry = entry->next;
+  return entry;
+}
+
+const jit::Program& program_for(const Row& row, const ReductionVariant& variant, Device& device) {
+  std::atomic<Entry*>& head = entries_of(row);
+  const uint64_t key = variant.key();
+  if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
+  const bool is_gpu = device.target().is_gpu;
+  const ProgramSource source{is_gpu ? emit_reduction_cuda(row, variant) : emit_reduction(row, variant), "iruka_entry",
+                             is_gpu ? std::vector<std::string>() : reduction_options(variant),
+                             std::string("<") + row.name + ">"};
+  auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
+  static constinit ForkSafeMutex publishing;
+  std::lock_guard lock(publishing);
+  if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
+  auto* made = new Entry{key, &device, std::move(program), head.load(std::memory_order_relaxed)};
+  head.store(made, std::memory_order_release);
+  return *made->program;
+}
+
+bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
+
+ReductionTypes reduction_types(const Row& row, Dtype input) {
+  const Dtype sum = summing_dtype(input);
+  switch (row.rule) {
+    case ResultRule::sum:
+      return {input, sum, is_inexact(input) ? input : sum};
+    case ResultRule::mean:
+    case ResultRule::numbers:
+      if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
+      return {input, sum, input};
+    case ResultRule::same:
+    case ResultRule::extremes:
+      return {input, computing_dtype(input), input};
+    case ResultRule::boolean:
+      return {input, Dtype::bool_, Dtype::bool_};
+    case ResultRule::count:
+      return {input, Dtype::int64, Dtype::int64};
+    case ResultRule::length:
+      if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
+      return {input, real_dtype(sum), real_dtype(input)};
+    case ResultRule::moments:
+      if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
+      return {input, sum, real_dtype(input)};
+    case ResultRule::index:
+      break;
+  }
+  return {input, computing_dtype(input), Dtype::int64};
+}
+
+/// Whether the accumulator for the input's own dtype is as good as the one for `dtype`, so that no cast is needed
+/// first.
+bool accumulates_as(const ReductionTypes& types, Dtype dtype) {
+  const bool integers = is_integer(dtype) && !is_inexact(types.input);
+  return integers || (types.accumulator == Dtype::float64 && kind(dtype) == Kind::floating && is_inexact(types.input) &&
+                      itemsize(dtype) >= itemsize(types.input));
+}
+
+/// Which axes go; all of them when none are named.
+struct AxisSet {
+  bool reduced[kMaxRank] = {};
+  int64_t length = 1;  ///< product of the reduced extents
+  Dims result;         ///< the result's shape
+
+  AxisSet(const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+    const int ndim = x.ndim();
+    for (int axis = 0; axis < ndim; ++axis) reduced[axis] = !axes;
+    if (axes)
+      for (int64_t named : *axes) {
+        const bool counts = row.rule == ResultRule::mean || row.rule == ResultRule::moments;
+        if (ndim == 0 && (named == 0 || named == -1) && !counts) continue;  // as NumPy: a scalar has an axis to reduce
+        const int axis = normalize_axis(row.name, named, ndim);
+        if (reduced[axis]) throw ValueError(std::string(row.name) + ": duplicate value in 'axis': " + to_string(*axes));
+        reduced[axis] = true;
+      }
+    for (int axis = 0; axis < ndim; ++axis) {
+      if (reduced[axis]) length *= x.shape(axis);
+      if (!reduced[axis] || keepdims) result.push_back(reduced[axis] ? 1 : x.shape(axis));
+    }
+  }
+};
+
+void push_axes(jit::ArgumentBlock& block, const ReductionAxis* axes, int rank) {
+  const ReductionAxis none{1, 0, 0, false};
+  const int size = std::max(rank, 1);
+  for (int64_t ReductionAxis::* member : {&ReductionAxis::extent, &ReductionAxis::stride, &ReductionAxis::step})
+    for (int k = 0; k < size; ++k) block.push((rank ? axes[k] : none).*member);
+}
+
+jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const Array& result, void* partial,
+                                int64_t stage, double correction) {
+  jit::ArgumentBlock block;
+  block.push(static_cast<char*>(x.data()) + plan.offset);
+  block.push(result.data());
+  block.push(partial);
+  block.push(std::array{stage, plan.chunks, plan.outputs});
+  block.push(std::max(static_cast<double>(plan.length) - correction, 0.0));
+  block.push(std::array{plan.out_offset, plan.rows, plan.rows_per_chunk, plan.parts, plan.part_length, plan.strips,
+                        plan.inner.extent, plan.inner.stride, plan.inner.step});
+  push_axes(block, plan.kept, plan.kept_rank);
+  push_axes(block, plan.reduced, plan.reduced_rank);
+  const BlockShape& shape = plan.block;  // the CPU's text does not ask for it
+  block.push(std::array{stage ? shape.join_outputs : shape.units, stage ? 0 : shape.lane_bits,
+                        stage ? std::countr_zero(static_cast<unsigned>(shape.join_outputs)) : shape.slot_bits,
+                        shape.lanes, shape.row_lanes, shape.strip_width, shape.rest});
+  return block;
+}
+
+LaunchRange range_of(int64_t units, int64_t elements_per_unit, int64_t units_per_block) {
+  LaunchRange range{units, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements_per_unit, 1))};
+  range.units_per_block = units_per_block;
+  range.threads_per_block = kBlockThreads;
+  return range;
+}
+
+void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes, const ReductionTypes& types,
+                 double correction) {
+  const bool is_gpu = x.device().target().is_gpu, keeps_index = row.rule == ResultRule::index;
+  const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
+  const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index || carries_pair(row.rule) ? 16 : 8;
+  const ReductionPlan plan =
+      is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes) : plan_reduction(x, reduced, keeps_index);
+  const ReductionVariant variant{types,
+                                 plan.form,
+                                 plan.spacing,
+                                 plan.chunks > 1,
+                                 plan.kept_rank,
+                                 plan.reduced_rank,
+                                 !is_gpu && plan.form == ReductionForm::short_rows ? plan.inner.extent : 0,
+                                 plan.block.vector_bytes,
+                                 plan.block.is_wide};
+  const jit::Program& program = program_for(row, variant, x.device());
+  std::optional<Array> partial;
+  if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
+  void* memory = partial ? partial->data() : nullptr;
+  program.launch(arguments_of(plan, x, result, memory, 0, correction).bytes(),
+                 range_of(plan.units, plan.elements_per_unit, plan.block.units));
+  if (plan.chunks > 1)
+    program.launch(arguments_of(plan, x, result, memory, 1, correction).bytes(),
+                   range_of(plan.outputs, plan.chunks, plan.block.join_outputs));
+}
+
+[[noreturn]] void raise_empty(const Row& row) {
+  if (row.rule == ResultRule::index)
+    throw ValueError(std::string("attempt to get ") + row.name + " of an empty sequence");
+  const char* ufunc = row.start == Start::lowest ? "maximum" : row.start == Start::highest ? "minimum" : row.name;
+  throw ValueError(std::string("zero-size array to reduction operation ") + ufunc + " which has no identity");
+}
+
+void fill_empty(Array& result, const Row& row) {
+  if (row.rule == ResultRule::mean || row.rule == ResultRule::moments || row.rule == ResultRule::numbers) {
+    result.fill(static_cast<double>(NAN));
+  } else {
+    result.fill(row.start == Start::one || (row.start == Start::ones && result.dtype() == Dtype::bool_));
+    if (row.start == Start::ones && result.dtype() != Dtype::bool_)
+      result.fill(kind(result.dtype()) == Kind::signed_integer ? Scalar(-1)
+                                                               : Scalar(UINT64_MAX >> (64 - 8 * result.itemsize())));
+  }
+}
+
+/// The elements in `dtype`. A complex number whose imaginary part alone is NaN stays NaN for the rows that leave NaN out.
+Array cast_input(const Row& row, const Array& x, Dtype dtype) {
+  const bool loses_nan = std::string_view(row.name).starts_with("nan") && kind(x.dtype()) == Kind::complex &&
+                         kind(dtype) == Kind::floating;
+  if (!loses_nan) return x.astype(dtype);
+  return ElementwiseFunction("where")(ElementwiseFunction("isnan")(x), static_cast<double>(NAN), x).astype(dtype);
+}
+
+/// The products in NumPy's order, one factor after the other.
+Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
+  Dims order, shape{1, axes.length};
+  for (const bool reduced : {false, true})
+    for (int axis = 0; axis < x.ndim(); ++axis)
+      if (axes.reduced[axis] == reduced) order.push_back(axis);
+  shape[0] = x.size() / axes.length;
+  const Array rows = x.transpose(order).reshape(shape);
+  return fold_in_order(multiply, rows, 1, dtype).reshape(axes.result);
+}
+
+/// Computes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though no factor is NaN:
+/// partial products left the range, which may be the order's doing.
+template <class T>
+void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+  const std::span<T> values(static_cast<T*>(products.data()), static_cast<size_t>(products.size()));
+  const auto is_zero = [](T value) { return value == 0; };
+  const auto is_beyond = [](T value) { return !std::isfinite(value); };
+  const bool any_zero = std::ranges::any_of(values, is_zero), any_beyond = std::ranges::any_of(values, is_beyond);
+  if (!any_zero && !any_beyond) return;
+  const ElementwiseFunction where("where"), isnan("isnan");
+  const Array factors = row.name == std::string_view("nanprod") ? where(isnan(x), 1, x) : x;
+  const auto ask = [&](const char* question) {
+    return reduce_row(reduction_row(question), factors, axes, keepdims, {}, {});
+  };
+  const Array nonzero = any_zero ? ask("all") : Array(), numbers = any_beyond ? ask("all_numbers") : Array();
+  Array ordered;
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!is_zero(values[k]) && !is_beyond(values[k])) continue;
+    if (!static_cast<const bool*>((is_zero(values[k]) ? nonzero : numbers).data())[k]) continue;
+    if (!ordered.valid()) ordered = products_in_order(factors, AxisSet(row, x, axes, keepdims), products.dtype());
+    values[k] = static_cast<const T*>(ordered.data())[k];
+  }
+}
+
+void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+  if (row.start != Start::one || row.rule != ResultRule::sum) return;
+  if (x.device().target().is_gpu) return;  // looking at the products would wait for them
+  if (products.dtype() == Dtype::float64) mend_products<double>(products, row, x, axes, keepdims);
+  if (products.dtype() == Dtype::float32) mend_products<float>(products, row, x, axes, keepdims);
+}
+
+}  // namespace
+}  // namespace ops
+
+ReductionFunction::ReductionFunction(const char* name) : row_(&ops::reduction_row(name)) {}
+
+const char* ReductionFunction::name() const { return row_->name; }
+const char* ReductionFunction::documentation() const { return row_->documentation; }
+bool ReductionFunction::takes_dtype() const {
+  return row_->rule == ops::ResultRule::sum || row_->rule == ops::ResultRule::mean;
+}
+
+namespace ops {
+
+Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims,
+                 std::optional<Dtype> dtype, const RowOptions& options) {
+  // No integer is NaN: nanmin is min.
+  if (row.start == Start::nan && !is_inexact(x.dtype()))
+    return reduce_row(reduction_row(row.name + std::string_view("nan").size()), x, axes, keepdims, dtype, options);
+  const bool takes_dtype = row.rule == ResultRule::sum || row.rule == ResultRule::mean || row.rule == ResultRule::same;
+  ReductionTypes types = reduction_types(row, x.dtype());
+  if (dtype && takes_dtype && *dtype != types.output) {
+    if (row.rule == ResultRule::same || !accumulates_as(types, *dtype)) {
+      if (x.dtype() != *dtype) return reduce_row(row, cast_input(row, x, *dtype), axes, keepdims, dtype, options);
+    }
+    types.output = *dtype;
+  }
+  const AxisSet set(row, x, axes, keepdims);
+  Array result = Array::empty(set.result, types.output, x.device());
+  if (set.length == 0 && !row.has_identity && !options.may_be_empty) raise_empty(row);
+  if (result.size() == 0) return result;
+  if (set.length == 0) {
+    if (row.has_identity) fill_empty(result, row);
+    return result;
+  }
+  jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
+  mend_products(result, row, x, axes, keepdims);
+  return result;
+}
+
+const Row& reduction_row(std::string_view name) {
+  for (const Row& row : reduction_table())
+    if (row.name == name) return row;
+  throw ValueError("there is no reduction named " + std::string(name));
+}
+
+}  // namespace ops
+
+Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bool keepdims,
+                                    std::optional<Dtype> dtype) const {
+  return ops::reduce_row(*row_, x, axes, keepdims, dtype);
+}
+
+Array variance(const Array& x, const std::optional<Dims>& axes, bool keepdims, double correction, bool root) {
+  return ops::reduce_row(ops::reduction_row(root ? "std" : "var"), x, axes, keepdims, {}, {.correction = correction});
+}
+
+std::vector<std::string> reduction_names() {
+  std::vector<std::string> names;
+  for (const auto& row : ops::reduction_table())
+    if (!row.is_internal) names.emplace_back(row.name);
+  return names;
+}
+
+}  // namespace iruka

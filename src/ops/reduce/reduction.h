@@ -1,0 +1,19 @@
+// A row of the reduction table, called with what the public functions do not offer.
+#pragma once
+
+#include "ops/reduce/reduction_table.h"
+
+namespace iruka::ops {
+
+struct RowOptions {
+  double correction = 0;      ///< var and std: what is taken from the number of elements
+  bool may_be_empty = false;  ///< an empty axis leaves the result to the caller where the row has no identity
+};
+
+/// Raises ValueError where there is none.
+const ReductionFunction::Row& reduction_row(std::string_view name);
+
+Array reduce_row(const ReductionFunction::Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims,
+                 std::optional<Dtype> dtype, const RowOptions& options = {});
+
+}  // namespace iruka::ops

@@ -1,0 +1,84 @@
+// Everything here follows from shapes and the kind of device, so that results do too.
+#include "ops/reduce/reduction_kernel_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace iruka::ops {
+namespace {
+
+constexpr int kCpuLanes = 16, kWarp = 32;
+/// Elements of a block that stays in a processor's nearer cache while its lanes go through it.
+constexpr int64_t kCpuBlock = 1 << 14;
+/// Rows that one loop reduces as fast as lanes do, where there are many of them.
+constexpr int64_t kShortRow = 256;
+/// Lines that a column goes through before the next, whose elements lie on the same pages.
+constexpr int64_t kColumnBlock = 32;
+/// Threads that keep a GPU's memory busy, and elements that are worth one.
+constexpr int64_t kThreads = 1 << 18, kPerThread = 16;
+/// Partial results of one output that one unit of a processor, or one warp, joins.
+constexpr int64_t kCpuJoin = 512, kWarpJoin = 1024, kColumnJoin = 64;
+
+/// Cuts an extent into blocks of `length`, the last of which takes what is left over.
+void cut(int64_t extent, int64_t length, int64_t& blocks, int64_t& block_length) {
+  block_length = std::max<int64_t>(1, length);
+  blocks = std::max<int64_t>(1, extent / block_length);
+}
+
+/// Cuts an extent into about `wanted` blocks of at least `least`.
+void cut_into(int64_t extent, int64_t wanted, int64_t least, int64_t& blocks, int64_t& block_length) {
+  wanted = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, extent / least));
+  cut(extent, extent / wanted, blocks, block_length);
+}
+
+int lanes_of_warp(int64_t n) {
+  return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(n / 4, 1, kWarp))));
+}
+
+void plan_on_cpu(ReductionSizes& sizes, bool by_columns) {
+  if (by_columns) {
+    cut(sizes.n, sizes.n > 2 * kColumnBlock ? kColumnBlock : sizes.n, sizes.blocks, sizes.length);
+    cut(sizes.outer, kColumnBlock / sizes.n, sizes.groups, sizes.group_length);
+    return;
+  }
+  sizes.lanes = sizes.n >= kShortRow ? kCpuLanes : 1;
+  cut(sizes.n, sizes.lanes > 1 ? kCpuBlock : sizes.n, sizes.blocks, sizes.length);
+  const bool is_enough = sizes.lanes == 1 && sizes.outputs >= 1024;
+  cut(sizes.outer, is_enough ? sizes.outer : kCpuBlock / sizes.n, sizes.groups, sizes.group_length);
+}
+
+void plan_on_gpu(ReductionSizes& sizes, bool by_columns) {
+  if (!by_columns) sizes.lanes = lanes_of_warp(sizes.n);
+  const int64_t wanted = kThreads / (sizes.outputs * sizes.lanes);
+  cut_into(sizes.outer, wanted, std::max<int64_t>(1, kPerThread * sizes.lanes / sizes.n), sizes.groups,
+           sizes.group_length);
+  cut_into(sizes.n, wanted / sizes.groups, kPerThread * sizes.lanes, sizes.blocks, sizes.length);
+}
+
+}  // namespace
+
+ReductionSizes plan_mapping(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns, bool is_gpu) {
+  ReductionSizes sizes;
+  sizes.outputs = outputs;
+  sizes.inner = inner;
+  sizes.n = sizes.length = n;
+  sizes.outer = sizes.group_length = outer;
+  if (n > 0) is_gpu ? plan_on_gpu(sizes, by_columns) : plan_on_cpu(sizes, by_columns);
+  return sizes;
+}
+
+ReductionSizes plan_joining(int64_t outputs, int64_t count, bool by_columns, bool is_gpu) {
+  ReductionSizes sizes;
+  sizes.outputs = sizes.inner = outputs;
+  sizes.n = sizes.length = count;
+  if (by_columns) {
+    if (count > kCpuJoin || (is_gpu && count > kColumnJoin)) cut(count, kColumnJoin, sizes.blocks, sizes.length);
+    return sizes;
+  }
+  if (is_gpu) sizes.lanes = lanes_of_warp(count);
+  const int64_t most = is_gpu ? kWarpJoin : kCpuJoin;
+  if (count > most) cut(count, most, sizes.blocks, sizes.length);
+  return sizes;
+}
+
+}  // namespace iruka::ops

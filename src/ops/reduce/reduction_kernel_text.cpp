@@ -1,0 +1,339 @@
+// Unit u is lane u % lanes of row u / lanes; a row is one block of the elements of one output. By columns, unit u is
+// output u % outputs of part u / outputs. Lanes and columns read side by side, on a CPU's vectors and a GPU's warps.
+#include "ops/reduce/reduction_kernel_text.h"
+
+#include "jit/kernel_writer.h"
+
+namespace iruka::ops {
+namespace {
+
+using jit::number;
+using jit::quoted;
+
+// A warp's lanes hand values of any type down as words.
+constexpr const char* kShuffle = R"(
+#line 1 "generated"
+template <class T> static __forceinline__ T _reduce_from_lane(const T& value, int distance) {
+  unsigned words[(sizeof(T) + 3) / 4] = {};
+  memcpy(words, &value, sizeof(T));
+  for (int k = 0; k < int((sizeof(T) + 3) / 4); ++k) words[k] = __shfl_down_sync(0xffffffffu, words[k], distance);
+  T result = value;
+  memcpy(&result, words, sizeof(T));
+  return result;
+}
+)";
+
+constexpr const char* kSizes =
+    ", int64 _reduce_outputs, int64 _reduce_inner, int64 _reduce_n, int64 _reduce_blocks, "
+    "int64 _reduce_length, int64 _reduce_outer, int64 _reduce_groups, int64 _reduce_group_length";
+
+/// A user's text inside generated ones.
+std::string inset(const char* file, const std::string& text) { return "\n" + quoted(file, text); }
+
+std::string storage(Dtype dtype) { return dtype == Dtype::bool_ ? "uint8_t" : jit::type_of(dtype); }
+
+class StageWriter {
+ public:
+  StageWriter(const ReductionTexts& texts, const ReductionStage& stage, const std::vector<Dtype>& types)
+      : texts_(texts), stage_(stage), types_(types) {}
+
+  std::string text() {
+    out_ = "#line 1 \"generated\"\ntypedef " + inset("reduce_type", reduce_type_of(texts_)) + " _type_reduce;\n" +
+           "static_assert(sizeof(_type_reduce) <= " + number(kMostReductionBytes) +
+           ", \"a reduce_type has at most 64 bytes\");\n"
+           "const auto _reduce_join = [&](_type_reduce a, _type_reduce b) -> _type_reduce { return (" +
+           inset("reduce_expr", texts_.reduce_expr) + "); };\n";
+    if (texts_.identity)
+      out_ += "const auto _reduce_identity = [&]() -> _type_reduce { return _type_reduce(" +
+              inset("identity", *texts_.identity) + "); };\n";
+    place();
+    line();
+    whole();
+    if (is_warp()) join_warp();
+    stage_.finishes ? finish() : keep_partial();
+    return std::move(out_);
+  }
+
+ private:
+  bool is_warp() const { return stage_.is_gpu && stage_.lanes > 1; }
+  /// A CPU's compiler cuts the loop over units into rows by a divisor that it does not know, also where integer
+  /// arguments have become constants: the partial results' extent.
+  std::string lanes() const {
+    return stage_.is_gpu || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
+  }
+  bool has_parts() const { return !stage_.finishes; }
+
+  // Which output, which part of it, which lane.
+  void place() {
+    out_ += "const ptrdiff_t _reduce_unit = i;\n";
+    if (stage_.by_columns) {
+      out_ +=
+          "const ptrdiff_t _reduce_c = _reduce_unit % _reduce_inner, _reduce_line_number = _reduce_unit / "
+          "_reduce_inner;\n"
+          "const ptrdiff_t _reduce_lines = _reduce_outputs / _reduce_inner;\n"
+          "const ptrdiff_t _reduce_prefix = _reduce_line_number % _reduce_lines, _reduce_part = _reduce_line_number / "
+          "_reduce_lines;\n"
+          "const ptrdiff_t _i = _reduce_prefix * _reduce_inner + _reduce_c;\n"
+          "const ptrdiff_t _reduce_lane = 0;\n";
+    } else {
+      out_ += "const ptrdiff_t _reduce_lane = " + (stage_.lanes == 1 ? "0" : "_reduce_unit % " + lanes()) + ";\n";
+      out_ += "ptrdiff_t _reduce_row = " + (stage_.lanes == 1 ? "_reduce_unit" : "_reduce_unit / " + lanes()) + ";\n";
+      if (is_warp())  // whole warps run: what is over works for nothing
+        out_ +=
+            "const ptrdiff_t _reduce_rows = _reduce_outputs * _reduce_blocks * _reduce_groups;\n"
+            "const bool _reduce_is_over = _reduce_row >= _reduce_rows;\n"
+            "if (_reduce_is_over) _reduce_row = _reduce_rows - 1;\n";
+      if (has_parts())
+        out_ +=
+            "const ptrdiff_t _reduce_parts = _reduce_blocks * _reduce_groups;\n"
+            "const ptrdiff_t _i = _reduce_row / _reduce_parts, _reduce_part = _reduce_row % _reduce_parts;\n";
+      else
+        out_ += "const ptrdiff_t _i = _reduce_row, _reduce_part = 0;\n";
+    }
+    out_ +=
+        "const ptrdiff_t _reduce_block = _reduce_part % _reduce_blocks, _reduce_group = _reduce_part / "
+        "_reduce_blocks;\n"
+        "const ptrdiff_t _reduce_begin = _reduce_block * _reduce_length;\n"
+        "const ptrdiff_t _reduce_end = _reduce_block + 1 == _reduce_blocks ? _reduce_n : _reduce_begin + "
+        "_reduce_length;\n"
+        "const ptrdiff_t _reduce_full = (_reduce_end - _reduce_begin) / " +
+        lanes() + ", _reduce_rest = (_reduce_end - _reduce_begin) - _reduce_full * " + lanes() + ";\n";
+  }
+
+  // The reduction of the unit's elements along the innermost reduced axis.
+  void line() {
+    out_ += "const auto _reduce_line = [&](const ptrdiff_t _reduce_at) -> _type_reduce {\n";
+    if (!stage_.joins)
+      for (size_t k = 0; k < texts_.inputs.size(); ++k)
+        if (is_element(k)) base(k);
+    map();
+    const bool starts = texts_.identity.has_value();
+    const std::string step = lanes();
+    const auto value = [&](int chain) { return "_reduce_map(_reduce_k + " + number(chain) + " * " + step + ")"; };
+    const auto chain = [](int k) { return "_reduce_s" + number(k); };
+    const std::string used = starts ? "0" : "1";
+    out_ += "ptrdiff_t _reduce_k = _reduce_begin + _reduce_lane, _reduce_done = " + used + ";\n" + "_type_reduce " +
+            chain(0) + " = " + (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
+    if (!starts) out_ += "_reduce_k += " + step + ";\n";
+    out_ += "if (_reduce_full >= " + number(2 * kReductionChains) + ") {\n";
+    for (int k = 1; k < kReductionChains; ++k)
+      out_ += "_type_reduce " + chain(k) + " = " + (starts ? "_reduce_identity()" : value(k - 1)) + ";\n";
+    if (!starts)
+      out_ += "_reduce_k += " + number(kReductionChains - 1) + " * " + step +
+              ";\n_reduce_done = " + number(kReductionChains) + ";\n";
+    out_ += "const ptrdiff_t _reduce_rounds = (_reduce_full - _reduce_done) / " + number(kReductionChains) + ";\n" +
+            (stage_.is_gpu ? "#pragma unroll 2\n" : "") +
+            "for (ptrdiff_t _reduce_r = 0; _reduce_r < _reduce_rounds; ++_reduce_r, _reduce_k += " +
+            number(kReductionChains) + " * " + step + ") {\n";
+    for (int k = 0; k < kReductionChains; ++k)
+      out_ += "const _type_reduce _reduce_m" + number(k) + " = " + value(k) + ";\n";
+    for (int k = 0; k < kReductionChains; ++k)
+      out_ += chain(k) + " = _reduce_join(" + chain(k) + ", _reduce_m" + number(k) + ");\n";
+    out_ += "}\n_reduce_done += _reduce_rounds * " + number(kReductionChains) + ";\n";
+    for (int half = kReductionChains / 2; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) out_ += chain(k) + " = _reduce_join(" + chain(k) + ", " + chain(k + half) + ");\n";
+    out_ += "}\nfor (; _reduce_done < _reduce_full; ++_reduce_done, _reduce_k += " + step + ") " + chain(0) +
+            " = _reduce_join(" + chain(0) + ", _reduce_map(_reduce_k));\n";
+    if (stage_.lanes > 1)
+      out_ += "if (_reduce_lane < _reduce_rest) " + chain(0) + " = _reduce_join(" + chain(0) +
+              ", _reduce_map(_reduce_k));\n";
+    out_ += "return " + chain(0) + ";\n};\n";
+  }
+
+  bool is_element(size_t k) const {
+    const Reach reach = stage_.reach[k];
+    return reach == Reach::dense || reach == Reach::same || reach == Reach::strided;
+  }
+
+  /// "c0 * strides[0] + ...": the bytes that a number over some axes of a hidden array stands for.
+  std::string bytes_of(const std::string& index, const std::string& array, int first, int axes) const {
+    if (axes == 1) return index + " * " + array + ".strides_[" + number(first) + "]";
+    std::string sum, rest = "(" + index + ")";
+    for (int axis = first + axes - 1; axis >= first; --axis) {
+      const std::string extent = array + ".shape_[" + number(axis) + "]",
+                        at = axis == first ? rest : rest + " % " + extent;
+      sum += (sum.empty() ? "" : " + ") + ("(" + at + ") * " + array + ".strides_[" + number(axis) + "]");
+      rest = "(" + rest + " / " + extent + ")";
+    }
+    return sum;
+  }
+
+  // Where an input has this unit's elements; by columns all but the place along the last kept axis.
+  void base(size_t k) {
+    const std::string array = hidden_name(texts_.inputs[k]);
+    std::string bytes;
+    const int kept = stage_.by_columns ? stage_.kept_axes - 1 : stage_.kept_axes;
+    if (kept > 0) bytes += " + " + bytes_of(stage_.by_columns ? "_reduce_prefix" : "_i", array, 0, kept);
+    if (stage_.outer_axes > 0) bytes += " + " + bytes_of("_reduce_at", array, stage_.kept_axes, stage_.outer_axes);
+    out_ += "const char* const _reduce_base_" + texts_.inputs[k].name + " = (const char*)" + array + ".data_" + bytes +
+            ";\n";
+  }
+
+  std::string element(size_t k) const {
+    const Parameter& parameter = texts_.inputs[k];
+    const std::string type = "const " + storage(types_[k]) + "*", base = "_reduce_base_" + parameter.name,
+                      array = hidden_name(parameter),
+                      along = array + ".strides_[" + number(stage_.kept_axes + stage_.outer_axes) + "]",
+                      across = array + ".strides_[" + number(stage_.kept_axes - 1) + "]";
+    const std::string line = stage_.by_columns ? "(" + base + " + _reduce_k * " + along + ")" : base;
+    const std::string fast = stage_.by_columns ? "_reduce_c" : "_reduce_k";
+    const std::string suffix = types_[k] == Dtype::bool_ ? " != 0" : "";
+    switch (stage_.reach[k]) {
+      case Reach::dense:
+        return "((" + type + ")" + line + ")[" + fast + "]" + suffix;
+      case Reach::same:
+        return "*(" + type + ")" + line + suffix;
+      default:
+        return "*(" + type + ")(" + line + " + " + fast + " * " + (stage_.by_columns ? across : along) + ")" + suffix;
+    }
+  }
+
+  void map() {
+    out_ += "const auto _reduce_map = [&](const ptrdiff_t _reduce_k) -> _type_reduce {\n";
+    if (stage_.joins) {
+      out_ += std::string("return ((const _type_reduce*)_reduce_from.data_)[") +
+              (stage_.by_columns ? "_reduce_k * _reduce_outputs + _i" : "_i * _reduce_n + _reduce_k") + "];\n};\n";
+      return;
+    }
+    for (size_t k = 0; k < texts_.inputs.size(); ++k)
+      if (is_element(k))
+        out_ += "[[maybe_unused]] const " + jit::type_of(types_[k]) + " " + texts_.inputs[k].name + " = " + element(k) +
+                ";\n";
+    indices("(_reduce_at * _reduce_n + _reduce_k)");
+    out_ += "return static_cast<_type_reduce>(" + inset("map_expr", texts_.map_expr) + ");\n};\n";
+  }
+
+  bool has_parameter(const std::string& name) const {
+    for (size_t k = 0; k < texts_.parameter_count(); ++k)
+      if (texts_.parameter(k).name == name) return true;
+    return false;
+  }
+
+  // CuPy's names: _J counts along the reduction, _j over all elements, reduced axes first. `i` and `n` are, as in every
+  // kernel, the number of this element and how many there are.
+  void indices(const std::string& along) {
+    const bool maps = !along.empty();
+    out_ +=
+        "[[maybe_unused]] const ptrdiff_t _reduce_total = _reduce_elements * _reduce_outputs;\n"
+        "[[maybe_unused]] CIndexer<1> _in_ind{_reduce_total, {_reduce_total}}, _out_ind{_reduce_outputs, "
+        "{_reduce_outputs}};\n"
+        "_out_ind.set(_i);\n";
+    if (maps)
+      out_ += "[[maybe_unused]] const ptrdiff_t _J = " + along +
+              ", _j = _J * _reduce_outputs + _i, i = _j;\n_in_ind.set(_j);\n";
+    else
+      out_ += "[[maybe_unused]] const ptrdiff_t i = _i;\n";
+    if (!has_parameter("n"))
+      out_ +=
+          std::string("[[maybe_unused]] const ptrdiff_t n = ") + (maps ? "_reduce_total" : "_reduce_outputs") + ";\n";
+  }
+
+  // All lines of the unit's group.
+  void whole() {
+    if (stage_.outer_axes == 0 || stage_.joins) {
+      out_ += "_type_reduce a = _reduce_line(0);\n";
+      return;
+    }
+    const bool starts = texts_.identity.has_value();
+    out_ +=
+        "const ptrdiff_t _reduce_first = _reduce_group * _reduce_group_length;\n"
+        "const ptrdiff_t _reduce_stop = _reduce_group + 1 == _reduce_groups ? _reduce_outer : _reduce_first + "
+        "_reduce_group_length;\n";
+    out_ += "_type_reduce a = " + std::string(starts ? "_reduce_identity()" : "_reduce_line(_reduce_first)") + ";\n" +
+            "for (ptrdiff_t _reduce_l = _reduce_first" + (starts ? "" : " + 1") +
+            "; _reduce_l < _reduce_stop; ++_reduce_l) a = _reduce_join(a, _reduce_line(_reduce_l));\n";
+  }
+
+  void join_warp() {
+    out_ += "#pragma unroll\nfor (int _reduce_d = " + number(stage_.lanes / 2) +
+            "; _reduce_d > 0; _reduce_d /= 2) a = _reduce_join(a, _reduce_from_lane(a, _reduce_d));\n"
+            "if (_reduce_lane != 0 || _reduce_is_over) return;\n";
+  }
+
+  void keep_partial() {
+    out_ +=
+        std::string("((_type_reduce*)_reduce_to.data_)[") + (is_warp() ? "_reduce_row" : "_reduce_unit") + "] = a;\n";
+  }
+
+  void finish() {
+    for (const Parameter& output : texts_.outputs)
+      if (!output.raw) out_ += "[[maybe_unused]] auto& " + output.name + " = " + hidden_name(output) + "[_i];\n";
+    out_ += "{\n";
+    indices("");
+    out_ += inset("post_map_expr", texts_.post_map_expr) + ";\n}\n";
+  }
+
+  const ReductionTexts& texts_;
+  const ReductionStage& stage_;
+  const std::vector<Dtype>& types_;
+  std::string out_;
+};
+
+std::string parameter_list(const ReductionTexts& texts, const ReductionStage& stage) {
+  std::string list;
+  for (size_t k = 0; k < texts.parameter_count(); ++k) {
+    const Parameter& parameter = texts.parameter(k);
+    const bool is_output = k >= texts.inputs.size();
+    const bool is_scalar = stage.reach[k] == Reach::scalar && !parameter.raw;
+    list += std::string(k ? ", " : "") + (is_scalar ? "" : "raw ") +
+            (is_output || !parameter.is_const ? "_non_const " : parameter.follows_array ? "" : "const ") + parameter.type + " " +
+            (parameter.raw || is_scalar ? parameter.name : hidden_name(parameter));
+  }
+  if (stage.joins) list += ", raw const uint64 _reduce_from";
+  if (!stage.finishes) list += ", raw _non_const uint64 _reduce_to";
+  return list + kSizes + ", int64 _reduce_elements";
+}
+
+std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& types) {
+  std::string list;
+  for (size_t k = 0; k < texts.parameter_count(); ++k) {
+    const Parameter& parameter = texts.parameter(k);
+    list += (k == 0                     ? ""
+             : k == texts.inputs.size() ? " -> "
+                                        : ", ") +
+            std::string(parameter.raw ? "raw " : "") + name(types[k]) + " " + parameter.name;
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string ReductionStage::key() const {
+  std::string key;
+  for (const int part : {int{is_gpu}, int{joins}, int{finishes}, int{by_columns}, lanes, kept_axes, outer_axes})
+    key += static_cast<char>('0' + part);
+  for (const Reach each : reach) key += static_cast<char>(each);
+  return key;
+}
+
+std::string hidden_name(const Parameter& parameter) { return "_reduce_of_" + parameter.name; }
+
+std::string reduce_type_of(const ReductionTexts& texts) {
+  const std::string& written = texts.options.reduce_type;
+  const Parameter& first = texts.outputs.front();
+  if (written.empty()) return first.dtype ? jit::type_of(*first.dtype) : first.type;
+  for (int dtype = 0; dtype < kDtypeCount; ++dtype)
+    if (written == info(static_cast<Dtype>(dtype)).name) return info(static_cast<Dtype>(dtype)).c_type;
+  return written;
+}
+
+ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
+                                         const std::vector<Dtype>& types, bool diagnose_early) {
+  KernelOptions options;
+  options.preamble = texts.options.preamble + (stage.is_gpu && stage.lanes > 1 ? kShuffle : "");
+  options.options = texts.options.options;
+  options.diagnose_early = diagnose_early;
+  options.made_at = texts.options.made_at;
+  options.argument_types = spoken_types(texts, types);
+  options.quoted = {{"map_expr", texts.map_expr},
+                    {"reduce_expr", texts.reduce_expr},
+                    {"post_map_expr", texts.post_map_expr},
+                    {"identity", texts.identity.value_or("")},
+                    {"reduce_type", reduce_type_of(texts)}};
+  if (stage.finishes)
+    for (const Parameter& output : texts.outputs) options.written.push_back(output.name);
+  return ElementwiseKernel(parameter_list(texts, stage), "", StageWriter(texts, stage, types).text(), texts.name,
+                           options);
+}
+
+}  // namespace iruka::ops

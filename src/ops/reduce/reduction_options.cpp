@@ -1,0 +1,74 @@
+// Reductions with `initial` and `where`.
+#include "core/device.h"
+#include "iruka/statistics.h"
+#include "ops/elementwise/cast_text.h"
+#include "ops/reduce/folding.h"
+#include "ops/elementwise/loop_types.h"
+#include "ops/reduce/reduction.h"
+
+namespace iruka {
+namespace ops {
+namespace {
+
+using Row = ReductionFunction::Row;
+
+/// Elements that do not count replaced by one that changes nothing.
+Array masked(const Row& row, const Array& x, const Array& where, const std::optional<Scalar>& initial) {
+  if (where.dtype() != Dtype::bool_)
+    throw TypeError("Cannot cast array data from dtype('" + std::string(name(where.dtype())) +
+                    "') to dtype('bool') according to the rule 'safe'");
+  Scalar neutral(row.start == Start::one);
+  if (row.start == Start::ones) neutral = x.dtype() == Dtype::bool_ ? Scalar(true) : Scalar(-1);
+  if (!row.has_identity) {
+    if (!initial)
+      throw ValueError(std::string("reduction operation '") + std::string(folding_of_reduction(row.name)->function) +
+                       "' does not have an identity, so to use a where mask one has to specify 'initial'");
+    check_element(*initial, x.dtype());
+    neutral = *initial;
+  }
+  return iruka::where(where.broadcast_to(x.shape()), x, neutral.as_element(x.dtype()));
+}
+
+/// The sum in `dtype` divided by how many elements count, as NumPy does for a mask and for integer dtypes. Neither sum
+/// nor count passes through a 16-bit float.
+Array mean_of_sum(const Array& x, const ReductionOptions& options) {
+  const Dtype inexact = kind(x.dtype()) >= Kind::floating ? x.dtype() : Dtype::float64;
+  const Dtype dtype = options.dtype.value_or(inexact);
+  ReductionOptions sums = options;
+  sums.dtype = is_half(dtype) ? Dtype::float32 : dtype;
+  const Array total = reduce(ReductionFunction("sum"), x, sums);
+  if (!options.where) return divide(total, double(x.size()) / double(total.size())).astype(dtype, false);
+  const Array count = ReductionFunction("sum")(options.where->broadcast_to(x.shape()), options.axes, options.keepdims);
+  return divide(total, count).astype(dtype, false);
+}
+
+bool is_integral(Dtype dtype) { return kind(dtype) < Kind::floating; }
+
+}  // namespace
+}  // namespace ops
+
+Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options) {
+  using namespace ops;
+  const Row& row = function.row();
+  if (row.rule == ResultRule::mean && (options.where || (options.dtype && is_integral(*options.dtype))))
+    return mean_of_sum(x, options);
+  if (!options.initial && !options.where) return function(x, options.axes, options.keepdims, options.dtype);
+  const Folding* combine = folding_of_reduction(row.name);
+  if (!combine) throw TypeError(std::string(row.name) + "() takes neither 'initial' nor 'where'");
+  Array wide = row.has_identity ? x : x.astype(options.dtype.value_or(x.dtype()), false);  // holds `initial`
+  if (row.start == Start::one && row.rule == ResultRule::sum) wide = factors_after(wide, options.initial);
+  const Array counted = options.where ? masked(row, wide, *options.where, options.initial) : wide;
+  const Array result = reduce_row(row, counted, options.axes, options.keepdims, options.dtype,
+                                  {.may_be_empty = options.initial.has_value()});
+  if (!options.initial) return result;
+  check_element(*options.initial, result.dtype());
+  const Scalar initial = options.initial->as_element(result.dtype());
+  if (counted.size() == 0 && !row.has_identity) {
+    Array filled = result;
+    filled.fill(initial);
+    return filled;
+  }
+  return ElementwiseFunction(combine->function)(result, initial);
+}
+
+}  // namespace iruka

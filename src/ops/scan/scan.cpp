@@ -1,0 +1,76 @@
+// Scans: dtypes settled as NumPy does, the initial value, and which device runs them.
+#include "ops/scan/scan.h"
+
+#include "core/device.h"
+#include "ops/elementwise/cast_text.h"
+
+namespace iruka {
+namespace {
+
+bool is_sum(ScanOperation operation) { return operation == ScanOperation::add || operation == ScanOperation::multiply; }
+
+/// What a scan of `input` returns by itself.
+Dtype scan_output(ScanOperation operation, Dtype input) {
+  if (!is_sum(operation)) return input;
+  if (kind(input) == Kind::boolean || kind(input) == Kind::signed_integer) return Dtype::int64;
+  return kind(input) == Kind::unsigned_integer ? Dtype::uint64 : input;
+}
+
+/// The array whose own scan, cast to `dtype`, is the wanted one: integers wrap, so that narrow ones may be scanned
+/// wide.
+Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
+  const Dtype own = scan_output(operation, x.dtype());
+  const bool narrows = is_sum(operation) && is_integer(dtype) && is_integer(own) && itemsize(own) >= itemsize(dtype);
+  return dtype == own || narrows ? x : x.astype(dtype);
+}
+
+void run(const Array& x, const Array& result, ScanOperation operation, int axis, bool skips_nan) {
+  if (x.size() == 0) return;
+  if (!x.device().target().is_gpu && ops::is_half(x.dtype())) {
+    Array wide = Array::empty(x.shape(), Dtype::float32, x.device());
+    run(x.astype(Dtype::float32), wide, operation, axis, skips_nan);
+    Array(result).assign(wide);
+    return;
+  }
+  const ops::ScanCall call{x, result, operation, axis, skips_nan};
+  x.device().target().is_gpu ? ops::scan_on_gpu(call) : ops::scan_on_cpu(call);
+}
+
+}  // namespace
+
+LoopLayout ops::columns_of(const ScanCall& call) {
+  auto without_axis = [&](const Dims& dims) {
+    Dims rest;
+    for (int k = 0; k < dims.size(); ++k)
+      if (k != call.axis) rest.push_back(dims[k]);
+    return rest;
+  };
+  const Dims shape = without_axis(call.x.shape()), xs = without_axis(call.x.strides()),
+             outs = without_axis(call.result.strides());
+  const LoopOperand operands[] = {{&shape, &xs}, {&shape, &outs}};
+  LoopLayout loop(shape, operands);
+  loop.reorder_axes(1);
+  loop.merge_axes();
+  return loop;
+}
+
+Array scan(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options) {
+  if (options.includes_initial && !is_sum(operation))
+    throw ValueError("scan: minimum and maximum have no initial value");
+  const int along = normalize_axis("scan", axis, x.ndim());
+  const Array source = as_scanned(x, operation, options.dtype.value_or(scan_output(operation, x.dtype())));
+  Dims shape = x.shape();
+  shape[along] += options.includes_initial;
+  Array result = Array::empty(shape, scan_output(operation, source.dtype()), x.device()), target = result;
+  if (options.includes_initial) {
+    std::vector<Index> first(static_cast<size_t>(x.ndim()), Slice{}), rest = first;
+    first[static_cast<size_t>(along)] = Slice{0, 1, {}};
+    rest[static_cast<size_t>(along)] = Slice{1, {}, {}};
+    result.index(first).fill(operation == ScanOperation::multiply ? 1 : 0);
+    target = result.index(rest);
+  }
+  run(source, target, operation, along, options.skips_nan);
+  return options.dtype ? result.astype(*options.dtype, false) : result;
+}
+
+}  // namespace iruka
