@@ -9,6 +9,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "jit/program.h"
+#include "ops/count/kernel_texts.h"
 #include "ops/index/index_plan.h"
 
 namespace iruka::ops {
@@ -63,29 +64,6 @@ void count_on_cpu(const Array& indices, const Array* weights, int64_t bins, cons
 
 // Counters of a block's own in shared memory, added to everyone's in the end.
 constexpr int64_t kSharedBins = 4096, kPerBlock = 1 << 16, kBlockThreads = 256;
-constexpr const char* kShared = R"(
-struct Arguments {
-  const char* x;
-  unsigned long long* out;
-  ptrdiff_t stride, n, bins;
-};
-extern "C" __global__ void __launch_bounds__(256) iruka_entry(
-    const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
-  __shared__ unsigned counts[4096];
-  for (int k = threadIdx.x; k < a.bins; k += 256) counts[k] = 0;
-  __syncthreads();
-  const ptrdiff_t first = (begin + blockIdx.x) * 65536, last = min(a.n, first + 65536);
-#pragma unroll 4
-  for (ptrdiff_t k = first + threadIdx.x; k < last; k += 256) {
-    const ptrdiff_t index = *(const Index*)(a.x + k * a.stride);
-    if (index >= 0 && index < a.bins) atomicAdd(&counts[index], 1u);
-  }
-  __syncthreads();
-  for (int k = threadIdx.x; k < a.bins; k += 256)
-    if (counts[k]) atomicAdd(&a.out[k], (unsigned long long)counts[k]);
-}
-)";
-
 void count_in_shared_memory(const Array& indices, int64_t bins, const Array& result) {
   jit::ArgumentBlock block;
   block.push(indices.data());
@@ -120,7 +98,7 @@ void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Arra
 }  // namespace
 
 std::string count_bins_text(Dtype index) {
-  return std::string("using Index = ") + info(index).c_type + ";\n" + kShared;
+  return std::string("using Index = ") + info(index).c_type + ";\n" + kernels::block_counters;
 }
 
 std::pair<int64_t, int64_t> index_range(const Array& indices) {

@@ -12,32 +12,12 @@
 #include "core/fork.h"
 #include "core/layout.h"
 #include "jit/program.h"
+#include "ops/index/kernel_texts.h"
 #include "ops/kept.h"
 
 namespace iruka {
 namespace ops {
 namespace {
-
-// An index out of bounds is reported and reads element 0, so that no thread leaves the array.
-constexpr const char* kPlaceRaise = R"(
-template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis, int64_t* report) {
-  const ptrdiff_t place = (ptrdiff_t)index + (index < 0 ? extent : 0);
-  if ((size_t)place < (size_t)extent) return place;
-  iruka_report(report, iruka_bad_index, index, axis, extent);
-  return 0;
-}
-)";
-constexpr const char* kPlaceWrap = R"(
-template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
-  const ptrdiff_t place = (ptrdiff_t)index % extent;
-  return place + (place < 0 ? extent : 0);
-}
-)";
-constexpr const char* kPlaceClip = R"(
-template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
-  return index < 0 ? 0 : (ptrdiff_t)index < extent ? (ptrdiff_t)index : extent - 1;
-}
-)";
 
 Dtype word_dtype(int64_t bytes) {
   switch (bytes) {
@@ -151,9 +131,9 @@ __device__ inline void iruka_report(int64_t* report, int64_t kind, int64_t index
 
 IndexTexts index_texts(const IndexPlan& plan, bool has_axes) {
   IndexTexts texts;
-  texts.preamble = plan.mode == IndexMode::raise  ? std::string(kReportText) + kPlaceRaise
-                   : plan.mode == IndexMode::wrap ? kPlaceWrap
-                                                  : kPlaceClip;
+  texts.preamble = plan.mode == IndexMode::raise  ? std::string(kReportText) + kernels::place_raise
+                   : plan.mode == IndexMode::wrap ? kernels::place_wrap
+                                                  : kernels::place_clip;
   texts.prepare = std::string("char* element = (char*)&x[") + (has_axes ? "_ind.get()" : "0") + "];\n";
   for (size_t k = 0; k < plan.operands.size(); ++k) {
     const std::string id = std::to_string(k);

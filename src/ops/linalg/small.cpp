@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "jit/program.h"
 #include "ops/kept.h"
+#include "ops/linalg/kernel_texts.h"
 #include "ops/linalg/operands.h"
 
 namespace iruka::ops {
@@ -18,117 +19,6 @@ bool is_small(const Device& device, Dtype dtype, std::initializer_list<int64_t> 
   return device.target().is_gpu && kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
          std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
 }
-
-// A thread computes an element. Its neighbours read the same rows and columns, from the first-level cache.
-constexpr const char* kProduct = R"(
-struct Arguments {
-  const T *a, *b;
-  T* c;
-  ptrdiff_t size, rows, columns, depth, a_row, a_column, a_batch, b_row, b_column, b_batch;
-};
-extern "C" __global__ void __launch_bounds__(256)
-    iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
-  const ptrdiff_t at = (begin + (ptrdiff_t)blockIdx.x) * 256 + (ptrdiff_t)threadIdx.x;
-  if (at >= p.size) return;
-  const unsigned each = (unsigned)(p.rows * p.columns), columns = (unsigned)p.columns;
-  const ptrdiff_t matrix = p.size >> 32 ? at / (ptrdiff_t)each : (ptrdiff_t)((unsigned)at / each);
-  const unsigned rest = (unsigned)(at - matrix * each), row = rest / columns, column = rest - row * columns;
-  const T *a = p.a + matrix * p.a_batch + row * p.a_row, *b = p.b + matrix * p.b_batch + column * p.b_column;
-  T sum = a[0] * b[0];
-#pragma unroll 4
-  for (int k = 1; k < (int)p.depth; ++k) sum = sum + a[k * p.a_column] * b[k * p.b_row];
-  p.c[at] = sum;
-}
-)";
-
-// Gaussian elimination with partial pivoting in shared memory, [a | b] row after row. A matrix has kGroup threads: each
-// has a row while rows are eliminated, and columns of b after that. Those beyond the last go along to the barriers.
-constexpr const char* kSystem = R"(
-struct Arguments {
-  const T *a, *b;
-  T* out;
-  int *pivots, *singular;
-  ptrdiff_t batch, rows, sides;
-};
-constexpr int kWidth = (kGroup + kMostSides) | 1;
-inline void move(const T* from, int from_width, T* to, int to_width, int rows, int columns, int lane) {
-  constexpr int kAtOnce = 8;  // loads under way
-  for (int c = lane; c < columns; c += kGroup)
-#pragma unroll 1
-    for (int r = 0; r < rows; r += kAtOnce) {
-      T kept[kAtOnce];
-#pragma unroll
-      for (int k = 0; k < kAtOnce; ++k)
-        if (r + k < rows) kept[k] = from[(r + k) * from_width + c];
-#pragma unroll
-      for (int k = 0; k < kAtOnce; ++k)
-        if (r + k < rows) to[(r + k) * to_width + c] = kept[k];
-    }
-}
-extern "C" __global__ void __launch_bounds__(kThreads)
-    iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
-  __shared__ T cells[kMatrices * kGroup * kWidth];
-  const int lane = (int)threadIdx.x % kGroup, place = (int)threadIdx.x / kGroup;
-  const int n = (int)p.rows, sides = kMostSides > 0 ? (int)p.sides : 0, columns = n + sides;
-  const ptrdiff_t matrix = (begin + (ptrdiff_t)blockIdx.x) * kMatrices + place;
-  const bool works = matrix < p.batch;
-  T* const rows = cells + place * kGroup * kWidth;
-  if (works) {
-    move(p.a + matrix * n * n, n, rows, kWidth, n, n, lane);
-    if (p.b) move(p.b + matrix * n * sides, sides, rows + n, kWidth, n, sides, lane);
-    else
-      for (int r = 0; r < n; ++r)
-        for (int c = lane; c < sides; c += kGroup) rows[r * kWidth + n + c] = T(r == c ? 1 : 0);
-  }
-  __syncthreads();
-#pragma unroll 1
-  for (int j = 0; j < n; ++j) {
-    int best = j;
-    auto most = size(rows[j * kWidth + j]);
-#pragma unroll 4
-    for (int r = j + 1; r < n; ++r) {
-      const auto other = size(rows[r * kWidth + j]);
-      if (other > most) most = other, best = r;
-    }
-    const T pivot = rows[best * kWidth + j];
-    const bool is_zero = pivot == T(0);
-    __syncthreads();
-    if (best != j) {
-      for (int c = j + lane; c < columns; c += kGroup) {
-        const T kept = rows[j * kWidth + c];
-        rows[j * kWidth + c] = rows[best * kWidth + c];
-        rows[best * kWidth + c] = kept;
-      }
-    }
-    if (lane == 0 && works) {
-      if (p.pivots) p.pivots[matrix * n + j] = best + 1;
-      if (p.singular && is_zero) *p.singular = 1;
-    }
-    __syncthreads();
-    if (lane > j && lane < n && !is_zero) {
-      T* const own = rows + lane * kWidth;
-      const T factor = own[j] / pivot;
-      own[j] = factor;
-#pragma unroll 4
-      for (int c = j + 1; c < columns; ++c) own[c] = own[c] - factor * rows[j * kWidth + c];
-    }
-    __syncthreads();
-  }
-  for (int c = n + lane; c < columns; c += kGroup) {
-#pragma unroll 1
-    for (int r = n - 1; r >= 0; --r) {
-      T sum = rows[r * kWidth + c];
-#pragma unroll 4
-      for (int k = r + 1; k < n; ++k) sum = sum - rows[r * kWidth + k] * rows[k * kWidth + c];
-      rows[r * kWidth + c] = sum / rows[r * kWidth + r];
-    }
-  }
-  __syncthreads();
-  if (!works) return;
-  if (kMostSides > 0) move(rows + n, kWidth, p.out + matrix * n * sides, sides, n, sides, lane);
-  else move(rows, kWidth, p.out + matrix * n * n, n, n, n, lane);
-}
-)";
 
 std::string constant(const char* name, int64_t value) {
   return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
@@ -183,7 +73,7 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
 }  // namespace
 
 std::string small_product_text(Dtype dtype) {
-  return std::string("using T = ") + info(dtype).c_type + ";\n" + kProduct;
+  return std::string("using T = ") + info(dtype).c_type + ";\n" + kernels::small_product;
 }
 
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
@@ -192,7 +82,7 @@ std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
   return std::string("using T = ") + info(dtype).c_type + ";\n" + constant("kGroup", blocks.group) +
          constant("kMostSides", blocks.most_sides) + constant("kMatrices", blocks.matrices) +
          constant("kThreads", blocks.threads()) + "inline auto size(T x) { return " +
-         (is_complex ? "fabs(x.real()) + fabs(x.imag())" : "fabs(x)") + "; }\n" + kSystem;
+         (is_complex ? "fabs(x.real()) + fabs(x.imag())" : "fabs(x)") + "; }\n" + kernels::small_system;
 }
 
 bool is_small_product(const Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/elementwise/cast_text.h"
-#include "ops/reduce/reduction_moments_text.h"
+#include "ops/reduce/kernel_texts.h"
 #include "ops/reduce/reduction_text.h"
 
 namespace iruka::ops {
@@ -18,74 +18,6 @@ std::string raw_type(Dtype dtype) {
   if (dtype == Dtype::float16) return "_Float16";
   return dtype == Dtype::bfloat16 ? "unsigned short" : computing_type(dtype);
 }
-
-// Vectors of the language's extension, as many lanes (LANES) on every machine, so that results do not depend on it.
-constexpr const char* kVectors = R"(
-constexpr ptrdiff_t W = LANES;
-typedef Raw VRaw __attribute__((ext_vector_type(LANES)));
-typedef Raw VSpread __attribute__((ext_vector_type(2 * LANES)));
-typedef C VC __attribute__((ext_vector_type(LANES)));
-typedef A VA __attribute__((ext_vector_type(LANES)));
-static inline VA start_lanes() { return (VA)(start()); }
-static inline VA cast(VC x) { return __builtin_convertvector(x, VA); }
-static inline VA nonzero(VC x) { return __builtin_convertvector((x != (VC)(C(0))) & 1, VA); }
-static inline VC number_or(VC x, int other) { return (x == x) ? x : (VC)(C(other)); }
-static inline VA magnitude(VC x) { return cast((x < (VC)(C(0))) ? -x : x); }
-static inline VA squared_magnitude(VC x) { return cast(x) * cast(x); }
-)";
-
-constexpr const char* kScalars = R"(
-template <class X> static inline A cast(X x) { return A(x); }
-static inline A nonzero(C x) { return A(x != C(0)); }
-static inline C number_or(C x, int other) { return x == x ? x : C(other); }
-)";
-
-constexpr const char* kRealMagnitudes = R"(
-static inline A magnitude(C x) { return A(x < C(0) ? -x : x); }
-static inline A squared_magnitude(C x) { return A(x) * A(x); }
-)";
-
-constexpr const char* kComplexMagnitudes = R"(
-static inline A magnitude(C x) { return A(hypot(x.real(), x.imag())); }
-static inline A squared_magnitude(C x) { return A(x.real()) * A(x.real()) + A(x.imag()) * A(x.imag()); }
-)";
-
-// Complex numbers have no vectors: four in a row, so that additions overlap.
-constexpr const char* kLanes = R"(
-constexpr ptrdiff_t W = 4;
-struct VA { A lane[W]; };
-static inline VA start_lanes() { return {start(), start(), start(), start()}; }
-static inline VA combine(VA a, VA b) {
-  for (int l = 0; l < W; ++l) a.lane[l] = combine(a.lane[l], b.lane[l]);
-  return a;
-}
-static inline VA load(const char* p, [[maybe_unused]] ptrdiff_t stride) {
-  VA v;
-  for (int l = 0; l < W; ++l) v.lane[l] = map(element(p, l, stride));
-  return v;
-}
-static inline A fold(VA v) { return combine(combine(v.lane[0], v.lane[2]), combine(v.lane[1], v.lane[3])); }
-)";
-
-// Of elements two apart, both are loaded: kReach is how many elements a load touches.
-constexpr const char* kVectorLoad = R"(
-constexpr ptrdiff_t kReach = kSpacing == 2 ? 2 * W : W;
-static inline VRaw load_raw(const char* p, [[maybe_unused]] ptrdiff_t stride) {
-  VRaw raw;
-  if constexpr (kSpacing == 1) {
-    __builtin_memcpy(&raw, p, sizeof(raw));
-  } else if constexpr (kSpacing == 2) {
-    VSpread spread;
-    __builtin_memcpy(&spread, p, sizeof(spread));
-    raw = spread.even;
-  } else {
-    for (int l = 0; l < W; ++l) raw[l] = *(const Raw*)(p + l * stride);
-  }
-  return raw;
-}
-static inline VC load_computing(const char* p, ptrdiff_t stride) { return widen(load_raw(p, stride)); }
-static inline VA load(const char* p, ptrdiff_t stride) { return map(load_computing(p, stride)); }
-)";
 
 // Sixteen vectors are added one after another; sums of sixteen are the leaves of a binary tree, kept as a binary
 // counter is: level l holds the sum of 2^l leaves. The error grows with the logarithm of the length.
@@ -178,76 +110,6 @@ constexpr const char* kAccumulator = R"(
 };
 )";
 
-// argmin: the least value of each block of a row by vectors, then a search of the one block where it stands.
-constexpr const char* kBestAccumulator = R"(
-struct Accumulator {
-  Best best = start_best();
-  void row(const char* p, ptrdiff_t n, ptrdiff_t stride, long long first, ptrdiff_t step) {
-    constexpr ptrdiff_t kBlock = 1024;
-    C value = element(p, 0, stride);
-    ptrdiff_t at = 0;
-    for (ptrdiff_t i = 0; i < n; i += kBlock) {
-      const C least = extreme(p + i * stride, n - i < kBlock ? n - i : kBlock, stride);
-      if (beats(least, value)) value = least, at = i;
-    }
-    at = skip_others(p, at, n, stride, value);
-    while (!ties(element(p, at, stride), value)) ++at;
-    best = combine(best, Best{value, first + at * step});
-  }
-  Best result() { return best; }
-};
-)";
-
-constexpr const char* kVectorExtreme = R"(
-static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
-  VA v = start_lanes();
-  ptrdiff_t i = 0;
-  for (; i <= n - kReach; i += W) v = combine(v, load(p + i * stride, stride));
-  C value = fold(v);
-  for (; i < n; ++i) value = combine(value, element(p, i, stride));
-  return value;
-}
-)";
-
-// Passes vectors that do not hold what is looked for.
-constexpr const char* kVectorSkip = R"(
-static inline ptrdiff_t skip_others(const char* p, ptrdiff_t at, ptrdiff_t n, ptrdiff_t stride, C value) {
-  for (; at <= n - kReach; at += W) {
-    const VC v = load_computing(p + at * stride, stride);
-    if (__builtin_reduce_or((v == (VC)(value)) | ((v != v) & ((VC)(value) != (VC)(value))))) break;
-  }
-  return at;
-}
-)";
-
-constexpr const char* kScalarSkip = R"(
-static inline ptrdiff_t skip_others(const char*, ptrdiff_t at, ptrdiff_t, ptrdiff_t, C) { return at; }
-)";
-
-constexpr const char* kScalarExtreme = R"(
-static inline C extreme(const char* p, ptrdiff_t n, ptrdiff_t stride) {
-  C value = start();
-  for (ptrdiff_t i = 0; i < n; ++i) value = combine(value, element(p, i, stride));
-  return value;
-}
-)";
-
-// Joins chunks in a tree of fixed shape, for some outputs side by side.
-constexpr const char* kJoin = R"(
-constexpr ptrdiff_t kJoined = 64;
-static __attribute__((noinline)) void join(Partial* to, const Partial* p, ptrdiff_t chunks, ptrdiff_t outputs, ptrdiff_t count) {
-  if (chunks == 1) {
-    for (ptrdiff_t k = 0; k < count; ++k) to[k] = p[k];
-    return;
-  }
-  const ptrdiff_t half = chunks / 2;
-  Partial others[kJoined];
-  join(to, p, half, outputs, count);
-  join(others, p + half * outputs, chunks - half, outputs, count);
-  for (ptrdiff_t k = 0; k < count; ++k) to[k] = combine(to[k], others[k]);
-}
-)";
-
 constexpr const char* kJoinStage = R"(if (a.stage) {
   for (ptrdiff_t o = begin; o < end; o += kJoined) {
     const ptrdiff_t count = end - o < kJoined ? end - o : kJoined;
@@ -285,33 +147,12 @@ constexpr const char* kAddBlock = R"(VC block = prepare(load_computing(p[0] + j 
     for (int k = 1; k < count; ++k) block = block + prepare(load_computing(p[k] + j * stride, stride));
     v = combine(v, cast(block));)";
 
-// The same for argmin: a column's best value, and its row.
-constexpr const char* kBestRows = R"(
-typedef int VI __attribute__((ext_vector_type(W)));
-static inline void best_rows(C* values, int* rows, const char* const* p, int count, int row, ptrdiff_t width,
-                             ptrdiff_t stride) {
-  ptrdiff_t j = 0;
-  for (; j <= width - kReach; j += W) {
-    VC best;
-    VI at;
-    __builtin_memcpy(&best, values + j, sizeof(best));
-    __builtin_memcpy(&at, rows + j, sizeof(at));
+constexpr const char* kMomentsRest = R"(for (; j < width; ++j)
     for (int k = 0; k < count; ++k) {
-      const VC value = load_computing(p[k] + j * stride, stride);
-      const auto takes = beats(value, best);
-      best = takes ? value : best;
-      at = __builtin_convertvector(takes, VI) ? (VI)(row + k) : at;
-    }
-    __builtin_memcpy(values + j, &best, sizeof(best));
-    __builtin_memcpy(rows + j, &at, sizeof(at));
-  }
-  for (; j < width; ++j)
-    for (int k = 0; k < count; ++k) {
-      const C value = element(p[k], j, stride);
-      if (beats(value, values[j])) values[j] = value, rows[j] = row + k;
-    }
-}
-)";
+      const A d = (map(element(p[k], j, stride)) - pivots[j]) - means[j];
+      means[j] = means[j] + d * share[k];
+      squares[j] = squares[j] + square_of(d) * (R(1) - share[k]);
+    })";
 
 class Emitter {
  public:
@@ -321,7 +162,7 @@ class Emitter {
     types();
     functions();
     arguments();
-    if (variant_.is_chunked) out_ += kJoin;
+    if (variant_.is_chunked) out_ += kernels::join;
     locate();
     out_ +=
         "extern \"C\" void iruka_entry(const unsigned char* block, ptrdiff_t begin, ptrdiff_t end) {\n"
@@ -371,29 +212,29 @@ class Emitter {
 
   void functions() {
     const bool complex = !has_vectors();
-    out_ += kScalars;
-    out_ += complex ? kComplexMagnitudes : kRealMagnitudes;
+    out_ += kernels::scalars;
+    out_ += complex ? kernels::complex_magnitudes : kernels::real_magnitudes;
     out_ += std::string("static inline A map(C x) { return ") + row_.map +
             "; }\ntemplate <class V> static inline V combine(V a, V b) { return " + row_.combine + "; }\n";
     const bool has_lanes = variant_.form != ReductionForm::short_rows;
     if (has_lanes && !complex) {
-      std::string vectors = kVectors;
+      std::string vectors = kernels::vectors;
       for (size_t at; (at = vectors.find("LANES")) != std::string::npos;) vectors.replace(at, 5, number(lanes()));
       out_ += vectors;
       out_ += std::string("static inline VA map(VC x) { return ") + row_.map + "; }\n";
       widen();
-      out_ += kVectorLoad;
+      out_ += kernels::vector_load;
       fold();
     } else if (has_lanes) {
-      out_ += kLanes;
+      out_ += kernels::complex_lanes;
       out_ += "constexpr ptrdiff_t kReach = W;\n";
     }
     if (indexed()) {
       std::string best = best_text(row_.start);
-      if (is_strips() && !complex) best += kBestRows;
+      if (is_strips() && !complex) best += kernels::best_rows;
       if (is_rows())
-        best = (complex ? kScalarExtreme : kVectorExtreme) + best + (complex ? kScalarSkip : kVectorSkip) +
-               kBestAccumulator;
+        best = (complex ? kernels::scalar_extreme : kernels::vector_extreme) + best + (complex ? kernels::scalar_skip : kernels::vector_skip) +
+               kernels::best_accumulator;
       out_ += best + "using Partial = Best;\nstatic inline Out finish(Best best, double) { return best.index; }\n";
       return;
     }
@@ -410,9 +251,9 @@ class Emitter {
   void moments_functions() {
     const bool complex = !has_vectors();
     out_ += moments_text(variant_.types.accumulator);
-    if (is_rows()) out_ += std::string(complex ? kScalarMoments : kVectorMoments) + kMomentsAccumulator;
+    if (is_rows()) out_ += std::string(complex ? kernels::moments_of_scalars : kernels::moments_of_vectors) + kernels::moments_accumulator;
     if (is_strips()) {
-      std::string rows = complex ? kScalarMomentsRows : kVectorMomentsRows;
+      std::string rows = complex ? kernels::moments_rows_of_scalars : kernels::moments_rows_of_vectors;
       out_ += rows.replace(rows.find("REST"), 4, kMomentsRest);
     }
     const Dtype squares = real_dtype(variant_.types.accumulator);

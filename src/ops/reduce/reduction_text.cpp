@@ -1,39 +1,10 @@
 #include "ops/reduce/reduction_text.h"
 
 #include "ops/elementwise/cast_text.h"
+#include "ops/reduce/kernel_texts.h"
 
 namespace iruka::ops {
 namespace {
-
-constexpr const char* kBest = R"(
-struct Best {
-  C value;
-  long long index;
-};
-template <class V> static inline auto beats(V b, V a) { return (b BEFORE a) | ((b != b) & (a == a)); }
-static inline bool ties(C a, C b) { return (a == b) | ((a != a) & (b != b)); }
-static inline Best combine(Best a, Best b) {
-  return beats(b.value, a.value) | (ties(b.value, a.value) & (b.index < a.index)) ? b : a;
-}
-static inline Best start_best() { return {start(), 0x7fffffffffffffffll}; }
-)";
-
-// Means count from a pivot, one of the elements: so they are small, and exact, whatever all elements have in common.
-constexpr const char* kMoments = R"(
-struct Moments {
-  A pivot, mean;
-  R squares;
-  double n;
-};
-static inline Moments start_moments() { return {A(0), A(0), R(0), 0}; }
-static inline Moments combine(Moments a, Moments b) {
-  if (b.n == 0) return a;
-  if (a.n == 0) return b;
-  const double n = a.n + b.n, share = b.n / n;
-  const A distance = (b.pivot - a.pivot) + (b.mean - a.mean);
-  return {a.pivot, a.mean + distance * R(share), a.squares + b.squares + square_of(distance) * R(a.n * share), n};
-}
-)";
 
 }  // namespace
 
@@ -63,11 +34,11 @@ std::string output_text(Dtype accumulator, Dtype output) {
 std::string moments_text(Dtype accumulator) {
   const char* square = kind(accumulator) == Kind::complex ? "d.real() * d.real() + d.imag() * d.imag()" : "d * d";
   return std::string("using R = ") + info(real_dtype(accumulator)).c_type +
-         ";\nstatic inline R square_of(A d) { return " + square + "; }\n" + kMoments;
+         ";\nstatic inline R square_of(A d) { return " + square + "; }\n" + kernels::moments;
 }
 
 std::string best_text(Start start) {
-  std::string best = kBest;
+  std::string best = kernels::best;
   return best.replace(best.find("BEFORE"), 6, start == Start::highest ? "<" : ">");
 }
 

@@ -11,25 +11,13 @@
 #include "iruka/ops.h"
 #include "iruka/sorting.h"
 #include "ops/index/compaction.h"
+#include "ops/sort/kernel_texts.h"
 
 namespace iruka {
 namespace {
 
 Scalar whole(int64_t value) { return Scalar(value).typed(Dtype::int64); }
 Scalar truth(bool value) { return Scalar(value).typed(Dtype::bool_); }
-
-constexpr const char* kDiffer = R"(
-template <class T> inline bool differ(T a, T b, bool equal_nan) {
-  return !(a == b) && !(equal_nan && a != a && b != b);
-}
-)";
-
-constexpr const char* kPrecedes = R"(
-template <class T> inline bool precedes(T a, T b) { return a < b; }
-template <class P> inline bool precedes(complex<P> a, complex<P> b) {
-  return a == a && (a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag()));
-}
-)";
 
 Array empty_like(const Array& x, int64_t n, Dtype dtype) { return Array::empty({n}, dtype, x.device()); }
 
@@ -148,7 +136,7 @@ UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("raw const T x, bool equal_nan", "bool is_first",
                              "is_first = i == 0 || differ(x[i], x[i > 0 ? i - 1 : 0], equal_nan);", "mark_runs",
-                             {.preamble = kDiffer});
+                             {.preamble = ops::kernels::differ});
   });
   const Array flat = x.ravel().contiguous();
   Array order, sorted;
@@ -173,7 +161,7 @@ UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_na
     for (int64_t k = 0; !is_first && k < width; ++k)
       is_first = differ(x[order[i] * width + k], x[order[i - 1] * width + k], equal_nan);
   )",
-                             "mark_row_runs", {.preamble = kDiffer});
+                             "mark_row_runs", {.preamble = ops::kernels::differ});
   });
   if (x.ndim() != 2) throw ShapeError("unique_rows: needs two axes, not shape " + to_string(x.shape()));
   const int64_t n = x.shape(0), width = x.shape(1);
@@ -204,7 +192,7 @@ Array find_sorted(const Array& sorted, const Array& sought) {
     }
     place = low < n && sorted[low < n ? low : 0] == x ? low : -1;
   )",
-                             "find_sorted", {.preamble = kPrecedes});
+                             "find_sorted", {.preamble = ops::kernels::precedes});
   });
   if (sorted.size() == 0) {
     Array places = Array::empty(sought.shape(), Dtype::int64, sought.device());
@@ -226,7 +214,7 @@ Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
     }
     found = (low < n && sorted[low < n ? low : (I)0] == x) != invert;
   )",
-                             "is_among_sorted", {.preamble = kPrecedes});
+                             "is_among_sorted", {.preamble = ops::kernels::precedes});
   });
   if (sorted.size() == 0) {
     Array found = Array::empty(sought.shape(), Dtype::bool_, sought.device());

@@ -1,0 +1,19 @@
+constexpr int kThreads = 384, kWarps = kThreads / 32, kDigits = 256;
+// What comes before the thread's value in the block. Two barriers are passed.
+inline Count before_thread(Count value, Count* warp_sums, int thread) {
+  const int lane = thread % 32, warp = thread / 32;
+  Count sum = value;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const Count other = __shfl_up_sync(0xffffffffu, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  if (lane == 31) warp_sums[warp] = sum;
+  __syncthreads();
+  Count before = sum - value;
+#pragma unroll
+  for (int k = 0; k < kWarps; ++k)
+    if (k < warp) before += warp_sums[k];
+  __syncthreads();
+  return before;
+}

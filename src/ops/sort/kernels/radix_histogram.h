@@ -1,0 +1,50 @@
+struct Arguments {
+  const X* x;
+  Count* histogram;
+  unsigned *done, *moving;
+  ptrdiff_t n, chunks;
+};
+constexpr int kChunk = 1 << 15;
+// Counts the digits of all passes at once. The row's last block makes places of them: where each digit's keys begin; and
+// tells the passes that move anything: where all keys share a digit, none moves.
+extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+  __shared__ unsigned counts[kPasses * kDigits];
+  __shared__ Count warp_sums[kWarps];
+  __shared__ bool is_last;
+  __shared__ unsigned still;
+  const int thread = threadIdx.x;
+  const ptrdiff_t unit = begin + blockIdx.x, row = unit / a.chunks, first = (unit - row * a.chunks) * kChunk;
+  const int count = (int)min((ptrdiff_t)kChunk, a.n - first);
+  const X* const x = a.x + row * a.n + first;
+  Count* const histogram = a.histogram + row * (kPasses * kDigits);
+#pragma unroll 1
+  for (int k = thread; k < kPasses * kDigits; k += kThreads) counts[k] = 0;
+  __syncthreads();
+#pragma unroll 4
+  for (int k = thread; k < count; k += kThreads) {
+    const Key key = key_of(x[k]);
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass) atomicAdd(counts + pass * kDigits + (int)(key >> 8 * pass & 255), 1u);
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int k = thread; k < kPasses * kDigits; k += kThreads)
+    if (counts[k]) atomicAdd(histogram + k, (Count)counts[k]);
+  __threadfence();
+  __syncthreads();
+  if (thread == 0) is_last = atomicAdd(a.done + row, 1u) == (unsigned)a.chunks - 1, still = 0;
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+#pragma unroll 1
+  for (int pass = 0; pass < kPasses; ++pass) {
+    volatile Count* const own = histogram + pass * kDigits + thread;
+    const Count found = thread < kDigits ? *own : (Count)0, before = before_thread(found, warp_sums, thread);
+    if (thread < kDigits) *own = before;
+    if (found == (Count)a.n) still |= 1u << pass;  // one thread at most
+  }
+  __syncthreads();
+  // Of equal keys the last pass is made all the same: it brings them to their place.
+  const unsigned all = (1u << kPasses) - 1, moving = all & ~still;
+  if (thread == 0) a.moving[row] = moving ? moving : 1u << (kPasses - 1);
+}
