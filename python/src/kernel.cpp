@@ -308,7 +308,8 @@ void bind_parameter(nb::module_& module) {
           "ctype", [](const Parameter& p) { return p.dtype ? std::string(info(*p.dtype).c_type) : p.type; },
           "C++ type that the body sees; for a placeholder its letter.")
       .def_ro("raw", &Parameter::raw, "Whether the body sees the whole array.")
-      .def_ro("is_const", &Parameter::is_const, "Whether it is an input without `_non_const`. To a raw one that does not say const the body may\n"
+      .def_ro("is_const", &Parameter::is_const,
+              "Whether it is an input without `_non_const`. To a raw one that does not say const the body may\n"
               "write where the array is writable.")
       .def("__repr__", [](const Parameter& p) { return "<ParameterInfo " + parameter_text(p) + ">"; });
 }

@@ -12,8 +12,8 @@
 #include "float_errors.h"
 #include "ops.h"
 #include "ops/count/histogram.h"
-#include "ops/sort/order_statistics.h"
 #include "ops/reduce/reduction.h"
+#include "ops/sort/order_statistics.h"
 
 namespace iruka::python {
 

@@ -2,10 +2,12 @@
 // and complex numbers, where each part is added by itself, as CuPy does.
 #pragma once
 
+// Of const elements the compiler says that the function is deleted, to which advice.cpp adds why.
 #define IRUKA_ATOMIC_UPDATE(name, expression)                                   \
   template <iruka::Mutable T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) { \
     return iruka::atomic_update(p, [=](T old) { return (T)(expression); });     \
-  }
+  }                                                                             \
+  template <class T> void name(const T* p, iruka::Same<T> value) = delete;
 IRUKA_ATOMIC_UPDATE(atomicAdd, old + value)
 IRUKA_ATOMIC_UPDATE(atomicSub, old - value)
 IRUKA_ATOMIC_UPDATE(atomicAnd, old & value)
@@ -17,19 +19,8 @@ IRUKA_ATOMIC_UPDATE(atomicInc, old >= value ? T(0) : old + 1)
 IRUKA_ATOMIC_UPDATE(atomicDec, old == T(0) || old > value ? value : old - 1)
 #undef IRUKA_ATOMIC_UPDATE
 
-// Of const elements the compiler says that the function is deleted, to which advice.cpp adds why.
-#define IRUKA_CONST(name) template <class T> void name(const T* p, iruka::Same<T> value) = delete;
-IRUKA_CONST(atomicAdd)
-IRUKA_CONST(atomicSub)
-IRUKA_CONST(atomicAnd)
-IRUKA_CONST(atomicOr)
-IRUKA_CONST(atomicXor)
-IRUKA_CONST(atomicMin)
-IRUKA_CONST(atomicMax)
-IRUKA_CONST(atomicInc)
-IRUKA_CONST(atomicDec)
-IRUKA_CONST(atomicExch)
-#undef IRUKA_CONST
+// Those that the target defines.
+template <class T> void atomicExch(const T* p, iruka::Same<T> value) = delete;
 template <class T> void atomicCAS(const T* p, iruka::Same<T> compare, iruka::Same<T> value) = delete;
 
 template <class T> IRUKA_INLINE complex<T> atomicAdd(complex<T>* p, iruka::Same<complex<T>> value) {

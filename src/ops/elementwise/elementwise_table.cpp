@@ -209,7 +209,8 @@ std::span<const Row> elementwise_table() { return kTable; }
 std::string body_names(const Row& row, Dtype loop) {
   const Dtype computing = computing_dtype(loop);
   return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
-         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + (row.quiet == Quiet::no ? "" : kernels::told) + row.helpers;
+         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" +
+         (row.quiet == Quiet::no ? "" : kernels::told) + row.helpers;
 }
 
 std::span<const Alias> elementwise_aliases() { return kAliases; }
