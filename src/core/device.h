@@ -30,7 +30,7 @@ struct ProgramSource {
   std::vector<std::string> options;  ///< the user's compiler options
   std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
   bool wants_report = false;         ///< compile for the report's sake, with line tables
-  bool wants_saturation = false;     ///< for a GPU: it may cast floats to integers of 8 or 16 bits, which needs care there
+  bool may_narrow = false;           ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> outputs{};  ///< names that the user's texts are to write; a warning where they do not
   std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
   /// What a compiler asks now and then, to end early.
@@ -69,7 +69,6 @@ struct CompiledProgram {
   std::string code;
   std::vector<Diagnostic> diagnostics;
   LaneReport report;  ///< where the source wants one; the code is then left out
-  std::string saturating_text;  ///< from check(), where the source wants it
 };
 
 /// Loaded code, ready to launch. Unloads when the last handle goes.
@@ -91,7 +90,17 @@ struct LaunchRange {
   int threads_per_block = 256;
 };
 
-/// What a device tells the emitter.
+/// Devices of one kind share the implementations of services (core/service.h).
+enum class DeviceKind : uint8_t { cpu, cuda };
+inline constexpr size_t kDeviceKinds = 2;
+
+/// How a launch runs a program's entry.
+enum class Execution : uint8_t {
+  ranges,  ///< each thread calls it with ranges of units, over which it loops
+  grid,    ///< blocks of many threads run it, each thread for a few units; the threads of a block share memory
+};
+
+/// What a device tells the emitter, and all others who would else have to ask which device it is.
 struct TargetDescription {
   std::string name;         ///< "cpu", "cuda"
   std::string fingerprint;  ///< compiler version, processor and features: part of every cache key
@@ -100,7 +109,12 @@ struct TargetDescription {
   bool is_gpu = false;
   int multiprocessors = 0;
   size_t most_argument_bytes = SIZE_MAX;  ///< of one launch
+  DeviceKind kind = DeviceKind::cpu;
+  Execution execution = Execution::ranges;
+  bool is_host = true;  ///< the process reads and writes the device's memory itself, and calls return when work is done
+  bool needs_alignment = false;  ///< of elements to their dtype's alignment
 };
+
 
 class Device {
  public:
@@ -126,8 +140,7 @@ class Device {
   virtual void synchronize() = 0;
 
   virtual CompiledProgram compile(const ProgramSource& source) = 0;
-  /// Parses and checks types only; the result holds no code. The CPU's also takes GPUs' texts with `wants_saturation`, and
-  /// gives them with casts that saturate on any GPU.
+  /// Parses and checks types only; the result holds no code.
   virtual CompiledProgram check(const ProgramSource& source) = 0;
   /// The assembly text of what compile() would give; for people to read.
   virtual std::string assembly(const ProgramSource& source) = 0;
@@ -137,6 +150,12 @@ class Device {
   /// Raises Interrupted when the interrupt check says so.
   virtual void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
                       StreamHandle stream) = 0;
+
+  /// The implementation of a service for devices of this kind; core/service.h says more.
+  template <class Service>
+  auto& service();  ///< raises DeviceError where there is none
+  template <class Service>
+  auto* find_service();  ///< null where there is none
 
   LastLaunches& last_launches() { return last_launches_; }
 

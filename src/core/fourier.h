@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/service.h"
 #include "iruka/dims.h"
 
 namespace iruka {
@@ -23,6 +24,7 @@ struct FourierTransform {
 
 class FourierLibrary {
  public:
+  static constinit const Implementations<FourierLibrary> implementations;
   virtual ~FourierLibrary() = default;
   /// In the order of the device's other work. Results are multiplied by `scale`.
   virtual void transform(const FourierTransform& job, double scale) = 0;
@@ -32,6 +34,10 @@ class FourierLibrary {
   virtual bool takes_columns(const FourierTransform& job) const = 0;
   /// How many axes one job may transform.
   virtual int most_axes() const = 0;
+  /// Whether complex_to_real jobs overwrite their input, and read the imaginary parts of elements that must be real.
+  virtual bool spoils_spectra() const { return false; }
+  /// Bytes that inputs must be aligned to.
+  virtual size_t alignment() const { return 1; }
 };
 
 }  // namespace iruka

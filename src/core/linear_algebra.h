@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/service.h"
 #include "iruka/dtype.h"
 
 namespace iruka {
@@ -31,6 +32,7 @@ struct MatrixProduct {
 /// device's other work. Everything raises DeviceError where the library is missing.
 class LinearAlgebra {
  public:
+  static constinit const Implementations<LinearAlgebra> implementations;
   virtual ~LinearAlgebra() = default;
 
   virtual void multiply(const MatrixProduct& product) = 0;
@@ -39,6 +41,8 @@ class LinearAlgebra {
   /// Solves for `columns` right-hand sides in place of `b` with what factor_lu gave.
   virtual void solve_lu(Dtype dtype, Transpose transpose, int64_t n, int64_t columns, int64_t batch, const void* lu,
                         const int32_t* pivots, void* b) = 0;
+  /// Whether factor_cholesky() is faster with `lower`, even where that takes transposed copies.
+  virtual bool prefers_lower() const { return false; }
   /// The factor in the lower or upper triangle of `a`; the other one is left.
   virtual void factor_cholesky(Dtype dtype, bool lower, int64_t n, int64_t batch, void* a, int32_t* info) = 0;
   /// R in the upper triangle of `a` (m x n), reflectors below; min(m, n) factors `tau`.

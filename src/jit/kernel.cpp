@@ -128,11 +128,11 @@ void diagnose(const ElementwiseKernel::State& state) {
     const std::vector<Diagnostic> warnings = jit::check(cpu(), source, blame);
     // What a GPU alone sees of the text may be where it writes. Sound texts are made without asking for a device.
     if (!warnings.empty() &&
-        (!can_see(state.text, state.options, "__CUDA_ARCH__") || !default_device().target().is_gpu))
+        (!can_see(state.text, state.options, "__CUDA_ARCH__") || &default_device() == &cpu()))
       state.warnings.add(warnings, blame);
   } catch (const CompileError& error) {
     Device& device = default_device();
-    if (!device.target().is_gpu) throw;
+    if (&device == &cpu()) throw;
     state.warnings.add(jit::check(device, source, blame), blame);
     const std::vector<std::string> names = unknown_names(error.what());
     if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names))
@@ -171,11 +171,11 @@ ProgramSource ElementwiseKernel::State::program_source(std::string body, const j
   ProgramSource source{std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
   for (const Parameter& output : text.outputs) source.outputs.push_back(output.name);
   source.outputs.insert(source.outputs.end(), options.written.begin(), options.written.end());
-  if (!signature || signature->pack == 0) return source;
+  if (!signature) return source;
   const auto is_narrow = [](const jit::OperandSignature& operand) {
     return is_integer(operand.dtype) && itemsize(operand.dtype) <= 2;
   };
-  source.wants_saturation = may_name_narrow_types ||
+  source.may_narrow = may_name_narrow_types ||
                             std::any_of(signature->operands, signature->operands + signature->operand_count, is_narrow);
   return source;
 }

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "core/fork.h"
+#include "core/narrow_casts.h"
 #include "core/thread_pool.h"
 #include "jit/cache.h"
 #include "jit/compile_options.h"
@@ -60,7 +61,7 @@ const bool are_unfinished_forgotten = [] {
 }();
 
 /// Length-prefixed parts, so that no two lists of parts give one text.
-CacheKey key_of(const Device& device, const ProgramSource& source, std::string_view purpose) {
+CacheKey key_of(Device& device, const ProgramSource& source, std::string_view purpose) {
   std::string text;
   const auto part = [&](std::string_view piece) {
     text += std::to_string(piece.size()) + ":";
@@ -73,7 +74,7 @@ CacheKey key_of(const Device& device, const ProgramSource& source, std::string_v
   part("");
   for (const std::string& output : source.outputs) part(output);
   part("");
-  if (source.wants_saturation) part(cpu().target().fingerprint);  // of the compiler that rewrites the text
+  if (const auto* casts = device.find_service<NarrowCasts>(); casts && source.may_narrow) part(casts->fingerprint());
   part(source.text);
   return hash_key(text);
 }
@@ -90,14 +91,16 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The text that `device` is to compile. GPUs' compilers cast floats to 8 and 16 bits by way of 32, which wraps, so the
-/// CPU's, which knows all types, spells those casts out. A text that it cannot judge stays as it is.
-ProgramSource with_saturating_casts(const Device& device, const ProgramSource& source, const Blame& blame) {
-  if (!source.wants_saturation || !device.target().is_gpu) return source;
-  CompiledProgram checked =
-      within_time_limit(source, blame, [](const ProgramSource& text) { return cpu().check(text); });
+/// The text that `device` is to compile: one that cannot be judged stays as it is.
+ProgramSource with_saturating_casts(Device& device, const ProgramSource& source, const Blame& blame) {
+  const auto* const casts = device.find_service<NarrowCasts>();
+  if (!casts || !source.may_narrow) return source;
+  CompiledProgram rewritten = within_time_limit(source, blame, [casts](const ProgramSource& text) {
+    std::optional<std::string> saturating = casts->saturate(text);
+    return CompiledProgram{.ok = saturating.has_value(), .code = std::move(saturating).value_or("")};
+  });
   ProgramSource result = source;
-  if (checked.ok) result.text = std::move(checked.saturating_text);
+  if (rewritten.ok) result.text = std::move(rewritten.code);
   return result;
 }
 

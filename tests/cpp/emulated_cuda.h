@@ -131,6 +131,10 @@ class EmulatedCuda : public testing::HostDevice {
     target_.name = "cuda";
     target_.fingerprint = "emulated by " + std::string(kBefore) + kAfter + cpu().target().fingerprint;
     target_.is_gpu = true;
+    target_.kind = DeviceKind::cuda;
+    target_.execution = Execution::grid;
+    target_.is_host = false;
+    target_.needs_alignment = true;
     target_.multiprocessors = 1;
     target_.most_argument_bytes = 4080;
   }

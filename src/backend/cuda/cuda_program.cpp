@@ -149,6 +149,10 @@ const TargetDescription& CudaDevice::target() const {
                        std::to_string(driver_version());
     made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
     made.is_gpu = true;
+    made.kind = DeviceKind::cuda;
+    made.execution = Execution::grid;
+    made.is_host = false;
+    made.needs_alignment = true;
     made.multiprocessors = attribute(kMultiprocessors);
     made.most_argument_bytes = most_argument_bytes(driver_version(), nvrtc_version(), compute_);
     return made;

@@ -85,6 +85,8 @@ class CudaFourier final : public FourierLibrary {
     return job.kind == FourierKind::complex && job.outer == 1 && (job.length <= kShort || bytes <= kCachedBytes);
   }
   int most_axes() const override { return 3; }
+  bool spoils_spectra() const override { return true; }
+  size_t alignment() const override { return 16; }  // it loads whole vectors
 
   // Rows of a dense array, or blocks of them, are one batch; so are the columns of a matrix. Transforms of one plan may
   // be under way in several streams, so each works in memory of its own stream.

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "backend/libraries.h"
-#include "core/device.h"
+#include "core/fourier.h"
 #include "core/fork.h"
 #include "iruka/ops.h"
 
@@ -43,8 +42,8 @@ Array prepared(const Array& x, Dtype dtype, const Dims& axes, const Dims& length
   return continued;
 }
 
-/// A copy for cuFFT, times `scale`. It may overwrite what it transforms to real numbers, and reads imaginary parts that
-/// NumPy does not: those of the first element of a row and, for an even length, of the last.
+/// A copy, times `scale`, for a library that spoils spectra: without the imaginary parts that NumPy does not read, those
+/// of the first element of a row and, for an even length, of the last.
 Array without_stray_parts(const Array& spectrum, int64_t length, double scale) {
   KernelOptions options;
   options.diagnose_early = false;
@@ -86,7 +85,7 @@ FourierTransform job_for(const Array& x, Kind kind, const Dims& lengths, const D
 
 /// Several different axes in one call of the library, or one.
 Array transform_together(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward, double scale) {
-  FourierLibrary& library = fourier_library(x.device());
+  FourierLibrary& library = x.device().service<FourierLibrary>();
   FourierTransform job = job_for(x, kind, lengths, axes, forward);
   const Dims order = moved_last(x.ndim(), axes);
   const bool is_moved = !std::is_sorted(order.begin(), order.end()) && (axes.size() > 1 || !library.takes_columns(job));
@@ -102,9 +101,10 @@ Array transform_together(const Array& x, Kind kind, const Dims& lengths, const D
   if (kind == Kind::complex_to_real) stored[stored.size() - 1] = half;
   Array input = prepared(x, kind == Kind::real_to_complex ? real : complex, axes, stored);
   bool is_scaled = scale == 1 || library.scales();
-  if (x.device().target().is_gpu && input.size() > 0) {
-    if (kind == Kind::complex_to_real) input = without_stray_parts(input, job.length, scale), is_scaled = true;
-    if (reinterpret_cast<uintptr_t>(input.data()) % 16 != 0) input = input.copy();  // cuFFT loads whole vectors
+  if (input.size() > 0) {
+    if (kind == Kind::complex_to_real && library.spoils_spectra())
+      input = without_stray_parts(input, job.length, scale), is_scaled = true;
+    if (reinterpret_cast<uintptr_t>(input.data()) % library.alignment() != 0) input = input.copy();
   }
   Dims shape = input.shape();
   shape[static_cast<int>(axes.back())] = kind == Kind::real_to_complex ? half : job.length;
@@ -165,7 +165,7 @@ Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes
   }
   Array result = x;
   while (!axes_left.empty()) {
-    take_together(fourier_library(x.device()), kind, lengths_left, axes_left, lengths_now, axes_now);
+    take_together(x.device().service<FourierLibrary>(), kind, lengths_left, axes_left, lengths_now, axes_now);
     result = transform_together(result, kind, lengths_now, axes_now, forward, axes_left.empty() ? scale : 1.0);
     kind = Kind::complex;
   }

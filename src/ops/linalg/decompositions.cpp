@@ -10,7 +10,6 @@
 #include <limits>
 #include <string>
 
-#include "backend/libraries.h"
 #include "core/device.h"
 #include "core/fork.h"
 #include "iruka/indexing.h"
@@ -56,11 +55,10 @@ Array working_copy(const Array& a, Dtype dtype) { return a.astype(dtype, true).c
 
 Array new_info(const Array& a) { return Array::empty({std::max<int64_t>(1, batch_of(a))}, Dtype::int32, a.device()); }
 
-/// Raises LinAlgError with `message` where a matrix failed. On a GPU this waits for the work.
+/// Raises LinAlgError with `message` where a matrix failed. This waits for the device's work.
 void check_info(const Array& info, const char* message) {
   constexpr int64_t kMany = 1024;  // a kernel takes less time than the copy
-  const bool is_gpu = info.device().target().is_gpu;
-  if (is_gpu && info.size() > kMany) return check_info(any(info).astype(Dtype::int32).reshape({1}), message);
+  if (!info.device().target().is_host && info.size() > kMany) return check_info(any(info).astype(Dtype::int32).reshape({1}), message);
   for (int32_t status : info.to_vector<int32_t>())
     if (status != 0) throw LinAlgError(message);
 }
@@ -75,7 +73,7 @@ LuFactors factor(const Array& a) {
               new_info(a)};
   f.info.fill(0);
   if (f.lu.size() > 0)
-    linear_algebra(a.device())
+    a.device().service<LinearAlgebra>()
         .factor_lu(f.lu.dtype(), n, batch, f.lu.data(), static_cast<int32_t*>(f.pivots.data()),
                    static_cast<int32_t*>(f.info.data()));
   return f;
@@ -102,7 +100,7 @@ bool has_lost_pivot(const LuFactors& f) {
 /// doubt the matrix itself is, as by NumPy, whose pivots may be 0 where rounding leaves something of the transpose's.
 void check_nonsingular(const LuFactors& f, const Array& a) {
   check_info(f.info, "Singular matrix");
-  if (a.device().target().is_gpu) return;
+  if (!a.device().target().is_host) return;  // looking at the pivots takes a copy of the factors
   const Dtype dtype = f.lu.dtype();
   const bool is_single = real_dtype(dtype) == Dtype::float32, is_complex = kind(dtype) == Kind::complex;
   const bool in_doubt = is_single ? (is_complex ? has_lost_pivot<std::complex<float>> : has_lost_pivot<float>)(f)
@@ -210,7 +208,7 @@ Array inv(const Array& a) {
   check_nonsingular(f, a);
   Array result = identity_like(f.lu, f.lu.dtype());
   if (result.size() > 0)
-    linear_algebra(a.device())
+    a.device().service<LinearAlgebra>()
         .solve_lu(result.dtype(), Transpose::no, n, n, batch_of(a), f.lu.data(),
                   static_cast<const int32_t*>(f.pivots.data()), result.data());
   return result;
@@ -241,7 +239,7 @@ Array solve(const Array& a, const Array& b) {
   check_nonsingular(f, systems);
   const Array x = working_copy(matrix_transpose(b.broadcast_to(shape_b)), dtype);
   if (x.size() > 0)
-    linear_algebra(a.device())
+    a.device().service<LinearAlgebra>()
         .solve_lu(dtype, Transpose::yes, n, columns, batch_of(x), f.lu.data(),
                   static_cast<const int32_t*>(f.pivots.data()), x.data());
   return matrix_transpose(x);
@@ -256,13 +254,12 @@ LogDeterminant slogdet(const Array& a) {
 
 Array cholesky(const Array& a, bool upper) {
   check_square("cholesky", a);
-  // cuSOLVER gets a lower triangle, of a transposed copy where ours is lower: PyTorch, which calls it so, takes 0.55 ms
-  // for 1000 x 1000 (H200) where an upper one by potrf took 1.08 ms.
-  const bool is_turned = a.device().target().is_gpu && !upper;
+  // To a column-major library a lower triangle of ours is an upper one, unless it is transposed.
+  const bool is_turned = !upper && a.size() > 0 && a.device().service<LinearAlgebra>().prefers_lower();
   const Array factor = working_copy(is_turned ? matrix_transpose(a) : a, linalg_dtype("cholesky", a.dtype()));
   if (factor.size() == 0) return factor;
   const Array info = new_info(a);
-  linear_algebra(a.device())
+  a.device().service<LinearAlgebra>()
       .factor_cholesky(factor.dtype(), upper || is_turned, a.shape(a.ndim() - 1), batch_of(a), factor.data(),
                        static_cast<int32_t*>(info.data()));
   check_info(info, "Matrix is not positive definite");
@@ -276,7 +273,7 @@ QrResult qr(const Array& a, QrMode mode) {
   const Array reflectors = working_copy(matrix_transpose(a), dtype);
   const Array tau = Array::empty(batch_shape(a, {least}), dtype, a.device());
   const bool empty = reflectors.size() == 0;
-  LinearAlgebra* const library = empty ? nullptr : &linear_algebra(a.device());
+  LinearAlgebra* const library = empty ? nullptr : &a.device().service<LinearAlgebra>();
   if (library) library->factor_qr(dtype, m, n, batch, reflectors.data(), tau.data());
   if (mode == QrMode::raw) return {reflectors, tau};
   const int64_t columns = mode == QrMode::complete ? m : least;
@@ -318,7 +315,7 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
                              "svd_unfit", quiet());
   });
   const Array found = unfit(copy, info, m * n);
-  linear_algebra(copy.device())
+  copy.device().service<LinearAlgebra>()
       .svd_by_rotations(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(), s.data(), left.data(), v.data(),
                         static_cast<int32_t*>(info.data()));
   check_info(ElementwiseFunction("bitwise_or")(info, found), "SVD did not converge");
@@ -346,14 +343,14 @@ SvdResult svd(const Array& a, bool full, bool vectors) {
   const bool tall = m > n;
   const Array copy = working_copy(tall ? matrix_transpose(a) : a, dtype);
   Array left, right;
-  if (std::max(m, n) <= linear_algebra(a.device()).most_rotated()) {
+  if (std::max(m, n) <= a.device().service<LinearAlgebra>().most_rotated()) {
     svd_by_rotations(copy, vectors, result.s, left, right);
     const Index first[] = {Ellipsis{}, Slice{0, tall ? columns : rows, 1}, Slice{}};
     left = left.index(first);
   } else {
     left = tall ? make(columns, m) : make(rows, n), right = tall ? make(n, rows) : make(m, columns);
     const Array info = new_info(a);
-    linear_algebra(a.device())
+    a.device().service<LinearAlgebra>()
         .svd(dtype, full, std::max(m, n), least, batch_of(a), copy.data(), result.s.data(),
              vectors ? left.data() : nullptr, vectors ? right.data() : nullptr, static_cast<int32_t*>(info.data()));
     check_info(info, "SVD did not converge");
@@ -371,7 +368,7 @@ EigenResult eigh(const Array& a, bool lower, bool vectors) {
   result.values = Array::empty(batch_shape(a, {n}), real_dtype(dtype), a.device());
   if (a.size() > 0) {
     const Array info = new_info(a);
-    linear_algebra(a.device())
+    a.device().service<LinearAlgebra>()
         .eigh(dtype, vectors, lower, n, batch_of(a), columns.data(), result.values.data(),
               static_cast<int32_t*>(info.data()));
     check_info(info, "Eigenvalues did not converge");
@@ -391,7 +388,7 @@ EigenResult eig(const Array& a, bool vectors) {
   if (vectors) result.vectors = Array::empty(batch_shape(a, {n, n}), complex, cpu());
   if (a.size() > 0) {
     const Array info = new_info(columns);
-    linear_algebra(cpu()).eig(dtype, n, batch_of(a), columns.data(), result.values.data(),
+    cpu().service<LinearAlgebra>().eig(dtype, n, batch_of(a), columns.data(), result.values.data(),
                               vectors ? result.vectors.data() : nullptr, static_cast<int32_t*>(info.data()));
     check_info(info, "Eigenvalues did not converge");
   }

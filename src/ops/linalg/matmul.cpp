@@ -4,8 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "backend/libraries.h"
-#include "core/device.h"
+#include "core/linear_algebra.h"
 #include "iruka/ops.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/checks.h"
@@ -84,7 +83,7 @@ void multiply_into(const Array& c, Array a, Array b) {
     return multiply_small(c, {static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()});
   }
   const MatrixOperand left = transposed_operand(a), right = transposed_operand(b);
-  linear_algebra(c.device()).multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
+  c.device().service<LinearAlgebra>().multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
 }
 
 /// The dtype a product of m x k and k x n matrices is computed in. On a GPU, counts of true pairs are exact enough in

@@ -181,14 +181,23 @@ CompiledProgram check(const ProgramSource& source) {
   CompiledProgram program;
   jit::CompileOptions options;
   if (!jit::parse_options(source.options, options, program.diagnostics)) return program;
-  const std::string fatal = run_with_large_stack([&] {
-    program.ok = source.wants_saturation ? rewrite_narrow_casts(source, options, program.diagnostics, program.saturating_text)
-                                         : parse_only(source, options, program.diagnostics);
-  });
+  const std::string fatal =
+      run_with_large_stack([&] { program.ok = parse_only(source, options, program.diagnostics); });
   if (fatal.empty()) return program;
   program.ok = false;
   program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
   return program;
+}
+
+std::optional<std::string> saturate_narrow_casts(const ProgramSource& source) {
+  std::vector<Diagnostic> diagnostics;
+  jit::CompileOptions options;
+  if (!jit::parse_options(source.options, options, diagnostics)) return {};
+  std::string text;
+  bool ok = false;
+  const std::string fatal =
+      run_with_large_stack([&] { ok = rewrite_narrow_casts(source, options, diagnostics, text); });
+  return ok && fatal.empty() ? std::optional(std::move(text)) : std::nullopt;
 }
 
 std::string assembly(const ProgramSource& source) {

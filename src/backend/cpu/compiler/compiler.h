@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +23,11 @@ IRUKA_COMPILER_API int host_vector_bytes();
 /// C++ text to a relocatable object for this host, in memory. Thread-safe. Never prints, never aborts.
 /// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything out.
 IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
-/// The same up to the end of type checking: diagnostics, no code. With `wants_saturation` the text may be one for CUDA.
+/// The same up to the end of type checking: diagnostics, no code.
 IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
+/// A text for CUDA with its casts of floats to integers of 8 and 16 bits spelled so that they saturate. Nothing for a text
+/// with errors.
+IRUKA_COMPILER_API std::optional<std::string> saturate_narrow_casts(const ProgramSource& source);
 IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
 
 /// The function a compiled program exports.

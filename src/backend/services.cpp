@@ -1,0 +1,34 @@
+// The services that backends offer: vendors' libraries, and the CPU's front end at work for others.
+#include "backend/cpu/compiler/compiler.h"
+#include "backend/cpu/fourier.h"
+#include "backend/cpu/openblas.h"
+#include "backend/cuda/cuda_device.h"
+#include "backend/cuda/cufft.h"
+#include "backend/cuda/cusolver.h"
+#include "core/fourier.h"
+#include "core/linear_algebra.h"
+#include "core/narrow_casts.h"
+
+namespace iruka {
+namespace {
+
+cuda_backend::CudaDevice& as_cuda(Device& device) { return static_cast<cuda_backend::CudaDevice&>(device); }
+
+constexpr NarrowCasts kClangForNvrtc{cpu_backend::compiler_fingerprint, cpu_backend::saturate_narrow_casts};
+
+}  // namespace
+
+const Implementations<LinearAlgebra> LinearAlgebra::implementations{
+    "linear algebra",
+    {[](Device&) -> LinearAlgebra& { return cpu_backend::openblas(); },
+     [](Device& device) -> LinearAlgebra& { return cuda_backend::cuda_linear_algebra(as_cuda(device)); }}};
+
+const Implementations<FourierLibrary> FourierLibrary::implementations{
+    "Fourier transforms",
+    {[](Device&) -> FourierLibrary& { return cpu_backend::fourier(); },
+     [](Device& device) -> FourierLibrary& { return cuda_backend::cuda_fourier(as_cuda(device)); }}};
+
+const Implementations<const NarrowCasts> NarrowCasts::implementations{
+    "casts to narrow integers", {nullptr, shared<kClangForNvrtc>}};
+
+}  // namespace iruka
