@@ -1,11 +1,12 @@
 """The cases of benchmarks/arrays.py: one table, and what its operands hold.
 
-A case's call takes a module with NumPy's names, and operands by the names of its parameters. Floats are float32 where the
-name does not say otherwise, as arrays are on GPUs.
+A case's call takes a module with NumPy's names, and operands by the names of its parameters. Floats are float32 where
+the name does not say otherwise, as arrays are on GPUs.
 """
+
 import dataclasses
 import math
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,8 +24,7 @@ def integers(dtype, low, high):
 
 
 def complex_normal(dtype):
-    return lambda n, rng: np.resize(
-        rng.standard_normal(min(2 * n, 1 << 22)).view("complex128").astype(dtype), n)
+    return lambda n, rng: np.resize(rng.standard_normal(min(2 * n, 1 << 22)).view("complex128").astype(dtype), n)
 
 
 def square(dtype, definite=False):
@@ -32,6 +32,7 @@ def square(dtype, definite=False):
         side = math.isqrt(n)
         matrix = normal(dtype)(side * side, rng).reshape(side, side)
         return matrix @ matrix.T / side + np.eye(side, dtype=dtype) if definite else matrix
+
     return make
 
 
@@ -40,6 +41,7 @@ def stack(dtype, rows, definite=False):
         count = max(n // rows**2, 1)
         matrices = normal(dtype)(count * rows**2, rng).reshape(count, rows, rows)
         return matrices + 3 * rows * np.eye(rows, dtype=dtype) if definite else matrices
+
     return make
 
 
@@ -151,12 +153,21 @@ ELEMENTS = [
     alike("floor", lambda m, x: m.floor(x), numexpr="floor(x)"),
     alike("isnan", lambda m, x: m.isnan(x)),
     alike("clip", lambda m, x: m.clip(x, -1, 1)),
-    alike("where", lambda m, mask, x, y: m.where(mask, x, y), LAYOUTS, numba=lambda mask, x, y: np.where(mask, x, y),
-          numexpr="where(mask, x, y)"),
+    alike(
+        "where",
+        lambda m, mask, x, y: m.where(mask, x, y),
+        LAYOUTS,
+        numba=lambda mask, x, y: np.where(mask, x, y),
+        numexpr="where(mask, x, y)",
+    ),
     Case("round 2", lambda m, x: m.round(x, 2), torch=lambda t, x: t.round(x, decimals=2)),
     Case("nan_to_num", lambda m, x: m.nan_to_num(x), torch=lambda t, x: t.nan_to_num(x)),
-    alike("exp(-x * x) * sin(y) + 0.5", lambda m, x, y: m.exp(-x * x) * m.sin(y) + 0.5,
-          numba=lambda x, y: np.exp(-x * x) * np.sin(y) + np.float32(0.5), numexpr="exp(-x * x) * sin(y) + 0.5"),
+    alike(
+        "exp(-x * x) * sin(y) + 0.5",
+        lambda m, x, y: m.exp(-x * x) * m.sin(y) + 0.5,
+        numba=lambda x, y: np.exp(-x * x) * np.sin(y) + np.float32(0.5),
+        numexpr="exp(-x * x) * sin(y) + 0.5",
+    ),
     Case("astype(float64)", lambda m, x: x.astype("float64"), LAYOUTS, torch=lambda t, x: x.to(t.float64)),
     Case("copy", lambda m, x: x.copy(), LAYOUTS, torch=lambda t, x: x.clone()),
     alike("table + row", lambda m, table, row: table + row),
@@ -167,15 +178,27 @@ ELEMENTS = [
 SHAPES = [
     alike("concatenate", lambda m, x, y: m.concatenate([x, y])),
     alike("stack", lambda m, x, y: m.stack([x, y])),
-    Case("ascontiguousarray(table.T)", lambda m, table: m.ascontiguousarray(table.T),
-         torch=lambda t, table: table.T.contiguous()),
-    Case("transpose of a volume", lambda m, volume: m.ascontiguousarray(volume.transpose(2, 0, 1)),
-         torch=lambda t, volume: volume.permute(2, 0, 1).contiguous()),
+    Case(
+        "ascontiguousarray(table.T)",
+        lambda m, table: m.ascontiguousarray(table.T),
+        torch=lambda t, table: table.T.contiguous(),
+    ),
+    Case(
+        "transpose of a volume",
+        lambda m, volume: m.ascontiguousarray(volume.transpose(2, 0, 1)),
+        torch=lambda t, volume: volume.permute(2, 0, 1).contiguous(),
+    ),
     Case("roll", lambda m, x: m.roll(x, 7), torch=lambda t, x: t.roll(x, 7)),
     Case("flip", lambda m, x: m.flip(x).copy(), torch=lambda t, x: t.flip(x, (0,))),
     Case("repeat 3", lambda m, x: m.repeat(x, 3), torch=lambda t, x: t.repeat_interleave(x, 3)),
-    Case("repeat 0 to 3", lambda m, x, counts: m.repeat(x, counts), torch=lambda t, x, counts: t.repeat_interleave(x, counts)),
-    Case("repeat rows", lambda m, wide: m.repeat(wide, 2, axis=0), torch=lambda t, wide: t.repeat_interleave(wide, 2, 0)),
+    Case(
+        "repeat 0 to 3",
+        lambda m, x, counts: m.repeat(x, counts),
+        torch=lambda t, x, counts: t.repeat_interleave(x, counts),
+    ),
+    Case(
+        "repeat rows", lambda m, wide: m.repeat(wide, 2, axis=0), torch=lambda t, wide: t.repeat_interleave(wide, 2, 0)
+    ),
     Case("tile 4", lambda m, row: m.tile(row, 4), torch=lambda t, row: t.tile(row, (4,))),
     Case("pad", lambda m, table: m.pad(table, 1), torch=lambda t, table: t.nn.functional.pad(table, (1, 1, 1, 1))),
     alike("tril", lambda m, table: m.tril(table)),
@@ -232,8 +255,11 @@ REDUCTIONS = [
     Case("interp", lambda m, d, edges: m.interp(d, edges, edges)),
     Case("convolve 15", lambda m, x, few: m.convolve(x, few, "same")),
     alike("trapezoid", lambda m, d: m.trapezoid(d)),
-    Case("softmax of rows", lambda m, table: (lambda e: e / e.sum(axis=1, keepdims=True))(
-        m.exp(table - table.max(axis=1, keepdims=True))), torch=lambda t, table: t.softmax(table, 1)),
+    Case(
+        "softmax of rows",
+        lambda m, table: (lambda e: e / e.sum(axis=1, keepdims=True))(m.exp(table - table.max(axis=1, keepdims=True))),
+        torch=lambda t, table: t.softmax(table, 1),
+    ),
 ]
 
 INDEXING = [
@@ -243,8 +269,11 @@ INDEXING = [
     alike("x[near]", lambda m, x, near: x[near]),
     alike("take(random)", lambda m, x, index: m.take(x, index)),
     alike("table[rows]", lambda m, wide, rows: wide[rows]),
-    Case("take_along_axis", lambda m, wide, columns: m.take_along_axis(wide, columns, 1),
-         torch=lambda t, wide, columns: t.take_along_dim(wide, columns, 1)),
+    Case(
+        "take_along_axis",
+        lambda m, wide, columns: m.take_along_axis(wide, columns, 1),
+        torch=lambda t, wide, columns: t.take_along_dim(wide, columns, 1),
+    ),
     alike("x[mask]", lambda m, x, mask: x[mask]),
     alike("x[rare]", lambda m, x, rare: x[rare]),
     Case("nonzero", lambda m, mask: m.nonzero(mask), torch=lambda t, mask: t.nonzero(mask, as_tuple=True)),
@@ -255,8 +284,11 @@ INDEXING = [
     alike("x[mask] = values", lambda m, target, mask, y: target.__setitem__(mask, y[mask])),
     alike("x[::2] = y[::2]", lambda m, target, y: target.__setitem__(slice(None, None, 2), y[::2])),
     Case("add.at(x, places, 1)", lambda m, target, places: m.add.at(target, places, 1)),
-    Case("add.at(x, near, y)", lambda m, target, near, y: m.add.at(target, near, y),
-         torch=lambda t, target, near, y: target.index_add_(0, near, y)),
+    Case(
+        "add.at(x, near, y)",
+        lambda m, target, near, y: m.add.at(target, near, y),
+        torch=lambda t, target, near, y: target.index_add_(0, near, y),
+    ),
 ]
 
 PRODUCTS = [
@@ -275,8 +307,12 @@ PRODUCTS = [
     alike("norm", lambda m, x: m.linalg.norm(x)),
     alike("inv", lambda m, definite: m.linalg.inv(definite), most=MIDDLE),
     alike("solve", lambda m, definite, vector: m.linalg.solve(definite, vector), most=MIDDLE),
-    Case("solve of a stack, 8x8", lambda m, definite8: m.linalg.solve(definite8, definite8), most=MIDDLE,
-         torch=lambda t, definite8: t.linalg.solve(definite8, definite8)),
+    Case(
+        "solve of a stack, 8x8",
+        lambda m, definite8: m.linalg.solve(definite8, definite8),
+        most=MIDDLE,
+        torch=lambda t, definite8: t.linalg.solve(definite8, definite8),
+    ),
     alike("det of a stack, 4x4", lambda m, definite4: m.linalg.det(definite4), most=MIDDLE),
     alike("cholesky", lambda m, definite: m.linalg.cholesky(definite), most=MIDDLE),
     alike("qr", lambda m, matrix: m.linalg.qr(matrix), most=MIDDLE),
@@ -289,7 +325,11 @@ PRODUCTS = [
     alike("rfft", lambda m, x: m.fft.rfft(x)),
     alike("irfft", lambda m, signal: m.fft.irfft(signal)),
     alike("fft2 complex64", lambda m, signals: m.fft.fft2(signals)),
-    Case("fft of columns", lambda m, signals: m.fft.fft(signals, axis=0), torch=lambda t, signals: t.fft.fft(signals, dim=0)),
+    Case(
+        "fft of columns",
+        lambda m, signals: m.fft.fft(signals, axis=0),
+        torch=lambda t, signals: t.fft.fft(signals, dim=0),
+    ),
 ]
 
 SORTING = [
@@ -298,17 +338,27 @@ SORTING = [
     alike("argsort", lambda m, x: m.argsort(x), most=MIDDLE),
     Case("partition", lambda m, x: m.partition(x, x.shape[0] // 2)),
     alike("unique", lambda m, k: m.unique(k)),
-    Case("searchsorted", lambda m, edges, d: m.searchsorted(edges, d), torch=lambda t, edges, d: t.searchsorted(edges, d)),
+    Case(
+        "searchsorted", lambda m, edges, d: m.searchsorted(edges, d), torch=lambda t, edges, d: t.searchsorted(edges, d)
+    ),
     alike("isin", lambda m, k, tens: m.isin(k, tens[:100])),
 ]
 
 RANDOM = [
     Case("random", lambda m, generator, n: generator.random(n, dtype="float32"), torch=lambda t, n: t.rand(n)),
-    Case("standard_normal", lambda m, generator, n: generator.standard_normal(n, dtype="float32"),
-         torch=lambda t, n: t.randn(n)),
-    Case("standard_normal float64", lambda m, generator, n: generator.standard_normal(n),
-         torch=lambda t, n: t.randn(n, dtype=t.float64)),
-    Case("integers", lambda m, generator, n: generator.integers(0, 1000, n), torch=lambda t, n: t.randint(0, 1000, (n,))),
+    Case(
+        "standard_normal",
+        lambda m, generator, n: generator.standard_normal(n, dtype="float32"),
+        torch=lambda t, n: t.randn(n),
+    ),
+    Case(
+        "standard_normal float64",
+        lambda m, generator, n: generator.standard_normal(n),
+        torch=lambda t, n: t.randn(n, dtype=t.float64),
+    ),
+    Case(
+        "integers", lambda m, generator, n: generator.integers(0, 1000, n), torch=lambda t, n: t.randint(0, 1000, (n,))
+    ),
     Case("exponential", lambda m, generator, n: generator.exponential(size=n)),
     Case("gamma", lambda m, generator, n: generator.gamma(2.0, size=n)),
     Case("beta", lambda m, generator, n: generator.beta(2.0, 3.0, n)),

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """The array library beside NumPy, Numba and numexpr on the CPU, beside CuPy and PyTorch on a GPU.
 
-python benchmarks/arrays.py [--device cpu|cuda] [--sizes 1000 1000000 100000000] [--only TEXT...] [--minutes M] [--output FOLDER]
+python benchmarks/arrays.py [--device cpu|cuda] [--sizes 1000 1000000 100000000] [--only TEXT...] [--minutes M]
+[--output FOLDER]
 
-Operations x sizes x layouts: the table is array_cases.py. Medians of interleaved repeats in microseconds of wall time, the
-waiting for a GPU included; a ratio over 1 says that Iruka is faster. All may use every core. Exits with 1 where Iruka failed.
-On a busy machine --clock cpu counts the seconds of all of a call's threads instead, which threads do not shorten.
+Operations x sizes x layouts: the table is array_cases.py. Medians of interleaved repeats in microseconds of wall time,
+the waiting for a GPU included; a ratio over 1 says that Iruka is faster. All may use every core. Exits with 1 where
+Iruka failed. On a busy machine --clock cpu counts the seconds of all of a call's threads instead, which threads do not
+shorten.
 """
+
 import argparse
 import gc
 import importlib
@@ -43,9 +46,11 @@ class Library:
         self.name, self.module, self.device = name, module, device
         self.wait = None
         if device == "cuda":
-            self.wait = {"Iruka": lambda: iruka.cuda.Device().synchronize(),
-                         "CuPy": lambda: module.cuda.Device().synchronize(),
-                         "PyTorch": lambda: module.cuda.synchronize()}[name]
+            self.wait = {
+                "Iruka": lambda: iruka.cuda.Device().synchronize(),
+                "CuPy": lambda: module.cuda.Device().synchronize(),
+                "PyTorch": lambda: module.cuda.synchronize(),
+            }[name]
         self.placed = {}
 
     def operand(self, name, size, layout, host):
@@ -105,7 +110,7 @@ def bound(call, library, size, layout, host, case, declared=None):
 
 
 def candidates(case, libraries, peers, size, layout, host):
-    """What to measure, by name of the library: a function and what waits for it, or the error that came in its place."""
+    """What to measure, by name of the library: a function and what waits for it, or the error in its place."""
     found = {}
 
     def add(name, make, wait=None):
@@ -117,10 +122,16 @@ def candidates(case, libraries, peers, size, layout, host):
     for library in libraries:
         call = case.torch if library.name == "PyTorch" else case.call
         if call:
-            add(library.name, lambda call=call, library=library: bound(call, library, size, layout, host, case), library.wait)
+            add(
+                library.name,
+                lambda call=call, library=library: bound(call, library, size, layout, host, case),
+                library.wait,
+            )
     numpy = next((library for library in libraries if library.name == "NumPy"), None)
     if numpy and case.numba and "Numba" in peers:
-        compiled = peers["Numba"].njit(parallel=size >= 10**5)(case.numba)  # its threads cost small arrays more than they give
+        compiled = peers["Numba"].njit(parallel=size >= 10**5)(
+            case.numba
+        )  # its threads cost small arrays more than they give
         add("Numba", lambda: bound(compiled, numpy, size, layout, host, case, case.numba))
     if numpy and case.numexpr and "numexpr" in peers:
         local = {name: numpy.operand(name, size, layout, host) for name in case.operands(case.call)}
@@ -134,6 +145,7 @@ def repeated(call, wait, count):
             call()
         if wait:
             wait()
+
     return run
 
 
@@ -215,13 +227,23 @@ class Report:
 
     def worst(self, count=20):
         peer = self.names[1]
-        return sorted((row for row in self.rows if self.ratio(row, peer)), key=lambda row: self.ratio(row, peer))[:count]
+        return sorted((row for row in self.rows if self.ratio(row, peer)), key=lambda row: self.ratio(row, peer))[
+            :count
+        ]
 
     def text(self):
         operations = len({row["case"] for row in self.rows})
-        parts = [f"{operations} operations, {len(self.rows)} cases", self.table(self.rows),
-                 "Geometric means:", self.means(), f"Least against {self.names[1]}:", self.table(self.worst())]
-        failed = [f"{row['case']} {row['layout']} {row['elements']:.0e}: {row['error']}" for row in self.rows if row["error"]]
+        parts = [
+            f"{operations} operations, {len(self.rows)} cases",
+            self.table(self.rows),
+            "Geometric means:",
+            self.means(),
+            f"Least against {self.names[1]}:",
+            self.table(self.worst()),
+        ]
+        failed = [
+            f"{row['case']} {row['layout']} {row['elements']:.0e}: {row['error']}" for row in self.rows if row["error"]
+        ]
         parts += ["Failed in Iruka: " + "; ".join(failed)] if failed else []
         parts += ["Left out for time: " + ", ".join(self.left_out)] if self.left_out else []
         return "\n\n".join(parts) + "\n"
@@ -243,10 +265,14 @@ def run(report, work, libraries, peers, options):
             if options.minutes and time.perf_counter() - started > options.minutes * 60:
                 report.left_out.append(f"{case.name} {layout} {size:.0e}")
                 continue
-            report.add(case, layout, size,
-                       measure(candidates(case, libraries, peers, size, layout, host), options.seconds, clock))
+            report.add(
+                case,
+                layout,
+                size,
+                measure(candidates(case, libraries, peers, size, layout, host), options.seconds, clock),
+            )
             # Only what later cases of this size need stays in memory.
-            used = {(name, after) for later, after in todo[position + 1:] for name in later.operands(later.call)}
+            used = {(name, after) for later, after in todo[position + 1 :] for name in later.operands(later.call)}
             host.made = {key: value for key, value in host.made.items() if key[0] in {name for name, _ in used}}
             if size >= 10**7 or not used:
                 gc.collect()

@@ -1,9 +1,9 @@
 """How long the first call of each of the library's functions takes where nothing of it was ever run: first_use.py
 [--compile] [--only TEXT] [--repeats N] [--worst N].
 
-Each call (tools/ship_kernels.py lists them) takes arrays of 1000 elements, after the program table and the disk cache were
-emptied, in one process; its time is the least of the repeats, so that other work of the machine counts less. --compile leaves
-aside what the build compiled, as on another processor than the build's.
+Each call (tools/ship_kernels.py lists them) takes arrays of 1000 elements, after the program table and the disk cache
+were emptied, in one process; its time is the least of the repeats, so that other work of the machine counts less.
+--compile leaves aside what the build compiled, as on another processor than the build's.
 """
 
 import argparse
@@ -18,12 +18,12 @@ folder = tempfile.TemporaryDirectory(prefix="iruka-first-use-")
 os.environ["IRUKA_CACHE_DIR"] = folder.name
 os.environ["IRUKA_SHIPPED_KERNELS"] = "0" if "--compile" in sys.argv else "1"
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import iruka as cp  # noqa: E402
+import iruka as cp
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-import ship_kernels  # noqa: E402
+import ship_kernels
 
 
 def first_call(call):
@@ -45,7 +45,7 @@ def measure(only, repeats):
             continue
         code = compile(expression, name, "eval")
         for dtype in dtypes:
-            call = lambda: eval(code, vars(ship_kernels) | ship_kernels.values(dtype))  # noqa: E731
+            call = lambda: eval(code, vars(ship_kernels) | ship_kernels.values(dtype))
             try:
                 call()
             except (TypeError, ValueError, cp.errors.Error, np.linalg.LinAlgError):
@@ -75,8 +75,10 @@ def main():
     rows = measure(options.only, options.repeats)
     times = [row[0] for row in rows]
     print(f"in a new process: x + x {built_in:.1f} ms, then a kernel of one's own {own:.1f} ms")
-    print(f"{len(rows)} first calls: median {statistics.median(times):.2f} ms, worst {max(times):.1f} ms, "
-          f"over 15 ms {sum(t > 15 for t in times)}, over 30 ms {sum(t > 30 for t in times)}")
+    print(
+        f"{len(rows)} first calls: median {statistics.median(times):.2f} ms, worst {max(times):.1f} ms, "
+        f"over 15 ms {sum(t > 15 for t in times)}, over 30 ms {sum(t > 30 for t in times)}"
+    )
     print("     ms  compiled  operation, dtype")
     for elapsed, kernels, name, dtype in rows[: options.worst]:
         print(f"{elapsed:7.2f} {kernels:6}    {name}, {dtype}")

@@ -3,6 +3,7 @@
 python benchmarks/gpu.py [--output build/benchmarks] [--only NAME...]
 Prints each table and writes gpu.json into the output folder. Bandwidths count each operand once.
 """
+
 import argparse
 import json
 import os
@@ -52,7 +53,7 @@ def interleaved_gpu(candidates, calls, repeats=9):
 
 
 def bursts(candidates, calls=200, repeats=60):
-    """Median seconds of one call of each callable while the device's queue is not full, in turn: what the host spends."""
+    """Median seconds of one call of each callable with room in the device's queue, in turn: what the host spends."""
     times = {name: [] for name in candidates}
     for _ in range(repeats):
         for name, call in candidates.items():
@@ -95,7 +96,9 @@ def elementwise_rows():
             return lambda: torch.add(a, b, out=c)
 
         rows[f"add {dtype}, {4 * SIZE >> 20} MiB each"] = (
-            12 * SIZE, with_peers(lambda x=x, y=y, z=z: add(x, y, z), cupy_add, torch_add))
+            12 * SIZE,
+            with_peers(lambda x=x, y=y, z=z: add(x, y, z), cupy_add, torch_add),
+        )
     edge = 16384
     x, z, row = ik.ones((edge, edge), "float32"), ik.empty((edge, edge), "float32"), ik.ones(edge, "float32")
 
@@ -104,6 +107,7 @@ def elementwise_rows():
             a, c = peer_arrays(cupy, "float32", (edge, edge), (edge, edge))
             b = a.T if other == "transposed" else cupy.ones(edge, "float32")
             return lambda: cupy.add(a, b, c)
+
         return make
 
     def torch_matrix(other):
@@ -111,12 +115,17 @@ def elementwise_rows():
             a, c = peer_arrays(torch, "float32", (edge, edge), (edge, edge))
             b = a.T if other == "transposed" else torch.ones(edge, device="cuda")
             return lambda: torch.add(a, b, out=c)
+
         return make
 
-    rows["X + X.T, 16384² float32"] = (12 * SIZE, with_peers(
-        lambda: add(x, x.T, z), cupy_matrix("transposed"), torch_matrix("transposed")))
-    rows["matrix + row, 16384² float32"] = (8 * SIZE, with_peers(
-        lambda: add(x, row, z), cupy_matrix("row"), torch_matrix("row")))
+    rows["X + X.T, 16384² float32"] = (
+        12 * SIZE,
+        with_peers(lambda: add(x, x.T, z), cupy_matrix("transposed"), torch_matrix("transposed")),
+    )
+    rows["matrix + row, 16384² float32"] = (
+        8 * SIZE,
+        with_peers(lambda: add(x, row, z), cupy_matrix("row"), torch_matrix("row")),
+    )
     return rows
 
 
@@ -140,15 +149,21 @@ def reduction_rows():
     t = torch.ones((edge, edge), device="cuda") if torch else None
     rows = {}
     for name, axis in (("all", None), ("axis 0", 0), ("axis 1", 1)):
-        rows[f"sum, {name}, 16384² float32"] = (4 * SIZE, with_peers(
-            lambda axis=axis: ik.sum(x, axis=axis),
-            lambda axis=axis: lambda: cupy.sum(a, axis=axis),
-            lambda axis=axis: lambda: torch.sum(t) if axis is None else torch.sum(t, dim=axis)))
+        rows[f"sum, {name}, 16384² float32"] = (
+            4 * SIZE,
+            with_peers(
+                lambda axis=axis: ik.sum(x, axis=axis),
+                lambda axis=axis: lambda: cupy.sum(a, axis=axis),
+                lambda axis=axis: lambda: torch.sum(t) if axis is None else torch.sum(t, dim=axis),
+            ),
+        )
     texts = ("T x", "T y", "x * x", "a + b", "y = a", "0", "squares")
     squares, cupys = ik.ReductionKernel(*texts), cupy and cupy.ReductionKernel(*texts)
     for name, axis in (("all", None), ("axis 0", 0), ("axis 1", 1)):
-        rows[f"ReductionKernel, squares, {name}, 16384² float32"] = (4 * SIZE, with_peers(
-            lambda axis=axis: squares(x, axis=axis), lambda axis=axis: lambda: cupys(a, axis=axis), None))
+        rows[f"ReductionKernel, squares, {name}, 16384² float32"] = (
+            4 * SIZE,
+            with_peers(lambda axis=axis: squares(x, axis=axis), lambda axis=axis: lambda: cupys(a, axis=axis), None),
+        )
     return rows
 
 
@@ -156,21 +171,31 @@ def throughput():
     """Thousand million elements a second of prefix sums, sorts and random numbers, float32."""
     x, keys = ik.ones(SIZE, "float32"), ik.random.default_rng(1).standard_normal(64 * 10**6, dtype="float32")
     generator = ik.random.default_rng(1)
-    rows = {"cumsum, 2^28": (SIZE, {"Iruka": lambda: ik.cumsum(x)}),
-            "sort, 64 million": (keys.size, {"Iruka": lambda: ik.sort(keys)}),
-            "standard_normal, 2^28": (SIZE, {"Iruka": lambda: generator.standard_normal(SIZE, dtype="float32")})}
+    rows = {
+        "cumsum, 2^28": (SIZE, {"Iruka": lambda: ik.cumsum(x)}),
+        "sort, 64 million": (keys.size, {"Iruka": lambda: ik.sort(keys)}),
+        "standard_normal, 2^28": (SIZE, {"Iruka": lambda: generator.standard_normal(SIZE, dtype="float32")}),
+    }
     if cupy:
         a, b, other = cupy.asarray(x), cupy.asarray(keys), cupy.random.default_rng(1)
-        for (_, calls), call in zip(rows.values(), (lambda: cupy.cumsum(a), lambda: cupy.sort(b),
-                                                    lambda: other.standard_normal(SIZE, dtype="float32")), strict=True):
+        for (_, calls), call in zip(
+            rows.values(),
+            (lambda: cupy.cumsum(a), lambda: cupy.sort(b), lambda: other.standard_normal(SIZE, dtype="float32")),
+            strict=True,
+        ):
             calls["CuPy"] = call
     if torch:
         t, u = torch.from_dlpack(x), torch.from_dlpack(keys)
-        for (_, calls), call in zip(rows.values(), (lambda: torch.cumsum(t, 0), lambda: torch.sort(u),
-                                                    lambda: torch.randn(SIZE, device="cuda")), strict=True):
+        for (_, calls), call in zip(
+            rows.values(),
+            (lambda: torch.cumsum(t, 0), lambda: torch.sort(u), lambda: torch.randn(SIZE, device="cuda")),
+            strict=True,
+        ):
             calls["PyTorch"] = call
-    results = {name: {peer: count / each / 1e9 for peer, each in interleaved_gpu(calls, calls=5, repeats=5).items()}
-               for name, (count, calls) in rows.items()}
+    results = {
+        name: {peer: count / each / 1e9 for peer, each in interleaved_gpu(calls, calls=5, repeats=5).items()}
+        for name, (count, calls) in rows.items()
+    }
     table(results, "10^9 elements a second", 1)
     return results
 
@@ -181,8 +206,17 @@ def bandwidth_table(rows):
         seconds = interleaved_gpu(candidates, calls=10)
         results[name] = {peer: bytes_ / each / 1e9 for peer, each in seconds.items()}
     names = ["Iruka", "CuPy", "PyTorch"]
-    print(markdown([[name] + [f"{figures[n]:.0f}" if n in figures else "" for n in names]
-                    for name, figures in results.items()], ["GB/s", *names]), "\n", flush=True)
+    print(
+        markdown(
+            [
+                [name] + [f"{figures[n]:.0f}" if n in figures else "" for n in names]
+                for name, figures in results.items()
+            ],
+            ["GB/s", *names],
+        ),
+        "\n",
+        flush=True,
+    )
     return results
 
 
@@ -190,8 +224,11 @@ def launches():
     """Microseconds of the host for one launch over 16 elements."""
     add = ik.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
     x, y, z = (ik.ones(16, "float32") for _ in range(3))
-    rows = {"out given": {"Iruka": lambda: add(x, y, z)}, "allocating": {"Iruka": lambda: add(x, y)},
-            "x + y": {"Iruka": lambda: x + y}}
+    rows = {
+        "out given": {"Iruka": lambda: add(x, y, z)},
+        "allocating": {"Iruka": lambda: add(x, y)},
+        "x + y": {"Iruka": lambda: x + y},
+    }
     if cupy:
         kernel = cupy.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
         a, b, c = (cupy.ones(16, "float32") for _ in range(3))
@@ -233,7 +270,9 @@ def cold():
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(os.environ, IRUKA_CACHE_DIR=folder, CUPY_CACHE_DIR=folder)
             for key in ("compiled", "from disk"):
-                done = subprocess.run([sys.executable, "-c", COLD, name, "7"], env=environment, capture_output=True, text=True)
+                done = subprocess.run(
+                    [sys.executable, "-c", COLD, name, "7"], env=environment, capture_output=True, text=True
+                )
                 if done.returncode:
                     print(done.stderr[-2000:])
                     continue
@@ -252,14 +291,18 @@ def patch_match():
     height, width = 134, 200
     rng = np.random.default_rng(1)
     a, b = (rng.integers(0, 256, (height, width, 3)).astype("float32") for _ in range(2))
-    parameters = "raw float32 imgA, raw float32 imgB, uint16 widthA, uint16 heightA, uint16 widthB, uint16 heightB, uint16 pr"
+    parameters = (
+        "raw float32 imgA, raw float32 imgB, uint16 widthA, uint16 heightA, uint16 widthB, uint16 heightB, uint16 pr"
+    )
     results = {"patch matching": {}}
     fields = {}
     for module, label in ((ik, "Iruka"), (cupy, "CuPy")):
         if not module:
             continue
         # CuPy hands a body constant arrays, by a type that the text does not name.
-        preamble = texts[0] if module is ik else texts[0].replace("CArray<float, 3> &", "const CArray<float, 3, true, true> &")
+        preamble = (
+            texts[0] if module is ik else texts[0].replace("CArray<float, 3> &", "const CArray<float, 3, true, true> &")
+        )
         kernel = module.ElementwiseKernel(parameters, "raw uint16 nnf", texts[1], "patch_match", preamble=preamble)
         x, y, field = module.asarray(a), module.asarray(b), module.zeros((height, width, 2), "uint16")
         sync = module.cuda.Device().synchronize
@@ -340,9 +383,13 @@ def peers():
 
 def import_time():
     """Milliseconds of the import beside NumPy's."""
+
     def once(statement):
         code = f"import numpy, time; s = time.perf_counter(); {statement}; print(time.perf_counter() - s)"
-        return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout or "nan") for _ in range(5))
+        return min(
+            float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout or "nan")
+            for _ in range(5)
+        )
 
     results = {"import": {"Iruka": once("import iruka")}}
     if cupy:
@@ -353,8 +400,14 @@ def import_time():
 
 def table(results, title, scale):
     names = list(dict.fromkeys(name for row in results.values() for name in row))
-    print(markdown([[key] + [f"{row[n] * scale:.2f}" if n in row else "" for n in names] for key, row in results.items()],
-                   [title, *names]), "\n", flush=True)
+    print(
+        markdown(
+            [[key] + [f"{row[n] * scale:.2f}" if n in row else "" for n in names] for key, row in results.items()],
+            [title, *names],
+        ),
+        "\n",
+        flush=True,
+    )
 
 
 SECTIONS = {
@@ -376,7 +429,15 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("build/benchmarks"))
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
     arguments = parser.parse_args()
-    print(ik.cuda.Device().name, "CuPy", cupy and cupy.__version__, "PyTorch", torch and torch.__version__, "\n", flush=True)
+    print(
+        ik.cuda.Device().name,
+        "CuPy",
+        cupy and cupy.__version__,
+        "PyTorch",
+        torch and torch.__version__,
+        "\n",
+        flush=True,
+    )
     results = {name: SECTIONS[name]() for name in arguments.only}
     arguments.output.mkdir(parents=True, exist_ok=True)
     (arguments.output / "gpu.json").write_text(json.dumps(results, indent=1))

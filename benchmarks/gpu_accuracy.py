@@ -3,6 +3,7 @@
 python benchmarks/gpu_accuracy.py [--output build/benchmarks]
 Inputs: random numbers of many magnitudes, the special values, and small integers; both devices get the same.
 """
+
 import argparse
 import pathlib
 
@@ -21,12 +22,14 @@ def inputs(dtype, rng):
     """Numbers of many magnitudes, then of the unit interval, then special ones."""
     real = np.dtype(dtype).type(0).real.dtype
     exponents = {"float16": 4, "float32": 30, "float64": 200}[real.name]
+
     def part():
         wide = rng.standard_normal(COUNT) * np.exp2(rng.uniform(-exponents, exponents, COUNT))
         narrow = rng.uniform(-2, 2, COUNT)
         special = rng.choice(SPECIAL, 2000)
         with np.errstate(over="ignore"):
             return np.concatenate([wide, narrow, special]).astype(real)
+
     return part() if np.dtype(dtype).kind == "f" else (part() + 1j * part()).astype(dtype)
 
 
@@ -40,9 +43,11 @@ def ulps(a, b):
     both = np.isnan(a) & np.isnan(b)
     if np.any(np.isnan(a) != np.isnan(b)):
         return np.inf
+
     def ordered(x):
         bits = x.view(integer).astype(np.int64)
         return np.where(bits < 0, np.iinfo(integer).min - bits, bits)
+
     a, b = ordered(a), ordered(b)
     distance = np.maximum(a, b).view(np.uint64) - np.minimum(a, b).view(np.uint64)
     return float(np.max(np.where(both, 0, distance), initial=0))

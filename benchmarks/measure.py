@@ -1,4 +1,5 @@
 """How the benchmarks measure: interleaved repeats, medians, ratios, one table."""
+
 import pathlib
 import platform
 import random

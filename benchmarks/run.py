@@ -3,6 +3,7 @@
 python benchmarks/run.py [--build build/release] [--output build/benchmarks] [--only NAME...]
 Writes one JSON file a benchmark into the output folder and prints each as a table.
 """
+
 import argparse
 import ctypes
 import json
@@ -35,7 +36,7 @@ def pointers(*arrays):
 def aligned(size, dtype):
     """NumPy memory that begins at a multiple of 64 bytes, as the hand-written streaming stores need."""
     bytes_ = np.zeros(size * dtype.itemsize + 64, dtype=np.uint8)
-    return bytes_[-bytes_.ctypes.data % 64:][:size * dtype.itemsize].view(dtype)
+    return bytes_[-bytes_.ctypes.data % 64 :][: size * dtype.itemsize].view(dtype)
 
 
 def numba_add():
@@ -99,7 +100,9 @@ def transpose(build):
     x = np.random.default_rng(0).random((8192, 8192), dtype=np.float32)
     a, out, z = cp.asarray(x), cp.empty((8192, 8192), dtype=np.float32), np.empty_like(x)
     kernel = cp.ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x + y;", "add_transposed")
-    seconds = interleaved({"iruka": lambda: kernel(a, a.T, out), "numpy": lambda: np.add(x, x.T, out=z)}, repeats=7, warmup=1)
+    seconds = interleaved(
+        {"iruka": lambda: kernel(a, a.T, out), "numpy": lambda: np.add(x, x.T, out=z)}, repeats=7, warmup=1
+    )
     np.testing.assert_array_equal(cp.asnumpy(out), x + x.T)
     return [{"case": "X + X.T", "bytes": 3 * x.nbytes, "seconds": seconds}]
 
@@ -112,8 +115,15 @@ def broadcast(build):
     kernel = cp.ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x + y;", "add_broadcast")
     for case, other in (("matrix + row", x[0]), ("matrix + column", x[:, :1])):
         b = cp.asarray(other)
-        rows.append({"case": case, "bytes": 2 * x.nbytes, "seconds": interleaved(
-            {"iruka": lambda: kernel(a, b, out), "numpy": lambda: np.add(x, other, out=z)}, repeats=7, warmup=1)})
+        rows.append(
+            {
+                "case": case,
+                "bytes": 2 * x.nbytes,
+                "seconds": interleaved(
+                    {"iruka": lambda: kernel(a, b, out), "numpy": lambda: np.add(x, other, out=z)}, repeats=7, warmup=1
+                ),
+            }
+        )
         np.testing.assert_array_equal(cp.asnumpy(out), x + other)
     return rows
 
@@ -123,15 +133,33 @@ def reduce(build):
     baseline = load_baseline(build)
     x = np.random.default_rng(0).random(SIZE, dtype=np.float32)
     a = cp.asarray(x)
-    rows = [{"case": "sum", "bytes": x.nbytes, "seconds": interleaved({
-        "iruka": lambda: a.sum(),
-        "by hand": lambda: baseline.baseline_sum_float32(*pointers(x), ctypes.c_int64(SIZE), ctypes.c_int(THREADS)),
-        "numpy": lambda: x.sum()})}]
+    rows = [
+        {
+            "case": "sum",
+            "bytes": x.nbytes,
+            "seconds": interleaved(
+                {
+                    "iruka": lambda: a.sum(),
+                    "by hand": lambda: baseline.baseline_sum_float32(
+                        *pointers(x), ctypes.c_int64(SIZE), ctypes.c_int(THREADS)
+                    ),
+                    "numpy": lambda: x.sum(),
+                }
+            ),
+        }
+    ]
     np.testing.assert_allclose(float(a.sum()), float(x.sum(dtype=np.float64)), rtol=1e-6)
     square, b = x.reshape(8192, 8192), a.reshape(8192, 8192)
     for axis in (0, 1):
-        rows.append({"case": f"sum axis {axis}", "bytes": x.nbytes, "seconds": interleaved(
-            {"iruka": lambda: b.sum(axis=axis), "numpy": lambda: square.sum(axis=axis)}, repeats=9)})
+        rows.append(
+            {
+                "case": f"sum axis {axis}",
+                "bytes": x.nbytes,
+                "seconds": interleaved(
+                    {"iruka": lambda: b.sum(axis=axis), "numpy": lambda: square.sum(axis=axis)}, repeats=9
+                ),
+            }
+        )
         np.testing.assert_allclose(cp.asnumpy(b.sum(axis=axis)), square.sum(axis=axis, dtype=np.float64), rtol=1e-5)
     return rows
 
@@ -143,8 +171,15 @@ def math(build):
     a, out, z = cp.asarray(x), cp.empty(size, dtype=np.float32), np.empty_like(x)
     for name in ("exp", "log", "sin", "tanh", "sqrt"):
         function, peer = getattr(cp, name), getattr(np, name)
-        rows.append({"case": name, "bytes": 2 * x.nbytes, "seconds": interleaved(
-            {"iruka": lambda: function(a, out=out), "numpy": lambda: peer(x, out=z)}, repeats=9)})
+        rows.append(
+            {
+                "case": name,
+                "bytes": 2 * x.nbytes,
+                "seconds": interleaved(
+                    {"iruka": lambda: function(a, out=out), "numpy": lambda: peer(x, out=z)}, repeats=9
+                ),
+            }
+        )
         np.testing.assert_allclose(cp.asnumpy(out), z, rtol=1e-6)
     return rows
 
@@ -168,8 +203,13 @@ print((imported - start) * 1e3, (end - begin) * 1e3)
 def fresh_process(directory, constant):
     """Milliseconds of `import iruka` after NumPy, and of one kernel from constructor to result, in a new process."""
     environment = dict(os.environ, IRUKA_CACHE_DIR=directory)
-    output = subprocess.run([sys.executable, "-c", COLD.format(constant=constant)], env=environment, check=True,
-                            capture_output=True, text=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", COLD.format(constant=constant)],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     return [float(word) for word in output.split()]
 
 
@@ -190,18 +230,25 @@ def latency(build):
     out = cp.empty(16, dtype=np.float32)
     kernel = cp.ElementwiseKernel("float32 x, float32 y", "float32 z", "z = x + y;", "warm_add")
     kernel(a, a)
-    native = json.loads(subprocess.run([build / "benchmarks" / "benchmark_latency"], check=True, capture_output=True, text=True).stdout)
+    native = json.loads(
+        subprocess.run([build / "benchmarks" / "benchmark_latency"], check=True, capture_output=True, text=True).stdout
+    )
     x = np.arange(16, dtype=np.float32)
-    return [{"case": "import iruka, after numpy", "milliseconds": median([each[0] for each in cold + warm])},
-            {"case": "cold kernel, new process", "milliseconds": median([each[1] for each in cold])},
-            {"case": "cold kernel, later ones", "milliseconds": median(second)},
-            {"case": "kernel from the disk cache, new process", "milliseconds": median([each[1] for each in warm])},
-            {"case": "warm call on 16 elements, Python, allocating", "milliseconds": per_call(lambda: kernel(a, a)) * 1e3},
-            {"case": "warm call on 16 elements, Python, output given", "milliseconds": per_call(lambda: kernel(a, a, out)) * 1e3},
-            {"case": "warm call on 16 elements, C++, allocating", "milliseconds": native["call_allocating_ns"] * 1e-6},
-            {"case": "warm call on 16 elements, C++, output given", "milliseconds": native["call_given_ns"] * 1e-6},
-            {"case": "a + a on 16 elements, Python", "milliseconds": per_call(lambda: a + a) * 1e3},
-            {"case": "numpy: x + x on 16 elements", "milliseconds": per_call(lambda: x + x) * 1e3}]
+    return [
+        {"case": "import iruka, after numpy", "milliseconds": median([each[0] for each in cold + warm])},
+        {"case": "cold kernel, new process", "milliseconds": median([each[1] for each in cold])},
+        {"case": "cold kernel, later ones", "milliseconds": median(second)},
+        {"case": "kernel from the disk cache, new process", "milliseconds": median([each[1] for each in warm])},
+        {"case": "warm call on 16 elements, Python, allocating", "milliseconds": per_call(lambda: kernel(a, a)) * 1e3},
+        {
+            "case": "warm call on 16 elements, Python, output given",
+            "milliseconds": per_call(lambda: kernel(a, a, out)) * 1e3,
+        },
+        {"case": "warm call on 16 elements, C++, allocating", "milliseconds": native["call_allocating_ns"] * 1e-6},
+        {"case": "warm call on 16 elements, C++, output given", "milliseconds": native["call_given_ns"] * 1e-6},
+        {"case": "a + a on 16 elements, Python", "milliseconds": per_call(lambda: a + a) * 1e3},
+        {"case": "numpy: x + x on 16 elements", "milliseconds": per_call(lambda: x + x) * 1e3},
+    ]
 
 
 BENCHMARKS = {function.__name__: function for function in (latency, add, transpose, broadcast, reduce, math)}
@@ -215,8 +262,10 @@ def print_rows(rows):
     table = []
     for row in rows:
         own = row["seconds"]["iruka"]
-        table.append([row["case"], f"{own * 1e3:.2f}", f"{row['bytes'] / own / 1e9:.1f}"]
-                     + [f"{row['seconds'][peer] / own:.2f}" if peer in row["seconds"] else "" for peer in peers])
+        table.append(
+            [row["case"], f"{own * 1e3:.2f}", f"{row['bytes'] / own / 1e9:.1f}"]
+            + [f"{row['seconds'][peer] / own:.2f}" if peer in row["seconds"] else "" for peer in peers]
+        )
     print(markdown(table, ["case", "iruka ms", "GB/s"] + [f"{peer} / iruka" for peer in peers]))
 
 

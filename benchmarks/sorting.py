@@ -1,19 +1,21 @@
 """Sorting beside NumPy on the CPU, beside CuPy and PyTorch on a GPU.
 
-    python benchmarks/sorting.py [--largest 100000000] [--dtypes float32,int64] [--operations sort,median] [--device cpu]
+    python benchmarks/sorting.py [--largest 100000000] [--dtypes float32,int64] [--operations sort,median]
+                                 [--device cpu]
 
-Prints milliseconds of each (medians of interleaved repeats), millions of elements a second, and the ratio to the best peer.
-On a machine that others use as well, `--clock cpu` gives the process's time on all threads instead.
+Prints milliseconds of each (medians of interleaved repeats), millions of elements a second, and the ratio to the best
+peer. On a machine that others use as well, `--clock cpu` gives the process's time on all threads instead.
 """
+
 import argparse
 import importlib
 import statistics
 import time
 
 import numpy as np
-from measure import interleaved_times, markdown
 
 import iruka
+from measure import interleaved_times, markdown
 
 COSTLY = {"searchsorted", "unique", "unique with inverse", "isin"}  # NumPy takes minutes for many elements
 SIZES = [1_000, 1_000_000, 64_000_000, 100_000_000]
@@ -40,7 +42,11 @@ def gpu_peers(x):
     peers, waits = {}, {}
     if cupy:
         own = cupy.asarray(x)
-        peers["cupy"] = {"sort": lambda: cupy.sort(own), "argsort": lambda: cupy.argsort(own), "unique": lambda: cupy.unique(own)}
+        peers["cupy"] = {
+            "sort": lambda: cupy.sort(own),
+            "argsort": lambda: cupy.argsort(own),
+            "unique": lambda: cupy.unique(own),
+        }
         waits["cupy"] = cupy.cuda.Device().synchronize
     if torch and x.dtype.name not in ("uint16", "uint32", "uint64"):
         tensor = torch.asarray(x, device="cuda")
@@ -97,7 +103,14 @@ def measure(x, is_gpu, repeats, operations, clock):
         best = min((times[name] for name in candidates if name != "iruka"), default=float("nan"))
         shown = " ".join(f"{name} {seconds * 1e3:.4g}" for name, seconds in times.items())
         rate = x.size / times["iruka"] / 1e6
-        yield [operation, x.dtype.name, "x".join(map(str, x.shape)), shown, f"{rate:.0f}", f"{best / times['iruka']:.2f}"]
+        yield [
+            operation,
+            x.dtype.name,
+            "x".join(map(str, x.shape)),
+            shown,
+            f"{rate:.0f}",
+            f"{best / times['iruka']:.2f}",
+        ]
 
 
 def main():

@@ -20,10 +20,10 @@ from iruka import image
 # Element i is pixel i of A. Both pictures have a border, so that no patch leaves them; each row of a patch is a run of
 # `patch_size * channels` numbers. A patch that is already farther than the nearest so far is given up between rows.
 nnf_kernel = iruka.ElementwiseKernel(
-    in_params='raw float32 imgA, raw float32 imgB, int32 widthA, int32 widthB, int32 heightB, '
-              'int32 channels, int32 patch_size',
-    out_params='raw int32 nnf',
-    preamble='''
+    in_params="raw float32 imgA, raw float32 imgB, int32 widthA, int32 widthB, int32 heightB, "
+    "int32 channels, int32 patch_size",
+    out_params="raw int32 nnf",
+    preamble="""
     __device__ float patch_distance(const float* a, const float* b, int strideA, int strideB, int row, int rows,
                                     float least) {
         float distance = 0;
@@ -37,8 +37,8 @@ nnf_kernel = iruka.ElementwiseKernel(
         }
         return distance;
     }
-    ''',
-    operation='''
+    """,
+    operation="""
     int strideA = (widthA + patch_size - 1) * channels;
     int strideB = (widthB + patch_size - 1) * channels;
     int xA = i % widthA;
@@ -59,8 +59,9 @@ nnf_kernel = iruka.ElementwiseKernel(
     }
     nnf[i * 2] = nearest_x;
     nnf[i * 2 + 1] = nearest_y;
-    ''',
-    name='nnf_kernel')
+    """,
+    name="nnf_kernel",
+)
 
 
 class ExactPatchMatch:
@@ -74,13 +75,15 @@ class ExactPatchMatch:
 
     def __init__(self, patch_size, imgA, imgB):
         if patch_size < 1 or patch_size % 2 == 0:
-            raise ValueError(f'ExactPatchMatch: patch_size must be odd and positive, not {patch_size}')
+            raise ValueError(f"ExactPatchMatch: patch_size must be odd and positive, not {patch_size}")
         self.patch_size = patch_size
         self.imgA, self.imgB = iruka.asnumpy(imgA), iruka.asnumpy(imgB)
         shapes = self.imgA.shape, self.imgB.shape
         if any(len(shape) not in (2, 3) or 0 in shape for shape in shapes) or shapes[0][2:] != shapes[1][2:]:
-            raise ValueError('ExactPatchMatch: the pictures must be (height, width) or (height, width, channels) with '
-                             f'the same channels, not {shapes[0]} and {shapes[1]}')
+            raise ValueError(
+                "ExactPatchMatch: the pictures must be (height, width) or (height, width, channels) with "
+                f"the same channels, not {shapes[0]} and {shapes[1]}"
+            )
         self._borderedA, self._borderedB = self._with_border(self.imgA), self._with_border(self.imgB)
         self.nnf = None
 
@@ -89,7 +92,7 @@ class ExactPatchMatch:
         radius = self.patch_size // 2
         if img.ndim == 2:
             img = img[..., None]
-        return np.pad(img.astype(np.float32), ((radius, radius), (radius, radius), (0, 0)), 'edge')
+        return np.pad(img.astype(np.float32), ((radius, radius), (radius, radius), (0, 0)), "edge")
 
     def get_nnf(self, strip=None, progress=None):
         """The field by the kernel: int32 (heightA, widthA, 2) of x and y in B. `progress(rows done, rows)` is called
@@ -101,8 +104,17 @@ class ExactPatchMatch:
         nnf = iruka.zeros((heightA, widthA, 2), dtype=iruka.int32)
         for top in range(0, heightA, strip):
             bottom = min(top + strip, heightA)
-            nnf_kernel(imgA[top:bottom + self.patch_size - 1], imgB, widthA, widthB, heightB, imgA.shape[2],
-                       self.patch_size, nnf[top:bottom], size=(bottom - top) * widthA)
+            nnf_kernel(
+                imgA[top : bottom + self.patch_size - 1],
+                imgB,
+                widthA,
+                widthB,
+                heightB,
+                imgA.shape[2],
+                self.patch_size,
+                nnf[top:bottom],
+                size=(bottom - top) * widthA,
+            )
             if progress:
                 progress(bottom, heightA)
         self.nnf = iruka.asnumpy(nnf)
@@ -124,7 +136,7 @@ class ExactPatchMatch:
         for done, y in enumerate(rows):
             for x in range(widthA):
                 np.subtract(stack, patchesA[y, x].ravel(), out=difference)
-                nearest = np.einsum('ij,ij->i', difference, difference).argmin()
+                nearest = np.einsum("ij,ij->i", difference, difference).argmin()
                 nnf[done, x] = nearest % widthB, nearest // widthB
             if progress:
                 progress(done + 1, len(rows))
@@ -136,7 +148,7 @@ class ExactPatchMatch:
         """A rebuilt from patches of B, in A's shape and B's dtype: the nearest patches are laid over one another and
         averaged. Call get_nnf first."""
         if self.nnf is None:
-            raise ValueError('ExactPatchMatch.reconstruct: call get_nnf() or get_nnf_numpy() first')
+            raise ValueError("ExactPatchMatch.reconstruct: call get_nnf() or get_nnf_numpy() first")
         size, radius = self.patch_size, self.patch_size // 2
         height, width = self.imgA.shape[:2]
         x, y = self.nnf[..., 0], self.nnf[..., 1]
@@ -144,23 +156,23 @@ class ExactPatchMatch:
         count = np.zeros(self._borderedA.shape[:2] + (1,))
         for dy in range(size):
             for dx in range(size):
-                total[dy:dy + height, dx:dx + width] += self._borderedB[y + dy, x + dx]
-                count[dy:dy + height, dx:dx + width] += 1
-        mean = (total / count)[radius:radius + height, radius:radius + width].reshape(self.imgA.shape)
+                total[dy : dy + height, dx : dx + width] += self._borderedB[y + dy, x + dx]
+                count[dy : dy + height, dx : dx + width] += 1
+        mean = (total / count)[radius : radius + height, radius : radius + width].reshape(self.imgA.shape)
         dtype = self.imgB.dtype
         return mean.round().astype(dtype) if np.issubdtype(dtype, np.integer) else mean.astype(dtype)
 
 
 def main():
-    parser = argparse.ArgumentParser(description='Rebuilds picture A from the patches of picture B.')
-    parser.add_argument('A', help='the picture to rebuild (JPEG or PNG)')
-    parser.add_argument('B', help='the picture whose patches are used')
-    parser.add_argument('OUT', help='where the rebuilt picture goes')
-    parser.add_argument('--patch-size', type=int, default=3, help='side of a patch, odd (default: 3)')
-    parser.add_argument('--gray', action='store_true', help='match grey pictures')
-    parser.add_argument('--numpy', action='store_true', help='match with NumPy and not with the kernel')
+    parser = argparse.ArgumentParser(description="Rebuilds picture A from the patches of picture B.")
+    parser.add_argument("A", help="the picture to rebuild (JPEG or PNG)")
+    parser.add_argument("B", help="the picture whose patches are used")
+    parser.add_argument("OUT", help="where the rebuilt picture goes")
+    parser.add_argument("--patch-size", type=int, default=3, help="side of a patch, odd (default: 3)")
+    parser.add_argument("--gray", action="store_true", help="match grey pictures")
+    parser.add_argument("--numpy", action="store_true", help="match with NumPy and not with the kernel")
     arguments = parser.parse_args()
-    mode = 'gray' if arguments.gray else 'rgb'
+    mode = "gray" if arguments.gray else "rgb"
     imgA, imgB = image.imread(arguments.A, mode=mode), image.imread(arguments.B, mode=mode)
     try:
         match = ExactPatchMatch(arguments.patch_size, imgA, imgB)
@@ -168,9 +180,9 @@ def main():
         sys.exit(str(error))
     start = time.perf_counter()
     match.get_nnf_numpy() if arguments.numpy else match.get_nnf()
-    print(f'elapsed time [s] : {time.perf_counter() - start:.3f}')
+    print(f"elapsed time [s] : {time.perf_counter() - start:.3f}")
     image.imwrite(arguments.OUT, iruka.asarray(match.reconstruct()))
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main()

@@ -22,13 +22,28 @@ LONGEST_FILE = 800
 SOURCE = re.compile(r"\.(cpp|h|py|cu|cmake|sh)$|(^|/)(CMakeLists\.txt|Makefile)$")
 # A function's static variable; members end in an underscore, and functions have parameters.
 FUNCTION_STATIC = re.compile(
-    r"^ +static (?!(?:constexpr|constinit|thread_local|inline)\b)(?:const )?[\w:<>, *&]+?[ *&](\w*[^\W_])\s*[={;\[]", re.MULTILINE)
+    r"^ +static (?!(?:constexpr|constinit|thread_local|inline)\b)(?:const )?[\w:<>, *&]+?[ *&](\w*[^\W_])\s*[={;\[]",
+    re.MULTILINE,
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Spelled in pieces, so that this file passes its own check. "me" and "user" are nobody in particular.
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:home|root|Users|" + r"work)/(?!(?:me|user)\b)[\w.-]+")
-REGISTRY_HOST = re.compile(r"\b(?:[\w-]+\.)*(?:" + "|".join(
-    [r"pypi" + r"\.org", r"python" + r"hosted\.org", r"deb" + r"\.debian\.org", r"security" + r"\.debian\.org",
-     r"npmjs" + r"\.(?:org|com)", r"crates" + r"\.io", r"conda" + r"\.io", r"anaconda" + r"\.org"]) + r")\b")
+REGISTRY_HOST = re.compile(
+    r"\b(?:[\w-]+\.)*(?:"
+    + "|".join(
+        [
+            r"pypi" + r"\.org",
+            r"python" + r"hosted\.org",
+            r"deb" + r"\.debian\.org",
+            r"security" + r"\.debian\.org",
+            r"npmjs" + r"\.(?:org|com)",
+            r"crates" + r"\.io",
+            r"conda" + r"\.io",
+            r"anaconda" + r"\.org",
+        ]
+    )
+    + r")\b"
+)
 
 
 def layer_of(path):
@@ -78,8 +93,11 @@ def problems_of(path, text):
     if re.search(r"\.(cpp|h|cu)$", path):
         problems += include_problems(path, text)
     if layer_of(path) and not path.startswith(COMPILER):  # fork() waits for compilers
-        problems += [f"has the function's static {name}: made_once() of core/fork.h makes one that a child of fork() can make, "
-                     "too" for name in FUNCTION_STATIC.findall(text)]
+        problems += [
+            f"has the function's static {name}: made_once() of core/fork.h makes one that a child of fork() can make, "
+            "too"
+            for name in FUNCTION_STATIC.findall(text)
+        ]
     if not path.startswith("licenses/"):
         problems += [f"names a path of one machine: {found}" for found in MACHINE_PATH.findall(text)]
         problems += [f"names a package registry's host: {found}" for found in REGISTRY_HOST.findall(text)]

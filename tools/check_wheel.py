@@ -14,9 +14,23 @@ import zipfile
 
 # What every Linux with this glibc has; everything else must come inside the wheel.
 SYSTEM_LIBRARIES = re.compile(
-    r"^(linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so(\.\d+)*$")
-NOTICES = ["LICENSE", "THIRD_PARTY.md", "llvm.txt", "Apache-2.0.txt", "sleef.txt", "libpng.txt", "libjpeg-turbo.txt",
-           "zlib.txt", "zstd.txt", "openblas.txt", "xxhash.txt", "nanobind.txt", "robin-map.txt"]
+    r"^(linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so(\.\d+)*$"
+)
+NOTICES = [
+    "LICENSE",
+    "THIRD_PARTY.md",
+    "llvm.txt",
+    "Apache-2.0.txt",
+    "sleef.txt",
+    "libpng.txt",
+    "libjpeg-turbo.txt",
+    "zlib.txt",
+    "zstd.txt",
+    "openblas.txt",
+    "xxhash.txt",
+    "nanobind.txt",
+    "robin-map.txt",
+]
 
 PROGRAM = """
 import shutil
@@ -44,10 +58,16 @@ def check_contents(wheel):
         metadata = archive.read(next(e for e in entries if e.filename.endswith(".dist-info/METADATA"))).decode()
     names = [entry.filename for entry in entries]
     for notice in NOTICES:
-        check(any(".dist-info/licenses/" in name and name.endswith("/" + notice) for name in names), f"{notice} is missing")
+        check(
+            any(".dist-info/licenses/" in name and name.endswith("/" + notice) for name in names),
+            f"{notice} is missing",
+        )
     required = sorted(re.findall(r"^Requires-Dist: ([\w-]+)", metadata, re.MULTILINE))
     check(required == ["ml_dtypes", "numpy"], f"it requires {required}")
-    print(f"{wheel}: {os.path.getsize(wheel) / 2**20:.1f} MiB, unpacked {sum(e.file_size for e in entries) / 2**20:.1f} MiB")
+    print(
+        f"{wheel}: {os.path.getsize(wheel) / 2**20:.1f} MiB, "
+        f"unpacked {sum(e.file_size for e in entries) / 2**20:.1f} MiB"
+    )
     for entry in sorted(entries, key=lambda e: -e.file_size)[:8]:
         print(f"  {entry.file_size / 2**20:7.2f} MiB  {entry.filename}")
 
@@ -68,8 +88,12 @@ def check_symbols(package):
     """The module exports its entry point alone; the compiler's library nothing of LLVM."""
     for library in package.glob("*.so*"):
         if library.name.startswith(("_core", "libiruka")):
-            output = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-            foreign = [line for line in output.splitlines() if re.search(r" (_ZN?K?4llvm|_ZN?K?5clang|LLVM|clang_)", line)]
+            output = subprocess.run(
+                ["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True
+            ).stdout
+            foreign = [
+                line for line in output.splitlines() if re.search(r" (_ZN?K?4llvm|_ZN?K?5clang|LLVM|clang_)", line)
+            ]
             check(not foreign, f"{library.name} exports {foreign[:3]}")
 
 

@@ -18,12 +18,13 @@ CUPY_NAMES = pathlib.Path(__file__).with_name("cupy_names.txt")
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 # Not functions on numeric arrays: dates, texts, objects, records, matrices, and NumPy's own affairs.
 LEFT_OUT = {
-    "array functions": """busday_count busday_offset busdaycalendar is_busday datetime64 datetime_as_string datetime_data timedelta64
-        bmat matrix asmatrix record recarray rec char strings character chararray str_ bytes_ object_ void
-        flexible generic memmap nditer nested_iters flatiter get_include info show_config show_runtime test
-        setbufsize getbufsize isnat fromregex typename mintypecode typecodes sctypeDict
-        ScalarType typing ctypeslib core lib ma matlib emath exceptions polynomial f2py dtypes rec testing
-        longdouble clongdouble float128 complex256 dtype ndarray ufunc bool True_ False_""".split(),
+    "array functions": """
+        busday_count busday_offset busdaycalendar is_busday datetime64 datetime_as_string datetime_data timedelta64
+        bmat matrix asmatrix record recarray rec char strings character chararray str_ bytes_ object_ void flexible
+        generic memmap nditer nested_iters flatiter get_include info show_config show_runtime test setbufsize
+        getbufsize isnat fromregex typename mintypecode typecodes sctypeDict ScalarType typing ctypeslib core lib ma
+        matlib emath exceptions polynomial f2py dtypes rec testing longdouble clongdouble float128 complex256 dtype
+        ndarray ufunc bool True_ False_""".split(),
 }
 
 
@@ -44,16 +45,28 @@ def functions_of(module, skip=()):
 def sections():
     yield "Array functions", list(functions_of(numpy, LEFT_OUT["array functions"])), iruka
     for part in ("linalg", "fft", "random"):
-        yield f"{part}", list(functions_of(getattr(numpy, part), ("test", *OTHER_GENERATORS))), getattr(iruka, part, None)
+        yield (
+            f"{part}",
+            list(functions_of(getattr(numpy, part), ("test", *OTHER_GENERATORS))),
+            getattr(iruka, part, None),
+        )
     yield "Methods of ndarray", [n for n in dir(numpy.ndarray) if not n.startswith("_")], iruka.ndarray
-    yield "Methods of ufuncs", ["accumulate", "at", "outer", "reduce", "reduceat"], getattr(iruka, "ufunc", type(iruka.add))
+    yield (
+        "Methods of ufuncs",
+        ["accumulate", "at", "outer", "reduce", "reduceat"],
+        getattr(iruka, "ufunc", type(iruka.add)),
+    )
 
 
 def cupy_sections():
     """(title, names, owners) of each section of cupy_names.txt."""
     text = re.sub(r"^#.*$", "", CUPY_NAMES.read_text(), flags=re.MULTILINE)
     for title, owners, names in re.findall(r"^\[(\S+) : ([^\]]+)\]$([^\[]*)", text, flags=re.MULTILINE):
-        yield title, sorted(names.split()), [functools.reduce(getattr, path.split(".")[1:], iruka) for path in owners.split()]
+        yield (
+            title,
+            sorted(names.split()),
+            [functools.reduce(getattr, path.split(".")[1:], iruka) for path in owners.split()],
+        )
 
 
 def listed(title, names, owners):
@@ -66,11 +79,15 @@ def listed(title, names, owners):
 
 
 def page():
-    lines = ["# NumPy's and CuPy's functions in Iruka", "",
-             f"Made by `tools/coverage.py` from NumPy {'.'.join(numpy.__version__.split('.')[:2])} and, for CuPy, from",
-             "`tools/cupy_names.txt`. What is about dates, texts, objects, records, masked arrays and NumPy's own affairs is counted",
-             "apart, as left out. A name that is missing raises an AttributeError that says what to use instead, or how to go",
-             "through NumPy.", ""]
+    lines = [
+        "# NumPy's and CuPy's functions in Iruka",
+        "",
+        f"Made by `tools/coverage.py` from NumPy {'.'.join(numpy.__version__.split('.')[:2])} and, for CuPy, from",
+        "`tools/cupy_names.txt`. What is about dates, texts, objects, records, masked arrays and NumPy's own",
+        "affairs is counted apart, as left out. A name that is missing raises an AttributeError that says what to use",
+        "instead, or how to go through NumPy.",
+        "",
+    ]
     for title, names, owner in sections():
         lines += listed(f"NumPy: {title}", names, [owner])
     absent = [n for n in {*LEFT_OUT["array functions"]}.intersection(dir(numpy)) if not hasattr(iruka, n)]

@@ -15,11 +15,16 @@ import numpy as np
 
 warnings.simplefilter("ignore")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-NAMES = ("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 "
-         "complex128").split()
-SPELLINGS = (NAMES + "bool_ byte short intc int int_ intp long longlong ubyte ushort uintc uint uintp ulong "
-             "ulonglong half single float double csingle complex cdouble".split() + list("?bhilqpnBHILQPNefdFD") +
-             "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 <f4 |u1 =i8 |b1 >u1 >b1 <c16 <? =f2".split())
+NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128"
+).split()
+SPELLINGS = (
+    NAMES
+    + "bool_ byte short intc int int_ intp long longlong ubyte ushort uintc uint uintp ulong "
+    "ulonglong half single float double csingle complex cdouble".split()
+    + list("?bhilqpnBHILQPNefdFD")
+    + "b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 <f4 |u1 =i8 |b1 >u1 >b1 <c16 <? =f2".split()
+)
 REJECTED = "float_ complex_ cfloat longdouble g object O S U str f1 f3 i3 int128 >f4 >i2 >c8 < > <> float32x".split()
 
 
@@ -51,8 +56,28 @@ def main():
         for value in (limits.min - 1, limits.min, limits.max, limits.max + 1, 0, -1, 300, 2**63 - 1, 2**63, 2**64 - 1):
             if -(2**63) <= value < 2**64:
                 lines.append(f"fits {value} {name} {int(limits.min <= value <= limits.max)}")
-    for value in (0.0, -0.0, 1.0, 0.1, 1 / 3, 1e5, 1e15, 123456789.125, 1e16, 1e22, 1e-4, 1e-5, 5e-324,
-                  1.7976931348623157e308, float("inf"), float("-inf"), float("nan"), -2.5, 100.0, 2.0**70):
+    for value in (
+        0.0,
+        -0.0,
+        1.0,
+        0.1,
+        1 / 3,
+        1e5,
+        1e15,
+        123456789.125,
+        1e16,
+        1e22,
+        1e-4,
+        1e-5,
+        5e-324,
+        1.7976931348623157e308,
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        -2.5,
+        100.0,
+        2.0**70,
+    ):
         lines.append(f"text float64 {struct.unpack('<Q', struct.pack('<d', value))[0]} {value!r}")
     for value in (0.0, 1.0, 0.1, 1 / 3, 1e5, 65504.0, 1e-3, -2.5, 16777.0):
         # NumPy's digits; the place of the exponent is Python's for every float.

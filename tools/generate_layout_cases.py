@@ -137,8 +137,12 @@ def dtype_step(x):
     return f"view {dtype}", lambda: x.view(dtype)
 
 
-STEPS = [index_step] * 6 + [reshape_step] * 4 + [transpose_step] * 3 + [swapaxes_step, squeeze_step, broadcast_step,
-                                                                        dtype_step]
+STEPS = (
+    [index_step] * 6
+    + [reshape_step] * 4
+    + [transpose_step] * 3
+    + [swapaxes_step, squeeze_step, broadcast_step, dtype_step]
+)
 
 
 def error_text(error):

@@ -1,7 +1,7 @@
 """Writes the package's stubs, for type checkers and editors: generate_stubs.py [FOLDER], by default python/iruka.
 
-_core.pyi is nanobind's, with python/stub_patterns.txt for what it cannot know. __init__.pyi is __init__.py's imports, each
-exported, and the functions of the tables, which exist at run time only.
+_core.pyi is nanobind's, with python/stub_patterns.txt for what it cannot know. __init__.pyi is __init__.py's imports,
+each exported, and the functions of the tables, which exist at run time only.
 """
 
 import ast
@@ -15,7 +15,7 @@ from iruka._functions import elementwise, reductions
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "iruka"
 
-HEAD = '''# Made by tools/generate_stubs.py.
+HEAD = """# Made by tools/generate_stubs.py.
 from typing import Any
 
 from . import _core
@@ -26,13 +26,17 @@ class _Pair(_core.ufunc):
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[_core.ndarray, _core.ndarray]: ...  # type: ignore[override]
 
 
-'''
+"""
 
 
 def write_core(target: pathlib.Path) -> None:
     patterns = ROOT / "python" / "stub_patterns.txt"
-    command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "iruka._core", "-p", patterns, "-o", target]
-    subprocess.run(command, check=True)
+    options = ["-q", "-P", "-m", "iruka._core", "-p", str(patterns), "-o", str(target)]
+    subprocess.run([sys.executable, "-m", "nanobind.stubgen", *options], check=True)
+    text = target.read_text()
+    text = text.replace(") -> object:", ") -> Any:")  # a function of which C++ says "some object"
+    submodules = "from iruka._core import _image as _image, _random as _random\n"
+    target.write_text(text.replace(submodules, "_image: Any\n_random: Any\n"))
 
 
 def is_public(name: str) -> bool:

@@ -56,7 +56,7 @@ def decoded(data):
 def literal(data, indent):
     """A hexadecimal string literal over several lines."""
     text = bytes(data).hex()
-    lines = [text[k:k + 110] for k in range(0, len(text), 110)]
+    lines = [text[k : k + 110] for k in range(0, len(text), 110)]
     return "\n".join(f'{indent}"{line}"' for line in lines)
 
 
@@ -64,8 +64,10 @@ def write_references(files):
     parts = ["// Made by tools/make_image_references.py: name, JPEG file, RGB pixels, grey pixels, all hexadecimal.\n"]
     for name, data in files.items():
         rgb, gray = decoded(data)
-        parts.append("{\"%s\",\n%s,\n%s,\n%s},\n" % (name, literal(data, " "), literal(rgb.tobytes(), " "),
-                                                      literal(gray.tobytes(), " ")))
+        parts.append(
+            '{"%s",\n%s,\n%s,\n%s},\n'
+            % (name, literal(data, " "), literal(rgb.tobytes(), " "), literal(gray.tobytes(), " "))
+        )
     (ROOT / "tests/cpp/image_references.inc").write_text("".join(parts))
 
 
@@ -82,7 +84,9 @@ def write_seeds(files):
     rgb.save(folder / "png/turned.png", exif=exif)
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA"):
         rgb.convert(mode).save(folder / f"png/{mode.lower()}.png")
-    Image.fromarray(np.arange(HEIGHT * WIDTH, dtype=np.uint16).reshape(HEIGHT, WIDTH) * 100).save(folder / "png/i16.png")
+    Image.fromarray(np.arange(HEIGHT * WIDTH, dtype=np.uint16).reshape(HEIGHT, WIDTH) * 100).save(
+        folder / "png/i16.png"
+    )
     rgb.quantize(4).save(folder / "png/p2.png", bits=2)
     rgb.quantize(16).save(folder / "png/transparent_palette.png", transparency=3, bits=4)
 

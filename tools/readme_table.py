@@ -2,6 +2,7 @@
 
 Everything between the two marker comments is replaced by what `make benchmark` left in the results folder.
 """
+
 import json
 import pathlib
 import sys
@@ -23,7 +24,10 @@ def ratio(row, peer):
 
 def throughput_table(results):
     peers = ["numpy", "numba", "numexpr", "by hand"]
-    lines = ["| job | Iruka ms | GB/s | " + " | ".join(f"{peer} / Iruka" for peer in peers) + " |", "| --- |" + " --- |" * (2 + len(peers))]
+    lines = [
+        "| job | Iruka ms | GB/s | " + " | ".join(f"{peer} / Iruka" for peer in peers) + " |",
+        "| --- |" + " --- |" * (2 + len(peers)),
+    ]
     for name, title in TITLES.items():
         for row in results.get(name, {}).get("rows", []):
             own = row["seconds"]["iruka"]
@@ -36,7 +40,10 @@ def latency_table(results):
     lines = ["| what a user waits for | time |", "| --- | --- |"]
     for row in results.get("latency", {}).get("rows", []):
         milliseconds = row["milliseconds"]
-        lines.append(f"| {row['case']} | " + (f"{milliseconds * 1e3:.2f} µs |" if milliseconds < 0.1 else f"{milliseconds:.1f} ms |"))
+        lines.append(
+            f"| {row['case']} | "
+            + (f"{milliseconds * 1e3:.2f} µs |" if milliseconds < 0.1 else f"{milliseconds:.1f} ms |")
+        )
     return lines
 
 
@@ -46,8 +53,10 @@ def main():
     if not results:
         sys.exit(f"no results in {folder}: run `make benchmark` first")
     machine = next(iter(results.values()))["machine"]
-    note = (f"Medians on {machine['threads']} threads of {machine['processor']}, NumPy {machine['numpy']}. "
-            "A ratio above 1 means that Iruka is faster.")
+    note = (
+        f"Medians on {machine['threads']} threads of {machine['processor']}, NumPy {machine['numpy']}. "
+        "A ratio above 1 means that Iruka is faster."
+    )
     text = readme.read_text()
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)

@@ -165,7 +165,7 @@ def table_uint8():
     )
 
 
-SIDES = '''
+SIDES = """
 if (x < border) {
     float value = x + 2;
     for (int k = 0; k < 12; k++) value = 0.5f * (value + (x + 2) / value);
@@ -178,7 +178,7 @@ if (x < border) {
     }
     z = expf(sum * 0.1f);
 }
-'''
+"""
 
 
 def sides(title, x):
@@ -286,12 +286,12 @@ def float16_mean():
         kernel=dict(
             in_params="raw float16 image, int32 width",
             out_params="float16 z",
-            operation='''
+            operation="""
                     int x = i % width, row = i - x;
                     float sum = 0;
                     for (int k = -2; k <= 2; k++) sum += (float)image[row + min(max(x + k, 0), width - 1)];
                     z = float16(sum / 5);
-                    ''',
+                    """,
         ),
         inputs=[x, width],
         outputs=[np.zeros_like(x)],

@@ -26,12 +26,12 @@ def photograph(name, height, width):
 
 # As the article has it.
 PATCH_MATCH = dict(
-    in_params='raw float32 imgA, raw float32 imgB,\
+    in_params="raw float32 imgA, raw float32 imgB,\
                uint16 widthA, uint16 heightA,\
                uint16 widthB, uint16 heightB,\
-               uint16 pr',
-    out_params='raw uint16 nnf',
-    preamble='''
+               uint16 pr",
+    out_params="raw uint16 nnf",
+    preamble="""
     __device__ int get_x_idx(int i, int width) {
         return i%width;
     }
@@ -73,8 +73,8 @@ PATCH_MATCH = dict(
         MSE = MSE / ((pr*2+1) * 3);
         return MSE;
     }
-    ''',
-    operation='''
+    """,
+    operation="""
     int x_A = get_x_idx(i, widthA);
     int y_A = get_y_idx(i, widthA);
 
@@ -96,7 +96,7 @@ PATCH_MATCH = dict(
     }
     nnf[i*2] = nnp[0];
     nnf[i*2+1] = nnp[1];
-    ''',
+    """,
 )
 
 
@@ -187,9 +187,9 @@ def patch_match():
 
 # As the article has it.
 LOCAL_MEAN = dict(
-    in_params='raw float32 input, int16 width, int16 height',
-    out_params='float32 output',
-    preamble='''
+    in_params="raw float32 input, int16 width, int16 height",
+    out_params="float32 output",
+    preamble="""
     __device__ int get_x_idx(int i, int width) {
         return i%width;
     }
@@ -213,12 +213,12 @@ LOCAL_MEAN = dict(
         }
         return mean / count;
     }
-    ''',
-    operation='''
+    """,
+    operation="""
     int x_idx = get_x_idx(i, width);
     int y_idx = get_y_idx(i, width);
     output = calc_local_mean(x_idx, y_idx, width, height, input);
-    ''',
+    """,
 )
 
 
@@ -272,7 +272,7 @@ def local_mean():
     )
 
 
-HSV = '''
+HSV = """
     float high = max(r, max(g, b)), low = min(r, min(g, b));
     float range = high - low, hue = 0;
     if (range > 0) {
@@ -281,7 +281,7 @@ HSV = '''
         else hue = (r - g) / range + 4;
     }
     float saturation = high > 0 ? range / high : 0;
-'''
+"""
 
 
 def hsv_by_numpy(rgb):
@@ -418,12 +418,12 @@ def hsv_uint8():
     )
 
 
-TAPS = '''
+TAPS = """
     int x = i % width, y = i / width;
     int left = max(x - 1, 0), right = min(x + 1, width - 1), above = max(y - 1, 0), below = min(y + 1, height - 1);
     float window[5] = {image[y * width + x], image[y * width + left], image[y * width + right],
                        image[above * width + x], image[below * width + x]};
-'''
+"""
 
 
 def median(title, text, by_hand):
@@ -487,11 +487,11 @@ def median_network():
 
     return median(
         "5-tap median, network of min and max, float32, 1536x1024",
-        '''
+        """
     float low = max(min(window[1], window[2]), min(window[3], window[4]));
     float high = min(max(window[1], window[2]), max(window[3], window[4]));
     out = max(min(low, high), min(max(low, high), window[0]));
-    ''',
+    """,
         by_hand,
     )
 
@@ -515,7 +515,7 @@ def median_sort():
 
     return median(
         "5-tap median, insertion sort of a local array, float32, 1536x1024",
-        '''
+        """
     for (int k = 1; k < 5; k++) {
         float value = window[k];
         int place = k;
@@ -526,6 +526,6 @@ def median_sort():
         window[place] = value;
     }
     out = window[2];
-    ''',
+    """,
         by_hand,
     )

@@ -29,7 +29,7 @@ def root_bits(number, root):
 ROUND_CONSTANTS = [root_bits(prime, 3) for prime in first_primes(64)]
 START = [root_bits(prime, 2) for prime in first_primes(8)]
 
-SHA256 = '''
+SHA256 = """
 __device__ const uint32_t kRound[64] = {%s};
 
 __device__ uint32_t turned(uint32_t x, int count) { return x >> count | x << (32 - count); }
@@ -53,7 +53,7 @@ __device__ void compress(uint32_t* state, uint32_t* w) {
 }
 
 __device__ uint32_t swapped(uint32_t x) { return x << 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00) | x >> 24; }
-''' % ", ".join(f"0x{value:08x}u" for value in ROUND_CONSTANTS)
+""" % ", ".join(f"0x{value:08x}u" for value in ROUND_CONSTANTS)
 
 
 def sha256_by_numpy(words):
@@ -153,7 +153,7 @@ def sha256():
             in_params="raw uint32 messages",
             out_params="raw uint32 digests",
             preamble=SHA256,
-            operation='''
+            operation="""
             uint32_t state[8] = {%s};
             uint32_t w[16];
             for (int k = 0; k < 16; k++) w[k] = swapped(messages[i * 16 + k]);
@@ -163,7 +163,8 @@ def sha256():
             w[15] = 512;
             compress(state, w);
             for (int k = 0; k < 8; k++) digests[i * 8 + k] = swapped(state[k]);
-            ''' % ", ".join(f"0x{value:08x}u" for value in START),
+            """
+            % ", ".join(f"0x{value:08x}u" for value in START),
         ),
         inputs=[messages],
         outputs=[np.zeros_like(digests)],
@@ -241,7 +242,7 @@ def splitmix64():
         kernel=dict(
             in_params="uint64 x",
             out_params="uint64 z",
-            operation='''
+            operation="""
                     z = x;
                     for (int k = 0; k < 4; k++) {
                         z += 0x9e3779b97f4a7c15ull;
@@ -249,7 +250,7 @@ def splitmix64():
                         z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
                         z ^= z >> 31;
                     }
-                    ''',
+                    """,
         ),
         inputs=[x],
         outputs=[np.zeros_like(x)],

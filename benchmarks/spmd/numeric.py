@@ -47,7 +47,7 @@ def perceptron():
         kernel=dict(
             in_params="raw float32 x, raw float32 w1, raw float32 b1, raw float32 w2, raw float32 b2",
             out_params="raw float32 y",
-            operation='''
+            operation="""
             float hidden[32];
             for (int r = 0; r < 32; r++) {
                 float sum = b1[r];
@@ -59,7 +59,7 @@ def perceptron():
                 for (int r = 0; r < 32; r++) sum += w2[o * 32 + r] * hidden[r];
                 y[i * 4 + o] = sum;
             }
-            ''',
+            """,
         ),
         inputs=arrays,
         outputs=[np.zeros_like(y)],
@@ -122,7 +122,7 @@ def mandelbrot():
         kernel=dict(
             in_params="int32 width, int32 height, int32 limit, float32 step_x, float32 step_y",
             out_params="int32 count",
-            operation='''
+            operation="""
             float cr = (i % width) * step_x - 2.1f, ci = (i / width) * step_y - 1.2f;
             float zr = cr, zi = ci;
             int k = 0;
@@ -133,7 +133,7 @@ def mandelbrot():
                 zr = next;
             }
             count = k;
-            ''',
+            """,
         ),
         inputs=[width, height, limit, float(np.float32(3 / width)), float(np.float32(2.4 / height))],
         outputs=[np.zeros_like(counts)],
@@ -149,7 +149,7 @@ def mandelbrot():
     )  # orbits near the border turn on the last bit, and peers fuse products in their own way
 
 
-CND = '''
+CND = """
 __device__ float cumulative_normal(float d) {
     float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
     float polynomial = 1.781477937f + k * (-1.821255978f + k * 1.330274429f);
@@ -157,7 +157,7 @@ __device__ float cumulative_normal(float d) {
     float tail = 0.398942280f * expf(-0.5f * d * d) * polynomial;
     return d > 0 ? 1.0f - tail : tail;
 }
-'''
+"""
 
 
 @body
@@ -222,14 +222,14 @@ def black_scholes():
             in_params="float32 price, float32 strike, float32 years, float32 rate, float32 volatility",
             out_params="float32 call, float32 put",
             preamble=CND,
-            operation='''
+            operation="""
             float root = volatility * sqrtf(years);
             float d1 = (logf(price / strike) + (rate + 0.5f * volatility * volatility) * years) / root;
             float d2 = d1 - root;
             float discounted = strike * expf(-rate * years);
             call = price * cumulative_normal(d1) - discounted * cumulative_normal(d2);
             put = discounted * cumulative_normal(-d2) - price * cumulative_normal(-d1);
-            ''',
+            """,
         ),
         inputs=[price, strike, years, rate, volatility],
         outputs=[np.zeros_like(price) for _ in range(2)],
@@ -291,7 +291,7 @@ def nbody():
         kernel=dict(
             in_params="raw float32 x, raw float32 y, raw float32 z, raw float32 mass, int32 bodies",
             out_params="float32 ax, float32 ay, float32 az",
-            operation='''
+            operation="""
             float fx = 0, fy = 0, fz = 0;
             for (int j = 0; j < bodies; j++) {
                 float dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i];
@@ -302,7 +302,7 @@ def nbody():
                 fz += weight * dz;
             }
             ax = fx; ay = fy; az = fz;
-            ''',
+            """,
         ),
         inputs=[x, y, z, mass, count],
         outputs=[np.zeros(count, np.float32) for _ in range(3)],
@@ -349,7 +349,7 @@ def binary_search():
         kernel=dict(
             in_params="float32 x, raw float32 table, int32 entries",
             out_params="int32 place",
-            operation='''
+            operation="""
             int low = 0, high = entries;
             while (low < high) {
                 int middle = (low + high) / 2;
@@ -357,7 +357,7 @@ def binary_search():
                 else high = middle;
             }
             place = low;
-            ''',
+            """,
         ),
         inputs=[x, table, entries],
         outputs=[np.zeros_like(places)],
@@ -423,14 +423,14 @@ def runge_kutta():
         kernel=dict(
             in_params="float32 x0, float32 y0, float32 z0, int32 steps, float32 h",
             out_params="float32 x1, float32 y1, float32 z1",
-            preamble='''
+            preamble="""
             struct State { float x, y, z; };
             __device__ State slope(State s) {
                 return {10.0f * (s.y - s.x), s.x * (28.0f - s.z) - s.y, s.x * s.y - 8.0f / 3.0f * s.z};
             }
             __device__ State moved(State s, State d, float h) { return {s.x + h * d.x, s.y + h * d.y, s.z + h * d.z}; }
-            ''',
-            operation='''
+            """,
+            operation="""
             State s = {x0, y0, z0};
             for (int k = 0; k < steps; k++) {
                 State a = slope(s);
@@ -442,7 +442,7 @@ def runge_kutta():
                 s = moved(s, sum, h / 6);
             }
             x1 = s.x; y1 = s.y; z1 = s.z;
-            ''',
+            """,
         ),
         inputs=[*starts, steps, float(h)],
         outputs=[np.zeros(count, np.float32) for _ in range(3)],

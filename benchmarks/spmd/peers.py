@@ -118,7 +118,9 @@ def native_peer(library, function, inputs, outputs):
             (
                 ctypes.c_void_p(value.ctypes.data)
                 if isinstance(value, np.ndarray)
-                else ctypes.c_float(value) if isinstance(value, float) else ctypes.c_int64(value)
+                else ctypes.c_float(value)
+                if isinstance(value, float)
+                else ctypes.c_int64(value)
             )
             for value in [*inputs, *outputs, settings["threads"]]
         ]

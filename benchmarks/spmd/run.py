@@ -23,12 +23,14 @@ os.environ["IRUKA_CACHE_DIR"] = CACHE.name  # read when the module is loaded; a 
 
 import numpy as np
 
+import cheap  # noqa: F401  each registers its bodies
+import images  # noqa: F401
+import integers  # noqa: F401
 import iruka as cp
+import numeric  # noqa: F401
 import peers
 from body import BODIES, equal
 from measure import interleaved_times, markdown, processor
-
-import images, numeric, integers, cheap  # noqa: E401,F401  each registers its bodies
 
 PEERS = ("intrinsics", "ispc", "numba", "numpy", "hashlib")
 
@@ -40,8 +42,11 @@ def kernel_of(body, name, options, remark=""):
 
 
 class Path:
-    """One way to compile a body. Computes the first `size` elements, or all, into `outputs`, the same ones for every path:
-    where a buffer lies in memory makes 10 % for short bodies."""
+    """One way to compile a body.
+
+    Computes the first `size` elements, or all, into `outputs`, the same ones for every path: where a buffer lies in
+    memory makes 10 % for short bodies.
+    """
 
     def __init__(self, body, name, options, size, outputs):
         self.kernel = kernel_of(body, name, options)
@@ -63,7 +68,7 @@ class Path:
         return [each.copy() for each in self.outputs]
 
     def warm_up(self):
-        """Runs until the kernel is hot, its variant with constant scalars is in use and was measured against its rival."""
+        """Runs until the kernel is hot, its variant with constant scalars is in use and was measured."""
         self()  # compiles
         start, calls = time.perf_counter(), 0
         while calls < 3 or (time.perf_counter() - start < 0.06 and calls < 500):

@@ -6,26 +6,87 @@
 array([1., 2., 3.], dtype=float32)
 """
 
+import sys as _sys
+
 from numpy import (
+    base_repr,
+    binary_repr,
     bool_,
+    byte,
+    cdouble,
     complex64,
     complex128,
+    complexfloating,
+    csingle,
+    dtype,
     e,
+    errstate,
     euler_gamma,
     float16,
     float32,
     float64,
+    floating,
+    format_float_positional,
+    format_float_scientific,
+    generic,
+    get_printoptions,
+    geterr,
+    geterrcall,
+    index_exp,
+    inexact,
     inf,
     int8,
     int16,
     int32,
     int64,
+    int_,
+    intc,
+    integer,
+    intp,
+    iterable,
+    long,
+    longlong,
+    nan,
+    ndindex,
+    newaxis,
+    number,
+    pi,
+    printoptions,
+    s_,
+    set_printoptions,
+    seterr,
+    seterrcall,
+    short,
+    signedinteger,
+    ubyte,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    unsignedinteger,
+    ushort,
 )
-from numpy import index_exp, intp, nan, ndindex, newaxis, pi, s_, uint8, uint16, uint32, uint64
 
-import sys as _sys
-
-from . import _core, errors
+from . import (
+    _core,
+    array_api,
+    cuda,
+    errors,
+    fft,
+    image,
+    lib,
+    linalg,
+    memory,
+    profiler,
+    random,
+    testing,
+)
+from ._bits import packbits, unpackbits
 from ._core import (
     Device,
     ElementwiseKernel,
@@ -46,6 +107,7 @@ from ._core import (
     reduction_names,
     set_memory_limit,
     set_num_threads,
+    ufunc,
 )
 from ._creation import (
     arange,
@@ -70,43 +132,77 @@ from ._creation import (
     zeros,
     zeros_like,
 )
-from ._functions import elementwise as _elementwise, reductions as _reductions
-
-globals().update(_elementwise)
-globals().update(_reductions)
-
-from ._manipulation import (
-    allclose,
-    broadcast_arrays,
-    broadcast_to,
-    can_cast,
-    clip,
-    concatenate,
-    copy,  # noqa: E402
-    copyto,
-    expand_dims,
-    hstack,
-    isclose,
-    moveaxis,
-    nan_to_num,
-    ndim,
-    promote_types,
-    ravel,
-    reshape,
-    result_type,
-    shape,
-    size,
-    squeeze,
-    stack,
-    swapaxes,
-    transpose,
-    vstack,
+from ._cupy import (
+    byte_bounds,
+    clear_memo,
+    is_available,
+    memoize,
+    rsqrt,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    show_config,
 )
-
-asanyarray = asarray  # there are no subclasses to let through
-row_stack = vstack
-
-from ._indexing import (  # noqa: E402
+from ._dtypes import (
+    __array_namespace_info__,
+    astype,
+    common_type,
+    finfo,
+    iinfo,
+    isdtype,
+    isscalar,
+    issubdtype,
+    min_scalar_type,
+)
+from ._einsum import einsum, einsum_path
+from ._elementwise import (
+    angle,
+    around,
+    array2string,
+    array_equal,
+    array_equiv,
+    array_repr,
+    array_str,
+    fix,
+    frompyfunc,
+    imag,
+    iscomplexobj,
+    isfortran,
+    isnat,
+    isrealobj,
+    may_share_memory,
+    real,
+    real_if_close,
+    round,
+    shares_memory,
+    vectorize,
+)
+from ._files import (
+    NpzFile,
+    frombuffer,
+    fromfile,
+    fromiter,
+    fromstring,
+    genfromtxt,
+    load,
+    loadtxt,
+    save,
+    savetxt,
+    savez,
+    savez_compressed,
+)
+from ._functional import apply_along_axis, apply_over_axes, broadcast, fromfunction
+from ._functions import elementwise as _elementwise, reductions as _reductions
+from ._histogram import (
+    bincount,
+    digitize,
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
+from ._index_tricks import c_, mgrid, ndenumerate, ogrid, r_
+from ._indexing import (
     argwhere,
     choose,
     compress,
@@ -144,24 +240,45 @@ from ._indexing import (  # noqa: E402
     unravel_index,
     where,
 )
-from ._bits import packbits, unpackbits  # noqa: E402
-from ._files import (  # noqa: E402
-    NpzFile,
-    frombuffer,
-    fromfile,
-    fromiter,
-    fromstring,
-    genfromtxt,
-    load,
-    loadtxt,
-    save,
-    savetxt,
-    savez,
-    savez_compressed,
+from ._manipulation import (
+    allclose,
+    broadcast_arrays,
+    broadcast_to,
+    can_cast,
+    clip,
+    concatenate,
+    copy,
+    copyto,
+    expand_dims,
+    hstack,
+    isclose,
+    moveaxis,
+    nan_to_num,
+    ndim,
+    promote_types,
+    ravel,
+    reshape,
+    result_type,
+    shape,
+    size,
+    squeeze,
+    stack,
+    swapaxes,
+    transpose,
+    vstack,
 )
-from ._padding import pad  # noqa: E402
-from ._functional import apply_along_axis, apply_over_axes, broadcast, fromfunction  # noqa: E402
-from ._polynomials import (  # noqa: E402
+from ._numeric import (
+    convolve,
+    correlate,
+    diff,
+    ediff1d,
+    gradient,
+    interp,
+    trapezoid,
+    unwrap,
+)
+from ._padding import pad
+from ._polynomials import (
     poly,
     poly1d,
     polyadd,
@@ -174,7 +291,28 @@ from ._polynomials import (  # noqa: E402
     polyval,
     roots,
 )
-from ._rearranging import (  # noqa: E402
+from ._products import (
+    cross,
+    dot,
+    inner,
+    kron,
+    matmul,
+    matvec,
+    outer,
+    tensordot,
+    vdot,
+    vecdot,
+    vecmat,
+)
+from ._quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
+from ._rearranging import (
     append,
     array_split,
     atleast_1d,
@@ -203,7 +341,7 @@ from ._rearranging import (  # noqa: E402
     unstack,
     vsplit,
 )
-from ._sequences import (  # noqa: E402
+from ._sequences import (
     bartlett,
     blackman,
     geomspace,
@@ -214,33 +352,20 @@ from ._sequences import (  # noqa: E402
     meshgrid,
     vander,
 )
-from ._histogram import (  # noqa: E402
-    bincount,
-    digitize,
-    histogram,
-    histogram2d,
-    histogram_bin_edges,
-    histogramdd,
+from ._sets import (
+    intersect1d,
+    isin,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
 )
-from ._numeric import (  # noqa: E402
-    convolve,
-    correlate,
-    diff,
-    ediff1d,
-    gradient,
-    interp,
-    trapezoid,
-    unwrap,
-)
-from ._quantiles import (  # noqa: E402
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
-)
-from ._statistics import (  # noqa: E402
+from ._sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
+from ._statistics import (
     average,
     corrcoef,
     cov,
@@ -260,131 +385,21 @@ from ._statistics import (  # noqa: E402
     std,
     var,
 )
-from ._sorting import argpartition, argsort, lexsort, partition, sort, sort_complex  # noqa: E402
-from ._sets import (  # noqa: E402
-    intersect1d,
-    isin,
-    setdiff1d,
-    setxor1d,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from ._index_tricks import c_, mgrid, ndenumerate, ogrid, r_  # noqa: E402
-from ._einsum import einsum, einsum_path  # noqa: E402
-from ._products import (  # noqa: E402
-    cross,
-    dot,
-    inner,
-    kron,
-    matmul,
-    matvec,
-    outer,
-    tensordot,
-    vdot,
-    vecdot,
-    vecmat,
-)
-# ufuncs, dtypes and protocols
-from numpy import (  # noqa: E402
-    base_repr,
-    binary_repr,
-    byte,
-    cdouble,
-    complexfloating,
-    csingle,
-    dtype,
-    errstate,
-    floating,
-    format_float_positional,
-    format_float_scientific,
-    generic,
-    get_printoptions,
-    geterr,
-    geterrcall,
-    inexact,
-    int_,
-    intc,
-    integer,
-    iterable,
-    long,
-    longlong,
-    number,
-    printoptions,
-    set_printoptions,
-    seterr,
-    seterrcall,
-    short,
-    signedinteger,
-    ubyte,
-    uint,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    unsignedinteger,
-    ushort,
-)
-from ._core import ufunc  # noqa: E402
-from ._dtypes import (  # noqa: E402
-    __array_namespace_info__,
-    astype,
-    common_type,
-    finfo,
-    iinfo,
-    isdtype,
-    isscalar,
-    issubdtype,
-    min_scalar_type,
-)
-from ._elementwise import (  # noqa: E402
-    angle,
-    around,
-    array2string,
-    array_equal,
-    array_equiv,
-    array_repr,
-    array_str,
-    fix,
-    frompyfunc,
-    imag,
-    iscomplexobj,
-    isfortran,
-    isnat,
-    isrealobj,
-    may_share_memory,
-    real,
-    real_if_close,
-    round,
-    shares_memory,
-    vectorize,
-)
-from ._cupy import (  # noqa: E402
-    byte_bounds,
-    clear_memo,
-    is_available,
-    memoize,
-    rsqrt,
-    scatter_add,
-    scatter_max,
-    scatter_min,
-    show_config,
-)
-from .memory import (  # noqa: E402
+from .memory import (
     MemoryPool,
     PinnedMemoryPool,
     get_default_memory_pool,
     get_default_pinned_memory_pool,
 )
-from . import cuda, fft, image, lib, linalg, memory, profiler, random, testing  # noqa: E402
-from . import array_api  # noqa: E402
 
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])
 
+# The functions of the tables. Where a module has one of the same name, that one takes more than the loop does.
+globals().update({name: made for name, made in {**_elementwise, **_reductions}.items() if name not in globals()})
+
+asanyarray = asarray  # there are no subclasses to let through
+row_stack = vstack
 bool = bool_
 single = float32
 double = float64

@@ -59,11 +59,13 @@ _INSTEAD = {
         "set_string_function": "use iruka.set_printoptions",
         "get_runtime_info": "use iruka.show_config()",
         "allow_synchronize": "nothing forbids waiting for a device",
-        "GeneralizedUFunc": f"{_KERNEL} with raw parameters, or use iruka.vecdot, iruka.matmul and iruka.apply_along_axis",
+        "GeneralizedUFunc": f"{_KERNEL} with raw parameters, or use iruka.vecdot, iruka.matmul or apply_along_axis",
         "jit": f"kernels are C++: {_KERNEL}",
-        **dict.fromkeys(("ma", "MaskedArray", "masked_array"), "arrays have no masks: use NaN with nansum and the like, where=, or numpy.ma"),
+        **dict.fromkeys(("ma", "MaskedArray", "masked_array"),
+            "arrays have no masks: use NaN with nansum and the like, where=, or numpy.ma"),
         "scipy": "SciPy's functions of arrays take arrays of Iruka where they follow the array API standard",
-        **{name: f"use iruka.cuda.{name}" for name in ("empty_pinned", "empty_like_pinned", "zeros_pinned", "zeros_like_pinned")},
+        **{name: f"use iruka.cuda.{name}" for name in ("empty_pinned", "empty_like_pinned", "zeros_pinned",
+            "zeros_like_pinned")},
         "cublas": "use iruka.matmul and iruka.linalg",
         **dict.fromkeys(("matrix", "asmatrix", "bmat"), _MATRIX),
         **dict.fromkeys(("longdouble", "clongdouble", "float128", "complex256"), _PRECISION),
@@ -96,5 +98,6 @@ def find(module: str, name: str):
         return getattr(importlib.import_module(place), now)
     hint = _hint(module, name)
     message = f"module {module!r} has no attribute {name!r}{hint}"
-    # Python adds a name that is spelled alike, which beside advice would only mislead; an object without names has none.
+    # Python adds a name that is spelled alike, which beside advice would only mislead; an object without names has
+    # none.
     raise AttributeError(message, name=name, obj=object()) if hint else AttributeError(message)

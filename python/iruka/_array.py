@@ -98,7 +98,9 @@ def conjugate(x):
 
 
 def clip(x, low=None, high=None, out=None):
-    if (type(low) is int or type(high) is int) and x.dtype.kind in "iu":  # a Python integer outside the dtype bounds nothing
+    if (
+        type(low) is int or type(high) is int
+    ) and x.dtype.kind in "iu":  # a Python integer outside the dtype bounds nothing
         limits = numpy.iinfo(x.dtype)
         low = None if type(low) is int and low <= limits.min else low
         high = None if type(high) is int and high >= limits.max else high
@@ -178,7 +180,9 @@ def format_array(x, spec):
 def round_value(x, digits=None):
     """round(x) is an int, round(x, 2) another value."""
     if not x._is_value or x.dtype.kind in "bc":
-        raise TypeError(f"round: an iruka.ndarray of shape {x.shape} and dtype {x.dtype} defines no __round__; iruka.round does")
+        raise TypeError(
+            f"round: an iruka.ndarray of shape {x.shape} and dtype {x.dtype} defines no __round__; iruka.round does"
+        )
     return builtins.round(x.item()) if digits is None else x.round(operator.index(digits))
 
 

@@ -26,7 +26,9 @@ _swap = ElementwiseKernel(
 def ctypes_of(x: ndarray):
     """NumPy's ctypes object over the same memory."""
     if x.device.name != "cpu":
-        raise AttributeError(f"ctypes: the array is on {x.device.name}, whose memory ctypes cannot read; see x.data.ptr")
+        raise AttributeError(
+            f"ctypes: the array is on {x.device.name}, whose memory ctypes cannot read; see x.data.ptr"
+        )
     return _core.numpy_view(x).ctypes
 
 

@@ -13,19 +13,25 @@ from .errors import TypeError, ValueError
 # Eight elements lie in one 64-bit word: each becomes 0 or 1 in place, and a product gathers them in the highest byte.
 _pack = {
     order: ElementwiseKernel(
-        "uint64 word", "uint8 packed",
+        "uint64 word",
+        "uint8 packed",
         f"""
 const unsigned long long low = 0x7f7f7f7f7f7f7f7fULL;
 const unsigned long long bits = ((word | ((word & low) + low)) >> 7) & 0x0101010101010101ULL;
 packed = (unsigned char)((bits * {product}ULL) >> 56);
-""", "packbits")
+""",
+        "packbits",
+    )
     for order, product in (("big", "0x8040201008040201"), ("little", "0x0102040810204080"))
 }
 _unpack = {
     order: ElementwiseKernel(
-        "uint8 packed", "uint64 word",
-        f"word = ((((packed * 0x0101010101010101ULL) & {mask}ULL) + 0x7f7f7f7f7f7f7f7fULL) >> 7) & 0x0101010101010101ULL",
-        "unpackbits")
+        "uint8 packed",
+        "uint64 word",
+        f"word = ((((packed * 0x0101010101010101ULL) & {mask}ULL)"
+        " + 0x7f7f7f7f7f7f7f7fULL) >> 7) & 0x0101010101010101ULL",
+        "unpackbits",
+    )
     for order, mask in (("big", "0x0102040810204080"), ("little", "0x8040201008040201"))
 }
 
@@ -37,7 +43,8 @@ def _checked(function: str, bitorder: str) -> str:
 
 
 def packbits(a, /, axis: int | None = None, bitorder: str = "big") -> ndarray:
-    """Bools or integers (nonzero is 1) as the bits of uint8, eight neighbours along an axis each; 0 fills the last byte.
+    """Bools or integers (nonzero is 1) as the bits of uint8, eight neighbours along an axis each; 0 fills the last
+    byte.
 
     bitorder 'big' puts the first element in the highest bit. Raises TypeError for other dtypes.
     """
@@ -86,7 +93,9 @@ def unpackbits(a, /, axis: int | None = None, count: int | None = None, bitorder
             count = operator.index(count)
             if count < 0:
                 if -count > there:
-                    raise ValueError(f"-count must be less than or equal to the number of bits ({there}), but is {-count}")
+                    raise ValueError(
+                        f"-count must be less than or equal to the number of bits ({there}), but is {-count}"
+                    )
                 count += there
             if count <= there:
                 bits = bits[..., :count]

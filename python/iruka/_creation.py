@@ -161,8 +161,12 @@ def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
 
 
 def require(a, dtype=None, requirements=None) -> ndarray:
-    """An array with what `requirements` names: 'C', 'F', 'A' (aligned), 'W' (writeable), 'O' (its own memory); a copy where needed."""
-    wanted = {str(name).upper()[0] for name in ([requirements] if isinstance(requirements, str) else requirements or [])}
+    """An array with what `requirements` names: 'C', 'F', 'A' (aligned), 'W' (writeable), 'O' (its own memory); a copy
+    where needed.
+    """
+    wanted = {
+        str(name).upper()[0] for name in ([requirements] if isinstance(requirements, str) else requirements or [])
+    }
     if unknown := wanted - set("CFAWOE"):
         raise ValueError(f"require: unknown requirements {sorted(unknown)}")
     if {"C", "F"} <= wanted:
@@ -249,7 +253,7 @@ def _array(a) -> ndarray:
 
 
 def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
-    """What `make` gives, on the array's device unless one is named; K and A keep the order of its elements in memory."""
+    """What `make` gives, on the array's device unless one is named; K and A keep the elements' order in memory."""
     order = _order(function, order)
     a = _array(a)
     dtype = a.dtype if dtype is None else dtype
@@ -258,9 +262,13 @@ def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
         if order == "K" and len(extents) == a.ndim:
             axes = sorted(range(a.ndim), key=lambda k: -builtins.abs(a.strides[k]))
             if axes != sorted(axes):
-                return make(tuple(extents[k] for k in axes), dtype).transpose(sorted(range(a.ndim), key=axes.__getitem__))
+                return make(tuple(extents[k] for k in axes), dtype).transpose(
+                    sorted(range(a.ndim), key=axes.__getitem__)
+                )
         c_order, f_order, *_ = a._layout
-        return _made(make, extents, dtype, order="F" if order == "F" or order == "A" and f_order and not c_order else "C")
+        return _made(
+            make, extents, dtype, order="F" if order == "F" or order == "A" and f_order and not c_order else "C"
+        )
 
 
 def empty_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
@@ -303,12 +311,27 @@ if TYPE_CHECKING:  # at run time, typing's registry of overloads would keep the 
 
     @overload
     def linspace(
-        start, stop, num: int = 50, endpoint: bool = True, retstep: Literal[False] = False, dtype=None, axis: int = 0, *,
-        device=None
+        start,
+        stop,
+        num: int = 50,
+        endpoint: bool = True,
+        retstep: Literal[False] = False,
+        dtype=None,
+        axis: int = 0,
+        *,
+        device=None,
     ) -> ndarray: ...
     @overload
     def linspace(
-        start, stop, num: int = 50, endpoint: bool = True, *, retstep: Literal[True], dtype=None, axis: int = 0, device=None
+        start,
+        stop,
+        num: int = 50,
+        endpoint: bool = True,
+        *,
+        retstep: Literal[True],
+        dtype=None,
+        axis: int = 0,
+        device=None,
     ) -> tuple[ndarray, float]: ...
 
 
@@ -327,7 +350,7 @@ def linspace(
     wanted = computing if dtype is None else _core.dtype_of(dtype)
     parts = num - 1 if endpoint else num
     with _place(device):
-        has_numbers = computing == float and not (_has_axes(start) or _has_axes(stop))
+        has_numbers = computing == numpy.float64 and not (_has_axes(start) or _has_axes(stop))
         if has_numbers and math.isfinite(float(stop) - float(start)):  # no value overflows
             values = _core.linspace(start, stop, num, bool(endpoint), computing)
             step = numpy.float64((float(stop) - float(start)) / parts) if parts > 0 and retstep else float("nan")

@@ -11,7 +11,6 @@ import numpy
 from . import _core
 from ._core import ndarray
 from ._creation import asarray
-from ._functions import elementwise
 from ._manipulation import _into, can_cast
 from ._products import _multiply, _product, _sum, common_dtype, matmul
 from .errors import TypeError, ValueError
@@ -113,21 +112,31 @@ def _contract(left, right, kept) -> tuple[str, ndarray]:
 
 @functools.lru_cache(1024)
 def _matrix_plan(subscripts: str, shape_a, shape_b):
-    """A contraction of two operands as one matmul: axes and shapes of both and of the result; None where it is not one."""
+    """A contraction of two operands as one matmul: axes and shapes of both and of the result; else None."""
     (term_a, term_b), output = _parse(subscripts, (len(shape_a), len(shape_b)))
     both, extent = set(term_a) & set(term_b), dict(zip(term_a + term_b, shape_a + shape_b))
-    is_plain = len(set(term_a)) == len(term_a) and len(set(term_b)) == len(term_b) and set(term_a) ^ set(term_b) <= set(output)
+    is_plain = (
+        len(set(term_a)) == len(term_a) and len(set(term_b)) == len(term_b) and set(term_a) ^ set(term_b) <= set(output)
+    )
     if not is_plain or any(extent[x] != n for x, n in zip(term_a, shape_a)) or both <= set(output):
         return None
     summed, batch = [x for x in term_a if x in both and x not in output], [x for x in output if x in both]
-    own_a, own_b = [x for x in output if x in term_a and x not in both], [x for x in output if x in term_b and x not in both]
+    own_a, own_b = (
+        [x for x in output if x in term_a and x not in both],
+        [x for x in output if x in term_b and x not in both],
+    )
 
     def arranged(term, *groups):
-        return [term.index(x) for group in groups for x in group], tuple(_product(extent[x] for x in group) for group in groups)
+        return [term.index(x) for group in groups for x in group], tuple(
+            _product(extent[x] for x in group) for group in groups
+        )
 
     made = [*batch, *own_a, *own_b]
-    return (arranged(term_a, batch, own_a, summed), arranged(term_b, batch, summed, own_b),
-            (tuple(extent[x] for x in made), [made.index(x) for x in output]))
+    return (
+        arranged(term_a, batch, own_a, summed),
+        arranged(term_b, batch, summed, own_b),
+        (tuple(extent[x] for x in made), [made.index(x) for x in output]),
+    )
 
 
 def _by_matmul(plan, a: ndarray, b: ndarray) -> ndarray:
@@ -143,7 +152,8 @@ def _check_extents(terms, arrays, subscripts):
         for letter, n in zip(term, a.shape):
             if n != 1 and extents.setdefault(letter, n) != n:
                 raise ValueError(
-                    f"einsum: operands in {subscripts!r} could not be broadcast: {letter!r} has extents {extents[letter]} and {n}"
+                    f"einsum: operands in {subscripts!r} could not be broadcast: "
+                    f"{letter!r} has extents {extents[letter]} and {n}"
                 )
 
 
@@ -166,12 +176,14 @@ def einsum_path(*operands, optimize="greedy", einsum_call: bool = False) -> Any:
     return _search(subscripts, arrays, optimize)
 
 
-def einsum(*operands, out: ndarray | None = None, dtype=None, order: str = "K", casting: str = "safe", optimize=False) -> Any:
+def einsum(
+    *operands, out: ndarray | None = None, dtype=None, order: str = "K", casting: str = "safe", optimize=False
+) -> Any:
     """Sum of products by subscripts: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
-    optimize: False, True, 'greedy', 'optimal' or a path of einsum_path says in which order operands are contracted; two at
-    a time in any case, by matmul where something is summed. One operand without a sum gives a view. Raises ValueError
-    where subscripts and shapes do not go together, TypeError where `casting` forbids dtype.
+    optimize: False, True, 'greedy', 'optimal' or a path of einsum_path says in which order operands are contracted; two
+    at a time in any case, by matmul where something is summed. One operand without a sum gives a view. Raises
+    ValueError where subscripts and shapes do not go together, TypeError where `casting` forbids dtype.
 
         >>> float(iruka.einsum('ii', iruka.eye(3)))
         3.0

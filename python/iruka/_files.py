@@ -31,7 +31,7 @@ def savez_compressed(file, *args, **kwds) -> None:
 
 
 class NpzFile:
-    """A .npz archive: a mapping from names to arrays, which are read when asked for. A context manager that closes it."""
+    """A .npz archive: a mapping from names to arrays, which are read when asked for, and a context manager."""
 
     def __init__(self, file):
         self.npz_file = file
@@ -78,8 +78,8 @@ class NpzFile:
 def load(file, mmap_mode: str | None = None, allow_pickle: bool | None = None) -> Any:
     """The array of a .npy file, or the archive of a .npz file.
 
-    mmap_mode 'r', 'r+', 'w+' or 'c' maps a .npy file: on the CPU the array is the file's own memory, and nothing is read
-    before it is used. Raises what numpy.load raises.
+    mmap_mode 'r', 'r+', 'w+' or 'c' maps a .npy file: on the CPU the array is the file's own memory, and nothing is
+    read before it is used. Raises what numpy.load raises.
     """
     found = numpy.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))
     return NpzFile(found) if isinstance(found, numpy.lib.npyio.NpzFile) else _core.as_array(found)

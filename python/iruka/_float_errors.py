@@ -51,7 +51,11 @@ def check_ufunc(name, raised, inputs, outputs, keywords, is_operator) -> None:
     if function is not None:
         chosen = {key: keywords[key] for key in ("dtype", "signature", "sig", "casting") if key in keywords}
         has_floats = any(_is_float(numpy.asarray(x)) for x in (*operands, *results))
-        _tell(_computed_anew(raised, _caller(function, chosen), operands, results, where, _FLAGS if has_floats else ["divide"]))
+        _tell(
+            _computed_anew(
+                raised, _caller(function, chosen), operands, results, where, _FLAGS if has_floats else ["divide"]
+            )
+        )
 
 
 def check_cast(raised, source, dtype) -> None:
@@ -106,7 +110,9 @@ def _numpy_function(name):
     if name in ("sinc", "i0"):
         return getattr(numpy, name)
     if name == "round":
-        return lambda x, scale, is_inverse: numpy.rint(x * scale) / scale if is_inverse else numpy.rint(x / scale) * scale
+        return lambda x, scale, is_inverse: (
+            numpy.rint(x * scale) / scale if is_inverse else numpy.rint(x / scale) * scale
+        )
     function = getattr(numpy, name, None)
     return function if isinstance(function, numpy.ufunc) else None
 
@@ -325,5 +331,7 @@ def _handler(message, fits):
     handler = numpy.geterrcall()
     if not fits(handler):
         words, function = message.split(" encountered in ")
-        raise NameError(f"the error state asks for a call or log of {words} (in {function}), and numpy.seterrcall gave {handler!r}")
+        raise NameError(
+            f"the error state asks for a call or log of {words} (in {function}), and numpy.seterrcall gave {handler!r}"
+        )
     return handler

@@ -37,9 +37,9 @@ class Philox(BitGenerator):
     Element k of an array is a function of the key, of how many arrays were drawn before, and of k alone: the same on
     every device and for any number of threads.
 
-    seed: None (the system's entropy), an int, a sequence of ints, or a numpy.random.SeedSequence. key: an int of 64 bits
-    in its place. counter: how many arrays count as drawn, modulo 2**48. Raises ValueError for a negative seed, and where
-    seed and key are both given.
+    seed: None (the system's entropy), an int, a sequence of ints, or a numpy.random.SeedSequence. key: an int of 64
+    bits in its place. counter: how many arrays count as drawn, modulo 2**48. Raises ValueError for a negative seed, and
+    where seed and key are both given.
     """
 
     def __init__(self, seed=None, counter: int = 0, key: int | None = None):
@@ -122,11 +122,11 @@ def _axis_of(axis, ndim: int) -> int:
 class Distributions:
     """NumPy's distributions, drawn from `bit_generator`.
 
-    Parameters are numbers or arrays that broadcast with one another and with `size`. size: an int or a tuple; None takes
-    the parameters' shape, for numbers a 0-d value. dtype: float64 or float32 (any integer dtype where the numbers are
-    integers). out: an iruka.ndarray of the result's shape and dtype, any strides, filled and returned.
-    Raises ValueError for a parameter outside its domain (NaN lies in none), ShapeError (a ValueError) for shapes that do
-    not broadcast, TypeError for a dtype that the distribution does not have.
+    Parameters are numbers or arrays that broadcast with one another and with `size`. size: an int or a tuple; None
+    takes the parameters' shape, for numbers a 0-d value. dtype: float64 or float32 (any integer dtype where the numbers
+    are integers). out: an iruka.ndarray of the result's shape and dtype, any strides, filled and returned. Raises
+    ValueError for a parameter outside its domain (NaN lies in none), ShapeError (a ValueError) for shapes that do not
+    broadcast, TypeError for a dtype that the distribution does not have.
     """
 
     def __init__(self, bit_generator: Philox):
@@ -385,8 +385,8 @@ class Generator(Distributions):
     def integers(self, low, high=None, size=None, dtype=None, endpoint=False, out=None) -> ndarray:
         """Integers in [low, high), or [low, high] with endpoint; [0, low) without high. No modulo bias (Lemire 2019).
 
-        low, high: integers or arrays of integers; dtype: any integer dtype or bool, out's or int64 without it. Raises ValueError for an empty range
-        and for bounds that dtype cannot hold, TypeError for bounds that are no integers.
+        low, high: integers or arrays of integers; dtype: any integer dtype or bool, out's or int64 without it. Raises
+        ValueError for an empty range and for bounds that dtype cannot hold, TypeError for bounds that are no integers.
         """
         low, high = (0, low) if high is None else (low, high)
         return self._stream.integers(low, high, size, dtype, endpoint, out)
@@ -401,7 +401,9 @@ class Generator(Distributions):
         method is accepted; the way is always 'marginals'. Raises ValueError where nsample exceeds the urn.
         """
         if method not in ("count", "marginals"):
-            raise ValueError(f"random.multivariate_hypergeometric: method must be 'count' or 'marginals', not {method!r}")
+            raise ValueError(
+                f"random.multivariate_hypergeometric: method must be 'count' or 'marginals', not {method!r}"
+            )
         return self._stream.multivariate_hypergeometric(_core.as_array(colors), operator.index(nsample), _shape(size))
 
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True) -> ndarray:
@@ -438,8 +440,10 @@ class Generator(Distributions):
             cumulative /= cumulative[-1] if population else 1
             return _streams.search_cumulative(_core.as_array(cumulative), self.random(count))
         if numpy.count_nonzero(p) < count:
-            raise ValueError(f"random.choice: {count} entries without replacement, but only {numpy.count_nonzero(p)} "
-                             "have a probability above 0")
+            raise ValueError(
+                f"random.choice: {count} entries without replacement, but only {numpy.count_nonzero(p)} "
+                "have a probability above 0"
+            )
         # The first arrivals of Poisson processes with rates p are a weighted sample (Efraimidis and Spirakis 2006).
         arrivals = asnumpy(self.standard_exponential(population))
         with numpy.errstate(divide="ignore"):

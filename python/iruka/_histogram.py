@@ -41,7 +41,11 @@ for (I length = n; length > 0;) {
 y = low;
 """
 _search = ElementwiseKernel(
-    "raw const T a, T v, I n, bool from_right", "int64 y", _SEARCH % "a[low + half - 1]", "searchsorted", preamble=_BEFORE
+    "raw const T a, T v, I n, bool from_right",
+    "int64 y",
+    _SEARCH % "a[low + half - 1]",
+    "searchsorted",
+    preamble=_BEFORE,
 )
 _search_order = ElementwiseKernel(
     "raw const T a, raw const int64 order, T v, I n, bool from_right",
@@ -231,7 +235,9 @@ def _limits(a: ndarray, range) -> tuple:
 
 def _distance(first, last):
     """last - first; of integers exactly, where their dtype may be too small."""
-    return int(last) - int(first) if isinstance(first, numpy.integer) and isinstance(last, numpy.integer) else last - first
+    return (
+        int(last) - int(first) if isinstance(first, numpy.integer) and isinstance(last, numpy.integer) else last - first
+    )
 
 
 def _range_width(a: ndarray) -> float:
@@ -482,7 +488,9 @@ def _real_weights(weights, numbers: ndarray) -> ndarray | None:
         return None
     weights = _array(weights)
     if not can_cast(weights.dtype, "float64"):
-        raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+        raise TypeError(
+            f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'"
+        )
     if weights.shape != numbers.shape:
         raise ValueError("The weights and list don't have the same length.")
     return weights.astype("float64", copy=False)

@@ -124,8 +124,8 @@ def place(arr: ndarray, mask, vals) -> None:
 def compress(condition, a, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Slices along an axis (elements of the flattened array without one) where a 1-d condition holds.
 
-        >>> iruka.compress([False, True], iruka.array([[1, 2], [3, 4]]), axis=0)
-        array([[3, 4]])
+    >>> iruka.compress([False, True], iruka.array([[1, 2], [3, 4]]), axis=0)
+    array([[3, 4]])
     """
     a = _array(a)
     condition = _near(condition, a)
@@ -143,8 +143,8 @@ def extract(condition, arr) -> ndarray:
 def choose(a, choices, out: ndarray | None = None, mode: str = "raise") -> ndarray:
     """result[i] = choices[a[i]][i], all broadcast. Raises ValueError for a number that no choice has.
 
-        >>> iruka.choose([1, 0], [[1, 2], [10, 20]])
-        array([10,  2])
+    >>> iruka.choose([1, 0], [[1, 2], [10, 20]])
+    array([10,  2])
     """
     a = _array(a)
     if isinstance(choices, (ndarray, numpy.ndarray)):
@@ -220,7 +220,8 @@ def piecewise(x, condlist, funclist, *args, **kw) -> ndarray:
         conditions.append(~rest)
     elif len(funclist) != len(conditions):
         raise ValueError(
-            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected"
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions "
+            "are expected"
         )
     with x.device:
         result = _core.zeros(x.shape, x.dtype)
@@ -250,9 +251,9 @@ def flatnonzero(a) -> ndarray:
 def argwhere(a) -> ndarray:
     """The indices of the nonzero elements, one row each: int64 of shape (count, ndim).
 
-        >>> iruka.argwhere(iruka.array([[0, 5], [7, 0]]))
-        array([[0, 1],
-               [1, 0]])
+    >>> iruka.argwhere(iruka.array([[0, 5], [7, 0]]))
+    array([[0, 1],
+           [1, 0]])
     """
     return _core.argwhere(_array(a))
 

@@ -71,8 +71,9 @@ def moveaxis(a, source, destination) -> ndarray:
         order = list(range(n))
         order.insert(destination % n, order.pop(source))
         return a.transpose(order)
-    sources, destinations = _axes("moveaxis: source", source, a.ndim), _axes(
-        "moveaxis: destination", destination, a.ndim
+    sources, destinations = (
+        _axes("moveaxis: source", source, a.ndim),
+        _axes("moveaxis: destination", destination, a.ndim),
     )
     if len(sources) != len(destinations):
         raise ValueError(f"moveaxis: {len(sources)} source axes but {len(destinations)} destinations")
@@ -144,7 +145,10 @@ def concatenate(
     if axis is None and out is None and dtype is None:
         arrays = list(arrays)
         if any(type(a) in (bool, int, float, complex) for a in arrays):  # they give way to the arrays
-            dtype, casting = result_type(*(a if type(a) in (bool, int, float, complex) else _array(a) for a in arrays)), "unsafe"
+            dtype, casting = (
+                result_type(*(a if type(a) in (bool, int, float, complex) else _array(a) for a in arrays)),
+                "unsafe",
+            )
     arrays = _joinable("concatenate", arrays, out, dtype, casting)
     if axis is None:
         arrays, axis = [a.ravel() for a in arrays], 0
@@ -179,7 +183,9 @@ def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max
     """
     if min is not None or max is not None:
         if a_min is not None or a_max is not None:
-            raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+            raise ValueError(
+                "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+            )
         a_min, a_max = min, max
     return _clip(_array(a), a_min, a_max, out)
 
@@ -220,8 +226,8 @@ def _may_take(number: type, dtype, casting: str) -> bool:
 def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
     """Writes src, broadcast and cast, into dst; only where a mask holds, when one is given.
 
-    Raises TypeError where `casting` forbids the cast (a Python number has a kind and no size), ValueError where there is
-    no such rule, OverflowError for a Python integer that dst cannot hold.
+    Raises TypeError where `casting` forbids the cast (a Python number has a kind and no size), ValueError where there
+    is no such rule, OverflowError for a Python integer that dst cannot hold.
     """
     can_cast(dst.dtype, dst.dtype, casting)  # refuses what is no rule
     if casting == "unsafe" and type(src) in (float, complex):

@@ -106,7 +106,9 @@ def _wrap(result: ndarray, axis: int, before: int, extent: int):
     start, stop = before, before + extent
     while start > 0:
         count = min(extent, start)
-        result[_slab(ndim, axis, start - count, start)] = result[_slab(ndim, axis, start + extent - count, start + extent)]
+        result[_slab(ndim, axis, start - count, start)] = result[
+            _slab(ndim, axis, start + extent - count, start + extent)
+        ]
         start -= count
     while stop < whole:
         count = min(extent, whole - stop)
@@ -115,14 +117,22 @@ def _wrap(result: ndarray, axis: int, before: int, extent: int):
 
 
 _KEYWORDS = {
-    "constant": {"constant_values"}, "edge": set(), "empty": set(), "wrap": set(), "linear_ramp": {"end_values"},
-    "maximum": {"stat_length"}, "minimum": {"stat_length"}, "mean": {"stat_length"}, "median": {"stat_length"},
-    "reflect": {"reflect_type"}, "symmetric": {"reflect_type"},
+    "constant": {"constant_values"},
+    "edge": set(),
+    "empty": set(),
+    "wrap": set(),
+    "linear_ramp": {"end_values"},
+    "maximum": {"stat_length"},
+    "minimum": {"stat_length"},
+    "mean": {"stat_length"},
+    "median": {"stat_length"},
+    "reflect": {"reflect_type"},
+    "symmetric": {"reflect_type"},
 }
 
 
 def _pad_with_function(array, widths, function, keywords):
-    """NumPy's protocol: function(vector, (before, after), axis, keywords) changes each 1-d slice of the padded array."""
+    """NumPy's protocol: function(vector, (before, after), axis, keywords) changes each 1-d slice of the result."""
     padded = numpy.asarray(pad(array, widths).get())
     for axis in range(padded.ndim):
         view = numpy.moveaxis(padded, axis, -1)
@@ -170,7 +180,7 @@ def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
 
 
 def _fill_margins(result, array, widths, inside, mode, kwargs):
-    numbers = lambda values: _pairs("pad", values, array.ndim, _number)  # noqa: E731
+    numbers = lambda values: _pairs("pad", values, array.ndim, _number)
     for axis, (before, after) in enumerate(widths):
         if before == after == 0:
             continue

@@ -19,8 +19,11 @@ from ._rearranging import trim_zeros
 from .errors import TypeError, ValueError
 
 _horner = ElementwiseKernel(
-    "T x, raw const T p, int64 count", "T y", "T sum = T(0); for (ptrdiff_t k = 0; k < count; ++k) sum = T(sum * x) + p[k]; y = sum",
-    "polyval", options=("--fmad=false",)
+    "T x, raw const T p, int64 count",
+    "T y",
+    "T sum = T(0); for (ptrdiff_t k = 0; k < count; ++k) sum = T(sum * x) + p[k]; y = sum",
+    "polyval",
+    options=("--fmad=false",),
 )
 
 
@@ -115,7 +118,9 @@ def roots(p) -> ndarray:
 
 
 def polyfit(x, y, deg: int, rcond: float | None = None, full: bool = False, w=None, cov: bool | str = False) -> Any:
-    """The coefficients of the polynomial of degree deg that fits y at x with least squares; numpy.polyfit on a host copy."""
+    """The coefficients of the polynomial of degree deg that fits y at x with least squares; numpy.polyfit on a host
+    copy.
+    """
     w = asnumpy(w) if isinstance(w, ndarray) else w
     return _through_numpy(numpy.polyfit, _array(x), _array(y), deg, rcond, full, w, cov)
 
@@ -127,9 +132,9 @@ def _is_scalar(value) -> bool:
 class poly1d:
     """A polynomial of one variable, as NumPy's poly1d: arithmetic, values, derivative, roots; printed as text.
 
-    poly1d(c_or_r, r=False, variable='x'): coefficients, the highest power first, or with r=True the roots.
-    p[k] is the coefficient of the k-th power, p(x) the value at every point of x. Beside an array or a NumPy scalar on the
-    left, too, arithmetic is that of polynomials (NumPy's gives an array there). Raises ValueError for more than one axis.
+    poly1d(c_or_r, r=False, variable='x'): coefficients, the highest power first, or with r=True the roots. p[k] is the
+    coefficient of the k-th power, p(x) the value at every point of x. Beside an array or a NumPy scalar on the left,
+    too, arithmetic is that of polynomials (NumPy's gives an array there). Raises ValueError for more than one axis.
 
     >>> p = iruka.poly1d([1, 0, -2])
     >>> p(iruka.arange(3)), (p * p).order

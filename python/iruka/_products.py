@@ -47,7 +47,9 @@ def _operands(function: str, x1, x2, dtype, casting: str) -> tuple[ndarray, ndar
 def _written(function: str, out, result: ndarray, casting: str) -> ndarray:
     """The result, in `out` where it is given and `casting` allows that."""
     if out is not None and not can_cast(result.dtype, out.dtype, casting):
-        raise TypeError(f"{function}: cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}")
+        raise TypeError(
+            f"{function}: cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}"
+        )
     if out is None or casting != "unsafe":
         return _into(out, result)
     return _into(out, result.astype(out.dtype, copy=False))
@@ -62,9 +64,10 @@ def _moved(x: ndarray, axes) -> ndarray:
 def matmul(x1, x2, /, out: ndarray | None = None, *, casting: str = "same_kind", dtype=None, axes=None) -> ndarray:
     """Matrix product over the last axis of x1 and the last but one of x2; the other axes broadcast. Operator @.
 
-    x1: (..., n, k) or (k,); x2: (..., k, m) or (k,). The result has the promoted dtype, also for integers and booleans; 16-bit
-    floats are summed in float32. axes: the axes of the matrices in x1, x2 and the result, [(-2, -1), (-2, -1), (-2, -1)] by
-    default. Raises ValueError where k differs or an operand has no axes, TypeError where `casting` forbids a cast.
+    x1: (..., n, k) or (k,); x2: (..., k, m) or (k,). The result has the promoted dtype, also for integers and booleans;
+    16-bit floats are summed in float32. axes: the axes of the matrices in x1, x2 and the result, [(-2, -1), (-2, -1),
+    (-2, -1)] by default. Raises ValueError where k differs or an operand has no axes, TypeError where `casting` forbids
+    a cast.
 
         >>> iruka.matmul(iruka.ones((2, 3)), iruka.ones((3, 2)))
         array([[3., 3.],
@@ -100,7 +103,8 @@ def dot(a, b, out: ndarray | None = None) -> ndarray:
         result = tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2,)))
     if out is not None and (out.dtype != result.dtype or out.ndim != result.ndim or not out.flags.c_contiguous):
         raise ValueError(
-            f"dot: out must be a C-contiguous array of {result.dtype} and {result.ndim} axes, not of {out.dtype} and {out.ndim}"
+            f"dot: out must be a C-contiguous array of {result.dtype} and {result.ndim} axes, "
+            f"not of {out.dtype} and {out.ndim}"
         )
     return _into(out, result)
 
@@ -127,9 +131,7 @@ def outer(a, b, out: ndarray | None = None) -> ndarray:
     return _into(out, _multiply(a.ravel()[:, None], b.ravel()[None, :]))
 
 
-def vecdot(
-    x1, x2, /, out: ndarray | None = None, *, axis: int = -1, casting: str = "same_kind", dtype=None
-) -> ndarray:
+def vecdot(x1, x2, /, out: ndarray | None = None, *, axis: int = -1, casting: str = "same_kind", dtype=None) -> ndarray:
     """Inner product along one axis of both, x1 conjugated; the other axes broadcast."""
     x1, x2 = _operands("vecdot", x1, x2, dtype, casting)
     if x1.ndim == 0 or x2.ndim == 0:
@@ -218,7 +220,9 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | N
     def determinant(i, j):
         """a[i] * b[j] - a[j] * b[i]; what a vector has no element for is 0."""
         pairs = [(a, i, b, j), (a, j, b, i)]
-        products = [_multiply(u[..., k], v[..., m]) if k < u.shape[-1] and m < v.shape[-1] else None for u, k, v, m in pairs]
+        products = [
+            _multiply(u[..., k], v[..., m]) if k < u.shape[-1] and m < v.shape[-1] else None for u, k, v, m in pairs
+        ]
         if products[1] is None:
             return products[0]
         return -products[1] if products[0] is None else products[0] - products[1]

@@ -20,7 +20,9 @@ def _check_places(inputs, out):
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     """numpy.add(x, y), numpy.add.reduce(x) and the other methods with an iruka array among the arguments."""
     function = elementwise.get(ufunc.__name__) if _has_counterpart(ufunc) else None
-    if function is None and method == "__call__" and _has_counterpart(ufunc):  # matmul and its like are functions of ours
+    if (
+        function is None and method == "__call__" and _has_counterpart(ufunc)
+    ):  # matmul and its like are functions of ours
         function = vars(sys.modules["iruka"]).get(ufunc.__name__)
     if function is None or not hasattr(function, method):
         return _foreign(ufunc, method, inputs, out, keywords)

@@ -10,7 +10,7 @@ import numpy
 from . import _core
 from ._core import asnumpy, ndarray
 from ._creation import asarray
-from ._manipulation import _array, _axes, concatenate, moveaxis, stack, transpose
+from ._manipulation import _array, _axes, concatenate, moveaxis, transpose
 from .errors import AxisError, IndexError, TypeError, ValueError
 
 concat = concatenate
@@ -129,7 +129,8 @@ def rot90(m, k: int = 1, axes=(0, 1)) -> ndarray:
 
 
 def roll(a, shift, axis=None) -> ndarray:
-    """A copy whose elements have moved by `shift` places, the last ones to the front; of the flat array without an axis.
+    """A copy whose elements have moved by `shift` places, the last ones to the front; of the flat array without an
+    axis.
 
     Several axes take one shift each, or the same; a number, a sequence or an array says by how much.
     """
@@ -153,8 +154,11 @@ def roll(a, shift, axis=None) -> ndarray:
     parts = [((), ())]
     for axis in range(a.ndim):
         by = dict(moves).get(axis, 0)
-        halves = [(slice(None), slice(None))] if by == 0 else [
-            (slice(by, None), slice(None, -by)), (slice(None, by), slice(-by, None))]
+        halves = (
+            [(slice(None), slice(None))]
+            if by == 0
+            else [(slice(by, None), slice(None, -by)), (slice(None, by), slice(-by, None))]
+        )
         parts = [(to + (t,), source + (s,)) for to, source in parts for t, s in halves]
     for to, source in parts:
         result[to] = a[source]
@@ -283,7 +287,8 @@ def _block(parts, depth: int, deepest: int):
 
 
 def block(arrays) -> ndarray:
-    """An array of nested lists of blocks: the innermost lists joined along the last axis, the next along the one before.
+    """An array of nested lists of blocks: the innermost lists joined along the last axis, the next along the one
+    before.
 
     Raises ValueError for lists of unequal depth, or an empty one.
     """
@@ -356,7 +361,8 @@ def _along(function: str, arr, axis) -> tuple[ndarray, int]:
 
 
 def delete(arr, obj, axis: int | None = None) -> ndarray:
-    """A copy without the elements, or the slices along an axis, at an index, a slice, or a sequence of indices or bools.
+    """A copy without the elements, or the slices along an axis, at an index, a slice, or a sequence of indices or
+    bools.
 
     Raises IndexError for an index out of bounds, ValueError for a mask of another length, AxisError.
     """

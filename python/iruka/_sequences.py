@@ -81,7 +81,8 @@ def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
     return result if increasing else result[:, ::-1].copy()
 
 
-# --- windows: Harris (1978), "On the use of windows for harmonic analysis with the discrete Fourier transform" ---------
+# --- windows: Harris (1978), "On the use of windows for harmonic analysis with the discrete Fourier transform"
+# ---------
 
 
 def _window(M, function) -> ndarray:

@@ -152,7 +152,8 @@ def union1d(ar1, ar2) -> ndarray:
 
 
 def intersect1d(ar1, ar2, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The distinct elements that both arrays have, sorted; with `return_indices`, also where each comes first in either.
+    """The distinct elements that both arrays have, sorted; with `return_indices`, also where each comes first in
+    either.
 
     >>> iruka.intersect1d([3, 1, 2], [2, 3])
     array([2, 3])
@@ -186,5 +187,8 @@ def setxor1d(ar1, ar2, assume_unique: bool = False) -> ndarray:
     array([1, 3])
     """
     values1, values2 = (unique(x) for x in _flat_pair(ar1, ar2))
-    only1, only2 = _select(values1, _members(values1, values2, True)), _select(values2, _members(values2, values1, True))
+    only1, only2 = (
+        _select(values1, _members(values1, values2, True)),
+        _select(values2, _members(values2, values1, True)),
+    )
     return _core.sort(concatenate((only1, only2)), 0, False, False)

@@ -18,7 +18,9 @@ def _is_stable(function: str, kind, stable) -> bool:
         raise ValueError(f"{function}: kind and stable cannot be given at the same time")
     # As NumPy, the first letter decides.
     if kind is not None and (not isinstance(kind, str) or kind[:1].lower() not in {name[0] for name in _KINDS}):
-        raise ValueError(f"{function}: kind must be one of 'quicksort', 'heapsort', 'mergesort', 'stable', not {kind!r}")
+        raise ValueError(
+            f"{function}: kind must be one of 'quicksort', 'heapsort', 'mergesort', 'stable', not {kind!r}"
+        )
     return bool(stable) or (kind is not None and kind[0].lower() in "ms")
 
 

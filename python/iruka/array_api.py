@@ -20,31 +20,35 @@ import typing as _typing
 
 import iruka as _iruka
 
+from . import errors as _errors, fft as _fft, linalg as _linalg
+from ._core import ndarray as _ndarray
+
 if _typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> _typing.Any: ...
+
 
 _versions = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 def _namespace(api_version: str | None) -> _types.ModuleType:
-    """What ndarray.__array_namespace__ returns: this module. Raises ValueError for a version that it does not follow."""
+    """What ndarray.__array_namespace__ returns: this module. Raises ValueError for other versions."""
     if api_version not in (None, *_versions):
         supported = ", ".join(_versions)
-        raise _iruka.errors.ValueError(f"the array API version {api_version!r} is not supported; supported are {supported}")
+        raise _errors.ValueError(f"the array API version {api_version!r} is not supported; supported are {supported}")
     return _sys.modules[__name__]
 
 
-class _Variable(_iruka.ndarray):
+class _Variable(_ndarray):
     """An array without axes of which operators make others that may change, where they make values of an ndarray."""
 
     def __reduce_ex__(self, protocol):
-        return _variables, (_iruka.ndarray.copy(self),)
+        return _variables, (_ndarray.copy(self),)
 
 
 def _variables(results):
     """Results of a function of iruka, where those without axes may change."""
-    if isinstance(results, _iruka.ndarray):
+    if isinstance(results, _ndarray):
         if results.ndim or isinstance(results, _Variable):
             return results
         own = results[...] if results._is_value else results  # a copy: others may have the value
@@ -67,7 +71,7 @@ def _with_variables(function, module: str, name: str):
         if _builtins.any(results is given for given in (*arguments, *keywords.values())):  # iruka.any is here, too
             return results
         if name in _ARRAYS_OF and keywords.get("copy") is False and results._is_value:
-            raise _iruka.errors.ValueError(f"{name}: an array that may change is a copy of a value, which copy=False forbids")
+            raise _errors.ValueError(f"{name}: an array that may change is a copy of a value, which copy=False forbids")
         return _variables(results)
 
     _call.__module__, _call.__qualname__ = module, name
@@ -77,7 +81,7 @@ def _with_variables(function, module: str, name: str):
 _BINARY = "add sub mul matmul truediv floordiv mod divmod pow and or xor lshift rshift".split()
 _OTHERS = "neg pos abs invert lt le eq ne gt ge copy deepcopy".split()
 for _name in [*_BINARY, *(f"r{name}" for name in _BINARY), *_OTHERS]:
-    _operator = getattr(_iruka.ndarray, f"__{_name}__")
+    _operator = getattr(_ndarray, f"__{_name}__")
     setattr(_Variable, f"__{_name}__", _with_variables(_operator, __name__, f"_Variable.__{_name}__"))
 
 
@@ -105,4 +109,4 @@ def _extension(source: _types.ModuleType) -> _types.ModuleType:
 
 
 _take_names(_sys.modules[__name__], _iruka)
-linalg, fft = _extension(_iruka.linalg), _extension(_iruka.fft)
+linalg, fft = _extension(_linalg), _extension(_fft)

@@ -5,8 +5,8 @@ import os
 import re
 import sys
 
-from numpy.linalg import LinAlgError as _NumpyLinAlgError
 from numpy.exceptions import AxisError as _NumpyAxisError
+from numpy.linalg import LinAlgError as _NumpyLinAlgError
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 

@@ -60,7 +60,10 @@ def ifft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: 
 
 
 def rfft(a, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
-    """Transform of real numbers: the first n // 2 + 1 elements, which the others mirror. Raises TypeError for complex ones."""
+    """Transform of real numbers: the first n // 2 + 1 elements, which the others mirror.
+
+    Raises TypeError for complex ones.
+    """
     return _transform(a, _TO_HALF, n, axis, norm, True, out)
 
 

@@ -1,7 +1,8 @@
 """Linear algebra: NumPy's linalg and the array API's extension, on every device.
 
-Arrays of more than two axes are batches of matrices. float32 and complex64 stay what they are, integers and booleans are
-computed in float64, 16-bit floats are refused with TypeError. OpenBLAS works on the CPU, cuBLAS and cuSOLVER on a GPU.
+Arrays of more than two axes are batches of matrices. float32 and complex64 stay what they are, integers and booleans
+are computed in float64, 16-bit floats are refused with TypeError. OpenBLAS works on the CPU, cuBLAS and cuSOLVER on a
+GPU.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import numpy
 
 from . import _core
 from ._core import ndarray
-from ._creation import asarray, empty
+from ._creation import empty
 from ._functions import elementwise, reductions
 from ._indexing import take_along_axis
 from ._manipulation import _axes, _into, moveaxis, stack
-from ._rearranging import matrix_transpose
 from ._products import (
     _array,
     _conjugate,
@@ -24,12 +24,12 @@ from ._products import (
     _pair,
     _product,
     cross as _cross,
-    dot,
     matmul,
     outer as _outer,
-    tensordot,
-    vecdot,
+    tensordot as tensordot,
+    vecdot as vecdot,
 )
+from ._rearranging import matrix_transpose
 from ._sorting import argsort, sort
 from .errors import LinAlgError, ShapeError, TypeError, ValueError
 
@@ -78,9 +78,7 @@ def _inexact(a: ndarray) -> ndarray:
 
 def _check_matrices(function: str, a: ndarray) -> ndarray:
     if a.ndim < 2:
-        raise LinAlgError(
-            f"{function}: {a.ndim}-dimensional array given. Array must be at least two-dimensional"
-        )
+        raise LinAlgError(f"{function}: {a.ndim}-dimensional array given. Array must be at least two-dimensional")
     return a
 
 
@@ -146,8 +144,8 @@ def cholesky(a, /, *, upper: bool = False) -> ndarray:
 def qr(a, mode: str = "reduced") -> Any:
     """Q and R of (..., m, n) matrices by Householder reflections.
 
-    mode 'reduced': (..., m, k) and (..., k, n) with k = min(m, n); 'complete': (..., m, m) and (..., m, n); 'r': R alone;
-    'raw': the reflectors, transposed, and their factors. Raises ValueError for another mode.
+    mode 'reduced': (..., m, k) and (..., k, n) with k = min(m, n); 'complete': (..., m, m) and (..., m, n); 'r': R
+    alone; 'raw': the reflectors, transposed, and their factors. Raises ValueError for another mode.
     """
     q, r = _core.linalg_qr(_array(a), mode)
     if mode == "r":
@@ -158,9 +156,9 @@ def qr(a, mode: str = "reduced") -> Any:
 def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Singular value decomposition of (..., m, n) matrices: U (..., m, m), S (..., k), Vh (..., n, n), k = min(m, n).
 
-    Without full_matrices U is (..., m, k) and Vh (..., k, n); without compute_uv S is given alone. hermitian: a is square
-    and its own conjugate transpose, and the faster eigh (which reads the lower triangle) finds the values. By divide and
-    conquer (LAPACK's gesdd) on the CPU. Raises LinAlgError where it does not converge.
+    Without full_matrices U is (..., m, k) and Vh (..., k, n); without compute_uv S is given alone. hermitian: a is
+    square and its own conjugate transpose, and the faster eigh (which reads the lower triangle) finds the values. By
+    divide and conquer (LAPACK's gesdd) on the CPU. Raises LinAlgError where it does not converge.
     """
     a = _check_matrices("svd", _array(a))
     if hermitian:
@@ -194,7 +192,7 @@ def _triangle(function: str, uplo: str) -> bool:
 
 
 def eigh(a, UPLO: str = "L") -> EighResult:
-    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which the lower (or upper) triangle is read."""
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices; the lower (or upper) triangle is read."""
     return EighResult(*_core.linalg_eigh(_array(a), _triangle("eigh", UPLO), True))
 
 
@@ -210,9 +208,11 @@ def _eig(function: str, a, vectors: bool):
 
 
 def eig(a) -> EigResult:
-    """Eigenvalues (..., n) and right eigenvectors (..., n, n) of square matrices, complex also where all of them are real.
+    """Eigenvalues (..., n) and right eigenvectors (..., n, n) of square matrices, complex also where all of them are
+    real.
 
-    NumPy has done so since 2.5, as the array API says. complex64 for float32 and complex64, else complex128. A GPU's arrays are computed on the CPU. Raises LinAlgError for infinities and NaN.
+    NumPy has done so since 2.5, as the array API says. complex64 for float32 and complex64, else complex128. A GPU's
+    arrays are computed on the CPU. Raises LinAlgError for infinities and NaN.
     """
     return EigResult(*_eig("eig", a, True))
 
@@ -252,7 +252,8 @@ def _reciprocals(s: ndarray, cutoff) -> ndarray:
 def pinv(a, rcond=None, hermitian: bool = False, *, rtol=numpy._NoValue) -> ndarray:
     """Moore-Penrose inverse (..., n, m) by singular values; those up to rtol times the largest count as 0.
 
-    rcond (NumPy's older name) defaults to 1e-15; rtol=None is max(m, n) times the dtype's precision. hermitian as in svd.
+    rcond (NumPy's older name) defaults to 1e-15; rtol=None is max(m, n) times the dtype's precision. hermitian as in
+    svd.
     """
     given = _check_matrices("pinv", _array(a))
     a = _inexact(given)
@@ -292,8 +293,8 @@ def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None) -> ndarray:
 def lstsq(a, b, rcond: float | None = None) -> Any:
     """x that minimises |b - a @ x|: (x, sums of squared residuals, rank of a, singular values).
 
-    a: (m, n); b: (m,) or (m, k). Singular values up to rcond (max(m, n) times the precision) times the largest count as 0.
-    Sums are given where the rank is n and m > n, else an empty array.
+    a: (m, n); b: (m,) or (m, k). Singular values up to rcond (max(m, n) times the precision) times the largest count as
+    0. Sums are given where the rank is n and m > n, else an empty array.
     """
     a, b = _pair(a, b)
     if _check_matrices("lstsq", a).ndim != 2 or b.ndim not in (1, 2):
@@ -352,8 +353,8 @@ def norm(
     """Norm of vectors along one axis, of matrices over two, or the 2-norm of all elements.
 
     Vectors: None or 2 (Euclidean), 1, inf, -inf, 0 (number of nonzeros) or any p. Matrices: None or 'fro' (Frobenius),
-    'nuc' (sum of singular values), 2 and -2 (largest and smallest of them), 1 and -1 (columns' sums of magnitudes), inf and
-    -inf (rows'). Raises ValueError for another order or number of axes.
+    'nuc' (sum of singular values), 2 and -2 (largest and smallest of them), 1 and -1 (columns' sums of magnitudes), inf
+    and -inf (rows'). Raises ValueError for another order or number of axes.
 
         >>> float(iruka.linalg.norm(iruka.asarray([3., 4.])))
         5.0
@@ -361,7 +362,11 @@ def norm(
     x = _inexact(_core.as_array(x))
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
-            return _core.norm(x, None, tuple(range(x.ndim)), keepdims) if x.ndim <= 2 else vector_norm(x, keepdims=keepdims)
+            return (
+                _core.norm(x, None, tuple(range(x.ndim)), keepdims)
+                if x.ndim <= 2
+                else vector_norm(x, keepdims=keepdims)
+            )
         axis = tuple(range(x.ndim))
     axes = _axes("norm", axis, x.ndim)
     if len(axes) == 1:
@@ -422,7 +427,8 @@ def tensorsolve(a, b, axes=None) -> ndarray:
     shape = a.shape[b.ndim :] if b.ndim else a.shape
     if _product(shape) ** 2 != a.size or b.size != _product(shape):
         raise LinAlgError(
-            f"tensorsolve: Input arrays must satisfy prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim]): {a.shape}, {b.shape}"
+            "tensorsolve: Input arrays must satisfy prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim]): "
+            f"{a.shape}, {b.shape}"
         )
     return solve(a.reshape((b.size, _product(shape))), b.ravel()).reshape(shape)
 

@@ -74,7 +74,7 @@ def _devices(ids):
 def benchmark(
     func,
     args: tuple = (),
-    kwargs: dict = {},
+    kwargs: dict = {},  # noqa: B006  CuPy's signature; it is only read
     n_repeat: int = 10000,
     *,
     name: str | None = None,

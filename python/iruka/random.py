@@ -13,8 +13,13 @@ import numpy
 
 from . import _core
 from ._core import ndarray
-from ._generator import BitGenerator as BitGenerator, Distributions, Generator as Generator, Philox as Philox
-from ._generator import default_rng as default_rng
+from ._generator import (
+    BitGenerator as BitGenerator,
+    Distributions,
+    Generator as Generator,
+    Philox as Philox,
+    default_rng as default_rng,
+)
 from .errors import TypeError, ValueError
 
 
@@ -86,7 +91,7 @@ class RandomState(Distributions):
         return self._draw("normal", (0.0, 1.0), size or None, dtype)
 
     def randint(self, low, high=None, size=None, dtype=numpy.int64) -> ndarray:
-        """Integers in [low, high), or [0, low) without high, without modulo bias. Raises ValueError when that is empty."""
+        """Integers in [low, high), or [0, low) without high; no modulo bias. Raises ValueError when that is empty."""
         return self._generator.integers(low, high, size, dtype)
 
     def random_integers(self, low, high=None, size=None) -> ndarray:

@@ -33,7 +33,7 @@ def assert_array_almost_equal_nulp(x, y, nulp=1):
 
 
 def assert_array_max_ulp(a, b, maxulp=1, dtype=None):
-    """Raises AssertionError where elements differ by more than `maxulp` units in the last place; gives the differences."""
+    """The differences in units in the last place. Raises AssertionError where one is above `maxulp`."""
     return numpy.testing.assert_array_max_ulp(asnumpy(a), asnumpy(b), maxulp, dtype)
 
 

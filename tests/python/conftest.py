@@ -54,4 +54,5 @@ def rng():
 
 
 def pytest_report_header(config):
-    return f"iruka device: {iruka.default_device().name}, repeat the random examples with --hypothesis-seed={config.option.hypothesis_seed}"
+    seed = config.option.hypothesis_seed
+    return f"iruka device: {iruka.default_device().name}, repeat the random examples with --hypothesis-seed={seed}"

@@ -18,7 +18,9 @@ def plain(value):
 
 
 def check_case(case, rtol=1e-7, atol=1e-10):
-    """case(asarray) gives with iruka.asarray what it gives with numpy.asarray, in arrays of ours where NumPy's are arrays."""
+    """case(asarray) gives with iruka.asarray what it gives with numpy.asarray, in arrays of ours where NumPy's are
+    arrays.
+    """
     expected, actual = case(np.asarray), case(iruka.asarray)
     pairs = zip(actual, expected, strict=True) if isinstance(expected, tuple) else [(actual, expected)]
     for mine, reference in pairs:
@@ -45,7 +47,10 @@ def outcomes_of(program):
     """What main(cases) of a test file says, run as a program."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", program],
-        capture_output=True, text=True, timeout=300 * PATIENCE, env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300 * PATIENCE,
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -357,7 +357,13 @@ def test_orders_of_elements(name, order):
 
 @pytest.mark.parametrize(
     "shape, strides",
-    [((3, 13, 8, 4), (0, 8, 1, 0)), ((2, 3, 4), (0, 4, 1)), ((2, 3, 4), (1, 0, 2)), ((4, 3, 2), (0, 0, 1)), ((2, 1, 3), (1, 9, 2))],
+    [
+        ((3, 13, 8, 4), (0, 8, 1, 0)),
+        ((2, 3, 4), (0, 4, 1)),
+        ((2, 3, 4), (1, 0, 2)),
+        ((4, 3, 2), (0, 0, 1)),
+        ((2, 1, 3), (1, 9, 2)),
+    ],
 )
 def test_order_k_of_axes_that_repeat_elements(shape, strides):
     whole = np.arange(200, dtype="int8")

@@ -250,7 +250,9 @@ def test_nothing_equals_none_or_text(other):
     assert None not in cp.asarray(x)
 
 
-@pytest.mark.parametrize("dtype,number", [("uint8", 300), ("uint8", -1), ("int8", 200), ("uint64", -1), ("float32", 2**70)])
+@pytest.mark.parametrize(
+    "dtype,number", [("uint8", 300), ("uint8", -1), ("int8", 200), ("uint64", -1), ("float32", 2**70)]
+)
 def test_initial_values_are_not_wrapped(dtype, number):
     x = np.arange(5).astype(dtype)
     for name in ("max", "min", "sum", "prod"):

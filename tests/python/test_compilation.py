@@ -68,7 +68,10 @@ threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
 
 @pytest.mark.parametrize(
     "body, words",
-    [("int a = 1;\n__shared__ float tile[16];\nz = x", "__shared__ memory"), ("z = x;\n\n  __syncthreads();", "__syncthreads()")],
+    [
+        ("int a = 1;\n__shared__ float tile[16];\nz = x", "__shared__ memory"),
+        ("z = x;\n\n  __syncthreads();", "__syncthreads()"),
+    ],
 )
 def test_memory_shared_by_a_block_is_refused_by_line_on_the_cpu(body, words):
     with iruka.device("cpu"), pytest.raises(errors.CompileError) as caught:
@@ -91,7 +94,10 @@ def test_the_codes_version_follows_every_source(tmp_path):
             name.write_text(text)
         script = ROOT / "cmake" / "hash_sources_script.cmake"
         files = "|".join(map(str, names))
-        subprocess.run(["cmake", f"-DOUTPUT={output}", "-DNAMESPACE=n", "-DFUNCTION=f", f"-DFILES={files}", "-P", script], check=True)
+        subprocess.run(
+            ["cmake", f"-DOUTPUT={output}", "-DNAMESPACE=n", "-DFUNCTION=f", f"-DFILES={files}", "-P", script],
+            check=True,
+        )
         return output.read_text()
 
     first = version("one", "two")
@@ -106,13 +112,16 @@ def test_the_codes_version_follows_how_entries_are_laid_out(listed):
 
 
 SLOW_TEXTS = {
-    "a switch of 50,000 cases": "switch (i) {" + "".join(f"case {k}: z = x * {k}.5f; break;" for k in range(50_000)) + "}",
+    "a switch of 50,000 cases": "switch (i) {"
+    + "".join(f"case {k}: z = x * {k}.5f; break;" for k in range(50_000))
+    + "}",
     "60,000 statements": "float t = x;" + "".join(f"t = t * {k}.25f + sin(t);" for k in range(60_000)) + "z = t;",
     "unrolled loops": "float t = x;\n#pragma unroll\nfor (int k = 0; k < 700; ++k) {\n#pragma unroll\n"
     + "for (int j = 0; j < 700; ++j) t = t * sin(t + k) + j; }\nz = t;",
     "wide integers": "_BitInt(8000000) a = (long long)x; a = a * a / (a + 3); z = (float)(long long)a;",
     "names that double": "auto pair = [](auto a, auto b) { struct P { decltype(a) a; decltype(b) b; }; return P{a, b}; };\nauto t0 = x;\n"
-    + "".join(f"auto t{k + 1} = pair(t{k}, t{k});\n" for k in range(26)) + "z = x;",
+    + "".join(f"auto t{k + 1} = pair(t{k}, t{k});\n" for k in range(26))
+    + "z = x;",
 }
 
 
@@ -156,7 +165,9 @@ for options in ((), ("--compile-timeout=0.03",), ("--compile-timeout", "0")):
     assert ["0.02 seconds" in said[0], "0.03 seconds" in said[1], said[2]] == [True, True, "compiled"]
     for wrong in ("-1", "soon", "inf", ""):
         with pytest.raises(errors.CompileError, match="--compile-timeout=SECONDS takes a number"):
-            iruka.ElementwiseKernel("float32 x", "float32 z", "z = x", "limited", options=(f"--compile-timeout={wrong}",))
+            iruka.ElementwiseKernel(
+                "float32 x", "float32 z", "z = x", "limited", options=(f"--compile-timeout={wrong}",)
+            )
 
 
 @pytest.mark.cpu_only
@@ -197,18 +208,24 @@ except iruka.errors.CompileError:
 
 @pytest.mark.cpu_only
 def test_a_child_compiles_after_a_compilation_that_was_left_behind():
-    run(LEFT_BEHIND.replace("BODY", GIVES_UP) + """
+    run(
+        LEFT_BEHIND.replace("BODY", GIVES_UP)
+        + """
 child = os.fork()
 if child == 0:
     k = iruka.ElementwiseKernel("T x", "T z", "z = x - 12321", "of_the_child")
     os._exit(k(iruka.ones(2)).tolist() != [-12320, -12320])
 assert os.waitpid(child, 0)[1] == 0
-""", timeout=120)
+""",
+        timeout=120,
+    )
 
 
 @pytest.mark.cpu_only
 def test_fork_does_not_wait_for_a_compilation_that_goes_on(tmp_path):
-    run(LEFT_BEHIND.replace("BODY", GOES_ON) + """
+    run(
+        LEFT_BEHIND.replace("BODY", GOES_ON)
+        + """
 child = os.fork()
 if child == 0:
     code = 1
@@ -227,21 +244,30 @@ assert os.waitpid(child, 0)[1] == 0
 k = iruka.ElementwiseKernel("T x", "T z", "z = x - 12321", "of_the_parent")
 assert k(iruka.ones(2)).tolist() == [-12320, -12320]
 os._exit(0)
-""", IRUKA_CACHE_DIR=str(tmp_path), timeout=120)
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+        timeout=120,
+    )
 
 
 @pytest.mark.cpu_only
 def test_the_end_of_a_process_waits_once_for_a_compilation_that_goes_on(tmp_path):
     """Not once for each kernel that it compiled, which would be a hundred seconds."""
-    run("""
+    run(
+        """
 import iruka
 for k in range(100):
     iruka.ElementwiseKernel("int32 x", "int32 z", f"z = x + {k}", "one_of_many", options=("-O0", "--lanes=1"))
-""" + LEFT_BEHIND.replace("BODY", GOES_ON), IRUKA_CACHE_DIR=str(tmp_path), timeout=50)
+"""
+        + LEFT_BEHIND.replace("BODY", GOES_ON),
+        IRUKA_CACHE_DIR=str(tmp_path),
+        timeout=50,
+    )
 
 
 def test_the_time_limit_is_no_part_of_what_caches_know(tmp_path):
-    said = run("""
+    said = run(
+        """
 import iruka
 x = iruka.arange(3, dtype="int32")
 for options in ((), ("--compile-timeout=50",), ("--compile-timeout", "40"), ("-O1",), ("--compile-timeout=50", "-O1")):
@@ -253,5 +279,7 @@ for wrong in (("--compile-timeout=soon",), ("--compile-timeout",)):
     except iruka.errors.CompileError:
         print("refused")
 print(sum(event.kernel == "timed" and event.kind == "compiled" for event in iruka.kernel_history()))
-""", IRUKA_CACHE_DIR=str(tmp_path))
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+    )
     assert said.split() == ["refused", "refused", "2"]

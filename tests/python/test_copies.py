@@ -46,7 +46,15 @@ def test_elementwise_kernel(way):
 @ways
 def test_reduction_kernel(way):
     kernel = iruka.ReductionKernel(
-        "T x, int32 k", "float64 y", "f(x) * k", "a + b", "y = a", 0, "weighed", "double", preamble="#define f(x) (x * x)"
+        "T x, int32 k",
+        "float64 y",
+        "f(x) * k",
+        "a + b",
+        "y = a",
+        0,
+        "weighed",
+        "double",
+        preamble="#define f(x) (x * x)",
     )
     made = way(kernel)
     assert float(made(iruka.arange(4), 2)) == 28 and repr(made) == repr(kernel)

@@ -317,7 +317,18 @@ def test_names_of_the_package():
 def test_orders():
     """New arrays lie in memory as NumPy's do."""
     x = np.arange(24).reshape(2, 3, 4)
-    for v in (x, x.T, np.moveaxis(x, 0, 1), x[:, ::2], np.asfortranarray(x), x[::-1], x[0], np.ones(3), np.array(4), x[:1]):
+    for v in (
+        x,
+        x.T,
+        np.moveaxis(x, 0, 1),
+        x[:, ::2],
+        np.asfortranarray(x),
+        x[::-1],
+        x[0],
+        np.ones(3),
+        np.array(4),
+        x[:1],
+    ):
         a = iruka.asarray(v) if iruka.default_device().name == "cpu" else iruka.array(v)
         if a.strides != v.strides:
             continue  # a copy of another layout
@@ -333,9 +344,14 @@ def test_orders():
             ):
                 assert_same(made, expected)
                 assert made.strides == expected.strides, order
-        assert iruka.asfortranarray(a).flags.f_contiguous and iruka.asarray(a, order="F").strides == np.asarray(v, order="F").strides
+        assert (
+            iruka.asfortranarray(a).flags.f_contiguous
+            and iruka.asarray(a, order="F").strides == np.asarray(v, order="F").strides
+        )
     for name in ("empty", "zeros", "ones"):
-        assert getattr(iruka, name)((2, 3), order="F").strides == (8, 16) and getattr(iruka, name)(3, order="F").shape == (3,)
+        assert getattr(iruka, name)((2, 3), order="F").strides == (8, 16) and getattr(iruka, name)(
+            3, order="F"
+        ).shape == (3,)
     assert_same(iruka.full((2, 3), [1, 2, 3], order="F"), np.full((2, 3), [1, 2, 3]))
     assert_same(iruka.eye(3, 4, order="F"), np.eye(3, 4))
     with pytest.raises(ValueError, match="order"):
@@ -359,8 +375,14 @@ def test_require_and_finite():
 
 
 def test_dtype_of_several_arrays():
-    for dtypes in (("int16", "uint16", "float16"), ("uint8", "int8", "float16"), ("int16", "uint16", "complex64"),
-                   ("int8", "uint8", "int16"), ("int32", "uint32", "float32"), ("bool", "int8", "float32", "uint16")):
+    for dtypes in (
+        ("int16", "uint16", "float16"),
+        ("uint8", "int8", "float16"),
+        ("int16", "uint16", "complex64"),
+        ("int8", "uint8", "int16"),
+        ("int32", "uint32", "float32"),
+        ("bool", "int8", "float32", "uint16"),
+    ):
         assert iruka.result_type(*dtypes) == np.result_type(*dtypes)
         arrays = [np.ones(2, dtype) for dtype in dtypes]
         assert_same(iruka.concatenate(list(map(iruka.array, arrays))), np.concatenate(arrays))

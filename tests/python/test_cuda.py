@@ -21,8 +21,6 @@ def gpu():
         yield device
 
 
-
-
 SLOW = iruka.ElementwiseKernel(
     "float32 x, int32 rounds", "float32 y", "y = x; for (int k = 0; k < rounds; ++k) y = y * 0.999f + 0.5f;", "slow"
 )
@@ -130,7 +128,9 @@ def test_benchmark_on_the_cpu():
         iruka.profiler.benchmark(print, n_repeat=0)
 
 
-@pytest.mark.parametrize("folder", [None, pytest.param(LIBRARY.parent, marks=needs_fake_driver)], ids=["found", "software"])
+@pytest.mark.parametrize(
+    "folder", [None, pytest.param(LIBRARY.parent, marks=needs_fake_driver)], ids=["found", "software"]
+)
 def test_importing_touches_no_gpu(folder):
     environment = {"LD_LIBRARY_PATH": str(folder)} if folder else {}
     done = run_python("import iruka; print(open('/proc/self/maps').read())", **environment)
@@ -396,7 +396,9 @@ def test_registers_are_limited(gpu, guarded):
     def registers(*options):
         kernel = iruka.ElementwiseKernel("raw float64 x, int32 n", "float64 y", body, "many", options=options)
         said = str(kernel.report(iruka.ones(4800), 3, size=100))
-        return int(re.search(r"(\d+) registers a thread", said)[1]), kernel(iruka.ones(4800), 0 if guarded else 3, size=100)
+        return int(re.search(r"(\d+) registers a thread", said)[1]), kernel(
+            iruka.ones(4800), 0 if guarded else 3, size=100
+        )
 
     most, expected = registers()
     few, result = registers("--maxrregcount=40", "--ptxas-options=-O3", "-lineinfo")

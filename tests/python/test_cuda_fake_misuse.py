@@ -105,7 +105,9 @@ for name in ("first", "second", "second", "third"):
 
 
 def test_lasting_errors_name_the_last_kernels():
-    run(KERNELS + """
+    run(
+        KERNELS
+        + """
 driver.fake_driver_fail(b"cuMemcpyAsync", 700, 1)
 raises(iruka.errors.DeviceError, x.get, "cuMemcpyAsync", "CUDA_ERROR_ILLEGAL_ADDRESS", "cannot use this GPU any more",
        "latest first: 'third', 'second', 'first'", "CUDA_LAUNCH_BLOCKING=1")
@@ -129,7 +131,8 @@ except iruka.errors.DeviceError as error:
     assert "'third'" not in str(error), error
 driver.fake_driver_fail(b"cuMemcpyAsync", 710, 1)
 raises(iruka.errors.DeviceError, x.get, "assert()", "standard error")
-""")
+"""
+    )
 
 
 def test_blocking_launches_name_the_kernel():
@@ -244,7 +247,8 @@ for here, there in (("cuda:0", "cpu"), ("cpu", "cuda:0")):
 @needs_fake_nvrtc
 def test_two_devices_in_an_index():
     """No index, mask or operand is copied between devices behind the caller's back; what lies on no device is."""
-    run("""
+    run(
+        """
 g = iruka.asarray(np.arange(12.0).reshape(4, 3))
 c = iruka.asarray(np.arange(12.0).reshape(4, 3), device="cpu")
 at = np.array([0, 2])
@@ -286,7 +290,9 @@ iruka.putmask(c, np.eye(4, 3), g[1])
 assert c[:2].tolist() == [[3, 1, 8], [0, 4, 2]]
 g[2] = c[1]
 assert g[2].tolist() == [0, 4, 2]
-""", CUDA_PATH=str(TOOLKIT))
+""",
+        CUDA_PATH=str(TOOLKIT),
+    )
 
 
 def test_a_copy_to_page_locked_memory_is_over_when_it_returns():

@@ -46,7 +46,9 @@ def test_what_needs_an_arrays_elements(work):
 @pytest.mark.parametrize("make", ["iruka.empty", "iruka.ndarray", "iruka.zeros"])
 def test_new_arrays_when_memory_is_full(make):
     """The pool waits for the device before it gives memory of one stream to another."""
-    run(HELD + f"""
+    run(
+        HELD
+        + f"""
 iruka.set_memory_limit(16 << 20)
 with t:
     for _ in range(3):
@@ -54,7 +56,8 @@ with t:
     filler = iruka.empty(6 << 20, "uint8")
     del filler
 waits(lambda: {make}(10 << 20, "uint8"))
-""")
+"""
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,9 @@ x = iruka.ones(4, "float32")
 )
 def test_kernels_that_are_dropped(make):
     """Unloading their code waits for the GPU, and so is left to a call that does not keep the GIL."""
-    run(KERNELS + f"""
+    run(
+        KERNELS
+        + f"""
 made = [{make}]
 made[0](x)
 iruka.clear_cache()  # which holds the last kernels, too
@@ -129,13 +134,17 @@ unloaded = driver.fake_driver_calls(b"cuModuleUnload")
 pending(made.clear)
 pending(lambda: kernel(2)(x))
 assert driver.fake_driver_calls(b"cuModuleUnload") > unloaded
-""", CUDA_PATH=str(TOOLKIT))
+""",
+        CUDA_PATH=str(TOOLKIT),
+    )
 
 
 @needs_fake_nvrtc
 def test_a_fork_while_a_kernel_is_loaded():
     """Loading waits for the GPU, the GPU for a function that needs the GIL, and the thread that forks has the GIL."""
-    run(KERNELS + """
+    run(
+        KERNELS
+        + """
 import os
 kernel(2)(x)
 thread = threading.Thread(target=lambda: kernel(3)(x))
@@ -150,7 +159,9 @@ def fork():
     assert os.waitpid(pid, 0)[1] == 0
 pending(fork)
 thread.join()
-""", CUDA_PATH=str(TOOLKIT))
+""",
+        CUDA_PATH=str(TOOLKIT),
+    )
 
 
 def test_transforms_of_two_streams_do_not_share_memory_to_work_in():
@@ -158,7 +169,8 @@ def test_transforms_of_two_streams_do_not_share_memory_to_work_in():
     library = TOOLKIT / "lib64" / "libcufft.so.12"
     if not library.exists():
         pytest.skip("the toolkit in software was not built")
-    run(f"""
+    run(
+        f"""
 cufft = ctypes.CDLL({str(library)!r})
 cufft.fake_cufft_notes.restype = ctypes.c_char_p
 streams = [iruka.cuda.Stream(non_blocking=True) for _ in range(2)]
@@ -175,4 +187,6 @@ plans, used, works = zip(*notes)
 assert len(notes) == 4 and len(set(plans)) == 1, notes
 assert used == tuple(s.ptr for s in streams) * 2, notes
 assert 0 not in works and works[0] != works[1] and works[:2] == works[2:], notes
-""", CUDA_PATH=str(TOOLKIT))
+""",
+        CUDA_PATH=str(TOOLKIT),
+    )

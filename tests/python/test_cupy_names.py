@@ -1,8 +1,8 @@
 """What CuPy has beside NumPy's names, older names, and what errors say of names that are not there."""
 
 import importlib
-import re
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -21,7 +21,8 @@ def test_scatters():
             for slices, value in ((where, 3), ((slice(None), 1), np.arange(5)), ((where, where % 4), np.arange(4))):
                 expected, own = x.copy(), iruka.array(x)
                 ufunc.at(expected, slices, value)
-                ours = tuple(iruka.array(s) if isinstance(s, np.ndarray) else s for s in slices) if isinstance(slices, tuple) \
+                ours = tuple(iruka.array(s) if isinstance(s, np.ndarray) else s for s in slices) if isinstance(slices,
+                    tuple) \
                     else iruka.array(slices)  # fmt: skip
                 assert getattr(iruka, name)(own, ours, iruka.asarray(value)) is None
                 assert_same(own, expected, message=f"{name} {dtype} {slices}")
@@ -87,7 +88,8 @@ def test_configuration(capsys):
 def test_older_names():
     x = np.array([[3, 1], [2, 2]])
     own = iruka.array(x)
-    for old, new in (("alltrue", "all"), ("sometrue", "any"), ("product", "prod"), ("cumproduct", "cumprod"), ("round_", "round"),
+    for old, new in (("alltrue", "all"), ("sometrue", "any"), ("product", "prod"), ("cumproduct", "cumprod"),
+        ("round_", "round"),
                      ("trapz", "trapezoid"), ("row_stack", "vstack"), ("asanyarray", "asarray")):  # fmt: skip
         assert getattr(iruka, old) is getattr(iruka, new)
     assert_same(iruka.in1d(own, [2, 3]), np.isin(x.ravel(), [2, 3]))
@@ -99,7 +101,13 @@ def test_older_names():
     assert_same(iruka.fromDlpack(own.toDlpack()), x)
     assert isinstance(own.flat, iruka.flatiter)
     assert iruka.AxisError is iruka.errors.AxisError and issubclass(iruka.AxisError, np.exceptions.AxisError)
-    for name in ("ComplexWarning", "RankWarning", "TooHardError", "VisibleDeprecationWarning", "ModuleDeprecationWarning"):
+    for name in (
+        "ComplexWarning",
+        "RankWarning",
+        "TooHardError",
+        "VisibleDeprecationWarning",
+        "ModuleDeprecationWarning",
+    ):
         assert getattr(iruka, name) is getattr(np.exceptions, name) is getattr(iruka.exceptions, name)
     assert iruka.typename("f") == np.typename("f") and iruka.mintypecode("di") == np.mintypecode("di")
 
@@ -131,7 +139,6 @@ def test_missing_names_say_what_to_use(module, name, words):
 
 def test_every_name_that_is_said_to_help_is_there():
     """The words after 'iruka.' in hints exist."""
-
 
     from iruka import _alternatives
 

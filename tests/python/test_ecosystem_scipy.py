@@ -36,7 +36,9 @@ def scipy_module(name):
 ONE = """erf erfc gammaln log_ndtr ndtr ndtri expit logit i0 i0e i1 i1e j0 j1 k0 k1 entr exp10 exp2 cbrt digamma psi rgamma
     loggamma gamma log1p expm1 sinc logsumexp softmax log_softmax"""
 each("special", ONE, lambda a: (a(X),))
-each("special", "gammainc gammaincc betaln xlogy xlog1py rel_entr kl_div chdtr chdtrc stdtr zeta", lambda a: (a(X), a(Y)))
+each(
+    "special", "gammainc gammaincc betaln xlogy xlog1py rel_entr kl_div chdtr chdtrc stdtr zeta", lambda a: (a(X), a(Y))
+)
 each("special", "betainc gdtr", lambda a: (a(X), a(Y), a(X[::-1].copy())))
 each("fft", "fft ifft rfft irfft hfft ihfft dct idct dst idst", lambda a: (a(X),))
 each("fft", "fft2 ifft2 fftn rfft2 rfftn dctn dstn fftshift", lambda a: (a(PICTURE),))
@@ -78,14 +80,16 @@ for _name in "inconsistent maxdists leaves_list cophenet".split():
 each("integrate", "trapezoid cumulative_trapezoid cumulative_simpson", lambda a: (a(X),))
 CASES["integrate.tanhsinh"] = lambda a: scipy_module("integrate").tanhsinh(lambda v: v * v, a(X - 1), a(Y + 1)).integral
 CASES["differentiate.derivative"] = lambda a: scipy_module("differentiate").derivative(lambda v: v**3, a(X)).df
-CASES["optimize.elementwise.find_root"] = lambda a: scipy_module("optimize.elementwise").find_root(
-    lambda v, c: v**2 - c, (a(X * 0), a(X * 0 + 3)), args=(a(X),)
-).x
-CASES["interpolate.make_interp_spline"] = lambda a: scipy_module("interpolate").make_interp_spline(a(SPLINE), a(X))(a(Y))
+CASES["optimize.elementwise.find_root"] = lambda a: (
+    scipy_module("optimize.elementwise").find_root(lambda v, c: v**2 - c, (a(X * 0), a(X * 0 + 3)), args=(a(X),)).x
+)
+CASES["interpolate.make_interp_spline"] = lambda a: scipy_module("interpolate").make_interp_spline(a(SPLINE), a(X))(
+    a(Y)
+)
 CASES["interpolate.CubicSpline"] = lambda a: scipy_module("interpolate").CubicSpline(a(SPLINE), a(X))(a(Y))
-CASES["spatial.transform.Rotation"] = lambda a: scipy_module("spatial.transform").Rotation.from_euler(
-    "xyz", a(POINTS)
-).apply(a(POINTS))
+CASES["spatial.transform.Rotation"] = lambda a: (
+    scipy_module("spatial.transform").Rotation.from_euler("xyz", a(POINTS)).apply(a(POINTS))
+)
 CASES["constants.convert_temperature"] = lambda a: scipy_module("constants").convert_temperature(a(X), "C", "K")
 
 

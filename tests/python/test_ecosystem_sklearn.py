@@ -44,11 +44,17 @@ ESTIMATORS = {
     "LabelEncoder": lambda s, x, y, t: s.LabelEncoder().fit_transform(y),
     "train_test_split": lambda s, x, y, t: tuple(s.train_test_split(x, y, random_state=0)),
     "cross_val_predict": lambda s, x, y, t: s.cross_val_predict(s.Ridge(solver="svd"), x, t),
-    "pipeline": lambda s, x, y, t: s.make_pipeline(s.StandardScaler(), s.PCA(3), s.Ridge(solver="svd")).fit(x, t).predict(x),
-    "GridSearchCV": lambda s, x, y, t: s.GridSearchCV(s.Ridge(solver="svd"), {"alpha": [0.1, 1.0]}).fit(x, t).predict(x),
+    "pipeline": lambda s, x, y, t: (
+        s.make_pipeline(s.StandardScaler(), s.PCA(3), s.Ridge(solver="svd")).fit(x, t).predict(x)
+    ),
+    "GridSearchCV": lambda s, x, y, t: (
+        s.GridSearchCV(s.Ridge(solver="svd"), {"alpha": [0.1, 1.0]}).fit(x, t).predict(x)
+    ),
     "paired_euclidean_distances": lambda s, x, y, t: s.pairwise.paired_euclidean_distances(x, x * 2),
 }
-CLASSES = "accuracy_score zero_one_loss f1_score precision_score recall_score hamming_loss jaccard_score confusion_matrix"
+CLASSES = (
+    "accuracy_score zero_one_loss f1_score precision_score recall_score hamming_loss jaccard_score confusion_matrix"
+)
 SCORES = "roc_auc_score average_precision_score brier_score_loss log_loss"
 ERRORS = """mean_squared_error root_mean_squared_error mean_absolute_error mean_absolute_percentage_error median_absolute_error
     mean_squared_log_error mean_pinball_loss mean_tweedie_deviance max_error r2_score explained_variance_score"""
@@ -62,9 +68,7 @@ def metric(name, arguments):
 ESTIMATORS |= {name: metric(name, lambda x, y, t: (y, y[::-1])) for name in CLASSES.split()}
 ESTIMATORS |= {name: metric(name, lambda x, y, t: (y, 1 / (1 + t * t))) for name in SCORES.split()}
 ESTIMATORS |= {name: metric(name, lambda x, y, t: (t * t + 1, t[::-1] * t[::-1] + 1)) for name in ERRORS.split()}
-ESTIMATORS |= {
-    name: lambda s, x, y, t, name=name: getattr(s.pairwise, name)(x * x) for name in PAIRS.split()
-}
+ESTIMATORS |= {name: lambda s, x, y, t, name=name: getattr(s.pairwise, name)(x * x) for name in PAIRS.split()}
 
 
 class Sklearn:
@@ -73,7 +77,9 @@ class Sklearn:
     def __getattr__(self, name):
         import importlib
 
-        places = "decomposition linear_model discriminant_analysis naive_bayes mixture kernel_approximation preprocessing"
+        places = (
+            "decomposition linear_model discriminant_analysis naive_bayes mixture kernel_approximation preprocessing"
+        )
         if name in ("metrics", "pairwise"):
             return importlib.import_module("sklearn.metrics" + (".pairwise" if name == "pairwise" else ""))
         for place in (*places.split(), "model_selection", "pipeline"):

@@ -17,7 +17,9 @@ NOT_STANDARD = {"Device", "newaxis", "ArrayAPIStrictFlags"}
 
 def standard_names(extension):
     module = getattr(strict, extension) if extension else strict
-    return [n for n in module.__all__ if n not in NOT_STANDARD and "array_api_strict" not in n and not n.startswith("__")]
+    return [
+        n for n in module.__all__ if n not in NOT_STANDARD and "array_api_strict" not in n and not n.startswith("__")
+    ]
 
 
 ALL = [(extension, name) for extension in EXTENSIONS for name in standard_names(extension)]
@@ -33,9 +35,16 @@ def test_the_whole_standard_is_looked_at():
 @pytest.mark.parametrize("extension, name", ALL, ids=lambda v: v or None)
 def test_name_and_parameters(extension, name):
     """Every parameter of the standard exists, by position where it may be given so, by keyword otherwise."""
-    wanted, found = getattr(getattr(strict, extension) if extension else strict, name), getattr(EXTENSIONS[extension], name)
+    wanted, found = (
+        getattr(getattr(strict, extension) if extension else strict, name),
+        getattr(EXTENSIONS[extension], name),
+    )
     if not inspect.isfunction(wanted):  # dtypes, constants, modules
-        assert np.dtype(found).name == name if type(wanted).__module__ == "array_api_strict._dtypes" else type(found) is type(wanted)
+        assert (
+            np.dtype(found).name == name
+            if type(wanted).__module__ == "array_api_strict._dtypes"
+            else type(found) is type(wanted)
+        )
         return
     if name == "broadcast_shapes":  # takes any number of shapes
         assert iruka.broadcast_shapes((2, 1), (3,)) == (2, 3)
@@ -55,7 +64,9 @@ def test_array_methods():
     """What the standard asks of an array."""
     array = strict.asarray([1.0])
     names = [n for n in dir(type(array)) if n.startswith("__") or not n.startswith("_")]
-    missing = [n for n in names if not hasattr(iruka.ndarray, n) and n not in ("__buffer__", "__slots__", "__weakref__")]
+    missing = [
+        n for n in names if not hasattr(iruka.ndarray, n) and n not in ("__buffer__", "__slots__", "__weakref__")
+    ]
     assert not missing
 
 
@@ -112,7 +123,10 @@ def test_bounds_of_clip():
     n = iruka.asnumpy(x)
     for low, high in ((10, 200), (None, 50), (50, None), (-5, 300), (None, None), (-5, None)):
         np.testing.assert_array_equal(iruka.asnumpy(iruka.clip(x, min=low, max=high)), np.clip(n, low, high))
-        assert iruka.clip(x, low, high).dtype == np.uint8 and iruka.clip(x, low, high).tolist() == np.clip(n, low, high).tolist()
+        assert (
+            iruka.clip(x, low, high).dtype == np.uint8
+            and iruka.clip(x, low, high).tolist() == np.clip(n, low, high).tolist()
+        )
     with pytest.raises(ValueError, match="a_min"):
         iruka.clip(x, 1, 2, min=3)
 
@@ -138,7 +152,9 @@ def test_views_by_strides():
     x, n = iruka.arange(24.0).reshape(4, 6), np.arange(24.0).reshape(4, 6)
     reference = np.lib.stride_tricks
     for shape, strides in (((3, 3), (8, 16)), ((2, 2, 3), (48, 48, 16)), ((5,), (0,)), ((0, 9), (800, 8))):
-        np.testing.assert_array_equal(iruka.asnumpy(as_strided(x, shape, strides)), reference.as_strided(n, shape, strides))
+        np.testing.assert_array_equal(
+            iruka.asnumpy(as_strided(x, shape, strides)), reference.as_strided(n, shape, strides)
+        )
     for window, axis in ((2, 0), ((2, 3), None), ((1, 2), (1, 1)), (6, -1), ((0, 2), None)):
         for a, b in ((x, n), (x[::-1, ::2], n[::-1, ::2])) if window != 6 else ((x, n),):
             got = sliding_window_view(a, window, axis)
@@ -146,8 +162,9 @@ def test_views_by_strides():
             assert not got.flags.writeable
     as_strided(x, (4,), (56,))[...] = 0
     assert x.trace() == 0 and not as_strided(x, (4,), (56,), writeable=False).flags.writeable
-    np.testing.assert_array_equal(iruka.asnumpy(np.lib.stride_tricks.sliding_window_view(x, 2, 0)), iruka.asnumpy(
-        sliding_window_view(x, 2, 0)))
+    np.testing.assert_array_equal(
+        iruka.asnumpy(np.lib.stride_tricks.sliding_window_view(x, 2, 0)), iruka.asnumpy(sliding_window_view(x, 2, 0))
+    )
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,10 @@ def test_data_array(name):
 def test_comparisons_and_text():
     data = cube(iruka.asarray)
     assert data.equals(cube(iruka.asarray)) and not data.equals(data + 1) and bool((data < 99).all().data)
-    assert float(data[0, 0, 0].data) == VALUES[0, 0, 0] and "xarray.DataArray" in repr(data) and data.copy(deep=True).equals(data)
+    assert (
+        float(data[0, 0, 0].data) == VALUES[0, 0, 0]
+        and "xarray.DataArray" in repr(data)
+        and data.copy(deep=True).equals(data)
+    )
     xr.testing.assert_allclose(data, data + 1e-12)
     assert isinstance(xr.Dataset({"p": data})["p"].data, iruka.ndarray) and "p" in repr(xr.Dataset({"p": data}))

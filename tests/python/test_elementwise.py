@@ -121,7 +121,7 @@ def test_second_names(name):
 @pytest.mark.parametrize("name", TABLE)
 @pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
 def test_against_numpy(name, dtype, rng):
-    function, reference = getattr(iruka._functions, "elementwise")[name], reference_function(name)
+    function, reference = iruka._functions.elementwise[name], reference_function(name)
     inputs = inputs_of(name, function.nin, dtype, rng)
     expected = reference_results(name, reference, inputs, dtype)
     if expected is None:
@@ -152,7 +152,7 @@ def reference_results(name, reference, inputs, dtype):
         results = numpy_result(reference, inputs)
     except TypeError:
         return None
-    if name == "angle" and dtype == bool:
+    if name == "angle" and dtype == np.bool_:
         results = tuple(r.astype("float16") for r in results)  # no ufunc in NumPy: its float64 is a side effect
     if name not in APPROXIMATE:
         return results
@@ -174,7 +174,7 @@ class Wide:
 
 
 def bfloat16_neighbours(name, inputs):
-    import ml_dtypes  # noqa: F401: registers NumPy's loops
+    import ml_dtypes  # noqa: F401  registers NumPy's loops
 
     with np.errstate(all="ignore"):
         if name == "nextafter":
@@ -254,8 +254,9 @@ def test_operators(operator, dtype, rng):
         with pytest.raises(TypeError):
             eval(f"x {operator} x", {"x": iruka.ones(3, dtype)})
         return
-    x, y = values(dtype, (4, 5), rng), (
-        np.abs(values(dtype, (4, 5), rng)) % 5 if dtype != "bool" else values(dtype, (4, 5), rng)
+    x, y = (
+        values(dtype, (4, 5), rng),
+        (np.abs(values(dtype, (4, 5), rng)) % 5 if dtype != "bool" else values(dtype, (4, 5), rng)),
     )
     y = y.astype(dtype)
     scope = {"x": x, "y": y, "a": iruka.array(x), "b": iruka.array(y)}
@@ -422,9 +423,7 @@ def test_integers_are_close_as_float64(dtype):
     x = np.array([limits[0], limits[1], 0, 1, 1, limits[1]], dtype)
     y = np.array([limits[1], limits[1], 0, 0, 1, limits[1] - 1], dtype)
     for tolerances in ({}, {"rtol": 0, "atol": 1}, {"rtol": 0.01}, {"rtol": 0, "atol": 0}):
-        assert_same(
-            iruka.isclose(iruka.asarray(x), iruka.asarray(y), **tolerances), np.isclose(x, y, **tolerances)
-        )
+        assert_same(iruka.isclose(iruka.asarray(x), iruka.asarray(y), **tolerances), np.isclose(x, y, **tolerances))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "float32", "complex64"])
@@ -448,7 +447,9 @@ def test_masked_elements_of_an_input_keep_their_values(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["arcsinh", "arccosh", "log1p", "sinh", "cosh", "exp", "expm1", "log", "cbrt", "arctan", "tanh"])
+@pytest.mark.parametrize(
+    "name", ["arcsinh", "arccosh", "log1p", "sinh", "cosh", "exp", "expm1", "log", "cbrt", "arctan", "tanh"]
+)
 def test_results_are_finite_as_far_as_they_are_numbers(name, dtype):
     limits = np.finfo(dtype)
     rng = np.random.default_rng(0)
@@ -483,7 +484,14 @@ def test_reductions_of_one_element_start_from_the_identity(name, dtype):
     x = np.array([[-3], [5], [-7]], dtype)
     ours, theirs = getattr(iruka, name), getattr(np, name)
     a = iruka.asarray(x)
-    for options in ({"axis": 1}, {"axis": 1, "keepdims": True}, {"axis": 1, "initial": 4}, {"axis": 0}, {"axis": None}, {"axis": ()}):
+    for options in (
+        {"axis": 1},
+        {"axis": 1, "keepdims": True},
+        {"axis": 1, "initial": 4},
+        {"axis": 0},
+        {"axis": None},
+        {"axis": ()},
+    ):
         assert_same(ours.reduce(a, **options), theirs.reduce(x, **options))
     assert_same(ours.reduce(a[0]), theirs.reduce(x[0]))
     assert_same(ours.accumulate(a, axis=1), theirs.accumulate(x, axis=1))

@@ -272,7 +272,9 @@ def test_an_axis_error_names_the_function_that_was_called_and_has_numpys_attribu
         caught.append(info.value)
     ours, expected = caught
     assert type(ours) is errors.AxisError and (ours.axis, ours.ndim) == (5, expected.ndim)
-    assert str(ours) == f"{name.removeprefix('ndarray.')}: axis 5 is out of bounds for array of dimension {expected.ndim}"
+    assert (
+        str(ours) == f"{name.removeprefix('ndarray.')}: axis 5 is out of bounds for array of dimension {expected.ndim}"
+    )
     again = pickle.loads(pickle.dumps(ours))
     assert (type(again), str(again), again.axis) == (type(ours), str(ours), 5)
 
@@ -404,7 +406,9 @@ def test_brackets_that_are_no_fault():
     assert kernel(iruka.ones(2, "float32")).tolist() == [1, 1]
     with pytest.raises(errors.CompileError) as caught:
         iruka.ElementwiseKernel("float32 x", "float32 z", "long t = 1'000; z = f(t); // (", "brackets")
-    assert "closed" not in str(caught.value) and re.search("""undeclared identifier 'f'|identifier "f" is undefined""", str(caught.value))
+    assert "closed" not in str(caught.value) and re.search(
+        """undeclared identifier 'f'|identifier "f" is undefined""", str(caught.value)
+    )
 
 
 def test_words_of_calls():
@@ -412,7 +416,9 @@ def test_words_of_calls():
     with pytest.raises(TypeError, match=r"takes 1 argument, or 2 with its output, not 3"):
         one(iruka.ones(2), iruka.ones(2), iruka.ones(2))
     total = iruka.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
-    with pytest.raises(TypeError, match=r"total\(\) got an unexpected keyword argument 'size'; it reduces the elements"):
+    with pytest.raises(
+        TypeError, match=r"total\(\) got an unexpected keyword argument 'size'; it reduces the elements"
+    ):
         total(iruka.ones(3), size=3)
     with pytest.raises(TypeError, match="a call takes out, axis, keepdims and stream"):
         total(iruka.ones(3), axes=0)

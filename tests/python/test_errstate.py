@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import iruka
-from iruka import _core
 from helpers import NUMPY_DTYPES, run_python
+from iruka import _core
 
 pytestmark = pytest.mark.cpu_only
 EVERY = {"divide", "over", "invalid"}  # what is told of by default
@@ -106,7 +106,13 @@ def test_complex_ufuncs_say_nothing_that_numpys_do_not(name, dtype):
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "square"])
 def test_underflow_of_arithmetic(name, dtype):
     ours, theirs = getattr(iruka, name), getattr(np, name)
-    small = [np.finfo(dtype).tiny, np.finfo(dtype).smallest_subnormal, 1 - np.finfo(dtype).epsneg, 3, float(np.finfo(dtype).tiny) ** 0.5 / 2]
+    small = [
+        np.finfo(dtype).tiny,
+        np.finfo(dtype).smallest_subnormal,
+        1 - np.finfo(dtype).epsneg,
+        3,
+        float(np.finfo(dtype).tiny) ** 0.5 / 2,
+    ]
     for numbers in itertools.product(np.array(small).astype(dtype), repeat=theirs.nin):
         arrays = [np.full(19, number) for number in numbers]
         assert ("under" in kinds(ours, *map(iruka.asarray, arrays))) == ("under" in kinds(theirs, *arrays)), numbers
@@ -128,7 +134,16 @@ def test_integers_divided_by_zero(name, dtype):
             assert said(ours, x, iruka.asarray(by)) == []
             by[place] = 0
             assert said(ours, x, iruka.asarray(by)) == line, (count, place)
-            assert said(ours, x, iruka.asarray(by), where=iruka.asarray(by != 0), out=None if name != "divmod" else (None, None)) == []
+            assert (
+                said(
+                    ours,
+                    x,
+                    iruka.asarray(by),
+                    where=iruka.asarray(by != 0),
+                    out=None if name != "divmod" else (None, None),
+                )
+                == []
+            )
         assert said(ours, x, 0) == said(ours, x, iruka.asarray(0, dtype=dtype)) == line
         assert said(ours, x, 3) == []
         if name != "divmod":
@@ -163,9 +178,7 @@ def test_exponentials_far_beyond_the_range(name, dtype):
 
 def test_results_cast_to_integers():
     for numbers in ([np.nan, 1.0], [1e300, 1.0], [1.0, 2.0]):
-        lines = [
-            said(m.add, m.asarray(numbers), 1, out=m.zeros(2, "int32"), casting="unsafe") for m in (np, iruka)
-        ]
+        lines = [said(m.add, m.asarray(numbers), 1, out=m.zeros(2, "int32"), casting="unsafe") for m in (np, iruka)]
         assert lines[0] == lines[1]
 
 
@@ -253,13 +266,25 @@ def test_layouts_and_broadcasting():
     x = np.ones((40, 30))
     x[17, 13] = 0
     line = ["divide by zero encountered in divide"]
-    for view in (lambda a: a, lambda a: a.T, lambda a: a[:, ::-1], lambda a: a[1::2, 1:20:3], lambda a: a[17], lambda a: a[None, :, 5:20]):
+    for view in (
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a[:, ::-1],
+        lambda a: a[1::2, 1:20:3],
+        lambda a: a[17],
+        lambda a: a[None, :, 5:20],
+    ):
         ours = view(iruka.asarray(x))
         assert said(lambda y: 1 / y, ours) == line
         assert said(iruka.divide, 1, ours, out=iruka.zeros((*ours.shape, 2))[..., 0]) == line
     assert said(iruka.divide, iruka.ones(30), iruka.asarray(x)) == line
     assert said(iruka.divide, iruka.ones((2, 1, 30)), iruka.asarray(x)[:, 3:4]) == []
-    assert said(iruka.log, 0.0) == said(iruka.log, [1, 0]) == said(iruka.log, np.zeros(2)) == ["divide by zero encountered in log"]
+    assert (
+        said(iruka.log, 0.0)
+        == said(iruka.log, [1, 0])
+        == said(iruka.log, np.zeros(2))
+        == ["divide by zero encountered in log"]
+    )
     with np.errstate(all="raise"):
         assert said(iruka.divide, iruka.zeros(0), 0) == []
 
@@ -284,7 +309,8 @@ def test_one_element_of_many(place):
     assert said(lambda y: 5 // y, integers) == ["divide by zero encountered in floor_divide"]
 
 
-CASTS = [0.0, 1.5, -1.0, 127.0, 300.0, 65520.0, 2.0**31, -(2.0**31), 3e9, 2.0**32, 1e10, 2.0**63, 1e19, 1e20, 1e30, 3e38, 1e39, 1e308, -1e30, np.inf, -np.inf, np.nan]  # fmt: skip
+CASTS = [0.0, 1.5, -1.0, 127.0, 300.0, 65520.0, 2.0**31, -(2.0**31), 3e9, 2.0**32, 1e10, 2.0**63, 1e19, 1e20, 1e30,
+    3e38, 1e39, 1e308, -1e30, np.inf, -np.inf, np.nan]  # fmt: skip
 
 
 @pytest.mark.parametrize("source", ["float16", "float32", "float64", "complex64", "complex128"])
@@ -321,29 +347,46 @@ def test_where_casts_happen():
 BIG, INF, NAN = [1e308] * 10, [np.inf, -np.inf, 1.0], [np.nan, 1.0]
 FUNCTIONS = [
     "xp.sum(big)", "xp.prod(big)", "xp.mean(big)", "xp.cumsum(big)", "xp.cumprod(big)", "big.sum()", "big.sum(axis=0)",
-    "xp.sum(inf)", "xp.mean(inf)", "xp.var(inf)", "xp.std(inf)", "xp.cumsum(inf)", "xp.sum(nan)", "xp.mean(nan)", "xp.var(nan)",
+    "xp.sum(inf)", "xp.mean(inf)", "xp.var(inf)", "xp.std(inf)", "xp.cumsum(inf)", "xp.sum(nan)", "xp.mean(nan)",
+    "xp.var(nan)",
     "xp.nansum(inf)", "xp.nansum(nan)", "xp.nanprod(big)", "xp.nanmean(nan)", "xp.nanvar(nan)", "xp.nanstd(nan)",
     "xp.add.reduce(big)", "xp.add.accumulate(big)", "xp.add.reduceat(big, [0, 3])", "xp.multiply.reduce(big)",
     "xp.add.outer(big, big)", "xp.subtract.reduce(inf)", "xp.divide.reduce(zeros)", "xp.add.reduce(inf, where=inf > 0)",
-    "xp.divide.at(zeros, [0], 0.0)", "xp.add.at(big, [0, 0], 1e308)", "xp.matmul(big, big)", "square @ square", "xp.linalg.det(square)",
-    "xp.linalg.det(xp.eye(3) * 1e200)", "xp.linalg.norm(square, 1)", "xp.linalg.det(xp.zeros((3, 3)))", "xp.max(inf)", "xp.max(nan)", "xp.min(nan)",
-    "xp.ptp(inf)", "xp.diff(inf)", "xp.average(inf)", "xp.median(inf)", "xp.corrcoef(xp.ones(3), xp.ones(3))", "xp.isclose(inf, inf)",
-    "xp.allclose(nan, nan)", "xp.nan_to_num(inf)", "xp.sinc(xp.zeros(3))", "xp.sinc(inf)", "xp.i0(big)", "xp.round(big, 3)",
-    "xp.round(inf, 1)", "xp.clip(nan, 0, 1)", "xp.where(nan > 0, nan, 1)", "xp.sort(nan)", "xp.argmax(nan)", "xp.unique(nan)",
-    "xp.trapezoid(inf)", "xp.gradient(inf)", "xp.unwrap(inf)", "xp.kron(big, big)", "xp.outer(big, big)", "xp.trace(square)",
-    "xp.linalg.cond(xp.zeros((2, 2)))", "xp.linalg.inv(xp.eye(2))", "xp.linspace(0, 1e308, 5)", "xp.logspace(1, 400, 5)",
+    "xp.divide.at(zeros, [0], 0.0)", "xp.add.at(big, [0, 0], 1e308)", "xp.matmul(big, big)", "square @ square",
+    "xp.linalg.det(square)",
+    "xp.linalg.det(xp.eye(3) * 1e200)", "xp.linalg.norm(square, 1)", "xp.linalg.det(xp.zeros((3, 3)))", "xp.max(inf)",
+    "xp.max(nan)", "xp.min(nan)",
+    "xp.ptp(inf)", "xp.diff(inf)", "xp.average(inf)", "xp.median(inf)", "xp.corrcoef(xp.ones(3), xp.ones(3))",
+    "xp.isclose(inf, inf)",
+    "xp.allclose(nan, nan)", "xp.nan_to_num(inf)", "xp.sinc(xp.zeros(3))", "xp.sinc(inf)", "xp.i0(big)",
+    "xp.round(big, 3)",
+    "xp.round(inf, 1)", "xp.clip(nan, 0, 1)", "xp.where(nan > 0, nan, 1)", "xp.sort(nan)", "xp.argmax(nan)",
+    "xp.unique(nan)",
+    "xp.trapezoid(inf)", "xp.gradient(inf)", "xp.unwrap(inf)", "xp.kron(big, big)", "xp.outer(big, big)",
+    "xp.trace(square)",
+    "xp.linalg.cond(xp.zeros((2, 2)))", "xp.linalg.inv(xp.eye(2))", "xp.linspace(0, 1e308, 5)",
+    "xp.logspace(1, 400, 5)",
     "xp.linspace(-1.7e308, 1.7e308, 5)", "xp.linspace(0, xp.inf, 3)", "xp.linspace(xp.inf, xp.inf, 3)",
     "xp.linspace(-xp.inf, xp.inf, 3)", "xp.linspace(0, xp.nan, 3)", "xp.linspace(xp.inf, xp.inf, 4, endpoint=False)",
-    "xp.linspace(0, xp.inf, 1)", "xp.linspace(0, xp.inf, 0)", "xp.linspace(-1.7e308, 1.7e308, 5, retstep=True)", "xp.logspace(0, xp.inf, 3)", "xp.geomspace(1, xp.inf, 3)",
-    "xp.geomspace(1, 1e308, 5)", "xp.histogram(inf[2:])", "xp.interp(inf, zeros, zeros)", "xp.nanmax(nan)", "xp.nanmedian(nan)",
-    "xp.frexp(inf)", "xp.modf(inf)", "xp.heaviside(nan, 0)", "xp.float_power(zeros, -1)", "xp.maximum(nan, 0)", "xp.fmax(nan, 0)",
+    "xp.linspace(0, xp.inf, 1)", "xp.linspace(0, xp.inf, 0)", "xp.linspace(-1.7e308, 1.7e308, 5, retstep=True)",
+    "xp.logspace(0, xp.inf, 3)", "xp.geomspace(1, xp.inf, 3)",
+    "xp.geomspace(1, 1e308, 5)", "xp.histogram(inf[2:])", "xp.interp(inf, zeros, zeros)", "xp.nanmax(nan)",
+    "xp.nanmedian(nan)",
+    "xp.frexp(inf)", "xp.modf(inf)", "xp.heaviside(nan, 0)", "xp.float_power(zeros, -1)", "xp.maximum(nan, 0)",
+    "xp.fmax(nan, 0)",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", FUNCTIONS)
 def test_functions_say_what_numpys_say(text):
     def run(xp):
-        names = {"xp": xp, "big": xp.asarray(BIG), "inf": xp.asarray(INF), "nan": xp.asarray(NAN), "zeros": xp.asarray([0.0, 0.0])}
+        names = {
+            "xp": xp,
+            "big": xp.asarray(BIG),
+            "inf": xp.asarray(INF),
+            "nan": xp.asarray(NAN),
+            "zeros": xp.asarray([0.0, 0.0]),
+        }
         names["square"] = xp.asarray([[1e200, 1.0], [1.0, 1e200]])
         return [line.replace("scalar ", "") for line in said(eval, text, names)]
 
@@ -411,7 +454,13 @@ def test_the_default_warns_of_all_but_underflow():
 
 def test_raise():
     with np.errstate(all="raise"):
-        for call in (lambda x: x / 0, lambda x: x * 1e10, lambda x: 0 * (x * 1e10), lambda x: x * 1e-320, lambda x: x.astype("float32")):
+        for call in (
+            lambda x: x / 0,
+            lambda x: x * 1e10,
+            lambda x: 0 * (x * 1e10),
+            lambda x: x * 1e-320,
+            lambda x: x.astype("float32"),
+        ):
             errors = []
             for xp in (np, iruka):
                 with pytest.raises(FloatingPointError) as error:
@@ -530,5 +579,9 @@ def test_flags_of_others_are_not_told_of():
 
 def test_subclass_and_protocol_calls_tell_too():
     x = iruka.ones(3)
-    assert said(np.divide, x, 0) == said(lambda: x.__array_ufunc__(np.divide, "__call__", x, 0)) == ["divide by zero encountered in divide"]
+    assert (
+        said(np.divide, x, 0)
+        == said(lambda: x.__array_ufunc__(np.divide, "__call__", x, 0))
+        == ["divide by zero encountered in divide"]
+    )
     assert said(np.log, iruka.zeros(2)) == ["divide by zero encountered in log"]

@@ -26,7 +26,11 @@ def python_blocks(path):
 
 def run(program, *arguments, folder):
     return subprocess.run(
-        [sys.executable, program, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300 * PATIENCE
+        [sys.executable, program, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300 * PATIENCE,
     )
 
 

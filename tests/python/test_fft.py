@@ -8,7 +8,36 @@ import iruka
 from helpers import DTYPE_IDS, DTYPES, kind, layouts, run_python, values
 
 # Powers, mixtures, odd primes, primes beyond the largest radix, and lengths that go in four steps.
-LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 23, 30, 31, 32, 37, 49, 64, 97, 100, 121, 210, 1000, 1021, 2048]
+LENGTHS = [
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    11,
+    12,
+    13,
+    16,
+    17,
+    23,
+    30,
+    31,
+    32,
+    37,
+    49,
+    64,
+    97,
+    100,
+    121,
+    210,
+    1000,
+    1021,
+    2048,
+]
 LONG = [8192, 8193, 10007, 16384, 30030, 32768, 65521, 131072, 177147]
 NORMS = [None, "backward", "ortho", "forward"]
 
@@ -95,8 +124,16 @@ def test_several_axes(name, rng):
     x = signal("float64" if name.startswith("rfft") else "complex128", (4, 5, 6), rng)
     a = iruka.array(x)
     ours, theirs = getattr(iruka.fft, name), getattr(np.fft, name)
-    for keywords in ({}, {"axes": (0, 2)}, {"s": (7, 3), "axes": (1, 0)}, {"s": (-1, 4), "axes": (0, 1)}, {"norm": "ortho"},
-                     {"axes": (2, 0, 1)}, {"s": (6, 3), "axes": (1, 1)}, {"s": (4, 5), "axes": (1, 2)}):
+    for keywords in (
+        {},
+        {"axes": (0, 2)},
+        {"s": (7, 3), "axes": (1, 0)},
+        {"s": (-1, 4), "axes": (0, 1)},
+        {"norm": "ortho"},
+        {"axes": (2, 0, 1)},
+        {"s": (6, 3), "axes": (1, 1)},
+        {"s": (4, 5), "axes": (1, 2)},
+    ):
         check(ours(a, **keywords), theirs(x, **keywords), theirs(x, **keywords).dtype)
     for shape in ((3, 4, 1, 5, 2), (2, 0, 3)):
         y = signal(x.dtype, shape, rng)

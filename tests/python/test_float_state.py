@@ -40,7 +40,9 @@ def odd(work):
 
 @pytest.mark.cpu_only
 def test_subnormals_and_rounding_survive_the_callers_state():
-    done = run_python(ODD_STATE + """
+    done = run_python(
+        ODD_STATE
+        + """
 rng = np.random.default_rng(3)
 tiny = rng.uniform(-1e-39, 1e-39, 300_000).astype("float32")
 thirds = rng.uniform(0, 1, 300_000)
@@ -72,18 +74,23 @@ for name, function in work.items():
         got = iruka.asnumpy(odd(function))
         assert got.tobytes() == expected.tobytes(), (name, got, expected)
 np.testing.assert_array_equal(iruka.asnumpy(odd(lambda: half(x, 1e-40))), tiny * np.float32(0.5) + np.float32(1e-40))
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only
 def test_compilers_fold_constants_in_the_usual_state():
-    done = run_python(ODD_STATE + """
+    done = run_python(
+        ODD_STATE
+        + """
 import math
 parts = "y = exp(-740.0); z = sin(1e-310) + pow(2.0, -1070.0); w = exp(x * 0 + 1.0 / 3.0);"
 make = lambda: iruka.ElementwiseKernel("float64 x", "float64 y, float64 z, float64 w", parts, "folded")(iruka.zeros(1))
 y, z, w = (float(iruka.asnumpy(each)[0]) for each in odd(make))
 assert y == math.exp(-740.0) > 0 and z == 1e-310 + 2.0**-1070, (y, z)
 assert abs(w - math.exp(1 / 3)) <= math.ulp(w), w
-""", IRUKA_CACHE_DIR="/nowhere")
+""",
+        IRUKA_CACHE_DIR="/nowhere",
+    )
     assert done.returncode == 0, done.stderr

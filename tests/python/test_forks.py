@@ -61,7 +61,9 @@ def ends_in_time(pid, seconds):
 @pytest.mark.cpu_only
 @follows_forks
 def test_children_of_a_process_whose_threads_use_things_for_the_first_time(tmp_path):
-    done = run_python(FIRST_USES + f"""
+    done = run_python(
+        FIRST_USES
+        + f"""
 reached, failures = [0, 0], []
 stop = threading.Event()
 def work(thread):
@@ -93,14 +95,20 @@ stop.set()
 [thread.join() for thread in threads]
 assert not failures, failures
 assert forks > 20, forks
-""", IRUKA_CACHE_DIR=str(tmp_path), IRUKA_SHIPPED_KERNELS="0", timeout=240)
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+        IRUKA_SHIPPED_KERNELS="0",
+        timeout=240,
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only
 def test_children_of_a_process_that_compiles_all_the_time(tmp_path):
     """The compilers' own locks, and those of the linker, which takes programs out of memory too."""
-    done = run_python(FIRST_USES + f"""
+    done = run_python(
+        FIRST_USES
+        + f"""
 stop = threading.Event()
 def work(first):
     n = first
@@ -121,14 +129,19 @@ for n in range(40):
     assert code == 0, (n, code)
 stop.set()
 [thread.join() for thread in threads]
-""", IRUKA_CACHE_DIR=str(tmp_path), timeout=240)
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+        timeout=240,
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only
 @follows_forks
 def test_hundreds_of_children_of_a_process_that_launches_all_the_time():
-    done = run_python(FIRST_USES + f"""
+    done = run_python(
+        FIRST_USES
+        + f"""
 k = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x * 2;", "twice")
 stop = threading.Event()
 def work():
@@ -163,14 +176,18 @@ while forks < 300 and (forks < 40 or time.monotonic() < end):
     forks += 1
 stop.set()
 thread.join()
-""", timeout=240)
+""",
+        timeout=240,
+    )
     assert done.returncode == 0, done.stderr
 
 
 @needs_fake_driver
 def test_a_child_of_a_process_that_is_loading_the_driver():
     """A function that another thread was still in the middle of, to find something once for all calls."""
-    done = run_python(FIRST_USES + f"""
+    done = run_python(
+        FIRST_USES
+        + f"""
 thread = threading.Thread(target=iruka.cuda.is_available, daemon=True)
 thread.start()
 time.sleep(0.1)
@@ -179,7 +196,11 @@ if pid == 0:
     os._exit(not iruka.cuda.is_available())
 assert ends_in_time(pid, {20 * PATIENCE}) == 0
 thread.join()
-""", IRUKA_DEVICE="cpu", LD_LIBRARY_PATH=str(LIBRARY.parent), FAKE_DRIVER_SECONDS_TO_LOAD="0.5")
+""",
+        IRUKA_DEVICE="cpu",
+        LD_LIBRARY_PATH=str(LIBRARY.parent),
+        FAKE_DRIVER_SECONDS_TO_LOAD="0.5",
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -13,7 +13,9 @@ X = np.arange(24).reshape(2, 3, 4)
 def test_fromfunction():
     for dtype in (float, "int32", np.int8):
         for function in (lambda i, j: i + 2 * j, lambda i, j: i == j, lambda i, j: (j, i)[0]):
-            assert_same(iruka.fromfunction(function, (3, 4), dtype=dtype), np.fromfunction(function, (3, 4), dtype=dtype))
+            assert_same(
+                iruka.fromfunction(function, (3, 4), dtype=dtype), np.fromfunction(function, (3, 4), dtype=dtype)
+            )
     assert_same(iruka.fromfunction(lambda i, scale: i * scale, (3,), scale=2.5), np.arange(3) * 2.5)
     assert iruka.fromfunction(lambda i: 7, (3,)) == 7
 
@@ -33,7 +35,9 @@ def test_apply_along_axis(axis):
                 iruka.apply_along_axis(of(iruka), axis, iruka.array(X), *extra[0], **extra[1])
             continue
         expected = np.apply_along_axis(of(np), axis, X, *extra[0], **extra[1])
-        assert_same(iruka.apply_along_axis(of(iruka), axis, iruka.array(X), *extra[0], **extra[1]), expected, message=name)
+        assert_same(
+            iruka.apply_along_axis(of(iruka), axis, iruka.array(X), *extra[0], **extra[1]), expected, message=name
+        )
         assert_same(iruka.apply_along_axis(of(iruka), axis, X.tolist(), *extra[0], **extra[1]), expected)
 
 

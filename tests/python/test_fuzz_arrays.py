@@ -48,7 +48,10 @@ def test_known_differences_name_functions(monkeypatch):
     import known
 
     anywhere = [why for names, _, texts, why in known.rows() if names.pattern == ".*" or not texts.pattern]
-    assert anywhere == ["of two faults in one call another may be reported first", "a GPU refuses memory whose elements are not aligned"]
+    assert anywhere == [
+        "of two faults in one call another may be reported first",
+        "a GPU refuses memory whose elements are not aligned",
+    ]
 
 
 def test_a_case_is_the_same_every_time():
@@ -89,7 +92,8 @@ def test_the_program_of_a_case_runs():
     ],
 )
 def test_planted_faults_are_found(kind, planted):
-    done = fuzz("--only", "flip", "--seed", 3, "--count", 150, "--seconds", 8 if kind == "hang" else 60, "--timeout", 1 if kind == "hang" else 60,
+    done = fuzz("--only", "flip", "--seed", 3, "--count", 150, "--seconds", 8 if kind == "hang" else 60, "--timeout",
+        1 if kind == "hang" else 60,
                 planted=planted)  # fmt: skip
     last = done.stdout.strip().splitlines()[-1]
     assert re.search(rf"\b[1-9]\d* {kind}\b", last), done.stdout[-2000:] + done.stderr[-2000:]
@@ -105,4 +109,7 @@ def test_planted_faults_are_found(kind, planted):
 def test_a_function_without_faults_passes():
     done = fuzz("--only", "flip,moveaxis,swapaxes", "--seed", 3, "--count", 300, "--seconds", 100)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert re.fullmatch(r"seed 3: 300 cases in \d+ s: no finding; \d+ documented, \d+ of known faults", done.stdout.strip().splitlines()[-1])
+    assert re.fullmatch(
+        r"seed 3: 300 cases in \d+ s: no finding; \d+ documented, \d+ of known faults",
+        done.stdout.strip().splitlines()[-1],
+    )

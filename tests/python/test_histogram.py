@@ -20,7 +20,7 @@ def same_histogram(x, *arguments, **keywords):
 @pytest.mark.parametrize("dtype", REAL, ids=[d.name for d in REAL])
 def test_histogram_of_every_dtype(dtype, rng):
     x = values(dtype, (4, 50), rng, 0, 9)
-    if dtype == bool:
+    if dtype == np.bool_:
         x = x.astype("uint8")
     same_histogram(x)
     same_histogram(x, 7)
@@ -219,14 +219,18 @@ def test_histograms_of_several_dimensions_have_numpys_edges(rng):
         ((x, y), {"bins": [4, [-1, 0, 5, 300]]}), ((x, y), {"bins": [[0.0, 0.5, 3], [-3, 1]]}),
         ((x, wide), {"bins": 3, "density": True}), ((y, y), {"bins": 3, "range": [(0, 1), None]}),
         ((x, x), {"bins": [[-5, 0, 5]] * 2}), ((y, y), {}), ((x[:0], y[:0]), {"bins": 3}),
-        ((x, y), {"bins": np.array([-4.0, -1, 0, 7])}), ((x, y), {"bins": [np.array([0, 1], "int8"), 2], "weights": wide}),
+        ((x, y), {"bins": np.array([-4.0, -1, 0, 7])}), ((x, y),
+            {"bins": [np.array([0, 1], "int8"), 2], "weights": wide}),
     ]  # fmt: skip
     for arrays, keywords in several:
         actual = iruka.histogram2d(*map(iruka.array, arrays), **keywords)
         for a, e in zip(actual, np.histogram2d(*arrays, **keywords), strict=True):
             assert_same(a, e, ulps=8)
     for sample, keywords in ((np.stack([x, y, x], 1), {"bins": [2, [0, 1, 4], 3]}), (np.stack([y, y], 1), {"bins": 2})):
-        (a, edges), (e, expected) = iruka.histogramdd(iruka.array(sample), **keywords), np.histogramdd(sample, **keywords)
+        (a, edges), (e, expected) = (
+            iruka.histogramdd(iruka.array(sample), **keywords),
+            np.histogramdd(sample, **keywords),
+        )
         assert_same(a, e)
         for one, other in zip(edges, expected, strict=True):
             assert_same(one, other, ulps=4)
@@ -240,7 +244,9 @@ def test_bins_with_nan():
     x = np.array([-1.0, 0, 2, 5, np.inf, np.nan])
     for bins in ([-2, 0, 4, np.nan], [0, 4, np.inf, np.nan], [5, 3, 0], [1, 1, 1], []):
         for right in (False, True):
-            assert_same(iruka.digitize(iruka.array(x), iruka.array(bins, dtype=float), right), np.digitize(x, bins, right))
+            assert_same(
+                iruka.digitize(iruka.array(x), iruka.array(bins, dtype=float), right), np.digitize(x, bins, right)
+            )
     for bins in ([1, 3, 2], [np.nan, 1, 2]):
         with pytest.raises(ValueError, match="monoton"):
             np.digitize(x, bins)
@@ -258,18 +264,31 @@ def test_searches_for_numbers_that_the_dtype_does_not_hold():
 def test_bincount_of_64_bits_and_of_nothing():
     x = np.array([2, 4], "uint64")
     assert_same(iruka.bincount(iruka.array(x)), np.bincount(x))
-    assert_same(iruka.bincount(iruka.array(x[:0]), iruka.array([], dtype=float)), np.bincount(x[:0], np.array([], float)))
+    assert_same(
+        iruka.bincount(iruka.array(x[:0]), iruka.array([], dtype=float)), np.bincount(x[:0], np.array([], float))
+    )
 
 
 def test_edges_of_another_sign_than_the_elements():
-    for dtype, kind_of_edges in (("uint64", "int64"), ("uint32", "int32"), ("uint64", "int8"), ("int32", "uint32"), ("int64", "uint64")):
+    for dtype, kind_of_edges in (
+        ("uint64", "int64"),
+        ("uint32", "int32"),
+        ("uint64", "int8"),
+        ("int32", "uint32"),
+        ("int64", "uint64"),
+    ):
         x = np.array([0, 1, 2, 6], dtype)
         edges = np.array([0, 1, 2, 6] if kind_of_edges[0] == "u" else [-5, 0, 2, 6], kind_of_edges)
         x = x - np.array(1, dtype) if dtype[0] == "i" else x
         assert_same(iruka.histogram(iruka.array(x), iruka.array(edges))[0], np.histogram(x, edges)[0])
-        assert_same(iruka.histogram2d(iruka.array(x), iruka.array(x), [edges, edges])[0], np.histogram2d(x, x, [edges, edges])[0])
+        assert_same(
+            iruka.histogram2d(iruka.array(x), iruka.array(x), [edges, edges])[0],
+            np.histogram2d(x, x, [edges, edges])[0],
+        )
 
 
 def test_sums_of_small_weights_wrap():
     x, weights = np.array([0, 0, 0, 1]), np.array([100, 100, 100, 7], "uint8")
-    assert_same(iruka.histogram(iruka.array(x), 2, weights=iruka.array(weights))[0], np.histogram(x, 2, weights=weights)[0])
+    assert_same(
+        iruka.histogram(iruka.array(x), 2, weights=iruka.array(weights))[0], np.histogram(x, 2, weights=weights)[0]
+    )

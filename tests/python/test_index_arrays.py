@@ -61,9 +61,7 @@ def mixed_indices(draw):
 
 def on_device(entries):
     """Every other array as ours, the rest as NumPy's."""
-    return tuple(
-        iruka.array(e) if isinstance(e, np.ndarray) and k % 2 == 0 else e for k, e in enumerate(entries)
-    )
+    return tuple(iruka.array(e) if isinstance(e, np.ndarray) and k % 2 == 0 else e for k, e in enumerate(entries))
 
 
 @given(mixed_indices())
@@ -147,9 +145,26 @@ def test_every_index_dtype(dtype):
 def test_sequences_and_scalars_as_indices():
     x = np.arange(24).reshape(2, 3, 4)
     a = iruka.array(x)
-    for key in ([0, 1], [[0, 1], [1, 0]], ([0, 1], [2, 0]), [], ([],), (..., [0, 3]), [True, False], True, False,
-                np.True_, np.array(1), (np.array(1), [0, 2]), ((1, 0),), range(2), (slice(None), (0, 2), None),
-                np.zeros((2, 0), int), (None, [1], None), ([[0], [1]], slice(None), [0, 1])):
+    for key in (
+        [0, 1],
+        [[0, 1], [1, 0]],
+        ([0, 1], [2, 0]),
+        [],
+        ([],),
+        (..., [0, 3]),
+        [True, False],
+        True,
+        False,
+        np.True_,
+        np.array(1),
+        (np.array(1), [0, 2]),
+        ((1, 0),),
+        range(2),
+        (slice(None), (0, 2), None),
+        np.zeros((2, 0), int),
+        (None, [1], None),
+        ([[0], [1]], slice(None), [0, 1]),
+    ):
         assert_same(a[key], x[key])
         y, b = x.copy(), iruka.array(x)
         y[key] = 7
@@ -243,10 +258,31 @@ def test_in_place_operators_and_casts():
 @pytest.mark.parametrize(
     "key",
     [
-        [5], [-4], [0, 1, 3], ([0], [4]), (slice(None), [1, -5]), np.array([[0], [7]], "int8"),
-        [True, False], np.ones((3, 3), bool), np.ones((2, 4), bool), ([1, 2], [1, 2, 3]), ([0], [0], [0]),
-        [1.0], np.array([1.0]), np.array(1.0), "a", b"a", 1.0, {}, [None], (..., [0], ...), np.ones((3, 4, 1), bool),
-        (5, [0]), np.array(["a"]), 1j, [slice(None)],
+        [5],
+        [-4],
+        [0, 1, 3],
+        ([0], [4]),
+        (slice(None), [1, -5]),
+        np.array([[0], [7]], "int8"),
+        [True, False],
+        np.ones((3, 3), bool),
+        np.ones((2, 4), bool),
+        ([1, 2], [1, 2, 3]),
+        ([0], [0], [0]),
+        [1.0],
+        np.array([1.0]),
+        np.array(1.0),
+        "a",
+        b"a",
+        1.0,
+        {},
+        [None],
+        (..., [0], ...),
+        np.ones((3, 4, 1), bool),
+        (5, [0]),
+        np.array(["a"]),
+        1j,
+        [slice(None)],
     ],
     ids=repr,
 )

@@ -39,8 +39,11 @@ def test_take_put_and_along_axis(shape, data):
     extent = x.size if axis is None else shape[axis]
     mode = data.draw(st.sampled_from(["raise", "wrap", "clip"]))
     reach = (-extent, extent - 1) if mode == "raise" else (-20, 20)
-    index = data.draw(hnp.arrays("int64", hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3),
-                                 elements=st.integers(*reach)))
+    index = data.draw(
+        hnp.arrays(
+            "int64", hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3), elements=st.integers(*reach)
+        )
+    )
     assert_same(cp.take(cp.array(x), cp.array(index), axis, mode=mode), np.take(x, index, axis, mode=mode))
     turned = None if axis is None else x.ndim - 1 - axis % x.ndim
     assert_same(cp.array(x).T.take(index, turned, mode=mode), x.T.take(index, turned, mode=mode))
@@ -64,9 +67,15 @@ def test_take_and_put_details():
     assert_same(cp.take(a, [True, False]), np.take(x, [True, False]))
     assert_same(cp.take_along_axis(a, cp.array([[1]]), 0), np.take_along_axis(x, np.array([[1]]), 0))
     assert_same(cp.take_along_axis(a, cp.array([1, 5]), None), np.take_along_axis(x, np.array([1, 5]), None))
-    for ind, v, mode in (([0, -1], 7, "raise"), ([0, 1, 2], [5, 6], "raise"), ([40, -1, 3], [8, 9], "wrap"),
-                         ([40, -3], 1, "clip"), ([], 1, "raise"), ([2], [1.5], "raise"),
-                         ([[1, 2], [3, 4]], [1, 2, 3, 4, 5], "raise")):
+    for ind, v, mode in (
+        ([0, -1], 7, "raise"),
+        ([0, 1, 2], [5, 6], "raise"),
+        ([40, -1, 3], [8, 9], "wrap"),
+        ([40, -3], 1, "clip"),
+        ([], 1, "raise"),
+        ([2], [1.5], "raise"),
+        ([[1, 2], [3, 4]], [1, 2, 3, 4, 5], "raise"),
+    ):
         for transposed in (False, True):
             y, b = x.copy(), cp.array(x)
             (y.T if transposed else y).put(ind, v, mode)
@@ -76,13 +85,19 @@ def test_take_and_put_details():
     np.put_along_axis(y, np.array([0, 7]), -1, None)
     cp.put_along_axis(b, cp.array([0, 7]), -1, None)
     assert_same(b, y)
-    for call in (lambda m, z: m.take(z, [12]), lambda m, z: m.take(z, [0, 4], 1), lambda m, z: m.take(z, [0], 2),
-                 lambda m, z: m.take(z, [0], mode="round"), lambda m, z: m.take(z[:0], [0], 0),
-                 lambda m, z: m.take_along_axis(z, m.asarray([1]), 0),
-                 lambda m, z: m.take_along_axis(z, m.asarray([[1.0]]), 0),
-                 lambda m, z: m.take_along_axis(z, m.asarray([[3]]), 0),
-                 lambda m, z: m.take_along_axis(z, m.asarray([[1]]), None),
-                 lambda m, z: m.put(z, [12], 1), lambda m, z: m.put_along_axis(z, m.asarray([[3]]), 1, 0)):
+    for call in (
+        lambda m, z: m.take(z, [12]),
+        lambda m, z: m.take(z, [0, 4], 1),
+        lambda m, z: m.take(z, [0], 2),
+        lambda m, z: m.take(z, [0], mode="round"),
+        lambda m, z: m.take(z[:0], [0], 0),
+        lambda m, z: m.take_along_axis(z, m.asarray([1]), 0),
+        lambda m, z: m.take_along_axis(z, m.asarray([[1.0]]), 0),
+        lambda m, z: m.take_along_axis(z, m.asarray([[3]]), 0),
+        lambda m, z: m.take_along_axis(z, m.asarray([[1]]), None),
+        lambda m, z: m.put(z, [12], 1),
+        lambda m, z: m.put_along_axis(z, m.asarray([[3]]), 1, 0),
+    ):
         expected, actual = error_of(lambda: call(np, x)), error_of(lambda: call(cp, a))
         wanted = IndexError if isinstance(expected, IndexError) else type(expected)
         assert isinstance(actual, wanted), (actual, expected)
@@ -129,9 +144,15 @@ def test_masks():
     assert_same(a.compress([False, True], 1), x.compress([False, True], 1))
     assert_same(cp.compress([False, True, True], a), np.compress([False, True, True], x))
     assert_same(cp.extract(mask, a), np.extract(mask, x))
-    for name, *arguments in (("putmask", mask, [-1, -2, -3]), ("putmask", mask, -7), ("putmask", mask, x * 2),
-                             ("place", mask, [-1, -2]), ("place", mask, [9]), ("place", ~mask | mask, range(5)),
-                             ("copyto", -1)):
+    for name, *arguments in (
+        ("putmask", mask, [-1, -2, -3]),
+        ("putmask", mask, -7),
+        ("putmask", mask, x * 2),
+        ("place", mask, [-1, -2]),
+        ("place", mask, [9]),
+        ("place", ~mask | mask, range(5)),
+        ("copyto", -1),
+    ):
         y, b = x.copy(), cp.array(x)
         getattr(np, name)(y, *arguments)
         getattr(cp, name)(b, *arguments)
@@ -168,8 +189,10 @@ def test_choose_select_piecewise():
     y = x - 2.5
     b = cp.array(y)
     assert_same(cp.piecewise(b, [b < 0, b >= 0], [-1, 1]), np.piecewise(y, [y < 0, y >= 0], [-1, 1]))
-    assert_same(cp.piecewise(b, [b < 0], [lambda v: -v, lambda v: v * 2]),
-                np.piecewise(y, [y < 0], [lambda v: -v, lambda v: v * 2]))
+    assert_same(
+        cp.piecewise(b, [b < 0], [lambda v: -v, lambda v: v * 2]),
+        np.piecewise(y, [y < 0], [lambda v: -v, lambda v: v * 2]),
+    )
     assert_same(cp.piecewise(b, b < 0, [lambda v, k: v * k, 0], 3), np.piecewise(y, y < 0, [lambda v, k: v * k, 0], 3))
     with pytest.raises(ValueError, match="1 condition"):
         cp.piecewise(b, [b < 0], [1, 2, 3])
@@ -204,8 +227,14 @@ def test_diagonals_more(rng):
     assert not cp.diagonal(a).flags.writeable and cp.diag(a).flags.writeable
     assert_same_all(cp.diag_indices(3, 3), np.diag_indices(3, 3))
     assert_same_all(cp.diag_indices_from(a), np.diag_indices_from(x))
-    for shape, value, wrap in (((4, 4), 5, False), ((6, 3), 5, False), ((7, 3), 5, True), ((3, 3, 3), [1, 2], False),
-                               ((3, 5), 2, True), ((6, 3), [7, 8], False)):
+    for shape, value, wrap in (
+        ((4, 4), 5, False),
+        ((6, 3), 5, False),
+        ((7, 3), 5, True),
+        ((3, 3, 3), [1, 2], False),
+        ((3, 5), 2, True),
+        ((6, 3), [7, 8], False),
+    ):
         y, b = np.zeros(shape, "int16"), cp.zeros(shape, "int16")
         np.fill_diagonal(y, value, wrap)
         cp.fill_diagonal(b, value, wrap)
@@ -213,10 +242,16 @@ def test_diagonals_more(rng):
     for dtype in DTYPES:
         z = values(dtype, (4, 5), rng)
         assert_same(cp.tril(cp.array(z)), np.tril(z))
-    for call in (lambda m, z: m.diagonal(z[0]), lambda m, z: m.diagonal(z, 0, 0, 0), lambda m, z: m.diag(z[None]),
-                 lambda m, z: m.fill_diagonal(z[0], 1), lambda m, z: m.fill_diagonal(m.zeros((2, 2, 3)), 1),
-                 lambda m, z: m.diag_indices_from(m.zeros((2, 3))), lambda m, z: m.tril_indices_from(z[0]),
-                 lambda m, z: m.nonzero(m.asarray(1))):
+    for call in (
+        lambda m, z: m.diagonal(z[0]),
+        lambda m, z: m.diagonal(z, 0, 0, 0),
+        lambda m, z: m.diag(z[None]),
+        lambda m, z: m.fill_diagonal(z[0], 1),
+        lambda m, z: m.fill_diagonal(m.zeros((2, 2, 3)), 1),
+        lambda m, z: m.diag_indices_from(m.zeros((2, 3))),
+        lambda m, z: m.tril_indices_from(z[0]),
+        lambda m, z: m.nonzero(m.asarray(1)),
+    ):
         assert_same_error(lambda: call(cp, a), lambda: call(np, x))
     with pytest.raises(IndexError):
         cp.diagonal(a, 0, 0, 2)
@@ -232,8 +267,10 @@ def test_index_tricks():
     assert_same_all(cp.ogrid[keys[3]], np.ogrid[keys[3]])
     row, block = np.arange(3), np.arange(6).reshape(2, 3)
     for ours, theirs in ((cp.r_, np.r_), (cp.c_, np.c_)):
+
         def arrays(*parts):
             return tuple(cp.array(p) if isinstance(p, np.ndarray) else p for p in parts)
+
         for key in ((row, 0, 0, row * 2), (1, 2.5, row), (row, row), (row,)):
             if ours is cp.c_ and any(not isinstance(part, np.ndarray) for part in key):
                 continue
@@ -269,8 +306,12 @@ def test_unravel_and_ravel(rng):
     for mode in ("wrap", "clip", ("wrap", "clip")):
         parts = np.array([[5, -7, 1], [9, -1, 2]])
         assert_same(cp.ravel_multi_index(cp.array(parts), (3, 4), mode), np.ravel_multi_index(parts, (3, 4), mode))
-    for call in (lambda m: m.unravel_index([60], (3, 4, 5)), lambda m: m.unravel_index([-1], (3,)),
-                 lambda m: m.ravel_multi_index(([3], [0]), (3, 4)), lambda m: m.ravel_multi_index(([0],), (3, 4))):
+    for call in (
+        lambda m: m.unravel_index([60], (3, 4, 5)),
+        lambda m: m.unravel_index([-1], (3,)),
+        lambda m: m.ravel_multi_index(([3], [0]), (3, 4)),
+        lambda m: m.ravel_multi_index(([0],), (3, 4)),
+    ):
         assert_same_error(lambda: call(cp), lambda: call(np))
     with pytest.raises(TypeError):
         cp.unravel_index([1.5], (3,))
@@ -326,8 +367,14 @@ def test_scatter_at(name, dtype, rng):
     index = rng.integers(-7, 7, 50)
     source = rng.integers(0, 3, (50, 3)).astype(dtype)
     function, ufunc = cp._core.ufunc(name), getattr(np, name)
-    for key, second in ((index, source), (index, source[0]), ((index, index % 3), source[:, 0]),
-                        (slice(2, 5), source[:3]), (np.arange(21).reshape(7, 3) % 2 == 0, source[0, 0]), (3, source[0])):
+    for key, second in (
+        (index, source),
+        (index, source[0]),
+        ((index, index % 3), source[:, 0]),
+        (slice(2, 5), source[:3]),
+        (np.arange(21).reshape(7, 3) % 2 == 0, source[0, 0]),
+        (3, source[0]),
+    ):
         y, b = x.copy(), cp.array(x)
         with np.errstate(over="ignore"):
             ufunc.at(y, key, second)
@@ -431,9 +478,9 @@ def test_an_element_takes_no_array_with_axes():
 def test_an_iterator_of_elements_writes_numbers_alone():
     for module in (np, cp):
         x = module.zeros((2, 3))
-        for values in (module.ones(1), [1.0, 2.0]):
+        for several in (module.ones(1), [1.0, 2.0]):
             with pytest.raises(ValueError):
-                x.flat[1] = values
+                x.flat[1] = several
         x.flat[1] = module.array(7.0)
         assert x.flat[1] == 7
 
@@ -449,5 +496,10 @@ def test_grids_of_ranges_that_end_before_they_begin():
         for module in (np, cp):
             with pytest.raises(ValueError, match="negative dimensions are not allowed"):
                 module.mgrid[key]
-    for key in ((slice(3, 3), slice(0, 2)), slice(3, 1), (slice(0.5, 0.1, 0.5), slice(2, 1, 3)), (slice(2), slice(5, 0, -2))):
+    for key in (
+        (slice(3, 3), slice(0, 2)),
+        slice(3, 1),
+        (slice(0.5, 0.1, 0.5), slice(2, 1, 3)),
+        (slice(2), slice(5, 0, -2)),
+    ):
         assert_same(cp.mgrid[key], np.mgrid[key])

@@ -121,7 +121,7 @@ def test_torch_streams(torch):
 def test_torch_reads_memory_that_dies_on_another_stream(torch):
     """The pool does not hand out what a consumer's stream still reads."""
     theirs = torch.cuda.Stream()
-    sleep = getattr(torch.cuda, "_sleep")
+    sleep = torch.cuda._sleep
     for _ in range(5):
         a = iruka.full(1 << 16, 3, "float32")
         with torch.cuda.stream(theirs):

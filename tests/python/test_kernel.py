@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import iruka
-from iruka import errors
 from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, beyond_numbers, kind, values
+from iruka import errors
 
 Kernel = iruka.ElementwiseKernel
 
@@ -327,7 +327,10 @@ CASTS = {
     "result": ("z = same(x)", "__device__ Z same(T x) { return x; }"),
     "template's cast": ("z = to<Z>(x)", "template <class U> __device__ U to(T x) { return (U)x; }"),
     "template's result": ("z = to<Z>(x) + 0 * to<int>(x)", "template <class U> __device__ U to(T x) { return x; }"),
-    "template's compound": ("z = 0; float f = 0; add(z, x); add(f, x)", "template <class U> __device__ void add(U& u, T x) { u += x; }"),
+    "template's compound": (
+        "z = 0; float f = 0; add(z, x); add(f, x)",
+        "template <class U> __device__ void add(U& u, T x) { u += x; }",
+    ),
     "lambda": ("auto to = [](auto x) -> Z { return x; }; z = to(x)", ""),
     "macro": ("z = TO(Z, x)", "#define TO(A, y) ((A)(y))\n"),
     "macro that assigns": ("SET(z, x)", "#define SET(a, b) a = b\n"),
@@ -340,7 +343,9 @@ CASTS = {
 def test_casts_to_narrow_integers_saturate(source, target):
     edges = [0.0, 0.5, 1, 127, 128, 255, 256, 300, 32767, 32768, 65504, 65536, 70000, 2**31, 2**32, 1e10, 1e30, np.inf]
     with np.errstate(over="ignore"):
-        x = np.array([sign * (edge + step) for edge in edges for step in (-1, 0, 0.25) for sign in (1, -1)] + [np.nan]).astype(source)
+        x = np.array(
+            [sign * (edge + step) for edge in edges for step in (-1, 0, 0.25) for sign in (1, -1)] + [np.nan]
+        ).astype(source)
     limits = np.iinfo(target)
     expected = np.where(np.isnan(x), 0, np.clip(np.trunc(x.astype("float64")), limits.min, limits.max)).astype(target)
     for name, (body, preamble) in CASTS.items():
@@ -515,18 +520,24 @@ def test_arguments_of_other_libraries(rng):
 
 @pytest.mark.cpu_only  # a GPU is lost to its process: test_cuda.py
 def test_failed_assertions_are_errors():
-    preamble = "__device__ float checked(float x) {\n  assert(x != 7 && \"a comma, and more\");\n  return x;\n}"
-    k = Kernel("float32 x, int32 most", "float32 y", "y = checked(x);\nassert(x < most);", "asserting", preamble=preamble)
+    preamble = '__device__ float checked(float x) {\n  assert(x != 7 && "a comma, and more");\n  return x;\n}'
+    k = Kernel(
+        "float32 x, int32 most", "float32 y", "y = checked(x);\nassert(x < most);", "asserting", preamble=preamble
+    )
     for count in (4, 100_000):
         x = iruka.arange(count, dtype="float32") % 5
         assert k(x, 5).tolist() == x.tolist()
         with pytest.raises(errors.DeviceError) as failed:
             k(x, 3)
-        assert str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed at element 3"
+        assert (
+            str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed at element 3"
+        )
         assert k(x, 5).tolist() == x.tolist()  # told once
     with pytest.raises(errors.DeviceError, match=r"`x != 7 && .*` \(preamble, line 2\) failed"):
         k(iruka.full(4, 7, dtype="float32"), 10)
-    off = Kernel("float32 x", "float32 y", "assert(x > 9); y = x;", "off", preamble="#undef assert\n#define assert(...)")
+    off = Kernel(
+        "float32 x", "float32 y", "assert(x > 9); y = x;", "off", preamble="#undef assert\n#define assert(...)"
+    )
     assert off(iruka.ones(2, "float32")).tolist() == [1, 1]
 
 

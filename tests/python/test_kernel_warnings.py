@@ -113,12 +113,24 @@ def test_bodies_that_write_are_not_warned_of(outputs, body):
 
 
 def test_raw_outputs():
-    assert texts(lambda: elementwise("float32 x", "raw float32 z", "z[i] = x")(iruka.ones(3, "float32"), iruka.empty(3, "float32"))) == []
+    assert (
+        texts(
+            lambda: elementwise("float32 x", "raw float32 z", "z[i] = x")(
+                iruka.ones(3, "float32"), iruka.empty(3, "float32")
+            )
+        )
+        == []
+    )
     kernel = elementwise("T x", "raw T z", "T t = x;")
     (message,) = texts(lambda: kernel(iruka.ones(3), iruka.empty(3)))
     assert "'z' is never written" in message
     body = "float* p = &z[0]; p[i] = x;"
-    assert texts(lambda: elementwise("float32 x", "raw float32 z", body)(iruka.ones(3, "float32"), iruka.empty(3, "float32"))) == []
+    assert (
+        texts(
+            lambda: elementwise("float32 x", "raw float32 z", body)(iruka.ones(3, "float32"), iruka.empty(3, "float32"))
+        )
+        == []
+    )
 
 
 def test_complex_and_half_outputs():

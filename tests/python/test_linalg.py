@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import iruka
-from iruka import errors, linalg
 from helpers import beyond_numbers
+from iruka import errors, linalg
 
 INEXACT = ["float32", "float64", "complex64", "complex128"]
 SHAPES = [(1, 1), (3, 3), (4, 6), (6, 4), (2, 3, 5, 4), (2, 40, 36), (0, 3), (3, 0), (2, 0, 0)]
@@ -32,7 +32,9 @@ def close(actual, expected, factor=500.0):
     assert actual.shape == expected.shape, (actual.shape, expected.shape)
     assert actual.dtype == expected.dtype, (actual.dtype, expected.dtype)
     scale = max(1.0, float(np.abs(expected[np.isfinite(expected)]).max(initial=0)))
-    np.testing.assert_allclose(iruka.asnumpy(actual), expected, rtol=0, atol=factor * np.finfo(expected.dtype).eps * scale)
+    np.testing.assert_allclose(
+        iruka.asnumpy(actual), expected, rtol=0, atol=factor * np.finfo(expected.dtype).eps * scale
+    )
 
 
 def adjoint(x):
@@ -55,7 +57,8 @@ def test_inv_det_slogdet(dtype, shape, rng):
 @pytest.mark.parametrize("dtype", INEXACT)
 def test_solve(dtype, rng):
     for a_shape, b_shape in (
-        ((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (2, 3, 4)), ((3, 3), (5, 3, 4)), ((50, 50), (50, 7)),
+        ((3, 3), (3,)), ((3, 3), (3, 2)), ((2, 3, 3), (3,)), ((2, 3, 3), (2, 3, 4)), ((3, 3), (5, 3, 4)),
+        ((50, 50), (50, 7)),
         ((2, 40, 40), (40, 3)), ((5, 13, 13), (13, 33)), ((32, 32), (32, 32)), ((3, 9, 9), (9,)),
         ((0, 0), (0, 2)), ((0, 0), (0,)), ((3, 3), (3, 0)),
     ):  # fmt: skip
@@ -100,7 +103,10 @@ def test_qr(dtype, shape, rng):
         close(r, np.triu(iruka.asnumpy(r)))
         q, r = iruka.asnumpy(q), iruka.asnumpy(r)
         close(iruka.array(q @ r), a)
-        close(iruka.array(adjoint(q) @ q), np.broadcast_to(np.eye(q.shape[-1], dtype=dtype), adjoint(q).shape[:-1] + q.shape[-1:]))
+        close(
+            iruka.array(adjoint(q) @ q),
+            np.broadcast_to(np.eye(q.shape[-1], dtype=dtype), adjoint(q).shape[:-1] + q.shape[-1:]),
+        )
     close(linalg.qr(iruka.array(a), "r"), iruka.asnumpy(linalg.qr(iruka.array(a)).R))
     h, tau = linalg.qr(iruka.array(a), "raw")
     expected = np.linalg.qr(a, "raw")
@@ -144,7 +150,9 @@ def test_eig(dtype, rng):
     for shape in ((1, 1), (6, 6), (2, 3, 4, 4), (30, 30), (0, 0)):
         a = matrix(dtype, shape, rng)
         values, vectors = linalg.eig(iruka.array(a))
-        expected = np.linalg.eigvals(a).astype(np.result_type(dtype, "complex64"))  # real ones are real before NumPy 2.5
+        expected = np.linalg.eigvals(a).astype(
+            np.result_type(dtype, "complex64")
+        )  # real ones are real before NumPy 2.5
         assert vectors.dtype == values.dtype and values.dtype == expected.dtype and values.shape == expected.shape
         w, v = iruka.asnumpy(values), iruka.asnumpy(vectors)
         close(iruka.array(a @ v), (v * w[..., None, :]))
@@ -263,7 +271,11 @@ def test_norms_of_matrices_without_elements_are_zero(shape, order):
 @beyond_numbers
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int32"])
 def test_matrix_norms(dtype, rng):
-    a = (matrix("complex128", (2, 4, 3), rng) * 9).real.astype(dtype) if dtype == "int32" else matrix(dtype, (2, 4, 3), rng)
+    a = (
+        (matrix("complex128", (2, 4, 3), rng) * 9).real.astype(dtype)
+        if dtype == "int32"
+        else matrix(dtype, (2, 4, 3), rng)
+    )
     x = iruka.array(a)
     for order in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
         close(linalg.norm(x, order, axis=(1, 2)), np.linalg.norm(a, order, axis=(1, 2)))
@@ -294,7 +306,11 @@ def test_names_of_the_array_api():
     names = """cholesky cross det diagonal eig eigh eigvals eigvalsh inv matmul matrix_norm matrix_power matrix_rank
         matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm""".split()
     assert len(names) == 25 and all(callable(getattr(linalg, name)) for name in names)
-    public = [name for name in dir(np.linalg) if not name.startswith("_") and name != "test" and callable(getattr(np.linalg, name))]
+    public = [
+        name
+        for name in dir(np.linalg)
+        if not name.startswith("_") and name != "test" and callable(getattr(np.linalg, name))
+    ]
     assert [name for name in public if not hasattr(linalg, name)] == []
     close(linalg.outer(iruka.ones(2), iruka.ones(3)), np.ones((2, 3)))
     close(linalg.cross(iruka.array([1.0, 0, 0]), iruka.array([0, 1.0, 0])), np.array([0, 0, 1.0]))

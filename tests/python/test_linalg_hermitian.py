@@ -36,13 +36,17 @@ def test_against_numpy(dtype, shape, rng):
     np.testing.assert_allclose(s, expected.S, atol=tolerance * 10)
     np.testing.assert_allclose((u * s[..., None, :]) @ vh, a, atol=tolerance * 10)
     for vectors in (u, vh):  # also where a singular value is 0
-        np.testing.assert_allclose(vectors @ vectors.conj().swapaxes(-1, -2), np.eye(shape[-1]) + 0 * s[..., None], atol=tolerance)
+        np.testing.assert_allclose(
+            vectors @ vectors.conj().swapaxes(-1, -2), np.eye(shape[-1]) + 0 * s[..., None], atol=tolerance
+        )
     values = iruka.linalg.svd(x, compute_uv=False, hermitian=True)
     np.testing.assert_allclose(iruka.asnumpy(values), expected.S, atol=tolerance * 10)
     assert_same(iruka.linalg.matrix_rank(x, hermitian=True), np.linalg.matrix_rank(a, hermitian=True))
     assert_same(iruka.linalg.matrix_rank(x, tol=1.5, hermitian=True), np.linalg.matrix_rank(a, tol=1.5, hermitian=True))
     inverse = iruka.asnumpy(iruka.linalg.pinv(x, 1e-4, hermitian=True))
-    np.testing.assert_allclose(inverse, np.linalg.pinv(a, 1e-4, hermitian=True), atol=tolerance * 100, rtol=tolerance * 100)
+    np.testing.assert_allclose(
+        inverse, np.linalg.pinv(a, 1e-4, hermitian=True), atol=tolerance * 100, rtol=tolerance * 100
+    )
 
 
 def test_only_the_lower_triangle_is_read(rng):

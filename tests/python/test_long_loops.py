@@ -17,8 +17,13 @@ def rounds(step=1):
 @pytest.mark.parametrize("lanes", [(), ("--lanes=1",), ("-O0",)], ids=["widened", "scalar", "unoptimised"])
 @pytest.mark.parametrize("count", [1, 19])
 def test_counting_up(lanes, count):
-    k = Kernel("int32 x, int64 m", "int32 y", "int s = 0; for (long j = 0; j < m; ++j) s += ((j * j) ^ x) / 3; y = s;",
-               "counting_up", options=lanes)
+    k = Kernel(
+        "int32 x, int64 m",
+        "int32 y",
+        "int s = 0; for (long j = 0; j < m; ++j) s += ((j * j) ^ x) / 3; y = s;",
+        "counting_up",
+        options=lanes,
+    )
     x = np.arange(count, dtype="int32")
     for m in rounds():
         j = np.arange(m, dtype="int64")
@@ -29,10 +34,20 @@ def test_counting_up(lanes, count):
 @pytest.mark.cpu_only
 @pytest.mark.parametrize("lanes", [(), ("--lanes=1",), ("-O0",)], ids=["widened", "scalar", "unoptimised"])
 def test_counting_in_steps_and_down(lanes):
-    up = Kernel("int32 x, uint32 m", "uint32 y", "unsigned s = 0; for (unsigned j = 7; j < m; j += 5) s = (s ^ j) * 3 + x; y = s;",
-                "counting_in_steps", options=lanes)
-    down = Kernel("int32 x, int64 m", "uint32 y", "unsigned s = 0; for (long j = m; j > 0; j -= 3) s = (s ^ j) * 3 + x; y = s;",
-                  "counting_down", options=lanes)
+    up = Kernel(
+        "int32 x, uint32 m",
+        "uint32 y",
+        "unsigned s = 0; for (unsigned j = 7; j < m; j += 5) s = (s ^ j) * 3 + x; y = s;",
+        "counting_in_steps",
+        options=lanes,
+    )
+    down = Kernel(
+        "int32 x, int64 m",
+        "uint32 y",
+        "unsigned s = 0; for (long j = m; j > 0; j -= 3) s = (s ^ j) * 3 + x; y = s;",
+        "counting_down",
+        options=lanes,
+    )
 
     def fold(numbers):
         s = 0

@@ -99,8 +99,11 @@ def test_unmade_arrays(make, use):
 
 
 def test_every_attribute_of_an_unmade_array(tmp_path):
-    """In a process of its own, for what this looks for is a crash, and a folder of its own, for some attributes write files."""
-    done = run_python("""
+    """In a process of its own, for what this looks for is a crash, and a folder of its own, for some attributes write
+    files.
+    """
+    done = run_python(
+        """
 import iruka, warnings
 warnings.simplefilter('ignore')
 for name in dir(iruka.ndarray):
@@ -113,7 +116,9 @@ for name in dir(iruka.ndarray):
         except Exception:
             pass
 print('alive')
-""", folder=tmp_path)
+""",
+        folder=tmp_path,
+    )
     assert done.returncode == 0 and done.stdout.strip() == "alive", done.stderr
 
 
@@ -132,7 +137,11 @@ def test_made_objects_cannot_be_made_again(twice):
 
 def test_keywords_with_a_lone_surrogate(twice):
     x = iruka.ones(3, "float32")
-    for call in (lambda k: twice(x, **k), lambda k: iruka.add(x, 1, **k), lambda k: Kernel("T x", "T y", "y = x;", **k)):
+    for call in (
+        lambda k: twice(x, **k),
+        lambda k: iruka.add(x, 1, **k),
+        lambda k: Kernel("T x", "T y", "y = x;", **k),
+    ):
         with pytest.raises(TypeError, match="unexpected keyword"):
             call({"\ud800": 1})
 
@@ -230,8 +239,6 @@ def test_axes_beyond_32_bits(axis):
     ):
         with pytest.raises(errors.AxisError, match=str(axis)):
             use()
-
-
 
 
 def test_a_missing_function_names_numpys():

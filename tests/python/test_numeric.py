@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import BFLOAT16, DTYPES, assert_same, beyond_numbers, kind, values
+from helpers import BFLOAT16, DTYPES, assert_same, beyond_numbers, values
 
 PLAIN = [d for d in DTYPES if d != BFLOAT16]
 
@@ -44,8 +44,9 @@ def test_gradient(edge_order, rng):
     x = rng.standard_normal((5, 6))
     points = np.cumsum(rng.random(6) + 0.1)
     for spacing in ((), (2.0,), (0.5, 3.0), (0.5, points), (np.arange(5) * 2, points)):
-        actual, expected = iruka.gradient(iruka.array(x), *spacing, edge_order=edge_order), np.gradient(
-            x, *spacing, edge_order=edge_order
+        actual, expected = (
+            iruka.gradient(iruka.array(x), *spacing, edge_order=edge_order),
+            np.gradient(x, *spacing, edge_order=edge_order),
         )
         assert isinstance(actual, tuple)
         for found, wanted in zip(actual, expected):
@@ -141,7 +142,11 @@ def test_trapezoid_does_not_overflow(dtype, rng):
     else:
         x = rng.integers(0, 2**62, (3, 5)).astype(dtype)
     wide = x.astype("complex128" if dtype == "complex64" else "float64")
-    for keywords in ({"axis": 0, "dx": 0.125}, {"x": np.array([200, 100, 150, 10, 20], "uint8")}, {"dx": np.float32(0.5)}):
+    for keywords in (
+        {"axis": 0, "dx": 0.125},
+        {"x": np.array([200, 100, 150, 10, 20], "uint8")},
+        {"dx": np.float32(0.5)},
+    ):
         given = {name: iruka.array(value) if name == "x" else value for name, value in keywords.items()}
         if "x" in keywords:
             keywords["x"] = keywords["x"].astype(float)
@@ -149,7 +154,9 @@ def test_trapezoid_does_not_overflow(dtype, rng):
         actual = iruka.trapezoid(iruka.array(x), **given)
         if dtype == "float16":
             with np.errstate(over="ignore"):
-                expected = expected.astype("float32" if "dx" in keywords and type(keywords["dx"]) is np.float32 else "float16")
+                expected = expected.astype(
+                    "float32" if "dx" in keywords and type(keywords["dx"]) is np.float32 else "float16"
+                )
         rtol = {"float16": 2e-3, "complex64": 1e-5}.get(dtype, 1e-6)
         np.testing.assert_allclose(iruka.asnumpy(actual).astype(expected.dtype), expected, rtol=rtol, atol=1e-4)
     assert iruka.trapezoid(iruka.array([1, 2], dtype="int8"), dx=np.float32(1)).dtype == np.float32
@@ -187,8 +194,12 @@ def test_differences_that_numpy_refuses():
 
 def test_interp_of_complex_values_and_of_infinities():
     x = np.array([-1.0, 0.25, 0.5, 1.5, 2.0, 3.0, np.inf, -np.inf])
-    for xp, fp in (([0, 1, 2], [1j, 2, 3 - 1j]), ([0, 1, 2], [0, np.inf, 5]), ([0, 1, np.inf], [1, 2, 3]),
-                   ([-np.inf, 0, 2], [np.inf, 1, -np.inf])):
+    for xp, fp in (
+        ([0, 1, 2], [1j, 2, 3 - 1j]),
+        ([0, 1, 2], [0, np.inf, 5]),
+        ([0, 1, np.inf], [1, 2, 3]),
+        ([-np.inf, 0, 2], [np.inf, 1, -np.inf]),
+    ):
         for keywords in ({}, {"left": -7, "right": np.inf}):
             with np.errstate(all="ignore"):
                 expected = np.interp(x, xp, fp, **keywords)

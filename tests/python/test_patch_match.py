@@ -63,7 +63,8 @@ def test_float_pictures_agree_where_rounding_cannot_matter(rng):
     distance = brute_force(imgA, imgB, 3)
     nnf = ExactPatchMatch(3, imgA, imgB).get_nnf()
     chosen = np.take_along_axis(
-        distance.reshape(12, 10, -1), (nnf[..., 1] * 13 + nnf[..., 0])[..., None].astype(np.int64), -1)[..., 0]
+        distance.reshape(12, 10, -1), (nnf[..., 1] * 13 + nnf[..., 0])[..., None].astype(np.int64), -1
+    )[..., 0]
     np.testing.assert_allclose(chosen, distance.min((2, 3)), rtol=1e-5)
 
 
@@ -134,8 +135,12 @@ def test_command_line(tmp_path, rng, extra):
     imgA, imgB = pictures(rng, (12, 15, 3), (11, 10, 3))
     for name, img in (("a.png", imgA), ("b.png", imgB)):
         image.imwrite(tmp_path / name, iruka.asarray(img))
-    run = subprocess.run([sys.executable, str(EXAMPLES / "patch_match.py"), "a.png", "b.png", "out.png", *extra],
-                         cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, str(EXAMPLES / "patch_match.py"), "a.png", "b.png", "out.png", *extra],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0 and run.stderr == ""
     assert run.stdout.startswith("elapsed time [s] : ")
     if "--gray" in extra:
@@ -149,8 +154,12 @@ def test_command_line(tmp_path, rng, extra):
 def test_a_wrong_patch_size_ends_with_one_line(tmp_path, rng):
     for name, img in zip(("a.png", "b.png"), pictures(rng, (4, 4, 3), (4, 4, 3))):
         image.imwrite(tmp_path / name, iruka.asarray(img))
-    run = subprocess.run([sys.executable, str(EXAMPLES / "patch_match.py"), "a.png", "b.png", "out.png",
-                          "--patch-size", "4"], cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, str(EXAMPLES / "patch_match.py"), "a.png", "b.png", "out.png", "--patch-size", "4"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 1
     assert run.stderr == "ExactPatchMatch: patch_size must be odd and positive, not 4\n"
     assert not (tmp_path / "out.png").exists()

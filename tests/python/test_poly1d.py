@@ -128,9 +128,13 @@ def test_polyval_of_booleans_rows_and_numbers():
 def test_ufuncs_take_coefficients():
     p, expected = iruka.poly1d([1, 2, 3]), np.poly1d([1, 2, 3])
     x = np.array([4.0, 5, 6])
-    for ours, numpys in ((iruka.add(p, 1), np.add(expected, 1)), (iruka.multiply(iruka.array(x), p), np.multiply(x, expected)),
-                         (iruka.sin(p), np.sin(expected)), (iruka.where(p, p, 0), np.where(expected, expected, 0)),
-                         (iruka.power(p, 2), np.power(expected, 2))):
+    for ours, numpys in (
+        (iruka.add(p, 1), np.add(expected, 1)),
+        (iruka.multiply(iruka.array(x), p), np.multiply(x, expected)),
+        (iruka.sin(p), np.sin(expected)),
+        (iruka.where(p, p, 0), np.where(expected, expected, 0)),
+        (iruka.power(p, 2), np.power(expected, 2)),
+    ):
         assert_same(ours, numpys, ulps=2)
     if p.coeffs.device.name == "cpu":
         np.testing.assert_array_equal(np.add(p, x), np.add(expected, x))

@@ -42,14 +42,17 @@ def interrupted_after(process, seconds):
 
 @pytest.mark.cpu_only
 def test_ctrl_c_stops_a_long_kernel():
-    process = start(LONG_KERNEL + """
+    process = start(
+        LONG_KERNEL
+        + """
 print("ready", flush=True)
 try:
     k(x, size=x.size)
 except KeyboardInterrupt:
     y = iruka.add(iruka.arange(3), 1)
     print("stopped", y.tolist())
-""")
+"""
+    )
     seconds, out, err = interrupted_after(process, 0.5)
     assert seconds < 2 and out == "stopped [1, 2, 3]\n", (seconds, out, err)
 
@@ -71,7 +74,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.cpu_only
 def test_a_handlers_own_exception_comes_through():
-    process = start(LONG_KERNEL + """
+    process = start(
+        LONG_KERNEL
+        + """
 import signal
 class Custom(Exception): pass
 def handler(*_): raise Custom("mine")
@@ -81,14 +86,17 @@ try:
     k(x, size=x.size)
 except Custom as error:
     print("caught", error)
-""")
+"""
+    )
     seconds, out, err = interrupted_after(process, 0.5)
     assert seconds < 2 and out == "caught mine\n", (seconds, out, err)
 
 
 @pytest.mark.cpu_only
 def test_other_threads_run_during_a_kernel():
-    done = run_python(LONG_KERNEL.replace("40000", "10000").replace("1 << 22", "1 << 18") + """
+    done = run_python(
+        LONG_KERNEL.replace("40000", "10000").replace("1 << 22", "1 << 18")
+        + """
 import threading
 ticks, stop = [], threading.Event()
 def tick():
@@ -104,7 +112,8 @@ stop.set()
 thread.join()
 inside = [t for t in ticks if began < t < ended]
 assert ended - began > 0.05 and len(inside) >= (ended - began) / 0.1, (ended - began, len(inside))
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -203,7 +212,8 @@ def test_many_processes_start_at_once(tmp_path):
 
 def test_clear_cache_and_history(tmp_path):
     done = run_python(
-        CACHED + """
+        CACHED
+        + """
 assert iruka.cache_directory()
 iruka.clear_kernel_history()
 assert iruka.kernel_history() == []
@@ -231,7 +241,8 @@ def test_import_brings_nothing_heavy():
 
 def test_a_process_ends_while_daemon_threads_work():
     """Python ends threads that ask for its lock then, by way of an exception that our frames must survive."""
-    done = run_python("""
+    done = run_python(
+        """
 import threading, time
 import iruka
 x = iruka.ones(1 << 12, "float32")
@@ -243,7 +254,9 @@ def work():
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
-""", IRUKA_LEAK_WARNINGS="0")  # such threads keep what they use
+""",
+        IRUKA_LEAK_WARNINGS="0",
+    )  # such threads keep what they use
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -264,7 +277,8 @@ time.sleep(0.05)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_is_heard_within_a_second(call, threads):
     """Of loops whose length is known and of calls of the library; a process of its own, as the call may not be over."""
-    done = run_python(f"""
+    done = run_python(
+        f"""
 import os, signal, threading, time
 import iruka
 counting = iruka.ElementwiseKernel(
@@ -287,15 +301,21 @@ try:
     print("over before" if not sent else "not heard")
 except KeyboardInterrupt:
     print("heard after", time.monotonic() - sent[0])
-""", IRUKA_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
-    assert done.stdout.startswith("heard after") and float(done.stdout.split()[-1]) < 3 * PATIENCE, done.stdout + done.stderr
+""",
+        IRUKA_NUM_THREADS=str(threads),
+        OPENBLAS_NUM_THREADS=str(threads),
+    )
+    assert done.stdout.startswith("heard after") and float(done.stdout.split()[-1]) < 3 * PATIENCE, (
+        done.stdout + done.stderr
+    )
 
 
 @pytest.mark.cpu_only
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_is_heard_in_the_middle_of_a_median(threads):
     """It is sent when a quarter of the call is done, by the processor time that a whole call takes on this machine."""
-    done = run_python("""
+    done = run_python(
+        """
 import os, signal, threading, time
 import iruka
 numbers = iruka.random.randint(0, 200, (50, 4_000_000), dtype="uint8")
@@ -326,7 +346,9 @@ parts = []
 while len(parts) < 5 and min(parts, default=1) > 0.75:
     parts.append(measured(interrupted) / usual)
 print(min(parts), usual)
-""", IRUKA_NUM_THREADS=str(threads))
+""",
+        IRUKA_NUM_THREADS=str(threads),
+    )
     assert done.returncode == 0 and float(done.stdout.split()[0]) < 0.75, done.stdout + done.stderr
 
 

@@ -166,14 +166,19 @@ def test_cross_and_trace(rng):
     check(iruka.linalg.trace(iruka.array(x), offset=1), np.linalg.trace(x, offset=1))
     check(iruka.linalg.diagonal(iruka.array(x), offset=-1), np.linalg.diagonal(x, offset=-1))
     check(iruka.array(x).mT, x.mT)
-    for call in (lambda: iruka.trace(iruka.ones(3)), lambda: iruka.ones(3).mT, lambda: iruka.matrix_transpose(iruka.ones(3))):
+    for call in (
+        lambda: iruka.trace(iruka.ones(3)),
+        lambda: iruka.ones(3).mT,
+        lambda: iruka.matrix_transpose(iruka.ones(3)),
+    ):
         with pytest.raises(ValueError):
             call()
 
 
 EINSUMS = [
     "ij,jk->ik", "ij,jk", "ij->ji", "ii", "ii->i", "ij->", "i,i", "i,j->ij", "ij,ij->ij", "ij,ij", "bij,bjk->bik",
-    "...ij,...jk->...ik", "i...,i...->...", "ijk,kl,lm->ijm", "ij,kj,lj->ikl", "iij->ij", "ij,j->i", "ab,bc,cd,da", "ij,i,j",
+    "...ij,...jk->...ik", "i...,i...->...", "ijk,kl,lm->ijm", "ij,kj,lj->ikl", "iij->ij", "ij,j->i", "ab,bc,cd,da",
+    "ij,i,j",
     "iji,j->ij", "abc,cd->abd",
 ]  # fmt: skip
 
@@ -265,7 +270,9 @@ def test_stacks_of_small_matrices(extents):
         check(a[::2] @ b[::2], x[::2] @ y[::2])
 
 
-@pytest.mark.parametrize("subscripts", ["ij,jk->ik", "ij,kj->ki", "ij,ik->kj", "ij,ij->", "ij,jk", "ij,ji->i", "ij,jk->k"])
+@pytest.mark.parametrize(
+    "subscripts", ["ij,jk->ik", "ij,kj->ki", "ij,ik->kj", "ij,ij->", "ij,jk", "ij,ji->i", "ij,jk->k"]
+)
 def test_einsum_of_two_matrices_again_and_with_other_shapes(subscripts):
     for extent in (3, 4, 3, 1):
         x, y = RNG.integers(-3, 4, (2, extent, extent)).astype("float64")
@@ -335,7 +342,12 @@ def test_axes_dtype_and_casting_of_products(rng):
     with pytest.raises(ValueError, match="3 arrays, not 2"):
         iruka.matmul(iruka.array(a), iruka.array(b), axes=axes[:2])
     whole = np.arange(6).reshape(2, 3)
-    for name, other in (("matmul", whole.T), ("vecdot", whole), ("matvec", whole[0]), ("vecmat", np.stack([whole.T] * 2))):
+    for name, other in (
+        ("matmul", whole.T),
+        ("vecdot", whole),
+        ("matvec", whole[0]),
+        ("vecmat", np.stack([whole.T] * 2)),
+    ):
         function = getattr(iruka, name)
         wanted = getattr(np, name)(whole, other, dtype="float32")
         assert_same(function(iruka.array(whole), iruka.array(other), dtype="float32"), wanted)
@@ -361,6 +373,11 @@ def test_dot_writes_into_its_own_dtype_alone():
 def test_dot_writes_where_numpy_does():
     x, out = iruka.ones((2, 3)), iruka.empty((2, 2))
     assert iruka.dot(x, x.T, out) is out and out.tolist() == [[3, 3], [3, 3]]
-    for wrong in (iruka.empty((2, 2), dtype="float32"), iruka.empty((2, 3)), iruka.empty(4), iruka.empty((2, 2), order="F")):
+    for wrong in (
+        iruka.empty((2, 2), dtype="float32"),
+        iruka.empty((2, 3)),
+        iruka.empty(4),
+        iruka.empty((2, 2), order="F"),
+    ):
         with pytest.raises(ValueError):
             iruka.dot(x, x.T, wrong)

@@ -12,7 +12,6 @@ import pytest
 import iruka
 from helpers import BFLOAT16, DTYPES, NUMPY_DTYPES, assert_same, beyond_numbers, run_python, values
 
-
 # NumPy's ufuncs on our arrays.
 
 
@@ -96,7 +95,9 @@ def test_refusals():
     for call in (lambda: iruka.add(a, Refuses()), lambda: iruka.add(Refuses(), 1), lambda: iruka.add(a, 1, Refuses())):
         with pytest.raises(TypeError, match=r"operand 'Refuses' does not support ufuncs \(__array_ufunc__=None\)"):
             call()
-    with pytest.raises(TypeError, match=r"returned NotImplemented from __array_ufunc__\(<ufunc 'add'>, '__call__'.*'Decl"):
+    with pytest.raises(
+        TypeError, match=r"returned NotImplemented from __array_ufunc__\(<ufunc 'add'>, '__call__'.*'Decl"
+    ):
         iruka.add(a, Declines())
     with pytest.raises(TypeError):
         a + "text"
@@ -226,35 +227,114 @@ def test_namespace_info():
 INF, NAN = float("inf"), float("nan")
 # The standard's special cases: function, arguments, result.
 SPECIAL = [
-    ("abs", (-0.0,), 0.0), ("abs", (-INF,), INF), ("acos", (1.0,), 0.0), ("acos", (2.0,), NAN), ("acosh", (0.5,), NAN),
-    ("acosh", (1.0,), 0.0), ("acosh", (INF,), INF), ("add", (INF, -INF), NAN), ("add", (-0.0, -0.0), -0.0),
-    ("add", (-0.0, 0.0), 0.0), ("asin", (-0.0,), -0.0), ("asin", (1.5,), NAN), ("asinh", (-INF,), -INF),
-    ("atan", (INF,), np.pi / 2), ("atan", (-0.0,), -0.0), ("atan2", (0.0, -0.0), np.pi), ("atan2", (-0.0, 0.0), -0.0),
-    ("atan2", (-0.0, -1.0), -np.pi), ("atan2", (INF, -INF), 3 * np.pi / 4), ("atan2", (1.0, INF), 0.0),
-    ("atanh", (1.0,), INF), ("atanh", (-1.0,), -INF), ("atanh", (1.1,), NAN), ("ceil", (-0.0,), -0.0),
-    ("ceil", (INF,), INF), ("copysign", (1.0, -0.0), -1.0), ("cos", (INF,), NAN), ("cosh", (-INF,), INF),
-    ("divide", (0.0, -0.0), NAN), ("divide", (1.0, -0.0), -INF), ("divide", (-1.0, INF), -0.0),
-    ("divide", (INF, INF), NAN), ("exp", (-INF,), 0.0), ("expm1", (-INF,), -1.0), ("expm1", (-0.0,), -0.0),
-    ("floor", (-0.0,), -0.0), ("floor", (-INF,), -INF), ("floor_divide", (INF, 1.0), NAN),
-    ("floor_divide", (1.0, INF), 0.0), ("floor_divide", (-1.0, INF), -1.0), ("hypot", (INF, NAN), INF),
-    ("hypot", (NAN, -INF), INF), ("hypot", (NAN, 1.0), NAN), ("log", (0.0,), -INF), ("log", (-1.0,), NAN),
-    ("log", (1.0,), 0.0), ("log10", (-0.0,), -INF), ("log1p", (-1.0,), -INF), ("log1p", (-0.0,), -0.0),
-    ("log2", (INF,), INF), ("logaddexp", (NAN, 1.0), NAN), ("logaddexp", (INF, 1.0), INF), ("maximum", (NAN, 1.0), NAN),
-    ("minimum", (1.0, NAN), NAN), ("multiply", (INF, 0.0), NAN), ("multiply", (-0.0, 1.0), -0.0),
-    ("nextafter", (0.0, -0.0), -0.0), ("nextafter", (NAN, 1.0), NAN), ("pow", (NAN, 0.0), 1.0), ("pow", (1.0, NAN), 1.0),
-    ("pow", (-1.0, INF), 1.0), ("pow", (0.5, INF), 0.0), ("pow", (-0.0, -1.0), -INF), ("pow", (-0.0, 3.0), -0.0),
-    ("pow", (-INF, 3.0), -INF), ("pow", (-2.0, 0.5), NAN), ("pow", (INF, -1.0), 0.0), ("reciprocal", (-0.0,), -INF),
-    ("remainder", (1.0, 0.0), NAN), ("remainder", (-0.0, 1.0), 0.0), ("remainder", (1.0, -INF), -INF),
-    ("remainder", (INF, 1.0), NAN), ("round", (0.5,), 0.0), ("round", (-2.5,), -2.0), ("round", (-0.0,), -0.0),
-    ("round", (INF,), INF), ("sign", (-0.0,), 0.0), ("sign", (NAN,), NAN), ("signbit", (-0.0,), True),
-    ("sin", (-0.0,), -0.0), ("sin", (-INF,), NAN), ("sinh", (-0.0,), -0.0), ("sinh", (INF,), INF), ("sqrt", (-0.0,), -0.0),
-    ("sqrt", (-1.0,), NAN), ("sqrt", (INF,), INF), ("square", (-INF,), INF), ("subtract", (-0.0, 0.0), -0.0),
-    ("subtract", (INF, INF), NAN), ("tan", (-0.0,), -0.0), ("tan", (INF,), NAN), ("tanh", (-INF,), -1.0),
-    ("trunc", (-0.5,), -0.0), ("trunc", (INF,), INF), ("isfinite", (NAN,), False), ("isinf", (-INF,), True),
-    ("isnan", (INF,), False), ("equal", (NAN, NAN), False), ("equal", (0.0, -0.0), True), ("less", (NAN, 1.0), False),
-    ("not_equal", (NAN, NAN), True), ("logical_not", (NAN,), False), ("exp", (complex(-INF, INF),), 0.0),
-    ("sqrt", (complex(-0.0, 0.0),), 0.0), ("cosh", (complex(0.0, INF),), complex(NAN, 0.0)),
-    ("isnan", (complex(0.0, NAN),), True), ("isinf", (complex(NAN, INF),), True), ("conj", (1 - 0j,), 1 + 0j),
+    ("abs", (-0.0,), 0.0),
+    ("abs", (-INF,), INF),
+    ("acos", (1.0,), 0.0),
+    ("acos", (2.0,), NAN),
+    ("acosh", (0.5,), NAN),
+    ("acosh", (1.0,), 0.0),
+    ("acosh", (INF,), INF),
+    ("add", (INF, -INF), NAN),
+    ("add", (-0.0, -0.0), -0.0),
+    ("add", (-0.0, 0.0), 0.0),
+    ("asin", (-0.0,), -0.0),
+    ("asin", (1.5,), NAN),
+    ("asinh", (-INF,), -INF),
+    ("atan", (INF,), np.pi / 2),
+    ("atan", (-0.0,), -0.0),
+    ("atan2", (0.0, -0.0), np.pi),
+    ("atan2", (-0.0, 0.0), -0.0),
+    ("atan2", (-0.0, -1.0), -np.pi),
+    ("atan2", (INF, -INF), 3 * np.pi / 4),
+    ("atan2", (1.0, INF), 0.0),
+    ("atanh", (1.0,), INF),
+    ("atanh", (-1.0,), -INF),
+    ("atanh", (1.1,), NAN),
+    ("ceil", (-0.0,), -0.0),
+    ("ceil", (INF,), INF),
+    ("copysign", (1.0, -0.0), -1.0),
+    ("cos", (INF,), NAN),
+    ("cosh", (-INF,), INF),
+    ("divide", (0.0, -0.0), NAN),
+    ("divide", (1.0, -0.0), -INF),
+    ("divide", (-1.0, INF), -0.0),
+    ("divide", (INF, INF), NAN),
+    ("exp", (-INF,), 0.0),
+    ("expm1", (-INF,), -1.0),
+    ("expm1", (-0.0,), -0.0),
+    ("floor", (-0.0,), -0.0),
+    ("floor", (-INF,), -INF),
+    ("floor_divide", (INF, 1.0), NAN),
+    ("floor_divide", (1.0, INF), 0.0),
+    ("floor_divide", (-1.0, INF), -1.0),
+    ("hypot", (INF, NAN), INF),
+    ("hypot", (NAN, -INF), INF),
+    ("hypot", (NAN, 1.0), NAN),
+    ("log", (0.0,), -INF),
+    ("log", (-1.0,), NAN),
+    ("log", (1.0,), 0.0),
+    ("log10", (-0.0,), -INF),
+    ("log1p", (-1.0,), -INF),
+    ("log1p", (-0.0,), -0.0),
+    ("log2", (INF,), INF),
+    ("logaddexp", (NAN, 1.0), NAN),
+    ("logaddexp", (INF, 1.0), INF),
+    ("maximum", (NAN, 1.0), NAN),
+    ("minimum", (1.0, NAN), NAN),
+    ("multiply", (INF, 0.0), NAN),
+    ("multiply", (-0.0, 1.0), -0.0),
+    ("nextafter", (0.0, -0.0), -0.0),
+    ("nextafter", (NAN, 1.0), NAN),
+    ("pow", (NAN, 0.0), 1.0),
+    ("pow", (1.0, NAN), 1.0),
+    ("pow", (-1.0, INF), 1.0),
+    ("pow", (0.5, INF), 0.0),
+    ("pow", (-0.0, -1.0), -INF),
+    ("pow", (-0.0, 3.0), -0.0),
+    ("pow", (-INF, 3.0), -INF),
+    ("pow", (-2.0, 0.5), NAN),
+    ("pow", (INF, -1.0), 0.0),
+    ("reciprocal", (-0.0,), -INF),
+    ("remainder", (1.0, 0.0), NAN),
+    ("remainder", (-0.0, 1.0), 0.0),
+    ("remainder", (1.0, -INF), -INF),
+    ("remainder", (INF, 1.0), NAN),
+    ("round", (0.5,), 0.0),
+    ("round", (-2.5,), -2.0),
+    ("round", (-0.0,), -0.0),
+    ("round", (INF,), INF),
+    ("sign", (-0.0,), 0.0),
+    ("sign", (NAN,), NAN),
+    ("signbit", (-0.0,), True),
+    ("sin", (-0.0,), -0.0),
+    ("sin", (-INF,), NAN),
+    ("sinh", (-0.0,), -0.0),
+    ("sinh", (INF,), INF),
+    ("sqrt", (-0.0,), -0.0),
+    ("sqrt", (-1.0,), NAN),
+    ("sqrt", (INF,), INF),
+    ("square", (-INF,), INF),
+    ("subtract", (-0.0, 0.0), -0.0),
+    ("subtract", (INF, INF), NAN),
+    ("tan", (-0.0,), -0.0),
+    ("tan", (INF,), NAN),
+    ("tanh", (-INF,), -1.0),
+    ("trunc", (-0.5,), -0.0),
+    ("trunc", (INF,), INF),
+    ("isfinite", (NAN,), False),
+    ("isinf", (-INF,), True),
+    ("isnan", (INF,), False),
+    ("equal", (NAN, NAN), False),
+    ("equal", (0.0, -0.0), True),
+    ("less", (NAN, 1.0), False),
+    ("not_equal", (NAN, NAN), True),
+    ("logical_not", (NAN,), False),
+    ("exp", (complex(-INF, INF),), 0.0),
+    ("sqrt", (complex(-0.0, 0.0),), 0.0),
+    ("cosh", (complex(0.0, INF),), complex(NAN, 0.0)),
+    ("isnan", (complex(0.0, NAN),), True),
+    ("isinf", (complex(NAN, INF),), True),
+    ("conj", (1 - 0j,), 1 + 0j),
 ]
 
 
@@ -377,7 +457,9 @@ def test_python_functions():
 def test_comparisons_of_whole_arrays():
     a, b = iruka.array([1.0, np.nan]), iruka.array([1.0, np.nan])
     assert not iruka.array_equal(a, b) and iruka.array_equal(a, b, equal_nan=True)
-    assert not iruka.array_equal(iruka.ones(3), iruka.ones((1, 3))) and iruka.array_equiv(iruka.ones(3), iruka.ones((2, 3)))
+    assert not iruka.array_equal(iruka.ones(3), iruka.ones((1, 3))) and iruka.array_equiv(
+        iruka.ones(3), iruka.ones((2, 3))
+    )
     assert not iruka.array_equiv(iruka.ones(3), iruka.ones(4))
     assert iruka.iscomplexobj(iruka.ones(2, "complex64")) and iruka.isrealobj(iruka.ones(2)) and iruka.iscomplexobj(1j)
 
@@ -413,7 +495,8 @@ def test_settings_are_numpys():
 
 
 def test_reductions_of_numpy_into_arrays():
-    # In a process of its own, whose account of leaks is off: NumPy 2.4 loses a reference to `out` when such a call fails.
+    # In a process of its own, whose account of leaks is off: NumPy 2.4 loses a reference to `out` when such a call
+    # fails.
     program = """
         import numpy as np, iruka
         x, out = np.arange(9.0).reshape(3, 3), iruka.zeros(3)
@@ -459,7 +542,9 @@ def test_the_namespace_is_no_package():
     with pytest.raises(ModuleNotFoundError, match="is not a package"):
         importlib.import_module("iruka.array_api.random")
     assert iruka.array_api.__version__ == iruka.__version__
-    assert iruka.array_api.__array_namespace_info__().default_dtypes() == iruka.__array_namespace_info__().default_dtypes()
+    assert (
+        iruka.array_api.__array_namespace_info__().default_dtypes() == iruka.__array_namespace_info__().default_dtypes()
+    )
 
 
 def test_variables_of_the_namespace_stay_variables():

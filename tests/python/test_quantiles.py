@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from iruka import _quantiles
 from helpers import assert_close, assert_same, beyond_numbers, layouts
+from iruka import _quantiles
 
 METHODS = [
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
@@ -204,5 +204,7 @@ def test_medians_of_complex_numbers(rng):
             assert_same(iruka.median(iruka.array(x), axis), np.median(x, axis))
             if x.shape[0] > 1:
                 x.flat[0] = np.nan
-                np.testing.assert_array_equal(iruka.asnumpy(iruka.nanmedian(iruka.array(x), axis)), np.nanmedian(x, axis))
+                np.testing.assert_array_equal(
+                    iruka.asnumpy(iruka.nanmedian(iruka.array(x), axis)), np.nanmedian(x, axis)
+                )
                 x.flat[0] = 1

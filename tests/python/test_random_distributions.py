@@ -1,8 +1,8 @@
 """Every distribution against its formula or NumPy's own sampler. Seeds are fixed, so a test fails always or never.
 
-Continuous ones by Kolmogorov and Smirnov's distance of two samples, discrete ones by chi-square over equally filled bins:
-a new seed would fail one case at odds below 1e-6 (2 exp(-2 x^2) for the distance; six deviations plus a margin for
-chi-square's tail).
+Continuous ones by Kolmogorov and Smirnov's distance of two samples, discrete ones by chi-square over equally filled
+bins: a new seed would fail one case at odds below 1e-6 (2 exp(-2 x^2) for the distance; six deviations plus a margin
+for chi-square's tail).
 """
 
 import numpy as np
@@ -128,7 +128,12 @@ def test_discrete(case):
 
 def test_deviates_of_one_block_and_of_neighbours_are_independent():
     """Correlations of neighbours, of squares and of what is four apart; each within five deviations (odds 6e-7)."""
-    for name, parameters in (("normal", (0.0, 1.0)), ("uniform", (-1.0, 1.0)), ("laplace", (0.0, 1.0)), ("gamma", (2.0,))):
+    for name, parameters in (
+        ("normal", (0.0, 1.0)),
+        ("uniform", (-1.0, 1.0)),
+        ("laplace", (0.0, 1.0)),
+        ("gamma", (2.0,)),
+    ):
         for dtype in ("float32", "float64"):
             x = iruka.asnumpy(getattr(default_rng(5), name)(*parameters, size=200_000, dtype=dtype)).astype("float64")
             x = (x - x.mean()) / x.std()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import iruka
-from helpers import DTYPES, DTYPE_IDS, values
+from helpers import DTYPE_IDS, DTYPES, values
 from iruka.random import Generator, Philox, RandomState, default_rng
 
 ONE_PARAMETER_SET = {

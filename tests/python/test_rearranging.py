@@ -23,9 +23,12 @@ def same(actual, expected):
 
 def both(name, *arguments, **keywords):
     """The same call of iruka and NumPy: equal results, or an error of the same class."""
+
     def of(module, convert):
-        turn = lambda a: convert(a) if isinstance(a, np.ndarray) else a  # noqa: E731
-        return getattr(module, name)(*[[turn(b) for b in a] if isinstance(a, list) else turn(a) for a in arguments], **keywords)
+        turn = lambda a: convert(a) if isinstance(a, np.ndarray) else a
+        return getattr(module, name)(
+            *[[turn(b) for b in a] if isinstance(a, list) else turn(a) for a in arguments], **keywords
+        )
 
     try:
         expected = of(np, np.asarray)
@@ -39,7 +42,7 @@ def both(name, *arguments, **keywords):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=DTYPE_IDS)
 def test_every_dtype_and_layout(dtype, rng):
-    for name, x, expected in layouts(values(dtype, (4, 6), rng)):
+    for _, x, expected in layouts(values(dtype, (4, 6), rng)):
         same(iruka.flip(x), np.flip(expected))
         same(iruka.rot90(x), np.rot90(expected))
         same(iruka.roll(x, (1, -2), (0, 1)), np.roll(expected, (1, -2), (0, 1)))
@@ -69,7 +72,14 @@ def test_axes(shape):
 
 def test_flips_and_turns_are_views():
     x = iruka.zeros((3, 4))
-    for view in (iruka.flip(x), iruka.fliplr(x), iruka.flipud(x), iruka.rot90(x), iruka.rot90(x, 2), iruka.split(x, 2, 1)[1]):
+    for view in (
+        iruka.flip(x),
+        iruka.fliplr(x),
+        iruka.flipud(x),
+        iruka.rot90(x),
+        iruka.rot90(x, 2),
+        iruka.split(x, 2, 1)[1],
+    ):
         view[...] = 7
         assert bool((view == 7).all()) and bool((x == 7).any())
         x[...] = 0
@@ -121,11 +131,33 @@ def test_joining():
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, 2])
 def test_delete_and_insert(axis):
     x = np.arange(12).reshape(3, 4)
-    for where in (0, -1, 1, [0, 2], [2, 0, 2], [], slice(None, None, 2), slice(5, 1), 99, -99, np.array([1]), [True, False, True]):
+    for where in (
+        0,
+        -1,
+        1,
+        [0, 2],
+        [2, 0, 2],
+        [],
+        slice(None, None, 2),
+        slice(5, 1),
+        99,
+        -99,
+        np.array([1]),
+        [True, False, True],
+    ):
         if isinstance(where, list) and (not where or isinstance(where[0], bool) and axis != 0):
             continue
         both("delete", x, where, axis)
-    for where, what in ((1, 5), (1, [5]), (-1, 5), ([0, 2], 5), ([2, 0, 0], [7, 8, 9]), (slice(0, 2), 3), (99, 1), ([1], 4)):
+    for where, what in (
+        (1, 5),
+        (1, [5]),
+        (-1, 5),
+        ([0, 2], 5),
+        ([2, 0, 0], [7, 8, 9]),
+        (slice(0, 2), 3),
+        (99, 1),
+        ([1], 4),
+    ):
         both("insert", x, where, what, axis)
     both("insert", x, 1, [[1, 2, 3, 4], [5, 6, 7, 8]], 0)
     both("insert", x, 1, [1, 2, 3], 1)
@@ -141,10 +173,20 @@ def test_trim_zeros():
 
 
 MODES = [
-    ("constant", {}), ("constant", {"constant_values": (3, 4)}), ("edge", {}), ("linear_ramp", {}),
-    ("linear_ramp", {"end_values": ((5, -2),)}), ("maximum", {}), ("minimum", {"stat_length": 2}), ("mean", {}),
-    ("mean", {"stat_length": 2}), ("reflect", {}), ("symmetric", {}), ("reflect", {"reflect_type": "odd"}),
-    ("symmetric", {"reflect_type": "odd"}), ("wrap", {}),
+    ("constant", {}),
+    ("constant", {"constant_values": (3, 4)}),
+    ("edge", {}),
+    ("linear_ramp", {}),
+    ("linear_ramp", {"end_values": ((5, -2),)}),
+    ("maximum", {}),
+    ("minimum", {"stat_length": 2}),
+    ("mean", {}),
+    ("mean", {"stat_length": 2}),
+    ("reflect", {}),
+    ("symmetric", {}),
+    ("reflect", {"reflect_type": "odd"}),
+    ("symmetric", {"reflect_type": "odd"}),
+    ("wrap", {}),
 ]
 
 
@@ -154,7 +196,10 @@ def test_pad(mode, keywords):
         for dtype in ("int32", "float32"):
             x = (np.arange(np.prod(shape)).reshape(shape) * 7 % 11).astype(dtype)
             for widths in (1, (2, 1), 7, 0, [(0, 3)], {-1: (1, 2)}):
-                found, expected = iruka.pad(iruka.array(x), widths, mode, **keywords), np.pad(x, widths, mode, **keywords)
+                found, expected = (
+                    iruka.pad(iruka.array(x), widths, mode, **keywords),
+                    np.pad(x, widths, mode, **keywords),
+                )
                 assert_same(found, expected, ulps=2 if mode == "mean" else 0)
 
 
@@ -169,7 +214,12 @@ def test_pad_by_a_function():
 
 def test_pad_errors():
     x = iruka.ones((2, 3))
-    for arguments, keywords in (((-1,), {}), ((1, "nothing"), {}), ((1, "edge"), {"constant_values": 1}), (([1, 2, 3],), {})):
+    for arguments, keywords in (
+        ((-1,), {}),
+        ((1, "nothing"), {}),
+        ((1, "edge"), {"constant_values": 1}),
+        (([1, 2, 3],), {}),
+    ):
         with pytest.raises(ValueError):
             iruka.pad(x, *arguments, **keywords)
         with pytest.raises(ValueError):
@@ -194,8 +244,15 @@ def test_reflections_wider_than_the_array(mode, kind):
 
 def test_rolls_by_arrays():
     x = np.arange(12).reshape(3, 4)
-    for shift, axis in ((np.array([1, 2]), (0, 1)), (np.array([1, 2]), 0), (np.array([5]), None), ([1, -2], None),
-                        (2.0, 1), (np.int8(3), 0), (range(2), (0, 1))):
+    for shift, axis in (
+        (np.array([1, 2]), (0, 1)),
+        (np.array([1, 2]), 0),
+        (np.array([5]), None),
+        ([1, -2], None),
+        (2.0, 1),
+        (np.int8(3), 0),
+        (range(2), (0, 1)),
+    ):
         assert_same(iruka.roll(iruka.array(x), shift, axis), np.roll(x, shift, axis))
     assert_same(iruka.roll(iruka.array(x), iruka.array([1, 2]), (0, 1)), np.roll(x, [1, 2], (0, 1)))
     assert_same(iruka.tile(iruka.array(x), np.array([2, 1])), np.tile(x, np.array([2, 1])))
@@ -206,8 +263,22 @@ def test_delete_and_insert_take_every_index(rng):
     for x in (np.arange(7), rng.random((5, 4)), np.asfortranarray(rng.random((5, 4)))):
         for axis in (None, 0, -1):
             extent = x.size if axis is None else x.shape[axis]
-            for obj in (0, -1, [0, 2], [2, 0, 0, -1], np.array([1, 3], "int8"), slice(None, None, 2), slice(3, 0, -1), [],
-                        np.zeros(0, int), range(2), rng.random(extent) < 0.5, np.array(1), [[0, 1]], np.array([2])):
+            for obj in (
+                0,
+                -1,
+                [0, 2],
+                [2, 0, 0, -1],
+                np.array([1, 3], "int8"),
+                slice(None, None, 2),
+                slice(3, 0, -1),
+                [],
+                np.zeros(0, int),
+                range(2),
+                rng.random(extent) < 0.5,
+                np.array(1),
+                [[0, 1]],
+                np.array([2]),
+            ):
                 given = iruka.array(obj) if isinstance(obj, np.ndarray) else obj
                 assert_same(iruka.delete(iruka.asarray(x), given, axis), np.delete(x, obj, axis))
                 if np.ndim(obj if not isinstance(obj, slice) else 0) < 2:
@@ -218,10 +289,10 @@ def test_delete_and_insert_take_every_index(rng):
         (1.5, IndexError, TypeError), ([1.0], IndexError, TypeError), ([1.0, 2.0], IndexError, IndexError),
         (np.array(1.0), IndexError, TypeError), ("1", IndexError, TypeError), (None, IndexError, TypeError),
     ):  # fmt: skip
-        for name, error, values in (("delete", of_delete, ()), ("insert", of_insert, (0,))):
+        for name, error, more in (("delete", of_delete, ()), ("insert", of_insert, (0,))):
             for m in (np, iruka) if error else ():
                 with pytest.raises(error):
-                    getattr(m, name)(m.arange(7), wrong, *values)
+                    getattr(m, name)(m.arange(7), wrong, *more)
     with pytest.raises(ValueError):
         iruka.insert(iruka.arange(7), [[1, 2]], 0)
 
@@ -241,9 +312,19 @@ def test_deleting_many_costs_no_more_than_copying_them():
 def test_joining_by_casting_rules(name):
     parts = [np.array([1, 2], "int16"), np.array([3, 4], "float32")]
     given = list(map(iruka.array, parts))
-    for keywords in ({"dtype": "float64"}, {"dtype": "int8", "casting": "unsafe"}, {"casting": "safe"}, {"casting": "unsafe"}):
+    for keywords in (
+        {"dtype": "float64"},
+        {"dtype": "int8", "casting": "unsafe"},
+        {"casting": "safe"},
+        {"casting": "unsafe"},
+    ):
         assert_same(getattr(iruka, name)(given, **keywords), getattr(np, name)(parts, **keywords))
-    for keywords in ({"dtype": "int16"}, {"dtype": "bool"}, {"casting": "no"}, {"dtype": "float32", "casting": "equiv"}):
+    for keywords in (
+        {"dtype": "int16"},
+        {"dtype": "bool"},
+        {"casting": "no"},
+        {"dtype": "float32", "casting": "equiv"},
+    ):
         with pytest.raises(TypeError):
             getattr(np, name)(parts, **keywords)
         with pytest.raises(TypeError):
@@ -271,7 +352,11 @@ def test_pad_values_wrap_and_ramps_are_linspace():
         if dtype == "uint64":
             y[0] = 2**64 - 2
         for ends in (0, (1, 9), ((0, 3), (5, 2))):
-            assert_same(iruka.pad(iruka.array(y), 3, "linear_ramp", end_values=ends), np.pad(y, 3, "linear_ramp", end_values=ends), ulps=2)
+            assert_same(
+                iruka.pad(iruka.array(y), 3, "linear_ramp", end_values=ends),
+                np.pad(y, 3, "linear_ramp", end_values=ends),
+                ulps=2,
+            )
     with pytest.raises(TypeError):
         iruka.pad(iruka.array(x), [])
 
@@ -294,7 +379,11 @@ def test_shifts_have_one_axis(shift, axis):
 
 
 def test_axes_are_integers():
-    for function in (lambda: iruka.flip(iruka.ones(3), 0.0), lambda: iruka.diff(iruka.ones(3), axis=0.0), lambda: iruka.var(iruka.ones(3), axis=0.0)):
+    for function in (
+        lambda: iruka.flip(iruka.ones(3), 0.0),
+        lambda: iruka.diff(iruka.ones(3), axis=0.0),
+        lambda: iruka.var(iruka.ones(3), axis=0.0),
+    ):
         with pytest.raises(TypeError):
             function()
     assert iruka.roll(iruka.arange(3), 5, axis=()).tolist() == [0, 1, 2]

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import iruka
 from fake_driver import needs_fake_driver, run
@@ -167,17 +166,23 @@ def test_raw_arrays(rng):
 
 def test_places_that_texts_may_name(rng):
     shape = (6, 7, 8)
-    for text, of in [("_J", lambda i, j, k: i * 8 + k), ("_i", lambda i, j, k: j), ("_j", lambda i, j, k: (i * 8 + k) * 7 + j),
-                     ("i", lambda i, j, k: (i * 8 + k) * 7 + j), ("_in_ind.get()[0]", lambda i, j, k: (i * 8 + k) * 7 + j)]:  # fmt: skip
+    for text, of in [("_J", lambda i, j, k: i * 8 + k), ("_i", lambda i, j, k: j),
+        ("_j", lambda i, j, k: (i * 8 + k) * 7 + j),
+                     ("i", lambda i, j, k: (i * 8 + k) * 7 + j),
+                     ("_in_ind.get()[0]", lambda i, j, k: (i * 8 + k) * 7 + j)]:  # fmt: skip
         kernel = iruka.ReductionKernel("T x", "int64 y", f"x * 0 + {text}", "a + b", "y = a", "0", "place")
-        same(kernel(iruka.ones(shape, "int64"), axis=(0, 2)), np.fromfunction(of, shape, dtype="int64").sum(axis=(0, 2)) * np.ones(7, "int64"))
+        same(
+            kernel(iruka.ones(shape, "int64"), axis=(0, 2)),
+            np.fromfunction(of, shape, dtype="int64").sum(axis=(0, 2)) * np.ones(7, "int64"),
+        )
     outputs = iruka.ReductionKernel("T x", "int64 y", "x", "a + b", "y = i * 1000 + n", "0", "numbered")
     same(outputs(iruka.ones((3, 4), "int64"), axis=1), np.arange(3) * 1000 + 3)
 
 
 def test_several_outputs(rng):
     ends = iruka.ReductionKernel(
-        "T x", "T low, T high", "two{x, x}", "two{min(a.low, b.low), max(a.high, b.high)}", "low = a.low; high = a.high;",
+        "T x", "T low, T high", "two{x, x}", "two{min(a.low, b.low), max(a.high, b.high)}",
+        "low = a.low; high = a.high;",
         None, "ends", reduce_type="two", preamble="struct two { T low, high; };",
     )  # fmt: skip
     x = rng.random((300, 70))
@@ -242,19 +247,24 @@ def test_results_are_the_same_whatever_the_threads(rng):
         (lambda x: squares(x, axis="a"), TypeError, "axis"),
         (lambda x: squares(x, out=iruka.zeros(3, "float32"), axis=0), iruka.errors.ShapeError,
          r"'squares': parameter 'y': the array has shape \(3,\), but the result has shape \(5,\)"),
-        (lambda x: squares(x, out=iruka.zeros(5), axis=0), TypeError, "'T' is float64 by 'y', but the array is float32"),
-        (lambda x: squares(x, iruka.zeros(5), out=iruka.zeros(5)), ValueError, "both a positional and keyword argument"),
+        (lambda x: squares(x, out=iruka.zeros(5), axis=0), TypeError,
+            "'T' is float64 by 'y', but the array is float32"),
+        (lambda x: squares(x, iruka.zeros(5), out=iruka.zeros(5)), ValueError,
+            "both a positional and keyword argument"),
         (lambda x: squares(x, out=np.zeros(5)), TypeError, "out must be an iruka.ndarray, not"),
         (lambda x: squares(x, out=(x, x)), ValueError, r"out must be 1 array, not 2"),
         (lambda x: squares(x, size=3), TypeError, "size|incompatible"),
         (lambda x: iruka.ReductionKernel("raw T x", "T y", "x[0]", "a", "y = a", "0")(x), ValueError,
          "what to reduce is undecided: every array is raw"),
-        (lambda x: iruka.ReductionKernel("T x, T y", "T z", "x", "a", "z = a", "0", "two")(x, x.T), iruka.errors.ShapeError,
+        (lambda x: iruka.ReductionKernel("T x, T y", "T z", "x", "a", "z = a", "0", "two")(x, x.T),
+            iruka.errors.ShapeError,
          r"'two': the arrays do not broadcast together: x \(4, 5\), y \(5, 4\)"),
         (lambda x: iruka.ReductionKernel("float64 x", "float64 y", "x", "a", "y = a", "0", "wide")(x), TypeError,
          "'wide': parameter 'x': must be float64, but the array is float32"),
-        (lambda x: iruka.ReductionKernel("T x", "S y", "x", "a", "y = a", "0", "open")(x), TypeError, "nothing settles the type 'S'"),
-        (lambda x: iruka.ReductionKernel("T x", "", "x", "a", "", "0", "none"), ValueError, "'none': there must be an output"),
+        (lambda x: iruka.ReductionKernel("T x", "S y", "x", "a", "y = a", "0", "open")(x), TypeError,
+            "nothing settles the type 'S'"),
+        (lambda x: iruka.ReductionKernel("T x", "", "x", "a", "", "0", "none"), ValueError,
+            "'none': there must be an output"),
         (lambda x: iruka.ReductionKernel("T", "T y", "x", "a", "y = a", "0", "bad"), ValueError,
          r"ReductionKernel 'bad': parameter 'T': expected \[raw\]"),
         (lambda x: iruka.ReductionKernel("T a", "T y", "a", "a", "y = a", "0", "bad"), ValueError,
@@ -263,7 +273,8 @@ def test_results_are_the_same_whatever_the_threads(rng):
          "only a raw input can be _non_const"),
         (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "0", "a b"), ValueError,
          "ReductionKernel: invalid kernel name 'a b'"),
-        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", [1]), TypeError, "identity must be a str, a number or None"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", [1]), TypeError,
+            "identity must be a str, a number or None"),
         (lambda x: iruka.ReductionKernel("T x", "T y", 1, "a", "y = a", "0"), TypeError, "ReductionKernel: map_expr"),
     ],
 )  # fmt: skip
@@ -288,7 +299,11 @@ def test_wrong_texts_are_shown(texts, words, dtype):
         # NVRTC reads only the grammar of what is no template's instance.
         assert dtype == "T" or iruka.default_device().name != "cpu", "found at once where all types are known"
         kernel(iruka.zeros(3, "float32"))
-    for part in ["kernel 'wrong' does not compile for (float32 x -> float32 y), made at", "test_reduction_kernel.py", *words]:
+    for part in [
+        "kernel 'wrong' does not compile for (float32 x -> float32 y), made at",
+        "test_reduction_kernel.py",
+        *words,
+    ]:
         assert part in str(caught.value), str(caught.value)
 
 

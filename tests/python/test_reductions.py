@@ -246,7 +246,9 @@ def test_flags_are_what_is_true():
         assert iruka.linalg.norm(iruka.array(x), axis=0, keepdims=flag).shape == x.sum(0, keepdims=bool(flag)).shape
 
 
-@pytest.mark.parametrize("name", ["max", "argmin", "nanmax", "subtract.reduce", "maximum.reduce", "power.reduce", "add.reduce"])
+@pytest.mark.parametrize(
+    "name", ["max", "argmin", "nanmax", "subtract.reduce", "maximum.reduce", "power.reduce", "add.reduce"]
+)
 @pytest.mark.parametrize("shape, axis", [((0, 0), 0), ((0, 0), 1), ((0, 3), 0), ((0, 3), 1), ((3, 0), 0), ((3, 0), 1)])
 def test_an_axis_without_elements(name, shape, axis):
     """What has no identity refuses to reduce it, though no result is asked for either."""
@@ -331,7 +333,10 @@ def test_what_may_be_nan_refuses_integer_results(name):
 
 
 @pytest.mark.parametrize("name", ["var", "std"])
-@pytest.mark.parametrize("source, dtype", [("float16", "float16"), ("float16", "float32"), ("float32", "float32"), ("int8", "float32"), ("float32", None)])
+@pytest.mark.parametrize(
+    "source, dtype",
+    [("float16", "float16"), ("float16", "float32"), ("float32", "float32"), ("int8", "float32"), ("float32", None)],
+)
 @pytest.mark.parametrize("of_mean", ["float32", "float64", "int64"])
 def test_a_variance_about_a_given_mean_has_the_dtype_that_is_asked(name, source, dtype, of_mean):
     x, mean = np.array([[1, 2], [3, 5]], source), np.array([[1], [2]], of_mean)
@@ -375,8 +380,12 @@ def test_products_after_an_infinite_initial_value(dtype):
     small, large = np.full(3000, -0.25, dtype), np.full(3001, -4, dtype)
     for factors in (small, large, np.append(small, 0).astype(dtype), np.append(small, np.nan).astype(dtype)):
         for initial in (np.inf, -np.inf, np.nan):
-            for call in (lambda m, x, v: m.prod(x, initial=v), lambda m, x, v: m.multiply.reduce(x, initial=v),
-                         lambda m, x, v: m.prod(x, initial=v, where=x != 0), lambda m, x, v: m.nanprod(x, initial=v)):
+            for call in (
+                lambda m, x, v: m.prod(x, initial=v),
+                lambda m, x, v: m.multiply.reduce(x, initial=v),
+                lambda m, x, v: m.prod(x, initial=v, where=x != 0),
+                lambda m, x, v: m.nanprod(x, initial=v),
+            ):
                 with np.errstate(all="ignore"):
                     assert_same(call(iruka, iruka.asarray(factors), initial), call(np, factors, initial))
 
@@ -404,7 +413,9 @@ def test_products_do_not_leave_the_range_by_their_order(dtype):
     infinite = np.array([np.inf] + [1 / large] * 40, dtype)
     assert iruka.prod(iruka.asarray(infinite)).item() == np.prod(infinite) == np.inf
     for special in (0.0, np.nan, np.inf):
-        assert_same(iruka.prod(iruka.asarray(np.array([2, special, 3], dtype))), np.prod(np.array([2, special, 3], dtype)))
+        assert_same(
+            iruka.prod(iruka.asarray(np.array([2, special, 3], dtype))), np.prod(np.array([2, special, 3], dtype))
+        )
 
 
 def test_masks_in_lists_are_of_numbers():
@@ -417,7 +428,9 @@ def test_masks_in_lists_are_of_numbers():
 
 
 @pytest.mark.parametrize("name", ["max", "min", "nanmax", "nanmin"])
-@pytest.mark.parametrize("source, target", [("int8", "int64"), ("uint8", "float64"), ("int16", "int8"), ("float32", "float64")])
+@pytest.mark.parametrize(
+    "source, target", [("int8", "int64"), ("uint8", "float64"), ("int16", "int8"), ("float32", "float64")]
+)
 def test_an_output_holds_the_initial_value_of_a_selection(name, source, target):
     x = np.array([[1, 2, 3], [5, 4, 7]]).astype(source)
     mask = np.array([[True, False, True], [False, False, False]])

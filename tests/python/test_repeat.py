@@ -33,7 +33,8 @@ def test_every_dtype_and_layout(dtype, rng):
 @pytest.mark.parametrize("shape", [(), (5,), (4, 6), (2, 3, 4), (0, 3)], ids=str)
 def test_axes_and_kinds_of_counts(shape):
     x = np.arange(np.prod(shape, dtype=int)).reshape(shape)
-    kinds = (0, 1, 3, [2], [1, 2, 3], [0, 2, 1, 3], [], 2.0, -1, [1, -1, 2], np.uint64(3), True, [[1, 2]], range(12), np.int32(2),
+    kinds = (0, 1, 3, [2], [1, 2, 3], [0, 2, 1, 3], [], 2.0, -1, [1, -1, 2], np.uint64(3), True, [[1, 2]], range(12),
+        np.int32(2),
              np.array([1.0, 2.0]), np.arange(4, dtype=np.int8), np.arange(4, dtype=np.uint64), "two")  # fmt: skip
     for axis in (None, *range(-len(shape) - 1, len(shape) + 1)):
         for repeats in kinds:

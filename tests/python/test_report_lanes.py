@@ -39,8 +39,17 @@ def test_loops_branches_and_gathers_are_placed(x):
 
 
 def test_a_helpers_line_is_named(x):
-    preamble = "__device__ float look(CArray<float, 1> &table, float x) {\n  int k = (int)x * 7 % 13;\n  return table[k];\n}"
-    k = Kernel("float32 x, raw float32 table", "float32 y", "y = look(table, x);", "h", preamble=preamble, options=("--lanes=8",))
+    preamble = (
+        "__device__ float look(CArray<float, 1> &table, float x) {\n  int k = (int)x * 7 % 13;\n  return table[k];\n}"
+    )
+    k = Kernel(
+        "float32 x, raw float32 table",
+        "float32 y",
+        "y = look(table, x);",
+        "h",
+        preamble=preamble,
+        options=("--lanes=8",),
+    )
     report = k.report(x, x)
     assert report.lanes == 8 and places(report, "gather") == [("preamble", 3)]
     assert "\n        return table[k];\n" in str(report)
@@ -48,7 +57,14 @@ def test_a_helpers_line_is_named(x):
 
 def test_a_macro_is_named_where_it_is_written(x):
     preamble = "#define LOOK(t, k) (t[(k) * 7 % 13])"
-    k = Kernel("float32 x, raw float32 t", "float32 y", "\ny = LOOK(t, (int)x);", "m", preamble=preamble, options=("--lanes=8",))
+    k = Kernel(
+        "float32 x, raw float32 t",
+        "float32 y",
+        "\ny = LOOK(t, (int)x);",
+        "m",
+        preamble=preamble,
+        options=("--lanes=8",),
+    )
     assert places(k.report(x, x), "gather") == [("operation", 2)]
 
 

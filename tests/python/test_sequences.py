@@ -56,7 +56,10 @@ def test_grids():
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=3), st.sampled_from(["big", "little"]), st.data())
 def test_bits(shape, order, data):
-    x = np.random.default_rng(0).integers(0, 2, shape).astype(data.draw(st.sampled_from(["uint8", "bool", "int32"]))) * 3
+    x = (
+        np.random.default_rng(0).integers(0, 2, shape).astype(data.draw(st.sampled_from(["uint8", "bool", "int32"])))
+        * 3
+    )
     axis = data.draw(st.sampled_from([None, *range(-len(shape), len(shape))]))
     packed = np.packbits(x.astype(x.dtype if x.dtype != np.int64 else "uint8"), axis, order)
     x = x.astype("uint8") if x.dtype == np.int64 else x
@@ -72,7 +75,9 @@ def test_bits(shape, order, data):
         assert_same(iruka.unpackbits(iruka.array(packed), axis, count, order), expected)
 
 
-@pytest.mark.parametrize("dtypes", [("int64", "int64"), ("float32", "float32"), ("float64", "int32"), ("complex64", "float64")])
+@pytest.mark.parametrize(
+    "dtypes", [("int64", "int64"), ("float32", "float32"), ("float64", "int32"), ("complex64", "float64")]
+)
 def test_values_of_polynomials(dtypes):
     p, x = np.array([3, 0, -2, 1]).astype(dtypes[0]), np.arange(-6, 6).reshape(3, 4).astype(dtypes[1])
     for points in (x, x.T, x[:, ::2], x[0, 0]):
@@ -171,4 +176,6 @@ def test_raw_and_text_files(tmp_path):
     first, second, _ = iruka.loadtxt(tmp_path / "x.txt", delimiter=",", unpack=True)
     assert_same(second, np.array([1.0, 4.0]))
     (tmp_path / "gaps.txt").write_text("1,,3\n4,5,6\n")
-    np.testing.assert_array_equal(iruka.asnumpy(iruka.genfromtxt(tmp_path / "gaps.txt", delimiter=",")), [[1, np.nan, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(
+        iruka.asnumpy(iruka.genfromtxt(tmp_path / "gaps.txt", delimiter=",")), [[1, np.nan, 3], [4, 5, 6]]
+    )

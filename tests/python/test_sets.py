@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
 from hypothesis import given, strategies as st
 
 import iruka
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, kind, values
 
 
 def with_nans(dtype, shape, rng):
@@ -50,7 +50,13 @@ def test_unique_parts(flags, shape, rng):
 def test_unique_along_the_only_axis_takes_nan_for_one_value():
     x = np.array([np.nan, -0.0, 0.0, np.nan, 1.0, 0.0])
     for equal_nan in (True, False):
-        flags = {"return_index": True, "return_inverse": True, "return_counts": True, "axis": -1, "equal_nan": equal_nan}
+        flags = {
+            "return_index": True,
+            "return_inverse": True,
+            "return_counts": True,
+            "axis": -1,
+            "equal_nan": equal_nan,
+        }
         for own, expected in zip(iruka.unique(iruka.array(x), **flags), np.unique(x, **flags), strict=True):
             assert_same(own, expected)
 
@@ -130,7 +136,11 @@ def test_nan_is_in_no_set():
 
 ERRORS = [
     (lambda: iruka.unique(iruka.array(3), axis=0), np.exceptions.AxisError, "axis 0 is out of bounds"),
-    (lambda: iruka.unique([[1, 2]], axis=5), np.exceptions.AxisError, "axis 5 is out of bounds for array of dimension 2"),
+    (
+        lambda: iruka.unique([[1, 2]], axis=5),
+        np.exceptions.AxisError,
+        "axis 5 is out of bounds for array of dimension 2",
+    ),
     (lambda: iruka.isin([1], [1], kind="foo"), ValueError, "kind must be None, 'sort' or 'table', not 'foo'"),
     (lambda: iruka.isin([1.5], [1], kind="table"), ValueError, "bools and integers only"),
 ]

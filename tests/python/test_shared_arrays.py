@@ -32,7 +32,9 @@ def first_call(number):
 
 @pytest.mark.cpu_only
 def test_the_call_uses_the_array_it_was_given(tmp_path):
-    done = run_python(CHANGED_MEANWHILE + """
+    done = run_python(
+        CHANGED_MEANWHILE
+        + """
 in_time = 0
 for number in range(3):
     k = first_call(number)
@@ -46,13 +48,17 @@ for number in range(3):
     assert x.shape == (2000,)
     np.testing.assert_array_equal(y.get(), expected)
 assert in_time > 0
-""", IRUKA_CACHE_DIR=str(tmp_path))
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only
 def test_the_call_fills_the_output_it_was_given(tmp_path):
-    done = run_python(CHANGED_MEANWHILE + """
+    done = run_python(
+        CHANGED_MEANWHILE
+        + """
 in_time = 0
 for number in range(3):
     k = first_call(number)
@@ -66,13 +72,17 @@ for number in range(3):
     for other in others:
         assert (other.get() == -1).all()
 assert in_time > 0
-""", IRUKA_CACHE_DIR=str(tmp_path))
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.cpu_only
 def test_resize_sees_who_uses_the_array(tmp_path):
-    done = run_python(CHANGED_MEANWHILE + """
+    done = run_python(
+        CHANGED_MEANWHILE
+        + """
 seen = 0
 for number in range(3):
     k = first_call(number)
@@ -86,7 +96,9 @@ for number in range(3):
             seen += 1
     while_running(lambda: k(x), change)
 assert seen > 0
-""", IRUKA_CACHE_DIR=str(tmp_path))
+""",
+        IRUKA_CACHE_DIR=str(tmp_path),
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -123,7 +135,8 @@ WORKS = [
 
 def test_another_thread_sets_the_shape():
     """Twelve axes lie on the heap, so that a sanitizer sees what reads them after the other thread has given them back."""
-    done = run_python("""
+    done = run_python(
+        """
 import sys, threading, time
 import numpy as np
 import iruka
@@ -157,5 +170,6 @@ for work in WORKS:
             assert 0 <= result.min() and result.max() <= 4096, result
 stop.set()
 thread.join()
-""".replace("WORKS", repr(WORKS)))
+""".replace("WORKS", repr(WORKS))
+    )
     assert done.returncode == 0, done.stderr

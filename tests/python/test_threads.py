@@ -32,7 +32,9 @@ def share_of_longest_wait(work):
 
 @pytest.mark.cpu_only
 def test_the_first_slow_call_after_fast_ones():
-    done = run_python(MEASURE + """
+    done = run_python(
+        MEASURE
+        + """
 k = iruka.ElementwiseKernel('int32 x', 'int32 y', 'int s = 0; for (int j = 0; j < x; ++j) s += ((j * j) ^ x) / 3; y = s;')
 for _ in range(100):
     k(iruka.arange(4, dtype='int32'))
@@ -46,7 +48,8 @@ while True:
     for _ in range(100):
         k(iruka.arange(4, dtype='int32'))
 assert wait < seconds / 2, (seconds, wait)
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -66,7 +69,9 @@ assert wait < seconds / 2, (seconds, wait)
     ],
 )
 def test_long_functions_let_others_run(work):
-    done = run_python(MEASURE + f"""
+    done = run_python(
+        MEASURE
+        + f"""
 n = 1 << 22
 while True:
     x = iruka.ones(n)
@@ -80,7 +85,8 @@ for _ in range(3):  # a busy machine may keep the other thread waiting too, but 
     seconds, wait = share_of_longest_wait(lambda: {work})
 else:
     raise AssertionError((n, seconds, wait))
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
 
 

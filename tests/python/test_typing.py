@@ -17,7 +17,10 @@ def check(*arguments, cache):
     options = ["--no-incremental", "--cache-dir", cache, "--warn-unused-ignores", "--no-implicit-reexport"]
     return subprocess.run(
         [sys.executable, "-m", "mypy", *options, *arguments],
-        capture_output=True, text=True, cwd=PACKAGE.parent, timeout=300 * PATIENCE,
+        capture_output=True,
+        text=True,
+        cwd=PACKAGE.parent,
+        timeout=300 * PATIENCE,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import assert_same, BFLOAT16, beyond_numbers, folds_rightly, layouts, values
+from helpers import BFLOAT16, assert_same, beyond_numbers, folds_rightly, layouts, values
 from iruka import errors
 
 BINARY = (
@@ -99,7 +99,8 @@ def test_unsafe_calls_teach_safe_ones_nothing():
     x = iruka.arange(3, dtype="float64")
     assert iruka.add(x, x, dtype="int32", casting="unsafe").dtype == np.int32
     with pytest.raises(
-        TypeError, match=r"Cannot cast ufunc 'add' input 0 from dtype\('float64'\) to dtype\('int32'\) with casting rule"
+        TypeError,
+        match=r"Cannot cast ufunc 'add' input 0 from dtype\('float64'\) to dtype\('int32'\) with casting rule",
     ):
         iruka.add(x, x, dtype="int32")
     with pytest.raises(TypeError, match="with casting rule 'no'"):
@@ -208,7 +209,10 @@ def test_reduce_accumulate_reduceat(name, dtype, rng):
             if name in ("hypot", "logaddexp") and dtype in ("bool", "uint8"):
                 ulps = 64  # float16 rounds every step, and the steps have no order
             compare(
-                lambda: ours.reduce(a, axis=axis, **given), lambda: numpys.reduce(x, axis=axis, **keywords), ulps, message
+                lambda: ours.reduce(a, axis=axis, **given),
+                lambda: numpys.reduce(x, axis=axis, **keywords),
+                ulps,
+                message,
             )
     ulps = 64 if name == "power" else 4
     for axis in (0, 1, 2):
@@ -279,16 +283,30 @@ def test_reduction_dtypes_and_outputs(rng):
     assert iruka.maximum.reduce(iruka.zeros((0, 3)), initial=3).tolist() == [3, 3, 3]
     assert iruka.add.reduce(5).item() == 5 and iruka.add.reduce([1, 2]).item() == 3
     half = values("float32", 64, rng).astype(BFLOAT16)
-    assert_same(iruka.maximum.accumulate(iruka.array(half)), np.maximum.accumulate(half.astype("float32")).astype(BFLOAT16))
+    assert_same(
+        iruka.maximum.accumulate(iruka.array(half)), np.maximum.accumulate(half.astype("float32")).astype(BFLOAT16)
+    )
 
 
 @pytest.mark.parametrize(
     "call, cls, text",
     [
-        (lambda f, x: f.subtract.reduce(x, axis=None), ValueError, "'subtract' is not reorderable, so at most one axis"),
-        (lambda f, x: f.subtract.reduce(x[:0]), ValueError, "zero-size array to reduction operation subtract which has no"),
+        (
+            lambda f, x: f.subtract.reduce(x, axis=None),
+            ValueError,
+            "'subtract' is not reorderable, so at most one axis",
+        ),
+        (
+            lambda f, x: f.subtract.reduce(x[:0]),
+            ValueError,
+            "zero-size array to reduction operation subtract which has no",
+        ),
         (lambda f, x: f.add.reduce(x[:0], initial=None), ValueError, "operation add which has no identity"),
-        (lambda f, x: f.maximum.reduce(x, where=x > 1), ValueError, "does not have an identity, so to use a where mask"),
+        (
+            lambda f, x: f.maximum.reduce(x, where=x > 1),
+            ValueError,
+            "does not have an identity, so to use a where mask",
+        ),
         (lambda f, x: f.less.reduce(x), TypeError, "No loop matching the specified signature and casting"),
         (lambda f, x: f.logical_and.reduce(x, dtype=int), TypeError, "No loop matching the specified signature"),
         (lambda f, x: f.sin.reduce(x), ValueError, "reduce only supported for binary functions"),
@@ -351,7 +369,9 @@ def test_at(dtype, rng):
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
 def test_at_of_functions_of_one_number(dtype):
     x = np.array([0.25, -0.5, 0.75, 0.125]).astype(dtype)
-    for name in sorted(name for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc) and ufunc.nin == ufunc.nout == 1):
+    for name in sorted(
+        name for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc) and ufunc.nin == ufunc.nout == 1
+    ):
         if not isinstance(getattr(iruka, name, None), iruka.ufunc):
             continue
         a, expected = iruka.array(x), x.copy()
@@ -371,20 +391,24 @@ def test_at_writes_through_views_and_refuses_read_only():
 
 def test_at_takes_numbers_as_numpy_does():
     for name, dtype, number in [
-        ("ldexp", "float32", 3), ("ldexp", "float16", True), ("add", "int8", 300), ("subtract", "uint16", -5), ("less_equal", "uint16", -1),
-        ("arctan2", "int32", 2**63 - 1), ("add", "float32", 2**64 - 1), ("multiply", "int16", 2**31 + 3), ("ldexp", "float64", 2.0),
+        ("ldexp", "float32", 3), ("ldexp", "float16", True), ("add", "int8", 300), ("subtract", "uint16", -5),
+        ("less_equal", "uint16", -1),
+        ("arctan2", "int32", 2**63 - 1), ("add", "float32", 2**64 - 1), ("multiply", "int16", 2**31 + 3),
+        ("ldexp", "float64", 2.0),
     ]:  # fmt: skip
         x = np.array([1, 2, 3]).astype(dtype)
         a = iruka.array(x)
-        if both(lambda: getattr(iruka, name).at(a, [0, 0, 2], number), lambda: getattr(np, name).at(x, [0, 0, 2], number)):
+        if both(
+            lambda: getattr(iruka, name).at(a, [0, 0, 2], number), lambda: getattr(np, name).at(x, [0, 0, 2], number)
+        ):
             np.testing.assert_array_equal(iruka.asnumpy(a), x, err_msg=f"{name} of {dtype} and {number}")
 
 
 def test_at_with_values_of_too_many_axes():
-    for index, values in ((0, [1.0]), ([0, 1], [[1.0, 2.0]])):
+    for index, added in ((0, [1.0]), ([0, 1], [[1.0, 2.0]])):
         for module in (np, iruka):
             with pytest.raises(ValueError, match="not broadcastable to correct shape"):
-                module.add.at(module.zeros(3), index, module.asarray(values))
+                module.add.at(module.zeros(3), index, module.asarray(added))
 
 
 def test_at_without_indices_writes_nothing():
@@ -412,7 +436,8 @@ def test_negative_powers_of_integers(call, x):
 
 @pytest.mark.parametrize(
     "exponents, dtype",
-    [([1.5, -2.0], "int64"), ([1.0, -0.5], "int64"), (np.array([200, 3], "uint8"), "int8"), (np.array([2**64 - 1], "uint64"), "int64"),
+    [([1.5, -2.0], "int64"), ([1.0, -0.5], "int64"), (np.array([200, 3], "uint8"), "int8"),
+        (np.array([2**64 - 1], "uint64"), "int64"),
      (np.array([-1], "int8"), "uint8"), (np.array([200, 3], "uint8"), "int16")],
 )  # fmt: skip
 def test_exponents_are_negative_in_the_dtype_of_the_loop(exponents, dtype):
@@ -423,20 +448,29 @@ def test_exponents_are_negative_in_the_dtype_of_the_loop(exponents, dtype):
         lambda m, x, y: m.power.accumulate(y, dtype=dtype),
         lambda m, x, y: m.power.outer(x, y, dtype=dtype, casting="unsafe"),
     ):
-        compare(lambda: call(iruka, iruka.array([2, 3]), iruka.array(exponents)), lambda: call(np, np.array([2, 3]), exponents))
+        compare(
+            lambda: call(iruka, iruka.array([2, 3]), iruka.array(exponents)),
+            lambda: call(np, np.array([2, 3]), exponents),
+        )
 
 
 def test_masks_have_no_more_axes_than_what_they_mask():
     for module in (np, iruka):
-        for call in (lambda x, m: module.bitwise_and.reduce(x, where=m), lambda x, m: module.sum(x, where=m), lambda x, m: x.max(where=m, initial=0)):
+        for call in (
+            lambda x, m: module.bitwise_and.reduce(x, where=m),
+            lambda x, m: module.sum(x, where=m),
+            lambda x, m: x.max(where=m, initial=0),
+        ):
             with pytest.raises(ValueError):
                 call(module.ones((2, 3), dtype="int64"), module.ones((1, 2, 3), dtype=bool))
 
 
 def test_an_output_takes_part_in_the_choice_of_the_loop():
     for name, dtype, target in [
-        ("float_power", "float32", "float32"), ("float_power", "complex64", "complex64"), ("multiply", "int64", "float64"),
-        ("floor_divide", "int8", "int64"), ("maximum", "int64", "float64"), ("add", "float16", "float64"), ("hypot", "float64", "int32"),
+        ("float_power", "float32", "float32"), ("float_power", "complex64", "complex64"),
+        ("multiply", "int64", "float64"),
+        ("floor_divide", "int8", "int64"), ("maximum", "int64", "float64"), ("add", "float16", "float64"),
+        ("hypot", "float64", "int32"),
     ]:  # fmt: skip
         x = np.array([[-128, 3, 2], [-1, 2, 1]]).astype(dtype)
         x = np.full_like(x, 10**18) if name == "multiply" else x
@@ -477,7 +511,9 @@ def test_casting_rules_and_literals():
 
 def test_powers_do_not_overflow_early():
     x = np.array([3.4028234663852886e38, -2.0, 2.0, -2.0, 0.5, 10.0, -10.0, 0.0, 2.0, np.inf, 0.0, 5e-324])
-    y = np.array([8.0, 1023.0, 1023.999999, 1024.0, -1023.999999, 308.25471555, 309.0, -3.0, 1024.0, 5e-324, -5e-324, -0.999])
+    y = np.array(
+        [8.0, 1023.0, 1023.999999, 1024.0, -1023.999999, 308.25471555, 309.0, -3.0, 1024.0, 5e-324, -5e-324, -0.999]
+    )
     with np.errstate(all="ignore"):
         assert_same(iruka.power(iruka.array(x), iruka.array(y)), x**y, 4)
         x, y = np.array([2, 2, -3.4e38, 10, 2], "float32"), np.array([127.99999, 128, 1, 38.5, -127.5], "float32")
@@ -547,7 +583,9 @@ def test_exponents_of_segments_are_not_negative(starts):
         (np.array([[2, 1, 2, -1], [2, 2, 1, -2]]).T.copy(), 0),
         (np.array([[2, 1, 2, -1], [2, 2, 1, -2]]).T, 0),
     ):
-        compare(lambda: iruka.power.reduceat(iruka.asarray(x), starts, axis), lambda: np.power.reduceat(x, starts, axis))
+        compare(
+            lambda: iruka.power.reduceat(iruka.asarray(x), starts, axis), lambda: np.power.reduceat(x, starts, axis)
+        )
 
 
 def test_clip_and_isclose_of_complex_numbers_at_the_edges():
@@ -575,7 +613,11 @@ def test_literals_out_of_range(dtype, literal):
 
 
 def test_at_reads_indices_as_they_lie(rng):
-    for index in (rng.integers(-50, 50, 300), rng.integers(0, 50, 300).astype("int32")[::-2], np.array([[3, 3], [-1, 3]])):
+    for index in (
+        rng.integers(-50, 50, 300),
+        rng.integers(0, 50, 300).astype("int32")[::-2],
+        np.array([[3, 3], [-1, 3]]),
+    ):
         expected = np.arange(50.0)
         a = iruka.array(expected)
         y = rng.integers(0, 9, index.shape).astype("float64")
@@ -605,7 +647,9 @@ def test_at_with_the_array_itself_as_indices():
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
-@pytest.mark.parametrize("dtype, target", [("float32", "float32"), ("float64", "float32"), ("float32", "complex64"), ("int8", "float64")])
+@pytest.mark.parametrize(
+    "dtype, target", [("float32", "float32"), ("float64", "float32"), ("float32", "complex64"), ("int8", "float64")]
+)
 def test_logical_folds_write_numbers(name, dtype, target):
     x = np.array([[3, 0, 1], [0, 0, 2]], dtype)
     for method, shape, more in (("reduce", (2,), ()), ("accumulate", (2, 3), ()), ("reduceat", (2, 2), ([0, 1],))):

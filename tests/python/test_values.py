@@ -89,7 +89,16 @@ def test_elements_are_copies(dtype, rng):
     source = values(dtype, (3, 4), rng)
     x = iruka.array(source)
     elements = [x[1, 2], x[-1, -1], x[1][2], x.T[2, 1], x[(0, 0)], x.ravel()[5], list(x[1])[2], x[iruka.array(1), 2]]
-    expected = [source[1, 2], source[2, 3], source[1, 2], source[1, 2], source[0, 0], source[1, 1], source[1, 2], source[1, 2]]
+    expected = [
+        source[1, 2],
+        source[2, 3],
+        source[1, 2],
+        source[1, 2],
+        source[0, 0],
+        source[1, 1],
+        source[1, 2],
+        source[1, 2],
+    ]
     x[...] = 1
     for element, number in zip(elements, expected):
         assert element.dtype == dtype and element.shape == () and element.item() == number
@@ -288,7 +297,9 @@ def test_round(dtype):
 def test_text_and_conversions():
     value = iruka.array([1, 2.25])[1]
     assert f"{value:.1f}" == "2.2" and str(value) == "2.25" and repr(value) == "array(2.25)"
-    assert float(value) == 2.25 and int(value) == 2 and complex(value) == 2.25 and value.item() == value.tolist() == 2.25
+    assert (
+        float(value) == 2.25 and int(value) == 2 and complex(value) == 2.25 and value.item() == value.tolist() == 2.25
+    )
     assert "abcd"[iruka.arange(4)[2]] == "c" and list(range(iruka.arange(4)[3])) == [0, 1, 2]
     assert bool(value) and not iruka.zeros(1)[0]
     assert iruka.isscalar(value) and not iruka.isscalar(iruka.array(2.25))

@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 import iruka
 from helpers import (
     BFLOAT16,
-    DTYPES,
     DTYPE_IDS,
+    DTYPES,
     assert_close,
     assert_same,
     beyond_numbers,
@@ -46,7 +46,7 @@ def test_every_dtype(name, dtype, rng):
     for axis in (None, 0, -1, (0, 2)):
         check(name, x, iruka.array(x), axis=axis)
     check(name, x, iruka.array(x), axis=1, keepdims=True, ddof=1)
-    for layout, a, same in layouts(x):
+    for _, a, same in layouts(x):
         check(name, np.ascontiguousarray(same), a, axis=1, ddof=1)
 
 
@@ -350,8 +350,11 @@ def test_covariance(dtype, rng):
 
 @pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd", "nanmean"])
 def test_dtypes_of_spreads(name, rng):
-    for x in (rng.integers(0, 99, (4, 5)).astype("uint8"), rng.random((4, 5)).astype("float32"),
-              (rng.random((4, 5)) + 1j * rng.random((4, 5))).astype("complex64")):
+    for x in (
+        rng.integers(0, 99, (4, 5)).astype("uint8"),
+        rng.random((4, 5)).astype("float32"),
+        (rng.random((4, 5)) + 1j * rng.random((4, 5))).astype("complex64"),
+    ):
         for dtype in ("float32", "float64", "complex128"):
             for axis in (None, 1):
                 with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -382,8 +385,11 @@ def test_an_array_without_axes_has_no_axis(name):
 def test_covariances_of_one_row(rng):
     x = rng.integers(0, 9, (1, 6))
     for keywords in ({"rowvar": False}, {"rowvar": True}, {"rowvar": False, "bias": True}):
-        np.testing.assert_allclose(iruka.asnumpy(iruka.cov(iruka.array(x[:, :4].repeat(2, 0)), **keywords)),
-                                   np.cov(x[:, :4].repeat(2, 0), **keywords), atol=1e-14)
+        np.testing.assert_allclose(
+            iruka.asnumpy(iruka.cov(iruka.array(x[:, :4].repeat(2, 0)), **keywords)),
+            np.cov(x[:, :4].repeat(2, 0), **keywords),
+            atol=1e-14,
+        )
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert iruka.cov(iruka.array(x), **keywords).shape == np.cov(x, **keywords).shape

@@ -3,6 +3,7 @@
 from typing import Any, assert_type
 
 import numpy
+
 import iruka as cp
 
 # Arrays and what they are made of.
@@ -25,7 +26,7 @@ y = cp.linspace(0, 1, 12, dtype=cp.float32).reshape((3, 4), copy=True)
 # Operators, functions of elements, reductions.
 assert_type(x + y, cp.ndarray)
 assert_type(2 * x - 1, cp.ndarray)
-assert_type(-x**2 @ y.T, cp.ndarray)
+assert_type(-(x**2) @ y.T, cp.ndarray)
 assert_type(x == y, cp.ndarray)
 assert_type(divmod(x, 2), tuple[cp.ndarray, cp.ndarray])
 assert_type(cp.exp(x), cp.ndarray)

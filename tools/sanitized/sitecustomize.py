@@ -1,4 +1,5 @@
-"""Python loads this at its start in a build with UndefinedBehaviorSanitizer: its reports go to the files of AddressSanitizer's.
+"""Python loads this at its start in a build with UndefinedBehaviorSanitizer: its reports go to the files of
+AddressSanitizer's.
 
 GCC's two libraries have a function of one name that takes log_path, and the first of them answers for both. The second
 would write to standard error, which pytest keeps to itself when a report ends its process.

@@ -6,13 +6,24 @@ raises DeviceError that says what is missing.
 
 import sys as _sys
 
-from .._core import Device, PinnedMemory, cuda_is_available as _is_available
-from .._core import cuda_unavailable_reason as _unavailable_reason
+from .._core import (
+    Device,
+    PinnedMemory,
+    cuda_is_available as _is_available,
+    cuda_unavailable_reason as _unavailable_reason,
+)
 from ..memory import MemoryPool, PinnedMemoryPool
 from . import _modules, memory_hooks, runtime
 from ._pinned import alloc_pinned_memory, empty_like_pinned, empty_pinned, zeros_like_pinned, zeros_pinned
-from ._stream import Event, ExternalStream, Graph, Stream, current_gpu as _current_gpu, get_current_stream
-from ._stream import get_elapsed_time
+from ._stream import (
+    Event,
+    ExternalStream,
+    Graph,
+    Stream,
+    current_gpu as _current_gpu,
+    get_current_stream,
+    get_elapsed_time,
+)
 from .memory_hooks import MemoryHook
 
 
@@ -46,7 +57,7 @@ _INSTEAD = {
     "curand": "use iruka.random",
     "cufft": "use iruka.fft",
     "nccl": "arrays go from one GPU to another by x.to_device(i)",
-    "nvrtc": "iruka.cuda.runtime.runtimeGetVersion() is NVRTC's version, and kernel.assembly(...) the PTX that it gives",
+    "nvrtc": "iruka.cuda.runtime.runtimeGetVersion() is NVRTC's version, and kernel.assembly(...) its PTX",
     "nvtx": "use the package nvtx; iruka.profiler.benchmark() times functions",
     "profiler": "use iruka.profiler",
     "profile": "use iruka.profiler.benchmark()",

@@ -28,7 +28,7 @@ _CONTENTS = {
 
 
 def add_to(package: types.ModuleType) -> list[str]:
-    """Makes the modules parts of a package, so that `from package.memory import ...` finds them; returns their names."""
+    """Makes the modules parts of a package, for `from package.memory import ...`; returns their names."""
     for name, contents in _CONTENTS.items():
         module = types.ModuleType(f"{package.__name__}.{name}", f"What programs take from CuPy's cuda.{name}.")
         vars(module).update(contents, __all__=sorted(contents))

@@ -26,7 +26,9 @@ _entered = _Entered()
 
 
 class MemoryHook:
-    """In a `with` statement, is told what the calling thread asks of the pools of GPU memory. Subclasses say what to do.
+    """In a `with` statement, is told what the calling thread asks of the pools of GPU memory.
+
+    Subclasses say what to do.
 
     The methods get keyword arguments: device_id, the GPU's number; size, the bytes that were asked for; mem_size, the
     bytes of the whole block or chunk; mem_ptr and pmem_id, its address, 0 where there is none. What they raise goes to

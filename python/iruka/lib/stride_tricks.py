@@ -34,7 +34,9 @@ def sliding_window_view(x, window_shape, axis=None, *, subok: bool = False, writ
     windows = tuple(window_shape) if isinstance(window_shape, (tuple, list)) else (window_shape,)
     axes = tuple(range(x.ndim)) if axis is None else _axes("sliding_window_view", axis, x.ndim, repeat=True)
     if len(windows) != len(axes):
-        raise ValueError(f"sliding_window_view: window_shape {windows} must have one extent for each of the axes {axes}")
+        raise ValueError(
+            f"sliding_window_view: window_shape {windows} must have one extent for each of the axes {axes}"
+        )
     if any(extent < 0 for extent in windows):
         raise ValueError("`window_shape` cannot contain negative values")
     shape = list(x.shape)

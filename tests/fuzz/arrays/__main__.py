@@ -20,8 +20,8 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import compare  # noqa: E402
-import known  # noqa: E402
+import compare
+import known
 
 CASES_PER_PROCESS = 20_000
 RESIDENT_LIMIT = 5 << 30
@@ -35,7 +35,9 @@ def arguments():
     parser.add_argument("--only", default="*", help="functions: names or patterns, separated by commas")
     parser.add_argument("--case", help="one case, as a finding names it")
     parser.add_argument("--timeout", type=float, default=120, help="seconds after which a case hangs")
-    parser.add_argument("--strict", action="store_true", help="undocumented differences in what is accepted fail as well")
+    parser.add_argument(
+        "--strict", action="store_true", help="undocumented differences in what is accepted fail as well"
+    )
     parser.add_argument("--quiet", action="store_true", help="no programs for what does not fail")
     parser.add_argument("--fail-on", default=",".join(compare.FAILING), help="kinds of findings that fail the run")
     parser.add_argument("--junitxml", help="a report for tools/count_tests.py")
@@ -58,7 +60,7 @@ def child(writer, slot, seed, names, first, count):
     def tell(line):
         data = (line + "\n").encode()
         while data:
-            data = data[os.write(writer, data):]
+            data = data[os.write(writer, data) :]
 
     def bounded():
         for done, item in enumerate(identities(seed, names, first, count)):

@@ -26,7 +26,11 @@ class Base:
 
     def source(self):
         made = self.make()
-        if made.size > 48 or made.dtype.kind == "c" and not (np.isfinite(made).all() and np.all((made.real != 0) & (made.imag != 0))):
+        if (
+            made.size > 48
+            or made.dtype.kind == "c"
+            and not (np.isfinite(made).all() and np.all((made.real != 0) & (made.imag != 0)))
+        ):
             return f"values.make({self.dtype!r}, {self.kind!r}, {self.seed}, {self.shape})"
         return f"np.array({made.tolist()!r}, {self.dtype!r})" + (f".reshape({self.shape})" if 0 in self.shape else "")
 
@@ -137,7 +141,9 @@ class Run:
     def value(self, node):
         if isinstance(node, Array):
             if id(node) not in self.made:
-                if self.convert and ":" in node.base.kind and self.convert(np.empty(0, node.dtype)).dtype != node.dtype:  # bytes stay bytes
+                if (
+                    self.convert and ":" in node.base.kind and self.convert(np.empty(0, node.dtype)).dtype != node.dtype
+                ):  # bytes stay bytes
                     x = self.convert(eval(node.view, self.names, {"x": node.base.make()}))
                 else:
                     x = eval(node.view, self.names, {"x": self.base(node.base)})
@@ -199,7 +205,11 @@ def source(case, title="", folder="tests/fuzz/arrays"):
     words = [text(node) for node in case.args] + [f"{key}={text(node)}" for key, node in case.kwargs.items()]
     target = f"({case.target})" if case.target.startswith("lambda") else case.target
     lines.append(f"    print(repr({target}({', '.join(words)})))")
-    lines += [f"    print({name})" for name in bases.values()] if WRITERS & set(case.name.split(".")) or "out" in case.kwargs else []
+    lines += (
+        [f"    print({name})" for name in bases.values()]
+        if WRITERS & set(case.name.split(".")) or "out" in case.kwargs
+        else []
+    )
     body = "\n".join(lines)
     head = ["import numpy as np, iruka", "from numpy import nan, inf"]
     if "values." in body or "readonly" in body:

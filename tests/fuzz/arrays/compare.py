@@ -7,7 +7,16 @@ import numpy as np
 
 import cases
 
-FAILING = ("crash", "hang", "value", "shape", "dtype", "structure", "memory", "internal")  # kinds of findings that are faults
+FAILING = (
+    "crash",
+    "hang",
+    "value",
+    "shape",
+    "dtype",
+    "structure",
+    "memory",
+    "internal",
+)  # kinds of findings that are faults
 DENORMAL = 4  # how many of the smallest numbers an error may be
 
 
@@ -75,7 +84,10 @@ def difference(case, ours, theirs, long_result=None, scale=None, path="result"):
         if not isinstance(ours, (tuple, list)) or len(ours) != len(theirs):
             return "structure", f"{path}: {ours!r:.80} where NumPy has {theirs!r:.80}"
         for i, (own, other) in enumerate(zip(ours, theirs)):
-            inner = [part[i] if isinstance(part, (tuple, list)) and len(part) == len(theirs) else None for part in (long_result, scale)]
+            inner = [
+                part[i] if isinstance(part, (tuple, list)) and len(part) == len(theirs) else None
+                for part in (long_result, scale)
+            ]
             found = difference(case, own, other, *inner, f"{path}[{i}]")
             if found:
                 return found
@@ -137,7 +149,9 @@ def differing(rule, own, theirs, long_result, scale, terms):
     own_wide, wide_theirs = np.asarray(own).astype(wide), np.asarray(theirs).astype(wide)
     exact = wide_theirs if long_result is None else np.broadcast_to(np.asarray(long_result), theirs.shape).astype(wide)
     size = magnitude(exact)
-    size = size if scale is None else size + np.abs(np.broadcast_to(np.asarray(scale), theirs.shape)).astype(np.longdouble)
+    size = (
+        size if scale is None else size + np.abs(np.broadcast_to(np.asarray(scale), theirs.shape)).astype(np.longdouble)
+    )
     error, their_error = magnitude(own_wide - exact), magnitude(wide_theirs - exact)
     allowed = rule.ulps * np.longdouble(eps) * size + DENORMAL * np.longdouble(tiny) * max(rule.ulps, 1)
     fine = error <= allowed + 2 * their_error
@@ -150,7 +164,11 @@ def differing(rule, own, theirs, long_result, scale, terms):
         overflow = (long_result is not None) & np.isfinite(exact)
         pairs = np.array([(own.real, theirs.real), (own.imag, theirs.imag)])
         far = np.abs(pairs[:, 0] - pairs[:, 1]) > allowed
-        parts = close_part(pairs[:, 0], pairs[:, 1], rule) | overflow & ~np.isfinite(pairs).any(1) | ~far & np.isfinite(pairs).all(1)
+        parts = (
+            close_part(pairs[:, 0], pairs[:, 1], rule)
+            | overflow & ~np.isfinite(pairs).any(1)
+            | ~far & np.isfinite(pairs).all(1)
+        )
         fine |= parts.all(0)
     return np.asarray(~(fine | same))
 
@@ -163,7 +181,11 @@ def magnitude(x):
 
 def close_part(own, theirs, rule):
     eps = np.finfo(theirs.dtype).eps
-    return (own == theirs) | (np.isnan(own) & np.isnan(theirs)) | (np.abs(own - theirs) <= rule.ulps * eps * np.abs(theirs))
+    return (
+        (own == theirs)
+        | (np.isnan(own) & np.isnan(theirs))
+        | (np.abs(own - theirs) <= rule.ulps * eps * np.abs(theirs))
+    )
 
 
 def same_bits(own, theirs):

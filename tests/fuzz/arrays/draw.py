@@ -49,8 +49,12 @@ class Draw(random.Random):
         if self.large and self.chance(0.03) and most >= 1:
             size = self.choice(LARGE)
             ndim = self.randint(max(least, 1), max(least, 1, min(most, 3)))
-            return {1: (size,), 2: self.one((size // 257 + 1, 257), (3, size // 3), (size // 3, 3))}.get(ndim, (7, size // 77, 11)[:ndim])
-        ndim = self.choices([n for n in range(least, most + 1)], [(10, 40, 30, 14, 5, 2, 1)[min(n, 6)] for n in range(least, most + 1)])[0]
+            return {1: (size,), 2: self.one((size // 257 + 1, 257), (3, size // 3), (size // 3, 3))}.get(
+                ndim, (7, size // 77, 11)[:ndim]
+            )
+        ndim = self.choices(
+            range(least, most + 1), [(10, 40, 30, 14, 5, 2, 1)[min(n, 6)] for n in range(least, most + 1)]
+        )[0]
         shape = [self.size() for _ in range(ndim)]
         while math.prod(shape) > 5000:
             shape[shape.index(max(shape))] //= 4
@@ -62,7 +66,7 @@ class Draw(random.Random):
             return self.shape()
         other = [1 if self.chance(0.2) else n for n in shape]
         if self.chance(0.2):
-            other = other[self.randint(0, len(other)):]
+            other = other[self.randint(0, len(other)) :]
         if self.chance(0.06) and math.prod(shape) < 1000:
             other = [self.one(1, 2, 3), *([1] * (len(shape) - len(other))), *other]
         return tuple(other)
@@ -76,7 +80,13 @@ class Draw(random.Random):
             [50, 8, 9, 7, 6, 6, 3, 2, 2])[0]  # fmt: skip
         memory, view = self.layout(layout, shape, dtype)
         of_bytes = (f"{dtype}:{kind}",) if ".view(" in view else ()
-        base = Base(memory, "uint8" if of_bytes else dtype, *of_bytes or (kind,), self.getrandbits(32), "shared" if self.chance(0.2) and not of_bytes else "own")
+        base = Base(
+            memory,
+            "uint8" if of_bytes else dtype,
+            *of_bytes or (kind,),
+            self.getrandbits(32),
+            "shared" if self.chance(0.2) and not of_bytes else "own",
+        )
         return Array(base, view, shape, dtype)
 
     def layout(self, layout, shape, dtype):
@@ -122,7 +132,8 @@ class Draw(random.Random):
 
     def writable(self, shape, dtype):
         """An array to write into."""
-        return self.array(shape, dtype, layout=self.choices(["c", "f", "stepped", "reversed", "offset", "unaligned", "readonly"],
+        return self.array(shape, dtype, layout=self.choices(["c", "f", "stepped", "reversed", "offset", "unaligned",
+            "readonly"],
                                                             [60, 10, 10, 10, 6, 2, 1])[0])  # fmt: skip
 
     def number(self, classes="bifc"):
@@ -133,7 +144,8 @@ class Draw(random.Random):
             return self.one(0.0, -0.0, 0.5, 1.5, -2.25, 3.0, 1e10, math.inf, -math.inf, math.nan, 1e-320, 1e300, 127.5)
         if letter == "c":
             return self.one(1j, 1 + 2j, -0.5j, complex(math.inf, 0), 3 + 0j)
-        return self.one(0, 1, 2, 3, -1, -3, 7, 127, 128, 255, 256, -129, 2**31, 2**63 - 1, -(2**63), 2**64 - 1) if self.chance(0.5) \
+        return self.one(0, 1, 2, 3, -1, -3, 7, 127, 128, 255, 256, -129, 2**31, 2**63 - 1, -(2**63),
+            2**64 - 1) if self.chance(0.5) \
             else self.randint(-5, 9)  # fmt: skip
 
     def scalar(self, dtype=None):
@@ -174,7 +186,11 @@ class Draw(random.Random):
     def reduced(self, shape, axis, keepdims=False):
         """The shape after a reduction; the shape itself where the axis is not valid."""
         try:
-            axes = range(len(shape)) if axis is None else [a % len(shape) for a in (axis if isinstance(axis, tuple) else (axis,))]
+            axes = (
+                range(len(shape))
+                if axis is None
+                else [a % len(shape) for a in (axis if isinstance(axis, tuple) else (axis,))]
+            )
         except (TypeError, ZeroDivisionError):
             return shape
         return tuple(1 if i in axes else n for i, n in enumerate(shape) if keepdims or i not in axes)

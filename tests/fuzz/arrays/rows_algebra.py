@@ -33,7 +33,13 @@ def products(d, name):
         "outer": [(m,), (n,)],
         "kron": [(min(m, 5), min(n, 5)), (min(k, 5), 2)],
         "dot": d.one([(n,), (n,)], [(m, n), (n, k)], [(m, n), (n,)], [(n,), (n, k)], [(), (m, n)], [(m, n), (2, n, k)]),
-        "matmul": d.one([(n,), (n,)], [(*stack, m, n), (*other, n, k)], [(m, n), (n,)], [(n,), (n, k)], [(*stack, m, n), (*other, n, k)]),
+        "matmul": d.one(
+            [(n,), (n,)],
+            [(*stack, m, n), (*other, n, k)],
+            [(m, n), (n,)],
+            [(n,), (n, k)],
+            [(*stack, m, n), (*other, n, k)],
+        ),
     }[short]
     if d.chance(0.03):
         shapes[0] = d.shape()
@@ -54,7 +60,11 @@ def products(d, name):
     return args, kwargs
 
 
-row("dot ndarray.dot vdot inner outer kron matmul vecdot matvec vecmat linalg.matmul linalg.vecdot linalg.outer", PRODUCT, kinds=TAME_FULL)(products)
+row(
+    "dot ndarray.dot vdot inner outer kron matmul vecdot matvec vecmat linalg.matmul linalg.vecdot linalg.outer",
+    PRODUCT,
+    kinds=TAME_FULL,
+)(products)
 row("operator.matmul", PRODUCT, "lambda x, y: x @ y", kinds=TAME_FULL)(lambda d, name: (products(d, "matmul")[0], {}))
 
 
@@ -71,7 +81,8 @@ row("tensordot linalg.tensordot", PRODUCT, kinds=TAME_FULL)(tensordot)
 
 def einsum(d, name):
     sizes = {letter: d.one(0, 1, 2, 3, 5) if d.chance(0.1) else d.one(1, 2, 3, 5) for letter in "ijkl"}
-    text = d.one("ij,jk->ik", "ii", "ii->i", "ij->ji", "i,i", "i,j->ij", "ij,ij->", "ijk,jil->kl", "ij,j", "i...->...", "...ij,...jk->...ik",
+    text = d.one("ij,jk->ik", "ii", "ii->i", "ij->ji", "i,i", "i,j->ij", "ij,ij->", "ijk,jil->kl", "ij,j", "i...->...",
+        "...ij,...jk->...ik",
                  "ij,jk,kl->il", "ij->", "ijk->kj", "i,i->i", "ij,ji->j")  # fmt: skip
     shapes = [tuple(sizes[c] for c in part.replace("...", "")) for part in text.split("->")[0].split(",")]
     kwargs = {"optimize": d.one(True, False, "greedy")} if d.chance(0.3) and name == "einsum" else {}
@@ -81,9 +92,19 @@ def einsum(d, name):
 
 
 row("einsum", PRODUCT, kinds=TAME_FULL)(einsum)
-row("cross linalg.cross", Rule(16, True, "max"), kinds=TAME)(lambda d, name: (lambda s: (pair(d, [s, s], "iufc"), {}))((*d.shape(most=2), d.one(3, 3, 3, 2, 4) if d.chance(0.2) else 3)))
-row("linalg.multi_dot", PRODUCT, kinds=TAME)(lambda d, name: (lambda n: ([pair(d, [(n[0], n[1]), (n[1], n[2]), (n[2], n[3]), (n[3], 2)][: d.randint(2, 4)])], {}))([d.one(1, 2, 3, 5) for _ in range(4)]))
-row("linalg.matrix_power", Rule(64, True, "max"), kinds=["ties"])(lambda d, name: ([d.array((*d.one((), (2,)), n := d.randint(1, 4), n), classes="iufc"), d.one(0, 1, 2, 3, 5)], {}))
+row("cross linalg.cross", Rule(16, True, "max"), kinds=TAME)(
+    lambda d, name: (lambda s: (pair(d, [s, s], "iufc"), {}))(
+        (*d.shape(most=2), d.one(3, 3, 3, 2, 4) if d.chance(0.2) else 3)
+    )
+)
+row("linalg.multi_dot", PRODUCT, kinds=TAME)(
+    lambda d, name: (
+        lambda n: ([pair(d, [(n[0], n[1]), (n[1], n[2]), (n[2], n[3]), (n[3], 2)][: d.randint(2, 4)])], {})
+    )([d.one(1, 2, 3, 5) for _ in range(4)])
+)
+row("linalg.matrix_power", Rule(64, True, "max"), kinds=["ties"])(
+    lambda d, name: ([d.array((*d.one((), (2,)), n := d.randint(1, 4), n), classes="iufc"), d.one(0, 1, 2, 3, 5)], {})
+)
 
 
 def same_form(ours, theirs):
@@ -95,7 +116,9 @@ def same_form(ours, theirs):
     if not compare.is_array(theirs):
         theirs = np.asarray(theirs)
     if tuple(np.shape(ours)) != theirs.shape or np.dtype(getattr(ours, "dtype", type(ours))) != theirs.dtype:
-        return f"{getattr(ours, 'dtype', type(ours))}{tuple(np.shape(ours))} where NumPy has {theirs.dtype}{theirs.shape}"
+        return (
+            f"{getattr(ours, 'dtype', type(ours))}{tuple(np.shape(ours))} where NumPy has {theirs.dtype}{theirs.shape}"
+        )
     return None
 
 
@@ -131,7 +154,9 @@ def check(values_of):
 def square(d, definite=False):
     n = d.one(1, 2, 3, 4, 7, 0 if d.chance(0.3) else 5)
     stack = d.one((), (), (2,), (0,) if d.chance(0.2) else (3,))
-    return d.array((*stack, n, n) if not d.chance(0.02) else d.shape(), classes="biufc", kind=d.one("small", "unit", "ties"))
+    return d.array(
+        (*stack, n, n) if not d.chance(0.02) else d.shape(), classes="biufc", kind=d.one("small", "unit", "ties")
+    )
 
 
 def condition(a):
@@ -183,7 +208,9 @@ def near_some(case, args, own, right, eps):
 
 
 row("linalg.eigvals", check(near_some))(lambda d, name: ([square(d)], {}))
-row("linalg.eigvalsh", check(lambda case, args, own, right, eps: close(own, right, eps)))(lambda d, name: ([square(d)], {"UPLO": d.one("L", "U", "x")} if d.chance(0.4) else {}))
+row("linalg.eigvalsh", check(lambda case, args, own, right, eps: close(own, right, eps)))(
+    lambda d, name: ([square(d)], {"UPLO": d.one("L", "U", "x")} if d.chance(0.4) else {})
+)
 
 
 def eigen(case, args, own, right, eps):
@@ -206,7 +233,8 @@ row("linalg.eigh", check(eigen))(lambda d, name: ([square(d)], {"UPLO": d.one("L
 
 def matrix(d):
     stack = d.one((), (), (), (2,))
-    return d.array((*stack, d.one(1, 2, 3, 5, 8, 0 if d.chance(0.2) else 4), d.one(1, 2, 3, 5, 7)) if not d.chance(0.02) else d.shape(),
+    return d.array((*stack, d.one(1, 2, 3, 5, 8, 0 if d.chance(0.2) else 4),
+        d.one(1, 2, 3, 5, 7)) if not d.chance(0.02) else d.shape(),
                    classes="biufc", kind=d.one("small", "unit"))  # fmt: skip
 
 
@@ -218,10 +246,16 @@ def qr(case, args, own, right, eps):
     if case.kwargs.get("mode") == "raw":
         return True
     q, r = own
-    return close(q @ r, a, eps) and close(np.conj(np.swapaxes(q, -1, -2)) @ q, np.broadcast_to(np.eye(q.shape[-1]), (*q.shape[:-2], q.shape[-1], q.shape[-1])), eps)
+    return close(q @ r, a, eps) and close(
+        np.conj(np.swapaxes(q, -1, -2)) @ q,
+        np.broadcast_to(np.eye(q.shape[-1]), (*q.shape[:-2], q.shape[-1], q.shape[-1])),
+        eps,
+    )
 
 
-row("linalg.qr", check(qr))(lambda d, name: ([matrix(d)], {"mode": d.one("reduced", "complete", "r", "raw", "x")} if d.chance(0.6) else {}))
+row("linalg.qr", check(qr))(
+    lambda d, name: ([matrix(d)], {"mode": d.one("reduced", "complete", "r", "raw", "x")} if d.chance(0.6) else {})
+)
 
 
 def svd(case, args, own, right, eps):
@@ -233,7 +267,16 @@ def svd(case, args, own, right, eps):
     return close(s, right[1], eps) and close((u[..., :, :k] * s[..., None, :]) @ v[..., :k, :], a, eps)
 
 
-row("linalg.svd", check(svd))(lambda d, name: ([matrix(d)], {k: v for k, v in {"full_matrices": d.one(True, False), "compute_uv": d.one(True, False)}.items() if d.chance(0.5)}))
+row("linalg.svd", check(svd))(
+    lambda d, name: (
+        [matrix(d)],
+        {
+            k: v
+            for k, v in {"full_matrices": d.one(True, False), "compute_uv": d.one(True, False)}.items()
+            if d.chance(0.5)
+        },
+    )
+)
 row("linalg.svdvals", check(svd))(lambda d, name: ([matrix(d)], {}))
 
 
@@ -246,7 +289,11 @@ def cholesky(case, args, own, right, eps):
     return close(own, right, eps, 1e5)
 
 
-row("linalg.cholesky", check(cholesky), "lambda a, **k: xp.linalg.cholesky(xp.matmul(a, xp.conj(xp.swapaxes(a, -1, -2))) + 3 * xp.eye(a.shape[-1], dtype=a.dtype), **k)")(positive)
+row(
+    "linalg.cholesky",
+    check(cholesky),
+    "lambda a, **k: xp.linalg.cholesky(xp.matmul(a, xp.conj(xp.swapaxes(a, -1, -2))) + 3 * xp.eye(a.shape[-1], dtype=a.dtype), **k)",
+)(positive)
 
 
 def pseudo(case, args, own, right, eps):
@@ -255,9 +302,13 @@ def pseudo(case, args, own, right, eps):
 
 
 row("linalg.pinv", check(pseudo))(lambda d, name: ([matrix(d)], {"rcond": 1e-3} if d.chance(0.2) else {}))
-row("linalg.matrix_rank", check(lambda case, args, own, right, eps: condition(args[0]) > 1e4 or bool(np.all(own == right))))(lambda d, name: ([matrix(d)], {}))
+row(
+    "linalg.matrix_rank",
+    check(lambda case, args, own, right, eps: condition(args[0]) > 1e4 or bool(np.all(own == right))),
+)(lambda d, name: ([matrix(d)], {}))
 row("linalg.cond", check(lambda case, args, own, right, eps: condition(args[0]) > 1e3 or close(own, right, eps)))(
-    lambda d, name: ([square(d) if d.chance(0.7) else matrix(d), *([d.one(2, -2, 1, -1, "fro", np_inf(d), "nuc")] if d.chance(0.5) else [])], {}))  # fmt: skip
+    lambda d, name: ([square(d) if d.chance(0.7) else matrix(d),
+        *([d.one(2, -2, 1, -1, "fro", np_inf(d), "nuc")] if d.chance(0.5) else [])], {}))  # fmt: skip
 
 
 def np_inf(d):
@@ -266,12 +317,17 @@ def np_inf(d):
 
 def lstsq(d, name):
     m, n = d.one(1, 3, 5, 8), d.one(1, 2, 3, 5)
-    return [d.array((m, n), classes="iufc", kind=d.one("small", "unit")), d.array((m,) if d.chance(0.5) else (m, 2), classes="iufc", kind="small")], {"rcond": d.one(None, 1e-6)} if d.chance(0.5) else {}
+    return [
+        d.array((m, n), classes="iufc", kind=d.one("small", "unit")),
+        d.array((m,) if d.chance(0.5) else (m, 2), classes="iufc", kind="small"),
+    ], {"rcond": d.one(None, 1e-6)} if d.chance(0.5) else {}
 
 
 def least(case, args, own, right, eps):
     worst = condition(args[0])
-    return worst > 1e4 or all(close(o, r, max(eps, np.finfo(right[0].dtype).eps), 1e3 * worst) for o, r in zip(own, right))
+    return worst > 1e4 or all(
+        close(o, r, max(eps, np.finfo(right[0].dtype).eps), 1e3 * worst) for o, r in zip(own, right)
+    )
 
 
 row("linalg.lstsq", check(least))(lstsq)
@@ -285,11 +341,16 @@ def norm(d, name):
         if how < 0.3:
             kwargs = {"axis": d.one_axis(array.ndim), "ord": d.one(None, 0, 1, 2, 3, -1, 0.5, np_inf(d))}
         elif how < 0.6 and array.ndim >= 2:
-            kwargs = {"axis": tuple(d.sample(range(array.ndim), 2)), "ord": d.one(None, "fro", 1, -1, 2, -2, "nuc", np_inf(d))}
+            kwargs = {
+                "axis": tuple(d.sample(range(array.ndim), 2)),
+                "ord": d.one(None, "fro", 1, -1, 2, -2, "nuc", np_inf(d)),
+            }
         elif how < 0.7:
             kwargs = {"ord": d.one(1, 2, "fro", 0, 3)}
     elif name == "linalg.vector_norm":
-        kwargs = {k: v for k, v in {"axis": d.axis(array.ndim), "ord": d.one(0, 1, 2, 3, np_inf(d))}.items() if d.chance(0.5)}
+        kwargs = {
+            k: v for k, v in {"axis": d.axis(array.ndim), "ord": d.one(0, 1, 2, 3, np_inf(d))}.items() if d.chance(0.5)
+        }
     elif d.chance(0.5):
         kwargs = {"ord": d.one("fro", 1, -1, 2, -2, "nuc", np_inf(d))}
     if d.chance(0.2):
@@ -297,16 +358,29 @@ def norm(d, name):
     return [array], kwargs
 
 
-row("linalg.norm linalg.vector_norm linalg.matrix_norm", check(lambda case, args, own, right, eps: close(own, right, eps, 200 * max(1, np.size(args[0])))))(norm)
-row("linalg.tensorinv", check(lambda case, args, own, right, eps: close(own, right, eps, 1e6)))(lambda d, name: ([d.array((2, 3, 6) if d.chance(0.8) else (4, 2, 2), classes="f", kind="unit")], {"ind": d.one(1, 2)}))
-row("linalg.tensorsolve", check(lambda case, args, own, right, eps: close(own, right, eps, 1e6)))(lambda d, name: ([d.array((2, 3, 6), classes="f", kind="unit"), d.array((2, 3), classes="f", kind="unit")], {}))
+row(
+    "linalg.norm linalg.vector_norm linalg.matrix_norm",
+    check(lambda case, args, own, right, eps: close(own, right, eps, 200 * max(1, np.size(args[0])))),
+)(norm)
+row("linalg.tensorinv", check(lambda case, args, own, right, eps: close(own, right, eps, 1e6)))(
+    lambda d, name: (
+        [d.array((2, 3, 6) if d.chance(0.8) else (4, 2, 2), classes="f", kind="unit")],
+        {"ind": d.one(1, 2)},
+    )
+)
+row("linalg.tensorsolve", check(lambda case, args, own, right, eps: close(own, right, eps, 1e6)))(
+    lambda d, name: ([d.array((2, 3, 6), classes="f", kind="unit"), d.array((2, 3), classes="f", kind="unit")], {})
+)
 
 TRANSFORM = Rule(64, True, "max", True)
 
 
 def transform(d, name):
     many = name.endswith(("n", "2"))
-    array = d.array(least=(2 if name.endswith("2") else 1) if d.chance(0.97) else 0, classes="biuf" if name.split(".")[1][0] == "r" and d.chance(0.95) else "biufc")
+    array = d.array(
+        least=(2 if name.endswith("2") else 1) if d.chance(0.97) else 0,
+        classes="biuf" if name.split(".")[1][0] == "r" and d.chance(0.95) else "biufc",
+    )
     if not array.size and array.ndim:  # NumPy leaves results of nothing unset
         array = d.array((4,) * array.ndim, array.dtype)
     kwargs = {}
@@ -328,6 +402,14 @@ def transform(d, name):
     return [array], kwargs
 
 
-row("fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn", TRANSFORM, kinds=[*TAME, "zeros", "full"])(transform)
-row("fft.fftshift fft.ifftshift", EXACT)(lambda d, name: (lambda a: ([a], {"axes": d.axis(a.ndim)} if d.chance(0.5) else {}))(d.array()))
-row("fft.fftfreq fft.rfftfreq", near(4))(lambda d, name: ([d.one(1, 2, 5, 8, 0 if d.chance(0.1) else 9)], {"d": d.one(0.1, 2, 2.5)} if d.chance(0.5) else {}))
+row(
+    "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn",
+    TRANSFORM,
+    kinds=[*TAME, "zeros", "full"],
+)(transform)
+row("fft.fftshift fft.ifftshift", EXACT)(
+    lambda d, name: (lambda a: ([a], {"axes": d.axis(a.ndim)} if d.chance(0.5) else {}))(d.array())
+)
+row("fft.fftfreq fft.rfftfreq", near(4))(
+    lambda d, name: ([d.one(1, 2, 5, 8, 0 if d.chance(0.1) else 9)], {"d": d.one(0.1, 2, 2.5)} if d.chance(0.5) else {})
+)

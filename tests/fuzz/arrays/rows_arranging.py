@@ -1,7 +1,7 @@
 """Functions that move elements: shapes, joins, parts, padding."""
 
 from cases import Array, Base, Code, OfNumPy
-from compare import EXACT, Rule, near
+from compare import Rule, near
 from table import row
 
 
@@ -39,14 +39,22 @@ def reshape(d, name):
 row("reshape ndarray.reshape", large=True)(reshape)
 row("ravel ndarray.ravel ndarray.flatten", large=True)(
     lambda d, name: ([d.array()], {"order": d.one("C", "F", "A", "K", "k", "x")} if d.chance(0.6) else {}))  # fmt: skip
-row("atleast_1d atleast_2d atleast_3d")(lambda d, name: ([d.array() if d.chance(0.9) else d.scalar() for _ in range(d.one(1, 1, 2))], {}))
+row("atleast_1d atleast_2d atleast_3d")(
+    lambda d, name: ([d.array() if d.chance(0.9) else d.scalar() for _ in range(d.one(1, 1, 2))], {})
+)
 row("matrix_transpose linalg.matrix_transpose fliplr flipud")(subject)
 row("ndarray.T ndarray.mT ndarray.real ndarray.imag ndarray.shape ndarray.ndim ndarray.size ndarray.itemsize ndarray.nbytes ndarray.dtype",
     target="lambda x: x.{}")(subject)  # fmt: skip
 row("ndarray.strides", target="lambda x: [step for n, step in zip(x.shape, x.strides) if n > 1 and x.size]")(subject)
 row("ndarray.copy copy ascontiguousarray asfortranarray", large=True)(
-    lambda d, name: ([d.array()], {"order": d.one("C", "F", "A", "K", "c")} if "copy" in name and d.chance(0.5) else {}))  # fmt: skip
-row("shape size ndim")(lambda d, name: ([d.array() if d.chance(0.9) else [[1, 2], [3, 4]]], {"axis": 0} if name == "size" and d.chance(0.2) else {}))
+    lambda d, name: ([d.array()], {"order": d.one("C", "F", "A", "K",
+        "c")} if "copy" in name and d.chance(0.5) else {}))  # fmt: skip
+row("shape size ndim")(
+    lambda d, name: (
+        [d.array() if d.chance(0.9) else [[1, 2], [3, 4]]],
+        {"axis": 0} if name == "size" and d.chance(0.2) else {},
+    )
+)
 
 
 def transpose(d, name):
@@ -83,7 +91,10 @@ row("moveaxis")(moveaxis)
 def expand(d, name):
     array = d.array(most=3)
     many = d.sample(range(array.ndim + 2), 2)
-    return [array, d.one(d.randint(-array.ndim - 1, array.ndim), tuple(many), array.ndim + 3 if d.chance(0.1) else 0)], {}
+    return [
+        array,
+        d.one(d.randint(-array.ndim - 1, array.ndim), tuple(many), array.ndim + 3 if d.chance(0.1) else 0),
+    ], {}
 
 
 row("expand_dims")(expand)
@@ -184,7 +195,8 @@ def stacked(d, name):
 
 
 row("hstack vstack dstack column_stack row_stack")(stacked)
-row("block")(lambda d, name: ([d.one([d.array((2, 3)), d.array((2, 1))], [[d.array((2, 3))], [d.array((1, 3))]], [d.array((3,)), d.scalar()], d.array(),
+row("block")(lambda d, name: ([d.one([d.array((2, 3)), d.array((2, 1))], [[d.array((2, 3))], [d.array((1, 3))]],
+    [d.array((3,)), d.scalar()], d.array(),
                                      [[d.array((2, 2)), d.array((2, 3))], [d.array((1, 5))]])], {}))  # fmt: skip
 
 
@@ -192,11 +204,17 @@ def split(d, name):
     array = d.array(least=1)
     axis = d.randint(-array.ndim, array.ndim - 1)
     sections = d.one(1, 2, 3, 5, [1, 3], [2, 2, 40], [-1], 0) if d.chance(0.9) else Code("np.array([1, 4])")
-    return [array, sections], {"axis": axis} if "d" not in name[0] and name in ("split", "array_split") and d.chance(0.8) else {}
+    return [array, sections], {"axis": axis} if "d" not in name[0] and name in ("split", "array_split") and d.chance(
+        0.8
+    ) else {}
 
 
 row("split array_split hsplit vsplit dsplit")(split)
-row("unstack")(lambda d, name: (lambda array: ([array], {"axis": d.one_axis(array.ndim)} if d.chance(0.6) else {}))(d.array(most=3)))
+row("unstack")(
+    lambda d, name: (lambda array: ([array], {"axis": d.one_axis(array.ndim)} if d.chance(0.6) else {}))(
+        d.array(most=3)
+    )
+)
 
 
 def tile(d, name):
@@ -211,7 +229,13 @@ row("tile")(tile)
 def repeat(d, name):
     array = d.array()
     axis = d.one_axis(array.ndim, 0.3)
-    count = array.size if axis is None else array.shape[axis] if isinstance(axis, int) and -array.ndim <= axis < array.ndim else 1
+    count = (
+        array.size
+        if axis is None
+        else array.shape[axis]
+        if isinstance(axis, int) and -array.ndim <= axis < array.ndim
+        else 1
+    )
     if d.chance(0.5) or count > 200:
         repeats = d.one(0, 1, 2, 3, [2], -1 if d.chance(0.1) else 4)
     else:
@@ -229,7 +253,9 @@ def broadcast_to(d, name):
 
 
 row("broadcast_to")(broadcast_to)
-row("broadcast_arrays")(lambda d, name: (lambda s: ([d.array(d.fellow(s)) for _ in range(d.randint(0, 3))], {}))(d.shape()))
+row("broadcast_arrays")(
+    lambda d, name: (lambda s: ([d.array(d.fellow(s)) for _ in range(d.randint(0, 3))], {}))(d.shape())
+)
 row("broadcast_shapes")(lambda d, name: (lambda s: ([d.fellow(s) for _ in range(d.randint(0, 4))], {}))(d.shape()))
 row("broadcast", target="lambda *a: (lambda b: (b.shape, b.size, b.ndim, b.nd, b.numiter))(xp.broadcast(*a))")(
     lambda d, name: (lambda s: ([d.array(d.fellow(s)) for _ in range(d.randint(1, 3))], {}))(d.shape()))  # fmt: skip
@@ -239,7 +265,20 @@ def pad(d, name):
     array = d.array(d.shape(1, 3) if d.chance(0.95) else (), classes="biufc")
     if array.size > 2000:
         array = d.array((7, 5))
-    mode = d.one("constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap", "empty", "none")
+    mode = d.one(
+        "constant",
+        "edge",
+        "linear_ramp",
+        "maximum",
+        "mean",
+        "median",
+        "minimum",
+        "reflect",
+        "symmetric",
+        "wrap",
+        "empty",
+        "none",
+    )
     width = d.one(0, 1, 2, 5, (1, 2), (0, 7), (3,))
     if d.chance(0.3):
         width = [(d.randint(0, 4), d.randint(0, 9)) for _ in range(array.ndim)]
@@ -287,15 +326,31 @@ def position(d, size):
 def insert(d, name):
     array = d.array(most=3)
     axis = d.one_axis(array.ndim, 0.4)
-    size = array.size if axis is None else array.shape[axis] if isinstance(axis, int) and -array.ndim <= axis < array.ndim else 1
-    values = d.scalar(array.dtype) if d.chance(0.5) else d.array(d.one((), (1,), array.shape), None if d.chance(0.3) else array.dtype)
+    size = (
+        array.size
+        if axis is None
+        else array.shape[axis]
+        if isinstance(axis, int) and -array.ndim <= axis < array.ndim
+        else 1
+    )
+    values = (
+        d.scalar(array.dtype)
+        if d.chance(0.5)
+        else d.array(d.one((), (1,), array.shape), None if d.chance(0.3) else array.dtype)
+    )
     return [array, position(d, size), values], {"axis": axis} if d.chance(0.9) else {}
 
 
 def delete(d, name):
     array = d.array(most=3)
     axis = d.one_axis(array.ndim, 0.4)
-    size = array.size if axis is None else array.shape[axis] if isinstance(axis, int) and -array.ndim <= axis < array.ndim else 1
+    size = (
+        array.size
+        if axis is None
+        else array.shape[axis]
+        if isinstance(axis, int) and -array.ndim <= axis < array.ndim
+        else 1
+    )
     return [array, position(d, size)], {"axis": axis} if d.chance(0.9) else {}
 
 
@@ -303,16 +358,28 @@ row("insert")(insert)
 row("delete", large=True)(delete)
 row("resize")(lambda d, name: ([d.array(d.shape(most=3)), d.one(d.shape(most=3), 5, (2, 3), -1)], {}))
 row("ndarray.resize", target="lambda x, *a: (x.resize(*a, refcheck=False), x)[1]")(
-    lambda d, name: ([Array(base := Base(d.shape(most=3), d.dtype(), "small", d.getrandbits(32)), "x.copy()", base.shape, base.dtype), d.one(d.shape(most=3), 5, (2, 3), -1)], {}))  # fmt: skip
+    lambda d, name: ([Array(base := Base(d.shape(most=3), d.dtype(), "small", d.getrandbits(32)), "x.copy()",
+        base.shape, base.dtype), d.one(d.shape(most=3), 5, (2, 3), -1)], {}))  # fmt: skip
 
 
 def trim(d, name):
-    return [d.array(d.shape(1, 1 if d.chance(0.7) else 3), kind=d.one("ties", "zeros", "small"))], {"trim": d.one("f", "b", "fb", "x")} if d.chance(0.5) else {}
+    return [d.array(d.shape(1, 1 if d.chance(0.7) else 3), kind=d.one("ties", "zeros", "small"))], {
+        "trim": d.one("f", "b", "fb", "x")
+    } if d.chance(0.5) else {}
 
 
 row("trim_zeros")(trim)
-row("diag")(lambda d, name: ([d.array(d.shape(1, 2 if d.chance(0.95) else 3)), *([d.randint(-4, 4)] if d.chance(0.6) else [])], {}))
-row("diagflat")(lambda d, name: (lambda a: ([a if a.size < 200 else d.array((3, 2)), *([d.randint(-4, 4)] if d.chance(0.6) else [])], {}))(d.array()))
+row("diag")(
+    lambda d, name: (
+        [d.array(d.shape(1, 2 if d.chance(0.95) else 3)), *([d.randint(-4, 4)] if d.chance(0.6) else [])],
+        {},
+    )
+)
+row("diagflat")(
+    lambda d, name: (
+        lambda a: ([a if a.size < 200 else d.array((3, 2)), *([d.randint(-4, 4)] if d.chance(0.6) else [])], {})
+    )(d.array())
+)
 
 
 def diagonal(d, name):
@@ -332,7 +399,9 @@ row("tril triu")(lambda d, name: ([d.array(least=1)], {"k": d.randint(-5, 5)} if
 
 def astype(d, name):
     array = d.array()
-    kwargs = {"casting": d.one("no", "equiv", "safe", "same_kind", "unsafe")} if d.chance(0.3) and "ndarray" in name else {}
+    kwargs = (
+        {"casting": d.one("no", "equiv", "safe", "same_kind", "unsafe")} if d.chance(0.3) and "ndarray" in name else {}
+    )
     if d.chance(0.2):
         kwargs["copy"] = d.one(True, False)
     if d.chance(0.2) and "ndarray" in name:
@@ -343,14 +412,24 @@ def astype(d, name):
 row("ndarray.astype astype", large=True)(astype)
 row("ndarray.view")(lambda d, name: ([d.array(), d.dtype()], {}))
 row("ndarray.byteswap")(lambda d, name: ([d.array()], {"inplace": True} if d.chance(0.1) else {}))
-row("ndarray.getfield", target="lambda x, dtype, offset: x.getfield(dtype, offset)")(lambda d, name: ([d.array(), d.dtype(), d.one(0, 0, 1, 4)], {}))
+row("ndarray.getfield", target="lambda x, dtype, offset: x.getfield(dtype, offset)")(
+    lambda d, name: ([d.array(), d.dtype(), d.one(0, 0, 1, 4)], {})
+)
 row("ndarray.setfield", target="lambda x, v, dtype, offset: (x.setfield(v, dtype, offset), x)[1]")(
     lambda d, name: ([d.writable(d.shape(), d.dtype()), d.number("i"), d.dtype(), d.one(0, 0, 1, 4)], {}))  # fmt: skip
 row("real imag iscomplex isreal", large=True)(subject)
-row("iscomplexobj isrealobj isfortran isscalar iterable")(lambda d, name: ([d.array() if d.chance(0.8) else d.scalar()], {}))
-row("real_if_close")(lambda d, name: ([d.array(kind=d.one("zeros", "small", "unit"))], {"tol": d.one(0, 100, 1e6)} if d.chance(0.3) else {}))
+row("iscomplexobj isrealobj isfortran isscalar iterable")(
+    lambda d, name: ([d.array() if d.chance(0.8) else d.scalar()], {})
+)
+row("real_if_close")(
+    lambda d, name: (
+        [d.array(kind=d.one("zeros", "small", "unit"))],
+        {"tol": d.one(0, 100, 1e6)} if d.chance(0.3) else {},
+    )
+)
 row("array asarray asanyarray require", target="lambda x, *a, **k: getattr(xp, '{}'.split('.')[0])(x, *a, **k)")(
-    lambda d, name: ([d.array() if d.chance(0.6) else OfNumPy(d.array()) if d.chance(0.5) else d.one([[1, 2], [3, 4.5]], 3, [], [[], []], [[1], [2, 3]], [1, 2j], [True, 2], (1, 2), [2**63], [-1, 2**63], [2**64], "text", None)],
+    lambda d, name: ([d.array() if d.chance(0.6) else OfNumPy(d.array()) if d.chance(0.5) else d.one([[1, 2], [3, 4.5]],
+        3, [], [[], []], [[1], [2, 3]], [1, 2j], [True, 2], (1, 2), [2**63], [-1, 2**63], [2**64], "text", None)],
                      {"dtype": d.dtype()} if d.chance(0.3) else {}))  # fmt: skip
 row("asarray_chkfinite")(lambda d, name: ([d.array()], {}))
 row("ndarray.conj ndarray.conjugate", large=True)(subject)

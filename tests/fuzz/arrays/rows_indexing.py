@@ -9,7 +9,9 @@ from table import row
 
 def a_slice(d):
     def bound():
-        return d.choices([None, d.randint(-12, 12), 10**30 if d.chance(0.02) else 40, "1" if d.chance(0.02) else 0], [40, 50, 5, 5])[0]
+        return d.choices(
+            [None, d.randint(-12, 12), 10**30 if d.chance(0.02) else 40, "1" if d.chance(0.02) else 0], [40, 50, 5, 5]
+        )[0]
 
     return slice(bound(), bound(), d.choices([None, 1, 2, -1, -3, 0], [50, 10, 15, 15, 9, 1])[0])
 
@@ -34,7 +36,11 @@ def key(d, shape):
         elif how < 0.6:
             parts.append(a_slice(d))
         elif how < 0.85:
-            parts.append(d.randint(-size, size - 1) if size and not d.chance(0.02) else d.one(size, 0, Code("np.int8(0)"), Code("xp.asarray(0)")))
+            parts.append(
+                d.randint(-size, size - 1)
+                if size and not d.chance(0.02)
+                else d.one(size, 0, Code("np.int8(0)"), Code("xp.asarray(0)"))
+            )
         else:
             parts.append(slice(None))
         axis += 1
@@ -87,7 +93,8 @@ row("getitem", EXACT, "lambda x, key: x[key]", large=True)(getitem)
 row("setitem", EXACT, "lambda x, key, value: x.__setitem__(key, value)", large=True)(setitem)
 row("iterate", EXACT, "lambda x: [v for v in x]")(lambda d, name: ([d.array(most=3)], {}))
 row("getitem.overlap", EXACT, "lambda x, to, of: x.__setitem__(to, x[of])")(
-    lambda d, name: (lambda a: ([a, slice(1, None), slice(None, -1)] if d.chance(0.5) else [a, slice(None, None, -1), slice(None)], {}))(
+    lambda d, name: (lambda a: ([a, slice(1, None), slice(None, -1)] if d.chance(0.5) else [a, slice(None, None, -1),
+        slice(None)], {}))(
         d.writable(d.shape(1), d.dtype())))  # fmt: skip
 
 
@@ -98,12 +105,18 @@ def item(d, name):
 
 row("ndarray.item")(item)
 row("ndarray.tolist")(lambda d, name: ([d.array()], {}))
-row("ndarray.tobytes", large=True)(lambda d, name: ([d.array()], {"order": d.one("C", "F", "A", "K")} if d.chance(0.4) else {}))
-row("ndarray.fill")(lambda d, name: ([d.writable(d.shape(), d.dtype()), d.scalar() if d.chance(0.8) else d.array(())], {}))
+row("ndarray.tobytes", large=True)(
+    lambda d, name: ([d.array()], {"order": d.one("C", "F", "A", "K")} if d.chance(0.4) else {})
+)
+row("ndarray.fill")(
+    lambda d, name: ([d.writable(d.shape(), d.dtype()), d.scalar() if d.chance(0.8) else d.array(())], {})
+)
 row("ndarray.flat", EXACT, "lambda x, key: x.flat[key]")(
-    lambda d, name: (lambda a: ([a, d.one(0, -1, slice(1, None, 2), slice(None), a.size, d.indices(a.size))], {}))(d.array()))  # fmt: skip
+    lambda d, name: (lambda a: ([a, d.one(0, -1, slice(1, None, 2), slice(None), a.size, d.indices(a.size))],
+        {}))(d.array()))  # fmt: skip
 row("flat.setitem", EXACT, "lambda x, key, v: x.flat.__setitem__(key, v)")(
-    lambda d, name: (lambda a: ([a, d.one(0, -1, slice(1, None, 2), slice(None), d.indices(a.size)), d.one(d.scalar(), [1, 2], d.array((3,), a.dtype))], {}))(
+    lambda d, name: (lambda a: ([a, d.one(0, -1, slice(1, None, 2), slice(None), d.indices(a.size)),
+        d.one(d.scalar(), [1, 2], d.array((3,), a.dtype))], {}))(
         d.writable(d.shape(), d.dtype())))  # fmt: skip
 row("flat.iterate", EXACT, "lambda x: list(x.flat)")(lambda d, name: ([d.array()], {}))
 
@@ -111,7 +124,13 @@ row("flat.iterate", EXACT, "lambda x: list(x.flat)")(lambda d, name: ([d.array()
 def take(d, name):
     array = d.array(least=0 if d.chance(0.1) else 1)
     axis = d.one_axis(array.ndim, 0.3)
-    size = array.size if axis is None else array.shape[axis] if isinstance(axis, int) and -array.ndim <= axis < array.ndim else 1
+    size = (
+        array.size
+        if axis is None
+        else array.shape[axis]
+        if isinstance(axis, int) and -array.ndim <= axis < array.ndim
+        else 1
+    )
     mode = d.one("raise", "wrap", "clip")
     args = [array, d.indices(size, d.one((), (3,), (2, 2), (0,)), 0.02 if mode == "raise" else 0.3)]
     kwargs = {"axis": axis} if d.chance(0.8) else {}
@@ -144,7 +163,12 @@ def take_along(d, name):
 def put_along(d, name):
     array = d.writable(d.shape(1), d.dtype())
     axis = d.one_axis(array.ndim, 0.15)
-    return [array, along(d, array, axis), d.scalar(array.dtype) if d.chance(0.6) else d.array((1,) * array.ndim, array.dtype), axis], {}
+    return [
+        array,
+        along(d, array, axis),
+        d.scalar(array.dtype) if d.chance(0.6) else d.array((1,) * array.ndim, array.dtype),
+        axis,
+    ], {}
 
 
 row("take_along_axis")(take_along)
@@ -154,7 +178,11 @@ row("put_along_axis")(put_along)
 def put(d, name):
     array = d.writable(d.shape(), d.dtype())
     kwargs = {"mode": d.one("raise", "wrap", "clip")} if d.chance(0.4) else {}
-    return [array, d.indices(array.size, (d.randint(0, 6),), 0.1), d.scalar() if d.chance(0.4) else d.array((d.randint(0, 4),), array.dtype if d.chance(0.7) else None)], kwargs
+    return [
+        array,
+        d.indices(array.size, (d.randint(0, 6),), 0.1),
+        d.scalar() if d.chance(0.4) else d.array((d.randint(0, 4),), array.dtype if d.chance(0.7) else None),
+    ], kwargs
 
 
 row("put ndarray.put")(put)
@@ -205,7 +233,13 @@ row("choose ndarray.choose")(choose)
 def compress(d, name):
     array = d.array(least=1)
     axis = d.one_axis(array.ndim, 0.3)
-    size = array.size if axis is None else array.shape[axis] if isinstance(axis, int) and -array.ndim <= axis < array.ndim else 1
+    size = (
+        array.size
+        if axis is None
+        else array.shape[axis]
+        if isinstance(axis, int) and -array.ndim <= axis < array.ndim
+        else 1
+    )
     condition = d.array((d.one(size, size, max(0, size - 1), min(size + 1, 5000)),), "bool")
     kwargs = {"axis": axis} if d.chance(0.8) else {}
     return [array, condition] if "ndarray" in name else [condition, array], kwargs
@@ -213,7 +247,9 @@ def compress(d, name):
 
 row("compress", large=True)(compress)
 row("ndarray.compress", target="lambda x, c, **k: x.compress(c, **k)")(compress)
-row("extract", large=True)(lambda d, name: (lambda a: ([d.array(a.shape, "bool" if d.chance(0.7) else None), a], {}))(d.array()))
+row("extract", large=True)(
+    lambda d, name: (lambda a: ([d.array(a.shape, "bool" if d.chance(0.7) else None), a], {}))(d.array())
+)
 
 
 def where(d, name):
@@ -221,7 +257,11 @@ def where(d, name):
     if d.chance(0.15):
         return [d.array(shape)], {}
     dtype = d.dtype()
-    return [d.array(d.fellow(shape), "bool" if d.chance(0.9) else None), d.operand(shape, dtype), d.operand(shape, dtype if d.chance(0.6) else None)], {}
+    return [
+        d.array(d.fellow(shape), "bool" if d.chance(0.9) else None),
+        d.operand(shape, dtype),
+        d.operand(shape, dtype if d.chance(0.6) else None),
+    ], {}
 
 
 row("where", large=True)(where)
@@ -236,13 +276,19 @@ def select(d, name):
 
 row("select")(select)
 row("piecewise")(lambda d, name: (lambda a: ([a, [d.array(a.shape, "bool") for _ in range(d.randint(1, 2))],
-                                              [Code("lambda v: v * 2"), d.number("if"), Code("lambda v: v + 1")][: d.randint(1, 3)]], {}))(d.array(classes="iuf")))  # fmt: skip
-row("nonzero ndarray.nonzero argwhere flatnonzero", large=True)(lambda d, name: ([d.array(kind=d.one("ties", "zeros", None))], {}))
+                                              [Code("lambda v: v * 2"), d.number("if"),
+                                                  Code("lambda v: v + 1")][: d.randint(1, 3)]],
+                                                  {}))(d.array(classes="iuf")))  # fmt: skip
+row("nonzero ndarray.nonzero argwhere flatnonzero", large=True)(
+    lambda d, name: ([d.array(kind=d.one("ties", "zeros", None))], {})
+)
 
 
 def unravel(d, name):
     shape = d.shape(1, 3)
-    return [d.indices(math.prod(shape), d.one((), (4,), (2, 3))), shape], {"order": d.one("C", "F", "x")} if d.chance(0.4) else {}
+    return [d.indices(math.prod(shape), d.one((), (4,), (2, 3))), shape], {"order": d.one("C", "F", "x")} if d.chance(
+        0.4
+    ) else {}
 
 
 def ravel_index(d, name):
@@ -255,22 +301,58 @@ def ravel_index(d, name):
 
 row("unravel_index")(unravel)
 row("ravel_multi_index")(ravel_index)
-row("ix_")(lambda d, name: ([d.one([1, 3], [0], d.array((4,), "bool"), d.indices(5, (3,)), [], d.array((2, 2))) for _ in range(d.randint(0, 3))], {}))
+row("ix_")(
+    lambda d, name: (
+        [
+            d.one([1, 3], [0], d.array((4,), "bool"), d.indices(5, (3,)), [], d.array((2, 2)))
+            for _ in range(d.randint(0, 3))
+        ],
+        {},
+    )
+)
 row("diag_indices")(lambda d, name: ([d.randint(0, 6), *([d.randint(0, 4)] if d.chance(0.5) else [])], {}))
 row("diag_indices_from")(lambda d, name: ([d.array((d.size(),) * d.randint(1, 3) if d.chance(0.8) else None)], {}))
-row("tril_indices triu_indices")(lambda d, name: ([d.randint(0, 9)], {k: v for k, v in {"k": d.randint(-3, 3), "m": d.randint(0, 9)}.items() if d.chance(0.5)}))
-row("tril_indices_from triu_indices_from")(lambda d, name: ([d.array(d.shape(2 if d.chance(0.9) else 1, 2))], {"k": d.randint(-3, 3)} if d.chance(0.5) else {}))
-row("mask_indices")(lambda d, name: ([d.randint(0, 6), Code(f"xp.{d.one('triu', 'tril')}")], {"k": d.randint(-2, 2)} if d.chance(0.4) else {}))
-row("indices")(lambda d, name: ([d.shape(0, 3) if d.chance(0.95) else 3], {k: v for k, v in {"dtype": d.dtype("iuf"), "sparse": True}.items() if d.chance(0.3)}))
+row("tril_indices triu_indices")(
+    lambda d, name: (
+        [d.randint(0, 9)],
+        {k: v for k, v in {"k": d.randint(-3, 3), "m": d.randint(0, 9)}.items() if d.chance(0.5)},
+    )
+)
+row("tril_indices_from triu_indices_from")(
+    lambda d, name: ([d.array(d.shape(2 if d.chance(0.9) else 1, 2))], {"k": d.randint(-3, 3)} if d.chance(0.5) else {})
+)
+row("mask_indices")(
+    lambda d, name: (
+        [d.randint(0, 6), Code(f"xp.{d.one('triu', 'tril')}")],
+        {"k": d.randint(-2, 2)} if d.chance(0.4) else {},
+    )
+)
+row("indices")(
+    lambda d, name: (
+        [d.shape(0, 3) if d.chance(0.95) else 3],
+        {k: v for k, v in {"dtype": d.dtype("iuf"), "sparse": True}.items() if d.chance(0.3)},
+    )
+)
 row("mgrid ogrid r_ c_ s_ index_exp", target="lambda key: xp.{}[key]")(lambda d, name: ([grid(d, name)], {}))
 row("ndenumerate", target="lambda x: list(xp.ndenumerate(x))")(lambda d, name: ([d.array(most=3)], {}))
-row("ndindex", target="lambda *s: list(xp.ndindex(*s))")(lambda d, name: ([d.one(3, (2, 3), (), 0, (2, 0), (1, 2, 2))], {}))
+row("ndindex", target="lambda *s: list(xp.ndindex(*s))")(
+    lambda d, name: ([d.one(3, (2, 3), (), 0, (2, 0), (1, 2, 2))], {})
+)
 
 
 def grid(d, name):
     if name in ("r_", "c_"):
         if d.chance(0.5):
-            return tuple(d.array((3,), d.dtype()) if d.chance(0.6) else d.one(1, 2.5, [1, 2], slice(0, 4), slice(0, 1, 5j)) for _ in range(d.randint(1, 3)))
-        return d.one(slice(0, 5), slice(0, 1, 4j), (slice(1, 3), 0, slice(5, 1, -2)), ("0,2", [1, 2], [3, 4]), ("-1", [1, 2], [3, 4]))
+            return tuple(
+                d.array((3,), d.dtype()) if d.chance(0.6) else d.one(1, 2.5, [1, 2], slice(0, 4), slice(0, 1, 5j))
+                for _ in range(d.randint(1, 3))
+            )
+        return d.one(
+            slice(0, 5),
+            slice(0, 1, 4j),
+            (slice(1, 3), 0, slice(5, 1, -2)),
+            ("0,2", [1, 2], [3, 4]),
+            ("-1", [1, 2], [3, 4]),
+        )
     steps = [slice(d.randint(-3, 3), d.randint(-3, 8), d.one(None, 1, 2, 0.5, 4j)) for _ in range(d.randint(1, 3))]
     return steps[0] if len(steps) == 1 and d.chance(0.7) else tuple(steps)

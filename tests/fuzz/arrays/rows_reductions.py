@@ -18,7 +18,9 @@ def options(d, array, name, several=True):
         kwargs["keepdims"] = d.one(True, False)
     if d.chance(0.1):
         shape = d.reduced(array.shape, kwargs.get("axis"), kwargs.get("keepdims", False))
-        dtype = {"all": "bool", "any": "bool"}.get(name, "int64" if name.endswith(("argmin", "argmax")) else array.dtype)
+        dtype = {"all": "bool", "any": "bool"}.get(
+            name, "int64" if name.endswith(("argmin", "argmax")) else array.dtype
+        )
         kwargs["out"] = d.writable(shape, dtype if d.chance(0.9) else d.dtype())
     return kwargs
 
@@ -88,15 +90,21 @@ def scanned(d, name):
     return [array], kwargs
 
 
-
 row("max min amax amin ndarray.max ndarray.min nanmax nanmin", FREE, large=True)(plain)
-row("any all argmax argmin ndarray.any ndarray.all ndarray.argmax ndarray.argmin nanargmax nanargmin", EXACT, large=True)(plain)
+row(
+    "any all argmax argmin ndarray.any ndarray.all ndarray.argmax ndarray.argmin nanargmax nanargmin", EXACT, large=True
+)(plain)
 row("count_nonzero", EXACT, large=True)(counted)
 row("ptp", FREE, large=True)(lambda d, name: plain(d, name))
 row("sum ndarray.sum nansum", SUMS, large=True, kinds=TAME_WIDE)(added)
 row("mean ndarray.mean nanmean", SUMS, large=True, kinds=TAME_WIDE)(added)
 row("prod ndarray.prod nanprod", near(512), kinds=TAME)(added)
-row("var ndarray.var nanvar std ndarray.std nanstd", Rule(64, True, "max", True), large=True, kinds=[*TAME, "zeros", "full", "mixed"])(added)
+row(
+    "var ndarray.var nanvar std ndarray.std nanstd",
+    Rule(64, True, "max", True),
+    large=True,
+    kinds=[*TAME, "zeros", "full", "mixed"],
+)(added)
 row("cumsum ndarray.cumsum nancumsum cumulative_sum", Rule(8, True, "abs"), large=True, kinds=TAME_WIDE)(scanned)
 row("cumprod ndarray.cumprod nancumprod cumulative_prod", near(512), kinds=TAME)(scanned)
 
@@ -106,7 +114,13 @@ def average(d, name):
     shape, axis = shaped(array).shape, d.axis(shaped(array).ndim, 0.3, 0.2)
     kwargs = {"axis": axis} if d.chance(0.7) else {}
     if d.chance(0.6):
-        along = shape if axis is None or isinstance(axis, tuple) or d.chance(0.3) else (shape[axis],) if isinstance(axis, int) and -len(shape) <= axis < len(shape) else shape
+        along = (
+            shape
+            if axis is None or isinstance(axis, tuple) or d.chance(0.3)
+            else (shape[axis],)
+            if isinstance(axis, int) and -len(shape) <= axis < len(shape)
+            else shape
+        )
         kwargs["weights"] = d.array(along, d.dtype("iuf"), "positive")
     if d.chance(0.2):
         kwargs["returned"] = True
@@ -129,8 +143,10 @@ def quantiles(d, name):
         q = d.array(d.shape(most=2), "float64", "zeros") if d.chance(0.8) else d.one(-0.1, 1.5 * hundred)
     kwargs = {"axis": d.axis(array.ndim)} if d.chance(0.6) else {}
     if d.chance(0.5):
-        kwargs["method"] = d.one("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf", "averaged_inverted_cdf",
-                                 "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased",
+        kwargs["method"] = d.one("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf",
+            "averaged_inverted_cdf",
+                                 "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+                                 "median_unbiased",
                                  "normal_unbiased", "none")  # fmt: skip
     if d.chance(0.2):
         kwargs["keepdims"] = True
@@ -199,7 +215,9 @@ row("corrcoef", Rule(check=correlation), kinds=["unit", "small"])(lambda d, name
 
 
 def histogram_data(d, least=1, most=1):
-    return d.array(d.shape(least, most), classes="biuf", kind=d.one("small", "unit", "ties", "positive", "small", "full"))
+    return d.array(
+        d.shape(least, most), classes="biuf", kind=d.one("small", "unit", "ties", "positive", "small", "full")
+    )
 
 
 def bins(d):
@@ -273,7 +291,9 @@ def digitize(d, name):
         edges = edges[::-1]
     if d.chance(0.05):
         edges = edges + [0, 4]
-    return [d.array(classes="biuf", kind=kind), edges if d.chance(0.5) else _given(edges, d)], {"right": True} if d.chance(0.4) else {}
+    return [d.array(classes="biuf", kind=kind), edges if d.chance(0.5) else _given(edges, d)], {
+        "right": True
+    } if d.chance(0.4) else {}
 
 
 def _given(edges, d):

@@ -42,7 +42,10 @@ def picked(case, ours, theirs, kth):
     own = np.asarray(compare.host(ours))
     if axis is None or array.ndim == 0:
         array, axis = array.ravel(), 0
-    if not (np.sort(own, axis) == np.arange(array.shape[axis]).reshape([-1 if i == axis % array.ndim else 1 for i in range(array.ndim)])).all():
+    if not (
+        np.sort(own, axis)
+        == np.arange(array.shape[axis]).reshape([-1 if i == axis % array.ndim else 1 for i in range(array.ndim)])
+    ).all():
         return "indices are no permutation: " + found[1]
     taken, wanted = np.take_along_axis(array, own, axis), np.take_along_axis(array, np.asarray(theirs), axis)
     if kth is not None:
@@ -53,7 +56,9 @@ def picked(case, ours, theirs, kth):
 
 def in_order(array, axis):
     """Sorted; NumPy 2.4 puts some elements of float16 in the wrong place."""
-    return np.sort(array.astype("float32"), axis).astype("float16") if array.dtype == "float16" else np.sort(array, axis)
+    return (
+        np.sort(array.astype("float32"), axis).astype("float16") if array.dtype == "float16" else np.sort(array, axis)
+    )
 
 
 def parts_differ(own, array, kth, axis):
@@ -93,13 +98,26 @@ row("sort", Rule(signed=False), large=True)(sort)
 row("ndarray.sort", Rule(signed=False), "lambda x, **k: (x.sort(**k), x.copy())[1]", large=True)(sort)
 row("argsort ndarray.argsort", Rule(check=ordered), large=True)(sort)
 row("sort_complex", Rule(signed=False))(lambda d, name: ([d.array(least=1)], {}))
-row("lexsort")(lambda d, name: (lambda s: ([[d.array(s, kind=d.one("ties", "small")) for _ in range(d.randint(1, 3))]], {"axis": d.one(0, -1)} if d.chance(0.3) else {}))(d.shape(1, 2)))
+row("lexsort")(
+    lambda d, name: (
+        lambda s: (
+            [[d.array(s, kind=d.one("ties", "small")) for _ in range(d.randint(1, 3))]],
+            {"axis": d.one(0, -1)} if d.chance(0.3) else {},
+        )
+    )(d.shape(1, 2))
+)
 
 
 def partition(d, name):
     array = d.array(least=1) if not name.startswith("ndarray.p") else d.writable(d.shape(1), d.dtype())
     axis = d.one_axis(array.ndim, 0.1)
-    size = array.size if axis is None else array.shape[axis] if isinstance(axis, int) and -array.ndim <= axis < array.ndim else 1
+    size = (
+        array.size
+        if axis is None
+        else array.shape[axis]
+        if isinstance(axis, int) and -array.ndim <= axis < array.ndim
+        else 1
+    )
     kth = d.randint(-size, size - 1) if size else 0
     if d.chance(0.2) and size:
         kth = [d.randint(0, size - 1) for _ in range(2)]
@@ -109,7 +127,11 @@ def partition(d, name):
 
 
 row("partition argpartition ndarray.argpartition", Rule(check=partitioned), large=True)(partition)
-row("ndarray.partition", Rule(check=partitioned), "lambda x, *a, **k: (lambda y: (y.partition(*a, **k), y)[1])(x.copy())")(partition)
+row(
+    "ndarray.partition",
+    Rule(check=partitioned),
+    "lambda x, *a, **k: (lambda y: (y.partition(*a, **k), y)[1])(x.copy())",
+)(partition)
 
 
 def searchsorted(d, name):
@@ -148,10 +170,14 @@ def unique_places(case, ours, theirs):
     agree = np.array_equal(fields["values"], theirs.values, equal_nan=True)
     if agree and "inverse_indices" in fields:
         places = fields["inverse_indices"]
-        agree = np.array_equal(fields["values"][places], x, equal_nan=True) and len(set(places.ravel().tolist())) == len(theirs.values)
+        agree = np.array_equal(fields["values"][places], x, equal_nan=True) and len(
+            set(places.ravel().tolist())
+        ) == len(theirs.values)
     if agree and "indices" in fields:
         first, numbers = fields["indices"], ~np.isnan(theirs.values)
-        agree = np.array_equal(first[numbers], theirs.indices[numbers]) and sorted(first.tolist()) == sorted(theirs.indices.tolist())
+        agree = np.array_equal(first[numbers], theirs.indices[numbers]) and sorted(first.tolist()) == sorted(
+            theirs.indices.tolist()
+        )
     if agree and "counts" in fields:
         agree = np.array_equal(fields["counts"], theirs.counts)
     return None if agree else found[1]

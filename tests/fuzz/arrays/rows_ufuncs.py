@@ -14,9 +14,12 @@ MATH = Rule(32, True, complex_ulps=2048)
 POWER = Rule(32, True, "moved", complex_ulps=64)
 MODULUS = near(2)
 CLASSES = {
-    "add": "biufc", "subtract": "iufc", "multiply": "biufc", "divide": "biufc", "true_divide": "biufc", "floor_divide": "iuf",
-    "remainder": "iuf", "mod": "iuf", "fmod": "iuf", "divmod": "iuf", "power": "iufc", "pow": "iufc", "float_power": "iufc",
-    "maximum": "biufc", "minimum": "biufc", "fmax": "biufc", "fmin": "biufc", "arctan2": "biuf", "atan2": "biuf", "hypot": "biuf",
+    "add": "biufc", "subtract": "iufc", "multiply": "biufc", "divide": "biufc", "true_divide": "biufc",
+    "floor_divide": "iuf",
+    "remainder": "iuf", "mod": "iuf", "fmod": "iuf", "divmod": "iuf", "power": "iufc", "pow": "iufc",
+    "float_power": "iufc",
+    "maximum": "biufc", "minimum": "biufc", "fmax": "biufc", "fmin": "biufc", "arctan2": "biuf", "atan2": "biuf",
+    "hypot": "biuf",
     "copysign": "iuf", "nextafter": "f", "ldexp": "f", "heaviside": "iuf", "logaddexp": "f", "logaddexp2": "f",
     "gcd": "iu", "lcm": "iu", "bitwise_and": "biu", "bitwise_or": "biu", "bitwise_xor": "biu", "left_shift": "iu",
     "right_shift": "iu", "bitwise_left_shift": "iu", "bitwise_right_shift": "iu",
@@ -32,8 +35,10 @@ INTEGER_UNARY = "invert bitwise_invert bitwise_not bitwise_count".split()
 MATH_UNARY = """exp exp2 expm1 log log2 log10 log1p cbrt sin cos tan arcsin asin arccos acos arctan atan sinh cosh tanh arcsinh asinh
     arccosh acosh arctanh atanh deg2rad rad2deg degrees radians""".split()
 UFUNCS = EXACT_BINARY + COMPARISONS + UNSIGNED_BINARY + MATH_BINARY
-OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide", "%": "remainder", "**": "power",
-             "<<": "left_shift", ">>": "right_shift", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "==": "equal",
+OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide", "%": "remainder",
+    "**": "power",
+             "<<": "left_shift", ">>": "right_shift", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
+             "==": "equal",
              "!=": "not_equal", "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}  # fmt: skip
 
 
@@ -49,7 +54,7 @@ def result_dtypes(name, args, outputs):
             kinds.append(np.asarray(eval(arg.text, {"np": np}) if isinstance(arg, Code) else 1).dtype)
     try:
         found = getattr(np, name).resolve_dtypes((*kinds, *[None] * outputs))
-        return [dtype.name for dtype in found[len(args):]]
+        return [dtype.name for dtype in found[len(args) :]]
     except Exception:
         return None
 
@@ -72,7 +77,9 @@ def options(d, name, args, shape, outputs=1):
         outs = []
         for i, dtype in enumerate(dtypes):
             own = [a for a in args if isinstance(a, Array) and a.shape == full and a.dtype == dtype and a.view == "x"]
-            own = [a for a in own if all(out.base is not a.base for out in outs)]  # which of two outputs stays is not defined
+            own = [
+                a for a in own if all(out.base is not a.base for out in outs)
+            ]  # which of two outputs stays is not defined
             if own and d.chance(0.4):
                 position = next(j for j, a in enumerate(args) if a is own[0])
                 args[position], out = d.overlapping(own[0])
@@ -140,7 +147,11 @@ def inner_name(name):
     return name.split(".")[0]
 
 
-REDUCIBLE = [name for name in UFUNCS if name not in ("ldexp", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal")]
+REDUCIBLE = [
+    name
+    for name in UFUNCS
+    if name not in ("ldexp", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+]
 
 
 def reduction(d, name):
@@ -188,8 +199,19 @@ def rule_of_reduction(ufunc):
 
 
 for _name in REDUCIBLE:
-    row([f"{_name}.{method}" for method in ("reduce", "accumulate", "reduceat")], rule_of_reduction(_name), large=_name in (
-        "add", "maximum", "logical_and", "bitwise_xor"), kinds=TAME if _name in MATH_BINARY else None)(reduction)  # fmt: skip
+    row(
+        [f"{_name}.{method}" for method in ("reduce", "accumulate", "reduceat")],
+        rule_of_reduction(_name),
+        large=_name
+        in (
+            # fmt: skip
+            "add",
+            "maximum",
+            "logical_and",
+            "bitwise_xor",
+        ),
+        kinds=TAME if _name in MATH_BINARY else None,
+    )(reduction)
 
 
 def outer(d, name):
@@ -211,14 +233,28 @@ def at(d, name):
         index = d.one(slice(None, None, 2), 0, Ellipsis)
     if ufunc in MATH_UNARY + EXACT_UNARY:
         return [array, index], {}
-    values = d.scalar(array.dtype) if d.chance(0.4) else d.array((1,), array.dtype if d.chance(0.8) else d.dtype(classes))
+    values = (
+        d.scalar(array.dtype) if d.chance(0.4) else d.array((1,), array.dtype if d.chance(0.8) else d.dtype(classes))
+    )
     return [array, index, values], {}
 
 
 for _name in UFUNCS:
-    rule = sums(32) if "log" in _name else POWER if "pow" in _name else MATH if _name in MATH_BINARY else FREE if _name in UNSIGNED_BINARY else FORMULA
+    rule = (
+        sums(32)
+        if "log" in _name
+        else POWER
+        if "pow" in _name
+        else MATH
+        if _name in MATH_BINARY
+        else FREE
+        if _name in UNSIGNED_BINARY
+        else FORMULA
+    )
     row(f"{_name}.outer", rule)(outer)
-    steps = Rule(64, True, rule.scale, signed=False) if _name in MATH_BINARY else dataclasses.replace(rule, signed=False)
+    steps = (
+        Rule(64, True, rule.scale, signed=False) if _name in MATH_BINARY else dataclasses.replace(rule, signed=False)
+    )
     row(f"{_name}.at", dataclasses.replace(steps, complex_ulps=64 if rule.complex_ulps else 0))(at)
 for _name in ("negative", "sqrt", "exp", "logical_not", "square"):
     row(f"{_name}.at", Rule(64, True, "moved") if _name == "exp" else FORMULA)(at)
@@ -246,10 +282,15 @@ for _sign, _name in OPERATORS.items():
     rule = POWER if _name == "power" else FORMULA
     row(f"operator.{_name}", rule, f"lambda x, y: x {_sign} y")(operator)
     if _name not in COMPARISONS:
-        row(f"inplace.{_name}", rule, f"__import__('operator').i{ {'divide': 'truediv', 'floor_divide': 'floordiv', 'remainder': 'mod', 'subtract': 'sub', 'multiply': 'mul', 'power': 'pow', 'left_shift': 'lshift', 'right_shift': 'rshift', 'bitwise_and': 'and_', 'bitwise_or': 'or_', 'bitwise_xor': 'xor'}.get(_name, _name) }".replace(" ", ""))(inplace)  # fmt: skip
+        row(f"inplace.{_name}", rule,
+            f"__import__('operator').i{ {'divide': 'truediv', 'floor_divide': 'floordiv', 'remainder': 'mod', 'subtract': 'sub', 'multiply': 'mul', 'power': 'pow', 'left_shift': 'lshift', 'right_shift': 'rshift', 'bitwise_and': 'and_', 'bitwise_or': 'or_', 'bitwise_xor': 'xor'}.get(_name, _name) }".replace(" ", ""))(inplace)  # fmt: skip
 row("operator.divmod", EXACT, "lambda x, y: divmod(x, y)")(operator)
 for _sign, _name in {"-": "negative", "+": "positive", "~": "invert", "abs": "absolute"}.items():
-    row(f"operator.{_name}", MODULUS if _name == "absolute" else FORMULA, f"lambda x: {_sign}(x)")(lambda d, name: ([d.array()], {}))
-for _name, _text in {"bool": "bool(x)", "int": "int(x)", "float": "float(x)", "complex": "complex(x)", "len": "len(x)", "list": "list(x)",
-                     "in": "3 in x", "round": "round(x, 1)", "index": "[0, 1, 2, 3].__getitem__(x)", "repr": "repr(x)", "str": "str(x)"}.items():  # fmt: skip
+    row(f"operator.{_name}", MODULUS if _name == "absolute" else FORMULA, f"lambda x: {_sign}(x)")(
+        lambda d, name: ([d.array()], {})
+    )
+for _name, _text in {"bool": "bool(x)", "int": "int(x)", "float": "float(x)", "complex": "complex(x)", "len": "len(x)",
+    "list": "list(x)",
+                     "in": "3 in x", "round": "round(x, 1)", "index": "[0, 1, 2, 3].__getitem__(x)", "repr": "repr(x)",
+                     "str": "str(x)"}.items():  # fmt: skip
     row(f"operator.{_name}", EXACT, f"lambda x: {_text}")(lambda d, name: ([d.array(most=2)], {}))

@@ -53,7 +53,9 @@ def rounded_products(case, theirs):
 def integers_of(case, theirs):
     """The integer dtypes that the call may cast to."""
     found = [np.dtype(array.dtype) for array in cases.arrays_of(case)]
-    found += [np.dtype(x.dtype) for x in (theirs if isinstance(theirs, (tuple, list)) else [theirs]) if hasattr(x, "dtype")]
+    found += [
+        np.dtype(x.dtype) for x in (theirs if isinstance(theirs, (tuple, list)) else [theirs]) if hasattr(x, "dtype")
+    ]
     if isinstance(case.kwargs.get("dtype"), str):
         found.append(np.dtype(case.kwargs["dtype"]))
     return dict.fromkeys(dtype for dtype in found if dtype.kind in "iu")
@@ -122,7 +124,9 @@ def results_cast(case, dtype=None):
     run, written = cases.Run(np), cases.Run(np)
     left_out = ("out", "dtype") if dtype else ("out",)
     try:
-        results = run.call(dataclasses.replace(case, kwargs={k: v for k, v in case.kwargs.items() if k not in left_out}))
+        results = run.call(
+            dataclasses.replace(case, kwargs={k: v for k, v in case.kwargs.items() if k not in left_out})
+        )
         written.value(case.args)  # which makes their memory
         outs = written.value(case.kwargs["out"])
         is_ufunc = isinstance(getattr(np, case.name, None), np.ufunc)  # else `where` chooses operands
@@ -131,7 +135,9 @@ def results_cast(case, dtype=None):
         for result, out in zip(results if many else [results], outs if isinstance(outs, tuple) else [outs]):
             if out is not None:
                 result = cast(np.asarray(result), dtype) if dtype and dtype.kind in "iu" else result
-                np.copyto(out, cast(np.asarray(result), out.dtype) if out.dtype.kind in "iu" else result, "unsafe", where)
+                np.copyto(
+                    out, cast(np.asarray(result), out.dtype) if out.dtype.kind in "iu" else result, "unsafe", where
+                )
     except Exception:
         return
     outs = outs if isinstance(outs, tuple) else (outs,)
@@ -146,13 +152,19 @@ def holds_rounded(case, ours):
     if not isinstance(out, cases.Array) or np.dtype(out.dtype).kind not in "iu" or not rule.ulps:
         return False
     try:
-        loop = cases.Run(np).call(dataclasses.replace(case, kwargs={k: v for k, v in case.kwargs.items() if k != "out"})).dtype
+        loop = (
+            cases.Run(np)
+            .call(dataclasses.replace(case, kwargs={k: v for k, v in case.kwargs.items() if k != "out"}))
+            .dtype
+        )
         exact, scale = compare.long_call(case), compare.scale_of(case)
         error = rule.ulps * np.finfo(loop).eps * (np.abs(exact) + (0 if scale is None else scale))
         low, high = (cast(exact.real + way * error, np.dtype(out.dtype)) for way in (-1, 1))
         mask = ours.value(case.kwargs.get("where", True))
         own = compare.host(written)
-        return bool(np.all((own >= low) & (own <= high) | ~np.asarray(compare.host(mask) if compare.is_array(mask) else mask)))
+        return bool(
+            np.all((own >= low) & (own <= high) | ~np.asarray(compare.host(mask) if compare.is_array(mask) else mask))
+        )
     except Exception:
         return False
 
@@ -171,7 +183,9 @@ def at_rounded(case, ours):
 
 
 def at(case, ufunc, in_out):
-    """`at` from index to index: each result is cast before the next one reads it; Python's numbers take the array's dtype."""
+    """`at` from index to index: each result is cast before the next one reads it; Python's numbers take the array's
+    dtype.
+    """
     run = cases.Run(np)
     x, index, *others = run.value(case.args)
     places = np.arange(x.size).reshape(x.shape)[index]
@@ -240,7 +254,10 @@ def accumulate(step, x, wanted, start):
 
 def reduceat(step, x, wanted, start, indices):
     ends = [*np.asarray(indices)[1:].tolist(), len(x)]
-    parts = [reduce(step, x[i:end] if i < end else x[i : i + 1], None, None) for i, end in zip(np.asarray(indices).tolist(), ends)]
+    parts = [
+        reduce(step, x[i:end] if i < end else x[i : i + 1], None, None)
+        for i, end in zip(np.asarray(indices).tolist(), ends)
+    ]
     return np.array(parts, x.dtype)
 
 

@@ -63,7 +63,9 @@ def public_names():
     names = set((TREE / "tests" / "python" / "public_names.txt").read_text().split())
     text = (TREE / "docs" / "coverage.md").read_text()
     for title, body in re.findall(r"^## NumPy: ([^\n:]+): [^\n]*\n\nYes: ([^\n]*)", text, flags=re.MULTILINE):
-        prefix = {"Array functions": "", "Methods of ndarray": "ndarray.", "Methods of ufuncs": "ufunc."}.get(title, f"{title}.")
+        prefix = {"Array functions": "", "Methods of ndarray": "ndarray.", "Methods of ufuncs": "ufunc."}.get(
+            title, f"{title}."
+        )
         names |= {prefix + name for name in re.findall(r"`(\w+)`", body)}
     return names
 
@@ -76,12 +78,12 @@ def missing_names():
     return missing + [f"{name} (in not_compared.txt)" for name in reasons if name in ROWS or name not in names]
 
 
-import rows_ufuncs  # noqa: E402, F401
-import rows_reductions  # noqa: E402, F401
-import rows_arranging  # noqa: E402, F401
-import rows_indexing  # noqa: E402, F401
-import rows_creation  # noqa: E402, F401
-import rows_sorting  # noqa: E402, F401
 import rows_algebra  # noqa: E402, F401
-import rows_numeric  # noqa: E402, F401
+import rows_arranging  # noqa: E402, F401
+import rows_creation  # noqa: E402, F401
+import rows_indexing  # noqa: E402, F401
 import rows_misc  # noqa: E402, F401
+import rows_numeric  # noqa: E402, F401
+import rows_reductions  # noqa: E402, F401
+import rows_sorting  # noqa: E402, F401
+import rows_ufuncs  # noqa: E402, F401

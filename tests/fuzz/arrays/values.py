@@ -28,7 +28,11 @@ def make(dtype, kind, seed, shape):
 def flat(dtype, kind, rng, size):
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
-        return np.full(size, kind == "positive") if kind in ("positive", "zeros") else rng.integers(0, 2, size).astype(bool)
+        return (
+            np.full(size, kind == "positive")
+            if kind in ("positive", "zeros")
+            else rng.integers(0, 2, size).astype(bool)
+        )
     if kind == "zeros":
         return np.zeros(size, dtype)
     if dtype.kind in "iu":
@@ -65,7 +69,8 @@ def fractions(dtype, kind, rng, size):
     small = (rng.integers(-36, 37, size) / 4).astype(dtype)
     if kind in ("edge", "mixed"):
         edges = [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, limits.max, -limits.max, limits.tiny, -limits.tiny,
-                 limits.smallest_subnormal, -limits.smallest_subnormal, 1 + limits.eps, 0.5, -2.5, 127.5, 256, 32768, 2**31]  # fmt: skip
+                 limits.smallest_subnormal, -limits.smallest_subnormal, 1 + limits.eps, 0.5, -2.5, 127.5, 256, 32768,
+                 2**31]  # fmt: skip
         picked = np.array(edges).astype(dtype)[rng.integers(0, len(edges), size)]
         return picked if kind == "edge" else np.where(rng.random(size) < 0.15, picked, small)
     return small

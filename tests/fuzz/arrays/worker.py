@@ -12,14 +12,23 @@ import numpy as np
 
 import cases
 import compare
+import iruka
 import known
 import saturated
 import table
 
-import iruka
-
 UFUNC_CALLS = {f"xp.{name}" for name, thing in vars(np).items() if isinstance(thing, np.ufunc)}
-GROUPS = (MemoryError, IndexError, KeyError, AttributeError, OverflowError, ZeroDivisionError, TypeError, ValueError, RuntimeError)
+GROUPS = (
+    MemoryError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    OverflowError,
+    ZeroDivisionError,
+    TypeError,
+    ValueError,
+    RuntimeError,
+)
 
 
 progress = [0] * 6  # what the parent reads when a case crashes or hangs: the parent's shared memory in a child
@@ -61,7 +70,10 @@ def examine(case):
         return "accepted", f"{type(theirs).__name__}: {theirs!s:.300} (NumPy)"
     found = judged(case, ours, theirs, our_run, their_run)
     if found and found[0] in ("value", "memory"):
-        agree = (judged(case, ours, result, our_run, run) is None for result, run in saturated.references(case, theirs, their_run))
+        agree = (
+            judged(case, ours, result, our_run, run) is None
+            for result, run in saturated.references(case, theirs, their_run)
+        )
         if any(agree) or saturated.holds_rounded(case, our_run) or saturated.at_rounded(case, our_run):
             found = None
     return found or warning_difference(our_errors, their_errors)
@@ -71,7 +83,10 @@ def warning_difference(ours, theirs):
     """What the error state tells of in one library alone: a GPU tells of nothing."""
     if ours == theirs or cases.on_gpu():
         return None
-    return "warning", f"{' and '.join(sorted(ours)) or 'nothing'} where NumPy tells of {' and '.join(sorted(theirs)) or 'nothing'}"
+    return (
+        "warning",
+        f"{' and '.join(sorted(ours)) or 'nothing'} where NumPy tells of {' and '.join(sorted(theirs)) or 'nothing'}",
+    )
 
 
 def judged(case, ours, theirs, our_run, their_run):
@@ -170,7 +185,9 @@ def rule_of_loop(case):
     if way == "error" or not all(np.asarray(x).dtype.kind in "fc" for x in pair):
         return case.rule
     ratio = np.finfo(pair[0].dtype).eps / np.finfo(pair[1].dtype).eps
-    return dataclasses.replace(case.rule, ulps=case.rule.ulps * max(1, ratio), complex_ulps=case.rule.complex_ulps * max(1, ratio))
+    return dataclasses.replace(
+        case.rule, ulps=case.rule.ulps * max(1, ratio), complex_ulps=case.rule.complex_ulps * max(1, ratio)
+    )
 
 
 def shrunk(case, kind, rounds=40):
@@ -228,5 +245,16 @@ def run(identities, tell, shared, shrink=True, memory_limit=12 << 30):
             reason = known.reason(name, kind, words, case)  # the small case may show what the first one hid
             program = cases.source(case, f"{name}:{number}")
             progress[PATIENT] = 0
-        tell(json.dumps({"index": index, "case": f"{name}:{number}", "kind": kind, "words": words, "reason": reason or "", "program": program}))
+        tell(
+            json.dumps(
+                {
+                    "index": index,
+                    "case": f"{name}:{number}",
+                    "kind": kind,
+                    "words": words,
+                    "reason": reason or "",
+                    "program": program,
+                }
+            )
+        )
     progress[INDEX] = -1
