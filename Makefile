@@ -91,10 +91,9 @@ readme-table: benchmark  ## Run the benchmarks and write their figures into READ
 	@$(PYTHON_ENV) tools/readme_table.py build/benchmarks README.md
 
 .PHONY: lint
-lint:  ## Check layers, file sizes, formatting
-	$(call set_up,build lint,build test,)
-	@$(PYTHON_ENV) tools/check_layers.py
-	@git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run -Werror
+lint: module  ## Check layers, lengths, Python (ruff, mypy) and C++ (clang-tidy; later only what has changed)
+	$(call set_up,lint,lint,)
+	@tools/lint.sh build/release
 
 .PHONY: clean
 clean:  ## Remove what was built; .venv stays

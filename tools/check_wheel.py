@@ -99,10 +99,10 @@ def check_symbols(package):
 
 def main(wheel):
     check_contents(wheel)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder).resolve()
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place).resolve()
         venv.create(folder / "env", with_pip=True)
-        python = folder / "env" / "bin" / "python"
+        python = str(folder / "env" / "bin" / "python")
         pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         subprocess.run([*pip, os.path.abspath(wheel)], check=True, cwd=folder)
         environment = {"PATH": str(folder / "env" / "bin"), "HOME": str(folder), "LANG": "C.UTF-8"}

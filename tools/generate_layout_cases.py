@@ -68,7 +68,7 @@ def index_step(x):
 
 
 def factors_of(size):
-    shape = []
+    shape: list[int] = []
     while size > 1 and len(shape) < 5:
         divisor = RANDOM.choice([d for d in range(1, size + 1) if size % d == 0])
         shape.append(divisor)

@@ -32,6 +32,7 @@ arrays_status=$?
 echo  # whatever the interpreter said on its way out, the closing line stands alone
 
 [ "$(tree)" = "$tree_before" ] || faults+=("--fault=the tests left files in the tree: $(tree | diff <(echo "$tree_before") - | tr '\n' ' ')")
+[ "${LINT:-passed}" = passed ] || faults+=("--fault=make lint failed: see above")
 grep -q 'nanobind: leaked' "$results/pytest.err" && faults+=("--fault=the binding leaks objects")
 $python tools/count_tests.py "${faults[@]}" "$results/ctest.xml" "$results/pytest.xml" "$results/arrays.xml"
 counted_status=$?

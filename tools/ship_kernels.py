@@ -100,7 +100,7 @@ def texts(table):
 
 def operations():
     """(name, expression, dtypes) of the calls that are measured."""
-    for name in sorted({f.__name__ for f in elementwise.values()}):
+    for name in sorted({f._name for f in elementwise.values()}):
         arguments = ", ".join(("x", "y", "y")[: elementwise[name].nin])
         yield name, f"elementwise[{name!r}]({arguments})", DTYPES
     for name in sorted({f.__name__ for f in reductions.values()}):

@@ -16,6 +16,15 @@ class Flags:
 
     _names = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned"}
 
+    _array: _core.ndarray
+    aligned: bool
+    c_contiguous: bool
+    contiguous: bool
+    f_contiguous: bool
+    fnc: bool
+    forc: bool
+    owndata: bool
+
     def __init__(self, array):
         c_order, f_order, _, owns = array._layout
         vars(self).update(_array=array, c_contiguous=c_order, f_contiguous=f_order, owndata=owns, aligned=True)

@@ -188,7 +188,7 @@ def asnumpy(a, stream=None, order: str = "C", out=None, *, blocking: bool = True
     if isinstance(a, ndarray):
         return _asnumpy(a) if out is None and order == "C" and stream is None else a.get(stream, order, out, blocking)
     if out is None:
-        return numpy.asarray(a, order=order)
+        return numpy.asarray(a, order=order)  # type: ignore[call-overload]  # NumPy checks the order
     numpy.copyto(out, a, casting="same_kind")
     return out
 
@@ -239,7 +239,7 @@ def ones(shape, dtype=float, order="C", *, device=None) -> ndarray:
 def full(shape, fill_value, dtype=None, order="C", *, device=None) -> ndarray:
     """An array of one value, which also gives the dtype unless one is given; on the device named or the default one."""
     order = _order("full", order, "CF")
-    if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0):
+    if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0) > 0:
         values = asarray(fill_value)
         result = _made(_core.empty, shape, values.dtype if dtype is None else dtype, order=order, device=device)
         result[...] = values
@@ -376,13 +376,14 @@ def _spaced(start: ndarray, stop: ndarray, num: int, parts: int, endpoint: bool,
     delta = _functions.elementwise["subtract"](stop, start, dtype=dtype)
     with delta.device:
         count = _core.arange(0, num, 1, dtype).reshape((num,) + (1,) * delta.ndim)
+    step: Any
     if parts > 0:
         step = delta / parts
         # A step that underflows to 0 is multiplied last.
         where, is_lost = _functions.elementwise["where"], step == 0
         values = where(is_lost, count / parts, count) * where(is_lost, delta, step) + start
     else:
-        step, values = float("nan"), count * delta + start
+        step, values = numpy.nan, count * delta + start
     if endpoint and num > 1:
         values[-1, ...] = stop
     return values.astype(dtype, copy=False), step

@@ -89,14 +89,14 @@ def _arranged(term: str, a: ndarray, order: str) -> ndarray:
 
 def _contract(left, right, kept) -> tuple[str, ndarray]:
     """The product of two operands, summed over the letters that are not in `kept`."""
-    (term_a, a), (term_b, b) = (_reduce(*x, set(y[0]) | kept) for x, y in ((left, right), (right, left)))
+    (term_a, a), (term_b, b) = (_reduce(x[0], x[1], set(y[0]) | kept) for x, y in ((left, right), (right, left)))
     summed = [x for x in term_a if x in term_b and x not in kept]
     batch = [x for x in term_a if x in term_b and x in kept]
     own_a, own_b = [x for x in term_a if x not in term_b], [x for x in term_b if x not in term_a]
     order = "".join([*batch, *own_a, *own_b])
     if not summed:
         return order, _multiply(_arranged(term_a, a, order), _arranged(term_b, b, order))
-    extent = {}
+    extent: dict[str, int] = {}
     for x, n in zip(term_a + term_b, a.shape + b.shape):
         extent[x] = n if extent.get(x, 1) == 1 else extent[x]
 
@@ -147,7 +147,7 @@ def _by_matmul(plan, a: ndarray, b: ndarray) -> ndarray:
 
 
 def _check_extents(terms, arrays, subscripts):
-    extents = {}
+    extents: dict[str, int] = {}
     for term, a in zip(terms, arrays):
         for letter, n in zip(term, a.shape):
             if n != 1 and extents.setdefault(letter, n) != n:
@@ -213,6 +213,6 @@ def einsum(
         result = chosen[0]
         for k, other in enumerate(chosen[1:], 2):
             result = _contract(result, other, needed.union(*(x[0] for x in chosen[k:])) if chosen[k:] else needed)
-        todo.append(_reduce(*result, needed))
+        todo.append(_reduce(result[0], result[1], needed))
     term, result = todo[0]
     return _into(out, result.transpose([term.index(letter) for letter in output]) if output else result)

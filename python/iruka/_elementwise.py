@@ -180,13 +180,13 @@ def _places(a, b):
 def shares_memory(a, b, max_work: int = -1) -> bool:
     """Whether two arrays have a byte in common: exact, by numpy.shares_memory. Reads no element."""
     places = _places(a, b)
-    return places is not None and numpy.shares_memory(*places, max_work=max_work)
+    return places is not None and numpy.shares_memory(places[0], places[1], max_work)  # type: ignore[arg-type]  # any count
 
 
 def may_share_memory(a, b, max_work: int = 0) -> bool:
     """Whether the spans of two arrays in memory overlap."""
     places = _places(a, b)
-    return places is not None and numpy.may_share_memory(*places, max_work=max_work)
+    return places is not None and numpy.may_share_memory(places[0], places[1], max_work)  # type: ignore[arg-type]
 
 
 def array_equal(a1, a2, equal_nan: bool = False) -> bool:

@@ -81,7 +81,7 @@ def load(file, mmap_mode: str | None = None, allow_pickle: bool | None = None) -
     mmap_mode 'r', 'r+', 'w+' or 'c' maps a .npy file: on the CPU the array is the file's own memory, and nothing is
     read before it is used. Raises what numpy.load raises.
     """
-    found = numpy.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))
+    found = numpy.load(file, mmap_mode=mmap_mode, allow_pickle=bool(allow_pickle))  # type: ignore[arg-type]  # NumPy checks the mode
     return NpzFile(found) if isinstance(found, numpy.lib.npyio.NpzFile) else _core.as_array(found)
 
 

@@ -9,6 +9,7 @@ import contextlib
 import operator
 import sys
 import warnings
+from typing import Any
 
 import numpy
 
@@ -30,7 +31,7 @@ _DIVISIONS = ("floor_divide", "remainder", "divmod", "fmod")
 
 def is_asked(raised) -> bool:
     """Whether the error state has a use for what these flags may tell. Underflow alone tells of nothing else."""
-    state = numpy.geterr()
+    state: Any = numpy.geterr()
     asked = ["under"] if raised == _FLAGS["under"] else state
     return any(state[kind] != "ignore" for kind in asked)
 
@@ -100,7 +101,7 @@ def _operand(x):
 
 def _meet(x, result) -> bool:
     try:
-        return isinstance(x, numpy.ndarray) and numpy.shares_memory(x, result, max_work=1000)
+        return isinstance(x, numpy.ndarray) and numpy.shares_memory(x, result, max_work=1000)  # type: ignore[arg-type]  # any count is right
     except numpy.exceptions.TooHardError:
         return True
 
@@ -163,14 +164,15 @@ def _computed_anew(raised, call, operands, results, where, possible, every=False
 
     It ends where all of the `possible` kinds have been said that the flags tell of and the error state asks for.
     """
-    state = numpy.geterr()
+    state: Any = numpy.geterr()
     log, with_small = _Log(), state["under"] != "ignore"
     awaited = {kind for kind in possible if raised & _FLAGS[kind] and state[kind] != "ignore"}
     arrays = [*results, *(x for x in operands if isinstance(x, (numpy.ndarray, numpy.generic)))]
     arrays += [where] if isinstance(where, numpy.ndarray) else []
-    flags = ["external_loop", "buffered", "zerosize_ok", "refs_ok"]
-    for chunk in numpy.nditer(arrays, flags, [["readonly"]] * len(arrays), buffersize=_CHUNK):
-        chunk = iter(chunk if isinstance(chunk, tuple) else (chunk,))
+    flags: list = ["external_loop", "buffered", "zerosize_ok", "refs_ok"]
+    readonly: list = [["readonly"]] * len(arrays)
+    for chunks in numpy.nditer(arrays, flags, readonly, buffersize=_CHUNK):
+        chunk = iter(chunks if isinstance(chunks, tuple) else (chunks,))
         made = [next(chunk) for _ in results]
         suspects = numpy.zeros(made[0].shape, bool)
         for result in made:
@@ -227,8 +229,8 @@ def _sum(result, x, axis, dtype, initial, where, ufunc=numpy.add) -> None:
     ufunc.reduce(x, axis=axis, dtype=None if _is_ours(dtype) else dtype, **given)
 
 
-def _product(*arguments) -> None:
-    _sum(*arguments, ufunc=numpy.multiply)
+def _product(result, x, axis, dtype, initial, where) -> None:
+    _sum(result, x, axis, dtype, initial, where, numpy.multiply)
 
 
 def _without_nan(fold, value):
@@ -308,7 +310,7 @@ def _stack_level() -> int:
 
 def _tell(said: dict) -> None:
     """Says it as the error state asks: nothing, a warning, FloatingPointError, a call, a line of text."""
-    state = numpy.geterr()
+    state: Any = numpy.geterr()
     flags = sum(_NUMPY_FLAGS[kind] for kind in said)
     for kind in _WORDS:
         if kind not in said or state[kind] == "ignore":

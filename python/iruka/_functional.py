@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy
 from numpy import ndindex
 
@@ -39,7 +42,7 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs) -> ndarray:
     outer = slices.shape[:-1]
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    result = None
+    result: Any = None
     for place in ndindex(outer):
         one = asarray(func1d(slices[place], *args, **kwargs))
         if result is None:
@@ -76,9 +79,9 @@ class broadcast:
     """
 
     def __init__(self, *arrays):
-        arrays = [part for a in arrays for part in (a.values if isinstance(a, broadcast) else (_array(a),))]
-        self.values = tuple(broadcast_arrays(*arrays))
-        self.shape = self.values[0].shape if arrays else ()
+        parts = [part for a in arrays for part in (a.values if isinstance(a, broadcast) else (_array(a),))]
+        self.values: tuple[ndarray, ...] = tuple(broadcast_arrays(*parts))
+        self.shape = self.values[0].shape if parts else ()
         self.ndim = self.nd = len(self.shape)
         self.size = int(numpy.prod(self.shape, dtype=int))
         self.numiter = len(self.values)
@@ -92,7 +95,7 @@ class broadcast:
     def reset(self) -> None:
         """Begins the iteration again."""
         self.index = 0
-        self._elements = None
+        self._elements: Iterator[tuple] | None = None
 
     def __iter__(self):
         return self

@@ -3,6 +3,7 @@
 import copyreg
 import functools
 import inspect
+from typing import Any
 
 from . import _core
 
@@ -13,7 +14,7 @@ def _signature(parameters: str) -> inspect.Signature:
 
 
 def _ufunc(name):
-    function = _core.ufunc(name)
+    function: Any = _core.ufunc(name)
     function.__name__ = function.__qualname__ = name
     inputs = ", ".join(f"x{k}" for k in range(1, function.nin + 1)) if function.nin > 1 else "x"
     parameters = f"{inputs}, /, out=None, *, where=True, casting='same_kind', order='K', dtype=None, signature=None"
@@ -26,7 +27,7 @@ def _ufunc(name):
 
 
 def _reduction(name):
-    function = _core.ReductionFunction(name)
+    function: Any = _core.ReductionFunction(name)
     dtype = "dtype=None, "
     if not function._takes_dtype:
         function, dtype = _core.SelectionFunction(name), ""
@@ -37,7 +38,7 @@ def _reduction(name):
 
 
 # A second name is the same object, as in NumPy: mod is remainder.
-elementwise = {}
+elementwise: dict[str, _core.ufunc] = {}
 for _name in _core.elementwise_names():
     _row = _core.ufunc(_name)._name
     elementwise[_name] = elementwise[_row] if _row in elementwise else _ufunc(_row)
@@ -60,4 +61,5 @@ def reduction_named(name):
 # Functions and methods of C++ pickle as Python's do: by name, and what is bound to an object with the object.
 for _kind in (type(_core.default_device), type(_core.ndarray.sum)):
     copyreg.pickle(_kind, lambda function: function.__qualname__)
-copyreg.pickle(type(elementwise["add"].reduce), lambda method: (getattr, (method.__self__, method.__name__)))
+_bound: type = type(elementwise["add"].reduce)
+copyreg.pickle(_bound, lambda method: (getattr, (method.__self__, method.__name__)))

@@ -353,7 +353,7 @@ class Generator(Distributions):
     (2, 3)
     """
 
-    __doc__ += "\n" + "\n".join(Distributions.__doc__.splitlines()[1:])
+    __doc__ += "\n" + "\n".join(str(Distributions.__doc__).splitlines()[1:])
 
     def __init__(self, bit_generator: Philox):
         if not isinstance(bit_generator, Philox):

@@ -325,7 +325,7 @@ def _edges(a: ndarray, bins, range, weights) -> tuple[numpy.ndarray, bool]:
         bins = _estimated_count(a, bins, range, weights)
     if numpy.ndim(bins) == 0:
         try:
-            count = operator.index(bins.item() if isinstance(bins, ndarray) else bins)
+            count = operator.index(bins.item() if isinstance(bins, ndarray) else bins)  # type: ignore[arg-type]  # raises
         except builtins.TypeError as error:
             raise TypeError("`bins` must be an integer, a string, or an array") from error
         if count < 1:

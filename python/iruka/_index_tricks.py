@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy
 
@@ -90,15 +91,15 @@ class _Concatenator:
             raise ValueError(f"unknown special directive {text!r}") from error
         if len(values) != 3:
             raise ValueError(f"unknown special directive {text!r}")
-        return tuple(values)
+        return values[0], values[1], values[2]
 
     @staticmethod
-    def _part(part, ndmin: int, place: int) -> ndarray:
+    def _part(part: Any, ndmin: int, place: int) -> ndarray:
         """One entry as an array of at least ndmin axes; its own begin at `place`."""
         if isinstance(part, slice):
             start, step = part.start or 0, 1 if part.step is None else part.step
             if isinstance(step, (complex, numpy.complexfloating)):
-                a = linspace(start, part.stop, int(abs(step)))
+                a = linspace(start, part.stop, int(numpy.abs(step)))
             else:
                 a = arange(start, part.stop, step)
             ndim = 1

@@ -365,7 +365,7 @@ class FlatIterator:
     def __ne__(self, other):
         return self.base.ravel() != _flat(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as of every mutable thing
 
 
 def _flat(other):
@@ -451,12 +451,12 @@ def triu(m, k: int = 0) -> ndarray:
     return _triangle("triu", m, k, False)
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ndarray]:
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
     """The indices of the lower triangle of an n by m array."""
     return nonzero(_core.tri(n, n if m is None else m, k))
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ndarray]:
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
     """The indices of the upper triangle of an n by m array."""
     return nonzero(~_core.tri(n, n if m is None else m, k - 1))
 
@@ -467,13 +467,13 @@ def _matrix_shape(arr) -> tuple[int, int]:
     return arr.shape
 
 
-def tril_indices_from(arr, k: int = 0) -> tuple[ndarray, ndarray]:
+def tril_indices_from(arr, k: int = 0) -> tuple[ndarray, ...]:
     """The indices of the lower triangle of a matrix."""
     rows, columns = _matrix_shape(arr)
     return tril_indices(rows, k, columns)
 
 
-def triu_indices_from(arr, k: int = 0) -> tuple[ndarray, ndarray]:
+def triu_indices_from(arr, k: int = 0) -> tuple[ndarray, ...]:
     """The indices of the upper triangle of a matrix."""
     rows, columns = _matrix_shape(arr)
     return triu_indices(rows, k, columns)
@@ -522,10 +522,10 @@ def unravel_index(indices, shape, order: str = "C") -> Any:
     indices = _integers("unravel_index", indices)
     size = int(numpy.prod(shape, dtype=object)) if shape else 1
     _check_within(indices, size, f"array with size {size}")
-    order = _order("unravel_index", order, "CF")
-    extents = shape if order == "C" else shape[::-1]
+    in_c_order = _order("unravel_index", order, "CF") == "C"
+    extents = shape if in_c_order else shape[::-1]
     parts = _core.unravel(indices.astype("int64", copy=False), extents)
-    return tuple(parts if order == "C" else parts[::-1])
+    return tuple(parts if in_c_order else parts[::-1])
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndarray:
@@ -534,7 +534,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndar
     mode ('raise', 'wrap' or 'clip', or one an axis) says what becomes of an index outside its axis; 'raise' is a
     ValueError.
     """
-    order = _order("ravel_multi_index", order, "CF")
+    in_c_order = _order("ravel_multi_index", order, "CF") == "C"
     dims = (int(dims),) if isinstance(dims, (int, numpy.integer)) else tuple(int(extent) for extent in dims)
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     if len(multi_index) != len(dims):
@@ -544,9 +544,9 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndar
     if 0 in dims:
         raise ValueError("cannot unravel if shape has zero entries (is empty).")
     parts = [_integers("ravel_multi_index", part).astype("int64", copy=False) for part in multi_index]
-    strides = numpy.cumprod([1, *(dims[:0:-1] if order == "C" else dims[:-1])], dtype=int)
-    strides = strides[::-1] if order == "C" else strides
-    result = None
+    strides = numpy.cumprod([1, *(dims[:0:-1] if in_c_order else dims[:-1])], dtype=int)
+    strides = strides[::-1] if in_c_order else strides
+    result: Any = None
     for part, extent, stride, way in zip(parts, dims, strides, modes):
         if way not in ("raise", "wrap", "clip"):
             raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {way!r})")

@@ -262,7 +262,7 @@ def can_cast(from_, to, casting: str = "safe") -> bool:
     """NumPy's can_cast; an iruka array counts as its dtype."""
     if isinstance(from_, ndarray):
         from_ = from_.dtype
-    return numpy.can_cast(_core.dtype_of(from_), _core.dtype_of(to), casting)
+    return numpy.can_cast(_core.dtype_of(from_), _core.dtype_of(to), casting)  # type: ignore[arg-type]  # NumPy checks it
 
 
 def result_type(*arrays_and_dtypes) -> numpy.dtype:

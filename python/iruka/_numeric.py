@@ -17,7 +17,7 @@ from .errors import TypeError, ValueError
 
 _add, _subtract, _multiply, _divide = (elementwise[name] for name in ("add", "subtract", "multiply", "divide"))
 _where = elementwise["where"]
-_sum = reductions["sum"]
+_sum: Any = reductions["sum"]
 
 
 def _along(axis: int, *slices):
@@ -213,7 +213,7 @@ def _second_order_edges(out: ndarray, y: ndarray, spacing) -> None:
     )
 
 
-def trapezoid(y, x=None, dx: float = 1.0, axis: int = -1) -> ndarray:
+def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> ndarray:
     """Integral of y along an axis by the trapezoidal rule, at points x or `dx` apart. Integers count as floats.
 
     >>> iruka.trapezoid(iruka.array([1.0, 2.0, 3.0]))

@@ -141,7 +141,7 @@ class poly1d:
     (array([-2, -1,  2]), 4)
     """
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as of every mutable thing
     __array_priority__ = 2000  # operators of arrays leave it to the polynomial's; ufuncs take its coefficients
 
     def __init__(self, c_or_r, r: bool = False, variable: str | None = None):
@@ -155,7 +155,7 @@ class poly1d:
             with coefficients.device:
                 coefficients = _core.zeros(1, coefficients.dtype)
         self._coeffs = coefficients
-        self._variable = variable or getattr(c_or_r, "variable", "x")
+        self._variable = variable or str(getattr(c_or_r, "variable", "x"))
 
     @property
     def coeffs(self) -> ndarray:
@@ -229,32 +229,32 @@ class poly1d:
     def __pos__(self) -> poly1d:
         return self
 
-    def __add__(self, other) -> poly1d:
+    def __add__(self, other) -> Any:
         return polyadd(self, poly1d(other))
 
     __radd__ = __add__
 
-    def __sub__(self, other) -> poly1d:
+    def __sub__(self, other) -> Any:
         return polysub(self, poly1d(other))
 
-    def __rsub__(self, other) -> poly1d:
+    def __rsub__(self, other) -> Any:
         return polysub(poly1d(other), self)
 
-    def __mul__(self, other) -> poly1d:
+    def __mul__(self, other) -> Any:
         return poly1d(self._coeffs * other) if _is_scalar(other) else polymul(self, poly1d(other))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other) -> poly1d | tuple[poly1d, poly1d]:
+    def __truediv__(self, other) -> Any:
         return poly1d(self._coeffs / other) if _is_scalar(other) else polydiv(self, poly1d(other))
 
-    def __rtruediv__(self, other) -> poly1d | tuple[poly1d, poly1d]:
+    def __rtruediv__(self, other) -> Any:
         return poly1d(other / self._coeffs) if _is_scalar(other) else polydiv(poly1d(other), self)
 
-    def __pow__(self, power: int) -> poly1d:
+    def __pow__(self, power: int) -> Any:
         if not _is_scalar(power) or int(power) != power or power < 0:
             raise ValueError("Power to non-negative integers only.")
-        result = poly1d([1])
+        result: Any = poly1d([1])
         for _ in range(int(power)):
             result = polymul(result, self)
         return result
@@ -264,10 +264,10 @@ class poly1d:
             return NotImplemented
         return self._coeffs.shape == other._coeffs.shape and bool((self._coeffs == other._coeffs).all())
 
-    def deriv(self, m: int = 1) -> poly1d:
+    def deriv(self, m: int = 1) -> Any:
         """The m-th derivative."""
         return polyder(self, m)
 
-    def integ(self, m: int = 1, k=0) -> poly1d:
+    def integ(self, m: int = 1, k=0) -> Any:
         """The m-th antiderivative with integration constants k."""
         return polyint(self, m, k)

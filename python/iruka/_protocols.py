@@ -38,7 +38,7 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
 
 def _has_counterpart(ufunc) -> bool:
     """Whether a ufunc's name tells what it computes: NumPy's and SciPy's do, those of users' own may do anything."""
-    places = (numpy, numpy._core.umath, sys.modules.get("scipy.special"))
+    places = (numpy, sys.modules.get("numpy._core.umath"), sys.modules.get("scipy.special"))
     return any(getattr(place, ufunc.__name__, None) is ufunc for place in places)
 
 

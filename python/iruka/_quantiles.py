@@ -106,17 +106,16 @@ def _at(rows: ndarray, ranks: numpy.ndarray, count: int) -> ndarray:
     """Of sorted rows, shape (count, length), those of each row's ranks, shape (quantiles, count)."""
     none = numpy.nan if _is_inexact(rows) else 0
     with rows.device:
-        ranks = asarray(numpy.broadcast_to(ranks, (ranks.shape[0], count)))
+        wanted = asarray(numpy.broadcast_to(ranks, (ranks.shape[0], count)))
         return _at_rank(
-            rows.ravel(), ranks, asarray(numpy.arange(count)), rows.shape[-1], numpy.asarray(none, rows.dtype)[()]
+            rows.ravel(), wanted, asarray(numpy.arange(count)), rows.shape[-1], numpy.asarray(none, rows.dtype)[()]
         )
 
 
 def _select(rows: ndarray, ranks: numpy.ndarray) -> ndarray:
     """The elements of each row at flat, unsorted `ranks`: shape (ranks, rows' shape). NaN for rows that have one."""
-    ranks = ranks.tolist()
     if _on_cpu(rows) and _kind(rows.dtype) != "c":
-        return _core.select_ranks(rows, ranks)
+        return _core.select_ranks(rows, ranks.tolist())
     ordered = sort(rows)
     found = _core.stack([ordered[..., k] for k in ranks], 0)
     if not _is_inexact(rows):

@@ -151,10 +151,10 @@ def roll(a, shift, axis=None) -> ndarray:
     moves = [(axis, shift % a.shape[axis]) for axis, shift in total.items() if a.shape[axis]]
     with a.device:
         result = _core.empty(a.shape, a.dtype)
-    parts = [((), ())]
+    parts: list[tuple] = [((), ())]
     for axis in range(a.ndim):
         by = dict(moves).get(axis, 0)
-        halves = (
+        halves: list = (
             [(slice(None), slice(None))]
             if by == 0
             else [(slice(by, None), slice(None, -by)), (slice(None, by), slice(-by, None))]

@@ -97,8 +97,7 @@ def _take_names(place: _types.ModuleType, source: _types.ModuleType) -> None:
         setattr(place, name, _with_variables(found, place.__name__, name))
         return getattr(place, name)
 
-    place.__getattr__ = find
-    place.__dir__ = lambda: dir(source)
+    vars(place).update(__getattr__=find, __dir__=lambda: dir(source))
 
 
 def _extension(source: _types.ModuleType) -> _types.ModuleType:

@@ -94,7 +94,7 @@ def _argument_error(function, message: str, positional: list, keywords: dict) ->
         name = type(owner).__name__
     for signature, *_ in function.__nb_signature__:
         definition = re.sub(r"\\\d+", "...", signature.rpartition("\n")[2])
-        scope = {}
+        scope: dict = {}
         exec(f"from __future__ import annotations\n{definition}: pass", scope)
         stand_in = scope[function.__name__]
         stand_in.__qualname__ = name

@@ -116,13 +116,15 @@ def _several(a: ndarray, kind: int, lengths, axes, norm, forward: bool, out=None
 def fftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """fft along several axes, all of them by default; s gives their lengths (-1: as they are)."""
     a = _array(a)
-    return _several(a, _COMPLEX, *_extents(a, s, axes), norm, True, out)
+    lengths, places = _extents(a, s, axes)
+    return _several(a, _COMPLEX, lengths, places, norm, True, out)
 
 
 def ifftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """Inverse of fftn."""
     a = _array(a)
-    return _several(a, _COMPLEX, *_extents(a, s, axes), norm, False, out)
+    lengths, places = _extents(a, s, axes)
+    return _several(a, _COMPLEX, lengths, places, norm, False, out)
 
 
 def rfftn(a, s=None, axes=None, norm: str | None = None, out: ndarray | None = None) -> ndarray:

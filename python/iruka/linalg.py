@@ -233,7 +233,7 @@ def matrix_power(a, n: int) -> ndarray:
         a, n = inv(a), -n
     if n == 0:
         return _identity_like(a)
-    result = None
+    result: Any = None
     while n:
         if n & 1:
             result = a if result is None else matmul(result, a)

@@ -40,6 +40,7 @@ class MemoryPool:
             if not 0 <= fraction <= 1:
                 raise ValueError(f"set_limit: fraction must be in [0, 1], but is {fraction}")
             size = int(fraction * _memory_bytes())
+        assert size is not None
         _core.set_memory_limit(size)
 
     def get_limit(self) -> int:

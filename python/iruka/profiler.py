@@ -98,7 +98,7 @@ def benchmark(
     for pair in pairs:
         pair.record(pair.begin)
         pair.begin.synchronize()
-    times = [[] for _ in range(1 + len(pairs))]
+    times: list[list[float]] = [[] for _ in range(1 + len(pairs))]
     duration = 0.0
     for _ in range(n_repeat):
         for pair in pairs:
@@ -114,4 +114,6 @@ def benchmark(
         duration += time.perf_counter() - start
         if duration > max_duration:
             break
-    return PerfCaseResult(name or getattr(func, "__name__", repr(func)), numpy.asarray(times, dtype="float64"), ids)
+    return PerfCaseResult(
+        name or str(getattr(func, "__name__", repr(func))), numpy.asarray(times, dtype="float64"), ids
+    )

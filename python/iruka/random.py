@@ -29,7 +29,7 @@ class RandomState(Distributions):
     seed: None (the system's entropy), an int in [0, 2**64), or a sequence or array of ints.
     """
 
-    __doc__ += "\n" + "\n".join(Distributions.__doc__.splitlines()[1:])
+    __doc__ += "\n" + "\n".join(str(Distributions.__doc__).splitlines()[1:])
 
     def __init__(self, seed=None):
         self._attach(seed if isinstance(seed, Philox) else Philox(key=0))
@@ -103,7 +103,7 @@ class RandomState(Distributions):
         """Integers in [0, 2**63)."""
         return self._generator.integers(0, 2**63 - 1, size, endpoint=True)
 
-    def bytes(self, length: int) -> bytes:
+    def bytes(self, length: int) -> builtins.bytes:
         """Random bytes."""
         return self._generator.bytes(length)
 

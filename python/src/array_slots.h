@@ -7,7 +7,7 @@
 namespace iruka::python {
 
 /// Ends with {0, nullptr}.
-PyType_Slot* array_slots();
+const PyType_Slot* array_slots();
 
 /// x[key] by NumPy's rules: a value for a full index of integers, else a view where no array is in the key; in
 /// indexing.cpp. Raises IndexError.

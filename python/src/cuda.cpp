@@ -186,9 +186,10 @@ void bind_streams(nb::module_& module) {
   });
 }
 
+const PyType_Slot kPinnedSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_pinned_buffer)}, {0, nullptr}};
+
 void bind_pinned(nb::module_& module) {
-  static constinit PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_pinned_buffer)}, {0, nullptr}};
-  nb::class_<PinnedMemory>(module, "PinnedMemory", nb::type_slots(slots), nb::is_weak_referenceable(),
+  nb::class_<PinnedMemory>(module, "PinnedMemory", nb::type_slots(kPinnedSlots), nb::is_weak_referenceable(),
                            "Page-locked host memory with the buffer protocol; PinnedMemory(bytes) takes it from the "
                            "pinned pool.")
       .def(nb::init<size_t>(), nb::arg("bytes"))

@@ -73,7 +73,7 @@ void launch_host_function(const PyDevice& device, uintptr_t stream, nb::object f
   auto call = std::make_unique<HostCall>(HostCall{std::move(function), std::move(arguments)});
   GilRelease release;  // a full stream waits, perhaps for an earlier function
   cuda::launch_host_function(*device.device, stream_from(stream), run_host_call, call.get());
-  call.release();
+  (void)call.release();  // run_host_call deletes it
 }
 
 }  // namespace

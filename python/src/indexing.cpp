@@ -196,7 +196,7 @@ Array get_item(const Array& array, nb::handle key) {
     const bool is_element = part.ndim() == 0 && parts.basic.size() == static_cast<size_t>(array.ndim());
     return is_element && !part.is_value() ? value_at(part, part.offset()) : part;
   }
-  const Array own = array;
+  const Array own = array;  // NOLINT(performance-unnecessary-copy-initialization): threads may assign to it meanwhile
   Array part = without_gil([&] { return iruka::index(own, parts.any); });
   const bool has_ellipsis = std::ranges::any_of(
       parts.any, [](const AnyIndex& entry) { return std::holds_alternative<iruka::Ellipsis>(entry); });

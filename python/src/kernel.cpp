@@ -368,13 +368,14 @@ Python's main thread called; one that another thread called runs to its end.
     >>> add(iruka.arange(3, dtype='float32'), 1)
     array([1., 2., 3.], dtype=float32))";
 
+const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
+
 }  // namespace
 
 void bind_kernel(nb::module_& module) {
   bind_parameter(module);
   bind_report(module);
-  static constinit PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
-  nb::class_<ElementwiseKernel>(module, "ElementwiseKernel", nb::type_slots(slots), nb::dynamic_attr(),
+  nb::class_<ElementwiseKernel>(module, "ElementwiseKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
                                 nb::is_weak_referenceable(), kDocumentation)
       .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
            nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true,

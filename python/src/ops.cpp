@@ -257,8 +257,10 @@ void bind_joining(nb::module_& module) {
              [](const Array& out, const Array& result) { ops::check_device("out", out, result.device()); });
   module.def("broadcast_shapes", [](nb::args shapes) {
     std::vector<Dims> dims;
+    dims.reserve(shapes.size());
     for (nb::handle shape : shapes) dims.push_back(to_dims(shape, "broadcast_shapes: shape"));
     std::vector<const Dims*> pointers;
+    pointers.reserve(dims.size());
     for (const Dims& d : dims) pointers.push_back(&d);
     return from_dims(iruka::broadcast_shapes(pointers));
   });

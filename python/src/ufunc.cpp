@@ -488,10 +488,11 @@ PyObject* compare_with_no_number(const ElementwiseFunction& function, std::span<
 
 nb::object ufunc_named(const char* name) { return package_attribute("iruka._functions", "elementwise")[name]; }
 
+const PyType_Slot kUfuncSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
+
 void bind_ufunc(nb::module_& module) {
-  static constinit PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ufunc)}, {0, nullptr}};
   nb::class_<ElementwiseFunction> type(
-      module, "ufunc", nb::type_slots(slots), nb::dynamic_attr(),
+      module, "ufunc", nb::type_slots(kUfuncSlots), nb::dynamic_attr(),
       "A function of every element: f(x, ..., out=None, where=True, casting='same_kind', order='K', dtype=None, "
       "signature=None). Inputs are arrays, scalars or anything array-like; they broadcast and promote as in NumPy 2.");
   type.def(nb::init<const char*>(), nb::arg("name"))

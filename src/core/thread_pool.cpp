@@ -196,7 +196,7 @@ void ThreadPool::start_workers(int wanted) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, main, start.get()) != 0) break;  // fewer threads still do the work
-    start.release();
+    (void)start.release();  // the thread deletes it
     pthread_detach(thread);
     ++started_;
   }

@@ -11,7 +11,7 @@ from .memory_hooks import MemoryHook
 _STREAM = ("Event", "ExternalStream", "Stream", "get_current_stream", "get_elapsed_time")
 
 #: What each module has, by its name in CuPy.
-_CONTENTS = {
+_CONTENTS: dict[str, dict] = {
     "compiler": {"CompileException": errors.CompileError},
     "device": {"Device": Device},
     "driver": {"CUDADriverError": errors.DeviceError},

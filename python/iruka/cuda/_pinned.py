@@ -22,7 +22,7 @@ def empty_pinned(shape, dtype=float, order: str = "C") -> numpy.ndarray:
     dtype = dtype_of(dtype)
     shape = (shape,) if numpy.ndim(shape) == 0 else tuple(shape)
     memory = PinnedMemory(math.prod(shape) * dtype.itemsize)
-    return numpy.ndarray(shape, dtype, memory, order=order)
+    return numpy.ndarray(shape, dtype, memory, order=order)  # type: ignore[arg-type]  # it has the buffer protocol
 
 
 def zeros_pinned(shape, dtype=float, order: str = "C") -> numpy.ndarray:

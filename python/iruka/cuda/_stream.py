@@ -252,6 +252,9 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
 class Graph:
     """Captured work, which can be launched again and again; Stream.end_capture() makes one."""
 
+    _device: Device
+    graphExec: int
+
     def __init__(self):
         raise TypeError("Graph: a graph is made by Stream.end_capture()")
 

@@ -124,10 +124,10 @@ class LineProfileHook(MemoryHook):
         self._root = _Line()
         self._max_depth = max_depth
 
-    def malloc_preprocess(self, device_id, size, mem_size) -> None:
+    def malloc_preprocess(self, *, mem_size=0, **kwargs) -> None:
         self._add(sys._getframe(1), mem_size, 0)
 
-    def alloc_preprocess(self, device_id, mem_size) -> None:
+    def alloc_preprocess(self, *, mem_size=0, **kwargs) -> None:
         self._add(sys._getframe(1), 0, mem_size)
 
     def _add(self, frame, used, acquired):

@@ -226,7 +226,7 @@ void load_half_spectrum(const FftLanes<T>& job, Pair<V>* z, int64_t half) {
 
 template <class T, class V>
 void run_lanes(const FftPlan<T>& plan, const FftLanes<T>& job, void* memory) {
-  constexpr int W = static_cast<int>(sizeof(V) / sizeof(T));
+  constexpr int W = static_cast<int>(sizeof(V) / sizeof(T));  // NOLINT(bugprone-sizeof-expression): V may be T
   const int64_t n = plan.length;
   auto* const x = static_cast<Pair<V>*>(memory);
   Pair<V>* const y = x + n + 1;
@@ -258,6 +258,7 @@ void run_lanes(const FftPlan<T>& plan, const FftLanes<T>& job, void* memory) {
 
 }  // namespace
 
+// NOLINTBEGIN(misc-definitions-in-headers): one source file of each namespace includes this one
 void run_fft(const FftPlan<float>& plan, const FftLanes<float>& job, void* memory) {
   job.lanes > 2 ? run_lanes<float, FftVector<float>>(plan, job, memory)
                 : run_each(run_lanes<float, float>, plan, job, memory);
@@ -266,5 +267,6 @@ void run_fft(const FftPlan<double>& plan, const FftLanes<double>& job, void* mem
   job.lanes > 1 ? run_lanes<double, FftVector<double>>(plan, job, memory)
                 : run_each(run_lanes<double, double>, plan, job, memory);
 }
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace iruka::cpu_backend::IRUKA_FFT_TARGET

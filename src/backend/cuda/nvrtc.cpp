@@ -118,6 +118,7 @@ class Compilation {
 
   int compile(const std::vector<std::string>& options) {
     std::vector<const char*> texts;
+    texts.reserve(options.size());
     for (const std::string& option : options) texts.push_back(option.c_str());
     return api_.compile(program_, static_cast<int>(texts.size()), texts.data());
   }

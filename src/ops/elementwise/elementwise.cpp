@@ -206,6 +206,7 @@ std::vector<Array> make_outputs(const Row& row, const LoopTypes& types, std::spa
   MemoryOrder order = rules.order;
   if (order == MemoryOrder::any) order = all_f_contiguous(inputs) ? MemoryOrder::fortran : MemoryOrder::c;
   std::vector<Array> outputs;
+  outputs.reserve(static_cast<size_t>(output_count(row)));
   for (int k = 0; k < output_count(row); ++k)
     outputs.push_back(
         empty_in_order(shape, types.types[inputs.size() + static_cast<size_t>(k)], inputs, order, *device));

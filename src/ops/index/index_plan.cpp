@@ -37,6 +37,7 @@ class Parts {
 
   IndexPlan plan() {
     std::vector<const Dims*> shapes;
+    shapes.reserve(arrays_.size());
     for (const ArrayEntry& entry : arrays_) shapes.push_back(&entry.positions.shape());
     const Dims common = broadcast_positions(shapes);
     const int place = is_apart_ ? 0 : before_;
