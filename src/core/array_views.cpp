@@ -115,7 +115,7 @@ Array rebuild(const Array& array, Dims shape, Dims strides) {
 
 /// A processor reads an element from any address; a GPU that should loses everything its process has there.
 Array check_alignment(Array view, const std::string& function) {
-  if (view.size() > 0 && view.device().target().is_gpu &&
+  if (view.size() > 0 && view.device().target().needs_alignment &&
       !is_aligned(view.data(), view.dtype(), view.shape(), view.strides()))
     throw ValueError(function + "the elements would not be aligned to " + std::to_string(alignment(view.dtype())) +
                      " bytes, which " + view.device().name() + " needs: copy the array first");

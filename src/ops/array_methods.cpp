@@ -147,7 +147,7 @@ void Array::fill(const Scalar& value) {
   if (size_ == 0) return;
   alignas(16) std::byte element[16];
   value.store(dtype_, element);
-  if (size_ == 1 && !device().target().is_gpu) {  // no launch for one element
+  if (size_ == 1 && device().target().is_host) {  // no launch for one element
     std::memcpy(data(), element, static_cast<size_t>(itemsize()));
     return;
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/device.h"
 #include "core/fork.h"
 #include "core/parallel.h"
+#include "core/service.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "jit/program.h"
@@ -54,12 +54,16 @@ void count(const Array& indices, Weights weights, int64_t bins, C* out) {
 }
 
 template <class I>
-void count_on_cpu(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
+void count_indices(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
   if (weights)
     count<I, double, true>(indices, {static_cast<const char*>(weights->data()), weights->strides()[0]}, bins,
                            static_cast<double*>(result.data()));
   else
     count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
+}
+
+void count_cpu(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
+  (indices.dtype() == Dtype::int32 ? count_indices<int32_t> : count_indices<int64_t>)(indices, weights, bins, result);
 }
 
 // Counters of a block's own in shared memory, added to everyone's in the end.
@@ -77,7 +81,7 @@ void count_in_shared_memory(const Array& indices, int64_t bins, const Array& res
       ->launch(block.bytes(), range);
 }
 
-void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Array result) {
+void count_cuda(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
   const ElementwiseKernel& counting = made_once([&] {
     return ElementwiseKernel("I index, int64 bins", "raw int64 y",
                              "if (index >= 0 && index < bins) atomicAdd(&y[index], 1);", "count_bins");
@@ -86,7 +90,7 @@ void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Arra
     return ElementwiseKernel("I index, float64 weight, int64 bins", "raw float64 y",
                              "if (index >= 0 && index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
   });
-  result.fill(0);
+  Array(result).fill(0);
   if (weights)
     weighing(indices, *weights, bins, result);
   else if (bins <= kSharedBins)
@@ -94,6 +98,14 @@ void count_on_gpu(const Array& indices, const Array* weights, int64_t bins, Arra
   else
     counting(indices, bins, result);
 }
+
+struct Counting {
+  static constinit const Implementations<const Counting> implementations;
+  /// count_bins() of some indices and bins, into `result`.
+  void (*count)(const Array& indices, const Array* weights, int64_t bins, const Array& result);
+};
+constexpr Counting kCpu{count_cpu}, kCuda{count_cuda};
+const Implementations<const Counting> Counting::implementations{"counting", {shared<kCpu>, shared<kCuda>}};
 
 }  // namespace
 
@@ -104,7 +116,7 @@ std::string count_bins_text(Dtype index) {
 std::pair<int64_t, int64_t> index_range(const Array& indices) {
   const int64_t n = indices.size();
   if (n == 0) return {0, -1};
-  if (n > kFewIndices || indices.device().target().is_gpu)
+  if (n > kFewIndices || !indices.device().target().is_host)
     return {min(indices).item().as_int64(), max(indices).item().as_int64()};
   int64_t smallest = INT64_MAX, largest = INT64_MIN;
   const char* p = static_cast<const char*>(indices.data());
@@ -122,12 +134,7 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
     if (bins > 0) result.fill(0);
     return result;
   }
-  if (indices.device().target().is_gpu)
-    count_on_gpu(indices, weights, bins, result);
-  else if (indices.dtype() == Dtype::int32)
-    count_on_cpu<int32_t>(indices, weights, bins, result);
-  else
-    count_on_cpu<int64_t>(indices, weights, bins, result);
+  indices.device().service<Counting>().count(indices, weights, bins, result);
   return result;
 }
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstring>
 
-#include "core/device.h"
 #include "core/fork.h"
 #include "core/parallel.h"
+#include "core/service.h"
 #include "iruka/indexing.h"
 #include "iruka/statistics.h"
 #include "ops/index/index_plan.h"
@@ -111,8 +111,16 @@ Array repeat_cpu(const Array& x, const Counts& counts, int axis) {
   return result;
 }
 
-/// Every piece `count` times: a view with an axis of stride 0, copied.
-Array repeat_view(const Array& x, int64_t count, int axis) {
+Array repeat_equally_cpu(const Array& x, int64_t count, int axis) {
+  return repeat_cpu(x, EqualCounts{count, x.shape(axis)}, axis);
+}
+
+Array repeat_to_ends_cpu(const Array& x, const Array& ends, int64_t /*total*/, int axis) {
+  return repeat_cpu(x, OwnCounts{static_cast<const int64_t*>(ends.data()), x.shape(axis)}, axis);
+}
+
+/// A view with an axis of stride 0, copied.
+Array repeat_equally_cuda(const Array& x, int64_t count, int axis) {
   const Array one = x.expand_dims(axis + 1);
   Array result = Array::empty(with_extent(one.shape(), axis + 1, count), x.dtype(), x.device());
   if (result.size() > 0) result.assign(one);
@@ -136,10 +144,14 @@ Array piece_indices(const Array& ends, int64_t total) {
   return pieces;
 }
 
+Array repeat_to_ends_cuda(const Array& x, const Array& ends, int64_t total, int axis) {
+  if (total == 0) return Array::empty(with_extent(x.shape(), axis, 0), x.dtype(), x.device());
+  return take(x, piece_indices(ends, total), axis);
+}
+
 [[noreturn]] void raise_negative() { throw ValueError("repeats may not contain negative values."); }
 [[noreturn]] void raise_too_many() { throw ShapeError("repeat: the result has more elements than 64 bits can count"); }
 
-/// Running sums of int64 counts on the CPU.
 Array running_sums_cpu(const Array& counts) {
   Array ends = Array::empty(counts.shape(), Dtype::int64, counts.device());
   const Array dense = counts.contiguous();
@@ -154,13 +166,27 @@ Array running_sums_cpu(const Array& counts) {
   return ends;
 }
 
-/// The same on a GPU, which is waited for.
-Array running_sums_gpu(const Array& counts) {
+/// Waits for the GPU.
+Array running_sums_cuda(const Array& counts) {
   if (counts.size() == 0) return counts;
   if (min(counts).item<int64_t>() < 0) raise_negative();
   if (sum(counts, {}, false, Dtype::float64).item<double>() > 0x1p62) raise_too_many();
   return scan(counts, ScanOperation::add, 0);
 }
+
+struct Repeating {
+  static constinit const Implementations<const Repeating> implementations;
+
+  /// Every piece of the axis `count` times.
+  Array (*equally)(const Array& x, int64_t count, int axis);
+  /// Piece k up to place ends[k], of `total` places.
+  Array (*to_ends)(const Array& x, const Array& ends, int64_t total, int axis);
+  /// Of int64 counts. Raises ValueError where one is negative.
+  Array (*running_sums)(const Array& counts);
+};
+constexpr Repeating kCpu{repeat_equally_cpu, repeat_to_ends_cpu, running_sums_cpu};
+constexpr Repeating kCuda{repeat_equally_cuda, repeat_to_ends_cuda, running_sums_cuda};
+const Implementations<const Repeating> Repeating::implementations{"repeat", {shared<kCpu>, shared<kCuda>}};
 
 /// x and the axis of it that is meant: without one, or for a single element, the flattened array's.
 std::pair<Array, int> along_axis(const Array& x, std::optional<int64_t> named) {
@@ -176,8 +202,7 @@ Array repeat(const Array& x, int64_t count, std::optional<int64_t> named) {
   if (count < 0 && pieces > 0) raise_negative();
   count = std::max<int64_t>(count, 0);
   if (int64_t total; __builtin_mul_overflow(pieces, count, &total)) raise_too_many();
-  if (x.device().target().is_gpu) return repeat_view(from, count, axis);
-  return repeat_cpu(from, EqualCounts{count, pieces}, axis);
+  return x.device().service<Repeating>().equally(from, count, axis);
 }
 
 Array repeat(const Array& x, const Array& counts, std::optional<int64_t> named) {
@@ -190,13 +215,9 @@ Array repeat(const Array& x, const Array& counts, std::optional<int64_t> named) 
   if (counts.size() != pieces)
     throw ShapeError("repeat: operands could not be broadcast together with shape (" + std::to_string(pieces) + ",) (" +
                      std::to_string(counts.size()) + ",)");
-  const Array sums = counts.device().target().is_gpu ? running_sums_gpu(counts) : running_sums_cpu(counts);
+  const Array sums = counts.device().service<Repeating>().running_sums(counts);
   const int64_t total = pieces ? sums.at(-1).item<int64_t>() : 0;
-  const Array ends = sums.to_device(x.device());
-  if (!x.device().target().is_gpu)
-    return repeat_cpu(from, OwnCounts{static_cast<const int64_t*>(ends.data()), pieces}, axis);
-  if (total == 0) return Array::empty(with_extent(from.shape(), axis, 0), x.dtype(), x.device());
-  return take(from, piece_indices(ends, total), axis);
+  return x.device().service<Repeating>().to_ends(from, sums.to_device(x.device()), total, axis);
 }
 
 }  // namespace iruka

@@ -1,4 +1,4 @@
-// Where a mask is true: positions in C order, on both devices.
+// Where a mask is true: positions in C order.
 #pragma once
 
 #include <string>
@@ -13,8 +13,6 @@ inline constexpr int64_t kMaskTile = int64_t{kMaskBytesPerThread} * kCompactionT
 
 /// Positions of the bytes of `mask` (C-contiguous) that are not 0, int64.
 Array true_positions(const Array& mask);
-Array true_positions_cpu(const Array& mask);
-Array true_positions_gpu(const Array& mask);
 
 /// The CUDA text of one of three launches. count: true bytes of each tile; scan: their running sum, one block;
 /// write: positions of each tile's true bytes.

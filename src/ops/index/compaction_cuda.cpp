@@ -2,6 +2,7 @@
 #include "core/device.h"
 #include "jit/program.h"
 #include "ops/index/compaction.h"
+#include "ops/index/index_plan.h"
 #include "ops/index/kernel_texts.h"
 #include "ops/kept.h"
 
@@ -51,7 +52,7 @@ std::string compaction_text(CompactionStage stage) {
          "}\n";
 }
 
-Array true_positions_gpu(const Array& mask) {
+Array true_positions_cuda(const Array& mask) {
   Device& device = mask.device();
   if (mask.size() == 0) return Array::empty({0}, Dtype::int64, device);
   const int64_t tiles = (mask.size() + kMaskTile - 1) / kMaskTile;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/service.h"
 #include "iruka/indexing.h"
 #include "ops/checks.h"
 
@@ -44,20 +45,33 @@ Array as_positions(const Array& indices, const Device& device);
 
 [[noreturn]] void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent);
 
-// Each device's walk over a plan: index_walk.cpp for the CPU, index_kernels.cpp for GPUs.
+/// A device's walk over a plan. Devices whose calls return before their work is done raise IndexError later.
+struct Indexing {
+  static constinit const Implementations<const Indexing> implementations;
 
-/// The chosen elements, C order. Raises IndexError on the CPU.
+  /// The chosen elements, C order.
+  Array (*gather)(const IndexPlan& plan);
+  /// Writes `values`, of base's dtype and shape and sharing no memory with it. On the host, raises IndexError before
+  /// anything is written.
+  void (*scatter)(const IndexPlan& plan, const Array& values);
+  /// Positions of the bytes of `mask` (C-contiguous) that are not 0, int64.
+  Array (*true_positions)(const Array& mask);
+  /// x[mask] where both are C-contiguous and have one shape; null: what gather() makes of the positions.
+  Array (*compress)(const Array& x, const Array& mask);
+};
+
+// index_walk.cpp, compaction_cpu.cpp
 Array gather_cpu(const IndexPlan& plan);
-Array gather_gpu(const IndexPlan& plan);
-/// Writes `values`, of base's dtype and shape and sharing no memory with it. Raises IndexError on the CPU, before
-/// anything is written.
 void scatter_cpu(const IndexPlan& plan, const Array& values);
-void scatter_gpu(const IndexPlan& plan, const Array& values);
+Array true_positions_cpu(const Array& mask);
+Array compress_cpu(const Array& x, const Array& mask);
+// index_kernels.cpp, compaction_cuda.cpp
+Array gather_cuda(const IndexPlan& plan);
+void scatter_cuda(const IndexPlan& plan, const Array& values);
+Array true_positions_cuda(const Array& mask);
+
 /// Raises IndexError for the first index outside its axis, operand after operand; CPU only.
 void check_bounds_cpu(const IndexPlan& plan);
-
-/// x[mask] where both are C-contiguous, lie on the CPU and have one shape.
-Array compress_cpu(const Array& x, const Array& mask);
 
 /// Memory of a GPU, an int64 array, where kernels tell what check_indices raises. They call
 /// `iruka_report(&report[0], iruka_bad_index, index, axis, extent)` of kReportText, or iruka_bad_bins and zeros.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/device.h"
 #include "iruka/device.h"
 #include "ops/index/compaction.h"
 #include "ops/index/index_plan.h"
@@ -12,9 +11,10 @@
 namespace iruka {
 namespace {
 
-using ops::IndexPlan;
+using ops::IndexPlan, ops::Indexing;
 
-bool is_gpu(const Array& x) { return x.device().target().is_gpu; }
+constexpr Indexing kCpu{ops::gather_cpu, ops::scatter_cpu, ops::true_positions_cpu, ops::compress_cpu};
+constexpr Indexing kCuda{ops::gather_cuda, ops::scatter_cuda, ops::true_positions_cuda, nullptr};
 
 /// The entries as a basic index, where all are.
 std::optional<std::vector<Index>> basic_entries(std::span<const AnyIndex> entries) {
@@ -52,7 +52,7 @@ IndexPlan plan_mask(const Array& joined, const Array& mask) {
   return plan;
 }
 
-Array gather(const IndexPlan& plan) { return is_gpu(plan.base) ? ops::gather_gpu(plan) : ops::gather_cpu(plan); }
+Array gather(const IndexPlan& plan) { return plan.base.device().service<Indexing>().gather(plan); }
 
 /// `values` as the target's elements, in the plan's shape, not in memory that the target or an index shares.
 Array prepare_values(const Array& x, const Dims& shape, const Array& values) {
@@ -75,7 +75,7 @@ void scatter(const Array& x, IndexPlan& plan, const Array& values) {
     operand.positions = own.broadcast_to(plan.shape());
     operand.own = own;
   }
-  is_gpu(x) ? ops::scatter_gpu(plan, ready) : ops::scatter_cpu(plan, ready);
+  x.device().service<Indexing>().scatter(plan, ready);
 }
 
 void check_writable(const Array& x) { x.check_writable("assignment destination"); }
@@ -97,6 +97,8 @@ void check_take(const Array& indices, int64_t extent) {
 
 }  // namespace
 
+const Implementations<const Indexing> Indexing::implementations{"indexing", {shared<kCpu>, shared<kCuda>}};
+
 IndexMode parse_index_mode(const std::string& mode) {
   if (mode == "raise") return IndexMode::raise;
   if (mode == "wrap") return IndexMode::wrap;
@@ -107,7 +109,8 @@ IndexMode parse_index_mode(const std::string& mode) {
 Array index(const Array& x, std::span<const AnyIndex> indices) {
   if (const auto basic = basic_entries(indices)) return x.index(*basic);
   if (const Array* mask = single_mask(x, indices)) {
-    if (!is_gpu(x) && mask->ndim() == x.ndim()) return ops::compress_cpu(x.contiguous(), mask->contiguous());
+    const Indexing& indexing = x.device().service<Indexing>();
+    if (indexing.compress && mask->ndim() == x.ndim()) return indexing.compress(x.contiguous(), mask->contiguous());
     if (const auto joined = join_masked_axes(x, *mask)) return gather(plan_mask(*joined, *mask));
   }
   return gather(ops::plan_index(x, indices));
@@ -165,6 +168,8 @@ void put_along_axis(const Array& x, const Array& indices, const Array& values, i
   IndexPlan plan = ops::plan_along_axis("put_along_axis", x, indices, axis);
   scatter(x, plan, values);
 }
+
+Array ops::true_positions(const Array& mask) { return mask.device().service<Indexing>().true_positions(mask); }
 
 Array flatnonzero(const Array& x) { return ops::true_positions(x.astype(Dtype::bool_, false).contiguous()); }
 

@@ -1,7 +1,6 @@
 // ufunc.at: an elementwise function applied where indices say, as often as they say it.
 #include <optional>
 
-#include "core/device.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/index/index_kernels.h"
 #include "ops/index/index_walk.h"
@@ -21,8 +20,8 @@ constexpr int64_t kOffsetsAtOnce = 1 << 14;
 struct Form {
   const Row* row;
   Dtype target, values;
-  bool is_gpu, has_axes;
-  size_t operands;
+  bool is_atomic = false, has_axes = false;
+  size_t operands = 0;
   std::optional<Dtype> positions = {};  ///< CPU: of the one array of indices, where there is no other
 
   auto operator<=>(const Form&) const = default;
@@ -63,7 +62,7 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
   options.preamble = "using Target = " + type + ";\n" + body_names(*form.row, types.loop);
   const std::string target = name(form.target), values = name(form.values), label = std::string(form.row->name) + "_at";
   const std::string text = update_text(form, types, "old");
-  if (!form.is_gpu) {
+  if (!form.is_atomic) {
     // One after the other, in one thread: the sum of floats does not depend on how many there are.
     const std::string at = form.positions ? name(*form.positions) : "int64";
     const std::string place = form.positions ? "(at[k] + (at[k] < 0 ? extent : 0)) * stride" : "at[k]";
@@ -132,16 +131,24 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
   }
 }
 
-void update_gpu(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {
+void update_cuda(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types) {
   if (atomic_name(form).empty() && plan.base.itemsize() > 8)
     throw TypeError(std::string(form.row->name) + ".at: a GPU has no atomic operation on " + name(form.target) +
                     " but add and subtract");
-  if (plan.base.size() == 0) return scatter_gpu(plan, values);  // checks the indices
+  if (plan.base.size() == 0) return scatter_cuda(plan, values);  // checks the indices
   const IndexCall call(plan, values, false);
+  form.is_atomic = true;
   form.has_axes = call.has_axes();
   form.operands = plan.operands.size();
   call.run(kernel_for(form, types, index_texts(plan, form.has_axes)), false);
 }
+
+struct Updating {
+  static constinit const Implementations<const Updating> implementations;
+  void (*update)(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types);
+};
+constexpr Updating kCpu{update_cpu}, kCuda{update_cuda};
+const Implementations<const Updating> Updating::implementations{"at", {shared<kCpu>, shared<kCuda>}};
 
 }  // namespace
 }  // namespace ops
@@ -174,9 +181,7 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
   } catch (const ShapeError&) {
     throw ShapeError("array is not broadcastable to correct shape");
   }
-  const bool is_gpu = x.device().target().is_gpu;
-  const Form form{&row, x.dtype(), second.dtype(), is_gpu, false, 0};
-  is_gpu ? update_gpu(plan, wide, form, types) : update_cpu(plan, wide, form, types);
+  x.device().service<Updating>().update(plan, wide, {&row, x.dtype(), second.dtype()}, types);
 }
 
 }  // namespace iruka

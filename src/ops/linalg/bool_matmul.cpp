@@ -44,7 +44,7 @@ void multiply_rows(const StridedProduct& p, const uint8_t* a, const Words& b, in
 
 }  // namespace
 
-void multiply_bools(const StridedProduct& p) {
+void multiply_bools_cpu(Device&, const StridedProduct& p) {
   const int64_t words = (p.n + kWordBits - 1) / kWordBits;
   for (int64_t matrix = 0; matrix < p.batch; ++matrix) {
     const auto* const a = static_cast<const uint8_t*>(p.a.data) + matrix * p.a.batch_stride;

@@ -112,18 +112,18 @@ void check_nonsingular(const LuFactors& f, const Array& a) {
 LuFactors factor_either_way(const Array& a) {
   const Dtype dtype = linalg_dtype("lu", a.dtype());
   const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
-  if (batch == 0 || !is_small_system(a.device(), dtype, n, 0)) return factor(a);
+  const SmallMatrices* const small = small_system(a.device(), dtype, n, 0);
+  if (batch == 0 || !small) return factor(a);
   const LuFactors f{
       Array::empty(a.shape(), dtype, a.device()), Array::empty({batch * n}, Dtype::int32, a.device()), {}};
-  factor_small(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
+  small->factor(a.astype(dtype, false).contiguous(), f.lu, f.pivots);
   return f;
 }
 
-/// Solves with a kernel of our own; see solve_small().
-Array solve_at_once(const Array& a, const Array* b) {
+Array solve_at_once(const SmallMatrices& small, const Array& a, const Array* b) {
   Array singular = Array::empty({1}, Dtype::int32, a.device());
   singular.fill(0);
-  const Array x = solve_small(a, b, singular);
+  const Array x = small.solve(a, b, singular);
   check_info(singular, "Singular matrix");
   return x;
 }
@@ -203,7 +203,8 @@ Array inv(const Array& a) {
   check_square("inv", a);
   const Dtype dtype = linalg_dtype("inv", a.dtype());
   const int64_t n = a.shape(a.ndim() - 1);
-  if (is_small_system(a.device(), dtype, n, n)) return solve_at_once(a.astype(dtype, false).contiguous(), nullptr);
+  if (const SmallMatrices* const small = small_system(a.device(), dtype, n, n))
+    return solve_at_once(*small, a.astype(dtype, false).contiguous(), nullptr);
   LuFactors f = factor(a);
   check_nonsingular(f, a);
   Array result = identity_like(f.lu, f.lu.dtype());
@@ -230,9 +231,9 @@ Array solve(const Array& a, const Array& b) {
   Dims shape_a = broadcast_shapes(both), shape_b = shape_a;
   for (int64_t extent : {n, n}) shape_a.push_back(extent);
   for (int64_t extent : {n, columns}) shape_b.push_back(extent);
-  if (columns > 0 && is_small_system(a.device(), dtype, n, columns)) {
+  if (const SmallMatrices* const small = small_system(a.device(), dtype, n, columns); small && columns > 0) {
     const Array sides = b.astype(dtype, false).broadcast_to(shape_b).contiguous();
-    return solve_at_once(a.astype(dtype, false).broadcast_to(shape_a).contiguous(), &sides);
+    return solve_at_once(*small, a.astype(dtype, false).broadcast_to(shape_a).contiguous(), &sides);
   }
   const Array systems = a.astype(dtype, false).broadcast_to(shape_a);
   LuFactors f = factor(systems);

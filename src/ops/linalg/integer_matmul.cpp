@@ -116,7 +116,9 @@ const char* element_type(const StridedProduct& p) {
                            : "unsigned long long";
 }
 
-void multiply_on_gpu(Device& device, const StridedProduct& p) {
+}  // namespace
+
+void multiply_integers_cuda(Device& device, const StridedProduct& p) {
   const ProgramSource source{integer_product_text(element_type(p)), "iruka_entry", {}, "<matmul>"};
   const auto program = jit::build(device, source, {"matmul", element_type(p), "", {}});
   const int64_t tiles_m = (p.m + kIntegerTile - 1) / kIntegerTile, tiles_n = (p.n + kIntegerTile - 1) / kIntegerTile;
@@ -132,12 +134,9 @@ void multiply_on_gpu(Device& device, const StridedProduct& p) {
   program->launch(block.bytes(), range);
 }
 
-}  // namespace
-
 std::string integer_product_text(const std::string& c_type) { return "using T = " + c_type + ";\n" + kernels::integer_product; }
 
-void multiply_integers(Device& device, const StridedProduct& p) {
-  if (device.target().is_gpu) return multiply_on_gpu(device, p);
+void multiply_integers_cpu(Device&, const StridedProduct& p) {
   switch (p.itemsize) {
     case 1:
       return multiply_on_cpu<uint8_t>(p);

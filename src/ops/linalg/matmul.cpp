@@ -76,23 +76,28 @@ void multiply_into(const Array& c, Array a, Array b) {
   if (is_bool || is_integer(c.dtype())) {
     const StridedOperand left = strided_operand(a), right = strided_operand(b);
     const StridedProduct product{static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data(), is_bool};
-    return is_bool && !c.device().target().is_gpu ? multiply_bools(product) : multiply_integers(c.device(), product);
+    const ExactProducts& exact = c.device().service<ExactProducts>();
+    return (is_bool ? exact.multiply_bools : exact.multiply_integers)(c.device(), product);
   }
-  if (is_small_product(c.device(), c.dtype(), m, n, k)) {
+  if (const SmallMatrices* const small = small_product(c.device(), c.dtype(), m, n, k)) {
     const StridedOperand left = strided_operand(a), right = strided_operand(b);
-    return multiply_small(c, {static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()});
+    return small->multiply(c, {static_cast<int>(c.itemsize()), m, n, k, batch, left, right, c.data()});
   }
   const MatrixOperand left = transposed_operand(a), right = transposed_operand(b);
   c.device().service<LinearAlgebra>().multiply({c.dtype(), n, m, k, batch, right, left, c.data()});
 }
 
-/// The dtype a product of m x k and k x n matrices is computed in. On a GPU, counts of true pairs are exact enough in
-/// float32: they are never 0 by rounding. Of small matrices the conversions would take longer than the product.
-Dtype product_dtype(Dtype dtype, bool is_gpu, int64_t m, int64_t n, int64_t k) {
+Dtype computing_dtype_cpu(Dtype dtype, int64_t, int64_t, int64_t) { return is_half(dtype) ? Dtype::float32 : dtype; }
+
+/// Counts of true pairs are exact enough in float32: they are never 0 by rounding. Of small matrices the conversions
+/// would take longer than the product.
+Dtype computing_dtype_cuda(Dtype dtype, int64_t m, int64_t n, int64_t k) {
   constexpr double kSmall = 1 << 20;
-  if (is_gpu ? dtype == Dtype::bool_ && static_cast<double>(m) * n * k > kSmall : is_half(dtype)) return Dtype::float32;
-  return dtype;
+  return dtype == Dtype::bool_ && static_cast<double>(m) * n * k > kSmall ? Dtype::float32 : dtype;
 }
+
+constexpr ExactProducts kCpu{multiply_integers_cpu, multiply_bools_cpu, computing_dtype_cpu};
+constexpr ExactProducts kCuda{multiply_integers_cuda, multiply_integers_cuda, computing_dtype_cuda};
 
 Array as_matrices(const Array& x, const Dims& batch) {
   const Dims shape = with_matrix(batch, x.shape(x.ndim() - 2), x.shape(x.ndim() - 1));
@@ -111,7 +116,7 @@ Array product(const Array& a, const Array& b, Dtype dtype, const Array* out) {
     if (out) flat_out = out->reshape({-1, n});
     return product(a.reshape({-1, k}), b, dtype, out ? &flat_out : nullptr).reshape(shape);
   }
-  const Dtype computed = product_dtype(dtype, a.device().target().is_gpu, m, n, k);
+  const Dtype computed = a.device().service<ExactProducts>().computing_dtype(dtype, m, n, k);
   Array result = out && computed == dtype ? *out : Array::empty(shape, computed, a.device());
   if (result.size() > 0 && k == 0) {
     result.fill(0);
@@ -138,6 +143,9 @@ void check_cast(const Array& out, Dtype dtype) {
 }
 
 }  // namespace
+
+const Implementations<const ExactProducts> ExactProducts::implementations{"matrix products",
+                                                                                    {shared<kCpu>, shared<kCuda>}};
 
 int64_t batch_of(const Array& x) {
   int64_t product = 1;

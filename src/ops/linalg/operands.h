@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/linear_algebra.h"
+#include "core/service.h"
 #include "iruka/linalg.h"
 
 namespace iruka::ops {
@@ -31,29 +32,40 @@ struct StridedProduct {
   void* c;
   bool is_logical = false;  ///< of bools: whether any pair is true
 };
-/// Integers, modulo 2^bits; on a GPU also bools.
-void multiply_integers(Device& device, const StridedProduct& product);
+struct ExactProducts {
+  static constinit const Implementations<const ExactProducts> implementations;
 
-/// Bools on the CPU.
-void multiply_bools(const StridedProduct& product);
+  /// Integers, modulo 2^bits.
+  void (*multiply_integers)(Device& device, const StridedProduct& product);
+  void (*multiply_bools)(Device& device, const StridedProduct& product);
+  /// The dtype that a product of m x k and k x n matrices of `dtype` is computed in.
+  Dtype (*computing_dtype)(Dtype dtype, int64_t m, int64_t n, int64_t k);
+};
+void multiply_integers_cpu(Device& device, const StridedProduct& product);
+void multiply_bools_cpu(Device& device, const StridedProduct& product);
+void multiply_integers_cuda(Device& device, const StridedProduct& product);  ///< bools, too
 
-/// Small matrices of floats or complex numbers on a GPU, into the dense `c`.
-bool is_small_product(const Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k);
-void multiply_small(const Array& c, const StridedProduct& product);
+/// Whole batches of small matrices in one launch. A device without this service leaves them to LinearAlgebra.
+struct SmallMatrices {
+  static constinit const Implementations<const SmallMatrices> implementations;
 
-/// Systems of `n` equations that a GPU solves all at once, with `sides` right-hand sides.
-bool is_small_system(const Device& device, Dtype dtype, int64_t n, int64_t sides);
-/// x (..., n, k) with a x = b, for the identity where `b` is null; both dense. Sets `singular`, an int32, where a pivot
-/// is 0.
-Array solve_small(const Array& a, const Array* b, const Array& singular);
-/// L and U of `a` (..., n, n), dense, and n pivots of each matrix, as LinearAlgebra::factor_lu gives them of rows.
-void factor_small(const Array& a, const Array& lu, const Array& pivots);
+  /// Floats or complex numbers, into the dense `c`.
+  void (*multiply)(const Array& c, const StridedProduct& product);
+  /// x (..., n, k) with a x = b, for the identity where `b` is null; both dense. Sets `singular`, an int32, where a pivot
+  /// is 0.
+  Array (*solve)(const Array& a, const Array* b, const Array& singular);
+  /// L and U of `a` (..., n, n), dense, and n pivots of each matrix, as LinearAlgebra::factor_lu gives them of rows.
+  void (*factor)(const Array& a, const Array& lu, const Array& pivots);
+};
+/// The device's service where these extents are small to it, else null.
+const SmallMatrices* small_product(Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k);
+const SmallMatrices* small_system(Device& device, Dtype dtype, int64_t n, int64_t sides);
 
 /// The texts of the kernels for small matrices.
 std::string small_product_text(Dtype dtype);
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides);  ///< the same up to the next powers of two
 
-/// The text that multiplies integers of `c_type` on a GPU, its tile's extent and its threads.
+/// The text that multiplies integers of `c_type` for CUDA, its tile's extent and its threads.
 std::string integer_product_text(const std::string& c_type);
 inline constexpr int kIntegerTile = 64, kIntegerThreads = 256;
 

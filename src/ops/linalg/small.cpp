@@ -4,7 +4,6 @@
 #include <bit>
 #include <tuple>
 
-#include "core/device.h"
 #include "jit/program.h"
 #include "ops/kept.h"
 #include "ops/linalg/kernel_texts.h"
@@ -15,9 +14,11 @@ namespace {
 
 constexpr int64_t kLargestProduct = 16, kLargestSystem = 32;
 
-bool is_small(const Device& device, Dtype dtype, std::initializer_list<int64_t> extents, int64_t largest) {
-  return device.target().is_gpu && kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
-         std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
+const SmallMatrices* service_for(Device& device, Dtype dtype, std::initializer_list<int64_t> extents,
+                                 int64_t largest) {
+  const bool is_small = kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
+                        std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
+  return is_small ? device.find_service<SmallMatrices>() : nullptr;
 }
 
 std::string constant(const char* name, int64_t value) {
@@ -85,9 +86,15 @@ std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
          (is_complex ? "fabs(x.real()) + fabs(x.imag())" : "fabs(x)") + "; }\n" + kernels::small_system;
 }
 
-bool is_small_product(const Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k) {
-  return is_small(device, dtype, {m, n, k}, kLargestProduct);
+const SmallMatrices* small_product(Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k) {
+  return service_for(device, dtype, {m, n, k}, kLargestProduct);
 }
+
+const SmallMatrices* small_system(Device& device, Dtype dtype, int64_t n, int64_t sides) {
+  return service_for(device, dtype, {n, std::max<int64_t>(sides, 1)}, kLargestSystem);
+}
+
+namespace {
 
 void multiply_small(const Array& c, const StridedProduct& p) {
   jit::ArgumentBlock block;
@@ -106,10 +113,6 @@ void multiply_small(const Array& c, const StridedProduct& p) {
   })->launch(block.bytes(), range);
 }
 
-bool is_small_system(const Device& device, Dtype dtype, int64_t n, int64_t sides) {
-  return is_small(device, dtype, {n, std::max<int64_t>(sides, 1)}, kLargestSystem);
-}
-
 Array solve_small(const Array& a, const Array* b, const Array& singular) {
   Dims shape = a.shape();
   if (b) shape[shape.size() - 1] = b->shape(b->ndim() - 1);
@@ -121,5 +124,12 @@ Array solve_small(const Array& a, const Array* b, const Array& singular) {
 void factor_small(const Array& a, const Array& lu, const Array& pivots) {
   launch_systems(a, 0, nullptr, lu, pivots.data(), nullptr);
 }
+
+constexpr SmallMatrices kCuda{multiply_small, solve_small, factor_small};
+
+}  // namespace
+
+const Implementations<const SmallMatrices> SmallMatrices::implementations{"small matrices",
+                                                                                    {nullptr, shared<kCuda>}};
 
 }  // namespace iruka::ops

@@ -144,7 +144,7 @@ Array draw_scalars(State state, const Scalar& low, const Scalar& high, const Dra
   const Argument arguments[] = {ops::typed(static_cast<uint64_t>(first)), word(span),
                                 word((Wide{1} << cut.bits) % span)};
   const Dims shape = ops::result_shape(kFunction, {}, options, dtype);
-  ops::Filling filling{cut.per_block(), ops::is_for_gpu(options.out)};
+  ops::Filling filling{cut.per_block(), ops::takes_packs(options.out)};
   if (filling.packed) filling.elements = ops::pack_elements(dtype, filling.elements);
   return ops::run_filling(block_kernel(dtype, cut, filling.packed), state, arguments, shape, dtype, filling,
                           options.out);

@@ -62,7 +62,9 @@ std::string pack_loop(const std::string& body) {
          body + "}\n";
 }
 
-bool is_for_gpu(const std::optional<Array>& out) { return (out ? out->device() : default_device()).target().is_gpu; }
+bool takes_packs(const std::optional<Array>& out) {
+  return (out ? out->device() : default_device()).target().execution == Execution::grid;
+}
 
 // The last pack may reach past the array, into its buffer.
 Array run_filling(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,

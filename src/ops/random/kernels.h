@@ -36,7 +36,7 @@ Dims result_shape(const char* function, std::span<const Argument> parameters, co
 /// How many elements a kernel fills at a time, and how it walks them.
 struct Filling {
   int64_t elements = 1;
-  bool packed = false;  ///< on a GPU: the kernel's body is in pack_loop()
+  bool packed = false;  ///< the kernel's body is in pack_loop(), for a grid of threads
 };
 
 /// Elements of 16 bytes, or `most` of fewer: what a thread of a GPU stores by one instruction. Neighbouring threads'
@@ -50,8 +50,8 @@ inline constexpr const char* kPackParameters = ", int64 packs, int32 rounds";
 /// Runs kernel(seed, stream, arguments..., [packs, rounds,] raw y).
 Array run_filling(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
                   const Dims& shape, Dtype dtype, Filling filling, const std::optional<Array>& out);
-/// Whether a draw into `out` is a GPU's to run.
-bool is_for_gpu(const std::optional<Array>& out);
+/// Whether the device of a draw into `out` runs a grid of threads, to which packs belong.
+bool takes_packs(const std::optional<Array>& out);
 /// Runs kernel(seed, stream, arguments..., y), an element at a time.
 Array run_elements(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
                    const Dims& shape, Dtype dtype, const std::optional<Array>& out);

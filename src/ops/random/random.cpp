@@ -281,7 +281,7 @@ Array Generator::draw(const char* distribution, std::span<const Argument> parame
   }
   const State state = next();
   if (cast.empty()) {
-    const ops::Filling filling{deviates_per_block(row, computing == Dtype::float64), ops::is_for_gpu(options.out)};
+    const ops::Filling filling{deviates_per_block(row, computing == Dtype::float64), ops::takes_packs(options.out)};
     return ops::run_filling(row_kernel(row, dtype, filling.packed ? Form::packs : Form::blocks), state, arguments,
                             shape, dtype, filling, options.out);
   }

@@ -1,11 +1,10 @@
-// Scans: dtypes settled as NumPy does, the initial value, and which device runs them.
+// Scans: dtypes settled as NumPy does, and the initial value.
 #include "ops/scan/scan.h"
-
-#include "core/device.h"
-#include "ops/elementwise/cast_text.h"
 
 namespace iruka {
 namespace {
+
+constexpr ops::Scanning kCpu{ops::scan_cpu}, kCuda{ops::scan_cuda};
 
 bool is_sum(ScanOperation operation) { return operation == ScanOperation::add || operation == ScanOperation::multiply; }
 
@@ -24,19 +23,10 @@ Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
   return dtype == own || narrows ? x : x.astype(dtype);
 }
 
-void run(const Array& x, const Array& result, ScanOperation operation, int axis, bool skips_nan) {
-  if (x.size() == 0) return;
-  if (!x.device().target().is_gpu && ops::is_half(x.dtype())) {
-    Array wide = Array::empty(x.shape(), Dtype::float32, x.device());
-    run(x.astype(Dtype::float32), wide, operation, axis, skips_nan);
-    Array(result).assign(wide);
-    return;
-  }
-  const ops::ScanCall call{x, result, operation, axis, skips_nan};
-  x.device().target().is_gpu ? ops::scan_on_gpu(call) : ops::scan_on_cpu(call);
-}
-
 }  // namespace
+
+const Implementations<const ops::Scanning> ops::Scanning::implementations{"scans",
+                                                                                    {shared<kCpu>, shared<kCuda>}};
 
 LoopLayout ops::columns_of(const ScanCall& call) {
   auto without_axis = [&](const Dims& dims) {
@@ -69,7 +59,8 @@ Array scan(const Array& x, ScanOperation operation, int64_t axis, const ScanOpti
     result.index(first).fill(operation == ScanOperation::multiply ? 1 : 0);
     target = result.index(rest);
   }
-  run(source, target, operation, along, options.skips_nan);
+  if (source.size() > 0)
+    x.device().service<ops::Scanning>().scan({source, target, operation, along, options.skips_nan});
   return options.dtype ? result.astype(*options.dtype, false) : result;
 }
 

@@ -1,10 +1,11 @@
-// Scans of one axis into a given array: threads on the CPU, single-pass blocks on a GPU.
+// Scans of one axis into a given array.
 #pragma once
 
 #include <compare>
 #include <string>
 
 #include "core/layout.h"
+#include "core/service.h"
 #include "iruka/statistics.h"
 
 namespace iruka::ops {
@@ -31,7 +32,12 @@ std::string scan_walk_text(const ScanCall& call, int rank);
 /// The columns that are scanned: operands x and result without the axis.
 LoopLayout columns_of(const ScanCall& call);
 
-void scan_on_cpu(const ScanCall& call);
-void scan_on_gpu(const ScanCall& call);
+struct Scanning {
+  static constinit const Implementations<const Scanning> implementations;
+  void (*scan)(const ScanCall& call);
+};
+
+void scan_cpu(const ScanCall& call);   ///< threads
+void scan_cuda(const ScanCall& call);  ///< blocks, in one pass
 
 }  // namespace iruka::ops

@@ -10,6 +10,7 @@
 #include "core/float_status.h"
 #include "core/layout.h"
 #include "core/parallel.h"
+#include "ops/elementwise/cast_text.h"
 #include "ops/scan/scan.h"
 
 namespace iruka::ops {
@@ -328,7 +329,12 @@ void run_any(const ScanWalk& walk, const ScanCall& call) {
 
 }  // namespace
 
-void scan_on_cpu(const ScanCall& call) {
+void scan_cpu(const ScanCall& call) {
+  if (is_half(call.x.dtype())) {
+    const Array wide = Array::empty(call.x.shape(), Dtype::float32, call.x.device());
+    scan_cpu({call.x.astype(Dtype::float32), wide, call.operation, call.axis, call.skips_nan});
+    return Array(call.result).assign(wide);
+  }
   const FloatScope floats;  // folds are combined between the loops
   const ScanWalk walk(call);
   switch (call.x.dtype()) {
@@ -359,7 +365,7 @@ void scan_on_cpu(const ScanCall& call) {
     case Dtype::complex128:
       return run_any<std::complex<double>, std::complex<double>>(walk, call);
     default:
-      throw TypeError(std::string("scan: no loop for ") + name(call.x.dtype()));  // 16-bit floats come as float32
+      throw TypeError(std::string("scan: no loop for ") + name(call.x.dtype()));
   }
 }
 

@@ -218,7 +218,7 @@ Array axis_last(const Array& x, int axis) {
 
 }  // namespace
 
-void scan_on_gpu(const ScanCall& call) {
+void scan_cuda(const ScanCall& call) {
   const LoopLayout loop = columns_of(call);
   const int64_t n = call.x.shape(call.axis);
   const int64_t stride = call.x.strides()[call.axis];

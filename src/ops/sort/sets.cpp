@@ -3,9 +3,9 @@
 #include <numeric>
 #include <vector>
 
-#include "core/device.h"
 #include "core/fork.h"
 #include "core/parallel.h"
+#include "core/service.h"
 #include "iruka/device.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
@@ -75,13 +75,22 @@ class FlagBlocks {
   std::vector<int64_t> before_;
 };
 
-/// inverse[order[i]]: the run of sorted element i.
+/// Runs of equal elements by walking over all flags; a device without this service searches each element's run.
+struct RunNumbering {
+  static constinit const Implementations<const RunNumbering> implementations;
+  /// inverse[order[i]]: the run of sorted element i.
+  void (*number)(const Array& flags, const Array& order, const Array& inverse);
+};
+
 void number_runs_cpu(const Array& flags, const Array& order, const Array& inverse) {
   const FlagBlocks blocks(flags);
   const auto* place = static_cast<const int64_t*>(order.data());
   auto* to = static_cast<int64_t*>(inverse.data());
   blocks.for_flags([&](int64_t i, int64_t before) { to[place[i]] = before + blocks[i] - 1; });
 }
+
+constexpr RunNumbering kCpu{number_runs_cpu};
+const Implementations<const RunNumbering> RunNumbering::implementations{"run numbering", {shared<kCpu>}};
 
 /// What follows from where runs of equal elements begin; `order` gives the sorted elements' places in the array.
 UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueParts& parts) {
@@ -111,8 +120,8 @@ UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueP
   }
   if (parts.inverse) {
     result.inverse = empty_like(flags, n, Dtype::int64);
-    if (!flags.device().target().is_gpu)
-      number_runs_cpu(flags, order, result.inverse);
+    if (const auto* numbering = flags.device().find_service<RunNumbering>())
+      numbering->number(flags, order, result.inverse);
     else if (n > 0)
       inverse_kernel(starts, order, whole(starts.size()), result.inverse);
   }

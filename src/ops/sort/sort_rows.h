@@ -1,8 +1,9 @@
-// Sorting of rows: the last axis of C-ordered arrays, on either device.
+// Sorting of rows: the last axis of C-ordered arrays.
 #pragma once
 
 #include <span>
 
+#include "core/service.h"
 #include "iruka/array.h"
 
 namespace iruka::ops {
@@ -16,14 +17,20 @@ struct RowOrder {
   std::span<const int64_t> wanted{};
 };
 
-/// Writes the rows of x, a real dtype, sorted to `out`: same shape and dtype, C order, other memory.
-/// -0 comes before 0, so this is no stable sort of floats.
-void sort_rows_cpu(const Array& x, const Array& out, const RowOrder& order);
-void sort_rows_cuda(const Array& x, const Array& out, const RowOrder& order);
+struct RowSorting {
+  static constinit const Implementations<const RowSorting> implementations;
 
-/// Writes to `out` (int64, shape of x, C order) the indices of the stable sort of x's rows by one word of their keys:
-/// of the elements in the order that `previous` (an array like `out`, other memory) gives, if there is one.
+  /// Writes the rows of x, a real dtype, sorted to `out`: same shape and dtype, C order, other memory.
+  /// -0 comes before 0, so this is no stable sort of floats.
+  void (*sort)(const Array& x, const Array& out, const RowOrder& order);
+  /// Writes to `out` (int64, shape of x, C order) the indices of the stable sort of x's rows by one word of their keys:
+  /// of the elements in the order that `previous` (an array like `out`, other memory) gives, if there is one.
+  void (*argsort)(const Array& x, int word, const Array* previous, const Array& out, const RowOrder& order);
+};
+
+void sort_rows_cpu(const Array& x, const Array& out, const RowOrder& order);
 void argsort_rows_cpu(const Array& x, int word, const Array* previous, const Array& out, const RowOrder& order);
+void sort_rows_cuda(const Array& x, const Array& out, const RowOrder& order);
 void argsort_rows_cuda(const Array& x, int word, const Array* previous, const Array& out, const RowOrder& order);
 
 }  // namespace iruka::ops

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/device.h"
 #include "core/fork.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
@@ -13,7 +12,10 @@
 namespace iruka {
 namespace {
 
-using ops::RowOrder;
+using ops::RowOrder, ops::RowSorting;
+
+constexpr RowSorting kCpu{ops::sort_rows_cpu, ops::argsort_rows_cpu};
+constexpr RowSorting kCuda{ops::sort_rows_cuda, ops::argsort_rows_cuda};
 
 /// An array with one axis moved to the end, in C order.
 struct Rows {
@@ -39,12 +41,12 @@ Array take_along_rows(const Array& x, const Array& indices) {
 
 /// Indices in C order that sort rows stably; of rows in the order of `previous`, if there is one.
 Array row_indices(const Array& x, const RowOrder& order, std::optional<Array> previous = {}) {
-  const bool is_gpu = x.device().target().is_gpu;
+  const RowSorting& sorting = x.device().service<RowSorting>();
   const int words = ops::key_words(x.dtype());
   for (int word = 0; word < words; ++word) {
     Array indices = Array::empty(x.shape(), Dtype::int64, x.device());
     const RowOrder pass{order.descending, words > 1 ? std::span<const int64_t>() : order.wanted};
-    (is_gpu ? ops::argsort_rows_cuda : ops::argsort_rows_cpu)(x, word, previous ? &*previous : nullptr, indices, pass);
+    sorting.argsort(x, word, previous ? &*previous : nullptr, indices, pass);
     previous = std::move(indices);
   }
   return *previous;
@@ -54,7 +56,7 @@ Array sorted_rows(const Array& x, const RowOrder& order, bool stable) {
   const bool has_equals_that_differ = kind(x.dtype()) == Kind::floating && stable;  // -0 and 0, NaN
   if (has_equals_that_differ || kind(x.dtype()) == Kind::complex) return take_along_rows(x, row_indices(x, order));
   const Array out = Array::empty(x.shape(), x.dtype(), x.device());
-  (x.device().target().is_gpu ? ops::sort_rows_cuda : ops::sort_rows_cpu)(x, out, order);
+  x.device().service<RowSorting>().sort(x, out, order);
   return out;
 }
 
@@ -83,6 +85,8 @@ std::vector<int64_t> positions(const char* function, std::span<const int64_t> kt
 }
 
 }  // namespace
+
+const Implementations<const RowSorting> RowSorting::implementations{"sorting", {shared<kCpu>, shared<kCuda>}};
 
 Array sort(const Array& x, std::optional<int64_t> axis, const SortOptions& options) {
   const Rows rows("sort", x, axis);

@@ -1,14 +1,11 @@
 // Compaction on the CPU, in two passes: how many of each chunk, then each chunk to its place.
-#include "ops/index/compaction.h"
+#include "ops/index/index_plan.h"
 
 #include <bit>
 #include <cstring>
 #include <vector>
 
-#include "core/device.h"
 #include "core/parallel.h"
-#include "iruka/device.h"
-#include "ops/index/index_plan.h"
 #include "ops/index/index_walk.h"
 
 namespace iruka::ops {
@@ -116,10 +113,6 @@ Array compress_cpu(const Array& x, const Array& mask) {
     compact(mask, starts, [=](int64_t place, int64_t position) { copy(to + place * bytes, from + position * bytes); });
   });
   return result;
-}
-
-Array true_positions(const Array& mask) {
-  return mask.device().target().is_gpu ? true_positions_gpu(mask) : true_positions_cpu(mask);
 }
 
 }  // namespace iruka::ops
