@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs CTest, pytest and, on new random calls (five minutes where CI=true, else half of one), the fuzzer of the array
-# functions, whatever the ones before said: run_tests.sh BUILD_FOLDER
+# Runs CTest, pytest and the fuzzer of the array functions, whatever the ones before said: run_tests.sh BUILD_FOLDER
+# Where CI=true, the comparison of the vectoriser's two paths runs 2000 random kernels instead of 500, and the fuzzer
+# draws new calls for five minutes instead of half of one.
 # The fuzzer fails the run by crashes and hangs; other findings, one or two in 10,000 calls still, are told.
 # The last line is "N passed, N failed[, N skipped]"; the exit code is 0 only when all of them passed.
 set -uo pipefail
@@ -12,7 +13,10 @@ rm -rf "$results"
 mkdir -p "$results"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export IRUKA_CACHE_DIR=$scratch/cache  # no test sees, or leaves, anything in the user's own cache
+export IRUKA_CACHE_DIR=$scratch/cache  # one for the run: nothing is compiled twice, and the user's own stays as it is
+[ "${CI:-}" = true ] || export IRUKA_SPMD_BODIES=500
+workers=$(($(nproc) < 8 ? $(nproc) : 8))
+export IRUKA_TEST_PATIENCE=2  # the tests share the processors with one another
 tree() { git status --porcelain 2>/dev/null; }
 tree_before=$(tree)
 faults=()
@@ -22,7 +26,8 @@ ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --no-tests=error --t
 ctest_status=$?
 if [ $ctest_status -eq 0 ]; then tail -n 5 "$results/ctest.log"; else grep -Ev ' Passed |^ +Start ' "$results/ctest.log"; fi
 
-PYTHONPATH=$PWD/$build/python $python -m pytest tests/python -q --junitxml="$results/pytest.xml" \
+PYTHONPATH=$PWD/$build/python $python -m pytest tests/python -q -n "$workers" --dist worksteal \
+  --junitxml="$results/pytest.xml" \
   2> >(tee "$results/pytest.err" >&2)
 pytest_status=$?
 PYTHONPATH=$PWD/$build/python $python tests/fuzz/arrays --seconds "$([ "${CI:-}" = true ] && echo 300 || echo 30)" --quiet \

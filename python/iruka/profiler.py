@@ -86,7 +86,8 @@ def benchmark(
 
     devices: numbers of the GPUs to time; the default device where that is a GPU, and none on the CPU.
 
-        >>> print(iruka.profiler.benchmark(f, (x,), n_repeat=100))
+    >>> print(iruka.profiler.benchmark(iruka.sqrt, (iruka.ones(1000),), name="sqrt", n_repeat=100))
+    sqrt : CPU: ...
     """
     for what, count in (("n_repeat", n_repeat), ("n_warmup", n_warmup)):
         if count < (what == "n_repeat"):

@@ -2,9 +2,13 @@
 
 import ast
 import contextlib
+import doctest
+import importlib
+import inspect
 import io
 import itertools
 import pathlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -61,13 +65,56 @@ def test_readmes_cpp_is_the_cmake_projects():
     assert all(line in program for line in block.splitlines())
 
 
-@pytest.mark.parametrize("page", ["docs/kernel_language.md", "docs/images.md"])
+def pages_with_programs():
+    pages = [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")]
+    return [page for page in sorted(pages) if python_blocks(page)]
+
+
+def test_pages_have_programs():
+    assert set(pages_with_programs()) >= {"docs/kernel_language.md", "docs/images.md"}
+
+
+@pytest.mark.parametrize("page", pages_with_programs())
 def test_programs_of_the_pages_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     picture = np.zeros((8, 9, 3), np.uint8)
     image.imwrite("photo.jpg", iruka.array(picture))
     image.imwrite("scan.png", iruka.array(picture))
     run_blocks(page, {"data": image.imencode("png", iruka.array(picture))})
+
+
+def docstrings():
+    """The docstrings with examples: of the modules' functions, classes and methods, and of the classes of C++."""
+    finder, found = doctest.DocTestFinder(), {}
+    names = [info.name for info in pkgutil.walk_packages(iruka.__path__, "iruka.") if info.name != "iruka._core"]
+    for module in map(importlib.import_module, ["iruka", *names]):
+        found |= {test.name: test for test in finder.find(module) if test.examples}
+    for name, thing in inspect.getmembers(iruka._core, inspect.isclass):
+        test = doctest.DocTestParser().get_doctest(inspect.getdoc(thing) or "", {}, f"iruka._core.{name}", None, 0)
+        found |= {test.name: test} if test.examples else {}
+    return found
+
+
+DOCSTRINGS = docstrings()
+OF_GPUS = {"iruka.cuda._pinned.alloc_pinned_memory"}
+
+
+def test_docstrings_have_examples():
+    assert (
+        len(DOCSTRINGS) > 60 and {"iruka", "iruka._core.ReductionKernel", "iruka._indexing.choose"} <= DOCSTRINGS.keys()
+    )
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("name", sorted(DOCSTRINGS))
+def test_examples_of_a_docstring(name):
+    if name in OF_GPUS and not iruka.cuda.is_available():
+        pytest.skip("needs a GPU")
+    test, said = DOCSTRINGS[name], io.StringIO()
+    test.globs = {"iruka": iruka, "numpy": np}
+    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(test, out=said.write)
+    test.globs = {}  # which would be told as leaks
+    assert not said.getvalue(), said.getvalue()
 
 
 def test_kernel_of_the_language_page():

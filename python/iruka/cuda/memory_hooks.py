@@ -115,7 +115,8 @@ class LineProfileHook(MemoryHook):
     >>> hook = iruka.cuda.memory_hooks.LineProfileHook()
     >>> with hook:
     ...     x = iruka.ones(1000)
-    >>> hook.print_report()
+    >>> hook.print_report()  # a GPU's has the lines that took memory below
+    _root (0.00B, 0.00B)
     """
 
     name = "LineProfileHook"
