@@ -210,13 +210,13 @@ nb::object item(Array x, const nb::args& index) {
 }
 
 nb::object as_numpy(nb::handle self) {
-  if (const Array& x = checked_array(self, "asnumpy"); is_gpu(x.device())) return download(x);
+  if (const Array& x = checked_array(self, "asnumpy"); !is_host(x.device())) return download(x);
   return numpy_attribute("array")(numpy_view(self), nb::arg("order") = "C", nb::arg("copy") = true);
 }
 
 /// numpy.asarray(x): shares memory unless a copy or another dtype is asked for. Raises TypeError for a GPU's array.
 nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
-  if (is_gpu(checked_array(self, "__array__").device())) throw TypeError(kNoImplicitCopy);
+  if (!is_host(checked_array(self, "__array__").device())) throw TypeError(kNoImplicitCopy);
   nb::object array = numpy_view(self);
   bool other = !dtype.is_none() && !dtype.equal(array.attr("dtype"));
   if (!copy.is_none() && !nb::cast<bool>(copy)) {
@@ -399,7 +399,7 @@ void bind_copies(ArrayClass& type) {
             Device& target = to_device(device, "to_device: device");
             const Array x = array_of(self.ptr());
             if (&target == &x.device()) return nb::borrow(self);
-            Device& gpu = is_gpu(target) ? target : x.device();
+            Device& gpu = is_host(target) ? x.device() : target;
             const std::optional<cuda::Stream> given = to_stream(stream);
             const bool is_value = x.is_value();
             return make_mutable_array([&] {

@@ -35,7 +35,7 @@ Array value_at(const Array& array, int64_t offset) {
     return Array(std::move(buffer), dtype, {}, {}).as_value();
   };
   const auto element = [offset](const Buffer& buffer) { return static_cast<const char*>(buffer.data()) + offset; };
-  if (!is_gpu(device)) return value_of(std::make_shared<Buffer>(device, element(*array.buffer()), size));
+  if (is_host(device)) return value_of(std::make_shared<Buffer>(device, element(*array.buffer()), size));
   return without_gil([&, buffer = array.buffer()] {  // a full pool waits for its device
     auto copy = std::make_shared<Buffer>(device, size);
     device.copy(copy->data(), element(*buffer), size, nullptr);
@@ -294,7 +294,7 @@ void check_element(const Scalar& value, Dtype dtype) {
 }
 
 void check_elements(const Array& values, Dtype dtype) {
-  const bool is_scalar = values.is_value() && !is_gpu(values.device());
+  const bool is_scalar = values.is_value() && is_host(values.device());
   if (is_scalar && kind(dtype) == Kind::signed_integer && !can_cast(values.dtype(), dtype, Casting::safe))
     return check_element(item_of(values), dtype);
   warn_of_lost_parts(values.dtype(), dtype);

@@ -238,7 +238,7 @@ std::optional<cuda::Stream> to_stream(nb::handle object) {
 uintptr_t stream_number(cuda::Stream stream) { return stream ? handle_of(stream) : 1; }
 
 StreamScope::StreamScope(Device& device, std::optional<cuda::Stream> stream) {
-  if (!stream || !is_gpu(device)) return;
+  if (!stream || !is_cuda(device)) return;
   before_ = cuda::set_current_stream(device, *stream);
   device_ = &device;
 }
@@ -256,7 +256,7 @@ void wait_for(Device& device, cuda::Stream stream) {
 }
 
 void wait_for_device(Device& device) {
-  if (!is_gpu(device)) return device.synchronize();
+  if (!is_cuda(device)) return device.synchronize();
   wait_for(device, nullptr);  // the streams that wait for one another; Ctrl-C ends it
   wait_for(device, cuda::current_stream(device));
   cuda::synchronize(device);
@@ -277,7 +277,7 @@ void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later) {
 }
 
 void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
-  if (!is_gpu(device)) return;
+  if (!is_cuda(device)) return;
   const GilReleaseIfHeld release;  // arrays die with the GIL and without it
   try {
     const cuda::Stream stream = cuda::current_stream(device);
@@ -291,7 +291,7 @@ void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
 }
 
 Scalar item_of(Array array) {
-  if (!is_gpu(array.device())) return array.item();
+  if (is_host(array.device())) return array.item();
   return without_gil([&] { return array.item(); });
 }
 

@@ -7,7 +7,10 @@
 
 namespace iruka::python {
 
-inline bool is_gpu(const Device& device) { return device.target().is_gpu; }
+/// Whether the process reads the device's memory itself, without waiting.
+inline bool is_host(const Device& device) { return device.target().is_host; }
+/// Whether CUDA's protocols speak of the device: streams, __cuda_array_interface__.
+inline bool is_cuda(const Device& device) { return cuda::device_index(device) >= 0; }
 
 /// None gives nothing; an integer or an object with `ptr` or `__cuda_stream__` its stream, the legacy default one as
 /// null.

@@ -24,7 +24,7 @@ nb::object entry(const nb::dict& interface, const char* name) {
 
 /// The GPU that holds the memory; without memory, the default one.
 Device& place_of(void* data) {
-  if (!data) return is_gpu(default_device()) ? default_device() : device("cuda:0");
+  if (!data) return is_cuda(default_device()) ? default_device() : device("cuda:0");
   const int index = cuda::device_of(data);
   if (index < 0) throw ValueError("__cuda_array_interface__: the memory is not on a GPU of this process");
   return device("cuda:" + std::to_string(index));
@@ -33,7 +33,7 @@ Device& place_of(void* data) {
 }  // namespace
 
 nb::dict array_interface(const Array& array) {
-  if (is_gpu(array.device()) || array.dtype() == Dtype::bfloat16)
+  if (!is_host(array.device()) || array.dtype() == Dtype::bfloat16)
     throw nb::attribute_error("__array_interface__: only arrays on the CPU, of dtypes that NumPy has, have one");
   nb::dict result;
   result["shape"] = from_dims(array.shape());
@@ -45,7 +45,7 @@ nb::dict array_interface(const Array& array) {
 }
 
 nb::dict cuda_array_interface(Array array) {
-  if (!is_gpu(array.device()))
+  if (!is_cuda(array.device()))
     throw nb::attribute_error(
         "__cuda_array_interface__: the array is on the CPU; x.to_device('cuda:0') copies it to a GPU");
   nb::dict result;

@@ -147,10 +147,10 @@ bool wants_host(const Array& array, nb::handle device) {
   const Dims wanted = to_dims(device, "__dlpack__: dl_device");
   const dlpack::Device own = dlpack_device(array.device());
   if (wanted == Dims{own.type, own.id}) return false;
-  if (is_gpu(array.device()) && wanted == Dims{dlpack::kCpu, 0}) return true;
-  throw nb::buffer_error(is_gpu(array.device())
-                             ? "__dlpack__: an array of a GPU is exported to that GPU and to the CPU only"
-                             : "__dlpack__: arrays of the CPU are exported to the CPU only");
+  if (!is_host(array.device()) && wanted == Dims{dlpack::kCpu, 0}) return true;
+  throw nb::buffer_error(is_host(array.device())
+                             ? "__dlpack__: arrays of the CPU are exported to the CPU only"
+                             : "__dlpack__: an array of a GPU is exported to that GPU and to the CPU only");
 }
 
 }  // namespace
@@ -174,9 +174,9 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
   if (!versioned && !array.writable())
     throw nb::buffer_error("__dlpack__: a read-only array needs DLPack 1.0 (max_version=(1, 0))");
   std::optional<cuda::Stream> consumer;
-  if (!is_gpu(array.device()) && !stream.is_none())
+  if (is_host(array.device()) && !stream.is_none())
     throw ValueError("__dlpack__: stream must be None for a tensor on the CPU, not " + describe(stream));
-  if (is_gpu(array.device())) consumer = hand_over(array, stream);
+  if (!is_host(array.device())) consumer = hand_over(array, stream);
   if (versioned) return export_capsule<dlpack::ManagedVersioned>(array, consumer, "dltensor_versioned", copied);
   return export_capsule<dlpack::Managed>(array, consumer, "dltensor", copied);
 }
@@ -219,7 +219,7 @@ Array import_tensor(M* managed, bool writable) {
   };
   Array array = over_memory(data, dtype, shape, strides, writable, std::move(release), device);
   if (is_aligned(data, dtype, shape, strides)) return array;
-  if (is_gpu(device)) throw nb::buffer_error("from_dlpack: the tensor's memory is not aligned to its elements");
+  if (!is_host(device)) throw nb::buffer_error("from_dlpack: the tensor's memory is not aligned to its elements");
   return as_array(numpy_attribute("array")(to_python(array)), cpu());
 }
 

@@ -55,7 +55,7 @@ nb::object checker(const char* name) { return package_attribute("iruka._float_er
 /// elements takes less time than asking, looking at many more.
 bool may_matter(unsigned raised, const Array& result) {
   constexpr int64_t kFew = 4096;
-  if (is_gpu(result.device())) return false;
+  if (!is_host(result.device())) return false;
   if (result.dtype() == Dtype::bool_) return false;
   if (!is_inexact(result.dtype())) return raised & (kFloatDivideByZero | kFloatInvalid);
   if (raised & kFloatUnderflow) return true;
@@ -66,7 +66,7 @@ bool may_matter(unsigned raised, const Array& result) {
 }  // namespace
 
 bool any_nan(const Array& x) {
-  if (is_gpu(x.device()) || !is_inexact(x.dtype())) return false;
+  if (!is_host(x.device()) || !is_inexact(x.dtype())) return false;
   return without_gil([&] { return any_not_finite(x) && any(ElementwiseFunction("isnan")(x)).item().as_bool(); });
 }
 
@@ -97,7 +97,7 @@ void tell_function_errors(const char* function, unsigned raised, const Array& re
 }
 
 void tell_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device) {
-  if (!is_gpu(device) && dtype != Dtype::bool_) checker("check_cast")(raised, source, dtype_object(dtype));
+  if (is_host(device) && dtype != Dtype::bool_) checker("check_cast")(raised, source, dtype_object(dtype));
 }
 
 }  // namespace iruka::python

@@ -47,7 +47,7 @@ int64_t integer_index(PyObject* integer) {
 
 /// A value that is read without waiting for a device.
 bool is_host_integer(const Array& array) {
-  return array.is_value() && is_integer(array.dtype()) && !is_gpu(array.device());
+  return array.is_value() && is_integer(array.dtype()) && is_host(array.device());
 }
 
 bool is_empty_tuple(nb::handle key) { return PyTuple_Check(key.ptr()) && PyTuple_GET_SIZE(key.ptr()) == 0; }

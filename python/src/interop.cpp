@@ -109,7 +109,7 @@ std::optional<Array> from_gpu_object(nb::handle object) {
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
 bool holds_gpu_array(nb::handle object) {
-  if (is_array(object.ptr())) return is_gpu(array_of(object.ptr()).device());
+  if (is_array(object.ptr())) return !is_host(array_of(object.ptr()).device());
   if (!is_list(object)) return false;
   for (nb::handle item : object)
     if (holds_gpu_array(item)) return true;
@@ -169,7 +169,7 @@ Array as_array(nb::handle object, Device& device) {
     if (std::optional<Array> found = from_gpu_object(object)) return *std::move(found);
   }
   Array array = read(object, device);
-  if (&device == &array.device() || is_gpu(array.device())) return array;
+  if (&device == &array.device() || !is_host(array.device())) return array;
   GilRelease release;
   return array.to_device(device);
 }
@@ -179,7 +179,7 @@ Array as_array(nb::handle object) { return as_array(object, default_device()); }
 Array as_elements(nb::handle values, Dtype dtype, Device& device) {
   if (!is_list(values)) return as_array(values, device);
   Array array = read_by_numpy(values, dtype_object(dtype), device);
-  if (&device == &array.device() || is_gpu(array.device())) return array;
+  if (&device == &array.device() || !is_host(array.device())) return array;
   GilRelease release;
   return array.to_device(device);
 }
@@ -195,7 +195,7 @@ const char* const kNoImplicitCopy =
 
 nb::object numpy_view(nb::handle array) {
   const Array& x = checked_array(array, "asnumpy");
-  if (is_gpu(x.device())) return download(x, x.is_f_contiguous() && !x.is_c_contiguous());
+  if (!is_host(x.device())) return download(x, x.is_f_contiguous() && !x.is_c_contiguous());
   if (x.dtype() == Dtype::bfloat16) {
     nb::object bits = to_python(x.view(Dtype::uint16));
     return numpy_view(bits).attr("view")(dtype_object(Dtype::bfloat16));
@@ -261,7 +261,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   return guarded(-1, [&] {
     const Array& own = array_of(self);
-    if (is_gpu(own.device())) throw TypeError(kNoImplicitCopy);
+    if (!is_host(own.device())) throw TypeError(kNoImplicitCopy);
     const Array array = own.is_value() ? own.copy() : own;  // NumPy's array of a scalar may be written to
     const char* format = buffer_format(array.dtype());
     if (!format) return refuse_buffer("bfloat16 arrays have no buffer format; use view('uint16'), DLPack or asnumpy");

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "convert.h"
+#include "core/pool_control.h"
 #include "cuda.h"
 #include "device.h"
 #include "iruka/kernel.h"
@@ -15,7 +16,7 @@ namespace {
 
 nb::dict statistics(nb::handle object) {
   Device& device = to_device(object, "memory_statistics: device");
-  PoolStatistics pool = is_gpu(device) ? cuda::memory_statistics(device) : memory_statistics();
+  PoolStatistics pool = device.service<PoolControl>().statistics(device);
   nb::dict result;
   result["used_bytes"] = pool.used_bytes;
   result["held_bytes"] = pool.held_bytes;
@@ -68,8 +69,7 @@ void bind_memory(nb::module_& module) {
         int64_t limit = to_int64(bytes, "set_memory_limit: bytes");
         if (limit < 0)
           throw ValueError("set_memory_limit: the limit must not be negative, but is " + std::to_string(limit));
-        is_gpu(device) ? cuda::set_memory_limit(device, static_cast<size_t>(limit))
-                       : set_memory_limit(static_cast<size_t>(limit));
+        device.service<PoolControl>().set_limit(device, static_cast<size_t>(limit));
       },
       nb::arg("bytes"), nb::arg("device") = nb::none(),
       nb::sig("def set_memory_limit(bytes: int, device: Device | str | int | None = None) -> None"),
@@ -80,8 +80,8 @@ void bind_memory(nb::module_& module) {
         Device& device = to_device(object, "free_held_memory: device");
         const std::optional<cuda::Stream> stream = to_stream(stream_object);
         GilRelease release;
-        if (!is_gpu(device)) return free_held_memory();
-        stream ? cuda::free_all_blocks(device, *stream) : cuda::free_all_blocks(device);
+        stream && is_cuda(device) ? cuda::free_all_blocks(device, *stream)
+                                  : device.service<PoolControl>().free_held(device);
       },
       nb::arg("device") = nb::none(), nb::arg("stream") = nb::none(),
       nb::sig("def free_held_memory(device: Device | str | int | None = None, stream=None) -> None"),

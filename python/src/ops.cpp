@@ -297,7 +297,7 @@ void warn_of_nothing(const ReductionFunction& function, const Array& x, const Re
   const std::string_view name = function.name();
   const char* message = nullptr;
   if (name == "mean" && result.size() > 0) {
-    const bool may_lack = options.where && !is_gpu(x.device()) && (raised & kFloatInvalid);
+    const bool may_lack = options.where && is_host(x.device()) && (raised & kFloatInvalid);
     const bool lacks = may_lack && without_gil([&] {
       const Array counted = options.where->broadcast_to(x.shape());
       return !all(ReductionFunction("any")(counted, options.axes)).item().as_bool();

@@ -1,5 +1,6 @@
 // The services that backends offer: vendors' libraries, and the CPU's front end at work for others.
 #include "backend/cpu/compiler/compiler.h"
+#include "backend/cpu/cpu_device.h"
 #include "backend/cpu/fourier.h"
 #include "backend/cpu/openblas.h"
 #include "backend/cuda/cuda_device.h"
@@ -8,11 +9,20 @@
 #include "core/fourier.h"
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
+#include "core/pool_control.h"
 
 namespace iruka {
 namespace {
 
 cuda_backend::CudaDevice& as_cuda(Device& device) { return static_cast<cuda_backend::CudaDevice&>(device); }
+
+MemoryPool& cpu_pool() { return cpu_backend::cpu_device().pool(); }
+constexpr PoolControl kCpuPool{[](Device&) { return cpu_pool().statistics(); },
+                               [](Device&, size_t bytes) { cpu_pool().set_limit(bytes); },
+                               [](Device&) { cpu_pool().free_held(); }};
+constexpr PoolControl kCudaPool{[](Device& device) { return as_cuda(device).pool().statistics(); },
+                                [](Device& device, size_t bytes) { as_cuda(device).pool().set_limit(bytes); },
+                                [](Device& device) { as_cuda(device).pool().free_all_blocks(); }};
 
 constexpr NarrowCasts kClangForNvrtc{cpu_backend::compiler_fingerprint, cpu_backend::saturate_narrow_casts};
 
@@ -27,6 +37,9 @@ const Implementations<FourierLibrary> FourierLibrary::implementations{
     "Fourier transforms",
     {[](Device&) -> FourierLibrary& { return cpu_backend::fourier(); },
      [](Device& device) -> FourierLibrary& { return cuda_backend::cuda_fourier(as_cuda(device)); }}};
+
+const Implementations<const PoolControl> PoolControl::implementations{"memory pools",
+                                                                      {shared<kCpuPool>, shared<kCudaPool>}};
 
 const Implementations<const NarrowCasts> NarrowCasts::implementations{
     "casts to narrow integers", {nullptr, shared<kClangForNvrtc>}};

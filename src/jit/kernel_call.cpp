@@ -73,6 +73,7 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
   check_arguments(kernel_.text, arguments_);
   device_ = &settle_device(kernel_.text, arguments_);
   target_ = &device_->target();
+  policy_ = &device_->service<LaunchPolicy>();
   stream_.emplace(*device_, options.stream);
   settle_types();
   settle_shape(options);
@@ -215,8 +216,8 @@ void KernelCall::describe_operands() {
   signature_.small_index = count_ < std::numeric_limits<int32_t>::max();
   signature_.form = choose_form();
   if (signature_.form == LoopForm::tiles) describe_tiles();
-  if (target_->is_gpu) check_alignment();
-  signature_.pack = target_->is_gpu ? static_cast<uint8_t>(choose_pack()) : 0;
+  if (target_->needs_alignment) check_alignment();
+  signature_.pack = policy_->packs ? static_cast<uint8_t>(choose_pack()) : 0;
 }
 
 // 1. One axis, and the outputs alone exceed the cache: write past it.
@@ -224,7 +225,7 @@ void KernelCall::describe_operands() {
 // 3. Several axes, and operands disagree on the fast one: square tiles keep both in cache.
 // 4. Several axes otherwise: the innermost in a loop of its own.
 LoopForm KernelCall::choose_form() const {
-  if (loop_->rank() == 1) return !target_->is_gpu && wants_streaming() ? LoopForm::stream : LoopForm::flat;
+  if (loop_->rank() == 1) return policy_->streams && wants_streaming() ? LoopForm::stream : LoopForm::flat;
   return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
 }
 
@@ -268,7 +269,6 @@ bool KernelCall::wants_tiles() const {
 
 // Inputs that are dense along the outer axis of a tile are turned in a buffer.
 void KernelCall::describe_tiles() {
-  const bool is_gpu = target_->is_gpu;
   int64_t largest = 1, buffered = 0;
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
@@ -278,13 +278,13 @@ void KernelCall::describe_tiles() {
     largest = std::max(largest, size);
     if (operand.access == Access::strided && !kernel_.text.is_stored(k) &&
         loop_->stride(plain, loop_->rank() - 2) == size) {
-      const int64_t edge = tile_edge(size, is_gpu) + 1;
+      const int64_t edge = policy_->tile_edge(size) + 1;
       buffered += edge * edge * size;
       if (buffered <= kMostTileBytes) operand.access = Access::crosswise;
     }
     ++plain;
   }
-  signature_.tile_edge = static_cast<uint8_t>(tile_edge(largest, is_gpu));
+  signature_.tile_edge = static_cast<uint8_t>(policy_->tile_edge(largest));
 }
 
 /// Views of GPUs' arrays are aligned; arrays that a C++ caller made of a buffer need not be.
@@ -470,7 +470,7 @@ void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> b
 }
 
 /// Launches are over before their work is: events measure it, and are read by a later call.
-void KernelCall::launch_on_gpu(Specialisation& made, std::span<const std::byte> block,
+void KernelCall::launch_over_grid(Specialisation& made, std::span<const std::byte> block,
                                const IntegerValues& values) const {
   const Choice choice = values.empty() ? Choice{made.program.get()} : choose_program(made, values, count_);
   const GpuShape shape = gpu_shape(kernel_.text, signature_);
@@ -496,31 +496,40 @@ void KernelCall::launch() const {
   pack(block, integers);
   if (count_ == 0) return;
   check_size(block);
-  Specialisation& made = specialisation();
-  if (target_->is_gpu) return launch_on_gpu(made, block.bytes(), may_fix(integers) ? integers : kNoValues);
+  (this->*policy_->launch)(specialisation(), block.bytes(), may_fix(integers) ? integers : kNoValues);
+}
+
+void KernelCall::launch_over_ranges(Specialisation& made, std::span<const std::byte> block,
+                                    const IntegerValues& values) const {
   const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
   const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;
   const LaunchRange range{units, align, std::max(align, static_cast<int64_t>(std::clamp(worth_a_thread, 1.0, 1e15))),
                           signature_.form != LoopForm::tiles};
 
-  const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
   const bool may_vary = !values.empty() || made.program->is_uncertain();
   const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
   const uint32_t calls = made.count_call();
   const double cost = unit_cost * static_cast<double>(units);
   if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
-    run_in_trial(choice, block.bytes(), range, cost);
+    run_in_trial(choice, block, range, cost);
     return note_trial(kernel_, made, choice);
   }
   const bool always = cost > kAlwaysMeasured || calls < kMeasuredCalls;
-  if (!always && calls % kMeasureEvery != 0) return choice.program->launch(block.bytes(), range);
+  if (!always && calls % kMeasureEvery != 0) return choice.program->launch(block, range);
   const Stopwatch time;
-  choice.program->launch(block.bytes(), range);
+  choice.program->launch(block, range);
   const double elapsed = time.nanoseconds();
   const double cost_now = elapsed * threads_for(range) / static_cast<double>(units);
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);
   if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
 }
+
+namespace {
+constexpr LaunchPolicy kRanges{&KernelCall::launch_over_ranges, false, true, 4};
+constexpr LaunchPolicy kGrid{&KernelCall::launch_over_grid, true, false, 2};
+}  // namespace
+
+const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {shared<kRanges>, shared<kGrid>}};
 
 }  // namespace iruka::jit

@@ -7,6 +7,7 @@
 
 #include "core/layout.h"
 #include "jit/kernel_state.h"
+#include "jit/launch_policy.h"
 #include "jit/settle.h"
 #include "jit/specialise.h"
 
@@ -30,6 +31,10 @@ class KernelCall {
   Device& device() const { return *device_; }
   /// Time of the lanes over that of the scalar path where calls like this were measured, else 0.
   double measured_ratio() const;
+
+  // What a LaunchPolicy chooses from; `values` are those that may become constants.
+  void launch_over_ranges(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
+  void launch_over_grid(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
  private:
   bool is_array(size_t k) const { return k >= given_ || arguments_[k].is_array(); }
@@ -62,7 +67,6 @@ class KernelCall {
   void check_size(const ArgumentBlock& block) const;
   int64_t unit_count() const;
   void launch() const;
-  void launch_on_gpu(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;
   void run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range, double cost) const;
@@ -74,6 +78,7 @@ class KernelCall {
   size_t given_;  ///< arguments given: the inputs, or inputs and outputs
   Device* device_ = nullptr;
   const TargetDescription* target_ = nullptr;
+  const LaunchPolicy* policy_ = nullptr;
   std::optional<StreamScope> stream_;  ///< of the call's memory, copies and launches alike
   Dims shape_;
   int64_t count_ = 0;

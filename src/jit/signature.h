@@ -45,7 +45,7 @@ struct Signature {
   uint8_t operand_count = 0;
   uint8_t tile_edge = 0;  ///< elements along each side of a tile, for LoopForm::tiles
   uint8_t small_arrays = 1;  ///< every raw array has fewer than 2^31 elements
-  uint8_t pack = 0;  ///< of a GPU: elements that a thread loads and stores at once; 0: not a GPU
+  uint8_t pack = 0;  ///< elements that a thread of a grid loads and stores at once; 0: the entry loops over ranges
   OperandSignature operands[kMaxParameters];  // only the first operand_count are set
 
   std::string_view bytes() const {
@@ -73,11 +73,5 @@ static_assert(sizeof(OperandSignature) == 4 && offsetof(Signature, operands) == 
 
 /// Elements a streamed loop writes at a time; ranges begin at multiples of it so that stores are aligned.
 inline constexpr int64_t kStreamChunk = 1024;
-/// Edge of a tile, from the largest element of the operands: a cache line or more along both axes, and a buffered tile
-/// well inside the first-level cache.
-/// A processor's nearest cache holds larger tiles than a GPU's block has threads for.
-inline constexpr int tile_edge(int64_t largest_element, bool is_gpu) {
-  return largest_element <= (is_gpu ? 2 : 4) ? 64 : 32;
-}
 
 }  // namespace iruka::jit

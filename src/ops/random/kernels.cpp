@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/device.h"
 #include "iruka/device.h"
+#include "jit/launch_policy.h"
 #include "ops/kept.h"
 
 namespace iruka::ops {
@@ -63,7 +63,7 @@ std::string pack_loop(const std::string& body) {
 }
 
 bool takes_packs(const std::optional<Array>& out) {
-  return (out ? out->device() : default_device()).target().execution == Execution::grid;
+  return (out ? out->device() : default_device()).service<jit::LaunchPolicy>().packs;
 }
 
 // The last pack may reach past the array, into its buffer.
