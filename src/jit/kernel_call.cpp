@@ -58,7 +58,12 @@ std::string list_shapes(const KernelText& text, std::span<const Argument> argume
   return list;
 }
 
+constexpr LaunchPolicy kRanges{.has_grid = false, .streams = true, .most_bytes_in_large_tiles = 4};
+constexpr LaunchPolicy kGrid{.has_grid = true, .streams = false, .most_bytes_in_large_tiles = 2};
+
 }  // namespace
+
+const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {shared<kRanges>, shared<kGrid>}};
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
                        const CallOptions& options)
@@ -217,7 +222,7 @@ void KernelCall::describe_operands() {
   signature_.form = choose_form();
   if (signature_.form == LoopForm::tiles) describe_tiles();
   if (target_->needs_alignment) check_alignment();
-  signature_.pack = policy_->packs ? static_cast<uint8_t>(choose_pack()) : 0;
+  signature_.pack = policy_->has_grid ? static_cast<uint8_t>(choose_pack()) : 0;
 }
 
 // 1. One axis, and the outputs alone exceed the cache: write past it.
@@ -496,7 +501,9 @@ void KernelCall::launch() const {
   pack(block, integers);
   if (count_ == 0) return;
   check_size(block);
-  (this->*policy_->launch)(specialisation(), block.bytes(), may_fix(integers) ? integers : kNoValues);
+  const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
+  policy_->has_grid ? launch_over_grid(specialisation(), block.bytes(), values)
+                    : launch_over_ranges(specialisation(), block.bytes(), values);
 }
 
 void KernelCall::launch_over_ranges(Specialisation& made, std::span<const std::byte> block,
@@ -524,12 +531,5 @@ void KernelCall::launch_over_ranges(Specialisation& made, std::span<const std::b
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);
   if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
 }
-
-namespace {
-constexpr LaunchPolicy kRanges{&KernelCall::launch_over_ranges, false, true, 4};
-constexpr LaunchPolicy kGrid{&KernelCall::launch_over_grid, true, false, 2};
-}  // namespace
-
-const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {shared<kRanges>, shared<kGrid>}};
 
 }  // namespace iruka::jit

@@ -32,10 +32,6 @@ class KernelCall {
   /// Time of the lanes over that of the scalar path where calls like this were measured, else 0.
   double measured_ratio() const;
 
-  // What a LaunchPolicy chooses from; `values` are those that may become constants.
-  void launch_over_ranges(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
-  void launch_over_grid(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
-
  private:
   bool is_array(size_t k) const { return k >= given_ || arguments_[k].is_array(); }
   const Array& array(size_t k) const;
@@ -67,6 +63,9 @@ class KernelCall {
   void check_size(const ArgumentBlock& block) const;
   int64_t unit_count() const;
   void launch() const;
+  // `values` are those that may become constants.
+  void launch_over_ranges(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
+  void launch_over_grid(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;
   void run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range, double cost) const;

@@ -1,24 +1,17 @@
 // How a device's kind lays out loops over elements, and how it launches them.
 #pragma once
 
-#include <cstddef>
-#include <span>
+#include <cstdint>
 
 #include "core/service.h"
 
 namespace iruka::jit {
 
-class KernelCall;
-class IntegerValues;
-struct Specialisation;
-
 struct LaunchPolicy {
   static constinit const Implementations<const LaunchPolicy> implementations;
 
-  /// Threads take ranges of elements, over which the entry loops; or a grid of blocks has a thread for a few elements.
-  void (KernelCall::*launch)(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
-  bool packs;    ///< a thread of the grid loads and stores several elements at once
-  bool streams;  ///< large outputs may be written past the cache
+  bool has_grid;  ///< a grid of threads has one for a few elements; else threads take ranges, over which the entry loops
+  bool streams;   ///< large outputs may be written past the cache
   /// Bytes of the largest element up to which tiles are large: a processor's nearest cache holds larger ones than a
   /// GPU's block has threads for.
   int64_t most_bytes_in_large_tiles;

@@ -63,7 +63,7 @@ std::string pack_loop(const std::string& body) {
 }
 
 bool takes_packs(const std::optional<Array>& out) {
-  return (out ? out->device() : default_device()).service<jit::LaunchPolicy>().packs;
+  return (out ? out->device() : default_device()).service<jit::LaunchPolicy>().has_grid;
 }
 
 // The last pack may reach past the array, into its buffer.

@@ -50,7 +50,7 @@ inline constexpr const char* kPackParameters = ", int64 packs, int32 rounds";
 /// Runs kernel(seed, stream, arguments..., [packs, rounds,] raw y).
 Array run_filling(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
                   const Dims& shape, Dtype dtype, Filling filling, const std::optional<Array>& out);
-/// Whether the device of a draw into `out` has threads that take packs.
+/// Whether the device of a draw into `out` has a grid of threads, to which packs belong.
 bool takes_packs(const std::optional<Array>& out);
 /// Runs kernel(seed, stream, arguments..., y), an element at a time.
 Array run_elements(const ElementwiseKernel& kernel, random::State state, std::span<const Argument> arguments,
