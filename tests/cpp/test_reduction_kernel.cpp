@@ -49,22 +49,26 @@ void expect_plan(const ops::ReductionSizes& sizes, int64_t n) {
   EXPECT_LE(sizes.lanes, sizes.blocks == 1 ? n : sizes.length);
 }
 
+const ops::ReductionPlanning& planning_of(DeviceKind kind) {
+  return ops::ReductionPlanning::implementations.of_kind[static_cast<size_t>(kind)](cpu());
+}
+
 TEST(ReductionKernel, PlansReachEveryElementAndEnd) {
   constexpr int64_t kExtents[] = {1, 2, 3, 15, 31, 64, 100, 257, 1000, 16385, 1'000'003, 3'000'000'000};
-  for (const bool is_gpu : {false, true})
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda})
     for (const bool by_columns : {false, true})
       for (const int64_t outputs : kExtents)
         for (const int64_t n : kExtents)
           for (const int64_t outer : {1, 7, 5000}) {
-            const ops::ReductionSizes first = ops::plan_mapping(outputs, outputs, n, outer, by_columns, is_gpu);
+            const ops::ReductionSizes first = planning_of(kind).map(outputs, outputs, n, outer, by_columns);
             expect_plan(first, n);
-            int64_t left = first.partials(is_gpu);
+            int64_t left = first.partials();
             int launches = 1;
             for (; left > 1; ++launches) {
-              const ops::ReductionSizes next = ops::plan_joining(outputs, left, by_columns, is_gpu);
+              const ops::ReductionSizes next = planning_of(kind).join(outputs, left, by_columns);
               expect_plan(next, left);
-              ASSERT_LT(next.partials(is_gpu), left);
-              left = next.partials(is_gpu);
+              ASSERT_LT(next.partials(), left);
+              left = next.partials();
             }
             EXPECT_LE(launches, 8);
           }
@@ -73,9 +77,9 @@ TEST(ReductionKernel, PlansReachEveryElementAndEnd) {
 TEST(ReductionKernel, GpusLaunchWholeWarps) {
   for (const int64_t n : {4, 9, 40, 1000, 100'000})
     for (const int64_t outputs : {1, 3, 77, 5000}) {
-      const ops::ReductionSizes sizes = ops::plan_mapping(outputs, outputs, n, 1, false, true);
+      const ops::ReductionSizes sizes = planning_of(DeviceKind::cuda).map(outputs, outputs, n, 1, false);
       if (sizes.lanes > 1) {
-        EXPECT_EQ(sizes.units(true) % 32, 0);
+        EXPECT_EQ(sizes.units() % 32, 0);
       }
     }
 }

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <mutex>
 
-#include "core/device.h"
 #include "core/fork.h"
+#include "core/service.h"
 #include "iruka/statistics.h"
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
@@ -23,6 +23,20 @@ namespace ops {
 namespace {
 
 using Row = ReductionFunction::Row;
+
+/// How a device reduces along axes.
+struct ReductionLoops {
+  static constinit const Implementations<const ReductionLoops> implementations;
+
+  ReductionPlan (*plan)(const Array& x, std::span<const bool> reduced, bool keeps_index, int64_t partial_bytes);
+  std::string (*text)(const Row& row, const ReductionVariant& variant);
+  std::vector<std::string> (*options)(const ReductionVariant& variant);
+};
+constexpr ReductionLoops kCpu{plan_reduction, emit_reduction, reduction_options};
+constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
+                               [](const ReductionVariant&) { return std::vector<std::string>(); }};
+const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions",
+                                                                            {shared<kCpu>, shared<kCuda>}};
 
 /// Elements that are worth a thread.
 constexpr int64_t kGrain = 32768;
@@ -49,9 +63,8 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
   std::atomic<Entry*>& head = entries_of(row);
   const uint64_t key = variant.key();
   if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
-  const bool is_gpu = device.target().is_gpu;
-  const ProgramSource source{is_gpu ? emit_reduction_cuda(row, variant) : emit_reduction(row, variant), "iruka_entry",
-                             is_gpu ? std::vector<std::string>() : reduction_options(variant),
+  const auto& loops = device.service<ReductionLoops>();
+  const ProgramSource source{loops.text(row, variant), "iruka_entry", loops.options(variant),
                              std::string("<") + row.name + ">"};
   auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
   static constinit ForkSafeMutex publishing;
@@ -159,18 +172,18 @@ LaunchRange range_of(int64_t units, int64_t elements_per_unit, int64_t units_per
 
 void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes, const ReductionTypes& types,
                  double correction) {
-  const bool is_gpu = x.device().target().is_gpu, keeps_index = row.rule == ResultRule::index;
+  const bool keeps_index = row.rule == ResultRule::index;
   const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
   const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index || carries_pair(row.rule) ? 16 : 8;
   const ReductionPlan plan =
-      is_gpu ? plan_reduction_cuda(x, reduced, keeps_index, partial_bytes) : plan_reduction(x, reduced, keeps_index);
+      x.device().service<ReductionLoops>().plan(x, reduced, keeps_index, partial_bytes);
   const ReductionVariant variant{types,
                                  plan.form,
                                  plan.spacing,
                                  plan.chunks > 1,
                                  plan.kept_rank,
                                  plan.reduced_rank,
-                                 !is_gpu && plan.form == ReductionForm::short_rows ? plan.inner.extent : 0,
+                                 plan.row_length,
                                  plan.block.vector_bytes,
                                  plan.block.is_wide};
   const jit::Program& program = program_for(row, variant, x.device());
@@ -247,7 +260,7 @@ void mend_products(Array& products, const Row& row, const Array& x, const std::o
 
 void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
   if (row.start != Start::one || row.rule != ResultRule::sum) return;
-  if (x.device().target().is_gpu) return;  // looking at the products would wait for them
+  if (!x.device().target().is_host) return;  // looking at the products would wait for them
   if (products.dtype() == Dtype::float64) mend_products<double>(products, row, x, axes, keepdims);
   if (products.dtype() == Dtype::float32) mend_products<float>(products, row, x, axes, keepdims);
 }

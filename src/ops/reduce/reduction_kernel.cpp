@@ -80,7 +80,7 @@ class Call {
  private:
   size_t input_count() const { return texts_.inputs.size(); }
   bool is_element(size_t k) const { return arguments_[k].is_array() && !texts_.inputs[k].raw; }
-  bool is_gpu() const { return device_->target().is_gpu; }
+  const ReductionPlanning& planning() const { return device_->service<ReductionPlanning>(); }
 
   void settle_shape() {
     std::vector<const Dims*> shapes;
@@ -202,9 +202,7 @@ class Call {
 
   /// Whether neighbours of most inputs belong to different outputs.
   bool wants_columns() const {
-    constexpr int64_t kFewest = 8;
-    const int64_t fewest = is_gpu() ? 2 * kFewest : kFewest;
-    if (inner_ < fewest) return false;
+    if (inner_ < planning().fewest_columns) return false;
     if (n_ <= 1) return true;
     int votes = 0;
     for (const Array& view : views_) {
@@ -223,7 +221,6 @@ class Call {
 
   void launch_all() {
     ReductionStage stage;
-    stage.is_gpu = is_gpu();
     stage.by_columns = length_ > 0 && wants_columns();
     stage.kept_axes = kept_axes_;
     stage.outer_axes = outer_axes_;
@@ -234,10 +231,11 @@ class Call {
                                                    : Reach::scalar);
     for (const Parameter& output : texts_.outputs) stage.reach.push_back(output.raw ? Reach::raw : Reach::output);
     const int64_t outputs = count(kept_shape_), outer = n_ > 0 ? length_ / n_ : 1;
-    ReductionSizes sizes = plan_mapping(outputs, inner_, n_, outer, stage.by_columns, is_gpu());
+    ReductionSizes sizes = planning().map(outputs, inner_, n_, outer, stage.by_columns);
+    stage.in_warps = sizes.in_warps;
     Array from, to;
     while (true) {
-      const int64_t left = sizes.partials(is_gpu());
+      const int64_t left = sizes.partials();
       stage.lanes = sizes.lanes;
       stage.finishes = left == 1;
       if (!stage.finishes) to = partial_results(left * outputs, sizes.lanes);
@@ -247,7 +245,7 @@ class Call {
       stage.joins = true;
       stage.kept_axes = 1;
       stage.outer_axes = 0;
-      sizes = plan_joining(outputs, left, stage.by_columns, is_gpu());
+      sizes = planning().join(outputs, left, stage.by_columns);
     }
   }
 
@@ -273,7 +271,7 @@ class Call {
                                 sizes.groups, sizes.group_length, length_})
       list.emplace_back(Scalar(value).typed(Dtype::int64));
     const ElementwiseKernel& kernel = stage_kernel(state_, stage, types_);
-    kernel.fill(list, {.size = sizes.units(is_gpu())});
+    kernel.fill(list, {.size = sizes.units()});
     state_.warnings.add(kernel.take_warnings());
   }
 

@@ -35,7 +35,7 @@ int lanes_of_warp(int64_t n) {
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(n / 4, 1, kWarp))));
 }
 
-void plan_on_cpu(ReductionSizes& sizes, bool by_columns) {
+void cut_cpu(ReductionSizes& sizes, bool by_columns) {
   if (by_columns) {
     cut(sizes.n, sizes.n > 2 * kColumnBlock ? kColumnBlock : sizes.n, sizes.blocks, sizes.length);
     cut(sizes.outer, kColumnBlock / sizes.n, sizes.groups, sizes.group_length);
@@ -47,7 +47,7 @@ void plan_on_cpu(ReductionSizes& sizes, bool by_columns) {
   cut(sizes.outer, is_enough ? sizes.outer : kCpuBlock / sizes.n, sizes.groups, sizes.group_length);
 }
 
-void plan_on_gpu(ReductionSizes& sizes, bool by_columns) {
+void cut_cuda(ReductionSizes& sizes, bool by_columns) {
   if (!by_columns) sizes.lanes = lanes_of_warp(sizes.n);
   const int64_t wanted = kThreads / (sizes.outputs * sizes.lanes);
   cut_into(sizes.outer, wanted, std::max<int64_t>(1, kPerThread * sizes.lanes / sizes.n), sizes.groups,
@@ -55,30 +55,48 @@ void plan_on_gpu(ReductionSizes& sizes, bool by_columns) {
   cut_into(sizes.n, wanted / sizes.groups, kPerThread * sizes.lanes, sizes.blocks, sizes.length);
 }
 
-}  // namespace
-
-ReductionSizes plan_mapping(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns, bool is_gpu) {
+ReductionSizes whole_lines(int64_t outputs, int64_t inner, int64_t n, int64_t outer) {
   ReductionSizes sizes;
   sizes.outputs = outputs;
   sizes.inner = inner;
   sizes.n = sizes.length = n;
   sizes.outer = sizes.group_length = outer;
-  if (n > 0) is_gpu ? plan_on_gpu(sizes, by_columns) : plan_on_cpu(sizes, by_columns);
   return sizes;
 }
 
-ReductionSizes plan_joining(int64_t outputs, int64_t count, bool by_columns, bool is_gpu) {
-  ReductionSizes sizes;
-  sizes.outputs = sizes.inner = outputs;
-  sizes.n = sizes.length = count;
-  if (by_columns) {
-    if (count > kCpuJoin || (is_gpu && count > kColumnJoin)) cut(count, kColumnJoin, sizes.blocks, sizes.length);
-    return sizes;
-  }
-  if (is_gpu) sizes.lanes = lanes_of_warp(count);
-  const int64_t most = is_gpu ? kWarpJoin : kCpuJoin;
+ReductionSizes map_cpu(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns) {
+  ReductionSizes sizes = whole_lines(outputs, inner, n, outer);
+  if (n > 0) cut_cpu(sizes, by_columns);
+  return sizes;
+}
+
+ReductionSizes join_cpu(int64_t outputs, int64_t count, bool by_columns) {
+  ReductionSizes sizes = whole_lines(outputs, outputs, count, 1);
+  if (count > kCpuJoin) cut(count, by_columns ? kColumnJoin : kCpuJoin, sizes.blocks, sizes.length);
+  return sizes;
+}
+
+ReductionSizes map_cuda(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns) {
+  ReductionSizes sizes = whole_lines(outputs, inner, n, outer);
+  sizes.in_warps = true;
+  if (n > 0) cut_cuda(sizes, by_columns);
+  return sizes;
+}
+
+ReductionSizes join_cuda(int64_t outputs, int64_t count, bool by_columns) {
+  ReductionSizes sizes = whole_lines(outputs, outputs, count, 1);
+  sizes.in_warps = true;
+  if (!by_columns) sizes.lanes = lanes_of_warp(count);
+  const int64_t most = by_columns ? kColumnJoin : kWarpJoin;
   if (count > most) cut(count, most, sizes.blocks, sizes.length);
   return sizes;
 }
+
+constexpr ReductionPlanning kCpu{map_cpu, join_cpu, 8}, kCuda{map_cuda, join_cuda, 16};
+
+}  // namespace
+
+const Implementations<const ReductionPlanning> ReductionPlanning::implementations{"ReductionKernel",
+                                                                                  {shared<kCpu>, shared<kCuda>}};
 
 }  // namespace iruka::ops

@@ -3,28 +3,36 @@
 
 #include <cstdint>
 
+#include "core/service.h"
+
 namespace iruka::ops {
 
 /// The numbers of one stage; reduction_kernel_text.h tells what they mean.
 struct ReductionSizes {
   int lanes = 1;
+  bool in_warps = false;  ///< lanes are threads of a warp, which join their values; whole warps run
   int64_t outputs = 1, inner = 1;
   int64_t n = 1, blocks = 1, length = 1;            ///< of the innermost reduced axis
   int64_t outer = 1, groups = 1, group_length = 1;  ///< of the other reduced axes
 
   int64_t parts() const { return blocks * groups; }
   /// Partial results of each output that the stage leaves.
-  int64_t partials(bool is_gpu) const { return parts() * (is_gpu ? 1 : lanes); }
-  /// Units in a launch. A GPU's lanes are whole warps.
-  int64_t units(bool is_gpu) const {
+  int64_t partials() const { return parts() * (in_warps ? 1 : lanes); }
+  /// Units in a launch.
+  int64_t units() const {
     const int64_t all = outputs * parts() * lanes;
-    return is_gpu && lanes > 1 ? (all + 31) / 32 * 32 : all;
+    return in_warps && lanes > 1 ? (all + 31) / 32 * 32 : all;
   }
 };
 
-/// The stage that reads `outer` lines of `n` elements for each output.
-ReductionSizes plan_mapping(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns, bool is_gpu);
-/// A stage that reads `count` partial results for each output; it is the last where it leaves one.
-ReductionSizes plan_joining(int64_t outputs, int64_t count, bool by_columns, bool is_gpu);
+struct ReductionPlanning {
+  static constinit const Implementations<const ReductionPlanning> implementations;
+
+  /// The stage that reads `outer` lines of `n` elements for each output.
+  ReductionSizes (*map)(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns);
+  /// A stage that reads `count` partial results for each output; it is the last where it leaves one.
+  ReductionSizes (*join)(int64_t outputs, int64_t count, bool by_columns);
+  int64_t fewest_columns;  ///< neighbouring outputs that are worth a walk by columns
+};
 
 }  // namespace iruka::ops

@@ -55,11 +55,11 @@ class StageWriter {
   }
 
  private:
-  bool is_warp() const { return stage_.is_gpu && stage_.lanes > 1; }
+  bool is_warp() const { return stage_.in_warps && stage_.lanes > 1; }
   /// A CPU's compiler cuts the loop over units into rows by a divisor that it does not know, also where integer
   /// arguments have become constants: the partial results' extent.
   std::string lanes() const {
-    return stage_.is_gpu || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
+    return stage_.in_warps || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
   }
   bool has_parts() const { return !stage_.finishes; }
 
@@ -122,7 +122,7 @@ class StageWriter {
       out_ += "_reduce_k += " + number(kReductionChains - 1) + " * " + step +
               ";\n_reduce_done = " + number(kReductionChains) + ";\n";
     out_ += "const ptrdiff_t _reduce_rounds = (_reduce_full - _reduce_done) / " + number(kReductionChains) + ";\n" +
-            (stage_.is_gpu ? "#pragma unroll 2\n" : "") +
+            (stage_.in_warps ? "#pragma unroll 2\n" : "") +
             "for (ptrdiff_t _reduce_r = 0; _reduce_r < _reduce_rounds; ++_reduce_r, _reduce_k += " +
             number(kReductionChains) + " * " + step + ") {\n";
     for (int k = 0; k < kReductionChains; ++k)
@@ -300,7 +300,7 @@ std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& 
 
 std::string ReductionStage::key() const {
   std::string key;
-  for (const int part : {int{is_gpu}, int{joins}, int{finishes}, int{by_columns}, lanes, kept_axes, outer_axes})
+  for (const int part : {int{in_warps}, int{joins}, int{finishes}, int{by_columns}, lanes, kept_axes, outer_axes})
     key += static_cast<char>('0' + part);
   for (const Reach each : reach) key += static_cast<char>(each);
   return key;
@@ -320,7 +320,7 @@ std::string reduce_type_of(const ReductionTexts& texts) {
 ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
                                          const std::vector<Dtype>& types, bool diagnose_early) {
   KernelOptions options;
-  options.preamble = texts.options.preamble + (stage.is_gpu && stage.lanes > 1 ? kShuffle : "");
+  options.preamble = texts.options.preamble + (stage.in_warps && stage.lanes > 1 ? kShuffle : "");
   options.options = texts.options.options;
   options.diagnose_early = diagnose_early;
   options.made_at = texts.options.made_at;

@@ -32,7 +32,7 @@ enum class Reach : char {
 
 /// Everything a stage's text depends on beside what the user wrote and the dtypes.
 struct ReductionStage {
-  bool is_gpu = false;
+  bool in_warps = false;    ///< as in ReductionSizes
   bool joins = false;       ///< whether it reads partial results, not the inputs
   bool finishes = false;    ///< whether it writes the outputs, not partial results
   bool by_columns = false;  ///< whether neighbouring units are neighbouring outputs, not parts of one output

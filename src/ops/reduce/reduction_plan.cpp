@@ -156,9 +156,11 @@ ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keep
   return plan;
 }
 
-ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index) {
+ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index,
+                             int64_t /*partial_bytes*/) {
   ReductionPlan plan = plan_walk(x, reduced, keeps_index, {});
   plan.inner.reduced ? cut_rows(plan) : cut_columns(plan);
+  if (plan.form == ReductionForm::short_rows) plan.row_length = plan.inner.extent;
   return plan;
 }
 

@@ -67,6 +67,7 @@ struct ReductionPlan {
   int64_t chunks = 1;  ///< partial results that make one output
   int64_t units = 1;   ///< independent pieces of work
   int64_t elements_per_unit = 1;
+  int64_t row_length = 0;  ///< of short_rows whose text is for rows of this length, else 0
   BlockShape block;
 };
 
@@ -75,6 +76,6 @@ struct ReductionPlan {
 /// Nothing is cut into chunks yet.
 ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keeps_index, const WalkRules& rules);
 /// For the CPU.
-ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index);
+ReductionPlan plan_reduction(const Array& x, std::span<const bool> reduced, bool keeps_index, int64_t partial_bytes);
 
 }  // namespace iruka::ops
