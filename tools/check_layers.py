@@ -1,8 +1,10 @@
-"""Checks what holds for every source file: who may include whom, length, statics, no trace of a developer's machine.
+"""Checks what holds for every source file: who may include or import whom, lengths, statics, no developer's machine.
 
 Run it as a script for the whole tree, or call `problems_of(path, text)` for one file.
 """
 
+import ast
+import graphlib
 import pathlib
 import re
 import subprocess
@@ -104,6 +106,36 @@ def problems_of(path, text):
     return problems
 
 
+def module_of(path):
+    """iruka._numpy.sorting for python/iruka/_numpy/sorting.py."""
+    return path.removeprefix("python/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imported_modules(path, text, modules):
+    """The modules of the package that one of them imports, at its head or in a function."""
+    package = module_of(path) if path.endswith("/__init__.py") else module_of(path).rpartition(".")[0]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            source = ".".join([*parts, *filter(None, [node.module])])
+            for alias in node.names:
+                name = f"{source}.{alias.name}"
+                yield from {name if name in modules else source} & modules
+
+
+def import_cycle(files):
+    """What is wrong with the imports of the package's files, (path, text) each; None where none closes a circle."""
+    files = [(path, text) for path, text in files if path.startswith("python/iruka/") and path.endswith(".py")]
+    modules = {module_of(path) for path, _ in files} | {"iruka._core"}
+    graph = {module_of(path): {*imported_modules(path, text, modules)} - {module_of(path)} for path, text in files}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return f"modules import each other in a circle: {' -> '.join(reversed(error.args[1]))}"
+
+
 def tracked_files(root=ROOT):
     """(path, text) of every text file that git tracks and that exists."""
     names = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
@@ -115,7 +147,10 @@ def tracked_files(root=ROOT):
 
 
 def main():
-    found = [(path, problem) for path, text in tracked_files() for problem in problems_of(path, text)]
+    files = list(tracked_files())
+    found = [(path, problem) for path, text in files for problem in problems_of(path, text)]
+    if cycle := import_cycle(files):
+        found.append(("python/iruka", cycle))
     for path, problem in found:
         print(f"{path}: {problem}")
     return 1 if found else 0

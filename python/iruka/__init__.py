@@ -86,7 +86,6 @@ from . import (
     random,
     testing,
 )
-from ._bits import packbits, unpackbits
 from ._core import (
     Device,
     ElementwiseKernel,
@@ -109,29 +108,6 @@ from ._core import (
     set_num_threads,
     ufunc,
 )
-from ._creation import (
-    arange,
-    array,
-    asarray,
-    asarray_chkfinite,
-    ascontiguousarray,
-    asfortranarray,
-    asnumpy,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    full,
-    full_like,
-    get_array_module,
-    identity,
-    linspace,
-    ones,
-    ones_like,
-    require,
-    zeros,
-    zeros_like,
-)
 from ._cupy import (
     byte_bounds,
     clear_memo,
@@ -143,7 +119,45 @@ from ._cupy import (
     scatter_min,
     show_config,
 )
-from ._dtypes import (
+from ._functions import elementwise as _elementwise, reductions as _reductions
+from ._numpy.apply import apply_along_axis, apply_over_axes, broadcast, fromfunction
+from ._numpy.bits import packbits, unpackbits
+from ._numpy.calculus import (
+    convolve,
+    correlate,
+    diff,
+    ediff1d,
+    gradient,
+    interp,
+    trapezoid,
+    unwrap,
+)
+from ._numpy.conversion import (
+    array,
+    asarray,
+    asarray_chkfinite,
+    ascontiguousarray,
+    asfortranarray,
+    asnumpy,
+    from_dlpack,
+    get_array_module,
+    require,
+)
+from ._numpy.creation import (
+    arange,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    identity,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from ._numpy.dtypes import (
     __array_namespace_info__,
     astype,
     common_type,
@@ -154,8 +168,8 @@ from ._dtypes import (
     issubdtype,
     min_scalar_type,
 )
-from ._einsum import einsum, einsum_path
-from ._elementwise import (
+from ._numpy.einsum import einsum, einsum_path
+from ._numpy.elementwise import (
     angle,
     around,
     array2string,
@@ -177,7 +191,7 @@ from ._elementwise import (
     shares_memory,
     vectorize,
 )
-from ._files import (
+from ._numpy.files import (
     NpzFile,
     frombuffer,
     fromfile,
@@ -191,18 +205,17 @@ from ._files import (
     savez,
     savez_compressed,
 )
-from ._functional import apply_along_axis, apply_over_axes, broadcast, fromfunction
-from ._functions import elementwise as _elementwise, reductions as _reductions
-from ._histogram import (
+from ._numpy.grids import c_, mgrid, ndenumerate, ogrid, r_
+from ._numpy.histogram import (
     bincount,
     digitize,
     histogram,
     histogram2d,
     histogram_bin_edges,
     histogramdd,
+    searchsorted,
 )
-from ._index_tricks import c_, mgrid, ndenumerate, ogrid, r_
-from ._indexing import (
+from ._numpy.indexing import (
     argwhere,
     choose,
     compress,
@@ -240,45 +253,8 @@ from ._indexing import (
     unravel_index,
     where,
 )
-from ._manipulation import (
-    allclose,
-    broadcast_arrays,
-    broadcast_to,
-    can_cast,
-    clip,
-    concatenate,
-    copy,
-    copyto,
-    expand_dims,
-    hstack,
-    isclose,
-    moveaxis,
-    nan_to_num,
-    ndim,
-    promote_types,
-    ravel,
-    reshape,
-    result_type,
-    shape,
-    size,
-    squeeze,
-    stack,
-    swapaxes,
-    transpose,
-    vstack,
-)
-from ._numeric import (
-    convolve,
-    correlate,
-    diff,
-    ediff1d,
-    gradient,
-    interp,
-    trapezoid,
-    unwrap,
-)
-from ._padding import pad
-from ._polynomials import (
+from ._numpy.padding import pad
+from ._numpy.polynomials import (
     poly,
     poly1d,
     polyadd,
@@ -291,7 +267,7 @@ from ._polynomials import (
     polyval,
     roots,
 )
-from ._products import (
+from ._numpy.products import (
     cross,
     dot,
     inner,
@@ -304,7 +280,7 @@ from ._products import (
     vecdot,
     vecmat,
 )
-from ._quantiles import (
+from ._numpy.quantiles import (
     median,
     nanmedian,
     nanpercentile,
@@ -312,7 +288,7 @@ from ._quantiles import (
     percentile,
     quantile,
 )
-from ._rearranging import (
+from ._numpy.rearranging import (
     append,
     array_split,
     atleast_1d,
@@ -341,7 +317,8 @@ from ._rearranging import (
     unstack,
     vsplit,
 )
-from ._sequences import (
+from ._numpy.scans import cumprod, cumsum, cumulative_prod, cumulative_sum, nancumprod, nancumsum
+from ._numpy.sequences import (
     bartlett,
     blackman,
     geomspace,
@@ -352,7 +329,7 @@ from ._sequences import (
     meshgrid,
     vander,
 )
-from ._sets import (
+from ._numpy.sets import (
     intersect1d,
     isin,
     setdiff1d,
@@ -364,33 +341,49 @@ from ._sets import (
     unique_inverse,
     unique_values,
 )
-from ._sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
-from ._statistics import (
-    average,
-    corrcoef,
-    cov,
-    cumprod,
-    cumsum,
-    cumulative_prod,
-    cumulative_sum,
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmean,
-    nanstd,
-    nanvar,
-    ptp,
-    searchsorted,
-    std,
-    var,
+from ._numpy.shapes import (
+    allclose,
+    broadcast_arrays,
+    broadcast_to,
+    can_cast,
+    clip,
+    concatenate,
+    copy,
+    copyto,
+    expand_dims,
+    hstack,
+    isclose,
+    moveaxis,
+    nan_to_num,
+    ndim,
+    promote_types,
+    ravel,
+    reshape,
+    result_type,
+    shape,
+    size,
+    squeeze,
+    stack,
+    swapaxes,
+    transpose,
+    vstack,
 )
+from ._numpy.sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
+from ._numpy.statistics import average, corrcoef, cov, nanargmax, nanargmin, nanmean, nanstd, nanvar, ptp, std, var
 from .memory import (
     MemoryPool,
     PinnedMemoryPool,
     get_default_memory_pool,
     get_default_pinned_memory_pool,
 )
+
+# Pickles of earlier builds find things in modules that lay side by side here; those of some lie in several files now.
+_FORMER_NAMES = {"apply": "functional", "calculus": "numeric", "grids": "index_tricks", "shapes": "manipulation"}
+for _path, _module in [*_sys.modules.items()]:
+    _folder, _, _name = _path.rpartition(".")
+    if _folder in ("iruka._numpy", "iruka.random"):
+        _sys.modules[f"iruka._{_FORMER_NAMES.get(_name, _name.lstrip('_'))}"] = _module
+_sys.modules["iruka._creation"] = _sys.modules["iruka._statistics"] = _sys.modules["iruka"]
 
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])
@@ -416,7 +409,7 @@ def __getattr__(name):
 
         globals()["bfloat16"] = ml_dtypes.bfloat16
         return ml_dtypes.bfloat16
-    from ._alternatives import find
+    from ._cupy.alternatives import find
 
     return find("iruka", name)
 

@@ -9,8 +9,8 @@ import numpy
 import iruka._array
 _image: Any
 _random: Any
-import iruka._indexing
 import iruka._kernel
+import iruka._numpy.indexing
 
 
 class Device:
@@ -443,7 +443,7 @@ class ndarray:
         """Sum along a diagonal."""
 
     @property
-    def flat(self) -> iruka._indexing.FlatIterator:
+    def flat(self) -> iruka._numpy.indexing.FlatIterator:
         """The elements in C order as one axis: index, slice, assign, iterate."""
 
     @flat.setter

@@ -18,8 +18,6 @@ import sys as _sys
 import types as _types
 import typing as _typing
 
-import iruka as _iruka
-
 from . import errors as _errors, fft as _fft, linalg as _linalg
 from ._core import ndarray as _ndarray
 
@@ -107,5 +105,5 @@ def _extension(source: _types.ModuleType) -> _types.ModuleType:
     return place
 
 
-_take_names(_sys.modules[__name__], _iruka)
+_take_names(_sys.modules[__name__], _sys.modules["iruka"])
 linalg, fft = _extension(_linalg), _extension(_fft)

@@ -10,8 +10,9 @@ import operator
 
 from . import _core
 from ._core import ndarray
-from ._manipulation import _axes, _into, concatenate
-from ._products import _array, _conjugate
+from ._numpy.conversion import _array
+from ._numpy.products import _conjugate
+from ._numpy.shapes import _axes, _into, concatenate
 from .errors import ValueError
 
 _COMPLEX, _TO_HALF, _TO_REAL = 0, 1, 2

@@ -13,12 +13,11 @@ import numpy
 
 from . import _core
 from ._core import ndarray
-from ._creation import empty
 from ._functions import elementwise, reductions
-from ._indexing import take_along_axis
-from ._manipulation import _axes, _into, moveaxis, stack
-from ._products import (
-    _array,
+from ._numpy.conversion import _array
+from ._numpy.creation import empty
+from ._numpy.indexing import take_along_axis
+from ._numpy.products import (
     _conjugate,
     _multiply,
     _pair,
@@ -29,8 +28,9 @@ from ._products import (
     tensordot as tensordot,
     vecdot as vecdot,
 )
-from ._rearranging import matrix_transpose
-from ._sorting import argsort, sort
+from ._numpy.rearranging import matrix_transpose
+from ._numpy.shapes import _axes, _into, moveaxis, stack
+from ._numpy.sorting import argsort, sort
 from .errors import LinAlgError, ShapeError, TypeError, ValueError
 
 _where = elementwise["where"]

@@ -2,7 +2,7 @@
 
 import numpy
 
-from ._creation import asnumpy
+from ._numpy.conversion import asnumpy
 
 
 def assert_allclose(actual, desired, rtol=1e-7, atol=0, err_msg="", verbose=True, **keywords):

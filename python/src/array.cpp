@@ -435,7 +435,7 @@ void bind_copies(ArrayClass& type) {
       .def(
           "dot",
           [](nb::handle x, nb::handle b, nb::handle out) {
-            return package_attribute("iruka._products", "dot")(x, b, out);
+            return package_attribute("iruka", "dot")(x, b, out);
           },
           nb::arg("b"), nb::arg("out") = nb::none(), nb::sig("def dot(self, b, out: ndarray | None = None) -> ndarray"),
           "Matrix or inner product, as iruka.dot.")
@@ -470,7 +470,7 @@ void bind_copies(ArrayClass& type) {
   type.def(                                                                                 \
       name,                                                                                 \
       [](nb::handle self, nb::args positional, nb::kwargs keywords) {                       \
-        return package_attribute("iruka._statistics", name)(self, *positional, **keywords); \
+        return package_attribute("iruka", name)(self, *positional, **keywords); \
       },                                                                                    \
       nb::sig("def " name "(self, " arguments ") -> ndarray"), documentation)
 

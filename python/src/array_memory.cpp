@@ -9,7 +9,7 @@ namespace iruka::python {
 
 namespace {
 
-nb::object in_memory(const char* name) { return package_attribute("iruka._array_memory", name); }
+nb::object in_memory(const char* name) { return package_attribute("iruka._array.storage", name); }
 
 /// The bytes of the buffer that an array, which has elements, reaches: the first and the one after the last.
 std::pair<int64_t, int64_t> reach_of(const Array& x) {

@@ -12,7 +12,7 @@ Array matrix_transpose(const Array& x) {
   return x.swapaxes(-1, -2);
 }
 
-nb::object in_protocols(const char* name) { return package_attribute("iruka._protocols", name); }
+nb::object in_protocols(const char* name) { return package_attribute("iruka._array.protocols", name); }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void bind_array_protocols(nb::class_<Array>& type) {
       .def(
           "round",
           [](nb::handle x, nb::handle decimals, nb::handle out) {
-            return package_attribute("iruka._elementwise", "round")(x, decimals, out);
+            return package_attribute("iruka", "round")(x, decimals, out);
           },
           nb::arg("decimals") = 0, nb::arg("out") = nb::none(),
           nb::sig("def round(self, decimals: int = 0, out: ndarray | None = None) -> ndarray"),

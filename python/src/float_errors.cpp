@@ -49,7 +49,7 @@ bool any_not_finite(const Array& array) {
   }
 }
 
-nb::object checker(const char* name) { return package_attribute("iruka._float_errors", name); }
+nb::object checker(const char* name) { return package_attribute("iruka._array.float_errors", name); }
 
 /// Whether this result may be one that NumPy speaks of, before Python is asked for the error state: looking at a few
 /// elements takes less time than asking, looking at many more.

@@ -383,7 +383,7 @@ void bind_indexing(nb::module_& module) {
 
 namespace {
 
-nb::object function_of(const char* name) { return package_attribute("iruka._indexing", name); }
+nb::object function_of(const char* name) { return package_attribute("iruka._numpy.indexing", name); }
 
 }  // namespace
 
@@ -453,7 +453,7 @@ void bind_index_methods(nb::class_<Array>& type) {
           [](nb::handle x, nb::handle values) {
             function_of("FlatIterator")(x).attr("__setitem__")(nb::ellipsis(), values);
           },
-          nb::for_getter(nb::sig("def flat(self) -> iruka._indexing.FlatIterator")),
+          nb::for_getter(nb::sig("def flat(self) -> iruka._numpy.indexing.FlatIterator")),
           nb::for_setter(nb::sig("def flat(self, values: object, /) -> None")),
           "The elements in C order as one axis: index, slice, assign, iterate.");
 }

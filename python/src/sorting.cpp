@@ -89,7 +89,7 @@ void bind_sets(nb::module_& module) {
       nb::arg("x"), nb::arg("indices"));
 }
 
-nb::object in_package(const char* name) { return package_attribute("iruka._sorting", name); }
+nb::object in_package(const char* name) { return package_attribute("iruka._numpy.sorting", name); }
 
 void bind_methods() {
   auto type = nb::borrow<nb::class_<Array>>(nb::handle(reinterpret_cast<PyObject*>(array_type)));

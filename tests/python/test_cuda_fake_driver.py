@@ -389,7 +389,7 @@ lines.print_report(out)
 report = out.getvalue().splitlines()
 assert report[0] == "_root (4.00MB, 4.00MB)", report
 assert any(line.startswith("  <string>:") and line.endswith(":<module> (1.00KB, 0.00B)") for line in report), report
-assert any("_creation.py" in line and line.endswith(":zeros (4.00MB, 4.00MB)") for line in report), report
+assert any("_numpy/creation.py" in line and line.endswith(":zeros (4.00MB, 4.00MB)") for line in report), report
 with memory_hooks.LineProfileHook(max_depth=2) as lines:
     iruka.zeros(10)
 out = io.StringIO()
@@ -695,7 +695,8 @@ if iruka.cuda.unavailable_reason() == "":
     kernel = iruka.ElementwiseKernel("T x", "T z", body, "endless", options=("--compile-timeout=0.5",))
     began = time.monotonic()
     raises(iruka.errors.CompileError, lambda: kernel(iruka.ones(3, "float32")), "endless", "longer than 0.5 seconds")
-    assert time.monotonic() - began < 10
+    import os
+    assert time.monotonic() - began < 10 * float(os.environ.get("IRUKA_TEST_PATIENCE", 1))
 """)
 
 

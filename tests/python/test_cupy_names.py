@@ -140,9 +140,9 @@ def test_missing_names_say_what_to_use(module, name, words):
 def test_every_name_that_is_said_to_help_is_there():
     """The words after 'iruka.' in hints exist."""
 
-    from iruka import _alternatives
+    from iruka._cupy import alternatives
 
-    for module, hints in _alternatives._INSTEAD.items():
+    for module, hints in alternatives._INSTEAD.items():
         for name, text in hints.items():
             assert not hasattr(importlib.import_module(module), name), name
             for path in re.findall(r"iruka((?:\.\w+)+)", text):

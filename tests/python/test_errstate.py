@@ -533,9 +533,9 @@ iruka.ones(3) / 0
 
 
 def test_nothing_is_looked_at_where_all_is_ignored(monkeypatch):
-    from iruka import _float_errors
+    from iruka._array import float_errors
 
-    monkeypatch.setattr(_float_errors, "_computed_anew", lambda *arguments: pytest.fail("looked at"))
+    monkeypatch.setattr(float_errors, "_computed_anew", lambda *arguments: pytest.fail("looked at"))
     with np.errstate(all="ignore"):
         iruka.ones(3) / 0
         iruka.log(iruka.zeros(10_000))

@@ -101,7 +101,8 @@ OF_GPUS = {"iruka.cuda._pinned.alloc_pinned_memory"}
 
 def test_docstrings_have_examples():
     assert (
-        len(DOCSTRINGS) > 60 and {"iruka", "iruka._core.ReductionKernel", "iruka._indexing.choose"} <= DOCSTRINGS.keys()
+        len(DOCSTRINGS) > 60
+        and {"iruka", "iruka._core.ReductionKernel", "iruka._numpy.indexing.choose"} <= DOCSTRINGS.keys()
     )
 
 

@@ -337,6 +337,30 @@ def test_pickling_out_of_band():
     assert_same(pickle.loads(data, buffers=buffers), np.arange(10000))
 
 
+@pytest.mark.parametrize(
+    "place, thing",
+    [
+        ("_array restore", iruka._array.restore),
+        ("_functions ufunc_named", iruka._functions.ufunc_named),
+        ("_functions reduction_named", iruka._functions.reduction_named),
+        ("_generator Generator", iruka.random.Generator),
+        ("_generator Philox", iruka.random.Philox),
+        ("_polynomials poly1d", iruka.poly1d),
+        ("_sets UniqueAllResult", type(iruka.unique_all(iruka.arange(2)))),
+        ("_creation linspace", iruka.linspace),
+        ("_creation asarray", iruka.asarray),
+        ("_manipulation concatenate", iruka.concatenate),
+        ("_statistics cumsum", iruka.cumsum),
+        ("_statistics searchsorted", iruka.searchsorted),
+        ("_statistics var", iruka.var),
+        ("_functional apply_along_axis", iruka.apply_along_axis),
+    ],
+)
+def test_pickles_of_earlier_builds_find_their_things(place, thing):
+    module, name = place.split()
+    assert pickle.loads(f"ciruka.{module}\n{name}\n.".encode()) is thing
+
+
 def test_torch():
     torch = pytest.importorskip("torch")
     t = torch.arange(6).reshape(2, 3)

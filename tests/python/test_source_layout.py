@@ -12,11 +12,31 @@ check_layers = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(check_layers)
 
 
+def module(name):
+    return f"python/iruka/{name}.py"
+
+
+@pytest.mark.parametrize(
+    "files, circle",
+    [
+        ([("a", "from .b import c\n"), ("b", "def c():\n    from . import a\n")], True),
+        ([("__init__", "from ._x.a import b\n"), ("_x/a", "from .. import b\n")], True),
+        ([("__init__", "from ._x.a import b\n"), ("_x/a", "import iruka\n")], True),
+        ([("_x/__init__", "from .a import b\n"), ("_x/a", "from ..errors import b\n"), ("errors", "")], False),
+        ([("__init__", "from . import _core, a\n"), ("a", "from ._core import b\nimport numpy\n")], False),
+    ],
+)
+def test_modules_that_import_each_other_are_noticed(files, circle):
+    found = check_layers.import_cycle([(module(name), text) for name, text in files])
+    assert (found is not None and "circle" in found) == circle
+
+
 def test_every_tracked_file_keeps_the_rules():
     if subprocess.run(["git", "rev-parse"], cwd=ROOT, capture_output=True).returncode != 0:
         pytest.skip("not a git checkout")
     files = list(check_layers.tracked_files(ROOT))
     assert len(files) > 50
+    assert check_layers.import_cycle(files) is None
     assert [(path, problem) for path, text in files for problem in check_layers.problems_of(path, text)] == []
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._core import broadcast_shapes, ndarray
-from .._creation import asarray
-from .._manipulation import _axes, broadcast_arrays, broadcast_to
+from .._numpy.conversion import asarray
+from .._numpy.shapes import _axes, broadcast_arrays, broadcast_to
 from ..errors import ValueError
 
 __all__ = ["as_strided", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "sliding_window_view"]

@@ -1,0 +1,1 @@
+"""NumPy's functions, a file a subject; iruka exports them."""

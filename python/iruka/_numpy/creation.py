@@ -1,0 +1,200 @@
+"""Arrays from nothing but a shape, a value or a range."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy
+
+from .. import _core, _functions
+from .._core import ndarray
+from ..errors import ValueError
+from .conversion import _array, _has_axes, _laid, _order, _place, asarray
+from .shapes import copyto, moveaxis
+
+
+def _extents(shape) -> tuple:
+    return tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
+
+
+def _made(make, shape, *arguments, order, device=None) -> ndarray:
+    """What `make` gives for the shape, in that order of elements."""
+    if device is not None:
+        with _core.device(device):
+            return _made(make, shape, *arguments, order=order)
+    if order != "F":
+        return make(shape, *arguments)
+    return make(_extents(shape)[::-1], *arguments).transpose()
+
+
+def empty(shape, dtype=float, order="C", *, device=None) -> ndarray:
+    """An uninitialised array, on the device named or the default one."""
+    order = _order("empty", order, "CF")
+    return _made(_core.empty, shape, dtype, order=order, device=device)
+
+
+def zeros(shape, dtype=float, order="C", *, device=None) -> ndarray:
+    """An array of zeros, on the device named or the default one."""
+    order = _order("zeros", order, "CF")
+    return _made(_core.zeros, shape, dtype, order=order, device=device)
+
+
+def ones(shape, dtype=float, order="C", *, device=None) -> ndarray:
+    """An array of ones, on the device named or the default one."""
+    order = _order("ones", order, "CF")
+    return _made(_core.ones, shape, dtype, order=order, device=device)
+
+
+def full(shape, fill_value, dtype=None, order="C", *, device=None) -> ndarray:
+    """An array of one value, which also gives the dtype unless one is given; on the device named or the default one."""
+    order = _order("full", order, "CF")
+    if isinstance(fill_value, (list, tuple, numpy.ndarray)) or getattr(fill_value, "ndim", 0) > 0:
+        values = asarray(fill_value)
+        result = _made(_core.empty, shape, values.dtype if dtype is None else dtype, order=order, device=device)
+        result[...] = values
+        return result
+    return _made(_core.full, shape, fill_value, dtype, order=order, device=device)
+
+
+def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
+    """What `make` gives, on the array's device unless one is named; K and A keep the elements' order in memory."""
+    order = _order(function, order)
+    a = _array(a)
+    dtype = a.dtype if dtype is None else dtype
+    extents = a.shape if shape is None else _extents(shape)
+    with a.device if device is None else _core.device(device):
+        if order == "K" and len(extents) == a.ndim:
+            axes = sorted(range(a.ndim), key=lambda k: -builtins.abs(a.strides[k]))
+            if axes != sorted(axes):
+                return make(tuple(extents[k] for k in axes), dtype).transpose(
+                    sorted(range(a.ndim), key=axes.__getitem__)
+                )
+        c_order, f_order, *_ = a._layout
+        return _made(
+            make, extents, dtype, order="F" if order == "F" or order == "A" and f_order and not c_order else "C"
+        )
+
+
+def empty_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """An uninitialised array with the shape and dtype of another, on its device or the one named."""
+    return _like("empty_like", _core.empty, a, order, dtype, shape, device)
+
+
+def zeros_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """Zeros with the shape and dtype of another array, on its device or the one named."""
+    return _like("zeros_like", _core.zeros, a, order, dtype, shape, device)
+
+
+def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """Ones with the shape and dtype of another array, on its device or the one named."""
+    return _like("ones_like", _core.ones, a, order, dtype, shape, device)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
+    """One value with the shape and dtype of another array, on its device or the one named."""
+    result = _like("full_like", _core.empty, a, order, dtype, shape, device)
+    copyto(result, fill_value, "unsafe")  # casts what an assignment may refuse
+    return result
+
+
+def arange(start, stop=None, step=1, dtype=None, *, device=None) -> ndarray:
+    """start, start + step... up to, not including, stop; arange(n) counts from 0. device: where, if not on the default.
+
+    Raises ZeroDivisionError for a step of 0.
+
+        >>> iruka.arange(3)
+        array([0, 1, 2])
+    """
+    with _place(device):
+        return _core.arange(start, stop, step, dtype)
+
+
+if TYPE_CHECKING:  # at run time, typing's registry of overloads would keep the whole package alive
+
+    @overload
+    def linspace(
+        start,
+        stop,
+        num: int = 50,
+        endpoint: bool = True,
+        retstep: Literal[False] = False,
+        dtype=None,
+        axis: int = 0,
+        *,
+        device=None,
+    ) -> ndarray: ...
+    @overload
+    def linspace(
+        start,
+        stop,
+        num: int = 50,
+        endpoint: bool = True,
+        *,
+        retstep: Literal[True],
+        dtype=None,
+        axis: int = 0,
+        device=None,
+    ) -> tuple[ndarray, float]: ...
+
+
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype=None, axis: int = 0, *, device=None
+) -> Any:
+    """num evenly spaced values from start to stop, which is left out without endpoint.
+
+    start and stop may be arrays, which broadcast; the values then lie along `axis` of the result. With retstep returns
+    (values, step). device: where, if not on the default one. Raises ValueError for a negative num, AxisError.
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise ValueError(f"linspace: num must not be negative, but is {num}")
+    computing = _core.result_type(start, stop, 0.0)
+    wanted = computing if dtype is None else _core.dtype_of(dtype)
+    parts = num - 1 if endpoint else num
+    with _place(device):
+        has_numbers = computing == numpy.float64 and not (_has_axes(start) or _has_axes(stop))
+        if has_numbers and math.isfinite(float(stop) - float(start)):  # no value overflows
+            values = _core.linspace(start, stop, num, bool(endpoint), computing)
+            step = numpy.float64((float(stop) - float(start)) / parts) if parts > 0 and retstep else float("nan")
+        else:
+            values, step = _spaced(_array(start), _array(stop), num, parts, bool(endpoint), computing)
+            step = numpy.float64(step) if has_numbers else step
+    if axis != 0:
+        values = moveaxis(values, 0, axis)
+    if wanted.kind in "iu":
+        values = _functions.elementwise["floor"](values)
+    values = values.astype(wanted, copy=False)
+    return (values, step) if retstep else values
+
+
+def _spaced(start: ndarray, stop: ndarray, num: int, parts: int, endpoint: bool, dtype) -> tuple:
+    """linspace of arrays along a new first axis, in a dtype of floats or complex numbers, and the steps."""
+    delta = _functions.elementwise["subtract"](stop, start, dtype=dtype)
+    with delta.device:
+        count = _core.arange(0, num, 1, dtype).reshape((num,) + (1,) * delta.ndim)
+    step: Any
+    if parts > 0:
+        step = delta / parts
+        # A step that underflows to 0 is multiplied last.
+        where, is_lost = _functions.elementwise["where"], step == 0
+        values = where(is_lost, count / parts, count) * where(is_lost, delta, step) + start
+    else:
+        step, values = numpy.nan, count * delta + start
+    if endpoint and num > 1:
+        values[-1, ...] = stop
+    return values.astype(dtype, copy=False), step
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C", *, device=None) -> ndarray:
+    """Ones on the k-th diagonal of an N by M array, zeros elsewhere; on the device named or the default one."""
+    order = _order("eye", order, "CF")
+    with _place(device):
+        return _laid(_core.eye(N, M, k, dtype), order)
+
+
+def identity(n: int, dtype=float, *, device=None) -> ndarray:
+    """The n by n identity matrix, on the device named or the default one."""
+    return eye(n, dtype=dtype, device=device)

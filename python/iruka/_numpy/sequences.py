@@ -1,0 +1,125 @@
+"""Sequences of numbers: grids, windows, and other scales than linspace's."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+from .. import _core
+from .._core import ndarray
+from .._functions import elementwise
+from ..errors import ValueError
+from .conversion import _array, asarray
+from .creation import linspace
+from .shapes import expand_dims, moveaxis
+
+
+def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0) -> ndarray:
+    """base ** linspace(start, stop, num): evenly spaced on a logarithmic scale. Arrays broadcast; see linspace."""
+    if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
+        start, stop, base = map(_array, (start, stop, base))
+        ndim = max(a.ndim for a in (start, stop, base))
+        start, stop, base = (a.reshape((1,) * (ndim - a.ndim) + a.shape) for a in (start, stop, base))
+        base = expand_dims(base, axis)
+    result = elementwise["power"](base, linspace(start, stop, num, endpoint, axis=axis))
+    return result if dtype is None else result.astype(dtype, copy=False)
+
+
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> ndarray:
+    """num values from start to stop, each the same multiple of the one before. Arrays broadcast; see linspace.
+
+    Raises ValueError where start or stop is 0.
+    """
+    start, stop = _array(start), _array(stop)
+    if bool((start == 0).any()) or bool((stop == 0).any()):
+        raise ValueError("Geometric sequence cannot include zero")
+    wanted = None if dtype is None else _core.dtype_of(dtype)
+    common = _core.result_type(start, stop, float(num), _core.dtype_of(float) if wanted is None else wanted)
+    start, stop = start.astype(common, copy=False), stop.astype(common, copy=False)
+    # In the direction of start, so that logarithms of negative and complex numbers stay real where they can.
+    direction, log10 = elementwise["sign"](start), elementwise["log10"]
+    first, last = start / direction, stop / direction
+    result = logspace(log10(first), log10(last), num, endpoint, dtype=common)
+    if num > 0:  # the ends exactly
+        result[0] = first
+        if endpoint and num > 1:
+            result[-1] = last
+    result = result * direction
+    if axis != 0:
+        result = moveaxis(result, 0, axis)
+    return result if wanted is None else result.astype(wanted, copy=False)
+
+
+def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:
+    """Coordinate arrays of the grid that 1-d arrays span; 'xy' exchanges the first two axes, 'ij' keeps their order.
+
+    sparse: views with extent 1 along the other arrays' axes. copy=False: read-only views.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', not {indexing!r}")
+    arrays = [_array(x) for x in xi]
+    ndim = len(arrays)
+    grid = [x.reshape((1,) * k + (-1,) + (1,) * (ndim - k - 1)) for k, x in enumerate(arrays)]
+    if indexing == "xy" and ndim > 1:
+        grid[0], grid[1] = (g.swapaxes(0, 1) for g in grid[:2])
+    if not sparse:
+        shape = _core.broadcast_shapes(*(g.shape for g in grid)) if grid else ()
+        grid = [g._broadcast_to(shape) for g in grid]
+    return tuple(g.copy() for g in grid) if copy else tuple(grid)
+
+
+def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
+    """The Vandermonde matrix: powers of a 1-d array as columns, the highest first unless increasing."""
+    x = _array(x)
+    if x.ndim != 1:
+        raise ValueError(f"vander: the array must have one axis, not {x.ndim}")
+    columns = x.size if N is None else operator.index(N)
+    if columns < 0:
+        raise ValueError(f"vander: the number of columns must not be negative, but is {columns}")
+    powers = _core.arange(0, columns, 1, "int64")
+    dtype = _core.promote_types(x.dtype, "int64")
+    result = elementwise["power"](x.astype(dtype).reshape(-1, 1), powers.reshape(1, -1))
+    return result if increasing else result[:, ::-1].copy()
+
+
+# --- windows: Harris (1978), "On the use of windows for harmonic analysis with the discrete Fourier transform"
+# ---------
+
+
+def _window(M, function) -> ndarray:
+    if M < 1:
+        return _core.empty(0, "float64")
+    if M == 1:
+        return _core.ones(1, "float64")
+    return function(_core.arange(1 - M, M, 2, "float64"))
+
+
+def bartlett(M) -> ndarray:
+    """The triangular window of M points, 0 at both ends."""
+    return _window(M, lambda n: 1 - elementwise["absolute"](n) / (M - 1))
+
+
+def hanning(M) -> ndarray:
+    """The raised cosine window of M points, 0 at both ends."""
+    return _window(M, lambda n: 0.5 + 0.5 * elementwise["cos"](math.pi * n / (M - 1)))
+
+
+def hamming(M) -> ndarray:
+    """The raised cosine window of M points with 0.08 at both ends."""
+    return _window(M, lambda n: 0.54 + 0.46 * elementwise["cos"](math.pi * n / (M - 1)))
+
+
+def blackman(M) -> ndarray:
+    """The window of M points from three cosine terms, 0 at both ends."""
+    cos = elementwise["cos"]
+    return _window(M, lambda n: 0.42 + 0.5 * cos(math.pi * n / (M - 1)) + 0.08 * cos(2 * math.pi * n / (M - 1)))
+
+
+def kaiser(M, beta) -> ndarray:
+    """The Kaiser window of M points from the modified Bessel function of order 0."""
+    i0 = elementwise["i0"]
+    if M == 1:
+        return _core.ones(1, "float64")
+    n = _core.arange(0, M, 1, "float64")
+    alpha = (M - 1) / 2.0
+    return i0(beta * elementwise["sqrt"](1 - ((n - alpha) / alpha) ** 2)) / i0(asarray([float(beta)]))
