@@ -47,6 +47,13 @@ REGISTRY_HOST = re.compile(
     + r")\b"
 )
 
+# Algorithms ask for a service or for a property of TargetDescription, not which device they run on.
+WHICH_DEVICE = re.compile(r"\bis_gpu\b|\bDeviceKind\b|\btarget\(\)\.(?:kind|name)\b")
+MAY_ASK_WHICH_DEVICE = {
+    "src/core/device.h": "says what kinds there are",
+    "src/core/service.h": "chooses a service's implementation, once for all services",
+}
+
 
 def layer_of(path):
     """('backend', 'cpu') for src/backend/cpu/x.cpp, ('core', None) for src/core/x.h, None outside the layers."""
@@ -94,6 +101,11 @@ def problems_of(path, text):
             problems.append(f"has {lines} lines, more than {LONGEST_FILE}")
     if re.search(r"\.(cpp|h|cu)$", path):
         problems += include_problems(path, text)
+    if layer_of(path) and not path.startswith("src/backend/") and path not in MAY_ASK_WHICH_DEVICE:
+        problems += [
+            f"asks which device it runs on ({found}): core/service.h offers what devices do in ways of their own"
+            for found in WHICH_DEVICE.findall(text)
+        ]
     if layer_of(path) and not path.startswith(COMPILER):  # fork() waits for compilers
         problems += [
             f"has the function's static {name}: made_once() of core/fork.h makes one that a child of fork() can make, "

@@ -7,7 +7,6 @@
 
 #include "backend/cpu/cpu_device.h"
 #include "backend/cuda/cuda_device.h"
-#include "core/thread_pool.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
@@ -58,13 +57,6 @@ Device& default_device() {
 Device* set_default_device(Device* device) { return std::exchange(thread_device(), device); }
 
 const std::string& device_name(const Device& device) { return device.name(); }
-
-int thread_count() { return ThreadPool::instance().thread_count(); }
-
-void set_thread_count(int count) {
-  if (count < 1) throw ValueError("set_thread_count: the count must be at least 1, not " + std::to_string(count));
-  ThreadPool::instance().set_thread_count(count);
-}
 
 PoolStatistics memory_statistics() { return cpu_backend::cpu_device().pool().statistics(); }
 void set_memory_limit(size_t bytes) { cpu_backend::cpu_device().pool().set_limit(bytes); }

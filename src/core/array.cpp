@@ -1,9 +1,10 @@
-// Arrays: making them, their flags, single elements, and whether two share memory.
+// Arrays: making and copying them, their flags, single elements, and whether two share memory.
 #include "iruka/array.h"
 
 #include <cstring>
 #include <utility>
 
+#include "core/array_operations.h"
 #include "core/device.h"
 #include "iruka/device.h"
 
@@ -95,6 +96,21 @@ bool Array::may_overlap(const Array& other) const {
   const auto [low, high] = byte_bounds(*this);
   const auto [other_low, other_high] = byte_bounds(other);
   return low < other_high && other_low < high;
+}
+
+Array Array::copy() const {
+  Array result = empty(shape_, dtype_, device());
+  array_operations.write(*this, result);
+  return result;
+}
+
+Array Array::contiguous() const { return is_c_contiguous() ? *this : copy(); }
+
+Array Array::astype(Dtype dtype, bool copy) const {
+  if (dtype == dtype_) return copy ? this->copy() : *this;
+  Array result = empty(shape_, dtype, device());
+  array_operations.write(*this, result);
+  return result;
 }
 
 }  // namespace iruka

@@ -94,23 +94,15 @@ struct LaunchRange {
 enum class DeviceKind : uint8_t { cpu, cuda };
 inline constexpr size_t kDeviceKinds = 2;
 
-/// How a launch runs a program's entry.
-enum class Execution : uint8_t {
-  ranges,  ///< each thread calls it with ranges of units, over which it loops
-  grid,    ///< blocks of many threads run it, each thread for a few units; the threads of a block share memory
-};
-
 /// What a device tells the emitter, and all others who would else have to ask which device it is.
 struct TargetDescription {
   std::string name;         ///< "cpu", "cuda"
   std::string fingerprint;  ///< compiler version, processor and features: part of every cache key
   int vector_bytes = 16;
   size_t last_level_cache_bytes = 0;
-  bool is_gpu = false;
   int multiprocessors = 0;
   size_t most_argument_bytes = SIZE_MAX;  ///< of one launch
   DeviceKind kind = DeviceKind::cpu;
-  Execution execution = Execution::ranges;
   bool is_host = true;  ///< the process reads and writes the device's memory itself, and calls return when work is done
   bool needs_alignment = false;  ///< of elements to their dtype's alignment
 };

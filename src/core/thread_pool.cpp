@@ -15,6 +15,7 @@
 #include "core/float_status.h"
 #include "core/fork.h"
 #include "core/signal_mask.h"
+#include "iruka/device.h"
 #include "iruka/error.h"
 
 namespace iruka {
@@ -302,5 +303,12 @@ void throw_if_stopped() {
 }
 
 void set_interrupt_check(InterruptCheck check) { the_check.store(check, std::memory_order_relaxed); }
+
+int thread_count() { return ThreadPool::instance().thread_count(); }
+
+void set_thread_count(int count) {
+  if (count < 1) throw ValueError("set_thread_count: the count must be at least 1, not " + std::to_string(count));
+  ThreadPool::instance().set_thread_count(count);
+}
 
 }  // namespace iruka

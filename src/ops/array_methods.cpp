@@ -1,7 +1,8 @@
-// Copies, casts, fills and assignments of arrays: memory moves where bytes allow it, else kernels.
+// Fills and assignments of arrays, and how elements are written: memory moves where bytes allow it, else kernels.
 #include <array>
 #include <cstring>
 
+#include "core/array_operations.h"
 #include "core/device.h"
 #include "core/fork.h"
 #include "iruka/array.h"
@@ -52,7 +53,6 @@ bool same_layout(const Array& a, const Array& b) {
   return a.data() == b.data() && a.itemsize() == b.itemsize() && a.strides() == b.strides();
 }
 
-/// Writes `source` into `target`; shapes are equal and memory does not overlap, but for identical layouts.
 void write(const Array& source, const Array& target) {
   if (target.size() == 0) return;
   if (source.dtype() == target.dtype() && same_dense_layout(source, target)) {
@@ -103,20 +103,7 @@ std::optional<int> repeated_byte(const std::byte* element, size_t size) {
 
 }  // namespace
 
-Array Array::copy() const {
-  Array result = empty(shape_, dtype_, device());
-  write(*this, result);
-  return result;
-}
-
-Array Array::contiguous() const { return is_c_contiguous() ? *this : copy(); }
-
-Array Array::astype(Dtype dtype, bool copy) const {
-  if (dtype == dtype_) return copy ? this->copy() : *this;
-  Array result = empty(shape_, dtype, device());
-  write(*this, result);
-  return result;
-}
+constinit const ArrayOperations array_operations{write};
 
 Array Array::to_device(Device& device) const {
   if (&device == &this->device()) return *this;

@@ -130,9 +130,7 @@ class EmulatedCuda : public testing::HostDevice {
   EmulatedCuda() {
     target_.name = "cuda";
     target_.fingerprint = "emulated by " + std::string(kBefore) + kAfter + cpu().target().fingerprint;
-    target_.is_gpu = true;
     target_.kind = DeviceKind::cuda;
-    target_.execution = Execution::grid;
     target_.is_host = false;
     target_.needs_alignment = true;
     target_.multiprocessors = 1;

@@ -16,9 +16,7 @@ class StreamedDevice final : public testing::HostDevice {
  public:
   StreamedDevice() {
     target_.name = "cuda";
-    target_.is_gpu = true;
     target_.kind = DeviceKind::cuda;
-    target_.execution = Execution::grid;
     target_.is_host = false;
     target_.needs_alignment = true;
     target_.multiprocessors = 1;

@@ -60,6 +60,8 @@ def test_every_tracked_file_keeps_the_rules():
             "int f() {\n  static const Function function{name};\n}\n",
             "static function: made_once()",
         ),
+        ("src/ops/sort/sorting.cpp", "if (x.device().target().kind == kind) f();\n", "asks which device"),
+        ("python/src/array.cpp", "const bool is_gpu = f(x);\n", "asks which device"),
         ("docs/guide.md", "see /" + "home/someone/iruka", "path of one machine"),
         ("tools/x.sh", "curl https://" + "pypi" + ".org/simple", "registry's host"),
     ],

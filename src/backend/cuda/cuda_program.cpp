@@ -148,9 +148,7 @@ const TargetDescription& CudaDevice::target() const {
     made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " + code_version() + " driver " +
                        std::to_string(driver_version());
     made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
-    made.is_gpu = true;
     made.kind = DeviceKind::cuda;
-    made.execution = Execution::grid;
     made.is_host = false;
     made.needs_alignment = true;
     made.multiprocessors = attribute(kMultiprocessors);

@@ -1,0 +1,67 @@
+// jit links without any backend: a device of this program's own is given the text of a kernel and launches it.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "core/array_operations.h"
+#include "core/narrow_casts.h"
+#include "host_device.h"
+#include "iruka/kernel.h"
+
+namespace iruka {
+namespace {
+
+struct Code final : LoadedProgram {
+  std::string text;
+};
+
+/// Compiles a text to itself; a launch notes what it was given.
+class TextDevice final : public testing::HostDevice {
+ public:
+  CompiledProgram compile(const ProgramSource& source) override { return {.ok = true, .code = source.text}; }
+  CompiledProgram check(const ProgramSource&) override { return {.ok = true}; }
+  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string&) override {
+    auto program = std::make_shared<Code>();
+    program->text = code;
+    return program;
+  }
+  void launch(const LoadedProgram& program, std::span<const std::byte>, const LaunchRange& range,
+              StreamHandle) override {
+    launched = static_cast<const Code&>(program).text;
+    elements = range.count;
+  }
+
+  std::string launched;
+  int64_t elements = 0;
+};
+
+TextDevice& text_device() {
+  static auto& device = *new TextDevice;  // programs refer to it as long as the process lives
+  return device;
+}
+
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "jit_alone: %s\n", what);
+  std::exit(1);
+}
+
+}  // namespace
+
+Device& cpu() { return text_device(); }
+Device& default_device() { return text_device(); }
+
+constinit const ArrayOperations array_operations{};
+const Implementations<const NarrowCasts> NarrowCasts::implementations{"casts to narrow integers", {}};
+
+}  // namespace iruka
+
+int main() {
+  using namespace iruka;
+  const ElementwiseKernel add_one("float32 x", "float32 y", "y = x + 1", "add_one");
+  const Array y = add_one(Array::from<float>({1, 2, 3}));
+  expect(y.shape() == Dims{3}, "an output has the shape of the input");
+  expect(text_device().elements == 3, "a launch runs over the elements");
+  expect(text_device().launched.find("y = x + 1") != std::string::npos, "the text holds the operation");
+}
