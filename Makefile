@@ -95,6 +95,12 @@ lint: module  ## Check layers, lengths, Python (ruff, mypy) and C++ (clang-tidy;
 	$(call set_up,lint,lint,)
 	@tools/lint.sh build/release
 
+.PHONY: format
+format:  ## Format Python files, and the lines of C++ that differ from the last commit
+	$(call set_up,build lint,build lint,)
+	@.venv/bin/ruff format --quiet .
+	@git clang-format-22 --quiet --binary clang-format-22 HEAD || true  # 1 where it changed something
+
 .PHONY: clean
 clean:  ## Remove what was built; .venv stays
 	@rm -rf build dist
