@@ -1,6 +1,7 @@
 // Places that hold arrays and run kernels.
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "iruka/export.h"
@@ -28,5 +29,20 @@ IRUKA_API void set_thread_count(int count);
 /// Asked now and then while a kernel runs; true stops it with Interrupted. Set by the Python module to look for Ctrl-C.
 using InterruptCheck = bool (*)();
 IRUKA_API void set_interrupt_check(InterruptCheck check);
+
+/// While it lives, `token` ends what the calling thread does: once any thread asks to stop, the thread's kernels on the
+/// CPU, their compilation and its copies from a GPU raise Interrupted within some 50 ms. Kernels that a GPU was given run
+/// to their end. Scopes nest; the innermost counts.
+class IRUKA_API StopScope {
+ public:
+  explicit StopScope(std::stop_token token);
+  ~StopScope();
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  const std::stop_token token_;
+  const std::stop_token* const before_;
+};
 
 }  // namespace iruka

@@ -133,7 +133,8 @@ nb::object make_mutable_array(Make&& make) {
   return to_python(without_gil(make));
 }
 
-/// Whether a signal handler raised; only the main thread sees signals. With or without the GIL.
+/// Whether the call that runs is to end: on the main thread a signal handler raised, on another one Ctrl-C came since the
+/// call began. With or without the GIL.
 bool interrupt_requested();
 
 /// Sets the Python error of the C++ exception being handled.

@@ -253,6 +253,7 @@ StreamScope::~StreamScope() {
 
 void wait_for(Device& device, cuda::Stream stream) {
   poll([&] { return cuda::is_done(device, stream); });
+  cuda::synchronize(device, stream);  // which tells of failed assertions
 }
 
 void wait_for_device(Device& device) {
@@ -284,7 +285,7 @@ void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
     if (stream_number(stream) == 1) {
       if (owner) order_streams(device, stream, *owner);
     } else if (!cuda::is_capturing(device, stream)) {
-      cuda::synchronize(device, stream);
+      poll([&] { return cuda::is_done(device, stream); });
     }
   } catch (const Error&) {  // a device that has failed uses nothing any more
   }

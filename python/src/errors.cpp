@@ -1,26 +1,14 @@
-// C++ exceptions as Python's, and Ctrl-C.
+// C++ exceptions as Python's.
 #include <cstring>
 
 #include "convert.h"
-#include "iruka/device.h"
+#include "interrupts.h"
 #include "iruka/error.h"
 #include "iruka/linalg.h"
 
 namespace iruka::python {
 
 namespace {
-
-unsigned long main_thread = 0;        // Python's, as threading.main_thread().ident says
-PyObject* pending_interrupt[3] = {};  // what a signal handler raised, while C++ unwinds
-
-void set_interrupted(const Interrupted& error) {
-  if (pending_interrupt[0] && PyThread_get_thread_ident() == main_thread) {
-    PyErr_Restore(pending_interrupt[0], pending_interrupt[1], pending_interrupt[2]);
-    for (PyObject*& part : pending_interrupt) part = nullptr;
-  } else {
-    PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
-  }
-}
 
 /// Sets iruka.errors.NAME; the classes live in Python, where they derive from the built-in ones too.
 void set_error(const char* name, const char* message) {
@@ -78,15 +66,6 @@ void set_iruka_error(const Error& error) {
 
 }  // namespace
 
-// Called now and then while a kernel runs.
-bool interrupt_requested() {
-  if (PyThread_get_thread_ident() != main_thread || !can_call_python()) return false;
-  const GilHold hold;
-  const bool raised = PyErr_CheckSignals() != 0;
-  if (raised) PyErr_Fetch(&pending_interrupt[0], &pending_interrupt[1], &pending_interrupt[2]);
-  return raised;
-}
-
 void set_python_error() noexcept {
   try {
     throw;
@@ -111,8 +90,7 @@ void bind_errors(nb::module_&) {
       set_iruka_error(error);
     }
   });
-  set_interrupt_check(interrupt_requested);
-  main_thread = nb::cast<unsigned long>(package_attribute("threading", "main_thread")().attr("ident"));
+  prepare_interrupts();
 }
 
 }  // namespace iruka::python

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/last_launches.h"
+#include "core/launch_context.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/memory.h"
@@ -139,9 +140,10 @@ class Device {
   /// Raises DeviceError when `code` is not what compile() gave.
   virtual std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) = 0;
   /// Runs `entry(arguments, begin, end)` over `range`. `arguments` is copied before the call returns.
-  /// Raises Interrupted when the interrupt check says so.
-  virtual void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
-                      StreamHandle stream) = 0;
+  /// Raises Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU at
+  /// a later wait for the stream or the device.
+  virtual void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+                      const LaunchRange& range, StreamHandle stream) = 0;
 
   /// The implementation of a service for devices of this kind; core/service.h says more.
   template <class Service>

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <utility>
 
 #include "core/float_status.h"
 #include "core/fork.h"
@@ -65,11 +66,13 @@ struct ThreadState {
   bool on_worker = false;
   bool stopped = false;               ///< a body called directly was told to stop
   int64_t last_check = 0;
+  const std::stop_token* token = nullptr;  ///< of the innermost StopScope
 };
 thread_local ThreadState state;
 
-/// Asks the interrupt check when it is due. Only on the thread that launched.
+/// Asks the stop token, and the interrupt check when it is due. Only on the thread that launched.
 bool interrupted() {
+  if (state.token && state.token->stop_requested()) return true;
   const InterruptCheck check = the_check.load(std::memory_order_relaxed);
   if (!check) return false;
   const int64_t time = now();
@@ -133,7 +136,7 @@ void ThreadPool::replace_after_fork() {
   if (ThreadPool* old = the_pool.load(std::memory_order_relaxed)) {
     the_pool.store(new ThreadPool(old->thread_count()), std::memory_order_release);
   }
-  state = ThreadState{};
+  state = ThreadState{.token = state.token};
 }
 
 void ThreadPool::set_thread_count(int count) {
@@ -301,6 +304,11 @@ void throw_if_stopped() {
   state.stopped = false;
   throw Interrupted("the kernel was interrupted");
 }
+
+StopScope::StopScope(std::stop_token token)
+    : token_(std::move(token)), before_(std::exchange(state.token, &token_)) {}
+
+StopScope::~StopScope() { state.token = before_; }
 
 void set_interrupt_check(InterruptCheck check) { the_check.store(check, std::memory_order_relaxed); }
 

@@ -19,7 +19,8 @@ class Program {
   Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel,
           std::vector<Diagnostic> warnings);
   void launch(std::span<const std::byte> arguments, const LaunchRange& range, StreamHandle stream = nullptr) const {
-    device_.launch(*loaded_, arguments, range, stream);
+    LaunchContext context(kernel_);
+    device_.launch(context, *loaded_, arguments, range, stream);
     device_.last_launches().note(kernel_);
   }
   Device& device() const { return device_; }

@@ -11,6 +11,7 @@
 
 #include "guarded_memory.h"
 #include "host_device.h"
+#include "launch.h"
 
 namespace iruka::test {
 
@@ -159,12 +160,12 @@ class EmulatedCuda : public testing::HostDevice {
     return cpu().load(code, entry);
   }
 
-  void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
+  void launch(LaunchContext&, const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
               StreamHandle) override {
     if (arguments.size() > target_.most_argument_bytes) throw DeviceError("emulated CUDA: too many bytes of arguments");
     EmulatedLaunch emulated(arguments, range);
     EmulatedBlock* const block = &emulated;
-    cpu().launch(program, std::as_bytes(std::span(&block, 1)), LaunchRange{1}, nullptr);
+    test::launch_on(cpu(), program, std::as_bytes(std::span(&block, 1)), LaunchRange{1}, nullptr);
     if (emulated.diverged) throw DeviceError("emulated CUDA: threads of a block ended before a barrier of others");
     ++launched;
   }

@@ -222,6 +222,10 @@ void set_device_count(int count) {
   Lock lock(state().mutex);
   state().device_count = std::min(count, kDevices);
 }
+void set_global(const std::string& name, void* address, size_t bytes) {
+  Lock lock(state().mutex);
+  state().globals[name] = {reinterpret_cast<CUdeviceptr>(address), bytes};
+}
 void set_device_bytes(size_t bytes) {
   Lock lock(state().mutex);
   state().device_bytes = bytes;

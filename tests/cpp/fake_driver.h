@@ -31,6 +31,9 @@ std::vector<Launch> launches();
 void set_device_count(int count);
 void set_device_bytes(size_t bytes);
 
+/// Modules loaded from here on have a variable of that name at `address`.
+void set_global(const std::string& name, void* address, size_t bytes);
+
 /// Work for the stream waits from here on, and with it what waits for that work; waiting threads wait, too.
 void hold(CUstream stream);
 void let_go(CUstream stream);

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <tuple>
 
 #include "fake_driver_state.h"
 
@@ -377,6 +378,14 @@ CUresult fake_cuModuleGetFunction(CUfunction* function, CUmodule, const char* na
   BEGIN("cuModuleGetFunction");
   *function = new_handle<CUfunction>();
   state().functions[number(*function)] = name;
+  return kSuccess;
+}
+CUresult fake_cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule, const char* name) {
+  BEGIN("cuModuleGetGlobal");
+  constexpr CUresult kNotFound = 500;
+  const auto found = state().globals.find(name);
+  if (found == state().globals.end()) return kNotFound;
+  std::tie(*address, *bytes) = found->second;
   return kSuccess;
 }
 CUresult fake_cuFuncGetAttribute(int* value, int, CUfunction) {

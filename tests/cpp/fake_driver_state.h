@@ -69,6 +69,7 @@ struct State {
   std::map<uintptr_t, std::shared_ptr<Event>> events;
   std::map<uintptr_t, Graph> captures, graphs, executables;
   std::map<uintptr_t, std::string> functions, links;
+  std::map<std::string, std::pair<CUdeviceptr, size_t>> globals;
   std::string assembled;
   std::map<std::string, std::pair<CUresult, int>> failures;
   std::map<std::string, int64_t> calls;

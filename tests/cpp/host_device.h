@@ -29,7 +29,7 @@ class HostDevice : public Device {
   std::shared_ptr<const LoadedProgram> load(std::string_view, const std::string&) override {
     throw DeviceError("host: loads nothing");
   }
-  void launch(const LoadedProgram&, std::span<const std::byte>, const LaunchRange&, StreamHandle) override {
+  void launch(LaunchContext&, const LoadedProgram&, std::span<const std::byte>, const LaunchRange&, StreamHandle) override {
     throw DeviceError("host: launches nothing");
   }
 

@@ -10,6 +10,7 @@
 #include "backend/cuda/launch_graphs.h"
 #include "fake_driver.h"
 #include "iruka/cuda.h"
+#include "launch.h"
 
 namespace iruka {
 namespace {
@@ -51,7 +52,7 @@ class LaunchGraphsTest : public ::testing::Test {
     LaunchRange range;
     range.count = count;
     range.units_per_block = 256;
-    gpu().launch(*program_, std::as_bytes(std::span(&value, 1)), range, stream);
+    test::launch_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), range, stream);
   }
   void warm(CUstream stream = nullptr) {
     for (int k = 0; k < LaunchGraphs::kWorthwhile; ++k) launch(-1, 16, stream);

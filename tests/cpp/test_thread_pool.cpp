@@ -14,8 +14,10 @@
 
 #include "compile_text.h"
 #include "core/device.h"
+#include "iruka/iruka.h"
 #include "core/float_status.h"
 #include "core/parallel.h"
+#include "launch.h"
 
 namespace iruka {
 namespace {
@@ -323,7 +325,7 @@ TEST_F(Interrupts, StopEndlessKernels) {
   for (const int64_t grain : {1, 100000}) {  // on the pool, and directly
     const Threads use(3);
     checks = 0;
-    EXPECT_THROW(cpu().launch(*program, bytes, {1000, 1, grain}, nullptr), Interrupted);
+    EXPECT_THROW(test::launch_on(cpu(), *program, bytes, {1000, 1, grain}, nullptr), Interrupted);
     EXPECT_GE(checks, 3);
   }
   // The next launch knows nothing of it.
@@ -331,8 +333,35 @@ TEST_F(Interrupts, StopEndlessKernels) {
   const auto quick = cpu().compile(test::program(test::loop_text("int", "int", "int", "z = a + 1;")));
   const auto next = cpu().load(quick.code, "iruka_entry");
   std::fill(values.begin(), values.end(), 4);
-  cpu().launch(*next, bytes, {1000, 1, 1}, nullptr);
+  test::launch_on(cpu(), *next, bytes, {1000, 1, 1}, nullptr);
   EXPECT_EQ(values, std::vector<int>(1000, 5));
+}
+
+// Other scopes of the thread, and other threads, are not concerned.
+TEST(StopScopes, EndTheWorkOfTheirThread) {
+  const ElementwiseKernel endless("int32 x", "int32 y", "y = x; while (y != 7) y = y * 4 + 2;", "endless");
+  const ElementwiseKernel quick("int32 x", "int32 y", "y = x + 1;", "quick");
+  for (const int64_t size : {1, 100'000}) {
+    const Array x = Array::from(std::span<const int32_t>(std::vector<int32_t>(static_cast<size_t>(size))), {size});
+    std::stop_source source, other;
+    const StopScope outer(other.get_token());
+    std::thread asking([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      source.request_stop();
+    });
+    {
+      const StopScope scope(source.get_token());
+      const auto start = std::chrono::steady_clock::now();
+      EXPECT_THROW(endless(x), Interrupted);
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+    }
+    asking.join();
+    EXPECT_EQ(quick(x).to_vector<int32_t>(), std::vector<int32_t>(static_cast<size_t>(size), 1));
+    other.request_stop();
+    std::thread elsewhere([&] { EXPECT_EQ(quick(x).to_vector<int32_t>()[0], 1); });
+    elsewhere.join();
+    EXPECT_THROW(endless(x), Interrupted);
+  }
 }
 
 TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
@@ -356,7 +385,7 @@ TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
       const Threads use(2);
       checks = 0;
       const auto start = std::chrono::steady_clock::now();
-      EXPECT_THROW(cpu().launch(*program, std::as_bytes(std::span(&arguments, 1)), {3, 1, grain}, nullptr), Interrupted);
+      EXPECT_THROW(test::launch_on(cpu(), *program, std::as_bytes(std::span(&arguments, 1)), {3, 1, grain}, nullptr), Interrupted);
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << body;
     }
   }
@@ -369,7 +398,7 @@ std::map<int64_t, int64_t> ranges_of(const LaunchRange& range) {
   const auto program = cpu().load(compiled.code, "iruka_entry");
   std::vector<int64_t> ends(static_cast<size_t>(range.count), -1);
   int64_t* const block = ends.data();
-  cpu().launch(*program, std::as_bytes(std::span(&block, 1)), range, nullptr);
+  test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), range, nullptr);
   std::map<int64_t, int64_t> ranges;
   for (size_t k = 0; k < ends.size(); ++k) {
     if (ends[k] >= 0) ranges[static_cast<int64_t>(k)] = ends[k];
@@ -405,7 +434,7 @@ TEST(CpuDevice, LaunchesOverAPart) {
     std::vector<int> runs(10'000), expected(10'000);
     std::fill(expected.begin() + 2048, expected.begin() + 7001, 1);
     int* const block = runs.data();
-    cpu().launch(*program, std::as_bytes(std::span(&block, 1)), {4953, 1024, grain, true, 2048}, nullptr);
+    test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), {4953, 1024, grain, true, 2048}, nullptr);
     EXPECT_EQ(runs, expected);
   }
 }

@@ -207,22 +207,43 @@ def test_numpy_operands(gpu, rng):
 
 
 @needs_gpu
-def test_a_failed_assertion_names_itself():
-    done = run_python(
-        """
-import iruka
-kernel = iruka.ElementwiseKernel("float32 x", "float32 y", "assert(x < 3); y = x;", "asserting")
-x = iruka.arange(3, dtype="float32")
-assert kernel(x).tolist() == [0, 1, 2]
-try:
-    kernel(x + 1)
-    x.get()
-except iruka.errors.DeviceError as error:
-    print("CUDA_ERROR_ASSERT" in str(error), "'asserting'" in str(error))
-""",
-        IRUKA_DEVICE="cuda",
-    )
-    assert done.stdout == "True True\n" and "x < 3" in done.stderr, done.stdout + done.stderr
+def test_a_failed_assertion_is_told_by_the_wait_for_its_stream(gpu):
+    positive = iruka.ElementwiseKernel("float32 x", "float32 y", "assert(x > 0); y = x;", "positive")
+    x = iruka.arange(3, dtype="float32")
+    cuda.Device().synchronize()
+    mine, others = cuda.Stream(non_blocking=True), cuda.Stream(non_blocking=True)
+    said = "kernel 'positive': the assertion `x > 0` .* failed at element 0"
+    with mine:
+        y = positive(x)
+    others.synchronize()
+    assert positive(x[1:], stream=others) is not None
+    with pytest.raises(iruka.errors.DeviceError, match=said):
+        mine.synchronize()
+    mine.synchronize()
+    assert y.tolist() == [0, 1, 2]  # the other elements are computed, and the GPU goes on
+    positive(x)
+    with pytest.raises(iruka.errors.DeviceError, match=said):
+        cuda.Device().synchronize()
+
+
+@needs_gpu
+def test_a_failed_assertion_of_a_graph_is_told_by_each_wait_for_it(gpu):
+    positive = iruka.ElementwiseKernel("float32 x", "float32 y", "assert(x > 0); y = x;", "positive")
+    x, y = iruka.ones(4, "float32"), iruka.empty(4, "float32")
+    positive(x, y)
+    stream = cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        positive(x, y)
+        graph = stream.end_capture()
+        for _ in range(2):
+            x[2] = -1
+            graph.launch()
+            with pytest.raises(iruka.errors.DeviceError, match="'positive'.* at element 2"):
+                stream.synchronize()
+            x[2] = 1
+            graph.launch()
+            stream.synchronize()
 
 
 @needs_gpu

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import iruka
-from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, beyond_numbers, kind, values
 from iruka import errors
+from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, beyond_numbers, kind, values
 
 Kernel = iruka.ElementwiseKernel
 
@@ -518,8 +518,8 @@ def test_arguments_of_other_libraries(rng):
         k(a, "12")
 
 
-@pytest.mark.cpu_only  # a GPU is lost to its process: test_cuda.py
 def test_failed_assertions_are_errors():
+    """On the CPU the call raises, on a GPU the first wait after it."""
     preamble = '__device__ float checked(float x) {\n  assert(x != 7 && "a comma, and more");\n  return x;\n}'
     k = Kernel(
         "float32 x, int32 most", "float32 y", "y = checked(x);\nassert(x < most);", "asserting", preamble=preamble
@@ -528,17 +528,47 @@ def test_failed_assertions_are_errors():
         x = iruka.arange(count, dtype="float32") % 5
         assert k(x, 5).tolist() == x.tolist()
         with pytest.raises(errors.DeviceError) as failed:
-            k(x, 3)
+            k(x, 3).get()
         assert (
             str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed at element 3"
         )
         assert k(x, 5).tolist() == x.tolist()  # told once
     with pytest.raises(errors.DeviceError, match=r"`x != 7 && .*` \(preamble, line 2\) failed"):
-        k(iruka.full(4, 7, dtype="float32"), 10)
+        k(iruka.full(4, 7, dtype="float32"), 10).get()
     off = Kernel(
         "float32 x", "float32 y", "assert(x > 9); y = x;", "off", preamble="#undef assert\n#define assert(...)"
     )
     assert off(iruka.ones(2, "float32")).tolist() == [1, 1]
+    total = iruka.ReductionKernel(
+        "float32 x", "float32 y", "checked(x)", "a + b", "y = a", "0", "total", preamble=preamble
+    )
+    assert float(total(iruka.arange(7, dtype="float32"))) == 21
+    with pytest.raises(
+        errors.DeviceError, match=r"kernel 'total': the assertion `x != 7 && .*` \(preamble, line 2\) failed"
+    ):
+        total(iruka.arange(20_000, dtype="float32")).get()
+
+
+def test_each_kernel_has_assertions_of_its_own():
+    positive = Kernel("float32 x", "float32 y", "assert(x > 0); y = x;", "positive")
+    small = Kernel("float32 x", "float32 y", "assert(x < 100); y = x;", "small")
+    x = iruka.arange(300, dtype="float32")
+    with pytest.raises(errors.DeviceError, match="kernel 'small': the assertion `x < 100` .* at element 100"):
+        small(x).get()
+    with pytest.raises(errors.DeviceError, match="kernel 'positive': the assertion `x > 0` .* at element 0"):
+        positive(x).get()
+    assert small(x[:100]).tolist() == x[:100].tolist()
+
+
+def test_a_failed_assertion_outlives_its_kernel():
+    def call():
+        return Kernel("float32 x", "float32 y", "assert(x > 1); y = x;", "passing")(iruka.arange(9, dtype="float32"))
+
+    with pytest.raises(errors.DeviceError, match="kernel 'passing': the assertion `x > 1` .* at element 0"):
+        y = call()
+        for k in range(3):  # which unloads what was dropped
+            Kernel("float32 x", "float32 y", f"y = x + {k};", "next")(iruka.ones(3, "float32"))
+        y.get()
 
 
 @pytest.mark.cpu_only

@@ -310,6 +310,101 @@ except KeyboardInterrupt:
     )
 
 
+COUNTING = """
+import concurrent.futures, os, signal, sys, threading, time
+import iruka
+counting = iruka.ElementwiseKernel(
+    'float32 x, int64 m', 'float32 y', 'float s = 0; for (long j = 0; j < m; ++j) s += sqrtf(x + j); y = s;', 'counting')
+one = iruka.ones(1, 'float32')
+rounds = 1 << 20
+def seconds(rounds):
+    began = time.monotonic()
+    counting(one, rounds)
+    return time.monotonic() - began
+counting(one, rounds)
+while seconds(rounds) < 0.2:
+    rounds *= 2
+"""
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("way", ["thread", "pool", "handler set again"])
+def test_ctrl_c_ends_kernels_of_other_threads(way):
+    process = start(
+        COUNTING
+        + f"""
+def work():
+    try:
+        counting(one, 1 << 50)
+    except KeyboardInterrupt:
+        sys.stdout.write("the thread is interrupted\\n")
+threads = [threading.Thread(target=work) for _ in range(2)]
+def wait():
+    if {way!r} == "pool":
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            print("ready", flush=True)
+            list(pool.map(lambda _: work(), range(2)))
+    for thread in threads:
+        thread.start()
+    if {way!r} == "handler set again":  # Python brings back its own
+        signal.signal(signal.SIGINT, signal.signal(signal.SIGINT, lambda *_: None))
+    print("ready", flush=True)
+    time.sleep(60)  # an interrupted join() makes Python 3.11 forget the thread
+try:
+    wait()
+except KeyboardInterrupt:
+    print("the main thread is interrupted", flush=True)
+"""
+    )
+    seconds, out, err = interrupted_after(process, 0.5)
+    assert sorted(out.splitlines()) == ["the main thread is interrupted"] + ["the thread is interrupted"] * 2, out + err
+    assert seconds < 3 * PATIENCE and process.returncode == 0, (seconds, err)
+
+
+@pytest.mark.cpu_only
+def test_a_program_with_a_handler_of_its_own_decides_what_ctrl_c_ends():
+    done = run_python(
+        COUNTING
+        + """
+heard, results = [], []
+signal.signal(signal.SIGINT, lambda *_: heard.append(time.monotonic()))
+def work():
+    while not heard or time.monotonic() < heard[0] + 0.5:
+        results.append(float(counting(one, rounds)[0]))
+thread = threading.Thread(target=work)
+thread.start()
+time.sleep(0.3)
+os.kill(os.getpid(), signal.SIGINT)
+thread.join()
+print(len(heard), len(results) > 1, len(set(results)))
+"""
+    )
+    assert done.stdout == "1 True 1\n", done.stdout + done.stderr
+
+
+@pytest.mark.cpu_only
+def test_ctrl_c_is_not_told_to_later_calls_of_other_threads():
+    done = run_python(
+        COUNTING
+        + """
+def interrupt():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        return True
+results = []
+with concurrent.futures.ThreadPoolExecutor(1) as pool:  # all by one thread
+    for _ in range(2):
+        results.append(pool.submit(counting, one, rounds).result())
+        results.append(interrupt())
+    results.append(pool.submit(counting, one, rounds).result())
+print([r is True or float(r[0]) > 0 for r in results])
+"""
+    )
+    assert done.stdout == "[True, True, True, True, True]\n", done.stdout + done.stderr
+
+
 @pytest.mark.cpu_only
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_is_heard_in_the_middle_of_a_median(threads):

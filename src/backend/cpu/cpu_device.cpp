@@ -64,33 +64,7 @@ int64_t range_align(const LaunchRange& range, int lanes) {
   return std::max(range.align, vectors * lanes);
 }
 
-/// What the threads that run one launch share beside the pool's loop: the failed assertion of the first element.
-class LaunchContext {
- public:
-  void note(const FailedAssertion& failed) noexcept {
-    const uint64_t element = failed.element < 0 ? kUnknown : static_cast<uint64_t>(failed.element);
-    if (element >= first_.load(std::memory_order_relaxed)) return;
-    std::lock_guard lock(mutex_);
-    if (element >= first_.load(std::memory_order_relaxed)) return;
-    failed_ = failed;
-    first_.store(element, std::memory_order_relaxed);
-  }
-
-  void throw_if_asserted() const {
-    if (first_.load(std::memory_order_relaxed) == kNone) return;
-    std::string text = std::string("the assertion `") + failed_.condition + "` (" + failed_.file + ", line " +
-                       std::to_string(failed_.line) + ") failed";
-    if (failed_.element >= 0) text += " at element " + std::to_string(failed_.element);
-    throw DeviceError(text);
-  }
-
- private:
-  static constexpr uint64_t kNone = UINT64_MAX, kUnknown = kNone - 1;
-  std::atomic<uint64_t> first_{kNone};
-  std::mutex mutex_;
-  FailedAssertion failed_{};
-};
-
+// An assertion may stand in any function of a text, also where no parameter leads to.
 thread_local LaunchContext* current_launch = nullptr;
 
 void note_assertion(const FailedAssertion& failed) noexcept {
@@ -172,11 +146,10 @@ std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, cons
   return std::make_shared<CpuProgram>(code, entry);
 }
 
-void CpuDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
-                       StreamHandle) {
-  LaunchContext context;
+void CpuDevice::launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+                       const LaunchRange& range, StreamHandle) {
   run_ranges(static_cast<const CpuProgram&>(program), arguments, range, context);
-  context.throw_if_asserted();
+  context.throw_if_failed();
 }
 
 CpuDevice& cpu_device() {

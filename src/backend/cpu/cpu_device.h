@@ -32,8 +32,8 @@ class CpuDevice final : public Device {
   CompiledProgram check(const ProgramSource& source) override;
   std::string assembly(const ProgramSource& source) override;
   std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
-  void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
-              StreamHandle stream) override;
+  void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+              const LaunchRange& range, StreamHandle stream) override;
 
   MemoryPool& pool() { return pool_; }
 

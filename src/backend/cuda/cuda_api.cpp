@@ -108,6 +108,7 @@ void synchronize(Device& device, Stream stream) {
   const Active gpu(device, "synchronize");
   refuse_capture(handle(stream), "wait: ");
   check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
+  gpu->throw_if_asserted(handle(stream));
 }
 
 bool is_done(Device& device, Stream stream) {

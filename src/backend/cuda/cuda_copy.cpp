@@ -46,7 +46,7 @@ class PinnedMemory final : public DriverSource {
   bool synchronize() override {
     const std::vector<CudaDevice*> devices = made_devices();  // no other has work of ours
     if (std::ranges::any_of(devices, [](CudaDevice* device) { return device->is_capturing(); })) return false;
-    for (CudaDevice* device : devices) device->synchronize();
+    for (CudaDevice* device : devices) device->finish_all_work();
     return true;
   }
   bool same_capture(StreamHandle, StreamHandle) noexcept override { return false; }
@@ -216,6 +216,7 @@ void CudaDevice::wait_for_earlier_work(CUstream stream) {
     else std::this_thread::sleep_for(std::chrono::microseconds(std::min(spins - kSpins + 5, 100)));
   }
   cuda_backend::check(result, "cuEventQuery", name_);
+  throw_if_asserted(stream);
 }
 
 void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle given) {

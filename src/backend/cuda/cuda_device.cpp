@@ -27,7 +27,7 @@ class DeviceMemory final : public DriverSource {
     if (active.is_active()) driver().cuMemFree(reinterpret_cast<CUdeviceptr>(memory));
   }
   bool synchronize() override {
-    device_.synchronize();
+    device_.finish_all_work();
     return true;
   }
   bool same_capture(StreamHandle origin, StreamHandle stream) noexcept override {
@@ -233,9 +233,15 @@ double CudaDevice::elapsed(void* begin, void* end) {
   return result == kSuccess ? double{milliseconds} * 1e6 : 0;
 }
 
-void CudaDevice::synchronize() {
+void CudaDevice::finish_all_work() {
   const ContextScope active = activate();
   cuda_backend::check(driver().cuCtxSynchronize(), "cuCtxSynchronize", name_);
+}
+
+void CudaDevice::synchronize() {
+  finish_all_work();
+  const ContextScope active = activate();
+  assertions_.throw_if_failed();
 }
 
 // The pool's part begins before the driver's and ends after it.
@@ -313,7 +319,7 @@ bool CudaDevice::is_capturing() {
 
 void CudaDevice::destroy_graph(CUgraphExec graph) {
   const ContextScope active = activate();
-  synchronize();
+  finish_all_work();
   uint64_t id = 0;
   {
     std::lock_guard lock(graphs_mutex_);

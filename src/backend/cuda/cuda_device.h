@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/cuda/assertions.h"
 #include "backend/cuda/driver.h"
 #include "backend/cuda/stream_pool.h"
 #include "core/device.h"
@@ -106,13 +107,15 @@ class CudaDevice final : public Device {
   void wait(void* event) override;
   double elapsed(void* begin, void* end) override;
   void synchronize() override;
+  /// Waits as synchronize(), and leaves failed assertions to be told of later.
+  void finish_all_work();
 
   CompiledProgram compile(const ProgramSource& source) override;
   CompiledProgram check(const ProgramSource& source) override;
   std::string assembly(const ProgramSource& source) override;
   std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
-  void launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
-              StreamHandle stream) override;
+  void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+              const LaunchRange& range, StreamHandle stream) override;
 
   /// The next load() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
   /// destructor: its thread may hold a lock that this work needs, as Python's.
@@ -122,6 +125,9 @@ class CudaDevice final : public Device {
   CUdevice handle() const { return handle_; }
   int attribute(DeviceAttribute which) const;
   StreamPool& pool() { return pool_; }
+  Assertions& assertions() { return assertions_; }
+  /// `stream` was waited for: raises DeviceError where an assertion of its kernels failed.
+  void throw_if_asserted(CUstream stream) { assertions_.throw_if_failed(own_name(stream)); }
   /// The device is the calling thread's as long as the result lives.
   [[nodiscard]] ContextScope activate() const {
     check_not_forked();
@@ -136,6 +142,7 @@ class CudaDevice final : public Device {
   /// The name of a stream in the pools: the driver's handle, but in place of the one that all threads' own streams
   /// share, one for this device and thread.
   StreamHandle pool_stream(CUstream stream) const;
+  CUstream own_name(CUstream stream) const { return static_cast<CUstream>(pool_stream(stream)); }
   /// The calling thread ends, while its own stream may have work left.
   void end_own_stream() noexcept;
   /// Waits until what the stream has to do now is done, and for the default stream what the streams have to do that it
@@ -174,6 +181,7 @@ class CudaDevice final : public Device {
   CUcontext context_ = nullptr;
   int compute_ = 0;  ///< 90 for 9.0
   StreamPool pool_;
+  Assertions assertions_;
 
   std::atomic<bool> reached_[kMostDevices] = {};
 

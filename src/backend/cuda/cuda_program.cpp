@@ -29,6 +29,7 @@ class CudaProgram final : public LoadedProgram {
     cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
     const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
     if (result == kSuccess) {
+      asserts_ = device.assertions().add(module_);
       graphs_.emplace(function_);
       return;
     }
@@ -49,7 +50,9 @@ class CudaProgram final : public LoadedProgram {
     if (is_legacy || is_captured_.load(std::memory_order_relaxed)) return;
     if (may_capture(stream)) is_captured_.store(true, std::memory_order_relaxed);
   }
+  CUmodule module() const { return module_; }
   CUfunction function() const { return function_; }
+  bool asserts() const { return asserts_; }
   LaunchGraphs& graphs() const { return *graphs_; }
   int attribute(int which) const {
     int value = 0;
@@ -61,6 +64,7 @@ class CudaProgram final : public LoadedProgram {
   CudaDevice& device_;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
+  bool asserts_ = false;
   mutable std::optional<LaunchGraphs> graphs_;
   mutable std::atomic<bool> is_captured_{false};
 };
@@ -236,7 +240,11 @@ void CudaDevice::unload_dropped() {
   if (modules.empty()) return;
   const ForkMayGoOn unloading;
   const AllowedWhileCapturing allowed;
-  for (const CUmodule module : modules) driver().cuModuleUnload(module);
+  if (assertions_.is_watching(modules)) driver().cuCtxSynchronize();
+  for (const CUmodule module : modules) {
+    assertions_.remove(module);
+    driver().cuModuleUnload(module);
+  }
 }
 
 std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, const std::string& entry) {
@@ -244,8 +252,8 @@ std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, con
   return std::make_shared<CudaProgram>(*this, code, entry);
 }
 
-void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
-                        StreamHandle stream) {
+void CudaDevice::launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+                        const LaunchRange& range, StreamHandle stream) {
   if (range.count <= 0) return;
   const auto& loaded = static_cast<const CudaProgram&>(program);
   const ContextScope active = activate();
@@ -257,14 +265,17 @@ void CudaDevice::launch(const LoadedProgram& program, std::span<const std::byte>
   KernelLaunch launch{arguments, range.begin, range.begin + range.count, static_cast<unsigned>(blocks),
                       static_cast<unsigned>(range.threads_per_block)};
   const CUstream used = stream_or_current(stream);
+  if (loaded.asserts())
+    assertions_.note_launch(loaded.module(), context.kernel(), may_capture(used) ? nullptr : own_name(used));
   if (!launches_block() && loaded.graphs().launch(launch, used)) return;
   loaded.keep_for_graphs(used);
   void* parameters[] = {const_cast<std::byte*>(arguments.data()), &launch.begin, &launch.end};
   const CUresult result = driver().cuLaunchKernel(loaded.function(), launch.blocks, 1, 1, launch.threads, 1, 1, 0, used,
                                                   parameters, nullptr);
   cuda_backend::check(result, "cuLaunchKernel", name_);
-  if (launches_block() && !may_capture(used))
-    cuda_backend::check(driver().cuStreamSynchronize(used), "cuStreamSynchronize", name_);
+  if (!launches_block() || may_capture(used)) return;
+  cuda_backend::check(driver().cuStreamSynchronize(used), "cuStreamSynchronize", name_);
+  throw_if_asserted(used);
 }
 
 }  // namespace iruka::cuda_backend

@@ -118,6 +118,8 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuModuleLoadData, "cuModuleLoadData", (CUmodule * module, const void* image))                                 \
   F(cuModuleUnload, "cuModuleUnload", (CUmodule module))                                                          \
   F(cuModuleGetFunction, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char* name))       \
+  F(cuModuleGetGlobal, "cuModuleGetGlobal_v2",                                                                    \
+    (CUdeviceptr * address, size_t* bytes, CUmodule module, const char* name))                                    \
   F(cuFuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function))                   \
   F(cuLaunchKernel, "cuLaunchKernel",                                                                             \
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,  \

@@ -7,12 +7,6 @@
 
 #define IRUKA_INLINE __forceinline__
 
-// CUDA's own: the driver prints what failed, and every later call gives CUDA_ERROR_ASSERT.
-extern "C" __device__ void __assertfail(const char* condition, const char* file, unsigned line, const char* function,
-                                        unsigned long character_bytes);
-#undef assert
-#define assert(...) ((__VA_ARGS__) ? (void)0 : __assertfail(#__VA_ARGS__, __FILE__, __LINE__, __func__, 1))
-
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -75,6 +69,7 @@ IRUKA_INLINE uint4 published_word(const uint4* from) {
 #define INFINITY iruka::kInfinity<float>
 
 #include "constants.h"
+#include "cuda_assertions.h"
 #include "types.h"
 #include "cuda_atomics.h"
 

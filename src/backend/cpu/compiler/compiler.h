@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/launch_context.h"
 
 namespace iruka::cpu_backend {
 
@@ -58,13 +59,6 @@ class IRUKA_COMPILER_API LinkedObject {
 /// makes the function around the loop return at once. Set once, before the first launch; without one nothing stops.
 using CancelPoll = bool (*)();
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
-
-/// An assert() in a kernel's text that failed. The texts live as long as the kernel's code.
-struct FailedAssertion {
-  const char *condition, *file;
-  int line;
-  int64_t element;  ///< its index in C order; negative where the text does not know it
-};
 
 /// Is told of each failure on the thread that runs the kernel. Set once, before the first launch.
 using AssertionSink = void (*)(const FailedAssertion&) noexcept;

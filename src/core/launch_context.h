@@ -1,0 +1,45 @@
+// What belongs to one launch beside its program, its arguments and its range.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace iruka {
+
+/// An assert() in a kernel's text that failed.
+struct FailedAssertion {
+  const char* condition;
+  const char* file;  ///< which text it stands in, as #line says: "operation", "preamble"...
+  int line;          ///< 1-based
+  int64_t element;   ///< its index in C order; negative where the text does not know it
+
+  /// "the assertion `x > 0` (operation, line 1) failed at element 3"
+  std::string to_string() const;
+};
+
+/// Every launch is given one. It names the kernel in errors, and keeps the failed assertion of the first element: threads
+/// of the launch note theirs here, and no other launch sees them.
+class LaunchContext {
+ public:
+  /// `kernel` lives as long as the process.
+  explicit LaunchContext(const char* kernel) : kernel_(kernel) {}
+  LaunchContext(const LaunchContext&) = delete;
+  LaunchContext& operator=(const LaunchContext&) = delete;
+
+  const char* kernel() const { return kernel_; }
+  void note(const FailedAssertion& failed) noexcept;
+  /// Raises DeviceError that tells of the noted assertion. Called when the threads are done.
+  void throw_if_failed() const;
+
+ private:
+  static constexpr uint64_t kNone = UINT64_MAX, kUnknown = kNone - 1;
+
+  const char* const kernel_;
+  std::atomic<uint64_t> first_{kNone};  ///< the element of `failed_`
+  std::mutex mutex_;
+  FailedAssertion failed_{};
+};
+
+}  // namespace iruka

@@ -1,0 +1,14 @@
+// A launch for a test of a device: without a kernel that would name itself in errors.
+#pragma once
+
+#include "core/device.h"
+
+namespace iruka::test {
+
+inline void launch_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
+                      const LaunchRange& range, StreamHandle stream = nullptr) {
+  LaunchContext context("test");
+  device.launch(context, program, arguments, range, stream);
+}
+
+}  // namespace iruka::test

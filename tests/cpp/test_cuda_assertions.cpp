@@ -1,0 +1,132 @@
+// Failed assertions of a GPU's kernels over a driver in software: which wait tells of them, how often, in which words.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backend/cuda/cuda_device.h"
+#include "fake_driver.h"
+#include "iruka/cuda.h"
+#include "iruka/error.h"
+
+namespace iruka {
+namespace {
+
+namespace fake = testing::fake_driver;
+using cuda_backend::AssertionRecord;
+using cuda_backend::CUstream;
+
+/// A program whose kernel fails at `element` in each launch while it is not negative.
+struct Asserting {
+  AssertionRecord record{AssertionRecord::kNone, 0, 0, 0, "", ""};
+  int64_t element = -1;
+  std::shared_ptr<const LoadedProgram> program;
+};
+
+class CudaAssertionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    cuda_backend::replace_driver(&fake::table());
+    fake::set_launch_handler([this](const fake::Launch&, void**) -> std::function<void()> {
+      return [asserting = launched_] { fail(*asserting); };
+    });
+    for (Asserting* asserting : {&a_, &b_}) {
+      fake::set_global(AssertionRecord::kName, &asserting->record, sizeof(asserting->record));
+      asserting->program = gpu().load("code", "entry");
+    }
+    fake::set_global(AssertionRecord::kName, nullptr, 0);
+  }
+  void TearDown() override {
+    a_.program = b_.program = nullptr;
+    gpu().load("code", "entry");  // unloads what was dropped, as the records are about to go
+    fake::set_launch_handler(nullptr);
+    EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
+  }
+
+  static Device& gpu() { return device("cuda:0"); }
+
+  static void fail(Asserting& asserting) {
+    AssertionRecord& record = asserting.record;
+    if (asserting.element < 0 || static_cast<uint64_t>(asserting.element) >= record.element) return;
+    record.line = 7;
+    std::strcpy(record.file, "operation");
+    std::strcpy(record.condition, "x > 0");
+    record.element = static_cast<uint64_t>(asserting.element);
+    *reinterpret_cast<unsigned*>(record.flag) = 1;
+  }
+
+  void launch(Asserting& asserting, const char* kernel, CUstream stream = nullptr, int64_t element = -1) {
+    launched_ = &asserting;
+    asserting.element = element;
+    LaunchContext context(kernel);
+    gpu().launch(context, *asserting.program, {}, {16}, stream);
+  }
+
+  /// What `wait` raises; empty where nothing.
+  template <class Wait>
+  static std::string told_by(Wait&& wait) {
+    try {
+      wait();
+    } catch (const DeviceError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  static std::string told_by_device() {
+    return told_by([] { gpu().synchronize(); });
+  }
+  static std::string told_by(cuda::Stream stream) {
+    return told_by([&] { cuda::synchronize(gpu(), stream); });
+  }
+
+  Asserting a_, b_, *launched_ = nullptr;
+};
+
+TEST_F(CudaAssertionsTest, AreToldOnceInTheWordsOfTheCpu) {
+  launch(a_, "first");
+  EXPECT_EQ(told_by_device(), "");
+  launch(a_, "first", nullptr, 12);
+  EXPECT_EQ(told_by_device(), FailedAssertion({"x > 0", "operation", 7, 12}).to_string().insert(0, "kernel 'first': "));
+  EXPECT_EQ(told_by_device(), "");
+  launch(a_, "first", nullptr, 3);
+  EXPECT_NE(told_by_device().find("at element 3"), std::string::npos);
+}
+
+TEST_F(CudaAssertionsTest, AreToldByWaitsForTheirStream) {
+  cuda::Stream mine = cuda::create_stream(gpu(), true), others = cuda::create_stream(gpu(), true);
+  launch(a_, "first", static_cast<CUstream>(mine), 1);
+  launch(b_, "second", static_cast<CUstream>(others), 2);
+  EXPECT_NE(told_by(others).find("'second'"), std::string::npos);
+  EXPECT_EQ(told_by(others), "");
+  EXPECT_NE(told_by(mine).find("'first'"), std::string::npos);
+  launch(b_, "second", static_cast<CUstream>(others), 2);
+  EXPECT_NE(told_by_device().find("'second'"), std::string::npos);
+  for (cuda::Stream stream : {mine, others}) cuda::destroy_stream(gpu(), stream);
+}
+
+TEST_F(CudaAssertionsTest, OfSeveralKernelsAreToldOneByOne) {
+  launch(a_, "first", nullptr, 1);
+  launch(b_, "second", nullptr, 2);
+  const std::string one = told_by_device(), other = told_by_device();
+  EXPECT_NE(one.find("'first'"), std::string::npos) << one;
+  EXPECT_NE(other.find("'second'"), std::string::npos) << other;
+  EXPECT_EQ(told_by_device(), "");
+}
+
+TEST_F(CudaAssertionsTest, OutliveTheirProgram) {
+  launch(a_, "first", nullptr, 1);
+  a_.program.reset();
+  gpu().load("code", "entry");
+  EXPECT_NE(told_by_device().find("'first'"), std::string::npos);
+  EXPECT_EQ(told_by_device(), "");
+}
+
+TEST_F(CudaAssertionsTest, CostAWaitNothingWhereNoneFailed) {
+  launch(a_, "first");
+  gpu().synchronize();
+  const int64_t copies = fake::calls("cuMemcpyAsync");
+  gpu().synchronize();
+  EXPECT_EQ(fake::calls("cuMemcpyAsync"), copies);
+}
+
+}  // namespace
+}  // namespace iruka
