@@ -333,6 +333,8 @@ def test_can_cast_and_promotion_names(dtype):
     assert iruka.can_cast(dtype, "complex128") == np.can_cast(dtype, "complex128")
     assert iruka.can_cast(iruka.zeros(1, dtype), "int16", "same_kind") == np.can_cast(dtype, "int16", "same_kind")
     assert iruka.result_type(dtype, iruka.ones(2, "int8"), 1) == np.result_type(dtype, "int8", 1)
+    for numbers in [(2**64 - 1,), (2**64 - 1, 127), (127, 2**63), (2**63, True), (2**63, 1.0), (dtype, 2**63), (1,)]:
+        assert iruka.result_type(*numbers) == np.result_type(*numbers), numbers
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K", "c", "f", "a", "k"])

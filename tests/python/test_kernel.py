@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import iruka
-from iruka import errors
 from helpers import BFLOAT16, DTYPE_IDS, DTYPES, assert_same, beyond_numbers, kind, values
+from iruka import errors
 
 Kernel = iruka.ElementwiseKernel
 

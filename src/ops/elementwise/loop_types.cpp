@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace iruka::ops {
 namespace {
@@ -236,7 +237,12 @@ namespace iruka {
 
 Dtype result_type(std::span<const Argument> arguments) {
   if (arguments.empty()) throw ValueError("at least one array or dtype is required");
-  return ops::common_dtype(arguments, [](size_t) { return true; });
+  // A Python integer has a dtype of its own only where nothing else takes part.
+  std::vector<Argument> others(arguments.begin(), arguments.end());
+  for (Argument& argument : others)
+    if (others.size() > 1 && !argument.is_array() && argument.scalar().weak() && is_integer(argument.scalar().dtype()))
+      argument = Argument(0);
+  return ops::common_dtype(others, [](size_t) { return true; });
 }
 
 }  // namespace iruka

@@ -212,6 +212,8 @@ def changed(case, change=None):
     dtype = case.kwargs.get("dtype")
     is_cast = isinstance(dtype, str) and np.dtype(dtype).kind in "fc"
     convert = to_long(case.rule.integers or is_cast or change is not None and case.rule.scale != "moved")
+    if is_cast and np.dtype(dtype).kind == "c":  # a negative number has a logarithm then
+        convert = lambda made: made.astype(np.clongdouble) if made.dtype.kind in "fciub" else made
     run = cases.Run(np, (lambda made: change(convert(made))) if change else convert)
     try:
         return run.call(dataclasses.replace(case, kwargs=kwargs)), run
