@@ -26,7 +26,7 @@ class TextDevice final : public testing::HostDevice {
     program->text = code;
     return program;
   }
-  void launch(const LoadedProgram& program, std::span<const std::byte>, const LaunchRange& range,
+  void launch(LaunchContext&, const LoadedProgram& program, std::span<const std::byte>, const LaunchRange& range,
               StreamHandle) override {
     launched = static_cast<const Code&>(program).text;
     elements = range.count;

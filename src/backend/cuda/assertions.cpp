@@ -53,11 +53,14 @@ void Assertions::note_launch(CUmodule module, const char* kernel, CUstream strea
   if (!launches.is_everywhere) launches.streams.push_back(stream);
 }
 
+bool Assertions::read(const Watched& watched, AssertionRecord& record) {
+  return driver().cuMemcpyAsync(address(&record), watched.record, sizeof(record), stream_) == kSuccess &&
+         driver().cuStreamSynchronize(stream_) == kSuccess && record.element != AssertionRecord::kNone;
+}
+
 void Assertions::collect(Watched& watched) {
   AssertionRecord record{};
-  if (driver().cuMemcpyAsync(address(&record), watched.record, sizeof(record), stream_) != kSuccess ||
-      driver().cuStreamSynchronize(stream_) != kSuccess || record.element == AssertionRecord::kNone)
-    return;
+  if (!read(watched, record)) return;
   const int64_t element = record.element == AssertionRecord::kUnknown ? -1 : static_cast<int64_t>(record.element);
   const FailedAssertion failed{record.condition, record.file, record.line, element};
   failures_.push_back({"kernel '" + std::string(watched.launches.kernel) + "': " + failed.to_string(), watched.launches});
@@ -86,13 +89,18 @@ void Assertions::throw_failure(const CUstream* stream) {
   {
     std::lock_guard lock(mutex_);
     __atomic_store_n(flag_, 0u, __ATOMIC_RELEASE);  // before the records are read: a later failure sets it again
-    for (Watched& watched : watched_) collect(watched);
-    const auto is_meant = [&](const Failure& failure) { return !stream || failure.launches.include(*stream); };
+    const auto is_meant = [&](const auto& what) { return !stream || what.launches.include(*stream); };
+    bool has_others = false;
+    for (Watched& watched : watched_) {
+      AssertionRecord record{};
+      if (is_meant(watched)) collect(watched);
+      else has_others |= read(watched, record);  // a kernel that runs may be writing it
+    }
     if (const auto found = std::ranges::find_if(failures_, is_meant); found != failures_.end()) {
       text = std::move(found->text);
       failures_.erase(found);
     }
-    if (!failures_.empty()) __atomic_store_n(flag_, 1u, __ATOMIC_RELEASE);
+    if (has_others || !failures_.empty()) __atomic_store_n(flag_, 1u, __ATOMIC_RELEASE);
   }
   if (!text.empty()) throw DeviceError(text);
 }

@@ -62,6 +62,8 @@ class Assertions {
 
   bool has_failed() const { return flag_ && __atomic_load_n(flag_, __ATOMIC_ACQUIRE) != 0; }
   void throw_failure(const CUstream* stream);
+  /// False where the record has no failure, or the driver refuses.
+  bool read(const Watched& watched, AssertionRecord& record);
   /// Moves the failure of a record, if it has one, to the list.
   void collect(Watched& watched);
 

@@ -25,8 +25,9 @@ __noinline__ __device__ void note_failed_assertion(const char* condition, const 
   AssertionRecord& record = assertion_record<Record>;
   const unsigned long long rank = element < 0 ? ~1ull : (unsigned long long)element;
   volatile unsigned long long& first = record.element;
-  // The lock is taken and given back in one round, so that threads of a warp do not wait for each other.
-  for (bool is_done = rank >= first; !is_done;) {
+  // The lock is taken and given back in one round, so that threads of a warp do not wait for each other. Those that wait for
+  // it leave once a lower element is known: the threads of a whole GPU may fail at once.
+  while (rank < first) {
     if (atomicCAS(&record.lock, 0u, 1u) != 0) continue;
     __threadfence();
     if (rank < first) {
@@ -39,7 +40,6 @@ __noinline__ __device__ void note_failed_assertion(const char* condition, const 
       __threadfence_system();
     }
     atomicExch(&record.lock, 0u);
-    is_done = true;
   }
 }
 
