@@ -1,6 +1,6 @@
 # embed_text(OUTPUT NAMESPACE FUNCTION FILE...): a C++ file that defines
 #   std::span<const std::pair<std::string_view, std::string_view>> NAMESPACE::FUNCTION()
-# with the name and the text of each file.
+# with the name and the text of each file; kernel code is named by its path, "ops/reduce/kernels/sums.h".
 set(IRUKA_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_text_script.cmake)
 function(embed_text output namespace function)
   string(REPLACE ";" "|" joined "${ARGN}")

@@ -6,13 +6,9 @@
 
 #include "ops/reduce/reduction_plan.h"
 #include "ops/reduce/reduction_table.h"
+#include "ops/reduce/reduction_text.h"
 
 namespace iruka::ops {
-
-/// The dtypes a reduction runs with.
-struct ReductionTypes {
-  Dtype input, accumulator, output;
-};
 
 /// Everything the text depends on, beside the row.
 struct ReductionVariant {

@@ -1,10 +1,26 @@
 #include "ops/reduce/reduction_text.h"
 
 #include "ops/elementwise/cast_text.h"
-#include "ops/reduce/kernel_texts.h"
 
 namespace iruka::ops {
 namespace {
+
+using Row = ReductionFunction::Row;
+
+/// An accumulator's final value, `value`, as the output.
+std::string output_text(Dtype accumulator, Dtype output) {
+  if (accumulator == Dtype::bool_ && output == Dtype::bool_) return "(value != 0)";
+  return cast_text(computing_dtype(accumulator), output, "value");
+}
+
+std::string finish_text(const Row& row, const ReductionTypes& types) {
+  const bool is_moments = row.rule == ResultRule::moments;
+  const char* value = is_moments ? "R" : carries_pair(row.rule) ? "Value" : "A";
+  const Dtype result = is_moments ? real_dtype(types.accumulator) : types.accumulator;
+  return std::string("template <class P> static IRUKA_INLINE Out finish(P ") + (is_moments ? "m" : "a") +
+         ", [[maybe_unused]] double count) {\n  const " + value + " value = " + value + "(" + row.finish +
+         ");\n  return " + output_text(result, types.output) + ";\n}\n";
+}
 
 }  // namespace
 
@@ -26,20 +42,40 @@ std::string start_text(Start start, Dtype accumulator) {
   return highest ? most : "A(-" + most + " - 1)";
 }
 
-std::string output_text(Dtype accumulator, Dtype output) {
-  if (accumulator == Dtype::bool_ && output == Dtype::bool_) return "(value != 0)";
-  return cast_text(computing_dtype(accumulator), output, "value");
+std::string using_text(const char* name, const std::string& type) {
+  return std::string("using ") + name + " = " + type + ";\n";
 }
 
-std::string moments_text(Dtype accumulator) {
-  const char* square = kind(accumulator) == Kind::complex ? "d.real() * d.real() + d.imag() * d.imag()" : "d * d";
-  return std::string("using R = ") + info(real_dtype(accumulator)).c_type +
-         ";\nstatic inline R square_of(A d) { return " + square + "; }\n" + kernels::moments;
+std::string constant_text(const char* type, const char* name, int64_t value) {
+  return std::string("static constexpr ") + type + " " + name + " = " + std::to_string(value) + ";\n";
 }
 
-std::string best_text(Start start) {
-  std::string best = kernels::best;
-  return best.replace(best.find("BEFORE"), 6, start == Start::highest ? "<" : ">");
+std::string types_text(const Row& row, const ReductionTypes& types) {
+  const bool is_bool = types.input == Dtype::bool_;
+  std::string text = using_text("In", is_bool ? "unsigned char" : info(types.input).c_type) +
+                     using_text("C", computing_type(types.input)) + using_text("Out", info(types.output).c_type) +
+                     constant_text("bool", "kIsTruth", is_bool) +
+                     constant_text("bool", "kIsComplex", kind(types.input) == Kind::complex);
+  if (row.rule == ResultRule::moments) text += using_text("R", info(real_dtype(types.accumulator)).c_type);
+  return text;
+}
+
+std::string combine_text(const Row& row, const ReductionTypes& types) {
+  std::string text =
+      std::string("template <class V> static IRUKA_INLINE V combine(V a, V b) { return ") + row.combine + "; }\n";
+  if (row.rule != ResultRule::index) return text + finish_text(row, types);
+  return text + "template <class V> static IRUKA_INLINE auto is_before(V b, V a) { return b " +
+         (row.start == Start::highest ? "<" : ">") + " a; }\n";
+}
+
+const char* partials_of(const Row& row) {
+  return row.rule == ResultRule::index ? "Bests" : row.rule == ResultRule::moments ? "Moments" : "Sums";
+}
+
+std::string include_text(const std::string& name) { return "#include \"ops/reduce/kernels/" + name + ".h\"\n"; }
+
+std::string include_partials(const Row& row) {
+  return include_text(row.rule == ResultRule::index ? "bests" : row.rule == ResultRule::moments ? "moments" : "sums");
 }
 
 }  // namespace iruka::ops

@@ -1,4 +1,4 @@
-// Pieces of a reduction's text that the CPU's and the GPU's have in common.
+// What the text of a reduction generates for CPU and GPU alike; the rest of a text stands in kernels/.
 #pragma once
 
 #include <string>
@@ -7,20 +7,32 @@
 
 namespace iruka::ops {
 
+/// The dtypes a reduction runs with.
+struct ReductionTypes {
+  Dtype input, accumulator, output;
+};
+
 /// bool is computed in as a byte: vectors of bool are bit masks, and any byte but 0 is true.
 std::string computing_type(Dtype dtype);
 
 /// The start value as the accumulator's type, A.
 std::string start_text(Start start, Dtype accumulator);
 
-/// An accumulator's final value, `value`, as the output.
-std::string output_text(Dtype accumulator, Dtype output);
+/// "using NAME = TYPE;\n".
+std::string using_text(const char* name, const std::string& type);
+/// "static constexpr TYPE NAME = VALUE;\n".
+std::string constant_text(const char* type, const char* name, int64_t value);
 
-/// What var carries, as R and A say: the squares' type and the mean's; and how two become one (Chan, Golub and LeVeque,
-/// 1979).
-std::string moments_text(Dtype accumulator);
+/// The types that kernels/scalars.h names, but Narrow and A.
+std::string types_text(const ReductionFunction::Row& row, const ReductionTypes& types);
 
-/// Ordering for argmin and argmax: a value and where it stands, and which of two comes first. Of C and start().
-std::string best_text(Start start);
+/// combine() and finish(), and is_before() of an index: what the row says, for kernels/sums.h, bests.h or moments.h.
+std::string combine_text(const ReductionFunction::Row& row, const ReductionTypes& types);
+
+/// "Sums", "Bests" or "Moments": the template of kernels/ that says what a partial result is.
+const char* partials_of(const ReductionFunction::Row& row);
+/// The line that includes kernels/`name`.h, and the one for partials_of() the row.
+std::string include_text(const std::string& name);
+std::string include_partials(const ReductionFunction::Row& row);
 
 }  // namespace iruka::ops

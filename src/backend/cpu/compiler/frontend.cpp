@@ -235,7 +235,10 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
                                                  llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
                                                  /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
   };
-  const ProgramSource source{"#include \"prelude.h\"\n", "", {}, "prelude"};
+  ProgramSource source{"#include \"prelude.h\"\n", "", {}, "prelude"};
+  for (const auto& [name, text] : jit::prelude_files())
+    if (name.starts_with("ops/") && name.find("/cuda/") == name.npos)
+      source.text += "#include \"" + std::string(name) + "\"\n";
   run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics,
             make_consumer, [] {});
   return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();

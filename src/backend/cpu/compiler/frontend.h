@@ -27,7 +27,7 @@ bool parse_only(const ProgramSource& source, const jit::CompileOptions& options,
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
                           std::vector<Diagnostic>& diagnostics, std::string& saturating);
 
-/// The prelude as a precompiled header, for any x86-64. Empty where it does not compile.
+/// The prelude and the kernel code of ops/ for CPUs as a precompiled header, for any x86-64. Empty where it does not compile.
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);
 
 /// What precompile_prelude() gave when the library was built; empty in the program that makes it.

@@ -1,3 +1,44 @@
-template <class X> static inline A cast(X x) { return A(x); }
-static inline A nonzero(C x) { return A(x != C(0)); }
-static inline C number_or(C x, int other) { return x == x ? x : C(other); }
+// What the map of a reduction's row may call, for one element. Types is of the generated text: In as stored, C as
+// computed with, A as accumulated, Narrow as few elements are added in.
+#pragma once
+
+namespace iruka::reduction {
+
+template <class Types>
+struct Scalars : Types {
+  using typename Types::A;
+  using typename Types::C;
+  using typename Types::In;
+  using typename Types::Narrow;
+
+  /// Any byte but 0 is true.
+  static IRUKA_INLINE C computed(In value) {
+    if constexpr (Types::kIsTruth) {
+      return C(value != 0);
+    } else {
+      return C(value);
+    }
+  }
+  template <class X>
+  static IRUKA_INLINE Narrow cast(X x) {
+    return Narrow(x);
+  }
+  static IRUKA_INLINE Narrow nonzero(C x) { return Narrow(x != C(0)); }
+  static IRUKA_INLINE C number_or(C x, int other) { return x == x ? x : C(other); }
+  static IRUKA_INLINE A magnitude(C x) {
+    if constexpr (Types::kIsComplex) {
+      return A(hypot(x.real(), x.imag()));
+    } else {
+      return A(x < C(0) ? -x : x);
+    }
+  }
+  static IRUKA_INLINE A squared_magnitude(C x) {
+    if constexpr (Types::kIsComplex) {
+      return A(x.real()) * A(x.real()) + A(x.imag()) * A(x.imag());
+    } else {
+      return A(x) * A(x);
+    }
+  }
+};
+
+}  // namespace iruka::reduction
