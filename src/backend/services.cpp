@@ -39,9 +39,9 @@ const Implementations<FourierLibrary> FourierLibrary::implementations{
      [](Device& device) -> FourierLibrary& { return cuda_backend::cuda_fourier(as_cuda(device)); }}};
 
 const Implementations<const PoolControl> PoolControl::implementations{"memory pools",
-                                                                      {shared<kCpuPool>, shared<kCudaPool>}};
+                                                                      {&kCpuPool, &kCudaPool}};
 
 const Implementations<const NarrowCasts> NarrowCasts::implementations{
-    "casts to narrow integers", {nullptr, shared<kClangForNvrtc>}};
+    "casts to narrow integers", {nullptr, &kClangForNvrtc}};
 
 }  // namespace iruka

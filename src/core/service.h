@@ -5,36 +5,42 @@
 #pragma once
 
 #include <array>
-#include <string>
+#include <type_traits>
 
 #include "core/device.h"
 
 namespace iruka {
 
-/// Who implements a service. `Service` is const where all devices of a kind share what implements it.
+/// Who implements a service, in the order of DeviceKind; null where a kind lacks the service.
 template <class Service>
 struct Implementations {
   const char* name;  ///< of the service, for messages
-  /// In the order of DeviceKind; null where a kind lacks the service.
   std::array<Service& (*)(Device&), kDeviceKinds> of_kind;
 };
 
-/// An implementation that is the same for every device of its kind.
-template <const auto& kImplementation>
-const auto& shared(Device&) {
-  return kImplementation;
-}
+/// The same where one object serves all devices of a kind.
+template <class Service>
+struct Implementations<const Service> {
+  const char* name;
+  std::array<const Service*, kDeviceKinds> of_kind;
+};
+
+[[noreturn]] void raise_missing_service(const char* service, const Device& device);
 
 template <class Service>
 auto* Device::find_service() {
-  const auto find = Service::implementations.of_kind[static_cast<size_t>(target().kind)];
-  return find ? &find(*this) : nullptr;
+  const auto found = Service::implementations.of_kind[static_cast<size_t>(target().kind)];
+  if constexpr (std::is_convertible_v<decltype(found), const Service*>)
+    return found;
+  else
+    return found ? &found(*this) : nullptr;
 }
 
 template <class Service>
 auto& Device::service() {
-  if (auto* const found = find_service<Service>()) return *found;
-  throw DeviceError(std::string(Service::implementations.name) + ": " + name() + " does not offer it");
+  auto* const found = find_service<Service>();
+  if (!found) raise_missing_service(Service::implementations.name, *this);
+  return *found;
 }
 
 }  // namespace iruka

@@ -63,7 +63,7 @@ constexpr LaunchPolicy kGrid{.has_grid = true, .streams = false, .most_bytes_in_
 
 }  // namespace
 
-const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {shared<kRanges>, shared<kGrid>}};
+const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {&kRanges, &kGrid}};
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
                        const CallOptions& options)
@@ -502,12 +502,8 @@ void KernelCall::launch() const {
   if (count_ == 0) return;
   check_size(block);
   const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
-  policy_->has_grid ? launch_over_grid(specialisation(), block.bytes(), values)
-                    : launch_over_ranges(specialisation(), block.bytes(), values);
-}
-
-void KernelCall::launch_over_ranges(Specialisation& made, std::span<const std::byte> block,
-                                    const IntegerValues& values) const {
+  Specialisation& made = specialisation();
+  if (policy_->has_grid) return launch_over_grid(made, block.bytes(), values);
   const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
   const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;
@@ -519,13 +515,13 @@ void KernelCall::launch_over_ranges(Specialisation& made, std::span<const std::b
   const uint32_t calls = made.count_call();
   const double cost = unit_cost * static_cast<double>(units);
   if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
-    run_in_trial(choice, block, range, cost);
+    run_in_trial(choice, block.bytes(), range, cost);
     return note_trial(kernel_, made, choice);
   }
   const bool always = cost > kAlwaysMeasured || calls < kMeasuredCalls;
-  if (!always && calls % kMeasureEvery != 0) return choice.program->launch(block, range);
+  if (!always && calls % kMeasureEvery != 0) return choice.program->launch(block.bytes(), range);
   const Stopwatch time;
-  choice.program->launch(block, range);
+  choice.program->launch(block.bytes(), range);
   const double elapsed = time.nanoseconds();
   const double cost_now = elapsed * threads_for(range) / static_cast<double>(units);
   made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);

@@ -63,8 +63,6 @@ class KernelCall {
   void check_size(const ArgumentBlock& block) const;
   int64_t unit_count() const;
   void launch() const;
-  // `values` are those that may become constants.
-  void launch_over_ranges(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
   void launch_over_grid(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;

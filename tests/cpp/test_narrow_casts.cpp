@@ -188,6 +188,16 @@ std::string rewritten(const ProgramSource& source) {
   return text.value_or("");
 }
 
+TEST_F(NarrowCasts, AreNoServiceOfTheCpu) {
+  EXPECT_EQ(cpu().find_service<iruka::NarrowCasts>(), nullptr);
+  try {
+    cpu().service<iruka::NarrowCasts>();
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_STREQ(error.what(), "casts to narrow integers: cpu does not offer it");
+  }
+}
+
 TEST_F(NarrowCasts, TextsWithoutThemStay) {
   for (const char* body : {"z = 3", "z = Z(255.0) + 1.5", "z += Z(2)", "z = (int)x", "z = x > T(0)",
                            "z = iruka::saturate<Z>(x)", "int k = x; z = k", "float f = x; f += 2; z = Z(int(f))"}) {

@@ -50,7 +50,7 @@ void expect_plan(const ops::ReductionSizes& sizes, int64_t n) {
 }
 
 const ops::ReductionPlanning& planning_of(DeviceKind kind) {
-  return ops::ReductionPlanning::implementations.of_kind[static_cast<size_t>(kind)](cpu());
+  return *ops::ReductionPlanning::implementations.of_kind[static_cast<size_t>(kind)];
 }
 
 TEST(ReductionKernel, PlansReachEveryElementAndEnd) {

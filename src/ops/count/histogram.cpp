@@ -105,7 +105,7 @@ struct Counting {
   void (*count)(const Array& indices, const Array* weights, int64_t bins, const Array& result);
 };
 constexpr Counting kCpu{count_cpu}, kCuda{count_cuda};
-const Implementations<const Counting> Counting::implementations{"counting", {shared<kCpu>, shared<kCuda>}};
+const Implementations<const Counting> Counting::implementations{"counting", {&kCpu, &kCuda}};
 
 }  // namespace
 

@@ -186,7 +186,7 @@ struct Repeating {
 };
 constexpr Repeating kCpu{repeat_equally_cpu, repeat_to_ends_cpu, running_sums_cpu};
 constexpr Repeating kCuda{repeat_equally_cuda, repeat_to_ends_cuda, running_sums_cuda};
-const Implementations<const Repeating> Repeating::implementations{"repeat", {shared<kCpu>, shared<kCuda>}};
+const Implementations<const Repeating> Repeating::implementations{"repeat", {&kCpu, &kCuda}};
 
 /// x and the axis of it that is meant: without one, or for a single element, the flattened array's.
 std::pair<Array, int> along_axis(const Array& x, std::optional<int64_t> named) {

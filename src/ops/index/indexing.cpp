@@ -97,7 +97,7 @@ void check_take(const Array& indices, int64_t extent) {
 
 }  // namespace
 
-const Implementations<const Indexing> Indexing::implementations{"indexing", {shared<kCpu>, shared<kCuda>}};
+const Implementations<const Indexing> Indexing::implementations{"indexing", {&kCpu, &kCuda}};
 
 IndexMode parse_index_mode(const std::string& mode) {
   if (mode == "raise") return IndexMode::raise;

@@ -148,7 +148,7 @@ struct Updating {
   void (*update)(const IndexPlan& plan, const Array& values, Form form, const LoopTypes& types);
 };
 constexpr Updating kCpu{update_cpu}, kCuda{update_cuda};
-const Implementations<const Updating> Updating::implementations{"at", {shared<kCpu>, shared<kCuda>}};
+const Implementations<const Updating> Updating::implementations{"at", {&kCpu, &kCuda}};
 
 }  // namespace
 }  // namespace ops

@@ -145,7 +145,7 @@ void check_cast(const Array& out, Dtype dtype) {
 }  // namespace
 
 const Implementations<const ExactProducts> ExactProducts::implementations{"matrix products",
-                                                                                    {shared<kCpu>, shared<kCuda>}};
+                                                                                    {&kCpu, &kCuda}};
 
 int64_t batch_of(const Array& x) {
   int64_t product = 1;

@@ -130,6 +130,6 @@ constexpr SmallMatrices kCuda{multiply_small, solve_small, factor_small};
 }  // namespace
 
 const Implementations<const SmallMatrices> SmallMatrices::implementations{"small matrices",
-                                                                                    {nullptr, shared<kCuda>}};
+                                                                                    {nullptr, &kCuda}};
 
 }  // namespace iruka::ops

@@ -36,7 +36,7 @@ constexpr ReductionLoops kCpu{plan_reduction, emit_reduction, reduction_options}
 constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
                                [](const ReductionVariant&) { return std::vector<std::string>(); }};
 const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions",
-                                                                            {shared<kCpu>, shared<kCuda>}};
+                                                                            {&kCpu, &kCuda}};
 
 /// Elements that are worth a thread.
 constexpr int64_t kGrain = 32768;

@@ -97,6 +97,6 @@ constexpr ReductionPlanning kCpu{map_cpu, join_cpu, 8}, kCuda{map_cuda, join_cud
 }  // namespace
 
 const Implementations<const ReductionPlanning> ReductionPlanning::implementations{"ReductionKernel",
-                                                                                  {shared<kCpu>, shared<kCuda>}};
+                                                                                  {&kCpu, &kCuda}};
 
 }  // namespace iruka::ops

@@ -26,7 +26,7 @@ Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
 }  // namespace
 
 const Implementations<const ops::Scanning> ops::Scanning::implementations{"scans",
-                                                                                    {shared<kCpu>, shared<kCuda>}};
+                                                                                    {&kCpu, &kCuda}};
 
 LoopLayout ops::columns_of(const ScanCall& call) {
   auto without_axis = [&](const Dims& dims) {

@@ -90,7 +90,7 @@ void number_runs_cpu(const Array& flags, const Array& order, const Array& invers
 }
 
 constexpr RunNumbering kCpu{number_runs_cpu};
-const Implementations<const RunNumbering> RunNumbering::implementations{"run numbering", {shared<kCpu>}};
+const Implementations<const RunNumbering> RunNumbering::implementations{"run numbering", {&kCpu}};
 
 /// What follows from where runs of equal elements begin; `order` gives the sorted elements' places in the array.
 UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueParts& parts) {

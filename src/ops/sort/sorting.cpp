@@ -86,7 +86,7 @@ std::vector<int64_t> positions(const char* function, std::span<const int64_t> kt
 
 }  // namespace
 
-const Implementations<const RowSorting> RowSorting::implementations{"sorting", {shared<kCpu>, shared<kCuda>}};
+const Implementations<const RowSorting> RowSorting::implementations{"sorting", {&kCpu, &kCuda}};
 
 Array sort(const Array& x, std::optional<int64_t> axis, const SortOptions& options) {
   const Rows rows("sort", x, axis);
