@@ -80,14 +80,19 @@ class LoadedProgram {
   virtual bool is_uncertain() const { return false; }
 };
 
-/// What a launch runs over: the entry is called with ranges that cover [begin, begin + count) once.
+/// What threads of a host run over: the entry is called with ranges that cover [begin, begin + count) once.
 struct LaunchRange {
   int64_t count = 0;
   int64_t align = 1;  ///< ranges begin at multiples of this
   int64_t grain = 1;  ///< fewer units than this are not worth another thread
   bool counts_elements = true;  ///< else a unit is a larger piece of work
   int64_t begin = 0;  ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
-  int64_t units_per_block = 1;  ///< GPU: units that one thread block takes
+};
+
+/// A grid of thread blocks: each thread calls the entry with all of [0, count) and finds its units by its place.
+struct LaunchGrid {
+  int64_t count = 0;
+  int64_t units_per_block = 1;
   int threads_per_block = 256;
 };
 
@@ -139,11 +144,19 @@ class Device {
   virtual std::string assembly(const ProgramSource& source) = 0;
   /// Raises DeviceError when `code` is not what compile() gave.
   virtual std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) = 0;
-  /// Runs `entry(arguments, begin, end)` over `range`. `arguments` is copied before the call returns.
+  /// Runs `entry(arguments, begin, end)` over `range`, or over `grid`: a device does one of the two. `arguments` is
+  /// copied before the call returns.
   /// Raises Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU at
   /// a later wait for the stream or the device.
-  virtual void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-                      const LaunchRange& range, StreamHandle stream) = 0;
+  virtual void launch(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
+                      std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/, StreamHandle /*stream*/) {
+    throw DeviceError(name() + ": kernels are launched over a grid of thread blocks, not over ranges");
+  }
+  virtual void launch_grid(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
+                           std::span<const std::byte> /*arguments*/, const LaunchGrid& /*grid*/,
+                           StreamHandle /*stream*/) {
+    throw DeviceError(name() + ": kernels are launched over ranges, not over a grid of thread blocks");
+  }
 
   /// The implementation of a service for devices of this kind; core/service.h says more.
   template <class Service>

@@ -23,6 +23,11 @@ class Program {
     device_.launch(context, *loaded_, arguments, range, stream);
     device_.last_launches().note(kernel_);
   }
+  void launch(std::span<const std::byte> arguments, const LaunchGrid& grid, StreamHandle stream = nullptr) const {
+    LaunchContext context(kernel_);
+    device_.launch_grid(context, *loaded_, arguments, grid, stream);
+    device_.last_launches().note(kernel_);
+  }
   Device& device() const { return device_; }
   bool is_uncertain() const { return loaded_->is_uncertain(); }
   /// What the compiler warned of in the user's texts.

@@ -52,8 +52,8 @@ class EmulatedLaunch : public EmulatedBlock {
  public:
   using Kernel = void (*)(const void*, ptrdiff_t, ptrdiff_t);
 
-  EmulatedLaunch(std::span<const std::byte> arguments, const LaunchRange& range)
-      : arguments_(arguments.begin(), arguments.end()), range_(range) {
+  EmulatedLaunch(std::span<const std::byte> arguments, const LaunchGrid& grid)
+      : arguments_(arguments.begin(), arguments.end()), grid_(grid) {
     arguments_.resize(arguments.size() + 16);  // the structure that a kernel takes may end in padding
     barrier = [](EmulatedBlock* self) { static_cast<EmulatedLaunch*>(self)->wait(); };
     run = [](EmulatedBlock* self, Kernel kernel) { static_cast<EmulatedLaunch*>(self)->run_blocks(kernel); };
@@ -61,8 +61,8 @@ class EmulatedLaunch : public EmulatedBlock {
 
   void run_blocks(Kernel kernel) {
     kernel_ = kernel;
-    blocks = static_cast<unsigned>((range_.count + range_.units_per_block - 1) / range_.units_per_block);
-    threads = static_cast<unsigned>(range_.threads_per_block);
+    blocks = static_cast<unsigned>((grid_.count + grid_.units_per_block - 1) / grid_.units_per_block);
+    threads = static_cast<unsigned>(grid_.threads_per_block);
     for (block = 0; block < blocks; ++block) run_block();
   }
 
@@ -84,7 +84,7 @@ class EmulatedLaunch : public EmulatedBlock {
   // ThreadSanitizer counts the calls that a thread is in. These two end in another stack and never return at a fiber's end.
   __attribute__((no_sanitize("thread"), noinline)) static void start() {
     EmulatedLaunch* self = current_;
-    self->kernel_(self->arguments_.data(), self->range_.begin, self->range_.begin + self->range_.count);
+    self->kernel_(self->arguments_.data(), 0, self->grid_.count);
     self->fibers_[self->thread].done = true;
     self->wait();
   }
@@ -120,7 +120,7 @@ class EmulatedLaunch : public EmulatedBlock {
 
   static inline EmulatedLaunch* current_ = nullptr;
   std::vector<std::byte> arguments_;
-  LaunchRange range_;
+  LaunchGrid grid_;
   Kernel kernel_ = nullptr;
   std::vector<Fiber> fibers_;
   void* scheduler_ = nullptr;
@@ -160,10 +160,10 @@ class EmulatedCuda : public testing::HostDevice {
     return cpu().load(code, entry);
   }
 
-  void launch(LaunchContext&, const LoadedProgram& program, std::span<const std::byte> arguments, const LaunchRange& range,
-              StreamHandle) override {
+  void launch_grid(LaunchContext&, const LoadedProgram& program, std::span<const std::byte> arguments,
+                   const LaunchGrid& grid, StreamHandle) override {
     if (arguments.size() > target_.most_argument_bytes) throw DeviceError("emulated CUDA: too many bytes of arguments");
-    EmulatedLaunch emulated(arguments, range);
+    EmulatedLaunch emulated(arguments, grid);
     EmulatedBlock* const block = &emulated;
     test::launch_on(cpu(), program, std::as_bytes(std::span(&block, 1)), LaunchRange{1}, nullptr);
     if (emulated.diverged) throw DeviceError("emulated CUDA: threads of a block ended before a barrier of others");

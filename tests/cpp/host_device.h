@@ -29,9 +29,6 @@ class HostDevice : public Device {
   std::shared_ptr<const LoadedProgram> load(std::string_view, const std::string&) override {
     throw DeviceError("host: loads nothing");
   }
-  void launch(LaunchContext&, const LoadedProgram&, std::span<const std::byte>, const LaunchRange&, StreamHandle) override {
-    throw DeviceError("host: launches nothing");
-  }
 
   MemoryPool pool{"host"};
 

@@ -41,8 +41,8 @@ class StreamedDevice final : public testing::HostDevice {
   std::shared_ptr<const LoadedProgram> load(std::string_view, const std::string&) override {
     return std::make_shared<Nothing>();
   }
-  void launch(LaunchContext&, const LoadedProgram&, std::span<const std::byte>, const LaunchRange&,
-              StreamHandle stream) override {
+  void launch_grid(LaunchContext&, const LoadedProgram&, std::span<const std::byte>, const LaunchGrid&,
+                   StreamHandle stream) override {
     if (fails) throw DeviceError("streamed: the launch failed");
     launched.push_back(stream ? stream : current);
   }

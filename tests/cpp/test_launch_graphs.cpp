@@ -49,10 +49,8 @@ class LaunchGraphsTest : public ::testing::Test {
 
   Device& gpu() { return device("cuda:0"); }
   void launch(int64_t value, int64_t count = 16, CUstream stream = nullptr) {
-    LaunchRange range;
-    range.count = count;
-    range.units_per_block = 256;
-    test::launch_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), range, stream);
+    const LaunchGrid grid{count, 256};
+    test::launch_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), grid, stream);
   }
   void warm(CUstream stream = nullptr) {
     for (int k = 0; k < LaunchGraphs::kWorthwhile; ++k) launch(-1, 16, stream);

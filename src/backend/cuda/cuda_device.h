@@ -114,8 +114,8 @@ class CudaDevice final : public Device {
   CompiledProgram check(const ProgramSource& source) override;
   std::string assembly(const ProgramSource& source) override;
   std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
-  void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-              const LaunchRange& range, StreamHandle stream) override;
+  void launch_grid(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+                   const LaunchGrid& grid, StreamHandle stream) override;
 
   /// The next load() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
   /// destructor: its thread may hold a lock that this work needs, as Python's.

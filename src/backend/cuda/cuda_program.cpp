@@ -252,18 +252,18 @@ std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, con
   return std::make_shared<CudaProgram>(*this, code, entry);
 }
 
-void CudaDevice::launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-                        const LaunchRange& range, StreamHandle stream) {
-  if (range.count <= 0) return;
+void CudaDevice::launch_grid(LaunchContext& context, const LoadedProgram& program,
+                             std::span<const std::byte> arguments, const LaunchGrid& grid, StreamHandle stream) {
+  if (grid.count <= 0) return;
   const auto& loaded = static_cast<const CudaProgram&>(program);
   const ContextScope active = activate();
-  const int64_t blocks = (range.count + range.units_per_block - 1) / range.units_per_block;
+  const int64_t blocks = (grid.count + grid.units_per_block - 1) / grid.units_per_block;
   constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
   if (blocks > kMostBlocks)
-    throw ValueError("cuda: a launch of " + std::to_string(range.count) + " elements needs " + std::to_string(blocks) +
+    throw ValueError("cuda: a launch of " + std::to_string(grid.count) + " elements needs " + std::to_string(blocks) +
                      " blocks; a GPU takes at most " + std::to_string(kMostBlocks));
-  KernelLaunch launch{arguments, range.begin, range.begin + range.count, static_cast<unsigned>(blocks),
-                      static_cast<unsigned>(range.threads_per_block)};
+  KernelLaunch launch{arguments, 0, grid.count, static_cast<unsigned>(blocks),
+                      static_cast<unsigned>(grid.threads_per_block)};
   const CUstream used = stream_or_current(stream);
   if (loaded.asserts())
     assertions_.note_launch(loaded.module(), context.kernel(), may_capture(used) ? nullptr : own_name(used));

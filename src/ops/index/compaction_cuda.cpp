@@ -30,11 +30,10 @@ void launch(CompactionStage stage, const Array& mask, const Array& counts, const
   block.push(tiles);
   block.push(counts.data());
   block.push(out.valid() ? out.data() : nullptr);
-  LaunchRange range;
-  range.count = stage == CompactionStage::scan ? 1 : tiles;
-  range.counts_elements = false;
-  range.threads_per_block = kCompactionThreads;
-  program_for(stage, mask.device())->launch(block.bytes(), range);
+  LaunchGrid grid;
+  grid.count = stage == CompactionStage::scan ? 1 : tiles;
+  grid.threads_per_block = kCompactionThreads;
+  program_for(stage, mask.device())->launch(block.bytes(), grid);
 }
 
 }  // namespace

@@ -63,12 +63,11 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
   block.push(pivots);
   block.push(singular);
   for (int64_t value : {batch, n, sides}) block.push(value);
-  LaunchRange range{(batch + blocks.matrices - 1) / blocks.matrices};
-  range.counts_elements = false;
-  range.threads_per_block = blocks.threads();
+  LaunchGrid grid{(batch + blocks.matrices - 1) / blocks.matrices};
+  grid.threads_per_block = blocks.threads();
   program_for(a.device(), "small_systems", a.dtype(), {blocks.group, blocks.most_sides}, [&] {
     return small_system_text(a.dtype(), n, sides);
-  })->launch(block.bytes(), range);
+  })->launch(block.bytes(), grid);
 }
 
 }  // namespace
@@ -105,12 +104,11 @@ void multiply_small(const Array& c, const StridedProduct& p) {
                         p.b.column_stride, p.b.batch_stride})
     block.push(value);
   constexpr int64_t kThreads = 256;
-  LaunchRange range{(c.size() + kThreads - 1) / kThreads};
-  range.counts_elements = false;
-  range.threads_per_block = kThreads;
+  LaunchGrid grid{(c.size() + kThreads - 1) / kThreads};
+  grid.threads_per_block = kThreads;
   program_for(c.device(), "small_matmul", c.dtype(), {}, [&] {
     return small_product_text(c.dtype());
-  })->launch(block.bytes(), range);
+  })->launch(block.bytes(), grid);
 }
 
 Array solve_small(const Array& a, const Array* b, const Array& singular) {

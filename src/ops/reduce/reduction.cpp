@@ -24,6 +24,14 @@ namespace {
 
 using Row = ReductionFunction::Row;
 
+/// Elements that are worth a thread.
+constexpr int64_t kGrain = 32768;
+
+/// Units of one launch, the elements of each, and the units that a block takes.
+struct ReductionUnits {
+  int64_t count, elements, per_block;
+};
+
 /// How a device reduces along axes.
 struct ReductionLoops {
   static constinit const Implementations<const ReductionLoops> implementations;
@@ -31,15 +39,23 @@ struct ReductionLoops {
   ReductionPlan (*plan)(const Array& x, std::span<const bool> reduced, bool keeps_index, int64_t partial_bytes);
   std::string (*text)(const Row& row, const ReductionVariant& variant);
   std::vector<std::string> (*options)(const ReductionVariant& variant);
+  void (*launch)(const jit::Program& program, const jit::ArgumentBlock& block, const ReductionUnits& units);
 };
-constexpr ReductionLoops kCpu{plan_reduction, emit_reduction, reduction_options};
+
+void launch_ranges(const jit::Program& program, const jit::ArgumentBlock& block, const ReductionUnits& units) {
+  program.launch(block.bytes(),
+                 LaunchRange{units.count, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(units.elements, 1))});
+}
+
+void launch_blocks(const jit::Program& program, const jit::ArgumentBlock& block, const ReductionUnits& units) {
+  program.launch(block.bytes(), LaunchGrid{units.count, units.per_block, kBlockThreads});
+}
+
+constexpr ReductionLoops kCpu{plan_reduction, emit_reduction, reduction_options, launch_ranges};
 constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
-                               [](const ReductionVariant&) { return std::vector<std::string>(); }};
+                               [](const ReductionVariant&) { return std::vector<std::string>(); }, launch_blocks};
 const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions",
                                                                             {&kCpu, &kCuda}};
-
-/// Elements that are worth a thread.
-constexpr int64_t kGrain = 32768;
 
 /// A row's program for one variant. Published once, kept for the life of the process.
 struct Entry {
@@ -163,20 +179,13 @@ jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const
   return block;
 }
 
-LaunchRange range_of(int64_t units, int64_t elements_per_unit, int64_t units_per_block) {
-  LaunchRange range{units, 1, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements_per_unit, 1))};
-  range.units_per_block = units_per_block;
-  range.threads_per_block = kBlockThreads;
-  return range;
-}
-
 void reduce_into(const Array& result, const Row& row, const Array& x, const AxisSet& axes, const ReductionTypes& types,
                  double correction) {
   const bool keeps_index = row.rule == ResultRule::index;
   const std::span<const bool> reduced(axes.reduced, static_cast<size_t>(x.ndim()));
   const int64_t partial_bytes = row.rule == ResultRule::moments ? 32 : keeps_index || carries_pair(row.rule) ? 16 : 8;
-  const ReductionPlan plan =
-      x.device().service<ReductionLoops>().plan(x, reduced, keeps_index, partial_bytes);
+  const auto& loops = x.device().service<ReductionLoops>();
+  const ReductionPlan plan = loops.plan(x, reduced, keeps_index, partial_bytes);
   const ReductionVariant variant{types,
                                  plan.form,
                                  plan.spacing,
@@ -190,11 +199,11 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
   std::optional<Array> partial;
   if (plan.chunks > 1) partial = Array::empty({plan.chunks * plan.outputs * kPartialBytes}, Dtype::uint8, x.device());
   void* memory = partial ? partial->data() : nullptr;
-  program.launch(arguments_of(plan, x, result, memory, 0, correction).bytes(),
-                 range_of(plan.units, plan.elements_per_unit, plan.block.units));
+  loops.launch(program, arguments_of(plan, x, result, memory, 0, correction),
+               {plan.units, plan.elements_per_unit, plan.block.units});
   if (plan.chunks > 1)
-    program.launch(arguments_of(plan, x, result, memory, 1, correction).bytes(),
-                   range_of(plan.outputs, plan.chunks, plan.block.join_outputs));
+    loops.launch(program, arguments_of(plan, x, result, memory, 1, correction),
+                 {plan.outputs, plan.chunks, plan.block.join_outputs});
 }
 
 [[noreturn]] void raise_empty(const Row& row) {
