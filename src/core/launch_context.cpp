@@ -1,5 +1,8 @@
 #include "core/launch_context.h"
 
+#include <mutex>
+
+#include "core/fork.h"
 #include "iruka/error.h"
 
 namespace iruka {
@@ -13,14 +16,13 @@ std::string FailedAssertion::to_string() const {
 void LaunchContext::note(const FailedAssertion& failed) noexcept {
   const uint64_t element = failed.element < 0 ? kUnknown : static_cast<uint64_t>(failed.element);
   if (element >= first_.load(std::memory_order_relaxed)) return;
-  std::lock_guard lock(mutex_);
+  static constinit ForkSafeMutex mutex;  // of all launches, as failures are rare
+  std::lock_guard lock(mutex);
   if (element >= first_.load(std::memory_order_relaxed)) return;
   failed_ = failed;
   first_.store(element, std::memory_order_relaxed);
 }
 
-void LaunchContext::throw_if_failed() const {
-  if (first_.load(std::memory_order_relaxed) != kNone) throw DeviceError(failed_.to_string());
-}
+void LaunchContext::throw_failure() const { throw DeviceError(failed_.to_string()); }
 
 }  // namespace iruka

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 namespace iruka {
@@ -31,15 +30,17 @@ class LaunchContext {
   const char* kernel() const { return kernel_; }
   void note(const FailedAssertion& failed) noexcept;
   /// Raises DeviceError that tells of the noted assertion. Called when the threads are done.
-  void throw_if_failed() const;
+  void throw_if_failed() const {
+    if (first_.load(std::memory_order_relaxed) != kNone) throw_failure();
+  }
 
  private:
   static constexpr uint64_t kNone = UINT64_MAX, kUnknown = kNone - 1;
+  [[noreturn]] void throw_failure() const;
 
   const char* const kernel_;
   std::atomic<uint64_t> first_{kNone};  ///< the element of `failed_`
-  std::mutex mutex_;
-  FailedAssertion failed_{};
+  FailedAssertion failed_;              ///< without a value while `first_` is kNone: every launch makes one of these
 };
 
 }  // namespace iruka

@@ -11,8 +11,8 @@ inline void launch_on(Device& device, const LoadedProgram& program, std::span<co
   device.launch(context, program, arguments, range, stream);
 }
 
-inline void launch_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
-                      const LaunchGrid& grid, StreamHandle stream = nullptr) {
+inline void launch_grid_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
+                           const LaunchGrid& grid, StreamHandle stream = nullptr) {
   LaunchContext context("test");
   device.launch_grid(context, program, arguments, grid, stream);
 }

@@ -58,7 +58,7 @@ class CudaAssertionsTest : public ::testing::Test {
     launched_ = &asserting;
     asserting.element = element;
     LaunchContext context(kernel);
-    gpu().launch(context, *asserting.program, {}, {16}, stream);
+    gpu().launch_grid(context, *asserting.program, {}, {16}, stream);
   }
 
   /// What `wait` raises; empty where nothing.

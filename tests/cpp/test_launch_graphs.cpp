@@ -50,7 +50,7 @@ class LaunchGraphsTest : public ::testing::Test {
   Device& gpu() { return device("cuda:0"); }
   void launch(int64_t value, int64_t count = 16, CUstream stream = nullptr) {
     const LaunchGrid grid{count, 256};
-    test::launch_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), grid, stream);
+    test::launch_grid_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), grid, stream);
   }
   void warm(CUstream stream = nullptr) {
     for (int k = 0; k < LaunchGraphs::kWorthwhile; ++k) launch(-1, 16, stream);
