@@ -13,6 +13,8 @@ import subprocess
 import sys
 
 if __name__ == "__main__":  # before iruka is imported, which reads them
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: ship_kernels.py FOLDER")
     os.environ |= {
         "IRUKA_CACHE_DIR": sys.argv[1],
         "IRUKA_CACHE_SIZE": "1G",

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "backend/cuda/assertions.h"
 #include "article_texts.h"
 #include "iruka/dtype.h"
 #include "jit/grammar.h"
@@ -207,10 +208,13 @@ TEST_P(CudaPrelude, LoadsAndStoresWithCacheHintsTakeAnyAddress) {
                 "*q = __ldg(p).b + (int)__ldg(v).w; __stcg(q, 1); bool b; __stcs(&b, true); *q = b;"));
 }
 
-TEST_P(CudaPrelude, AssertionsAreCudas) {
+// The host finds the record by its name; programs without assertions have none.
+TEST_P(CudaPrelude, AssertionsFillARecord) {
+  using cuda_backend::AssertionRecord;
+  const std::string record = std::string(AssertionRecord::kName) + "[" + std::to_string(sizeof(AssertionRecord)) + "]";
   const std::string ptx = ptx_of(kernel("k", "const float* p, float* q", "assert(p[1] > 0 && \"text\"); *q = *p;"));
-  EXPECT_NE(ptx.find("call.uni"), ptx.npos);
-  EXPECT_NE(ptx.find("__assertfail"), ptx.npos);
+  EXPECT_NE(ptx.find(".global .align 8 .b8 " + record), ptx.npos) << ptx;
+  EXPECT_EQ(ptx_of(kernel("k", "const float* p, float* q", "*q = *p;")).find(AssertionRecord::kName), ptx.npos);
   if (find_ptxas().empty()) return;
   EXPECT_TRUE(assembles(ptx, GetParam()));
 }
