@@ -14,6 +14,9 @@ import numpy
 
 import iruka
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import cpp_names  # beside this file, wherever Python was started
+
 CUPY_NAMES = pathlib.Path(__file__).with_name("cupy_names.txt")
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 # Not functions on numeric arrays: dates, texts, objects, records, matrices, and NumPy's own affairs.
@@ -78,6 +81,18 @@ def listed(title, names, owners):
     return lines + (["No: " + ", ".join(f"`{n}`" for n in missing) + ".", ""] if missing else [])
 
 
+def table(section, names, owner):
+    """A section of the page as a table: whether Python has the name, and what C++ calls it."""
+    have = [n for n in names if hasattr(owner, n)]
+    cpp = cpp_names.column(section, names, iruka._core.elementwise_names(), iruka._core.reduction_names())
+    wanted = [said for said in cpp.values() if not said.startswith("Python")]
+    lines = [
+        f"## NumPy: {section}: {len(have)} of {len(names)}, in C++ {len(wanted) - wanted.count('-')} of {len(wanted)}"
+    ]
+    lines += ["", "| NumPy | Python | C++ |", "|---|---|---|"]
+    return lines + [f"| `{n}` | {'yes' if n in have else '-'} | {cpp[n]} |" for n in names] + [""]
+
+
 def page():
     lines = [
         "# NumPy's and CuPy's functions in Iruka",
@@ -87,9 +102,13 @@ def page():
         "affairs is counted apart, as left out. A name that is missing raises an AttributeError that says what to use",
         "instead, or how to go through NumPy.",
         "",
+        "The column C++ names what `include/iruka` declares, in the namespace `iruka`: a function, a method, or a",
+        "row of the elementwise or the reduction table, which is called by its name. A name that only makes sense in",
+        "Python says why.",
+        "",
     ]
     for title, names, owner in sections():
-        lines += listed(f"NumPy: {title}", names, [owner])
+        lines += table(title, names, owner)
     absent = [n for n in {*LEFT_OUT["array functions"]}.intersection(dir(numpy)) if not hasattr(iruka, n)]
     absent += [f"random.{n}" for n in OTHER_GENERATORS]
     lines += ["## NumPy: left out", "", ", ".join(f"`{n}`" for n in sorted(absent)) + ".", ""]
