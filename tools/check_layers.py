@@ -108,7 +108,7 @@ def problems_of(path, text):
         ]
     if layer_of(path) and not path.startswith(COMPILER):  # fork() waits for compilers
         problems += [
-            f"has the function's static {name}: made_once() of core/fork.h makes one that a child of fork() can make, "
+            f"has the function's static {name}: made_once() of core/once.h makes one that a child of fork() can make, "
             "too"
             for name in FUNCTION_STATIC.findall(text)
         ]

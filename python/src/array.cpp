@@ -5,7 +5,7 @@
 #include "array_protocols.h"
 #include "array_slots.h"
 #include "convert.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "cuda.h"
 #include "device.h"
 #include "float_errors.h"

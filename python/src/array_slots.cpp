@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "fixed_list.h"
 #include "float_errors.h"
 #include "interop.h"

@@ -53,6 +53,8 @@ Array from_cuda_array_interface(nb::handle object);
 
 void bind_cuda(nb::module_& module);
 void bind_host_functions(nb::module_& module);
+/// Waits for the Python functions that streams are calling, and lets no more in. Called without the GIL.
+void end_host_functions();
 void bind_memory_hook(nb::module_& module);
 
 }  // namespace iruka::python

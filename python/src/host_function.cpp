@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "cuda.h"
 #include "device.h"
 
@@ -31,7 +31,7 @@ class Gate {
     --inside_;
     left_.notify_all();
   }
-  /// Waits for who is inside; without the GIL, which they need.
+  /// Waits for the functions that run; without the GIL, which they need.
   void close() {
     if (getpid() != process_) return;  // the threads did not come along into a child of fork()
     std::unique_lock lock(mutex_);
@@ -81,10 +81,8 @@ void launch_host_function(const PyDevice& device, uintptr_t stream, nb::object f
 void bind_host_functions(nb::module_& module) {
   module.def("cuda_launch_host_function", launch_host_function);
   Gate::instance();
-  package_attribute("atexit", "register")(nb::cpp_function([] {
-    GilRelease release;
-    Gate::instance().close();
-  }));
 }
+
+void end_host_functions() { Gate::instance().close(); }
 
 }  // namespace iruka::python

@@ -105,11 +105,6 @@ void bind_memory(nb::module_& module) {
         finish_background_compilation();
       },
       "Waits until kernels being specialised in the background are ready.");
-  // Daemon threads go on while the interpreter ends; their compilers must not while the process does.
-  package_attribute("atexit", "register")(nb::cpp_function([] {
-    GilRelease release;
-    jit::end_compilation_on_other_threads();
-  }));
 }
 
 }  // namespace iruka::python

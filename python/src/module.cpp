@@ -3,9 +3,22 @@
 
 #include "convert.h"
 #include "cuda.h"
+#include "jit/specialise.h"
 #include "kernel.h"
 #include "linalg.h"
 #include "ufunc.h"
+
+namespace {
+
+/// What ends before the interpreter does, in this order. Daemon threads go on meanwhile.
+void end_with_interpreter() {
+  using namespace iruka::python;
+  GilRelease release;
+  end_host_functions();
+  iruka::jit::end_compilation_on_other_threads();
+}
+
+}  // namespace
 
 NB_MODULE(_core, module) {
   using namespace iruka::python;
@@ -32,4 +45,5 @@ NB_MODULE(_core, module) {
   bind_linalg(module);
   bind_fft(module);
   explain_refused_arguments(module);
+  package_attribute("atexit", "register")(nb::cpp_function(end_with_interpreter));
 }

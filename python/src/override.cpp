@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "ufunc.h"
 
 namespace iruka::python {

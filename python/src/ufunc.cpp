@@ -13,7 +13,7 @@
 
 #include "array_slots.h"
 #include "core/device.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "fixed_list.h"
 #include "float_errors.h"
 #include "interop.h"

@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <new>
 
+#include "core/once.h"
+
 namespace iruka {
 namespace {
 

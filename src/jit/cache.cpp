@@ -19,6 +19,7 @@
 
 #include "core/file.h"
 #include "core/fork.h"
+#include "core/once.h"
 #include "jit/program.h"
 
 namespace iruka::jit {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <system_error>
@@ -14,6 +13,8 @@
 
 #include "core/float_status.h"
 #include "core/fork.h"
+#include "core/once.h"
+#include "core/process_end.h"
 #include "core/signal_mask.h"
 #include "core/thread_pool.h"
 #include "jit/compile_options.h"
@@ -41,23 +42,11 @@ void wait_for_compilers() {
   while (at_work.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
-/// Threads that outlive the main one start no more of them. Registered several times, it waits once. A compiler that is
-/// still at work cannot be stopped, so the process ends without the destructors that would take its memory from it.
-void end_compilers(int status, void*) {
-  if (process_ends.exchange(true)) return;
+/// The last step of compilers: threads that outlive the main one start no more of them.
+bool end_compilers() noexcept {
+  process_ends.store(true);
   wait_for_compilers();
-  if (at_work.load() == 0) return;
-  std::fflush(nullptr);
-  ::_exit(status);
-}
-
-/// What was registered last runs first when the process ends. A compiler registers the destructors of its own statics
-/// whenever a part of it is used for the first time, so the wait is registered again after each compilation, until all
-/// parts are likely to have been used.
-void prepare_for_exit() {
-  constexpr int kMost = 256;
-  static constinit std::atomic<int> count{0};
-  if (count.load(std::memory_order_relaxed) < kMost && count.fetch_add(1) < kMost) ::on_exit(end_compilers, nullptr);
+  return at_work.load() == 0;
 }
 
 const bool is_at_work_in_the_parent = [] {
@@ -122,7 +111,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   if (lost_abandoned_work()) refuse_in_child(blame);
   const ForkWaits starting;
   made_once([] {
-    prepare_for_exit();
+    at_process_end(EndStep::compilers, end_compilers);
     return true;
   });
   const double limit = limit_of(source);
@@ -148,7 +137,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
         const FloatScope defaults;  // a thread begins with the state of its maker, and compilers fold constants in it
         task();
       }
-      prepare_for_exit();
+      run_end_steps_before_known_destructors();
       task = {};
     }).detach();
   } catch (const std::system_error&) {
@@ -160,7 +149,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   };
   const auto leave_behind = [&] {
     given_up->store(true, std::memory_order_relaxed);
-    prepare_for_exit();
+    run_end_steps_before_known_destructors();
     if (const auto held = compiler_ticket.lock()) held->abandon();
   };
   const auto begin = Clock::now();

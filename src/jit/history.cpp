@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "core/fork.h"
+#include "core/once.h"
 #include "jit/program.h"
 
 namespace iruka {

@@ -128,11 +128,11 @@ void diagnose(const ElementwiseKernel::State& state) {
     const std::vector<Diagnostic> warnings = jit::check(cpu(), source, blame);
     // What a GPU alone sees of the text may be where it writes. Sound texts are made without asking for a device.
     if (!warnings.empty() &&
-        (!can_see(state.text, state.options, "__CUDA_ARCH__") || &default_device() == &cpu()))
+        (!can_see(state.text, state.options, "__CUDA_ARCH__") || default_device().target().is_host))
       state.warnings.add(warnings, blame);
   } catch (const CompileError& error) {
     Device& device = default_device();
-    if (&device == &cpu()) throw;
+    if (device.target().is_host) throw;
     state.warnings.add(jit::check(device, source, blame), blame);
     const std::vector<std::string> names = unknown_names(error.what());
     if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names))

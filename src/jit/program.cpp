@@ -10,6 +10,7 @@
 
 #include "core/fork.h"
 #include "core/narrow_casts.h"
+#include "core/once.h"
 #include "core/thread_pool.h"
 #include "jit/cache.h"
 #include "jit/compile_options.h"

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "core/fork.h"
+#include "core/once.h"
+#include "core/process_end.h"
 #include "core/signal_mask.h"
 #include "jit/compile_thread.h"
 #include "jit/history.h"
@@ -108,7 +110,12 @@ class BackgroundCompiler {
   bool add(Job job) {
     std::lock_guard lock(mutex_);
     if (stopping_) return false;
-    if (!stops_at_exit_) stops_at_exit_ = std::atexit([] { instance().stop(); }) == 0;
+    if (!std::exchange(stops_at_end_, true)) {
+      at_process_end(EndStep::background_compilation, []() noexcept {
+        instance().stop();
+        return true;
+      });
+    }
     if (!running_) {
       try {
         const SignalsBlocked blocked;
@@ -176,7 +183,7 @@ class BackgroundCompiler {
   std::deque<Job> jobs_;
   std::optional<Job> current_;  ///< under way; a child of fork() takes it back
   bool is_busy_ = false;        ///< with a job, or what goes with it
-  bool running_ = false, stopping_ = false, stops_at_exit_ = false;
+  bool running_ = false, stopping_ = false, stops_at_end_ = false;
 };
 
 const bool is_background_told = [] {

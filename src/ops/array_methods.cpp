@@ -4,7 +4,7 @@
 
 #include "core/array_operations.h"
 #include "core/device.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/array.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
@@ -67,13 +67,14 @@ void write(const Array& source, const Array& target) {
 /// two GPUs, the target copies after the source's work so far, and before the source's memory may change.
 void transfer(const Array& source, const Array& target) {
   Device &from = source.device(), &to = target.device();
-  const bool are_gpus = &from != &cpu() && &to != &cpu();
-  if (are_gpus) from.synchronize();
-  Device& copier = &to == &cpu() ? from : to;
+  const bool to_host = to.target().is_host;
+  const bool is_between_gpus = !from.target().is_host && !to_host;
+  if (is_between_gpus) from.synchronize();
+  Device& copier = to_host ? from : to;
   copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()), nullptr);
   // What is page-locked, the host may read or change now.
-  if (are_gpus || cuda::is_pinned(&to == &cpu() ? target.data() : source.data())) copier.synchronize();
-  if (&to == &cpu()) check_indices(from);
+  if (is_between_gpus || cuda::is_pinned(to_host ? target.data() : source.data())) copier.synchronize();
+  if (to_host) check_indices(from);
 }
 
 /// The array to assign, without the leading axes of one element that the target lacks.

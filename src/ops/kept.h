@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/fork.h"
+#include "core/once.h"
 
 namespace iruka::ops {
 

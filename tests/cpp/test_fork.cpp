@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/fork.h"
+#include "core/once.h"
 #include "core/pool.h"
 
 namespace iruka {

@@ -13,6 +13,7 @@
 #include "backend/cpu/compiler/compiler.h"
 #include "core/float_status.h"
 #include "core/fork.h"
+#include "core/once.h"
 #include "core/thread_pool.h"
 
 namespace iruka::cpu_backend {

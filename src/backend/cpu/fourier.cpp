@@ -20,6 +20,7 @@
 #include "backend/cpu/fft_plan.h"
 #include "core/float_status.h"
 #include "core/fork.h"
+#include "core/once.h"
 #include "core/parallel.h"
 
 namespace iruka::cpu_backend {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/openblas.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "core/parallel.h"
 #include "iruka/error.h"
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "core/float_status.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "core/thread_pool.h"
 #include "iruka/error.h"
 

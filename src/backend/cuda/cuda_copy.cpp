@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "backend/cuda/cuda_device.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "core/thread_pool.h"
 #include "iruka/device.h"
 

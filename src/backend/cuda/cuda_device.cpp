@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/fork.h"
+#include "core/once.h"
 
 namespace iruka::cuda_backend {
 namespace {

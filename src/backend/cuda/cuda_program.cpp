@@ -9,6 +9,7 @@
 #include "backend/cuda/guard_ptx.h"
 #include "backend/cuda/launch_graphs.h"
 #include "backend/cuda/nvrtc.h"
+#include "core/once.h"
 
 namespace iruka::cuda_backend {
 

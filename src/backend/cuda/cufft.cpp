@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/cuda/vendor_library.h"
-#include "core/fork.h"
+#include "core/once.h"
 
 namespace iruka::cuda_backend {
 namespace {

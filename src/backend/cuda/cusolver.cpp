@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backend/cuda/vendor_library.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "backend/cuda/cuda_device.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/fork.h"
+#include "core/once.h"
 
 namespace iruka::cuda_backend {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/library.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/error.h"
 #include "jit/compile_options.h"
 

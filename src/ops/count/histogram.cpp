@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "core/parallel.h"
 #include "core/service.h"
 #include "iruka/kernel.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/elementwise/cast_text.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/device.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/indexing.h"
 
 namespace iruka {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "core/parallel.h"
 #include "core/service.h"
 #include "iruka/indexing.h"
@@ -207,7 +207,7 @@ Array repeat(const Array& x, int64_t count, std::optional<int64_t> named) {
 
 Array repeat(const Array& x, const Array& counts, std::optional<int64_t> named) {
   if (counts.ndim() > 1) throw ValueError("repeat: repeats must have one axis, not shape " + to_string(counts.shape()));
-  if (&counts.device() != &cpu()) ops::check_device("repeat: repeats", counts, x.device());  // the CPU reads its own
+  if (!counts.device().target().is_host) ops::check_device("repeat: repeats", counts, x.device());
   if (counts.dtype() != Dtype::int64) return repeat(x, counts.astype(Dtype::int64), named);
   if (counts.size() == 1) return repeat(x, counts.item<int64_t>(), named);
   const auto [from, axis] = along_axis(x, named);

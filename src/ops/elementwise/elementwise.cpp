@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "core/fork.h"
+#include "core/once.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/fourier.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/ops.h"
 
 namespace iruka::fft {

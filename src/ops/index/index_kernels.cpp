@@ -11,6 +11,7 @@
 #include "core/device.h"
 #include "core/fork.h"
 #include "core/layout.h"
+#include "core/once.h"
 #include "jit/program.h"
 #include "ops/index/kernel_texts.h"
 #include "ops/kept.h"

@@ -108,7 +108,7 @@ class Parts {
   }
 
   void add_mask(const Array& mask) {
-    if (mask.ndim() > 0 || &mask.device() != &cpu()) check_device("a mask", mask, x_.device());
+    if (mask.ndim() > 0 || !mask.device().target().is_host) check_device("a mask", mask, x_.device());
     if (mask.ndim() == 0) {
       const bool chosen = mask.item().as_bool();
       arrays_.push_back({Array::empty({chosen ? 1 : 0}, Dtype::int64, x_.device()), -1, -1});

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/device.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"

@@ -1,5 +1,5 @@
 // Random counts over categories: one element of the loop draws a whole row, category after category.
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/ops.h"
 #include "ops/random/kernel_texts.h"
 #include "ops/random/kernels.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/random/kernel_texts.h"

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/fork.h"
+#include "core/once.h"
 #include "iruka/ops.h"
 #include "ops/random/kernel_texts.h"
 #include "ops/random/kernels.h"

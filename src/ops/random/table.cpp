@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/fork.h"
+#include "core/once.h"
 
 namespace iruka::ops {
 namespace {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "core/fork.h"
+#include "core/once.h"
 #include "core/service.h"
 #include "iruka/statistics.h"
 #include "jit/program.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "ops/sort/sort_rows.h"

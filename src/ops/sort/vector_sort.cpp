@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/fork.h"
+#include "core/once.h"
 #include "ops/sort/vector_sort_table.h"
 
 namespace iruka::ops {

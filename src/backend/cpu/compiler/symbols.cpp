@@ -10,7 +10,7 @@
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/saving_poll.h"
 #include "backend/cpu/compiler/vector_math.h"
-#include "core/fork.h"
+#include "core/once.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 
 // libgcc's and libm's functions that code generation may call.
