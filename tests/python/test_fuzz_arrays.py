@@ -49,8 +49,8 @@ def test_known_differences_name_functions(monkeypatch):
 
     anywhere = [why for names, _, texts, why in known.rows() if names.pattern == ".*" or not texts.pattern]
     assert anywhere == [
-        "of two faults in one call another may be reported first",
-        "a GPU refuses memory whose elements are not aligned",
+        "if a call has two errors, Iruka may report the other one",
+        "a GPU does not accept memory with unaligned elements",
     ]
 
 
