@@ -58,25 +58,25 @@ class Emitter {
   }
 
   std::string headers() const {
-    std::string text = include_partials(row_) + include_text(is_short()      ? "cpu/elements"
-                                                             : has_vectors() ? "cpu/vectors"
-                                                                             : "cpu/quads");
+    std::string text = include_partials(row_) + include_text("reduce", is_short()      ? "cpu/elements"
+                                                                       : has_vectors() ? "cpu/vectors"
+                                                                                       : "cpu/quads");
     if (is_rows())
-      text += include_text(indexed()           ? "cpu/best_accumulator"
-                           : moments()         ? "cpu/moments_accumulator"
-                           : adds_in_blocks()  ? "cpu/narrow_blocks"
-                           : counts_booleans() ? "cpu/counts"
-                           : joins_by_tree()   ? "cpu/tree"
-                                               : "cpu/plain");
+      text += include_text("reduce", indexed()           ? "cpu/best_accumulator"
+                                     : moments()         ? "cpu/moments_accumulator"
+                                     : adds_in_blocks()  ? "cpu/narrow_blocks"
+                                     : counts_booleans() ? "cpu/counts"
+                                     : joins_by_tree()   ? "cpu/tree"
+                                                         : "cpu/plain");
     else if (!is_short())
-      text += include_text(moments()            ? "cpu/moments_strip"
-                           : !indexed()         ? "cpu/sum_strip"
-                           : rows_are_ordered() ? "cpu/ordered_best_strip"
-                                                : "cpu/best_strip");
-    return text + include_text(is_rows()       ? "cpu/rows"
-                               : is_short()    ? "cpu/short_rows"
-                               : is_periodic() ? "cpu/periodic"
-                                               : "cpu/columns");
+      text += include_text("reduce", moments()            ? "cpu/moments_strip"
+                                     : !indexed()         ? "cpu/sum_strip"
+                                     : rows_are_ordered() ? "cpu/ordered_best_strip"
+                                                          : "cpu/best_strip");
+    return text + include_text("reduce", is_rows()       ? "cpu/rows"
+                                         : is_short()    ? "cpu/short_rows"
+                                         : is_periodic() ? "cpu/periodic"
+                                                         : "cpu/columns");
   }
 
   std::string types() const {

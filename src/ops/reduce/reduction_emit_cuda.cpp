@@ -16,10 +16,8 @@ class Emitter {
   std::string text() const {
     const std::string arguments = std::to_string(variant_.kept_rank) + ", " + std::to_string(variant_.reduced_rank);
     return headers() + "using namespace iruka::reduction;\n" + types() + row() + "using Reduction = " + reduction() +
-           ";\nextern \"C\" __global__ void __launch_bounds__(" + std::to_string(kBlockThreads) +
-           ") iruka_entry(const BlockArguments<" + arguments +
-           "> a, const ptrdiff_t begin, const ptrdiff_t end) {\n  " + function() + ", " + arguments +
-           ">(a, begin, end);\n}\n";
+           ";\n" +
+           grid_entry_text(function() + ", " + arguments + ">", "BlockArguments<" + arguments + ">", kBlockThreads);
   }
 
  private:
@@ -32,12 +30,14 @@ class Emitter {
 
   std::string headers() const {
     std::string text = include_partials(row_);
-    if (pairs()) text += include_text("pair");
+    if (pairs()) text += include_text("reduce", "pair");
     if (is_rows())
-      text += include_text(indexed() ? "cuda/best_walk" : moments() ? "cuda/moments_walk" : "cuda/sum_walk");
+      text += include_text("reduce", indexed() ? "cuda/best_walk" : moments() ? "cuda/moments_walk" : "cuda/sum_walk");
     else if (!is_short())
-      text += include_text(indexed() ? "cuda/best_columns" : moments() ? "cuda/moments_columns" : "cuda/sum_columns");
-    return text + include_text(is_rows() ? "cuda/rows" : is_short() ? "cuda/short_rows" : "cuda/columns");
+      text += include_text("reduce", indexed()   ? "cuda/best_columns"
+                                     : moments() ? "cuda/moments_columns"
+                                                 : "cuda/sum_columns");
+    return text + include_text("reduce", is_rows() ? "cuda/rows" : is_short() ? "cuda/short_rows" : "cuda/columns");
   }
 
   /// Where a handful of elements add up exactly in 32 bits, or in float32 with fewer roundings than a pairwise sum has.

@@ -42,14 +42,6 @@ std::string start_text(Start start, Dtype accumulator) {
   return highest ? most : "A(-" + most + " - 1)";
 }
 
-std::string using_text(const char* name, const std::string& type) {
-  return std::string("using ") + name + " = " + type + ";\n";
-}
-
-std::string constant_text(const char* type, const char* name, int64_t value) {
-  return std::string("static constexpr ") + type + " " + name + " = " + std::to_string(value) + ";\n";
-}
-
 std::string types_text(const Row& row, const ReductionTypes& types) {
   const bool is_bool = types.input == Dtype::bool_;
   std::string text = using_text("In", is_bool ? "unsigned char" : info(types.input).c_type) +
@@ -72,10 +64,10 @@ const char* partials_of(const Row& row) {
   return row.rule == ResultRule::index ? "Bests" : row.rule == ResultRule::moments ? "Moments" : "Sums";
 }
 
-std::string include_text(const std::string& name) { return "#include \"ops/reduce/kernels/" + name + ".h\"\n"; }
-
 std::string include_partials(const Row& row) {
-  return include_text(row.rule == ResultRule::index ? "bests" : row.rule == ResultRule::moments ? "moments" : "sums");
+  return include_text("reduce", row.rule == ResultRule::index     ? "bests"
+                                : row.rule == ResultRule::moments ? "moments"
+                                                                  : "sums");
 }
 
 }  // namespace iruka::ops

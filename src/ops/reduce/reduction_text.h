@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ops/kernel_text.h"
 #include "ops/reduce/reduction_table.h"
 
 namespace iruka::ops {
@@ -18,11 +19,6 @@ std::string computing_type(Dtype dtype);
 /// The start value as the accumulator's type, A.
 std::string start_text(Start start, Dtype accumulator);
 
-/// "using NAME = TYPE;\n".
-std::string using_text(const char* name, const std::string& type);
-/// "static constexpr TYPE NAME = VALUE;\n".
-std::string constant_text(const char* type, const char* name, int64_t value);
-
 /// The types that kernels/scalars.h names, but Narrow and A.
 std::string types_text(const ReductionFunction::Row& row, const ReductionTypes& types);
 
@@ -31,8 +27,7 @@ std::string combine_text(const ReductionFunction::Row& row, const ReductionTypes
 
 /// "Sums", "Bests" or "Moments": the template of kernels/ that says what a partial result is.
 const char* partials_of(const ReductionFunction::Row& row);
-/// The line that includes kernels/`name`.h, and the one for partials_of() the row.
-std::string include_text(const std::string& name);
+/// The line that includes it.
 std::string include_partials(const ReductionFunction::Row& row);
 
 }  // namespace iruka::ops

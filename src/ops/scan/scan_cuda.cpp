@@ -14,8 +14,8 @@
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/kept.h"
+#include "ops/kernel_text.h"
 #include "ops/reduce/reduction_text.h"
-#include "ops/scan/kernel_texts.h"
 #include "ops/scan/scan.h"
 
 namespace iruka::ops {
@@ -37,61 +37,44 @@ Dtype scan_accumulator(const ScanCall& call) {
   return is_sum(call) ? summing_dtype(input) : computing_dtype(input);
 }
 
-std::string combine_text(ScanOperation operation, bool is_complex) {
-  // A complex product with 1 would make NaN of infinities' other part.
-  if (operation == ScanOperation::multiply && is_complex) return "is_start(a) ? b : is_start(b) ? a : a * b";
+/// The header's struct of an operation.
+const char* operation_type(ScanOperation operation) {
   switch (operation) {
     case ScanOperation::add:
-      return "a + b";
+      return "Add";
     case ScanOperation::multiply:
-      return "a * b";
+      return "Multiply";
+    case ScanOperation::minimum:
+      return "Minimum";
     default:
-      return std::string("(a == a) & ((b ") + (operation == ScanOperation::minimum ? "<" : ">") +
-             " a) | (b != b)) ? b : a";
+      return "Maximum";
   }
 }
 
-std::string start_text(const ScanCall& call, Dtype accumulator) {
-  if (call.operation == ScanOperation::add && kind(accumulator) >= Kind::floating)  // leaves -0.0 as it is
-    return kind(accumulator) == Kind::complex ? "A(-0.0, -0.0)" : "A(-0.0)";
-  if (call.operation == ScanOperation::multiply && kind(accumulator) == Kind::complex) return "A(1.0, -0.0)";
-  if (itemsize(accumulator) < 4 && !is_sum(call))  // carried as int
-    return call.operation == ScanOperation::minimum ? "0x7fffffff" : "-0x7fffffff";
-  const Start start = call.operation == ScanOperation::add        ? Start::zero
-                      : call.operation == ScanOperation::multiply ? Start::one
-                      : call.operation == ScanOperation::minimum  ? Start::highest
-                                                                  : Start::lowest;
-  return ops::start_text(start, accumulator);
-}
-
-/// Types, start(), map(), combine() and finish().
-std::string common_text(const ScanCall& call) {
+/// What kernels/cuda takes as Types, but for the form's own constants.
+std::string types_text(const ScanCall& call, const std::string& constants) {
   const Dtype input = call.x.dtype(), output = call.result.dtype(), accumulator = scan_accumulator(call);
-  const bool is_bool = input == Dtype::bool_, is_small = itemsize(accumulator) < 4;
+  const bool is_bool = input == Dtype::bool_, is_small = itemsize(accumulator) < 4;  // carried as int
   const std::string value = is_bool ? "(value != 0)"
                                     : cast_text(computing_dtype(input), accumulator,
                                                 "(" + cast_text(input, computing_dtype(input), "value") + ")");
-  std::string text = std::string("using In = ") + (is_bool ? "unsigned char" : info(input).c_type) +
-                     ";\nusing A = " + (is_small ? "int" : info(accumulator).c_type) +
-                     ";\nusing Out = " + info(output).c_type + ";\n";
-  text += "inline A start() { return " + start_text(call, accumulator) + "; }\n";
-  const bool is_complex = kind(accumulator) == Kind::complex;
-  if (is_complex) text += "inline bool is_start(A a) { return a.real() == 1 && a.imag() == 0 && 1 / a.imag() < 0; }\n";
-  text += "inline A combine(A a, A b) { return " + combine_text(call.operation, is_complex) + "; }\n";
+  const std::string result =
+      is_bool && output == Dtype::bool_
+          ? "value != 0"
+          : cast_text(accumulator, output, is_small ? "(" + std::string(info(accumulator).c_type) + ")value" : "value");
+  const std::string carried = is_small ? "int" : info(accumulator).c_type;
   const bool skips = call.skips_nan && kind(input) >= Kind::floating;
-  text += std::string("inline A map(In value) { ") + (skips ? "if (value != value) return start(); " : "") +
-          "return A(" + value + "); }\n";
-  text += "inline Out finish(A value) { return " +
-          (is_bool && output == Dtype::bool_
-               ? "value != 0"
-               : cast_text(accumulator, output,
-                           is_small ? "(" + std::string(info(accumulator).c_type) + ")value" : "value")) +
-          "; }\n";
-  return text;
-}
-
-std::string define(const char* name, int64_t value) {
-  return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
+  std::string start;
+  if (!is_sum(call))
+    start = "static IRUKA_INLINE A start() { return " +
+            start_text(call.operation == ScanOperation::minimum ? Start::highest : Start::lowest,
+                       is_small ? Dtype::int32 : accumulator) +
+            "; }\n";
+  return std::string("struct Types : iruka::scan::") + operation_type(call.operation) + "<" + carried + "> {\n" +
+         using_text("In", is_bool ? "unsigned char" : info(input).c_type) + using_text("A", carried) +
+         using_text("Out", info(output).c_type) + constant_text("bool", "kSkipsNan", skips) + constants + start +
+         "static IRUKA_INLINE A taken(In value) { return A(" + value + "); }\n" +
+         "static IRUKA_INLINE Out finish(A value) { return " + result + "; }\n};\n";
 }
 
 /// Elements of a thread's run.
@@ -102,28 +85,22 @@ int64_t items_of(const ScanCall& call) {
 }  // namespace
 
 std::string scan_tiles_text(const ScanCall& call, int64_t threads, const ScanTiles& tiles) {
-  return common_text(call) +
-         "struct Arguments {\n  const char* x;\n  char* out;\n  uint4* slots;\n"
-         "  ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row, x_stride;\n};\n" +
-         define("kThreads", threads) + define("kItems", items_of(call)) + define("kDense", tiles.is_dense) +
-         define("kAlignedIn", tiles.input_is_aligned) + define("kAlignedOut", tiles.output_is_aligned) +
-         define("kLooksBack", tiles.looks_back) + kernels::scan_shuffles + kernels::scan_look_back + kernels::scan_tiles;
+  constexpr int64_t kThreadsAtOnce = 1024;  ///< of a multiprocessor
+  const std::string constants =
+      constant_text("int", "kThreads", threads) + constant_text("int", "kItems", items_of(call)) +
+      constant_text("bool", "kDense", tiles.is_dense) + constant_text("bool", "kAlignedIn", tiles.input_is_aligned) +
+      constant_text("bool", "kAlignedOut", tiles.output_is_aligned) +
+      constant_text("bool", "kLooksBack", tiles.looks_back);
+  return include_text("scan", "cuda/tiles") + types_text(call, constants) +
+         grid_entry_text("iruka::scan::scan_tiles<Types>", "iruka::scan::TileArguments", threads,
+                         kThreadsAtOnce / threads);
 }
 
 std::string scan_walk_text(const ScanCall& call, int axes) {
-  std::string text = common_text(call);
   const std::string rank = std::to_string(axes);
-  text += "struct Arguments {\n  const char* x;\n  char* out;\n  ptrdiff_t n, x_stride, out_stride, extent[" + rank +
-          "], x_step[" + rank + "], out_step[" + rank + "];\n};\n";
-  text +=
-      "inline void locate(const Arguments& a, ptrdiff_t column, const char*& x, char*& out) {\n#pragma unroll\n"
-      "  for (int k = " +
-      rank +
-      " - 1; k >= 0; --k) {\n"
-      "    const ptrdiff_t at = k > 0 ? column % a.extent[k] : column;\n    column /= a.extent[k];\n"
-      "    x += at * a.x_step[k], out += at * a.out_step[k];\n  }\n}\n";
-  text += kernels::scan_walk;
-  return text;
+  return include_text("scan", "cuda/walk") + types_text(call, constant_text("int", "kThreads", kWalkThreads)) +
+         grid_entry_text("iruka::scan::scan_columns<Types, " + rank + ">", "iruka::scan::WalkArguments<" + rank + ">",
+                         kWalkThreads);
 }
 
 namespace {

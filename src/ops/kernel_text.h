@@ -1,0 +1,23 @@
+// The few lines of a kernel's text that are not in a header of kernel code: which headers, types and constants it
+// takes, and its entry.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace iruka::ops {
+
+/// Includes HEADER.h of ops/FAMILY/kernels.
+std::string include_text(const std::string& family, const std::string& header);
+/// "using NAME = TYPE;\n".
+std::string using_text(const char* name, const std::string& type);
+/// "static constexpr TYPE NAME = VALUE;\n".
+std::string constant_text(const char* type, const char* name, int64_t value);
+/// A type without a sign of some bytes.
+std::string unsigned_type(int64_t bytes);
+
+/// The entry of a GPU's kernel, which does nothing but CALL(arguments, begin, end). `threads` of a block, where at
+/// least `blocks` share a multiprocessor if that is not 0.
+std::string grid_entry_text(const std::string& call, const std::string& arguments, int64_t threads, int64_t blocks = 0);
+
+}  // namespace iruka::ops
