@@ -1,10 +1,9 @@
 // Fills and assignments of arrays, and how elements are written: memory moves where bytes allow it, else kernels.
-#include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/array_operations.h"
 #include "core/device.h"
-#include "core/once.h"
 #include "iruka/array.h"
 #include "iruka/cuda.h"
 #include "iruka/device.h"
@@ -13,6 +12,7 @@
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/kernel_texts.h"
 #include "ops/elementwise/loop_types.h"
+#include "ops/kept.h"
 
 namespace iruka {
 namespace {
@@ -32,8 +32,8 @@ std::string telling_cast(Dtype from, Dtype to) {
 
 /// The kernel that writes `from` elements as `to`, made at its first use.
 const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
-  static constinit std::array<std::array<Once<ElementwiseKernel>, kDtypeCount>, kDtypeCount> kernels;
-  return kernels[static_cast<size_t>(from)][static_cast<size_t>(to)].get([&] {
+  static constinit ops::Kept<std::pair<Dtype, Dtype>, ElementwiseKernel> kernels;
+  return kernels.get({from, to}, [&] {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
     KernelOptions options;
     options.diagnose_early = false;

@@ -1,35 +1,60 @@
 // Kernels and programs that are made once for what their texts depend on.
 #pragma once
 
-#include <map>
-#include <mutex>
+#include <atomic>
+#include <memory>
 #include <utility>
-
-#include "core/fork.h"
-#include "core/once.h"
 
 namespace iruka::ops {
 
-/// Values by key, kept for the life of the process, since calls come at exit too: made_once() makes one. Threads may
-/// make one at the same time; the first stays.
+/// Values by key, kept for the life of the process: a binary search tree that only grows, so that neither lookups nor
+/// insertions take a lock. It is constant-initialised, so that it may be a function's static variable, and never frees
+/// its nodes, since kernels are called while the process ends, too. Keys are ordered by `<`.
 template <class Key, class Value>
 class Kept {
  public:
-  /// The value of the key; `make()`, which may compile, where there is none yet.
+  /// Null where there is none.
+  const Value* find(const Key& key) const {
+    const Node* node = root_.load(std::memory_order_acquire);
+    while (node && !(node->key == key)) node = node->child_towards(key).load(std::memory_order_acquire);
+    return node ? &node->value : nullptr;
+  }
+
+  /// The value of the key; `make()`, which may compile, where there is none yet. Several threads may make one at the
+  /// same time; the first one made is kept.
   template <class Make>
-  const Value& get(const Key& key, Make make) {
-    {
-      std::lock_guard lock(mutex_);
-      if (const auto found = values_.find(key); found != values_.end()) return found->second;
-    }
-    Value made = make();
-    std::lock_guard lock(mutex_);
-    return values_.emplace(key, std::move(made)).first->second;
+  const Value& get(const Key& key, Make&& make) {
+    const Value* const found = find(key);
+    return found ? *found : insert(key, std::forward<Make>(make));
   }
 
  private:
-  ForkSafeMutex mutex_;
-  std::map<Key, Value> values_;
+  struct Node {
+    Node(const Key& its_key, Value its_value) : key(its_key), value(std::move(its_value)) {}
+
+    std::atomic<Node*>& child_towards(const Key& other) { return key < other ? after : before; }
+    const std::atomic<Node*>& child_towards(const Key& other) const { return key < other ? after : before; }
+
+    const Key key;
+    const Value value;
+    std::atomic<Node*> before{nullptr}, after{nullptr};
+  };
+
+  /// Apart from get(), which is then small enough to be inlined.
+  template <class Make>
+  [[gnu::noinline]] const Value& insert(const Key& key, Make&& make) {
+    auto made = std::make_unique<Node>(key, std::forward<Make>(make)());
+    std::atomic<Node*>* place = &root_;
+    while (true) {
+      Node* there = nullptr;
+      if (place->compare_exchange_strong(there, made.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+        return made.release()->value;
+      if (there->key == key) return there->value;
+      place = &there->child_towards(key);
+    }
+  }
+
+  std::atomic<Node*> root_{nullptr};
 };
 
 }  // namespace iruka::ops

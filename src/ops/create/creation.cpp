@@ -6,6 +6,7 @@
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/elementwise/cast_text.h"
+#include "ops/kept.h"
 
 namespace iruka {
 namespace {
@@ -19,8 +20,8 @@ KernelOptions rounding_each_time() {
 
 /// start + i * step, in the dtype's computing type and rounded after each operation, as NumPy does.
 const ElementwiseKernel& count_kernel(Dtype dtype) {
-  static constinit Once<ElementwiseKernel> kernels[kDtypeCount];
-  return kernels[static_cast<size_t>(dtype)].get([&] {
+  static constinit ops::Kept<Dtype, ElementwiseKernel> kernels;
+  return kernels.get(dtype, [&] {
     const Dtype computing = ops::computing_dtype(dtype);
     const std::string type = info(computing).c_type, own = name(dtype);
     return ElementwiseKernel(

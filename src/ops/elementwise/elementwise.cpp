@@ -2,33 +2,31 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <mutex>
 
 #include "core/device.h"
-#include "core/fork.h"
 #include "core/once.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
+#include "ops/kept.h"
 
 namespace iruka {
 namespace ops {
 
 /// A row's kernel for one combination of argument dtypes. Published once, kept for the life of the process.
 struct Variant {
-  uint64_t key;
   LoopTypes types;
   ElementwiseKernel kernel;
-  Variant* next;
 };
 
 namespace {
 
 using Row = ElementwiseFunction::Row;
 
-/// The variants of each row: a list that readers walk without a lock.
-std::atomic<Variant*>& variants_of(const Row& row) {
-  const auto& heads = made_once([] { return std::make_unique<std::atomic<Variant*>[]>(elementwise_table().size()); });
-  return heads[static_cast<size_t>(&row - elementwise_table().data())];
+/// The variants of a row by variant_key().
+Kept<uint64_t, Variant>& variants_of(const Row& row) {
+  const auto& variants =
+      made_once([] { return std::make_unique<Kept<uint64_t, Variant>[]>(elementwise_table().size()); });
+  return variants[static_cast<size_t>(&row - elementwise_table().data())];
 }
 
 /// What of CallRules the settled dtypes and the kernel's text depend on.
@@ -104,23 +102,12 @@ void check_outputs_cast(const Row& row, const LoopTypes& types, std::span<const 
 }
 
 const Variant& find_variant(const Row& row, std::span<const Argument> arguments, const VariantRules& rules) {
-  std::atomic<Variant*>& head = variants_of(row);
-  const uint64_t key = variant_key(arguments, rules);
-  for (Variant* variant = head.load(std::memory_order_acquire); variant; variant = variant->next)
-    if (variant->key == key) return *variant;
-
-  const size_t inputs = static_cast<size_t>(input_count(row));
-  const LoopTypes types = loop_types(row, arguments.first(inputs), rules.forced, rules.casting);
-  check_outputs_cast(row, types, arguments.subspan(inputs), rules.casting);
-  ElementwiseKernel kernel = make_kernel(row, types, arguments, rules.masked);
-
-  static constinit ForkSafeMutex publishing;
-  std::lock_guard lock(publishing);
-  for (Variant* variant = head.load(std::memory_order_acquire); variant; variant = variant->next)
-    if (variant->key == key) return *variant;
-  auto* made = new Variant{key, types, std::move(kernel), head.load(std::memory_order_relaxed)};
-  head.store(made, std::memory_order_release);
-  return *made;
+  return variants_of(row).get(variant_key(arguments, rules), [&] {
+    const size_t inputs = static_cast<size_t>(input_count(row));
+    const LoopTypes types = loop_types(row, arguments.first(inputs), rules.forced, rules.casting);
+    check_outputs_cast(row, types, arguments.subspan(inputs), rules.casting);
+    return Variant{types, make_kernel(row, types, arguments, rules.masked)};
+  });
 }
 
 /// The scalar as the loop's type, so that the kernel passes it as it is. A NumPy scalar is cast; a literal must fit.

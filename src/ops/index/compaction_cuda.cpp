@@ -14,8 +14,7 @@ const char* stage_name(CompactionStage stage) {
 }
 
 std::shared_ptr<const jit::Program> program_for(CompactionStage stage, Device& device) {
-  auto& programs =
-      made_once([] { return Kept<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>>(); });
+  static constinit Kept<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>> programs;
   return programs.get({stage, &device}, [&] {
     const ProgramSource source{compaction_text(stage), "iruka_entry", {}, std::string("<") + stage_name(stage) + ">"};
     return jit::build(device, source, {stage_name(stage), "bool mask", "", {}});

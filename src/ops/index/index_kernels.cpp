@@ -113,7 +113,7 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
 
 /// Kernels by what their texts depend on.
 const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool is_gather) {
-  auto& kernels = made_once([] { return Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel>(); });
+  static constinit Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel> kernels;
   return kernels.get({plan.operands.size(), plan.mode, has_axes, is_gather},
                      [&] { return copy_kernel(index_texts(plan, has_axes), is_gather); });
 }

@@ -90,7 +90,7 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
 }
 
 const ElementwiseKernel& kernel_for(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
-  auto& kernels = made_once([] { return Kept<Form, ElementwiseKernel>(); });
+  static constinit Kept<Form, ElementwiseKernel> kernels;
   return kernels.get(form, [&] { return make_kernel(form, types, texts); });
 }
 

@@ -175,7 +175,7 @@ ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
 
 /// The kernel for a dtype that linalg_dtype() gives, made at its first use.
 const ElementwiseKernel& determinant_kernel(Dtype dtype, bool logarithm) {
-  auto& kernels = made_once([] { return Kept<std::pair<Dtype, bool>, ElementwiseKernel>(); });
+  static constinit Kept<std::pair<Dtype, bool>, ElementwiseKernel> kernels;
   return kernels.get({dtype, logarithm}, [&] { return make_determinant_kernel(dtype, logarithm); });
 }
 

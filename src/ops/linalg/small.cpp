@@ -46,7 +46,7 @@ template <class MakeText>
 std::shared_ptr<const jit::Program> program_for(Device& device, const char* name, Dtype dtype, const Dims& key,
                                                 MakeText make_text) {
   using Key = std::tuple<Device*, std::string, Dtype, std::vector<int64_t>>;
-  auto& programs = made_once([] { return Kept<Key, std::shared_ptr<const jit::Program>>(); });
+  static constinit Kept<Key, std::shared_ptr<const jit::Program>> programs;
   return programs.get({&device, name, dtype, {key.begin(), key.end()}}, [&] {
     const ProgramSource source{make_text(), "iruka_entry", {}, std::string("<") + name + ">"};
     return jit::build(device, source, {name, iruka::name(dtype), "", {}});

@@ -10,7 +10,8 @@
 namespace iruka::ops {
 
 const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make) {
-  return made_once([] { return Kept<KernelKey, ElementwiseKernel>(); }).get(key, make);
+  static constinit Kept<KernelKey, ElementwiseKernel> kernels;
+  return kernels.get(key, make);
 }
 
 void check_broadcast(const std::string& function, const Dims& parameters, const Dims& size) {

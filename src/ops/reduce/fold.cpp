@@ -113,8 +113,7 @@ ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype 
 
 const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial = false,
                                      bool masked = false) {
-  auto& kernels =
-      made_once([] { return Kept<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel>(); });
+  static constinit Kept<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel> kernels;
   return kernels.get({&row, walk, from, loop, has_initial, masked},
                      [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
 }

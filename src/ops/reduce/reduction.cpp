@@ -3,17 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cmath>
-#include <mutex>
+#include <memory>
+#include <utility>
 
-#include "core/fork.h"
 #include "core/once.h"
 #include "core/service.h"
 #include "iruka/statistics.h"
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
+#include "ops/kept.h"
 #include "ops/reduce/folding.h"
 #include "ops/reduce/reduction_emit.h"
 #include "ops/reduce/reduction_emit_cuda.h"
@@ -58,38 +58,21 @@ constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
 const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions",
                                                                             {&kCpu, &kCuda}};
 
-/// A row's program for one variant. Published once, kept for the life of the process.
-struct Entry {
-  uint64_t key;
-  Device* device;
-  std::shared_ptr<const jit::Program> program;
-  Entry* next;
-};
+/// A row's programs by variant and device.
+using Programs = Kept<std::pair<uint64_t, Device*>, std::shared_ptr<const jit::Program>>;
 
-std::atomic<Entry*>& entries_of(const Row& row) {
-  const auto& heads = made_once([] { return std::make_unique<std::atomic<Entry*>[]>(reduction_table().size()); });
-  return heads[static_cast<size_t>(&row - reduction_table().data())];
-}
-
-const Entry* find_entry(const Entry* entry, uint64_t key, const Device& device) {
-  while (entry && (entry->key != key || entry->device != &device)) entry = entry->next;
-  return entry;
+Programs& programs_of(const Row& row) {
+  const auto& programs = made_once([] { return std::make_unique<Programs[]>(reduction_table().size()); });
+  return programs[static_cast<size_t>(&row - reduction_table().data())];
 }
 
 const jit::Program& program_for(const Row& row, const ReductionVariant& variant, Device& device) {
-  std::atomic<Entry*>& head = entries_of(row);
-  const uint64_t key = variant.key();
-  if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
-  const auto& loops = device.service<ReductionLoops>();
-  const ProgramSource source{loops.text(row, variant), "iruka_entry", loops.options(variant),
-                             std::string("<") + row.name + ">"};
-  auto program = jit::build(device, source, {row.name, name(variant.types.input), "", {}});
-  static constinit ForkSafeMutex publishing;
-  std::lock_guard lock(publishing);
-  if (const Entry* found = find_entry(head.load(std::memory_order_acquire), key, device)) return *found->program;
-  auto* made = new Entry{key, &device, std::move(program), head.load(std::memory_order_relaxed)};
-  head.store(made, std::memory_order_release);
-  return *made->program;
+  return *programs_of(row).get({variant.key(), &device}, [&] {
+    const auto& loops = device.service<ReductionLoops>();
+    const ProgramSource source{loops.text(row, variant), "iruka_entry", loops.options(variant),
+                               std::string("<") + row.name + ">"};
+    return jit::build(device, source, {row.name, name(variant.types.input), "", {}});
+  });
 }
 
 bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }

@@ -119,7 +119,7 @@ struct TextKey {
 
 template <class Text>
 const jit::Program& program_for(const TextKey& key, Text text) {
-  auto& programs = made_once([] { return Kept<TextKey, std::shared_ptr<const jit::Program>>(); });
+  static constinit Kept<TextKey, std::shared_ptr<const jit::Program>> programs;
   return *programs.get(key, [&] {
     return jit::build(*key.device, {text(), "iruka_entry", {}, "<scan>"}, {"scan", name(key.input), "", {}});
   });
