@@ -99,7 +99,7 @@ Array over_elements(const char* function, const Array& x, Dtype dtype, const Dim
   return result;
 }
 
-/// ndarray(...): uninitialised memory, or that of another array, which `memptr`, its `data`, stands for.
+/// ndarray(...): uninitialised memory, or the memory of another array, given by its `data` as `memptr`.
 Array make(nb::handle shape, nb::handle dtype, nb::handle memptr, nb::handle strides, nb::handle order) {
   const Dims extents = to_dims(shape, "ndarray: shape");
   const Dtype type = to_dtype(dtype);
@@ -156,7 +156,7 @@ Dims memory_order(const Array& x, nb::handle order) {
   return axes;
 }
 
-/// The elements along one axis, in that order of memory and contiguous: a view only where they lie so.
+/// The elements as a contiguous 1-d array in that order of memory: a view if possible, else a copy.
 Array ravel(const Array& given, nb::handle order) {
   const Array x = viewed(given);
   const Argument walked(x);

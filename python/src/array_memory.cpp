@@ -21,7 +21,7 @@ std::pair<int64_t, int64_t> reach_of(const Array& x) {
   return {first, last};
 }
 
-/// Whether the elements are the whole of the buffer, in whatever order of axes.
+/// Whether the elements fill the whole buffer, in any order of axes.
 bool spans_buffer(const Array& x) {
   return x.size() == 0 || reach_of(x) == std::pair<int64_t, int64_t>(0, static_cast<int64_t>(x.buffer()->bytes()));
 }
@@ -116,7 +116,7 @@ void bind_bytes(nb::class_<Array>& type) {
   type.def(
           "resize",
           [](nb::handle x, nb::args shape, bool refcheck) {
-            // The caller's name and this call are two; anything more, or a view, would see the change.
+            // Two references: the caller's variable and this call. Any other, or a view, would see the change.
             const bool shared = Py_REFCNT(x.ptr()) > 2 || checked_array(x, "resize").buffer().use_count() > 1;
             nb::object resized = in_memory("resized")(x, shape, refcheck && shared);
             if (!resized.is_none()) array_of(x.ptr()) = array_of(resized.ptr());

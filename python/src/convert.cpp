@@ -71,7 +71,7 @@ nb::object numpy_attribute(const char* name) { return package_attribute("numpy",
 
 namespace {
 
-std::array<PyObject*, kDtypeCount> dtype_objects{};  // filled as they are asked for; kept until the process ends
+std::array<PyObject*, kDtypeCount> dtype_objects{};  // filled at the first use; kept until the process ends
 
 }  // namespace
 
@@ -144,7 +144,7 @@ Dtype to_dtype(nb::handle object) {
   for (int k = 0; k < kDtypeCount; k++) {  // NumPy has one object for each of its own dtypes
     if (dtype_objects[k] == object.ptr()) return static_cast<Dtype>(k);
   }
-  // Resolving asks NumPy; what programs write (types, names, dtype objects) is hashable and comes again and again.
+  // Resolving calls NumPy. What programs write (types, names, dtype objects) is hashable and repeats, so it is cached.
   if (PyObject* found = PyDict_GetItemWithError(imported.dtypes, object.ptr())) {
     return static_cast<Dtype>(PyLong_AsLong(found));
   }
@@ -277,7 +277,7 @@ bool to_scalar(PyObject* object, Scalar& scalar, bool inexact) {
     Py_complex value = PyComplex_AsCComplex(object);
     return scalar = Scalar(std::complex<double>(value.real, value.imag)), true;
   }
-  // numpy.float64 is a float and numpy.complex128 a complex too: ask for NumPy's before Python's subclasses.
+  // numpy.float64 is a subclass of float and numpy.complex128 of complex, so check NumPy's types before Python's.
   if (is_numpy_scalar(object)) return from_numpy_scalar(object, scalar);
   if (PyLong_Check(object)) return scalar = from_python_int(object, inexact), true;
   if (PyFloat_Check(object)) return scalar = Scalar(PyFloat_AsDouble(object)), true;

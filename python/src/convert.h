@@ -20,7 +20,7 @@ namespace nb = nanobind;
 extern PyTypeObject* array_type;
 
 /// NumPy's types and the folder of this package: imported when the module is made, because an import may let another
-/// thread run, and one that then waits for the same function-local static never goes on.
+/// thread run, which would deadlock if it then waited for the same function-local static.
 struct Imported {
   PyTypeObject *generic, *ndarray, *boolean;
   PyObject* dtypes;  ///< a dict: dtype-likes seen so far
@@ -56,7 +56,7 @@ inline nb::object to_result(Array array) { return nb::steal(wrap_result(std::mov
 /// A value with the element at `offset` bytes of the array's buffer, which may change afterwards. Waits for no device.
 Array value_at(const Array& array, int64_t offset);
 
-/// "iruka.NAME" as Python sees it; imported when first asked.
+/// The Python object "iruka.NAME"; imported at the first use.
 nb::object package_attribute(const char* module, const char* name);
 nb::object numpy_attribute(const char* name);
 
@@ -69,7 +69,7 @@ std::string to_text(nb::handle object, const std::string& what);
 /// Any dtype-like: numpy.dtype, scalar type, name, Python's bool, int, float, complex. Raises TypeError that names it.
 Dtype to_dtype(nb::handle object);
 std::optional<Dtype> to_optional_dtype(nb::handle object);
-/// The numpy.dtype; bfloat16 comes from ml_dtypes, imported when first asked.
+/// The numpy.dtype; bfloat16 comes from ml_dtypes, imported at the first use.
 nb::object dtype_object(Dtype dtype);
 
 /// An int or a sequence of ints. Raises TypeError naming `what`, ShapeError for more than 32.
@@ -104,7 +104,7 @@ enum class HugeInteger : uint8_t { refused, as_float, as_infinity };
 /// own, so that work without the GIL may use it. It stays where it is once argument() was called.
 class Operand {
  public:
-  /// False when `object` is none of these. What must be converted comes to the device of the arrays among `others`.
+  /// False if `object` is none of these. Converted arrays are placed on the device of the arrays among `others`.
   bool take(PyObject* object, bool only_arrays_and_scalars, HugeInteger huge = HugeInteger::refused,
             std::span<PyObject* const> others = {});
   Argument argument() const { return array_ ? Argument(*array_) : Argument(scalar_); }

@@ -18,7 +18,7 @@ namespace iruka::python {
 namespace {
 
 /// Polls `is_done`, as the driver's own waits do: for some milliseconds without a pause, since the shortest sleep takes
-/// 50 microseconds longer than asked for; then with pauses that grow with the time waited.
+/// 50 microseconds longer than requested; then with pauses that grow with the time waited.
 template <class IsDone>
 void poll(IsDone is_done) {
   using Clock = std::chrono::steady_clock;
@@ -43,7 +43,7 @@ void poll(IsDone is_done) {
 uintptr_t handle_of(void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 void* pointer_of(uintptr_t handle) { return reinterpret_cast<void*>(handle); }
 
-/// Page-locked memory as Python sees it, with the buffer protocol.
+/// The Python class of page-locked memory, with the buffer protocol.
 struct PinnedMemory {
   void* data;
   size_t bytes;
@@ -247,13 +247,13 @@ StreamScope::~StreamScope() {
   if (!device_) return;
   try {
     cuda::set_current_stream(*device_, before_);
-  } catch (const Error&) {  // the device has failed, and with it whatever would use the stream
+  } catch (const Error&) {  // the device has failed, so nothing can use the stream
   }
 }
 
 void wait_for(Device& device, cuda::Stream stream) {
   poll([&] { return cuda::is_done(device, stream); });
-  cuda::synchronize(device, stream);  // which tells of failed assertions
+  cuda::synchronize(device, stream);  // which reports failed assertions
 }
 
 void wait_for_device(Device& device) {

@@ -15,7 +15,7 @@ inline bool is_cuda(const Device& device) { return cuda::device_index(device) >=
 /// None gives nothing; an integer or an object with `ptr` or `__cuda_stream__` its stream, the legacy default one as
 /// null.
 std::optional<cuda::Stream> to_stream(nb::handle object);
-/// The number by which CUDA's protocols know a stream: 1 is the legacy default one.
+/// The number of a stream in CUDA's protocols: 1 is the legacy default stream.
 uintptr_t stream_number(cuda::Stream stream);
 
 /// The stream of CUDA's number for it.
@@ -38,7 +38,7 @@ class StreamScope {
 void wait_for(Device& device, cuda::Stream stream);
 void wait_for_device(Device& device);
 
-/// `later` goes on after the work that is now in `earlier`.
+/// Makes `later` wait for the work that is now in `earlier`.
 void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later);
 
 /// A new NumPy array with a copy of a GPU array's elements, in C or Fortran order.
@@ -48,7 +48,7 @@ nb::object download(Array array, bool fortran = false);
 nb::dict cuda_array_interface(Array array);
 /// NumPy's protocol of that kind, for arrays on the CPU.
 nb::dict array_interface(const Array& array);
-/// The array over what such a dict tells of.
+/// An array over the memory that such a dict describes.
 Array from_cuda_array_interface(nb::handle object);
 
 void bind_cuda(nb::module_& module);

@@ -1,4 +1,4 @@
-// iruka.Device: a device as Python sees it.
+// iruka.Device, the Python class of a device.
 #pragma once
 
 #include "convert.h"
@@ -14,7 +14,7 @@ struct PyDevice {
 /// A device, its name, a GPU's number, or None for the default one. Raises TypeError naming `what`.
 Device& to_device(nb::handle object, const char* what);
 
-/// What the driver tells of a GPU, asked without the GIL. Raises DeviceError for the CPU.
+/// The driver's data about a GPU, read without the GIL. Raises DeviceError for the CPU.
 cuda::DeviceProperties properties_of(const PyDevice& device);
 
 void bind_device(nb::module_& module);

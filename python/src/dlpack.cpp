@@ -116,7 +116,7 @@ nb::object export_capsule(const Array& array, std::optional<cuda::Stream> consum
 
 namespace {
 
-/// The consumer's stream by the array API standard's rules; nothing for -1, which asks for no order.
+/// The consumer's stream by the array API standard's rules; nothing for -1, which means no synchronisation.
 std::optional<cuda::Stream> consumer_stream(nb::handle stream) {
   if (stream.is_none()) return cuda::Stream{nullptr};
   const int64_t number = to_int64(stream, "__dlpack__: stream");
@@ -141,7 +141,7 @@ std::optional<cuda::Stream> hand_over(const Array& array, nb::handle stream) {
   return cuda::is_non_blocking(device, *consumer) ? consumer : cuda::Stream{nullptr};
 }
 
-/// Where the tensor is to be: on the CPU, or where the array is.
+/// The tensor's device: the CPU or the array's device.
 bool wants_host(const Array& array, nb::handle device) {
   if (device.is_none()) return false;
   const Dims wanted = to_dims(device, "__dlpack__: dl_device");

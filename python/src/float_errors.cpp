@@ -51,7 +51,7 @@ bool any_not_finite(const Array& array) {
 
 nb::object checker(const char* name) { return package_attribute("iruka._array.float_errors", name); }
 
-/// Whether this result may be one that NumPy speaks of, before Python is asked for the error state: looking at a few
+/// Whether NumPy might warn of this result, checked before Python's error state is read: checking a few
 /// elements takes less time than asking, looking at many more.
 bool may_matter(unsigned raised, const Array& result) {
   constexpr int64_t kFew = 4096;

@@ -28,7 +28,7 @@ class FloatWatch {
 bool any_nan(const Array& x);
 
 /// To be called where any exception was raised, after the results have Python objects: `results` is an array or a tuple
-/// of arrays. Raises what the error state asks for, FloatingPointError or a warning that is an error. `inputs` and
+/// of arrays. Raises what the error state requires, FloatingPointError or a warning that is an error. `inputs` and
 /// `keywords` are as the caller gave them, `keywords` may be null; an operator says what NumPy's operator says.
 void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
                        PyObject* results, PyObject* keywords, bool is_operator);
@@ -36,7 +36,7 @@ void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std
 void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
                         const nb::tuple& inputs, const nb::dict& keywords);
 void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);
-/// The array that `compute` makes without the GIL, its errors told as those of a function with these arguments.
+/// Calls `compute` without the GIL and reports its errors as those of a function with these arguments.
 template <class Compute, class... Arguments>
 Array computed_telling(const char* function, Compute&& compute, const Arguments&... arguments) {
   const FloatWatch floats;

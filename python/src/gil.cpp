@@ -6,9 +6,9 @@ namespace iruka::python {
 
 namespace {
 
-/// What `take` gives, which takes the GIL. While the interpreter ends, Pythons before 3.14 end the threads that ask for
-/// it, by way of an exception that C++ frames of others do not let through, and the process aborts: such a thread
-/// sleeps here until the process is gone, as it does from 3.14 on. Nothing else is thrown. The exception is no object
+/// The result of `take`, which takes the GIL. While the interpreter ends, Python before 3.14 ends threads that request
+/// it with an exception, which foreign C++ frames do not let through, and the process aborts. Such a thread
+/// sleeps here until the process ends, as in Python 3.14. Nothing else is thrown. The exception is not an object
 /// that a reference could be bound to.
 template <class Take>
 auto or_sleep(Take&& take) {

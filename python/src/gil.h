@@ -8,14 +8,14 @@
 
 namespace iruka::python {
 
-/// Whether this thread may ask for the GIL: at exit it would never go on. What is skipped then goes with the process.
+/// Whether this thread may take the GIL: at exit it would block for ever. Work that is skipped ends with the process.
 bool can_call_python();
 
 /// Notes that a call of this thread begins: Ctrl-C from now on is meant for it.
 void note_begin_of_call();
 
 /// Lets other Python threads run meanwhile. Around every launch, also of few elements: any may have to compile or loop
-/// for long, and giving the GIL away costs less than 0.1 us.
+/// for long, and releasing the GIL costs less than 0.1 us.
 class GilRelease {
  public:
   GilRelease() : state_(PyEval_SaveThread()) { note_begin_of_call(); }

@@ -53,7 +53,7 @@ struct HostCall {
   nb::tuple arguments;
 };
 
-/// On a thread of the driver. What comes when the process ends is left alone, as is the work of other streams.
+/// Runs on a thread of the driver. Functions that come while the process ends are not called.
 void run_host_call(void* call) {
   Gate& gate = Gate::instance();
   if (!gate.enter()) return;

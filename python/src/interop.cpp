@@ -12,7 +12,7 @@
 
 namespace iruka::python {
 
-/// A release function for a Buffer that lets go of Python's object whatever thread it runs on.
+/// A release function for a Buffer that drops the reference to a Python object on any thread.
 std::function<void()> drop_reference(nb::object owner) {
   PyObject* reference = owner.release().ptr();
   return [reference] {
@@ -155,7 +155,7 @@ Array read(nb::handle object, Device& device) {
   return read_by_numpy(object, nb::none(), device);
 }
 
-/// Python's own values and NumPy's, which never lie on a GPU.
+/// Python's and NumPy's values, which are never on a GPU.
 bool is_plain(PyObject* object) {
   return is_numpy_array(object) || PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
          PyLong_Check(object) || PyComplex_Check(object) || PyType_IsSubtype(Py_TYPE(object), imported.generic);
@@ -247,7 +247,7 @@ const char* buffer_format(Dtype dtype) {
 struct ExportedDims {
   Py_ssize_t shape[kMaxRank];
   Py_ssize_t strides[kMaxRank];
-  BufferHandle buffer;  ///< the array may come to have another
+  BufferHandle buffer;  ///< the array's buffer may change
 };
 
 int refuse_buffer(const char* message) {

@@ -42,14 +42,14 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
 nb::tuple dlpack_device_of(const Array& array);
 Array from_dlpack(nb::handle object, nb::handle copy);
 
-/// A release function for a Buffer that lets go of Python's object whatever thread it runs on.
+/// A release function for a Buffer that drops the reference to a Python object on any thread.
 std::function<void()> drop_reference(nb::object owner);
 /// An array over foreign memory whose first element is at `data`; the buffer spans all its elements.
 Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& strides, bool writable,
                   std::function<void()> release, Device& device);
-/// Before foreign memory goes back to its owner, who knows nothing of our streams: waits for the current one. The
-/// default stream is not waited for, as each release would stop the host: the work of most owners comes after its own,
-/// and `owner`, a stream, waits for it. DLPack names none: docs/cuda.md tells of owners whose streams wait for nobody.
+/// Before foreign memory is released to its owner, who does not know our streams: waits for the current stream. The
+/// default stream is not waited for, because each release would block the host: most owners' work is ordered after it,
+/// and the stream `owner` waits for it. DLPack names no stream: docs/cuda.md says what non-blocking streams need.
 void finish_foreign_use(Device& device, std::optional<void*> owner = {}) noexcept;
 
 }  // namespace iruka::python

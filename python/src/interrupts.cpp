@@ -1,5 +1,5 @@
-// Python runs signal handlers on the main thread alone. A call on another thread learns of Ctrl-C by a handler in front
-// of Python's own, which notes the time and goes on with Python's.
+// Python runs signal handlers only on the main thread. A call on another thread detects Ctrl-C by a handler in front
+// of Python's own, which notes the time and then calls Python's.
 #include "interrupts.h"
 
 #include <signal.h>
@@ -74,7 +74,7 @@ void note_begin_of_call() {
   begin_of_call = now();
 }
 
-// Called now and then while a kernel runs.
+// Called at intervals while a kernel runs.
 bool interrupt_requested() {
   if (!can_call_python()) return false;
   if (is_main_thread()) return raised_on_main_thread();

@@ -54,7 +54,7 @@ void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOpt
   }
 }
 
-/// The dtype in which the body will see argument k, as far as that is settled without scalars.
+/// The dtype of argument k in the body, if arrays alone decide it.
 std::optional<Dtype> settled_dtype(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k) {
   const Parameter* parameter = parameter_at(kernel, k);
   if (!parameter || parameter->dtype) return parameter ? parameter->dtype : std::nullopt;
@@ -210,7 +210,7 @@ std::string text_argument(const char* what, nb::handle object) {
   return to_text(object, std::string("ElementwiseKernel: ") + what);
 }
 
-/// CuPy's further keywords, read into `options`; one it does not know is a TypeError.
+/// Reads CuPy's other keywords into `options`; an unknown one is a TypeError.
 void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
   for (auto [key, value] : keywords) {
     std::string name = text_of(key);
@@ -254,7 +254,7 @@ nb::object parameter_dtype(const Parameter& parameter) {
   return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
 }
 
-/// Keyed by the dtypes of the arrays, as CuPy's; of several layouts the first one stands.
+/// Keyed by the dtypes of the arrays, as in CuPy; of several layouts the first is listed.
 nb::dict cached_codes(const ElementwiseKernel& self) {
   nb::dict codes;
   for (const GeneratedSource& source : self.generated_sources()) {

@@ -51,7 +51,7 @@ void tell_warnings_of(Kernel& made) {
   }
 }
 nb::tuple parameter_tuple(std::span<const Parameter> list);
-/// __reduce__ of a kernel: what makes it anew of its texts, `_arguments` and `kwargs`.
+/// __reduce__ of a kernel: the function and arguments that recreate it from its texts, `_arguments` and `kwargs`.
 nb::object reduce_kernel(nb::handle self);
 
 void bind_reduction_kernel(nb::module_& module);

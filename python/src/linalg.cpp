@@ -17,7 +17,7 @@ namespace {
 
 Array matrix_operand(nb::handle object, const char* function) { return checked_array(object, function); }
 
-/// Both results as a tuple, None for one that was not asked for.
+/// Both results as a tuple, None for one that was not requested.
 nb::object optional_array(Array array) { return array.valid() ? to_python(std::move(array)) : nb::none(); }
 
 linalg::QrMode qr_mode(const std::string& mode) {
@@ -35,7 +35,7 @@ auto of_matrix(nb::handle a, const char* name, Function&& function) {
   return without_gil([&] { return function(array); });
 }
 
-/// An operand of @: its array, or none where Python should ask the other one.
+/// The array of an operand of @, or none if Python should try the other operand.
 std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
   if (is_array(object)) return array_of(object);
   if (!is_array_like(object)) return {};

@@ -23,7 +23,7 @@ void end_with_interpreter() {
 NB_MODULE(_core, module) {
   using namespace iruka::python;
   module.doc() = "The C++ core of iruka.";
-  // Nothing is printed to standard error, at exit either, unless the tests ask for it.
+  // nanobind's leak warnings at exit are printed only for the tests.
   const char* warns = std::getenv("IRUKA_LEAK_WARNINGS");
   nb::set_leak_warnings(warns && std::string_view(warns) == "1");
   import_needed();

@@ -72,7 +72,7 @@ std::vector<Array> arrays_of(nb::handle sequence, const char* function) {
   return arrays;
 }
 
-/// NumPy counts in int64 at least, whatever small type the bounds have.
+/// NumPy's result is at least int64, even if the bounds are of a smaller type.
 Dtype arange_dtype(std::initializer_list<Scalar> bounds) {
   Dtype dtype = Dtype::int64;
   for (const Scalar& bound : bounds) dtype = bound.weak() ? promote_weak(dtype, bound) : promote(dtype, bound.dtype());
@@ -100,7 +100,7 @@ struct SelectionFunction : ReductionFunction {
   using ReductionFunction::ReductionFunction;
 };
 
-/// What both kinds of reductions have in Python, beside being called.
+/// The attributes that both kinds of reductions have in Python.
 template <class Function>
 nb::class_<Function> bind_reduction(nb::module_& module, const char* name, const char* documentation) {
   return nb::class_<Function>(module, name, nb::dynamic_attr(), documentation)
@@ -291,7 +291,7 @@ ReductionCall::ReductionCall(const char* function, Dtype input, nb::handle axis,
   options.where = &*mask_;
 }
 
-/// NumPy's warnings of results that no element made. On a GPU, which is not waited for, of arrays without elements alone.
+/// NumPy's warnings about empty slices. On a GPU only for empty arrays, because others would have to wait for it.
 void warn_of_nothing(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
                      unsigned raised, const Array& result) {
   const std::string_view name = function.name();

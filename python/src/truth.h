@@ -1,4 +1,4 @@
-// Flags as NumPy takes them: whatever is true.
+// Flags as in NumPy: any object, by its truth value.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kMostInputs = 5, kMostOutputs = 2;
 
-/// The keywords of a call, as they were given; borrowed, null where absent.
+/// The keywords of a call; borrowed references, null if absent.
 struct CallKeywords {
   PyObject *out = nullptr, *where = nullptr, *dtype = nullptr, *casting = nullptr, *order = nullptr,
            *signature = nullptr, *subok = nullptr;
@@ -102,7 +102,7 @@ std::optional<Array> to_mask(nb::handle where, Device& device) {
                   "') to dtype('bool') according to the rule 'safe'");
 }
 
-/// The given outputs, None where one is to be made; empty when none is given at all. Borrowed.
+/// The given outputs, None for one to be allocated; empty if none is given. Borrowed references.
 class GivenOutputs {
  public:
   GivenOutputs(const ElementwiseFunction& function, PyObject* positional, PyObject* out) {

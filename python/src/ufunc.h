@@ -1,4 +1,4 @@
-// The elementwise rows as Python sees them, and objects of other libraries among their arguments.
+// The Python objects of elementwise rows, and objects of other libraries among their arguments.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ PyObject* compare_with_no_number(const ElementwiseFunction& function, std::span<
 /// The ufunc of that name as the package offers it.
 nb::object ufunc_named(const char* name);
 
-/// True when `object` is of a type without surprises: no override is looked for.
+/// True if `object` has a type without overrides (`__array_ufunc__`), so that none is searched.
 bool is_plain_operand(PyObject* object);
 
 void bind_ufunc(nb::module_& module);

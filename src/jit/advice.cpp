@@ -9,7 +9,7 @@
 namespace iruka::jit {
 namespace {
 
-/// What stands between `before` and `end` in `message`.
+/// The part of `message` between `before` and `end`.
 std::string_view between(std::string_view message, std::string_view before, char end) {
   const size_t at = message.find(before);
   if (at == message.npos) return "";
@@ -17,7 +17,7 @@ std::string_view between(std::string_view message, std::string_view before, char
   return message.substr(begin, message.find(end, begin) - begin);
 }
 
-/// The name that a compiler, Clang or NVRTC, does not know.
+/// The unknown identifier in an error message of Clang or NVRTC.
 std::string_view unknown_name(std::string_view message) {
   for (const std::string_view before : {"undeclared identifier '", "unknown type name '", "undeclared label '"})
     if (const std::string_view name = between(message, before, '\''); !name.empty()) return name;
@@ -28,7 +28,7 @@ std::string_view unknown_name(std::string_view message) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// The C++ type that a dtype's name stands for, where it is another word.
+/// The C++ type for a dtype's name, if the two differ.
 std::string_view type_for(std::string_view dtype) {
   for (int k = 0; k < kDtypeCount; ++k) {
     const auto& known = info(static_cast<Dtype>(k));

@@ -71,7 +71,7 @@ bool make_directories(const std::string& path) {
   }
 }
 
-/// Ours alone to write: another user's kernels would be another user's code in this process.
+/// Whether only this user can write to it: other users' kernels would be their code in this process.
 bool is_private_directory(const std::string& path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
@@ -232,9 +232,9 @@ std::string DiskCache::default_directory() {
     const std::filesystem::path absolute = std::filesystem::absolute(own, unknown);
     return unknown ? "" : absolute.string();
   }
-  // XDG: a relative path is to be ignored.
+  // The XDG specification says that a relative path is ignored.
   if (const std::string xdg = variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return xdg + "/iruka";
-  // A home that is not there is somebody's way of saying that there is none; it is not ours to make.
+  // A HOME that does not exist means that there is no home; it must not be created.
   struct stat status;
   const std::string home = variable("HOME");
   if (home.starts_with('/') && ::stat(home.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
@@ -262,7 +262,7 @@ std::optional<std::string> read_shipped(const CacheKey& key) {
     Dl_info library{};
     const bool is_known = ::dladdr(reinterpret_cast<const void*>(&read_shipped), &library) && library.dli_fname;
     const std::string file = is_known ? library.dli_fname : "";
-    // A relative name would come to mean a folder of whatever directory is the current one.
+    // A relative name would change its meaning with the current directory.
     return std::string(file.starts_with('/') ? file.substr(0, file.rfind('/') + 1) + "kernels/" : "");
   });
   const char* setting = std::getenv("IRUKA_SHIPPED_KERNELS");

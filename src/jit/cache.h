@@ -53,7 +53,7 @@ class DiskCache {
 };
 
 /// The code of a kernel that the library brought along, compiled for this processor when it was built, in the folder
-/// `kernels` beside the library's own file; nothing where there is none, or with IRUKA_SHIPPED_KERNELS=0.
+/// The folder `kernels` next to the library's file; nothing if it does not exist, or with IRUKA_SHIPPED_KERNELS=0.
 std::optional<std::string> read_shipped(const CacheKey& key);
 
 /// The cache in use; follows the environment variables when they change.

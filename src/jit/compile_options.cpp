@@ -95,7 +95,7 @@ bool parse_lanes(std::string_view value, int& lanes) {
   return false;
 }
 
-/// What may stand in place of a wrong value, where that is worth telling.
+/// The values that an option accepts, as a hint in the error message, or nothing.
 std::string allowed_values(std::string_view option) {
   if (option.starts_with("--compile-timeout")) return "; --compile-timeout=SECONDS takes a number from 0 (no limit) on";
   if (!take_prefix(option, "--lanes")) return "";

@@ -1,4 +1,4 @@
-// The compiler options a user may give, and what they come to.
+// The compiler options that a user may give, and their effects.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct CompileOptions {
   bool line_tables = false;    ///< no option: set for a report, whose remarks need places
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
-  std::vector<std::string> gpu_options;              ///< those that choose nothing on a CPU, as they were given
+  std::vector<std::string> gpu_options;              ///< options without effect on a CPU, unchanged
 };
 
 /// Reads `options`. An option that is not known is an error diagnostic that names it, and the result is false.

@@ -24,10 +24,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kUsualSeconds = 60;
-/// Between two questions whether the user wants to stop.
+/// The interval between two checks for an interrupt.
 constexpr auto kPatience = std::chrono::milliseconds(50);
 
-/// Compilers at work in this process, those that nobody waits for included.
+/// Running compilers of this process, including abandoned ones.
 std::atomic<int> at_work{0};
 std::atomic<bool> process_ends{false};
 

@@ -12,13 +12,13 @@ using CompilerCall = std::function<CompiledProgram(const ProgramSource&)>;
 
 /// What `call` gives for `source`. Raises CompileError after as many seconds as `--compile-timeout=` of the source's
 /// options or else IRUKA_COMPILE_TIMEOUT says, 60 where neither does, 0 for no limit; and Interrupted at Ctrl-C. The
-/// call then goes on by itself, on a copy of the source, until the compiler asks is_given_up() of it; what it holds
-/// outlives it. Who sets the source's `given_up` meanwhile ends the compiler, too.
+/// call continues on its own thread, on a copy of the source, until the compiler checks is_given_up(); what it holds
+/// outlives it. Setting the source's `given_up` meanwhile ends the compiler, too.
 /// Other threads that call it once end_compilers_of_other_threads() was called never come back.
 CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blame, CompilerCall call);
 
-/// For the end of a program whose other threads go on, before the process takes down what compilers use: those at work
-/// come to their end, in a second at most, and from now on this thread alone starts any.
+/// For the end of a process whose other threads still run, before it destroys what compilers use. Running compilers
+/// end within a second at most, and from now on only this thread starts compilers.
 void end_compilers_of_other_threads();
 
 }  // namespace iruka::jit

@@ -20,7 +20,7 @@ std::string line_of(const std::string& text, int line) {
   return text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
 }
 
-/// The line, and beneath it a caret; tabs are kept so that the caret stands right.
+/// The line, and a caret in the line below; tabs are kept so that the caret's column is right.
 std::string quote_line(const std::string& line, int column) {
   if (line.empty() || line.size() > kLongestLine) return "";
   if (column <= 0) return "\n      " + line;

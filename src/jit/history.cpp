@@ -9,7 +9,7 @@
 namespace iruka {
 namespace {
 
-// Enough to see what a session did, and no leak in a process that compiles for days.
+// Enough for the history of a session, and a bound for a process that compiles for days.
 constexpr size_t kMostEvents = 100'000;
 
 struct History {

@@ -83,7 +83,7 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   return state;
 }
 
-/// Names that the CPU's compiler did not know, from its words.
+/// Unknown identifiers in the messages of the CPU's compiler.
 std::vector<std::string> unknown_names(const std::string& diagnostics) {
   std::vector<std::string> names;
   for (const std::string_view words : {"undeclared identifier '", "unknown type name '"}) {
@@ -103,7 +103,7 @@ bool is_ungrammatical(const std::string& diagnostics) {
   return diagnostics.find("error: expected") != diagnostics.npos;
 }
 
-/// Whether NVRTC, which leaves templates alone until they are used, does not know one of the names either.
+/// Whether NVRTC, which checks a template only when it is used, does not know one of the names either.
 bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const std::vector<std::string>& names) {
   std::string text = state.text.preamble + "\nvoid iruka_names() {\n";
   for (const std::string& each : names)
@@ -119,14 +119,14 @@ bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const 
   }
 }
 
-/// Wrong C++ is the same on every device, and the CPU's compiler finds it in a template as it stands, in a tenth of the
-/// time that a GPU's takes to begin. What it refuses may be what only a GPU has (clock64, make_float4, __shfl_sync).
+/// Invalid C++ is invalid on every device. The CPU's compiler also finds it in unused templates, in a tenth of the
+/// time that NVRTC takes to start. But it also rejects what only a GPU has (clock64, make_float4, __shfl_sync).
 void diagnose(const ElementwiseKernel::State& state) {
   const jit::Blame blame = state.blame(nullptr);
   const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
     const std::vector<Diagnostic> warnings = jit::check(cpu(), source, blame);
-    // What a GPU alone sees of the text may be where it writes. Sound texts are made without asking for a device.
+    // Code under __CUDA_ARCH__ may write the outputs. A body without warnings does not need the default device.
     if (!warnings.empty() &&
         (!can_see(state.text, state.options, "__CUDA_ARCH__") || default_device().target().is_host))
       state.warnings.add(warnings, blame);

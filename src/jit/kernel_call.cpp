@@ -10,13 +10,13 @@ namespace {
 
 /// So that a 32-bit index which wraps around leaves the array, even if it counts bytes; lanes may look a little ahead.
 constexpr int64_t kSmallArrayBytes = (int64_t{1} << 32) - (1 << 20);
-/// Work that is not worth a second thread.
+/// Work below this is not split among threads.
 constexpr double kInlineNanoseconds = 20'000;
-/// Units run alone on the caller while the cost of one is unknown.
+/// Units that run on the calling thread only, while the cost of a unit is unknown.
 constexpr double kUnknownGrain = 16;
 /// The first calls of a program are measured, then one in this many.
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
-/// Calls that take this long are always measured: the clock is nothing beside them.
+/// Calls that take this long are always measured, because reading the clock costs little in comparison.
 constexpr double kAlwaysMeasured = 100'000;
 /// Memory that a GPU's block shares, and more than a processor's first-level cache would like.
 constexpr int64_t kMostTileBytes = 48 << 10;
@@ -157,7 +157,7 @@ void KernelCall::make_outputs(const CallOptions& options) {
     if (kernel_.text.is_stored(k) && is_array(k)) check_stored(k);
 }
 
-// As NumPy does: an input that partly overlaps a given output is read as it was before the call.
+// As in NumPy, an input that partly overlaps a given output is read with its values from before the call.
 void KernelCall::separate_inputs() {
   for (size_t k = 0; given_ > input_count() && k < input_count(); ++k) {
     if (!is_plain_array(k) || kernel_.text.is_stored(k)) continue;
@@ -225,7 +225,7 @@ void KernelCall::describe_operands() {
   signature_.pack = policy_->has_grid ? static_cast<uint8_t>(choose_pack()) : 0;
 }
 
-// 1. One axis, and the outputs alone exceed the cache: write past it.
+// 1. One axis, and the outputs alone exceed the cache: use non-temporal stores.
 // 2. One axis otherwise: a flat loop.
 // 3. Several axes, and operands disagree on the fast one: square tiles keep both in cache.
 // 4. Several axes otherwise: the innermost in a loop of its own.

@@ -80,7 +80,7 @@ class LaunchTiming {
 
  private:
   std::mutex mutex_;
-  RecordedEvent begin_, end_;  ///< given back with the kernel where nobody has read them
+  RecordedEvent begin_, end_;  ///< released with the kernel if they were not read
 };
 
 /// One signature's program, what is known of its cost, and its variants.
@@ -98,7 +98,7 @@ struct Specialisation {
   std::atomic<const VariantList*> variants{nullptr};  ///< never changed once published; null while there are none
   std::vector<std::unique_ptr<const VariantList>> variant_lists;  ///< all that were ever published
   std::atomic<bool> variant_pending{false};
-  std::mutex heat_mutex;  ///< guards what follows; only ever tried, so a holder lost in a fork hurts nobody
+  std::mutex heat_mutex;  ///< guards the members below; only try_lock, so a fork under it is harmless
   IntegerValues last_values;
   double hot_nanoseconds = 0;       ///< of calls with these values
   double changing_nanoseconds = 0;  ///< of calls with other values than the one before

@@ -87,7 +87,7 @@ void KernelWriter::after_loop() {
   if (!kernel_.after_loop.empty()) out_ += "{\n" + quoted("after_loop", kernel_.after_loop) + ";}\n";
 }
 
-// Scalars and raw arrays become locals of the entry; that a raw array is contiguous is a constant the optimiser sees.
+// Scalars and raw arrays become locals of the entry. Whether a raw array is contiguous is a constant for the optimiser.
 void KernelWriter::bind(size_t k, const Parameter& parameter) {
   const std::string id = number(k);
   if (is_scalar(k)) {
@@ -101,7 +101,7 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
     for (int axis = 0; axis < std::max(rank, 1); ++axis) {
       const std::string comma = axis ? ", " : "";
       shape += comma + "iruka_a.shape" + id + "[" + number(axis) + "]";
-      // That neighbours lie side by side is a constant as well, for accesses by several indices.
+      // Contiguous neighbours are a constant as well, for accesses with several indices.
       const bool is_dense = contiguous && axis + 1 == rank;
       stride += comma + (is_dense ? "sizeof(" + type(k) + ")" : "iruka_a.stride" + id + "[" + number(axis) + "]");
     }

@@ -24,16 +24,16 @@ class KernelWriter {
   bool is_scalar(size_t k) const { return signature_.operands[k].access == Access::scalar; }
   bool is_plain(size_t k) const { return !is_raw(k) && !is_scalar(k); }
   bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
-  /// A GPU's compiler takes a division by a zero that it sees for one that never runs.
+  /// NVRTC treats a division by a constant zero as unreachable, so on a GPU a zero is not made a constant.
   bool is_fixed(size_t k) const {
     return k < fixed_.size() && fixed_[k].has_value() && (signature_.pack == 0 || fixed_[k]->as_uint64() != 0);
   }
   bool names_count() const;
   std::string type(size_t k) const { return type_of(signature_.operands[k].dtype); }
   bool is_bool(size_t k) const { return signature_.operands[k].dtype == Dtype::bool_; }
-  /// How elements lie in memory: views of other dtypes may leave any byte in a bool array, and all but 0 are true.
+  /// The type in memory. A view of another dtype may leave any byte in a bool array; every byte but 0 is true.
   std::string storage(size_t k) const { return is_bool(k) ? "uint8_t" : type(k); }
-  /// Of a raw parameter, as the body sees it.
+  /// The declared type of a raw parameter in the body.
   std::string array_type(size_t k) const {
     const OperandSignature& operand = signature_.operands[k];
     return (operand.is_const ? "CConstArray<" : "CArray<") + type(k) + ", " + number(operand.rank) + ">";
@@ -53,7 +53,7 @@ class KernelWriter {
   /// `dividers`: members that follow the loop's shape.
   void argument_struct(const std::string& dividers = "");
   std::string indexer_type() const { return "CIndexer<" + number(signature_.indexer_rank) + ">"; }
-  /// The body, alone: the index and the arguments in, stores out through references.
+  /// The body as a function: takes the index and the arguments, and stores outputs through references.
   void element_function(const std::string& head, const std::string& tail);
   /// Scalars and raw arrays as locals of the entry, then loop_prep; the element function where it sees those locals.
   void bind_arguments(const std::string& lambda_attribute);

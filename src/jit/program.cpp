@@ -22,7 +22,7 @@
 namespace iruka::jit {
 namespace {
 
-/// Programs that stay in memory although no kernel may hold them: kernels that are made anew in a loop find theirs.
+/// Programs kept in memory although no kernel may hold them, for kernels that are created again in a loop.
 constexpr size_t kMostRecent = 128;
 constexpr size_t kMostChecked = 100'000;
 
@@ -43,7 +43,7 @@ struct Table {
   std::condition_variable finished;
   std::unordered_map<CacheKey, std::shared_ptr<Pending>, KeyHash> programs;
   size_t sweep_at = 2 * kMostRecent;                  ///< entries of `programs` at which those of the dead go
-  std::deque<std::shared_ptr<const Program>> recent;  ///< most recently asked for last
+  std::deque<std::shared_ptr<const Program>> recent;  ///< the most recently used is last
   std::unordered_map<CacheKey, std::vector<Diagnostic>, KeyHash> checked;  ///< and what was warned of
   std::atomic<uint64_t> generation{0};
 };
@@ -109,7 +109,7 @@ CompiledProgram compile(Device& device, const ProgramSource& source, const Blame
   const CompilerCall call = [&device](const ProgramSource& text) { return device.compile(text); };
   const ProgramSource saturating = with_saturating_casts(device, source, blame);
   CompiledProgram compiled = within_time_limit(saturating, blame, call);
-  // An error is to show the user's own line, as it was.
+  // An error must show the user's line before casts were rewritten.
   return compiled.ok || saturating.text == source.text ? compiled : within_time_limit(source, blame, call);
 }
 
@@ -140,7 +140,7 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
     } catch (const OutOfMemoryError&) {
       throw;
     } catch (const DeviceError&) {
-      // Whole by its checksum, yet refused: compile it anew and overwrite it.
+      // The checksum is right but the device rejects it: compile it again and overwrite the entry.
     }
   }
   const CompiledProgram compiled = compile(device, source, blame);
@@ -203,7 +203,7 @@ std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& 
     pending.error = error;
     pending.is_interrupted = is_interrupted;
     if (program) unloaded = note_use(all, program);
-    // A failure is not kept: the message belongs to the kernel that asked.
+    // A failure is not cached, because its message names the kernel that was called.
     if (error)
       if (const auto item = all.programs.find(key); item != all.programs.end() && item->second.get() == &pending)
         all.programs.erase(item);
@@ -269,7 +269,7 @@ std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const
     }
   }
   std::lock_guard lock(all.mutex);
-  if (all.checked.size() >= kMostChecked) all.checked.clear();  // the disk still knows
+  if (all.checked.size() >= kMostChecked) all.checked.clear();  // the disk still has them
   all.checked[key] = warnings;
   return warnings;
 }

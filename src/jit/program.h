@@ -43,7 +43,7 @@ class Program {
 /// A kernel's texts by the file names that #line gives them: {"operation", text}...
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-/// What a compile error tells beside the compiler's own words.
+/// What a compile error says in addition to the compiler's message.
 struct Blame {
   std::string kernel_name;
   std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is settled yet
@@ -52,11 +52,11 @@ struct Blame {
 };
 
 /// The program for `source` on `device`: from the table, from disk, or compiled. One compilation per key however many
-/// threads ask; no lock is held meanwhile. Raises CompileError worded with `blame`. `kind` is what history says of it.
+/// threads need it; no lock is held. Raises CompileError worded with `blame`. `kind` is the entry of the history.
 std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
                                      KernelEvent::Kind kind = KernelEvent::Kind::compiled);
 
-/// Asks the compiler only whether `source` is C++; a text found right once (also by another process) is not asked again.
+/// Only checks that `source` is valid C++. A source that passed once, also in another process, is not checked again.
 /// Gives the warnings. Raises CompileError worded with `blame`.
 std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame);
 
@@ -78,7 +78,7 @@ auto naming_kernel(const std::string& kernel, Work&& work) {
   }
 }
 
-/// Grows by one with each clear_cache(); programs of an older generation are to be built again.
+/// Grows by one with each clear_cache(); programs of an older generation must be built again.
 uint64_t cache_generation();
 
 /// Packs the argument block a program's entry reads: natural alignment, in order of the calls.

@@ -12,8 +12,8 @@
 namespace iruka::jit {
 namespace {
 
-/// Remarks in the order of the user's texts, what belongs to none of them last; one of each kind at a place. Those that
-/// have no place are told apart by what they say.
+/// Remarks in the order of the user's texts, then those without a place; one of each kind per place. Remarks that
+/// have no place are distinguished by their messages.
 std::vector<Remark> in_text_order(std::vector<Remark> remarks, const Texts& texts) {
   const auto text_number = [&](const Remark& remark) {
     return std::ranges::find(texts, remark.file, &Texts::value_type::first) - texts.begin();

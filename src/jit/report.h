@@ -6,7 +6,7 @@
 
 namespace iruka::jit {
 
-/// Compiles `source` for its report alone: nothing is loaded or cached. Raises CompileError worded with `blame`.
+/// Compiles `source` only for its report: nothing is loaded or cached. Raises CompileError worded with `blame`.
 /// `measured_ratio` is the time of the lanes over that of the scalar path, 0 where no trial compared them.
 KernelReport report(Device& device, ProgramSource source, const Blame& blame, double measured_ratio = 0);
 

@@ -40,7 +40,7 @@ struct OperandSignature {
 struct Signature {
   LoopForm form = LoopForm::flat;
   uint8_t rank = 1;           ///< merged axes of the loop
-  uint8_t indexer_rank = 1;   ///< axes `_ind` sees
+  uint8_t indexer_rank = 1;   ///< number of axes of `_ind`
   uint8_t small_index = 1;    ///< the loop has fewer than 2^31 elements
   uint8_t operand_count = 0;
   uint8_t tile_edge = 0;  ///< elements along each side of a tile, for LoopForm::tiles

@@ -79,7 +79,7 @@ struct Job {
       auto trial = program->is_uncertain() ? make_trial(program, source) : nullptr;
       publish(*specialisation, {values, std::move(program), std::move(trial)});
     } catch (...) {
-      // The generic program goes on; nobody asked for a variant, so nobody is told.
+      // The generic program stays in use. The user did not request a variant, so this is not an error.
     }
     specialisation->variant_pending.store(false, std::memory_order_release);
   }
@@ -274,7 +274,7 @@ Specialisation* SpecialisationTable::insert(std::unique_ptr<Specialisation> made
   std::atomic<Specialisation*>& bucket = buckets_[made->hash % kBuckets];
   for (Specialisation* at = bucket.load(); at; at = at->next)
     if (at->device == made->device && at->generation == made->generation && at->signature == made->signature) return at;
-  // Owned before anybody can find it: push_back may fail.
+  // Owned before other threads can find it, because push_back may fail.
   owned_.push_back(std::move(made));
   Specialisation* const added = owned_.back().get();
   added->next = bucket.load();

@@ -10,7 +10,7 @@ namespace iruka::jit {
 struct Choice {
   const Program* program;
   const Variant* variant = nullptr;
-  Trial::Seat seat = nullptr;  ///< not null: the call is measured, then note_trial() is told
+  Trial::Seat seat = nullptr;  ///< not null: the call is measured and passed to note_trial()
 };
 
 /// The program for a call with `values` over `units`: the variant for them, or the generic one.

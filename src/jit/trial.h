@@ -1,4 +1,4 @@
-// A trial of two programs that compute the same: they take turns until the faster one is known.
+// A trial of two programs that compute the same: calls alternate between them until the faster one is known.
 #pragma once
 
 #include <sys/types.h>
@@ -12,9 +12,9 @@
 
 namespace iruka::jit {
 
-/// Where both sides run in a long call: pairs of adjacent slices, spread over it because data differ by place.
+/// Where both sides run in a long call: pairs of adjacent slices, spread over the call because its data may vary.
 struct Slices {
-  /// For a call over `count` units that takes the lanes so long. Slices begin at multiples of `step`.
+  /// For a call over `count` units that takes `nanoseconds` with lanes. Slices begin at multiples of `step`.
   Slices(int64_t count, int64_t step, int threads, double nanoseconds);
   /// Where the first of the two begins.
   int64_t begin(int64_t pair) const { return count / (2 * pairs) * (2 * pair + 1) / step * step; }
@@ -44,7 +44,7 @@ class Trial {
   const Program& program() const { return *programs_[side()]; }
   /// Adds the time of a whole call.
   void add(double nanoseconds, int64_t units);
-  /// The next two slices are a pair, whatever a whole or a cancelled call has left.
+  /// Starts a new pair of slices, also after a whole or a cancelled call.
   void begin_pair() { progress_.turns += progress_.turns % 2; }
   void add_slice(double nanoseconds, int64_t units);
   struct Verdict {

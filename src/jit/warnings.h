@@ -12,7 +12,7 @@
 
 namespace iruka::jit {
 
-/// Warnings as bytes for a cache entry, and back. Empty stands for none.
+/// Warnings as bytes for a cache entry, and back. Empty means none.
 std::string encode_warnings(std::span<const Diagnostic> warnings);
 std::vector<Diagnostic> decode_warnings(std::string_view bytes);
 
@@ -20,7 +20,7 @@ std::vector<Diagnostic> decode_warnings(std::string_view bytes);
 std::string pack_code(std::span<const Diagnostic> warnings, std::string_view code);
 bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, std::string_view& code);
 
-/// A kernel's warnings that nobody took yet. Thread-safe; where there are none, asking is a load.
+/// A kernel's warnings that were not reported yet. Thread-safe; checking for warnings is one load.
 class PendingWarnings {
  public:
   /// Words each by `blame`. A line that an earlier compilation warned of is left out: each compiler has words of its own.

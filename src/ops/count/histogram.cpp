@@ -15,7 +15,7 @@
 namespace iruka::ops {
 namespace {
 
-/// Elements that are worth counters of their own, the most counters all pieces may have, and the most pieces.
+/// The fewest elements of a piece with its own counters, the most counters of all pieces, and the most pieces.
 constexpr int64_t kPiece = 1 << 17, kMostCounters = 1 << 21, kMostPieces = 64;
 /// Few bins get several counters each, so that equal neighbours do not wait for one another.
 constexpr int64_t kFewBins = 512, kCopies = 4;

@@ -13,7 +13,7 @@ std::pair<int64_t, int64_t> index_range(const Array& indices);
 
 /// How many elements of `indices` (int32 or int64, 1-d, 0 <= index < bins) are k, for each k: int64, shape (bins,).
 /// With `weights`, float64 of the same shape, what those elements weigh: float64. The CPU adds in an order that the
-/// shape alone decides; a GPU adds weights as threads come by.
+/// only the shape decides; a GPU adds weights in any order.
 Array count_bins(const Array& indices, const Array* weights, int64_t bins);
 
 /// The text that a GPU counts few bins by.

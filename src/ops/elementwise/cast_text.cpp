@@ -16,7 +16,7 @@ std::string cast_text(Dtype from, Dtype to, const std::string& value) {
   if (is_half(from)) return cast_text(Dtype::float32, to, "static_cast<float>(" + value + ")");
   if (to == Dtype::bool_) return "(" + value + " != 0)";
   if (kind(to) == Kind::complex) return type + "(" + cast_text(from, real_dtype(to), value) + ", 0)";
-  // A 32-bit integer reaches 16 bits by way of double, which holds it: rounded once.
+  // A 32-bit integer is converted to 16 bits through double, which represents it exactly, so it is rounded once.
   if (is_half(to) && from != Dtype::float32 && from != Dtype::float64)
     return "static_cast<" + type + ">(static_cast<double>(" + value + "))";
   // The language's own cast does the same but for 8 and 16 bits on a GPU.

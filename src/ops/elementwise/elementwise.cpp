@@ -50,7 +50,7 @@ uint64_t variant_key(std::span<const Argument> arguments, const VariantRules& ru
 
 std::string type_name(Dtype dtype) { return name(dtype); }
 
-/// Input k as the body sees it, cast from what the argument holds to the loop's type (rounded to float16 on the way).
+/// Input k in the body: the argument cast to the loop's type, through float16 if the loop has that dtype.
 std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
   const std::string id = std::to_string(k), argument = "a" + id;
   const Dtype computing = computing_dtype(types.types[k]);
@@ -148,7 +148,7 @@ bool is_uniform(size_t inputs, std::span<const Argument> arguments) {
   return true;
 }
 
-/// Whether outputs made by the kernel, in C order, lie as `order` says.
+/// Whether outputs allocated by the kernel, in C order, have the layout `order`.
 bool lies_in_c_order(std::span<const Argument> inputs, MemoryOrder order) {
   if (order == MemoryOrder::c) return true;
   if (order == MemoryOrder::fortran) return false;
@@ -163,7 +163,7 @@ bool all_f_contiguous(std::span<const Argument> inputs) {
   });
 }
 
-/// An uninitialised array whose axes lie in memory as `order` says.
+/// An uninitialised array with the layout `order`.
 Array empty_in_order(const Dims& shape, Dtype dtype, std::span<const Argument> inputs, MemoryOrder order,
                      Device& device) {
   const int ndim = shape.size();
@@ -314,7 +314,7 @@ namespace {
 
 using ops::VariantRules;
 
-/// The loop that the rules force; where they say nothing, not looked for.
+/// The loop that the rules select, or none without rules.
 VariantRules variant_rules(const ElementwiseFunction::Row& row, std::span<const Argument> inputs,
                            const CallRules& rules) {
   VariantRules result{{}, rules.casting, rules.where != nullptr};

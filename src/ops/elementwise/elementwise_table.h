@@ -11,12 +11,12 @@
 namespace iruka {
 namespace ops {
 
-/// What the list of loops alone does not say about how dtypes are chosen.
+/// How dtypes are chosen, in addition to the list of loops.
 enum class Rule : uint8_t {
   promote,              ///< the first loop that holds every input without loss
-  refuse_bool,          ///< the same, but bools alone are a TypeError
+  refuse_bool,          ///< the same, but if all inputs are bool it is a TypeError
   integers_as_float64,  ///< the same, but integers and bools are float64
-  compare,  ///< the same as promote, but int64 beside uint64 is compared exactly, and a literal may be out of range
+  compare,  ///< the same as promote, but int64 with uint64 is compared exactly, and a literal may be out of range
   power,    ///< the same as promote, but integers to negative integers are a ValueError
 };
 
@@ -48,7 +48,7 @@ struct ElementwiseFunction::Row {
 namespace ops {
 
 std::span<const ElementwiseFunction::Row> elementwise_table();
-/// The names that a row's body knows types by, and the functions that it calls.
+/// The names of types in a row's body, and the functions that it calls.
 std::string body_names(const ElementwiseFunction::Row& row, Dtype loop);
 /// The row's index, also for a second name (mod for remainder); -1 where there is none.
 int find_elementwise(std::string_view name);

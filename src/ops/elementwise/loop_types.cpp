@@ -74,7 +74,7 @@ std::string quoted(Dtype dtype) { return std::string("dtype('") + name(dtype) + 
 
 bool is_integral(Dtype dtype) { return is_integer(dtype) || dtype == Dtype::bool_; }
 
-/// int64 beside uint64: no dtype holds both, so each input keeps its own and the body compares across.
+/// int64 with uint64: no dtype holds both, so each input keeps its dtype and the body compares them exactly.
 bool crosses_signs(const Row& row, std::span<const Argument> inputs, Dtype common) {
   return row.rule == Rule::compare && common == Dtype::float64 && is_integral(argument_dtype(inputs[0])) &&
          is_integral(argument_dtype(inputs[1]));
@@ -100,7 +100,7 @@ std::optional<Dtype> first_loop(const Row& row, std::span<const Argument> inputs
   throw TypeError(std::string("No loop matching the specified signature and casting was found for ufunc ") + row.name);
 }
 
-/// The dtypes that `rules` ask of the arguments, in the order of the signature.
+/// The dtypes that `rules` require of the arguments, in the order of the signature.
 std::array<std::optional<Dtype>, kMaxArguments> wanted_dtypes(const Row& row, const CallRules& rules) {
   std::array<std::optional<Dtype>, kMaxArguments> wanted;
   const size_t inputs = static_cast<size_t>(input_count(row)), all = inputs + static_cast<size_t>(output_count(row));

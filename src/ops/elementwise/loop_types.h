@@ -29,7 +29,7 @@ std::optional<Dtype> forced_loop(const ElementwiseFunction::Row& row, std::span<
 LoopTypes loop_types(const ElementwiseFunction::Row& row, std::span<const Argument> inputs, std::optional<Dtype> forced,
                      Casting casting = Casting::same_kind);
 
-/// T as `loop`, R as its real part, other characters as they stand.
+/// T is `loop`, R is its real part, other characters are unchanged.
 Dtype settled_dtype(char character, Dtype loop);
 Dtype dtype_of_character(char character);
 char character_of_dtype(Dtype dtype);

@@ -20,7 +20,7 @@ Array part(const Array& x, int axis, int64_t from, int64_t to) {
   return x.swapaxes(axis, 0).at(Slice{from, to, 1}).swapaxes(axis, 0);
 }
 
-/// The input as the library wants it: of its dtype, the axes cut or continued with zeros to `lengths`, dense.
+/// The input for the library: in its dtype, axes cut or zero-padded to `lengths`, contiguous.
 Array prepared(const Array& x, Dtype dtype, const Dims& axes, const Dims& lengths) {
   Array kept = x;
   Dims shape = x.shape();

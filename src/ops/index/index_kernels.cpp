@@ -59,7 +59,7 @@ int64_t word_bytes(const IndexPlan& plan, const LoopLayout& loop, const Array& o
 /// Never held while a device is waited for.
 constinit ForkSafeMutex reports_mutex;
 
-/// What kernels write; kReportText knows the order.
+/// The record that kernels write; kReportText depends on the order of its members.
 struct ReportWords {
   int64_t errors = 0;     ///< so far; kernels alone write it, so that none is lost
   int64_t raised = 0;     ///< of them, written by the host: the next one is described by what follows
@@ -138,7 +138,7 @@ IndexTexts index_texts(const IndexPlan& plan, bool has_axes) {
   texts.prepare = std::string("char* element = (char*)&x[") + (has_axes ? "_ind.get()" : "0") + "];\n";
   for (size_t k = 0; k < plan.operands.size(); ++k) {
     const std::string id = std::to_string(k);
-    // One placeholder each: indices of several integer types may stand side by side.
+    // A placeholder for each, because the indices may have different integer types.
     const std::string type(1, static_cast<char>('A' + k % 22));
     texts.parameters += ", " + type + " p" + id + ", int64 extent" + id + ", int64 stride" + id + ", int64 axis" + id;
     texts.prepare +=

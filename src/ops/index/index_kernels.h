@@ -9,7 +9,7 @@
 
 namespace iruka::ops {
 
-/// Texts that find the element of `raw x` that an iteration stands for.
+/// Source that computes which element of `raw x` belongs to an iteration.
 struct IndexTexts {
   std::string preamble;
   std::string parameters;  ///< ", A p0, int64 extent0..., raw int64 report": what follows x (and value)
@@ -23,7 +23,7 @@ class IndexCall {
   /// `other` is what is written (gather) or read (scatter), in the plan's shape. With `joins_words` elements are moved
   /// as words of their bytes, else as what they are. Raises IndexError for indices into an axis without elements.
   IndexCall(const IndexPlan& plan, const Array& other, bool joins_words = true);
-  /// Whether `x` has axes beside those that are indexed.
+  /// Whether `x` has axes that are not indexed.
   bool has_axes() const { return has_axes_; }
   /// Calls a kernel of (x, [value], positions..., report[, y]).
   void run(const ElementwiseKernel& kernel, bool is_gather) const;

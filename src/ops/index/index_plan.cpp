@@ -90,7 +90,7 @@ class Parts {
     view_axis_ += axes;
   }
 
-  /// NumPy's rule: dimensions of arrays that stand side by side stay there, else they come first.
+  /// NumPy's rule: the dimensions of adjacent index arrays stay in their place, otherwise they come first.
   void meet_array() {
     if (state_ == State::before) before_ = view_axis_ - indexed_count_;
     if (state_ == State::after) is_apart_ = true;
@@ -128,7 +128,7 @@ class Parts {
       meet_array();
       is_mask(*array) ? add_mask(*array) : add_positions(as_positions(*array, x_.device()));
     } else if (const int64_t* position = std::get_if<int64_t>(&entry)) {
-      meet_array();  // beside arrays an integer is an array without axes
+      meet_array();  // together with arrays, an integer is an array without axes
       const int64_t extent = x_.shape(axis_);
       if (*position < -extent || *position >= extent) raise_out_of_bounds(*position, axis_, extent);
       basic_.emplace_back(*position);

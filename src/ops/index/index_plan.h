@@ -1,4 +1,4 @@
-// What an index with arrays means for memory: which bytes of x each element of the result stands for.
+// The memory accesses of an index with arrays: which bytes of x belong to each element of the result.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct IndexOperand {
 
 /// Element k of the result is at the address of element k of `base` plus position * stride of each operand.
 struct IndexPlan {
-  Array base;  ///< x over the result's shape: stride 0 along axes that the operands alone walk
+  Array base;  ///< x with the result's shape: stride 0 along axes that only index operands have
   std::vector<IndexOperand> operands;
   IndexMode mode = IndexMode::raise;
   bool is_distinct = false;  ///< no two elements are one element of x (but through x's own strides)
@@ -40,7 +40,7 @@ Array strided_view(const Array& x, Dims shape, Dims strides, int64_t offset);
 /// Values to assign, without the leading axes of one element that the target lacks.
 Array drop_leading_axes(const Array& values, int ndim);
 
-/// Integers as int32 or int64, bools refused. Raises IndexError, and ValueError where they do not lie on `device`.
+/// Integers as int32 or int64. Raises IndexError for bools, and ValueError for an array that is not on `device`.
 Array as_positions(const Array& indices, const Device& device);
 
 [[noreturn]] void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent);
@@ -73,11 +73,11 @@ Array true_positions_cuda(const Array& mask);
 /// Raises IndexError for the first index outside its axis, operand after operand; CPU only.
 void check_bounds_cpu(const IndexPlan& plan);
 
-/// Memory of a GPU, an int64 array, where kernels tell what check_indices raises. They call
+/// An int64 array in a GPU's memory, where kernels record the errors that check_indices raises. They call
 /// `iruka_report(&report[0], iruka_bad_index, index, axis, extent)` of kReportText, or iruka_bad_bins and zeros.
 Array bad_index_report(Device& device);
 extern const char* const kReportText;
-/// Called after the launch of a kernel that may report. Waits and raises if errors are to stand where the mistake is.
+/// Called after the launch of a kernel that may record errors. In mode 'immediate', waits and raises them.
 void expect_report(Device& device);
 
 }  // namespace iruka::ops

@@ -10,7 +10,7 @@
 namespace iruka::ops {
 namespace {
 
-/// Pieces that are worth a thread.
+/// The fewest pieces of a thread.
 constexpr int64_t kGrain = 16384;
 /// Offsets of a row that are worked out once for all rows.
 constexpr int64_t kLongestRow = 1 << 16;
@@ -49,7 +49,7 @@ template <IndexMode mode, class I>
 bool place_positions(bool is_first, const char* at, int64_t step, int64_t count, const IndexOperand& operand, Line line,
                      int64_t* out) {
   if (!is_first) return place_positions<mode, false, I>(at, step, count, operand, line, out);
-  // The usual index: constants let the compiler see plain arrays.
+  // The most common index: with constants the compiler generates a plain array access.
   if (step == sizeof(I) && line.step == 0)
     return place_positions<mode, true, I>(at, sizeof(I), count, operand, {line.first, 0}, out);
   return place_positions<mode, true, I>(at, step, count, operand, line, out);
@@ -203,7 +203,7 @@ void check_bounds_cpu(const IndexPlan& plan) {
 
 namespace {
 
-// Pieces move in functions of their own: what they know lies in registers, whatever the bytes that are written.
+// Pieces are copied in separate functions, so that their variables stay in registers despite the byte writes.
 template <class Copy>
 void gather_block(char* out, int64_t bytes, const char* base, const int64_t* offsets, int64_t count, Copy copy) {
   for (int64_t k = 0; k < count; ++k, out += bytes) copy(out, base + offsets[k]);

@@ -30,7 +30,7 @@ std::optional<std::vector<Index>> basic_entries(std::span<const AnyIndex> entrie
   return basic;
 }
 
-/// The mask, where the index is a single one, of x's first axes. Raises ValueError where it lies on another device.
+/// The mask of x's first axes, if the index is a single mask. Raises ValueError if it is on another device.
 const Array* single_mask(const Array& x, std::span<const AnyIndex> entries) {
   const Array* mask = entries.size() == 1 ? std::get_if<Array>(&entries[0]) : nullptr;
   if (!mask || mask->dtype() != Dtype::bool_ || mask->ndim() == 0 || mask->ndim() > x.ndim()) return nullptr;
@@ -70,7 +70,7 @@ Array prepare_values(const Array& x, const Dims& shape, const Array& values) {
 void scatter(const Array& x, IndexPlan& plan, const Array& values) {
   const Array ready = prepare_values(x, plan.shape(), values);
   for (ops::IndexOperand& operand : plan.operands) {
-    if (!operand.own.may_overlap(x)) continue;  // x[x] = values: the indices as they were
+    if (!operand.own.may_overlap(x)) continue;  // x[x] = values uses the indices from before the assignment
     const Array own = operand.own.copy();
     operand.positions = own.broadcast_to(plan.shape());
     operand.own = own;
@@ -84,7 +84,7 @@ void check_writable(const Array& x) { x.check_writable("assignment destination")
 void fill_where(const Array& x, const Array& mask, const Array& value) {
   Array one = value.to_device(x.device()).reshape({}).astype(x.dtype(), false);
   if (one.may_overlap(x)) one = one.copy();
-  Dims shape = mask.shape();  // broadcasts over the axes that it leaves alone
+  Dims shape = mask.shape();  // broadcasts over the other axes
   while (shape.size() < x.ndim()) shape.push_back(1);
   where(mask.reshape(shape), one, x, x);
 }

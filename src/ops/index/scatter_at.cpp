@@ -94,7 +94,7 @@ const ElementwiseKernel& kernel_for(const Form& form, const LoopTypes& types, co
   return kernels.get(form, [&] { return make_kernel(form, types, texts); });
 }
 
-/// What the values' dtype and x's make together; the result is cast into x whatever it is, as in NumPy.
+/// The common dtype of the values and x; the result is cast to x's dtype by any casting rule, as in NumPy.
 LoopTypes types_of(const Row& row, const Array& x, const Array& values) {
   const Argument arguments[] = {x, values};
   return loop_types(row, std::span(arguments).first(static_cast<size_t>(input_count(row))), {});

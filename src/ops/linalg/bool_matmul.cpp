@@ -9,7 +9,7 @@ namespace iruka::ops {
 namespace {
 
 constexpr int64_t kWordBits = 64;
-constexpr int64_t kGrain = 1 << 14;  ///< elements packed or words joined that are worth a thread
+constexpr int64_t kGrain = 1 << 14;  ///< elements to pack, or words to combine, per thread
 
 using Words = std::vector<uint64_t>;
 

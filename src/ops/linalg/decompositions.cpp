@@ -1,6 +1,6 @@
 // Factorizations and what follows from them: inverse, equations, determinants, eigenvalues, singular values.
 //
-// The libraries want columns one after the other. A C-ordered matrix is its own transpose to them, which is as good for
+// The libraries expect column-major matrices and see a C-ordered matrix as its transpose, which is as good for
 // most: inv(A') = inv(A)', det(A') = det(A), a Cholesky factor of the other triangle, a singular value decomposition
 // with u and v exchanged. Where it is not, a transposed copy is made.
 #include <algorithm>
@@ -79,7 +79,7 @@ LuFactors factor(const Array& a) {
   return f;
 }
 
-/// Whether a pivot of a matrix is nothing but rounding beside the largest one.
+/// Whether a pivot of a matrix is only rounding error compared with the largest one.
 template <class T>
 bool has_lost_pivot(const LuFactors& f) {
   const int64_t n = f.lu.shape(f.lu.ndim() - 1);

@@ -1,4 +1,4 @@
-// matmul: dtypes settled, operands passed to the library as they lie where they can be, batches merged.
+// matmul: determines dtypes, passes operands to the library without a copy if possible, merges batches.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -45,7 +45,7 @@ int64_t leading_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t co
   return row_stride / itemsize;
 }
 
-/// The operand of a column-major library that stands for the transpose of x, copied where its layout is neither order.
+/// The transpose of x as the operand of a column-major library; copied if x is neither in C nor in Fortran order.
 MatrixOperand transposed_operand(Array& x) {
   for (bool copied = false;; copied = true) {
     const int row = x.ndim() - 2, column = row + 1;

@@ -20,7 +20,7 @@ Dtype linalg_dtype(const char* function, Dtype dtype);
 void check_matrices(const char* function, const Array& a);
 void check_square(const char* function, const Array& a);
 
-/// Products by kernels of our own: each of `batch` matrices c (m x n, dense) = a b, with strides in elements.
+/// Products by Iruka's own kernels: each of `batch` matrices c (m x n, contiguous) = a b, with strides in elements.
 struct StridedOperand {
   const void* data;
   int64_t row_stride, column_stride, batch_stride;

@@ -160,7 +160,7 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   KernelOptions options;
   options.diagnose_early = false;
   options.options = {row.source == Source::draws && is_double ? ops::kFewerLanes : ops::kLanes};
-  // Rarely taken branches want most registers: half of a GPU's threads are worth more than they.
+  // Only rare branches need many registers; limiting these lets twice as many threads run on a GPU.
   if (form == Form::packs && row.source == Source::draws && row.result == Result::integer)
     options.options.push_back("--maxrregcount=64");
   options.preamble = std::string(ops::kernels::philox) + "using T = " + info(computing).c_type + ";\n" + ops::kernels::deviates;

@@ -10,7 +10,7 @@ namespace iruka::ops {
 
 inline constexpr size_t kMaxParameters = 3;
 
-/// A range of real numbers. NaN lies in none.
+/// A range of real numbers. It never contains NaN.
 struct Interval {
   double low = -INFINITY, high = INFINITY;
   bool low_included = true, high_included = true;

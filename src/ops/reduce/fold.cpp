@@ -1,5 +1,5 @@
 // Folds along an axis with any elementwise function of two inputs: generated kernels, one loop for each line.
-// Sums and their like go to the table of reductions, which knows more ways of walking memory.
+// Sums and similar functions use the table of reductions, which has more orders of traversal.
 #include "iruka/fold.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ namespace {
 
 using Row = ReductionFunction::Row;
 
-/// Elements that are worth a thread.
+/// The fewest elements of a thread.
 constexpr int64_t kGrain = 32768;
 
 /// Units of one launch, the elements of each, and the units that a block takes.
@@ -156,7 +156,7 @@ jit::ArgumentBlock arguments_of(const ReductionPlan& plan, const Array& x, const
                         plan.inner.extent, plan.inner.stride, plan.inner.step});
   push_axes(block, plan.kept, plan.kept_rank);
   push_axes(block, plan.reduced, plan.reduced_rank);
-  const BlockShape& shape = plan.block;  // the CPU's text does not ask for it
+  const BlockShape& shape = plan.block;  // unused by the CPU's text
   block.push(std::array{stage ? shape.join_outputs : shape.units, stage ? 0 : shape.lane_bits,
                         stage ? std::countr_zero(static_cast<unsigned>(shape.join_outputs)) : shape.slot_bits,
                         shape.lanes, shape.row_lanes, shape.strip_width, shape.rest});
@@ -208,7 +208,7 @@ void fill_empty(Array& result, const Row& row) {
   }
 }
 
-/// The elements in `dtype`. A complex number whose imaginary part alone is NaN stays NaN for the rows that leave NaN out.
+/// The elements cast to `dtype`. For rows that ignore NaN, a complex number with only its imaginary part NaN stays NaN.
 Array cast_input(const Row& row, const Array& x, Dtype dtype) {
   const bool loses_nan = std::string_view(row.name).starts_with("nan") && kind(x.dtype()) == Kind::complex &&
                          kind(dtype) == Kind::floating;

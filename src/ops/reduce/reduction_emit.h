@@ -10,7 +10,7 @@
 
 namespace iruka::ops {
 
-/// Everything the text depends on, beside the row.
+/// Everything the text depends on except the row.
 struct ReductionVariant {
   ReductionTypes types;
   ReductionForm form;

@@ -22,7 +22,7 @@ struct ReductionKernel::State {
   ops::ReductionTexts texts;
   jit::KernelText front;  ///< name and parameters, as calls are checked by them
   jit::Placeholders placeholders;
-  bool sees_order = false;                          ///< whether a text may ask where an element stands
+  bool sees_order = false;                          ///< whether a text uses the index of an element
   std::map<std::string, ElementwiseKernel> stages;  ///< by all that their texts depend on; see stage_mutex
   jit::PendingWarnings warnings;                    ///< of all stages
 };
@@ -47,7 +47,7 @@ const ElementwiseKernel& stage_kernel(ReductionKernel::State& state, const Reduc
   return state.stages.emplace(std::move(key), std::move(made)).first->second;
 }
 
-/// Bytes of a partial result; the most there can be for a type that only the compiler knows.
+/// Bytes of a partial result; the maximum for a type that only the compiler knows.
 int64_t partial_bytes(const ReductionTexts& texts, const std::vector<Dtype>& types) {
   if (texts.options.reduce_type.empty()) return itemsize(types[texts.inputs.size()]);
   const std::string type = reduce_type_of(texts);
@@ -316,7 +316,7 @@ bool can_see_order(const ReductionTexts& texts) {
          std::ranges::any_of(options.options, names_place);
 }
 
-/// Wrong C++ is found at once where no call is needed to know all types.
+/// Reports invalid C++ when the kernel is made, if all types are concrete.
 void diagnose(ReductionKernel::State& state) {
   ReductionStage stage;
   stage.finishes = true;

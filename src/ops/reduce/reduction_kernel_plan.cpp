@@ -12,9 +12,9 @@ constexpr int kCpuLanes = 16, kWarp = 32;
 constexpr int64_t kCpuBlock = 1 << 14;
 /// Rows that one loop reduces as fast as lanes do, where there are many of them.
 constexpr int64_t kShortRow = 256;
-/// Lines that a column goes through before the next, whose elements lie on the same pages.
+/// Lines that one column covers before the next column, whose elements are on the same memory pages.
 constexpr int64_t kColumnBlock = 32;
-/// Threads that keep a GPU's memory busy, and elements that are worth one.
+/// The threads that saturate a GPU's memory, and the fewest elements of a thread.
 constexpr int64_t kThreads = 1 << 18, kPerThread = 16;
 /// Partial results of one output that one unit of a processor, or one warp, joins.
 constexpr int64_t kCpuJoin = 512, kWarpJoin = 1024, kColumnJoin = 64;

@@ -7,7 +7,7 @@
 
 namespace iruka::ops {
 
-/// The numbers of one stage; reduction_kernel_text.h tells what they mean.
+/// The numbers of one stage; reduction_kernel_text.h explains them.
 struct ReductionSizes {
   int lanes = 1;
   bool in_warps = false;  ///< lanes are threads of a warp, which join their values; whole warps run
@@ -32,7 +32,7 @@ struct ReductionPlanning {
   ReductionSizes (*map)(int64_t outputs, int64_t inner, int64_t n, int64_t outer, bool by_columns);
   /// A stage that reads `count` partial results for each output; it is the last where it leaves one.
   ReductionSizes (*join)(int64_t outputs, int64_t count, bool by_columns);
-  int64_t fewest_columns;  ///< neighbouring outputs that are worth a walk by columns
+  int64_t fewest_columns;  ///< the fewest neighbouring outputs for a walk by columns
 };
 
 }  // namespace iruka::ops

@@ -56,7 +56,7 @@ class StageWriter {
 
  private:
   bool is_warp() const { return stage_.in_warps && stage_.lanes > 1; }
-  /// A CPU's compiler cuts the loop over units into rows by a divisor that it does not know, also where integer
+  /// Clang must split the loop over units into rows by an unknown divisor, also if integer
   /// arguments have become constants: the partial results' extent.
   std::string lanes() const {
     return stage_.in_warps || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
@@ -145,7 +145,7 @@ class StageWriter {
     return reach == Reach::dense || reach == Reach::same || reach == Reach::strided;
   }
 
-  /// "c0 * strides[0] + ...": the bytes that a number over some axes of a hidden array stands for.
+  /// "c0 * strides[0] + ...": the byte offset for a flat index over some axes of a hidden array.
   std::string bytes_of(const std::string& index, const std::string& array, int first, int axes) const {
     if (axes == 1) return index + " * " + array + ".strides_[" + number(first) + "]";
     std::string sum, rest = "(" + index + ")";

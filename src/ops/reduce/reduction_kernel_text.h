@@ -25,12 +25,12 @@ enum class Reach : char {
   scalar = 's',
   raw = 'r',
   output = 'o',
-  dense = 'd',  ///< neighbours along the fast axis lie side by side
+  dense = 'd',  ///< elements along the fast axis are contiguous
   same = 'b',   ///< one element along the fast axis
   strided = 'g',
 };
 
-/// Everything a stage's text depends on beside what the user wrote and the dtypes.
+/// Everything a stage's text depends on except the user's text and the dtypes.
 struct ReductionStage {
   bool in_warps = false;    ///< as in ReductionSizes
   bool joins = false;       ///< whether it reads partial results, not the inputs
@@ -38,7 +38,7 @@ struct ReductionStage {
   bool by_columns = false;  ///< whether neighbouring units are neighbouring outputs, not parts of one output
   int lanes = 1;            ///< neighbouring units that share the elements of a block
   int kept_axes = 1;
-  int outer_axes = 0;        ///< reduced axes beside the innermost
+  int outer_axes = 0;        ///< reduced axes except the innermost
   std::vector<Reach> reach;  ///< of each parameter
 
   std::string key() const;
@@ -49,9 +49,9 @@ inline constexpr int kReductionChains = 4;
 /// Bytes that a value of the reduce_type may have.
 inline constexpr int kMostReductionBytes = 64;
 
-/// The name under which a text knows an array whose elements, or whose results, the user's texts know by name.
+/// The name in generated source of an array whose elements, or results, have a name in the user's texts.
 std::string hidden_name(const Parameter& parameter);
-/// The reduce_type as C++ knows it.
+/// The reduce_type as a C++ type.
 std::string reduce_type_of(const ReductionTexts& texts);
 
 /// The kernel of a stage. Its inputs are, in order: the parameters; unless it only maps, the partial results to read;

@@ -47,7 +47,7 @@ struct BlockShape {
   int rest = 0;                      ///< periodic: elements after the last full row of strip_width
 };
 
-/// Chunks depend on the shape alone, never on the number of threads, so that results do not either.
+/// Chunks depend only on the shape, so that results do not depend on the number of threads.
 struct ReductionPlan {
   ReductionForm form;
   int spacing;             ///< elements from one of the inner axis to the next, if 1 or 2; else 0

@@ -17,7 +17,7 @@ enum class ResultRule : uint8_t {
   boolean,   ///< bool
   count,     ///< int64
   length,    ///< accumulates as mean; returns the real dtype of a float, float64 for integers
-  index,     ///< int64: where the winning element stands
+  index,     ///< int64: the index of the chosen element
   moments,   ///< carries count, mean and squared distances from it; returns as length
   numbers,   ///< GPU: carries the sum and the number of what is not NaN; accumulates and returns as mean
   extremes,  ///< GPU: carries the smallest and the largest element; returns the input's dtype
@@ -33,7 +33,7 @@ struct ReductionFunction::Row {
   ops::ResultRule rule;
   ops::Start start;
   bool has_identity;  ///< whether an empty axis gives the start value, or a ValueError
-  /// The texts see scalars and vectors of the kernel language alike, so they may use only what both have.
+  /// The texts are compiled for scalars and for vectors of the kernel language, so they may use only what both have.
   const char* map;      ///< of x: cast(x) is x as the accumulator, nonzero(x) is 0 or 1
   const char* combine;  ///< of two accumulators a and b, a from earlier elements
   /// Of the accumulator a and the number of elements, count. Of moments m and what their squares are divided by.

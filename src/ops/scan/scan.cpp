@@ -15,7 +15,7 @@ Dtype scan_output(ScanOperation operation, Dtype input) {
   return kind(input) == Kind::unsigned_integer ? Dtype::uint64 : input;
 }
 
-/// The array whose own scan, cast to `dtype`, is the wanted one: integers wrap, so that narrow ones may be scanned
+/// The array whose scan, cast to `dtype`, is the result: integers wrap, so that narrow ones may be scanned
 /// wide.
 Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
   const Dtype own = scan_output(operation, x.dtype());

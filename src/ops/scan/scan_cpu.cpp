@@ -19,8 +19,8 @@ namespace {
 constexpr int64_t kStrip = 512;            ///< columns side by side
 constexpr int64_t kBlock = 4096;           ///< elements of a block, all columns together
 constexpr int64_t kEnoughUnits = 64;       ///< keep any number of threads busy
-constexpr int64_t kLong = 65536;           ///< elements of a unit that are worth cutting
-constexpr int64_t kGrainElements = 32768;  ///< elements that are worth a thread
+constexpr int64_t kLong = 65536;           ///< the fewest elements of a unit that is split
+constexpr int64_t kGrainElements = 32768;  ///< the fewest elements of a thread
 constexpr int kStreams = 4;                ///< blocks scanned at once, so that additions overlap
 
 /// The axes but the scanned one: the innermost of them, and the rest.
@@ -189,7 +189,7 @@ struct Scan {
 
   void fold_blocks() {
     folds.assign(static_cast<size_t>(walk.outer * blocks * walk.width), Operation::template start<A>());
-    // The last block's fold is nobody's start. Fold k is the start of block k + 1.
+    // Fold k is the start of block k + 1, so the last block's fold is not needed.
     parallel_for(walk.outer * strips * (blocks - 1), 1, [&](int64_t begin, int64_t end) {
       for (int64_t k = begin; k < end; ++k) {
         const Place place = place_of(k / (blocks - 1));

@@ -5,7 +5,7 @@
 //    of 32, and at the prefix that the group of groups before published. All are read at once by one warp, and added in
 //    an order that the tile's number alone decides: the result does not depend on timing.
 // 2. walk: a thread a column, where columns are many or the axis is short. Neighbouring threads read neighbours.
-// What is neither goes to tiles by way of copies.
+// Other layouts are copied first and then use tiles.
 #include <algorithm>
 #include <bit>
 

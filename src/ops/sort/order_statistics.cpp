@@ -16,10 +16,10 @@
 namespace iruka::ops {
 namespace {
 
-constexpr int64_t kGrainElements = 8192;  ///< elements that are worth a thread
+constexpr int64_t kGrainElements = 8192;  ///< the fewest elements of a thread
 constexpr int64_t kLongRow = 1 << 17;     ///< a row that threads share
 constexpr int64_t kPiece = 1 << 16;       ///< elements of a long row that a thread takes
-constexpr int kKeyBits = 12;              ///< of the key, which say where an element stands roughly
+constexpr int kKeyBits = 12;              ///< of the key, which give an element's approximate rank
 
 /// Where each row of a strided array begins.
 class Rows {
@@ -63,7 +63,7 @@ bool take_row(const char* row, int64_t n, int64_t stride, T* to) {
   return !has_nan;
 }
 
-/// A wanted rank, and the row of the result that it goes to.
+/// A requested rank, and the row of the result for it.
 struct WantedRank {
   int64_t rank, place;
 };
@@ -101,7 +101,7 @@ size_t key_of(T value) {
   return static_cast<size_t>(bits >> (kBits - kKept));
 }
 
-/// A long row: threads count how many elements have each key, and gather those whose key has a wanted rank.
+/// A long row: threads count the elements of each key, and gather those whose key contains a requested rank.
 template <class T>
 class LongRow {
  public:
@@ -273,7 +273,7 @@ Dims result_shape(const Array& x, size_t count) {
   return shape;
 }
 
-/// float16 and bfloat16 by way of float32, which holds them.
+/// Converts float16 and bfloat16 through float32, which represents them exactly.
 template <class Run>
 Array by_float32(const Array& x, Run&& run) {
   return run(x.astype(Dtype::float32)).astype(x.dtype());

@@ -63,14 +63,14 @@ template <class R>
 inline constexpr int64_t kSharedRecords = !kIsVectorRecord<R> ? 1 << 15
                                           : sizeof(R) == 4    ? 1 << 17
                                                               : 1 << 16;
-/// A thread alone sorts rows up to this at once.
+/// One thread sorts a row of up to this length directly.
 template <class R>
 inline constexpr int64_t kAloneRecords = kIsVectorRecord<R> ? 1 << 21 : kCachedRecords<R>;
 /// Form 3: records of one bucket, buckets, and bins that buckets are made of.
 inline constexpr int64_t kBucketRecords = 1 << 12;
 inline constexpr int64_t kMostBuckets = 1 << 9;
 inline constexpr int kBinRecordsBits = 5, kFewestBinBits = 8, kMostBinBits = 16;
-/// Records that are worth another thread, and fewer than a chunk's counts can hold.
+/// The records of one thread; fewer than a chunk's counters can count.
 inline constexpr int64_t kParallelRecords = 1 << 14, kMostChunkRecords = 1 << 30;
 
 template <class R>
@@ -216,7 +216,7 @@ class BucketPass {
     const auto bin = bin_of();
     chunks_.each([&, records = records_, bucket_of_bin = bucket_of_bin_.data()](int64_t k, int64_t begin, int64_t end) {
       const auto first = places_.begin() + k * buckets();
-      std::vector<int64_t> places(first, first + buckets());  // its own, that no other thread writes beside
+      std::vector<int64_t> places(first, first + buckets());  // a copy of its own, to avoid false sharing
       for (int64_t i = begin; i < end; ++i) {
         const R record = records[i];
         to[places[bucket_of_bin[bin(key_of(record))]]++] = record;

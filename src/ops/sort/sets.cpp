@@ -1,4 +1,4 @@
-// Sets by sorting: equal elements become neighbours, and the first of each run stands for it.
+// Sets by sorting: equal elements become neighbours, and the first of each run represents it.
 #include <algorithm>
 #include <numeric>
 #include <vector>

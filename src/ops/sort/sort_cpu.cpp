@@ -35,7 +35,7 @@ void for_rows(int64_t rows, int64_t n, int64_t count, const Body& body) {
                [&](int64_t begin, int64_t end) { take(begin, end, 1); });
 }
 
-/// Copies a row and brings the elements at wanted positions to their places.
+/// Copies a row and moves the elements of the requested ranks to their positions.
 template <class R>
 void select_records(const R* from, R* to, int64_t n, int threads, Wanted wanted) {
   Chunks(n, threads).each([=](int64_t, int64_t begin, int64_t end) {

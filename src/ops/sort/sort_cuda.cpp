@@ -89,7 +89,7 @@ void sort_long(const SortVariant& variant, const Rows& rows) {
   const auto make = [&](int64_t bytes, bool wanted) {
     return Array::empty({wanted ? rows.x.size() * bytes : 0}, Dtype::uint8, rows.x.device());
   };
-  // Two buffers take turns; the last pass writes to `out`, which serves as one of them for keys alone.
+  // Passes alternate between two buffers; the last writes to `out`, which is one of them if there are only keys.
   const bool has_index = variant.has_index;
   const Array keys[2] = {make(variant.key_bytes(), passes > 2 && has_index), make(variant.key_bytes(), passes > 1)};
   const Array indices[2] = {make(variant.index_bytes(), passes > 2), make(variant.index_bytes(), passes > 1)};

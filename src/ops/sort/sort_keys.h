@@ -37,7 +37,7 @@ struct RealKey {
 
   static bool is_nan(Bits bits) { return kHasNan && static_cast<Bits>(bits & ~kSign) > kInfinity; }
 
-  /// One to one: -0 comes before 0, and NaN of either sign last (negative ones are turned round from the front).
+  /// One to one: -0 comes before 0, and NaN of either sign last (a negative NaN would come first otherwise).
   static Key key(Bits bits) {
     if constexpr (kKind == KeyKind::boolean) return bits != 0;
     if constexpr (kKind == KeyKind::unsigned_integer) return bits;

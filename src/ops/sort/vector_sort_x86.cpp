@@ -99,7 +99,7 @@ constexpr VectorSortTable kSorts{vector_sorts<int32_t>(),  vector_sorts<uint32_t
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-/// What Highway seeds its samples by; its own asks the system for chance.
+/// The seed of Highway's samples, fixed; by default Highway uses random bits of the system.
 void hwy::Sorter::Fill24Bytes(const void*, size_t, void* bytes) { std::memcpy(bytes, "the same for every array", 24); }
 
 namespace iruka::ops {
