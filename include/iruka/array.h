@@ -102,10 +102,10 @@ class IRUKA_API Array {
   Array copy() const;                    ///< C order
   Array contiguous() const;              ///< itself when C-contiguous, else a copy
   Array astype(Dtype dtype, bool copy = true) const;
-  /// Itself when it lies there, else a copy in the same order of axes, made when the work on this array is done.
+  /// Itself if it is on that device, else a copy in the same order of axes, made after the work on this array.
   Array to_device(Device& device) const;
   void fill(const Scalar& value);        ///< raises ValueError on a read-only array
-  /// Writes `source`, broadcast and cast (same rules as NumPy's x[...] = source), also when the two overlap, or lie on
+  /// Writes `source`, broadcast and cast (same rules as NumPy's x[...] = source), also if the two overlap or are on
   /// different devices.
   void assign(const Array& source);
 

@@ -62,21 +62,21 @@ IRUKA_API void record_use(Device& device, void* memory, Stream stream);
 /// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
 IRUKA_API void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument);
 
-/// `timing`: elapsed_milliseconds() may be asked. `blocking`: waiting threads sleep.
+/// `timing`: elapsed_milliseconds() may be called. `blocking`: waiting threads sleep.
 IRUKA_API Event create_event(Device& device, bool timing = true, bool blocking = false);
 IRUKA_API void destroy_event(Device& device, Event event);
 IRUKA_API void record_event(Device& device, Event event, Stream stream);
 IRUKA_API bool is_event_done(Device& device, Event event);
 IRUKA_API void synchronize_event(Device& device, Event event);
-/// `stream` goes on after `event`.
+/// Makes `stream` wait for `event`.
 IRUKA_API void wait_event(Device& device, Stream stream, Event event);
 IRUKA_API double elapsed_milliseconds(Device& device, Event begin, Event end);
 
-/// Work that the stream gets from here on is noted down, not done. Not for the default streams.
+/// From here on, work given to the stream is recorded and not run. Not for the default streams.
 IRUKA_API void begin_capture(Device& device, Stream stream);
-/// What was noted, ready to be launched as often as wanted; it keeps the memory that was allocated meanwhile.
+/// The recorded work, which may be launched any number of times; it keeps the memory allocated during the capture.
 IRUKA_API Graph end_capture(Device& device, Stream stream);
-/// Ends the capture, if there is one, and forgets what was noted.
+/// Ends the capture, if there is one, and discards the recorded work.
 IRUKA_API void cancel_capture(Device& device, Stream stream) noexcept;
 IRUKA_API bool is_capturing(Device& device, Stream stream);
 IRUKA_API void launch_graph(Device& device, Graph graph, Stream stream);
@@ -90,13 +90,13 @@ IRUKA_API void set_memory_limit(Device& device, size_t bytes);
 IRUKA_API void free_all_blocks(Device& device);
 IRUKA_API void free_all_blocks(Device& device, Stream stream);
 
-/// What a user is told of the pools' work, as CuPy's MemoryHook: called on the thread that does it, no lock held.
-/// `pool` is "cuda:0"... or "pinned host memory", `requested` what the caller asked for, `bytes` the whole block or
+/// Callbacks for the pools' work, as CuPy's MemoryHook: called on the working thread, with no lock held.
+/// `pool` is "cuda:0"... or "pinned host memory", `requested` the size that the caller needs, `bytes` the whole block or
 /// chunk; `memory` is null where there is none.
 class IRUKA_API PoolHook {
  public:
   virtual ~PoolHook() = default;
-  /// Around everything that is asked of a pool.
+  /// Before and after each request to a pool.
   virtual void malloc_preprocess(const std::string& /*pool*/, size_t /*requested*/, size_t /*bytes*/) noexcept {}
   virtual void malloc_postprocess(const std::string& /*pool*/, size_t /*requested*/, size_t /*bytes*/,
                                   void* /*memory*/) noexcept {}
@@ -121,9 +121,9 @@ IRUKA_API void record_pinned_use(Device& device, void* memory, Stream stream);
 IRUKA_API size_t pinned_free_blocks();
 IRUKA_API void free_pinned_blocks();
 
-/// Whether `memory` is page-locked host memory, anybody's: copies from and to it return before they are done.
+/// Whether `memory` is page-locked host memory of any library: copies from and to it are asynchronous.
 IRUKA_API bool is_pinned(const void* memory);
-/// Whether `memory` lies on a GPU, and on which: its index, or -1.
+/// The index of the GPU that `memory` is on, or -1.
 IRUKA_API int device_of(const void* memory);
 
 }  // namespace iruka::cuda

@@ -26,12 +26,12 @@ IRUKA_API const std::string& device_name(const Device& device);
 IRUKA_API int thread_count();
 IRUKA_API void set_thread_count(int count);
 
-/// Asked now and then while a kernel runs; true stops it with Interrupted. Set by the Python module to look for Ctrl-C.
+/// Called at intervals while a kernel runs; true stops it with Interrupted. The Python module sets it for Ctrl-C.
 using InterruptCheck = bool (*)();
 IRUKA_API void set_interrupt_check(InterruptCheck check);
 
-/// While it lives, `token` ends what the calling thread does: once any thread asks to stop, the thread's kernels on the
-/// CPU, their compilation and its copies from a GPU raise Interrupted within some 50 ms. Kernels that a GPU was given run
+/// While it exists, `token` can stop the calling thread's work: once a stop is requested, the thread's kernels on the
+/// CPU, their compilation and its copies from a GPU raise Interrupted within about 50 ms. Kernels launched on a GPU run
 /// to their end. Scopes nest; the innermost counts.
 class IRUKA_API StopScope {
  public:

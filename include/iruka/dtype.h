@@ -24,7 +24,7 @@ enum class Kind : uint8_t { boolean, signed_integer, unsigned_integer, floating,
 struct DtypeInfo {
   Dtype dtype;
   const char* name;    ///< NumPy's name: "float32"
-  const char* c_type;  ///< the type a kernel body sees: "float"
+  const char* c_type;  ///< the type in a kernel body: "float"
   Kind kind;
   uint8_t size;  ///< bytes
 };
@@ -39,7 +39,7 @@ inline bool is_integer(Dtype d) { return kind(d) == Kind::signed_integer || kind
 /// Raises TypeError for a name that is no dtype.
 IRUKA_API Dtype parse_dtype(std::string_view name);
 
-/// The dtype that holds both: NumPy 2's table. bfloat16 with float16 gives float32, beside integers it acts as float16.
+/// The dtype that holds both: NumPy 2's table. bfloat16 with float16 gives float32, with integers it acts as float16.
 IRUKA_API Dtype promote(Dtype a, Dtype b);
 
 /// The real dtype of a complex one (complex64 -> float32); others unchanged.
@@ -56,7 +56,7 @@ IRUKA_API const char* name(Casting casting);
 /// NumPy's can_cast(from, to, casting).
 IRUKA_API bool can_cast(Dtype from, Dtype to, Casting casting);
 
-/// One value with a dtype. A weak one (a Python or C++ literal) gives way to the arrays beside it (NEP 50).
+/// One value with a dtype. A weak one (a Python or C++ literal) adapts to the dtype of the arrays (NEP 50).
 class IRUKA_API Scalar {
  public:
   Scalar() = default;
@@ -108,8 +108,8 @@ class IRUKA_API Scalar {
   double imaginary_ = 0;
 };
 
-/// The dtype an operation works in when `weak` stands beside arrays of `strong` (NEP 50): a weak integer beside
-/// float32 is float32, a weak float beside int64 is float64.
+/// The dtype of an operation on `weak` and arrays of `strong` (NEP 50): a weak integer with
+/// float32 is float32, a weak float with int64 is float64.
 IRUKA_API Dtype promote_weak(Dtype strong, const Scalar& weak);
 
 /// IEEE binary16 and bfloat16 conversions, round to nearest even.

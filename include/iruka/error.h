@@ -83,7 +83,7 @@ class IRUKA_API DeviceError : public Error {
   using Error::Error;
 };
 
-/// A pool that has no room: requested, used and limit stand in the message (Python: MemoryError).
+/// A pool has no memory left; the message has the requested size, the used size and the limit (Python: MemoryError).
 class IRUKA_API OutOfMemoryError : public DeviceError {
  public:
   using DeviceError::DeviceError;

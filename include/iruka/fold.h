@@ -1,4 +1,4 @@
-// Folding along an axis with an elementwise function of two inputs: what NumPy's ufuncs do beside being called.
+// Folding along an axis with an elementwise function of two inputs: the methods of NumPy's ufuncs.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct FoldTraits {
 };
 IRUKA_API FoldTraits fold_traits(std::string_view function);
 
-/// What a fold may say beside its array.
+/// The options of a fold.
 struct FoldRules {
   std::optional<Dtype> dtype{};  ///< of the loop; by default NumPy's: small integers add and multiply in 64 bits
   bool keepdims = false;

@@ -21,11 +21,11 @@ enum class IndexMode : uint8_t { raise, wrap, clip };
 IRUKA_API IndexMode parse_index_mode(const std::string& mode);
 
 /// x[indices] by NumPy's rules: a view where all entries are basic, else a new array. Raises IndexError for an index
-/// outside its axis (on a GPU when the device is next waited for, see check_indices), for masks that do not fit and for
+/// outside its axis (on a GPU at the next wait, see check_indices), for masks of another shape and for
 /// arrays that do not broadcast, and ValueError for an array on another device than x.
 IRUKA_API Array index(const Array& x, std::span<const AnyIndex> indices);
 /// x[indices] = values, broadcast and cast. Of repeated indices the last wins on the CPU, any on a GPU. Nothing is
-/// written before every index is found to be good (CPU). The values may lie on another device, from which they are
+/// written before every index is checked (CPU). The values may be on another device, from which they are
 /// copied. Raises what index() raises, ShapeError, and ValueError for a read-only x.
 IRUKA_API void assign_index(const Array& x, std::span<const AnyIndex> indices, const Array& values);
 
@@ -67,11 +67,11 @@ IRUKA_API Array triu(const Array& x, int64_t k = 0);
 IRUKA_API void scatter_at(const Array& x, std::span<const AnyIndex> indices, const ElementwiseFunction& function,
                           const Array* values = nullptr);
 
-/// Raises IndexError where a kernel on `device` met an index outside its axis since the last call. What brings elements
-/// of a GPU to the host calls it; on the CPU indices are checked at once.
+/// Raises IndexError if a kernel on `device` used an index outside its axis since the last call. Functions that copy
+/// elements from a GPU to the host call it; on the CPU indices are checked at once.
 IRUKA_API void check_indices(Device& device);
-/// Whether a GPU is waited for and asked after every use of index arrays, so that the error stands where the mistake
-/// is. Off by default; IRUKA_CHECK_INDICES=1 turns it on. Gives what it was before.
+/// Whether every use of index arrays waits for the GPU and checks it, so that the call with the wrong index raises the
+/// error. Off by default; IRUKA_CHECK_INDICES=1 turns it on. Returns the previous setting.
 IRUKA_API bool set_immediate_index_check(bool immediate);
 
 }  // namespace iruka

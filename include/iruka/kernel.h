@@ -45,7 +45,7 @@ struct Parameter {
   bool follows_array = false;   ///< a raw input that says neither: the body may write to it where its array is writable
 };
 
-/// Everything CuPy's ElementwiseKernel takes beside the four texts.
+/// The options of CuPy's ElementwiseKernel, besides the four texts.
 struct KernelOptions {
   std::string preamble{};    ///< helper functions and types
   std::string loop_prep{};   ///< runs before the elements of a block
@@ -56,15 +56,15 @@ struct KernelOptions {
   bool no_return = false;
   bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
   std::vector<std::pair<std::string, std::string>> quoted{};  ///< file name and text that `operation` quotes by #line
-  std::vector<std::string> written{};  ///< names that the texts are to write beside the outputs
-  std::string argument_types{};  ///< what compile errors say of the arguments; each parameter and its dtype when empty
+  std::vector<std::string> written{};  ///< names that the texts must write, besides the outputs
+  std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
   std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 
-/// What one call may say beside its arguments.
+/// The options of one call.
 struct CallOptions {
   std::optional<int64_t> size{};  ///< the loop's length when every array is raw
-  int64_t block_size = 128;       ///< accepted for CuPy's sake; must be positive
+  int64_t block_size = 128;       ///< accepted for compatibility with CuPy; must be positive
   void* stream = nullptr;         ///< of the launch and of all memory that the call takes; null: the current one
 };
 
@@ -105,12 +105,12 @@ class IRUKA_API ElementwiseKernel {
   /// The generated text, and its assembly, for arguments like these.
   std::string source(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   std::string assembly(std::span<const Argument> arguments, const CallOptions& options = {}) const;
-  /// How many elements run side by side for arguments like these, or why they do not, and what to know about it by the
-  /// user's lines. Compiles anew each time. Raises what assembly() raises.
+  /// How many elements run side by side for arguments like these, or why they do not, with remarks about the
+  /// user's lines. Compiles again at each call. Raises what assembly() raises.
   KernelReport report(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   /// Every text generated so far, most recent last.
   std::vector<GeneratedSource> generated_sources() const;
-  /// What the compiler warned of in the texts since this was asked last, each worded like an error and given once: an
+  /// The compiler's warnings about the texts since the last call of this function, each worded like an error: an
   /// output that is not written, a statement without effect, a variable without a value, a[y, x]. Empty as a rule.
   std::vector<std::string> take_warnings() const;
   /// "ElementwiseKernel mat_add(float32 x, float32 y) -> (float32 z)"

@@ -22,10 +22,10 @@ class IRUKA_API LinAlgError : public ValueError {
 };
 
 struct EigenResult {
-  Array values, vectors;  ///< (..., n) and (..., n, n), a column a vector; vectors are invalid where not asked for
+  Array values, vectors;  ///< (..., n) and (..., n, n), eigenvectors as columns; vectors are invalid if not requested
 };
 struct SvdResult {
-  Array u, s, vh;  ///< u and vh are invalid where not asked for
+  Array u, s, vh;  ///< u and vh are invalid if not requested
 };
 struct QrResult {
   Array q, r;

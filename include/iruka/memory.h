@@ -19,7 +19,7 @@ struct PoolStatistics {
   size_t held_bytes = 0;   ///< kept for reuse
   size_t peak_bytes = 0;   ///< most ever used
   size_t limit_bytes = 0;  ///< 0: no limit
-  size_t allocations = 0;  ///< asked of the pool
+  size_t allocations = 0;  ///< requested from the pool
   size_t reuses = 0;       ///< answered from held memory
 };
 
@@ -30,7 +30,7 @@ class IRUKA_API Buffer {
 
   /// Takes `bytes` from the device's pool; 64-byte aligned. Raises OutOfMemoryError.
   Buffer(Device& device, size_t bytes);
-  /// Wraps foreign memory; `release` runs when the last array lets go.
+  /// Wraps foreign memory; `release` runs when the last array is destroyed.
   Buffer(Device& device, void* data, size_t bytes, bool writable, std::function<void()> release);
   /// A copy of at most kHeldBytes at `element`, in the buffer itself: for a device whose memory is the host's.
   Buffer(Device& device, const void* element, size_t bytes);

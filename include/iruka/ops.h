@@ -14,7 +14,7 @@ namespace iruka {
 /// In which order of axes new outputs lie: C, Fortran, Fortran where every input is, or as the inputs do.
 enum class MemoryOrder : uint8_t { c, fortran, any, keep };
 
-/// What one call of an elementwise function may say beside its arguments.
+/// The options of one call of an elementwise function.
 struct CallRules {
   std::optional<Dtype> dtype{};  ///< of the first output; forces the loop
   /// Dtypes of inputs and outputs that the loop must have, where they are given; empty for none.

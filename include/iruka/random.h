@@ -11,13 +11,13 @@
 
 namespace iruka::random {
 
-/// Where a generator stands: its key, and how many arrays it has drawn. Element k of an array is a pure function of
+/// The state of a generator: its key, and how many arrays it has drawn. Element k of an array is a pure function of
 /// both and of k.
 struct State {
   uint64_t key = 0, drawn = 0;  ///< drawn counts modulo 2^48
 };
 
-/// What a draw may say beside its parameters.
+/// The options of a draw.
 struct DrawOptions {
   std::optional<Dims> size{};    ///< the parameters' common shape without it
   std::optional<Dtype> dtype{};  ///< float64, or int64 for integers, without it

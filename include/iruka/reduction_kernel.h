@@ -12,7 +12,7 @@
 
 namespace iruka {
 
-/// Everything CuPy's ReductionKernel takes beside its texts and its name.
+/// The options of CuPy's ReductionKernel, besides its texts and its name.
 struct ReductionKernelOptions {
   std::string reduce_type{};  ///< of mapped values: a dtype, or a type of the preamble; the first output's when empty
   std::string preamble{};     ///< helper functions and types
@@ -27,13 +27,13 @@ struct ReductionAxes {
   bool keepdims = false;       ///< reduced axes stay with extent 1
 };
 
-/// A reduction made from C++ text: map every element, join values two by two, finish. Cheap to copy; calls are
-/// thread-safe. In which order values are joined depends on shapes, layouts and the device alone.
+/// A reduction made from C++ text: map every element, combine values two by two, finish. Cheap to copy; calls are
+/// thread-safe. The order in which values are combined depends only on shapes, layouts and the device.
 class IRUKA_API ReductionKernel {
  public:
-  /// `map_expr` sees inputs by name, raw ones as CArray, and gives a value of the reduce_type; `reduce_expr` sees two
-  /// of these as `a` and `b`; `post_map_expr` sees the last as `a` and assigns outputs. `identity` is what an empty
-  /// reduction gives, an expression that changes no value it is joined with; without one an empty reduction is an
+  /// `map_expr` uses inputs by name, raw ones as CArray, and gives a value of the reduce_type; `reduce_expr` has two
+  /// of these as `a` and `b`; `post_map_expr` has the last as `a` and assigns outputs. `identity` is what an empty
+  /// reduction gives, an expression that changes no value it is combined with; without one an empty reduction is an
   /// error. Raises ValueError for malformed parameters or names, CompileError for wrong C++ where all types are
   /// concrete.
   ReductionKernel(std::string in_params, std::string out_params, std::string map_expr, std::string reduce_expr,
@@ -51,7 +51,7 @@ class IRUKA_API ReductionKernel {
     return call(list).front();
   }
 
-  /// What the compiler warned of in the texts since this was asked last, each worded like an error and given once; as ElementwiseKernel's.
+  /// The compiler's warnings since the last call of this function, each worded like an error; as ElementwiseKernel's.
   std::vector<std::string> take_warnings() const;
 
   const std::string& name() const;

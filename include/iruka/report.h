@@ -10,7 +10,7 @@
 
 namespace iruka {
 
-/// One thing to know about the widened code, and where in the user's text it is.
+/// A remark about the widened code, and its place in the user's text.
 struct Remark {
   enum class Kind : uint8_t {
     refused,           ///< why the body was not widened

@@ -28,7 +28,7 @@ IRUKA_API Array lexsort(std::span<const Array> keys, int64_t axis = -1);
 IRUKA_API Array partition(const Array& x, std::span<const int64_t> kth, std::optional<int64_t> axis = -1);
 IRUKA_API Array argpartition(const Array& x, std::span<const int64_t> kth, std::optional<int64_t> axis = -1);
 
-/// What unique() finds. Absent arrays were not asked for.
+/// The result of unique(). Arrays that were not requested are absent.
 struct UniqueParts {
   bool index = false, inverse = false, counts = false;
 };
@@ -43,10 +43,10 @@ IRUKA_API UniqueResult unique(const Array& x, const UniqueParts& parts = {}, boo
 /// The same for the rows x[0], x[1]... of an array of two axes: values are rows in lexicographic order.
 IRUKA_API UniqueResult unique_rows(const Array& x, const UniqueParts& parts = {}, bool equal_nan = true);
 
-/// Where each element of `sought` lies in `sorted` (one axis, ascending): an index with sorted[index] == element, else
-/// -1. Both of one dtype. NaN lies nowhere.
+/// The place of each element of `sought` in `sorted` (one axis, ascending): an index with sorted[index] == element, else
+/// -1. Both have the same dtype. NaN is never found.
 IRUKA_API Array find_sorted(const Array& sorted, const Array& sought);
-/// Whether each element of `sought` lies in `sorted`, or with `invert` lies nowhere there: bool.
+/// Whether each element of `sought` is in `sorted`, or with `invert` is not: bool.
 IRUKA_API Array is_among_sorted(const Array& sorted, const Array& sought, bool invert);
 /// The indices of the true elements of a bool array of one axis, ascending.
 IRUKA_API Array true_indices(const Array& flags);

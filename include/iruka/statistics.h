@@ -21,7 +21,7 @@ struct ScanOptions {
 };
 
 /// Every prefix of `axis` combined: cumsum, cumprod, minimum.accumulate, maximum.accumulate. float32 is carried in
-/// float64. The order of additions depends on shape and layout alone, so that results do not change from run to run.
+/// float64. The order of additions depends only on shape and layout, so that results do not change from run to run.
 /// CUDA: one pass, after Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016).
 /// Raises AxisError; ValueError for the initial value of minimum and maximum, which have none.
 IRUKA_API Array scan(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options = {});
