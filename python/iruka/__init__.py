@@ -1,4 +1,4 @@
-"""Arrays whose loops you write as a string of C++, under NumPy's and CuPy's names.
+"""Arrays under NumPy's and CuPy's names, and kernels written as strings of C++.
 
 >>> import iruka as cp
 >>> add = cp.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
@@ -377,7 +377,7 @@ from .memory import (
     get_default_pinned_memory_pool,
 )
 
-# Pickles of earlier builds find things in modules that lay side by side here; those of some lie in several files now.
+# Pickles of earlier builds import from modules that were directly in this folder; some are now several files.
 _FORMER_NAMES = {"apply": "functional", "calculus": "numeric", "grids": "index_tricks", "shapes": "manipulation"}
 for _path, _module in [*_sys.modules.items()]:
     _folder, _, _name = _path.rpartition(".")

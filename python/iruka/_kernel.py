@@ -1,4 +1,4 @@
-"""What kernels and their history are in Python."""
+"""The Python part of kernels and of their history."""
 
 import hashlib
 import os

@@ -38,14 +38,14 @@ def _namespace(api_version: str | None) -> _types.ModuleType:
 
 
 class _Variable(_ndarray):
-    """An array without axes of which operators make others that may change, where they make values of an ndarray."""
+    """A mutable 0-d array whose operators give mutable 0-d arrays; those of an ndarray give values."""
 
     def __reduce_ex__(self, protocol):
         return _variables, (_ndarray.copy(self),)
 
 
 def _variables(results):
-    """Results of a function of iruka, where those without axes may change."""
+    """Results of a function of iruka, with mutable 0-d arrays."""
     if isinstance(results, _ndarray):
         if results.ndim or isinstance(results, _Variable):
             return results
@@ -57,7 +57,7 @@ def _variables(results):
     return results
 
 
-_ARRAYS_OF = ("asarray", "from_dlpack", "reshape")  # what may be asked to copy nothing
+_ARRAYS_OF = ("asarray", "from_dlpack", "reshape")  # functions that have copy=False
 
 
 def _with_variables(function, module: str, name: str):

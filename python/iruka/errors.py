@@ -64,7 +64,7 @@ class DeviceError(Error, RuntimeError):
 
 
 class OutOfMemoryError(DeviceError, MemoryError):
-    """A pool that has no room; requested, used and limit stand in the message."""
+    """A pool has no memory left; the message has the requested size, the used size and the limit."""
 
 
 def _package_frames(frame):
@@ -82,7 +82,7 @@ def _axis_error(axis: int, ndim: int, function: str) -> AxisError:
 
 
 def _argument_error(function, message: str, positional: list, keywords: dict) -> TypeError:
-    """Of a call that a function of the core refuses: Python's own words for arguments of another number or name.
+    """The TypeError for a wrong call of a function of the core, worded as Python words a wrong number or name.
 
     `message` lists the types that the function takes, for arguments of other types.
     """

@@ -1,4 +1,4 @@
-"""Pictures in and out: JPEG and PNG. A picture is an array (height, width, channels) or (height, width)."""
+"""Reading and writing images: JPEG and PNG. An image is an array (height, width, channels) or (height, width)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pools of memory under CuPy's names."""
+"""Memory pools under CuPy's names."""
 
 from . import _core
 from ._core import PinnedMemory

@@ -39,7 +39,7 @@ class PerfCaseResult:
         return text
 
     def to_str(self, show_gpu: bool = False) -> str:
-        """The line that is printed, without the GPUs unless they are asked for."""
+        """The line that is printed; GPUs are included on request."""
         parts = [self._describe("CPU", self.cpu_times)]
         if show_gpu:
             parts += [self._describe(f"GPU-{id}", times) for id, times in zip(self._devices, self.gpu_times)]

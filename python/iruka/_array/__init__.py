@@ -1,4 +1,4 @@
-"""What iruka.ndarray does in Python: attributes that are objects, printing, pickling."""
+"""The Python part of iruka.ndarray: attributes that are objects, printing, pickling."""
 
 import builtins
 import math

@@ -1,8 +1,8 @@
-"""NumPy's floating-point errors (`errstate`, `seterr`) of what the CPU computes.
+"""NumPy's floating-point errors (`errstate`, `seterr`) for computations on the CPU.
 
-The core calls these functions where the processor's flags tell of a division by zero, an overflow, an underflow or an
-invalid operation. The flags are a hint: they also come from lanes behind an array's end and from sides not taken. So
-NumPy computes once more what has an infinite result or NaN, and what it says then is said to the caller.
+The core calls these functions if the processor's flags report a division by zero, an overflow, an underflow or an
+invalid operation. The flags are a hint: lanes beyond an array's end and untaken branches raise them too. So
+NumPy computes the elements with an infinite or NaN result again, and the caller receives NumPy's warnings.
 """
 
 import contextlib
@@ -21,23 +21,23 @@ _WORDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", 
 _FLAGS = {"divide": 4, "over": 8, "under": 16, "invalid": 1}  # FloatFlag of the core
 _NUMPY_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 _CHUNK = 1 << 16
-_FEW = 64  # so many suspects of a chunk are asked about first
+_FEW = 64  # the number of suspects of a chunk that are computed first
 
-# One instruction an element, so that no other element raises a flag; of complex numbers the first two.
+# Operations of one instruction per element, so that the flags are exact; the first two also for complex numbers.
 _EXACT = ("add", "subtract", "multiply", "square", "divide", "sqrt", "reciprocal")
-# Of integers, which raise a division by zero and nothing else that counts.
+# Operations of integers, whose only error is division by zero.
 _DIVISIONS = ("floor_divide", "remainder", "divmod", "fmod")
 
 
 def is_asked(raised) -> bool:
-    """Whether the error state has a use for what these flags may tell. Underflow alone tells of nothing else."""
+    """Whether the error state reports an error that these flags may mean. Underflow alone means no other error."""
     state: Any = numpy.geterr()
     asked = ["under"] if raised == _FLAGS["under"] else state
     return any(state[kind] != "ignore" for kind in asked)
 
 
 def check_ufunc(name, raised, inputs, outputs, keywords, is_operator) -> None:
-    """Of a call of a ufunc that is done; its inputs are changed where outputs lie over them."""
+    """Reports the errors of a finished call of a ufunc. Inputs that share memory with outputs have changed."""
     if not is_asked(raised):
         return
     results, operands = list(map(_host, outputs)), list(map(_operand, inputs))
@@ -93,7 +93,7 @@ def _host(x):
 
 
 def _operand(x):
-    """An input as NumPy takes it: Python's numbers, which have no dtype, stay what they are."""
+    """An input for NumPy: Python's numbers, which have no dtype, are unchanged."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, numpy.generic):
         return x
     return _host(x) if isinstance(x, (ndarray, numpy.ndarray, numpy.generic)) else _host(_core.as_array(x))
@@ -107,7 +107,7 @@ def _meet(x, result) -> bool:
 
 
 def _numpy_function(name):
-    """NumPy's function of that name; None where it has none that says anything."""
+    """NumPy's function of that name; None if it has none that reports errors."""
     if name in ("sinc", "i0"):
         return getattr(numpy, name)
     if name == "round":
@@ -119,7 +119,7 @@ def _numpy_function(name):
 
 
 def _caller(function, keywords):
-    """The function of chunks of operands and outputs like those that were filled."""
+    """A function that computes chunks of operands into outputs like those of the call."""
     if not isinstance(function, numpy.ufunc):
         return lambda *operands, out: function(*operands)
     if any("bfloat16" in str(value) for value in keywords.values()):
@@ -132,12 +132,12 @@ def _is_float(x) -> bool:
 
 
 def _wide(x):
-    """bfloat16, of which NumPy has no functions of its own, as float32."""
+    """bfloat16, for which NumPy has no functions, as float32."""
     return x.astype(numpy.float32) if x.dtype.kind == "V" else x
 
 
 class _Log:
-    """Takes down what NumPy says: 'Warning: overflow encountered in multiply'."""
+    """Records NumPy's messages: 'Warning: overflow encountered in multiply'."""
 
     def __init__(self):
         self.said = {}
@@ -160,9 +160,9 @@ def _said_by(work, *arguments, **keywords) -> dict:
 
 
 def _computed_anew(raised, call, operands, results, where, possible, every=False) -> dict:
-    """What NumPy says of the elements whose results are infinite or NaN; of small ones too where underflow counts.
+    """NumPy's errors for elements whose results are infinite or NaN; also for small results if underflow is reported.
 
-    It ends where all of the `possible` kinds have been said that the flags tell of and the error state asks for.
+    It stops after finding all `possible` kinds that the flags indicate and the error state reports.
     """
     state: Any = numpy.geterr()
     log, with_small = _Log(), state["under"] != "ignore"
@@ -192,7 +192,7 @@ def _computed_anew(raised, call, operands, results, where, possible, every=False
 
 
 def _suspects(result, with_small):
-    """Which elements may have raised something: of integers, which hold no trace of it, all."""
+    """The elements that may have raised an error: all integers, because their values do not show it."""
     if not _is_float(result):
         return numpy.ones(result.shape, bool)
     found = ~numpy.isfinite(result)
@@ -204,7 +204,7 @@ def _suspects(result, with_small):
 
 
 def _of_flags(name, raised, results) -> dict:
-    """What the flags alone tell of an operation that wrote over its operands: nothing but of those that are exact."""
+    """The errors of an operation that overwrote its operands, for operations whose flags are exact."""
     said = {}
     for result in results:
         if not _is_float(result):
@@ -262,7 +262,7 @@ def _scan(result, x, operation, axis, dtype, skips_nan) -> None:
 
 
 def _matmul(result, a, b) -> None:
-    """Of a few elements of each kind, which tell of their rows and columns."""
+    """Recomputes the rows and columns of a few elements of each kind."""
     if a.ndim == 1:
         a, result = a[None, :], numpy.expand_dims(result, -1 if b.ndim == 1 else -2)
     if b.ndim == 1:
@@ -304,12 +304,12 @@ def warn(message: str) -> None:
 
 
 def _stack_level() -> int:
-    """Of the innermost caller outside this package, for a warning of the function that asks."""
+    """The stack level of the innermost caller outside this package, for warnings of the calling function."""
     return 1 + sum(1 for _ in _package_frames(sys._getframe(1)))
 
 
 def _tell(said: dict) -> None:
-    """Says it as the error state asks: nothing, a warning, FloatingPointError, a call, a line of text."""
+    """Reports errors as the error state requires: not, by a warning, FloatingPointError, a call or a printed line."""
     state: Any = numpy.geterr()
     flags = sum(_NUMPY_FLAGS[kind] for kind in said)
     for kind in _WORDS:
@@ -329,7 +329,7 @@ def _tell(said: dict) -> None:
 
 
 def _handler(message, fits):
-    """What numpy.seterrcall was given. Raises NameError where that does not fit, as NumPy does."""
+    """The handler of numpy.seterrcall. Raises NameError if there is none that fits, as NumPy does."""
     handler = numpy.geterrcall()
     if not fits(handler):
         words, function = message.split(" encountered in ")

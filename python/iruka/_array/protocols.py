@@ -31,13 +31,13 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
         return call(*inputs, **keywords)
     _check_places(inputs, out)
     if method == "reduce" and not any(isinstance(x, _core.ndarray) for x in inputs):
-        # mean, var and std of a NumPy array go on with what they take for a number, and leave a sum in `out`.
+        # NumPy's mean, var and std would treat the result as a number and leave the sum in `out`.
         raise TypeError("out is an iruka.ndarray, but the array to reduce is NumPy's; call the function of iruka")
     return call(*inputs, out=out if len(out) > 1 else out[0], **keywords)
 
 
 def _has_counterpart(ufunc) -> bool:
-    """Whether a ufunc's name tells what it computes: NumPy's and SciPy's do, those of users' own may do anything."""
+    """Whether a ufunc's name identifies it: NumPy's and SciPy's do, a user's own ufunc may have any name."""
     places = (numpy, sys.modules.get("numpy._core.umath"), sys.modules.get("scipy.special"))
     return any(getattr(place, ufunc.__name__, None) is ufunc for place in places)
 
@@ -72,7 +72,7 @@ def _as_tuple(results):
 
 
 def _counterpart(function):
-    """Iruka's function for NumPy's, by module and name; None where there is none."""
+    """Iruka's function for a function of NumPy, by module and name; None if there is none."""
     module, name = function.__module__ or "", function.__name__
     if module != "numpy" and not module.startswith("numpy."):
         return None

@@ -1,4 +1,4 @@
-"""What CuPy has and NumPy has not, and older names of NumPy's that CuPy keeps."""
+"""Functions that CuPy has and NumPy lacks, and older names of NumPy that CuPy keeps."""
 
 from __future__ import annotations
 

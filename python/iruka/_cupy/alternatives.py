@@ -1,4 +1,4 @@
-"""Names that are not there: those that are other names of what is, and for the rest, what to use instead."""
+"""Missing names: aliases of existing names, and for the others what to use instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Eight bools a byte."""
+"""Packed bools, eight per byte."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import TypeError, ValueError
 from .conversion import _array, ascontiguousarray
 from .shapes import _axes
 
-# Eight elements lie in one 64-bit word: each becomes 0 or 1 in place, and a product gathers them in the highest byte.
+# A 64-bit word has eight elements: each becomes 0 or 1 in place, and a product gathers them in the highest byte.
 _pack = {
     order: ElementwiseKernel(
         "uint64 word",

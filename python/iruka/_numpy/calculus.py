@@ -23,7 +23,7 @@ _sum: Any = reductions["sum"]
 
 
 def _along(axis: int, *slices):
-    """Indices that cut one axis."""
+    """The index that slices one axis."""
     return [(slice(None),) * axis + (each,) for each in slices]
 
 
@@ -82,7 +82,7 @@ def unwrap(p, discont=None, axis: int = -1, *, period: float = 2 * numpy.pi) -> 
 
 
 def _extended(x: ndarray, axis: int, prepend, append) -> ndarray:
-    """x between what is given, scalars as one element of the axis."""
+    """x with `prepend` before and `append` after it, scalars as one element of the axis."""
     ends = []
     for end in (prepend, append):
         end = None if end is None else _array(end)

@@ -33,7 +33,7 @@ def _place(device):
 
 
 def _laid(result: ndarray, order, always: bool = False) -> ndarray:
-    """The array itself where it has that order, else a copy; `always`: a copy in any case."""
+    """The array itself if it has that order, else a copy; with `always` a copy in any case."""
     if order in ("C", "F"):
         c_order, f_order, *_ = result._layout
         fits = c_order if order == "C" else f_order
@@ -199,7 +199,7 @@ def get_array_module(*args) -> types.ModuleType:
 
 
 def _array(a) -> ndarray:
-    """The array itself, or what asarray makes of anything else."""
+    """The array itself, or asarray of any other object."""
     return a if isinstance(a, ndarray) else asarray(a)
 
 

@@ -1,4 +1,4 @@
-"""Arrays from nothing but a shape, a value or a range."""
+"""Arrays made from a shape, a value or a range."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _extents(shape) -> tuple:
 
 
 def _made(make, shape, *arguments, order, device=None) -> ndarray:
-    """What `make` gives for the shape, in that order of elements."""
+    """The result of `make` for the shape, in that order of elements."""
     if device is not None:
         with _core.device(device):
             return _made(make, shape, *arguments, order=order)
@@ -60,7 +60,7 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None) -> ndarray:
 
 
 def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
-    """What `make` gives, on the array's device unless one is named; K and A keep the elements' order in memory."""
+    """The result of `make`, on the array's device unless one is given; K and A keep the elements' order in memory."""
     order = _order(function, order)
     a = _array(a)
     dtype = a.dtype if dtype is None else dtype

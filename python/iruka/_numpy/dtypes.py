@@ -54,7 +54,7 @@ def isdtype(dtype, kind) -> bool:
 
 
 def issubdtype(arg1, arg2) -> bool:
-    """Whether the first dtype stands below the second in NumPy's tree of scalar types; bfloat16 is a floating one."""
+    """Whether the first dtype is below the second in NumPy's hierarchy of scalar types; bfloat16 is a floating type."""
     if _is_bfloat16(arg1) and not _is_bfloat16(arg2):
         return arg2 in (numpy.floating, numpy.inexact, numpy.number, numpy.generic)
     return False if _is_bfloat16(arg2) and not _is_bfloat16(arg1) else numpy.issubdtype(arg1, arg2)
@@ -104,7 +104,7 @@ _kinds["numeric"] = _kinds["integral"] + _kinds["real floating"] + _kinds["compl
 
 
 class _NamespaceInfo:
-    """What the array API standard asks a library about itself; see iruka.__array_namespace_info__()."""
+    """The inspection functions of the array API standard; see iruka.__array_namespace_info__()."""
 
     def capabilities(self) -> dict:
         """What may depend on values: masks as indices and shapes made from data; and the largest rank."""

@@ -76,7 +76,7 @@ def _without_repeats(term: str, a: ndarray) -> tuple[str, ndarray]:
 
 
 def _reduce(term: str, a: ndarray, kept) -> tuple[str, ndarray]:
-    """Sums over letters that nobody else needs."""
+    """Sums over the letters that neither another operand nor the result has."""
     axes = tuple(k for k, letter in enumerate(term) if letter not in kept)
     return ("".join(letter for letter in term if letter in kept), _sum(a, axes)) if axes else (term, a)
 
@@ -158,7 +158,7 @@ def _check_extents(terms, arrays, subscripts):
 
 
 def _search(subscripts, arrays, optimize):
-    """NumPy's einsum_path, which looks at shapes alone."""
+    """NumPy's einsum_path, which uses only shapes."""
     stubs = [numpy.broadcast_to(numpy.float64(0), numpy.shape(a)) for a in arrays]
     return numpy.einsum_path(subscripts, *stubs, optimize=optimize)
 

@@ -138,7 +138,7 @@ class vectorize(numpy.vectorize):
 
 
 def iscomplexobj(x) -> bool:
-    """Whether the dtype is complex, whatever the values."""
+    """Whether the dtype is complex, for any values."""
     return numpy.dtype(getattr(x, "dtype", type(x))).kind == "c" if _is_typed(x) else numpy.iscomplexobj(x)
 
 
@@ -152,12 +152,12 @@ def _is_typed(x) -> bool:
 
 
 def isfortran(a) -> bool:
-    """Whether the array lies in Fortran order and not in C order too."""
+    """Whether the array is in Fortran order and not also in C order."""
     return a.flags.fnc
 
 
 class _Address:
-    """An array's place in memory for NumPy's solver, which looks at addresses and never at elements."""
+    """An array's addresses for NumPy's overlap solver, which never reads elements."""
 
     def __init__(self, array):
         self.__array_interface__ = {
@@ -170,7 +170,7 @@ class _Address:
 
 
 def _places(a, b):
-    """Both as NumPy arrays over the same addresses; none where they cannot meet."""
+    """Both as NumPy arrays over the same addresses; None if they cannot overlap."""
     sides = [side if isinstance(side, ndarray) else asarray(side) for side in (a, b)]
     if sides[0].device != sides[1].device or 0 in (sides[0].size, sides[1].size):
         return None

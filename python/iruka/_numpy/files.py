@@ -31,7 +31,7 @@ def savez_compressed(file, *args, **kwds) -> None:
 
 
 class NpzFile:
-    """A .npz archive: a mapping from names to arrays, which are read when asked for, and a context manager."""
+    """A .npz archive: a mapping from names to arrays, which are read at access, and a context manager."""
 
     def __init__(self, file):
         self.npz_file = file

@@ -122,7 +122,7 @@ def searchsorted(a, v, side: str = "left", sorter=None) -> ndarray:
 
 
 def _holds(dtype, value) -> bool:
-    """Whether a Python scalar is a value of the dtype, so that the array it is sought in may stay as it is."""
+    """Whether the dtype holds the Python scalar, so that the array to search need not be cast."""
     if type(value) not in (bool, int, float) or dtype.kind not in "iuf" or value != value:
         return False
     if dtype.kind in "iu":
@@ -163,7 +163,7 @@ def digitize(x, bins, right: bool = False) -> ndarray:
 
 
 def _ascends(edges: numpy.ndarray) -> bool:
-    """Whether edges ascend, or else descend. The first two unlike ones decide; NaN stands for any value after them.
+    """Whether edges ascend, or else descend. The first two different ones decide; NaN after them matches any value.
 
     Raises ValueError for edges that do neither.
     """
@@ -395,7 +395,7 @@ def _bin_numbers(a: ndarray, edges: numpy.ndarray, even: bool) -> ndarray:
 
 
 def _counted(numbers: ndarray, weights: ndarray | None, bins: int) -> ndarray:
-    """What each bin holds; a further bin takes the elements that are in none."""
+    """The count of each bin; an extra bin counts the elements outside all bins."""
     if weights is None:
         return _core.count_bins(numbers, None, bins + 1)[:bins]
     if _kind(weights.dtype) == "c":

@@ -1,4 +1,4 @@
-"""Elements chosen by arrays: take, put, where the nonzero ones are, and NumPy's other ways to say so."""
+"""Elements selected by arrays: take, put, nonzero and related functions."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def choose(a, choices, out: ndarray | None = None, mode: str = "raise") -> ndarr
     if a.dtype.kind not in "iub" or a.dtype == "uint64":
         raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('int64') according to the rule 'safe'")
     shape = _core.broadcast_shapes(a.shape, *(choice.shape for choice in choices))
-    # One long axis of all choices, and in it the number of the element beside its choice.
+    # One long axis with all choices, indexed by choice and element.
     table = _core.stack([choice.astype(common, copy=False)._broadcast_to(shape).ravel() for choice in choices], 0)
     rows = a.astype("int64", copy=False)._broadcast_to(shape).ravel()[None]
     try:
@@ -173,7 +173,7 @@ def choose(a, choices, out: ndarray | None = None, mode: str = "raise") -> ndarr
 
 
 def _wrapped(indices: ndarray, extent: int, mode: str) -> ndarray:
-    """Indices that all lie within an extent."""
+    """Indices brought into an extent by `mode`: wrapped, clipped, or checked."""
     with indices.device:
         return _core.take(_core.arange(extent, None, 1, "int64"), indices, 0, mode)
 
@@ -200,7 +200,7 @@ def select(condlist, choicelist, default=0) -> ndarray:
 
 
 def _weak(choices):
-    """Python's scalars as they are, which give way to arrays; the rest as arrays."""
+    """Python's scalars unchanged, because they adapt to the arrays' dtype; the others as arrays."""
     return [c if type(c) in (bool, int, float, complex) else _array(c) for c in choices]
 
 
@@ -259,7 +259,7 @@ def argwhere(a) -> ndarray:
 
 
 def _is_foreign(value) -> bool:
-    """Whether it would ask its own library for a function that NumPy has no ufunc for, as pandas' objects do."""
+    """Whether its own library handles functions that are not ufuncs, as for pandas' objects."""
     return not isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) and hasattr(value, "__array_ufunc__")
 
 
@@ -408,7 +408,7 @@ def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: n
 
 
 def fill_diagonal(a: ndarray, val, wrap: bool = False) -> None:
-    """Sets a[i, i, ..., i], in place; val repeats as needed. wrap: in a tall matrix it goes on after an empty row.
+    """Sets a[i, i, ..., i], in place; val repeats as needed. wrap: in a tall matrix it continues after an empty row.
 
     Raises ValueError for fewer than two axes, and for unequal extents of more than two.
     """

@@ -43,7 +43,7 @@ def _pairs(function: str, widths, ndim: int, convert=operator.index) -> list[tup
 
 
 def _number(value):
-    """A number as NumPy's scalar, as which it is written: one out of bounds is an error among signed integers alone."""
+    """A number as a NumPy scalar: assigning one out of range is an error only among signed integers."""
     return value if isinstance(value, (ndarray, tuple, list, dict)) else numpy.asarray(value)[()]
 
 
@@ -52,7 +52,7 @@ def _slab(ndim: int, axis: int, start, stop) -> tuple:
 
 
 def _ramp(edge, end, count: int, axis: int, from_end: bool):
-    """From `end` towards `edge`, which is left out."""
+    """Values from `end` towards `edge`, which is excluded."""
     values = linspace(end, edge.squeeze(axis), count, endpoint=False, dtype=edge.dtype, axis=axis)
     return values if from_end else values[_slab(edge.ndim, axis, None, None)[:axis] + (slice(None, None, -1),)]
 
@@ -68,7 +68,7 @@ def _statistic(mode: str, part: ndarray, axis: int):
 
 
 def _mirror(inside: ndarray, result: ndarray, axis: int, before: int, after: int, include_edge: bool, odd: bool):
-    """Fills both margins with reflections of what lies beside them, again and again where a margin is wider."""
+    """Fills both margins with reflections of the adjacent elements, repeated if a margin is wider."""
     ndim, extent = inside.ndim, inside.shape[axis]
     start, stop = before, before + extent
     if extent == 1 and not include_edge:  # nothing to reflect but the edge itself

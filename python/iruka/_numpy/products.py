@@ -16,7 +16,7 @@ _multiply = elementwise["multiply"]
 
 
 def _pair(a, b) -> tuple[ndarray, ndarray]:
-    """Both as arrays, where the first array among them lies."""
+    """Both as arrays on the device of the first array among them."""
     if not isinstance(a, ndarray) and isinstance(b, ndarray):
         return _core.as_array(a, b.device), b
     a = _array(a)
@@ -33,7 +33,7 @@ def _sum(a: ndarray, axis) -> ndarray:
 
 
 def _operands(function: str, x1, x2, dtype, casting: str) -> tuple[ndarray, ndarray]:
-    """Both as arrays, of `dtype` where it is given. Raises TypeError where `casting` forbids the cast."""
+    """Both as arrays, of `dtype` if it is given. Raises TypeError if `casting` forbids the cast."""
     x1, x2 = _pair(x1, x2)
     if dtype is None and casting in ("same_kind", "unsafe"):
         return x1, x2
@@ -45,7 +45,7 @@ def _operands(function: str, x1, x2, dtype, casting: str) -> tuple[ndarray, ndar
 
 
 def _written(function: str, out, result: ndarray, casting: str) -> ndarray:
-    """The result, in `out` where it is given and `casting` allows that."""
+    """The result, written to `out` if it is given. Raises TypeError if `casting` forbids the cast."""
     if out is not None and not can_cast(result.dtype, out.dtype, casting):
         raise TypeError(
             f"{function}: cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}"
@@ -203,7 +203,7 @@ def kron(a, b) -> ndarray:
 
 
 def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:
-    """Cross product of vectors of two or three elements along an axis; of two of two elements its third element alone.
+    """Cross product along an axis of 2- or 3-element vectors; two 2-element vectors give only the third component.
 
     Raises ValueError for other extents. Vectors of two elements are deprecated, as in NumPy.
     """

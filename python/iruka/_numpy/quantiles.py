@@ -1,4 +1,4 @@
-"""Medians, percentiles and quantiles: elements by rank, and what lies between two of them."""
+"""Medians, percentiles and quantiles: elements by rank, and interpolation between two of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _middle = ElementwiseKernel(
     "y = (V)(sum - sum == 0 ? sum / 2 : low / 2 + high / 2);",  # halves where the sum overflows
     "median",
 )
-# Element `rank` of each row of a sorted array; a negative rank stands for NaN.
+# Element `rank` of each row of a sorted array; a negative rank gives NaN.
 _at_rank = ElementwiseKernel(
     "raw const T rows, int64 rank, int64 row, int64 length, T none",
     "T y",
@@ -54,7 +54,7 @@ def _continuous(alpha: float, beta: float):
 
 
 # Hyndman and Fan, "Sample quantiles in statistical packages" (1996), and NumPy's further ones: where a quantile of n
-# elements stands among the sorted ones, and for some methods how the fraction of that becomes a weight.
+# elements is among the sorted ones, and for some methods how its fraction becomes a weight.
 _POSITIONS = {
     "inverted_cdf": lambda n, q: _discrete(n * q - 1, lambda gamma, _: gamma == 0),
     "averaged_inverted_cdf": lambda n, q: n * q - 1,
@@ -143,7 +143,7 @@ def _check(a, q, method: str, what: str) -> tuple[ndarray, numpy.ndarray]:
         raise ValueError("q must be a scalar or 1d")
     if not ((q >= 0) & (q <= 1)).all():
         raise ValueError(what)
-    # Integers would give integer positions, which stand for methods that pick elements; 'linear' does, of 0 and 1.
+    # Integers would give integer positions, which select elements without interpolation; only 'linear' allows that.
     return x, q.astype("float64") if q.dtype.kind in "biu" and method != "linear" else q
 
 

@@ -399,7 +399,7 @@ def insert(arr, obj, values, axis: int | None = None) -> ndarray:
         k = places.item()
         return concatenate([*_pieces(arr, axis, [(0, k)]), values, *_pieces(arr, axis, [(k, extent)])], axis)
     order = numpy.argsort(places, kind="stable")
-    places[order] += numpy.arange(places.size)  # where the new slices lie in the result
+    places[order] += numpy.arange(places.size)  # the positions of the new slices in the result
     is_old = numpy.ones(extent + places.size, bool)
     is_old[places] = False
     with arr.device:

@@ -152,7 +152,7 @@ def concatenate(
     arrays = _joinable("concatenate", arrays, out, dtype, casting)
     if axis is None:
         arrays, axis = [a.ravel() for a in arrays], 0
-    return _into(out, _core.concatenate(arrays, axis), "unsafe")  # `casting` was asked of each array
+    return _into(out, _core.concatenate(arrays, axis), "unsafe")  # `casting` was checked for each array
 
 
 def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None, casting: str = "same_kind") -> ndarray:
@@ -213,7 +213,7 @@ def nan_to_num(
     return elementwise["nan_to_num"](x, nan, posinf, neginf, out=None if copy else x)
 
 
-# The kinds of dtypes that a Python number goes to; V is bfloat16's. By the rule 'equiv' it goes to its own dtype alone.
+# The kinds of dtypes that a Python number is cast to; V is bfloat16's. By the rule 'equiv' only its own dtype.
 _NUMBER_KINDS = {int: "iufVc", float: "fVc", complex: "c"}
 
 

@@ -1,4 +1,4 @@
-"""Variance, averages, covariance and what else is made of reductions."""
+"""Variance, averages, covariance and other functions built from reductions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _on_cpu(x: ndarray) -> bool:
 
 
 def _mask(where):
-    """None for a mask that leaves nothing out."""
+    """The mask, or None if it selects everything."""
     return None if where is None or where is True else _array(where)
 
 
@@ -41,12 +41,12 @@ def _given_mean(x: ndarray, mean, axis, dtype, keepdims: bool, where) -> ndarray
 
 
 def _per_count(total: ndarray, count) -> ndarray:
-    """total / count in total's dtype; the count of many elements is none of 16 bits."""
+    """total / count in total's dtype; a large count does not fit 16 bits."""
     return _divide(total, count).astype(total.dtype, copy=False)
 
 
 def _silent_division():
-    """A context without errors of divisions: a warning of its own tells of a count of zero."""
+    """A context without division errors, because a count of zero has a warning of its own."""
     return numpy.errstate(divide="ignore", invalid="ignore")
 
 
@@ -61,7 +61,7 @@ def _is_exact_in(dtype, x: ndarray) -> bool:
 
 
 def _count(x: ndarray, axis, keepdims: bool, where) -> ndarray | int:
-    """How many elements make each result."""
+    """The number of elements reduced to each result."""
     if where is not None:
         return _sum(where._broadcast_to(x.shape), axis=axis, keepdims=keepdims)
     axes = range(x.ndim) if axis is None else _axes("var", axis, x.ndim)

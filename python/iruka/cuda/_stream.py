@@ -12,7 +12,7 @@ _PER_THREAD = 2  # the driver's own number of each thread's default stream
 
 
 class _Used(threading.local):
-    """The stream objects that this thread uses, by device; and what its `with` statements are to bring back."""
+    """The stream objects that this thread uses, by device, and those that its `with` statements restore."""
 
     def __init__(self):
         self.streams = {}
@@ -33,7 +33,7 @@ def _has_no_gpu() -> bool:
 
 
 class _BaseStream:
-    """What streams of our own and of other libraries can do."""
+    """The methods of Iruka's streams and of other libraries' streams."""
 
     def __init__(self, ptr: int, device: Device | None):
         self.ptr = ptr
@@ -81,7 +81,7 @@ class _BaseStream:
 
     def __exit__(self, kind, value, traceback):
         device, handle, stream, was_capturing = _used.earlier.pop()
-        if kind is not None and not was_capturing:  # nobody will end a capture that began inside
+        if kind is not None and not was_capturing:  # no one else ends a capture that began inside
             _core.cuda_cancel_capture(self._device, self.ptr)
         _core.cuda_set_current_stream(device, handle)
         if stream is None:
@@ -278,7 +278,7 @@ class Graph:
 
 
 def _destroy(function, device, handle):
-    """For __del__, where nobody catches errors: a device that has failed has no streams any more."""
+    """Destroys without raising, for __del__: a device that has failed has no streams any more."""
     try:
         function(device, handle)
     except Exception:  # not DeviceError: while the interpreter ends, that class cannot be found

@@ -16,7 +16,7 @@ __all__ = ["DebugPrintHook", "LineProfileHook", "MemoryHook"]
 
 
 class _Entered(threading.local):
-    """What listens to this thread, by the hooks' names."""
+    """The hooks active in this thread, by name."""
 
     def __init__(self):
         self.listeners = {}
@@ -26,7 +26,7 @@ _entered = _Entered()
 
 
 class MemoryHook:
-    """In a `with` statement, is told what the calling thread asks of the pools of GPU memory.
+    """In a `with` statement, is called for the calling thread's requests to the pools of GPU memory.
 
     Subclasses say what to do.
 
@@ -49,7 +49,7 @@ class MemoryHook:
         _entered.listeners.pop(self.name).leave()
 
     def alloc_preprocess(self, **kwargs) -> None:
-        """Before the pool asks the GPU for a chunk: device_id, mem_size."""
+        """Before the pool allocates a chunk on the GPU: device_id, mem_size."""
 
     def alloc_postprocess(self, **kwargs) -> None:
         """After that: device_id, mem_size, mem_ptr."""

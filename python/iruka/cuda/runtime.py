@@ -1,4 +1,4 @@
-"""What programs ask of CuPy's cuda.runtime."""
+"""The functions of CuPy's cuda.runtime that programs use."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _ATTRIBUTES = {
     "ReservedSharedMemoryPerBlock": 111,
 }
 
-#: What getDeviceProperties() takes from attributes, beside what the driver has functions for.
+#: The properties that getDeviceProperties() reads from attributes; the driver has functions for the others.
 _PROPERTIES = {
     "warpSize": "WarpSize",
     "maxThreadsPerBlock": "MaxThreadsPerBlock",
@@ -91,7 +91,7 @@ _PROPERTIES = {
 
 
 def device_attributes(device: Device) -> dict[str, int]:
-    """Device.attributes: what the driver tells of a GPU, by the names of CUDA's runtime."""
+    """Device.attributes: the driver's attributes of a GPU, by the names of CUDA's runtime."""
     return {name: _core.cuda_attribute(device, number) for name, number in _ATTRIBUTES.items()}
 
 

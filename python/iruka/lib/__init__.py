@@ -1,4 +1,4 @@
-"""What NumPy keeps in numpy.lib: views by strides."""
+"""The part of numpy.lib that Iruka has: views by strides."""
 
 from . import stride_tricks
 

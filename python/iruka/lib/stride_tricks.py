@@ -25,7 +25,7 @@ def as_strided(x, shape=None, strides=None, subok: bool = False, writeable: bool
 
 
 def sliding_window_view(x, window_shape, axis=None, *, subok: bool = False, writeable: bool = False) -> ndarray:
-    """Every window of x along axes (all of them without one), as new axes at the end; read-only unless asked for.
+    """Every window of x along axes (all of them without one), as new axes at the end; read-only unless `writeable`.
 
     An axis of n elements keeps n - window + 1 of them. Raises ValueError for a window that is negative, larger than its
     axis, or not one for each axis.

@@ -114,7 +114,7 @@ class RandomState(Distributions):
         return self._generator.choice(a, size, replace, p)
 
     def permutation(self, x) -> ndarray:
-        """A copy of `x` in random order along its first axis; an int stands for arange(x)."""
+        """A copy of `x` in random order along its first axis; an int means arange(x)."""
         return self._generator.permutation(x)
 
     def shuffle(self, x) -> None:

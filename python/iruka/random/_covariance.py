@@ -1,4 +1,4 @@
-"""Factors of covariance matrices for multivariate normals. Covariances are small, so that LAPACK on the host serves."""
+"""Factors of covariance matrices for multivariate normals. Covariances are small, so they use LAPACK on the host."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Philox(BitGenerator):
 
     @classmethod
     def _over(cls, stream) -> Philox:
-        """Around a stream that is there: a key without a seed."""
+        """A generator around an existing stream: a key without a seed."""
         self = cls.__new__(cls)
         self.seed_seq, self._stream = None, stream
         return self
@@ -407,7 +407,7 @@ class Generator(Distributions):
         return self._stream.multivariate_hypergeometric(_core.as_array(colors), operator.index(nsample), _shape(size))
 
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True) -> ndarray:
-        """Random entries of `a` along `axis` (an int stands for arange(a)), with probabilities p if given.
+        """Random entries of `a` along `axis` (an int means arange(a)), with probabilities p if given.
 
         Without replacement and without p, k of n cost k steps, however large n is, and come in random order whether
         shuffle is set or not. Raises ValueError for an empty `a`, more entries than there are without replacement, and
@@ -450,7 +450,7 @@ class Generator(Distributions):
             return _core.as_array(numpy.argsort(arrivals / p, kind="stable")[:count])
 
     def permutation(self, x, axis=0) -> ndarray:
-        """A copy of `x` in random order along `axis`; an int stands for arange(x)."""
+        """A copy of `x` in random order along `axis`; an int means arange(x)."""
         population, values = _population(x, axis)
         order = self._stream.permutation(population)
         return order if values is None else _taken(values, order, axis)
