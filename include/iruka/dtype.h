@@ -14,7 +14,7 @@ namespace iruka {
 /// Element type of an array. The order is the index into the table of DtypeInfo.
 enum class Dtype : uint8_t {
   bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-  float16, bfloat16, float32, float64, complex64, complex128,
+  float16, bfloat16, float32, float64, complex64, complex128
 };
 inline constexpr int kDtypeCount = 15;
 
@@ -119,6 +119,7 @@ IRUKA_API uint16_t bfloat16_bits(double value);
 IRUKA_API double bfloat16_value(uint16_t bits);
 
 template <class T> struct DtypeOf;
+// clang-format off
 template <> struct DtypeOf<bool> { static constexpr Dtype value = Dtype::bool_; };
 template <> struct DtypeOf<int8_t> { static constexpr Dtype value = Dtype::int8; };
 template <> struct DtypeOf<int16_t> { static constexpr Dtype value = Dtype::int16; };
@@ -132,6 +133,7 @@ template <> struct DtypeOf<float> { static constexpr Dtype value = Dtype::float3
 template <> struct DtypeOf<double> { static constexpr Dtype value = Dtype::float64; };
 template <> struct DtypeOf<std::complex<float>> { static constexpr Dtype value = Dtype::complex64; };
 template <> struct DtypeOf<std::complex<double>> { static constexpr Dtype value = Dtype::complex128; };
+// clang-format on
 template <class T> inline constexpr Dtype dtype_of = DtypeOf<T>::value;
 
 }  // namespace iruka

@@ -307,7 +307,8 @@ const PyType_Slot kSlots[] = {
     {Py_sq_contains, reinterpret_cast<void*>(contains)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
     {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)},
-    {0, nullptr}};
+    {0, nullptr},
+};
 
 }  // namespace
 

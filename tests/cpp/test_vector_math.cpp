@@ -19,6 +19,7 @@ struct Function {
 
 #define EXACT_1(f) [](long double x, long double) -> long double { return std::f(x); }
 #define EXACT_2(f) [](long double x, long double y) -> long double { return std::f(x, y); }
+// clang-format off
 const Function kFunctions[] = {
     {"exp", 1, -80, 80, EXACT_1(exp), 4},         {"exp2", 1, -120, 120, EXACT_1(exp2), 4},
     {"exp10", 1, -37, 37, [](long double x, long double) -> long double { return powl(10.0L, x); }, 4},
@@ -36,6 +37,7 @@ const Function kFunctions[] = {
     {"erfc", 1, -6, 9, EXACT_1(erfc), 4},         {"tgamma", 1, 0.1, 30, EXACT_1(tgamma), 4},
     {"lgamma", 1, 3, 1e6, EXACT_1(lgamma), 4},    {"fmod", 2, -1e6, 1e6, EXACT_2(fmod), 0},
 };
+// clang-format on
 
 template <class T>
 std::string c_name(const Function& function) {

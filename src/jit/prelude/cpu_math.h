@@ -4,13 +4,13 @@
 
 // No memory is read or written (errno included): calls may be moved, merged and vectorised.
 #define IRUKA_PURE noexcept __attribute__((const))
-#define IRUKA_EXTERNAL_1(name)                  \
-  extern "C" double name(double) IRUKA_PURE;    \
-  extern "C" float name##f(float) IRUKA_PURE;   \
+#define IRUKA_EXTERNAL_1(name)                \
+  extern "C" double name(double) IRUKA_PURE;  \
+  extern "C" float name##f(float) IRUKA_PURE; \
   IRUKA_INLINE float name(float x) { return name##f(x); }
-#define IRUKA_EXTERNAL_2(name)                         \
-  extern "C" double name(double, double) IRUKA_PURE;   \
-  extern "C" float name##f(float, float) IRUKA_PURE;   \
+#define IRUKA_EXTERNAL_2(name)                       \
+  extern "C" double name(double, double) IRUKA_PURE; \
+  extern "C" float name##f(float, float) IRUKA_PURE; \
   IRUKA_INLINE float name(float x, float y) { return name##f(x, y); }
 IRUKA_EXTERNAL_1(exp)
 IRUKA_EXTERNAL_1(exp2)
@@ -53,10 +53,10 @@ IRUKA_INLINE float remquo(float x, float y, int* quotient) { return remquof(x, y
 #undef IRUKA_EXTERNAL_2
 
 // What the processor does itself: for float and double as a template, and under the name with f.
-#define IRUKA_BUILTIN_1(name, builtin)                                                \
-  template <iruka::Floating T> IRUKA_INLINE T name(T x) { return builtin(x); }        \
+#define IRUKA_BUILTIN_1(name, builtin)                                         \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x) { return builtin(x); } \
   IRUKA_INLINE float name##f(float x) { return builtin(x); }
-#define IRUKA_BUILTIN_2(name, builtin)                                                \
+#define IRUKA_BUILTIN_2(name, builtin)                                                 \
   template <iruka::Floating T> IRUKA_INLINE T name(T x, T y) { return builtin(x, y); } \
   IRUKA_INLINE float name##f(float x, float y) { return builtin(x, y); }
 IRUKA_BUILTIN_1(sqrt, __builtin_elementwise_sqrt)
@@ -73,30 +73,30 @@ IRUKA_BUILTIN_2(fmax, __builtin_elementwise_maxnum)
 #undef IRUKA_BUILTIN_1
 #undef IRUKA_BUILTIN_2
 
-// The library's vectors of these are infinite where a square or a power in them overflows: from there on the result comes
-// of a smaller argument. `inside` is the library's function.
-#define IRUKA_FAR_1(name, inside, body)                                                             \
-  namespace iruka {                                                                                 \
-  extern "C" double inside(double) noexcept __asm__(#name) __attribute__((const));                  \
-  extern "C" float inside##f(float) noexcept __asm__(#name "f") __attribute__((const));             \
-  IRUKA_INLINE float inside(float x) { return inside##f(x); }                                       \
-  }                                                                                                 \
-  template <iruka::Floating T> IRUKA_INLINE T name(T x) {                                           \
-    using iruka::inside;                                                                            \
-    body                                                                                            \
-  }                                                                                                 \
+// The library's vectors of these are infinite where a square or a power in them overflows: from there on the result
+// comes of a smaller argument. `inside` is the library's function.
+#define IRUKA_FAR_1(name, inside, body)                                                 \
+  namespace iruka {                                                                     \
+  extern "C" double inside(double) noexcept __asm__(#name) __attribute__((const));      \
+  extern "C" float inside##f(float) noexcept __asm__(#name "f") __attribute__((const)); \
+  IRUKA_INLINE float inside(float x) { return inside##f(x); }                           \
+  }                                                                                     \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x) {                               \
+    using iruka::inside;                                                                \
+    body                                                                                \
+  }                                                                                     \
   IRUKA_INLINE float name##f(float x) { return name(x); }
-#define IRUKA_LOGARITHM(name, inside, root)                                                         \
-  IRUKA_FAR_1(name, inside, {                                                                       \
-    const bool far = fabs(x) > T(sizeof(T) == sizeof(float) ? 0x1p60 : 0x1p500);                    \
-    const T y = inside(far ? copysign(sqrt(root), x) : x);                                          \
-    return far ? 2 * y : y;                                                                         \
+#define IRUKA_LOGARITHM(name, inside, root)                                      \
+  IRUKA_FAR_1(name, inside, {                                                    \
+    const bool far = fabs(x) > T(sizeof(T) == sizeof(float) ? 0x1p60 : 0x1p500); \
+    const T y = inside(far ? copysign(sqrt(root), x) : x);                       \
+    return far ? 2 * y : y;                                                      \
   })
-#define IRUKA_EXPONENTIAL(name, inside)                                                             \
-  IRUKA_FAR_1(name, inside, {                                                                       \
-    const bool far = fabs(x) > T(sizeof(T) == sizeof(float) ? 80 : 700);                            \
-    const T y = inside(far ? x - copysign(T(8), x) : x);                                            \
-    return far ? y * T(2980.957987041728275) : y; /* exp(8) */                                      \
+#define IRUKA_EXPONENTIAL(name, inside)                                  \
+  IRUKA_FAR_1(name, inside, {                                            \
+    const bool far = fabs(x) > T(sizeof(T) == sizeof(float) ? 80 : 700); \
+    const T y = inside(far ? x - copysign(T(8), x) : x);                 \
+    return far ? y * T(2980.957987041728275) : y; /* exp(8) */           \
   })
 IRUKA_LOGARITHM(asinh, library_asinh, fabs(x) / 2)
 IRUKA_LOGARITHM(acosh, library_acosh, fabs(x) / 2)
@@ -112,7 +112,7 @@ namespace iruka {
 extern "C" double library_pow(double, double) noexcept __asm__("pow") __attribute__((const));
 extern "C" float library_powf(float, float) noexcept __asm__("powf") __attribute__((const));
 IRUKA_INLINE float library_pow(float x, float y) { return library_powf(x, y); }
-}
+}  // namespace iruka
 template <iruka::Floating T> IRUKA_INLINE T pow(T x, T y) {
   const T power = iruka::library_pow(x, y);
   if (fabs(power) != T(INFINITY) || fabs(y) < T(0.5)) return power;
@@ -185,37 +185,43 @@ template <class T> IRUKA_INLINE T cos_of_pi(T x) {
   return turns < T(0.25) ? cos(T(M_PI) * turns) : -cos(T(M_PI) * (1 - turns));
 }
 
+/// The polynomial with these coefficients, the highest power's first.
+template <class... C> IRUKA_INLINE double polynomial(double x, double highest, C... others) {
+  ((highest = highest * x + others), ...);
+  return highest;
+}
+
 /// The normal quantile for probability 0.5 + `offset`; `tail` is the smaller of p and 1 - p. Wichura, AS 241 (1988).
 template <Floating T> inline double normal_quantile(T offset, double tail) {
   if (fabs(offset) <= 0.425) {
     double r = 0.180625 - (double)offset * offset;
     return offset *
-           (((((((2.5090809287301226727e+3 * r + 3.3430575583588128105e+4) * r + 6.7265770927008700853e+4) * r +
-                4.5921953931549871457e+4) * r + 1.3731693765509461125e+4) * r + 1.9715909503065514427e+3) * r +
-             1.3314166789178437745e+2) * r + 3.3871328727963666080e0) /
-           (((((((5.2264952788528545610e+3 * r + 2.8729085735721942674e+4) * r + 3.9307895800092710610e+4) * r +
-                2.1213794301586595867e+4) * r + 5.3941960214247511077e+3) * r + 6.8718700749205790830e+2) * r +
-             4.2313330701600911252e+1) * r + 1.0);
+           polynomial(r, 2.5090809287301226727e+3, 3.3430575583588128105e+4, 6.7265770927008700853e+4,
+                      4.5921953931549871457e+4, 1.3731693765509461125e+4, 1.9715909503065514427e+3,
+                      1.3314166789178437745e+2, 3.3871328727963666080e0) /
+           polynomial(r, 5.2264952788528545610e+3, 2.8729085735721942674e+4, 3.9307895800092710610e+4,
+                      2.1213794301586595867e+4, 5.3941960214247511077e+3, 6.8718700749205790830e+2,
+                      4.2313330701600911252e+1, 1.0);
   }
   if (!(tail > 0)) return tail == 0 ? copysign((double)INFINITY, (double)offset) : NAN;
   double r = sqrt(-log(tail));
   double z;
   if (r <= 5) {
     r -= 1.6;
-    z = (((((((7.74545014278341407640e-4 * r + 2.27238449892691845833e-2) * r + 2.41780725177450611770e-1) * r +
-            1.27045825245236838258e0) * r + 3.64784832476320460504e0) * r + 5.76949722146069140550e0) * r +
-         4.63033784615654529590e0) * r + 1.42343711074968357734e0) /
-        (((((((1.05075007164441684324e-9 * r + 5.47593808499534494600e-4) * r + 1.51986665636164571966e-2) * r +
-            1.48103976427480074590e-1) * r + 6.89767334985100004550e-1) * r + 1.67638483018380384940e0) * r +
-         2.05319162663775882187e0) * r + 1.0);
+    z = polynomial(r, 7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
+                   1.27045825245236838258e0, 3.64784832476320460504e0, 5.76949722146069140550e0,
+                   4.63033784615654529590e0, 1.42343711074968357734e0) /
+        polynomial(r, 1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2,
+                   1.48103976427480074590e-1, 6.89767334985100004550e-1, 1.67638483018380384940e0,
+                   2.05319162663775882187e0, 1.0);
   } else {
     r -= 5;
-    z = (((((((2.01033439929228813265e-7 * r + 2.71155556874348757815e-5) * r + 1.24266094738807843860e-3) * r +
-            2.65321895265761230930e-2) * r + 2.96560571828504891230e-1) * r + 1.78482653991729133580e0) * r +
-         5.46378491116411436990e0) * r + 6.65790464350110377720e0) /
-        (((((((2.04426310338993978564e-15 * r + 1.42151175831644588870e-7) * r + 1.84631831751005468180e-5) * r +
-            7.86869131145613259100e-4) * r + 1.48753612908506148525e-2) * r + 1.36929880922735805310e-1) * r +
-         5.99832206555887937690e-1) * r + 1.0);
+    z = polynomial(r, 2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
+                   2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580e0,
+                   5.46378491116411436990e0, 6.65790464350110377720e0) /
+        polynomial(r, 2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5,
+                   7.86869131145613259100e-4, 1.48753612908506148525e-2, 1.36929880922735805310e-1,
+                   5.99832206555887937690e-1, 1.0);
   }
   return copysign(z, (double)offset);
 }
@@ -252,8 +258,8 @@ template <Floating T> inline double normal_cdf(T x) {
 }  // namespace iruka
 
 // Templates under every name, so that only what a body uses is instantiated.
-#define IRUKA_NAMES_1(name, expression)                                               \
-  template <iruka::Floating T> IRUKA_INLINE T name(T x) { return (T)(expression); }   \
+#define IRUKA_NAMES_1(name, expression)                                             \
+  template <iruka::Floating T> IRUKA_INLINE T name(T x) { return (T)(expression); } \
   IRUKA_INLINE float name##f(auto x) { return name((float)x); }
 #define IRUKA_NAMES_2(name, expression)                                                  \
   template <iruka::Floating T> IRUKA_INLINE T name(T x, T y) { return (T)(expression); } \
@@ -263,8 +269,8 @@ IRUKA_NAMES_1(rcbrt, 1 / cbrt(x))
 IRUKA_NAMES_1(sinpi, iruka::sin_of_pi(x))
 IRUKA_NAMES_1(cospi, iruka::cos_of_pi(x))
 IRUKA_NAMES_1(logb, x == 0 ? -T(INFINITY) : (isfinite(x) ? (T)iruka::integer_log(x) : x * x))
-IRUKA_NAMES_1(erfinv, M_SQRT1_2 * iruka::normal_quantile((T)0.5 * x, 0.5 * (1 - fabs((double)x))))
-IRUKA_NAMES_1(erfcinv, -M_SQRT1_2 * iruka::normal_quantile(0.5 * ((double)x - 1), 0.5 * fmin((double)x, 2 - (double)x)))
+IRUKA_NAMES_1(erfinv, M_SQRT1_2* iruka::normal_quantile((T)0.5 * x, 0.5 * (1 - fabs((double)x))))
+IRUKA_NAMES_1(erfcinv, -M_SQRT1_2* iruka::normal_quantile(0.5 * ((double)x - 1), 0.5 * fmin((double)x, 2 - (double)x)))
 IRUKA_NAMES_1(normcdf, iruka::normal_cdf((double)x))
 IRUKA_NAMES_1(normcdfinv, iruka::normal_quantile((double)x - 0.5, fmin((double)x, 1 - (double)x)))
 IRUKA_NAMES_1(cyl_bessel_i0, iruka::bessel_i(0, (double)x))
@@ -276,7 +282,7 @@ IRUKA_NAMES_2(fdim, x > y ? x - y : (x != x || y != y ? x + y : 0))
 #undef IRUKA_NAMES_2
 
 // The rest of the API: with a second argument or result that is an integer, or results through pointers.
-#define IRUKA_NAMES_N(result, name, expression)                                       \
+#define IRUKA_NAMES_N(result, name, expression)                                             \
   template <iruka::Floating T> IRUKA_INLINE result name(T x, auto n) { return expression; } \
   IRUKA_INLINE auto name##f(auto x, auto n) { return name((float)x, n); }
 IRUKA_NAMES_N(T, scalbn, iruka::scale_by_power(x, (int)n))
@@ -285,8 +291,8 @@ IRUKA_NAMES_N(T, ldexp, iruka::scale_by_power(x, (int)n))
 IRUKA_NAMES_N(T, frexp, iruka::split_exponent(x, n))
 IRUKA_NAMES_N(T, modf, iruka::split_integer(x, n))
 #undef IRUKA_NAMES_N
-#define IRUKA_NAMES_I(result, name, expression)                                       \
-  template <iruka::Floating T> IRUKA_INLINE result name(T x) { return expression; }   \
+#define IRUKA_NAMES_I(result, name, expression)                                     \
+  template <iruka::Floating T> IRUKA_INLINE result name(T x) { return expression; } \
   IRUKA_INLINE result name##f(auto x) { return name((float)x); }
 IRUKA_NAMES_I(int, ilogb, iruka::integer_log(x))
 IRUKA_NAMES_I(long, lrint, (long)rint(x))
@@ -317,12 +323,12 @@ IRUKA_INLINE float __fdividef(float x, float y) { return x / y; }
 IRUKA_INLINE float fdividef(float x, float y) { return x / y; }
 IRUKA_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
 IRUKA_INLINE float __frsqrt_rn(float x) { return 1 / sqrtf(x); }
-#define IRUKA_ROUNDED(T, prefix, sqrt)                                                   \
-  IRUKA_INLINE T __##prefix##add_rn(T x, T y) { return x + y; }                    \
-  IRUKA_INLINE T __##prefix##sub_rn(T x, T y) { return x - y; }                    \
-  IRUKA_INLINE T __##prefix##mul_rn(T x, T y) { return x * y; }                    \
-  IRUKA_INLINE T __##prefix##div_rn(T x, T y) { return x / y; }                    \
-  IRUKA_INLINE T __##prefix##rcp_rn(T x) { return 1 / x; }                         \
+#define IRUKA_ROUNDED(T, prefix, sqrt)                          \
+  IRUKA_INLINE T __##prefix##add_rn(T x, T y) { return x + y; } \
+  IRUKA_INLINE T __##prefix##sub_rn(T x, T y) { return x - y; } \
+  IRUKA_INLINE T __##prefix##mul_rn(T x, T y) { return x * y; } \
+  IRUKA_INLINE T __##prefix##div_rn(T x, T y) { return x / y; } \
+  IRUKA_INLINE T __##prefix##rcp_rn(T x) { return 1 / x; }      \
   IRUKA_INLINE T __##prefix##sqrt_rn(T x) { return sqrt(x); }
 IRUKA_ROUNDED(float, f, sqrtf)
 IRUKA_ROUNDED(double, d, __builtin_elementwise_sqrt)
@@ -330,11 +336,11 @@ IRUKA_ROUNDED(double, d, __builtin_elementwise_sqrt)
 IRUKA_INLINE float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
 IRUKA_INLINE double __fma_rn(double x, double y, double z) { return __builtin_elementwise_fma(x, y, z); }
 
-#define IRUKA_CONVERT(from, to, T)                                                              \
-  IRUKA_INLINE T __##from##2##to##_rn(from x) { return (T)__builtin_elementwise_rint(x); }      \
-  IRUKA_INLINE T __##from##2##to##_rz(from x) { return (T)x; }                                  \
-  IRUKA_INLINE T __##from##2##to##_rd(from x) { return (T)__builtin_elementwise_floor(x); }     \
-  IRUKA_INLINE T __##from##2##to##_ru(from x) { return (T)__builtin_elementwise_ceil(x); }      \
+#define IRUKA_CONVERT(from, to, T)                                                          \
+  IRUKA_INLINE T __##from##2##to##_rn(from x) { return (T)__builtin_elementwise_rint(x); }  \
+  IRUKA_INLINE T __##from##2##to##_rz(from x) { return (T)x; }                              \
+  IRUKA_INLINE T __##from##2##to##_rd(from x) { return (T)__builtin_elementwise_floor(x); } \
+  IRUKA_INLINE T __##from##2##to##_ru(from x) { return (T)__builtin_elementwise_ceil(x); }  \
   IRUKA_INLINE from __##to##2##from##_rn(T x) { return (from)x; }
 IRUKA_CONVERT(float, int, int)
 IRUKA_CONVERT(float, uint, unsigned)
@@ -386,7 +392,8 @@ IRUKA_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
 }
 
 // How caches are to be used is the GPU's affair.
-#define IRUKA_LOAD(name) template <class T> IRUKA_INLINE T name(const T* p) { return *p; }
+#define IRUKA_LOAD(name) \
+  template <class T> IRUKA_INLINE T name(const T* p) { return *p; }
 #define IRUKA_STORE(name) \
   template <iruka::Mutable T> IRUKA_INLINE void name(T* p, iruka::Same<T> value) { *p = value; }
 IRUKA_LOAD(__ldg)
