@@ -24,7 +24,7 @@ inline ProgramSource program(std::string text, std::vector<std::string> options 
   return {std::move(text), "iruka_entry", std::move(options), "<test>"};
 }
 
-/// A loop over `body`, which sees the element k of `a`, `b` (types A, B) and `z` (type Z).
+/// A loop over `body`, which has the element k of `a`, `b` (types A, B) and `z` (type Z).
 inline std::string loop_text(const std::string& a, const std::string& b, const std::string& z, const std::string& body) {
   return "struct Arguments { const " + a + "* a; const " + b + "* b; " + z + "* z; };\n"
          "extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) {\n"

@@ -1,5 +1,5 @@
 // A GPU of one thread: runs the very texts meant for CUDA, block after block, with a stack for each CUDA thread. Every
-// array stands between two pages that nobody may touch, and the order of the threads changes at each barrier.
+// array is between two inaccessible pages, and the order of the threads changes at each barrier.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace iruka::test {
 
-/// What the emulated text sees of its launch; the text declares it again.
+/// The launch's data for the emulated source, which declares it again.
 struct EmulatedBlock {
   unsigned thread = 0, block = 0, threads = 0, blocks = 0;
   void (*barrier)(EmulatedBlock*) = nullptr;

@@ -1,4 +1,4 @@
-// A cuFFT in software for Python's tests: it transforms nothing and notes with which stream and memory it was asked to.
+// A fake cuFFT for Python's tests: it transforms nothing and records the stream and memory of each call.
 #include <cstdint>
 #include <mutex>
 #include <string>

@@ -101,7 +101,7 @@ CUresult allocate(void** memory, size_t bytes, int device) {
   if (device >= 0 && used + bytes > state().device_bytes) return kOutOfMemory;
   *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   if (!*memory) return kOutOfMemory;
-  std::memset(*memory, 0xAB, bytes);  // so that nobody takes new memory for zeros
+  std::memset(*memory, 0xAB, bytes);  // so that code that expects zeros in new memory fails
   used += bytes;
   state().allocations[static_cast<char*>(*memory)] = {bytes, device};
   return kSuccess;

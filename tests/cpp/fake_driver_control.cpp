@@ -7,7 +7,7 @@ using namespace iruka::testing::fake_driver;
 
 extern "C" {
 
-// NVRTC asks whatever driver it finds for tables of its own, and can do without.
+// NVRTC requests internal tables from the driver and works without them.
 IRUKA_CONTROL CUresult cuGetExportTable(const void** functions, const void*) {
   *functions = nullptr;
   return 500;  // CUDA_ERROR_NOT_FOUND

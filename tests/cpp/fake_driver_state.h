@@ -116,7 +116,7 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle);
 const char* name_of(CUresult error);
 int attribute_of(int attribute, CUdevice device);
 
-/// What the test wants a call to give, if anything; counts the call.
+/// The result that the test chose for a call, if any; counts the call.
 CUresult begin_call(const char* function);
 
 /// Takes the lock and counts the call; returns from it when it is to fail.

@@ -1,4 +1,4 @@
-// Memory between two pages that nobody may touch, for tests that an access stays inside of an array.
+// Memory between two inaccessible pages, for tests that accesses stay inside an array.
 #pragma once
 
 #include <sys/mman.h>

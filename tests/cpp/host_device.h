@@ -1,4 +1,4 @@
-// A device of plain memory for tests of arrays alone: it counts what it gives out and compiles nothing.
+// A device of plain memory for tests of arrays: it counts its allocations and compiles nothing.
 #pragma once
 
 #include <cstring>

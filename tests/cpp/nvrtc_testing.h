@@ -135,7 +135,7 @@ class Nvrtc {
   std::vector<int> architectures_;
 };
 
-/// A test that compiles for one architecture; skipped where NVRTC is missing or does not know it.
+/// A test that compiles for one architecture; skipped if NVRTC is missing or does not support it.
 class NvrtcTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -206,7 +206,7 @@ void CallArguments::add(const GeneratedParameter& parameter, uint64_t seed, size
   items_.push_back(std::move(item));
 }
 
-/// Puts the array at the slot's start or end, beside a page that faults, or inside, with elements around it.
+/// Places the array at the slot's start or end, next to a page that faults, or inside, with elements around it.
 void CallArguments::place(Item& item, const Dims& shape, char* slot, uint64_t placement) {
   const Dtype dtype = item.parameter->dtype;
   const int64_t size = itemsize(dtype);

@@ -38,7 +38,7 @@ constexpr const char* kUnary[] = {"sqrt(fabs(@))",
                                   "exp(@)",
                                   "log(@)",
                                   "sqrt(@)"};
-/// -0 and +0 are told apart only where the language fixes which one it is.
+/// -0 and +0 are distinguished only where the language defines the sign.
 constexpr const char* kBinary[] = {"atan2(@, %)", "hypot(@, %)", "pow(fabs(@), min(fabs(%), 3.0f))", "fmod(@, %)",
                                    "fdim(@, %)",  "pow(@, %)",   "copysign(@, unless_nan(%))"};
 

@@ -343,7 +343,7 @@ void Generator::show_image(const GeneratedParameter& parameter) {
   });
 }
 
-/// Elements that belong to this element of the loop alone.
+/// Elements that only this element of the loop uses.
 void Generator::show_places(const GeneratedParameter& parameter) {
   const int per_element = parameter.per_element, kind = random_.below(100);
   const bool permuted = has(Role::permutation) && kind < 60;
@@ -398,7 +398,7 @@ void Generator::write_body() {
   kernel_.body = writer_.text();
 }
 
-/// The sign of a NaN is nobody's business.
+/// The sign of a NaN does not matter.
 void Generator::add_protection() {
   const std::string word = "unless_nan(";
   if (kernel_.body.find(word) == word.npos && kernel_.preamble.find(word) == word.npos) return;

@@ -17,10 +17,10 @@ enum class Role : uint8_t {
   count,        ///< int32 scalar, 0 to kLargestCount
   width,        ///< scalar, the row length by which the body splits its index
   samples,      ///< raw, some elements for each element of the loop
-  table,        ///< raw, `length` elements whatever the loop
+  table,        ///< raw, `length` elements for any loop
   image,        ///< raw 2-d, `width` columns and a row for each started row of the loop
   permutation,  ///< raw, 0 to n - 1 in random order
-  counters,     ///< raw, `length` elements that begin at 0 and are changed by atomics alone
+  counters,     ///< raw, `length` elements that begin at 0 and are changed only by atomics
   output,       ///< plain
   places,       ///< raw, some elements for each element of the loop, which no other element touches
 };
@@ -30,7 +30,7 @@ inline constexpr int kExtraElements = 3;
 
 enum class Flavour : uint8_t { tame, wide, special };  ///< small numbers; all magnitudes; also NaN, infinities, limits
 
-/// How an array lies in memory. The last three are for plain arrays, two of them for inputs alone.
+/// The memory layout of an array. The last three are for plain arrays, two of them only for inputs.
 enum class Layout : uint8_t { contiguous, stepped, reversed, padded, transposed, broadcast, broadcast_rows };
 
 struct GeneratedParameter {

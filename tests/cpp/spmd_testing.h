@@ -274,7 +274,7 @@ struct KernelSpec {
   const char* preamble = "";
   const char* loop_prep = "";
   const char* after_loop = "";
-  bool is_widened = true;  ///< with lanes asked for; false: the scalar path is to run
+  bool is_widened = true;  ///< with a given number of lanes; false: the scalar path must run
   bool is_report_checked = true;
   std::vector<std::string> options = {"--fmad=false"};
   std::vector<std::string> lanes = kLaneChoices;  ///< the kernel is made once with each of these options
@@ -389,7 +389,7 @@ inline void report_fault(int signal) {
   raise(signal);
 }
 
-/// Kernels are compiled anew in every run, and ranges of their loops begin anywhere.
+/// Kernels are compiled again in every run, and ranges of their loops begin anywhere.
 inline void prepare_process() {
   static const bool once = [] {
     struct sigaction action{};

@@ -1,4 +1,4 @@
-// The names that most bodies about control flow and local variables see.
+// The names in most bodies about control flow and local variables.
 #pragma once
 
 #include "spmd_testing.h"

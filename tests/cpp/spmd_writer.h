@@ -52,7 +52,7 @@ class Writer {
   /// `types`: the dtypes that the text prefers.
   Writer(Random& random, std::span<const Dtype> types) : random_(random), types_(types.begin(), types.end()) {}
 
-  // What a text can see.
+  // The variables in scope.
   std::vector<Variable> variables;
   std::vector<LocalArray> arrays;
   std::vector<std::function<std::string()>> guards;                     ///< conditions that guard an array read

@@ -11,7 +11,7 @@ namespace {
 
 struct Nothing final : LoadedProgram {};
 
-/// A GPU that computes nothing and notes in which stream it was asked for what.
+/// A GPU that computes nothing and records each request and its stream.
 class StreamedDevice final : public testing::HostDevice {
  public:
   StreamedDevice() {

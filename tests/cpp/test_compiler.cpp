@@ -470,7 +470,7 @@ TEST(Compiler, LoopsOfUnknownLengthStopWhenTold) {
   static int asked;
   asked = 0;
   cpu_backend::set_cancel_poll([] { return ++asked >= 3; });
-  // A loop with a computable count asks between strips of 65536 rounds, so short ones never do.
+  // A loop with a computable count checks between strips of 65536 iterations, so short ones never do.
   const std::vector<int32_t> a = {1000000}, few = {65536};
   const std::string counting = loop_text("int", "int", "int", "int s = 0; for (int q = 0; q < a; ++q) s += q ^ (s << 1); z = s;");
   evaluate<int32_t>(counting, few, few);

@@ -1,4 +1,4 @@
-// Failed assertions of a GPU's kernels over a driver in software: which wait tells of them, how often, in which words.
+// Failed assertions of GPU kernels with a fake driver: which wait reports them, how often, and the message.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -345,7 +345,7 @@ TEST_F(CudaPreludeCode, HoldsNothingThatTheBodyDoesNotUse) {
   EXPECT_EQ(ptx.find(".func"), ptx.npos) << ptx;
 }
 
-/// A product of which the rounding error is worked out must be rounded by itself, whatever --fmad says.
+/// A product whose rounding error is computed must be rounded separately, with any --fmad.
 TEST_F(CudaPreludeCode, RoundsProductsThatCarryTheirError) {
   for (const auto& [type, instruction] : {std::pair{"float", "mul.rn.f32"}, {"double", "mul.rn.f64"}}) {
     const std::string complex = "complex<" + std::string(type) + ">";

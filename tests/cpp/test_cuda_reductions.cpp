@@ -67,7 +67,7 @@ TEST_P(CudaReductions, EveryForm) {
 INSTANTIATE_TEST_SUITE_P(Rows, CudaReductions, ::testing::ValuesIn(kReferences),
                          [](const auto& row) { return row.param.name; });
 
-/// Rows that stand for the rest where not the row matters.
+/// Representative rows, for tests in which the row does not matter.
 class CudaReductionWalks : public CudaReductions {};
 
 TEST_P(CudaReductionWalks, EveryDtype) {
@@ -227,7 +227,7 @@ TEST_F(CudaReductionAccuracy, FloatSumsAreAsGoodAsATree) {
   EXPECT_EQ(values_of(sum(single.device))[0], static_cast<float>(exact32));
   EXPECT_EQ(values_of(mean(single.device))[0], static_cast<float>(exact32 / static_cast<Real>(values.size())));
   const Pair halves(full({10000}, 0.1, Dtype::float16));
-  EXPECT_NEAR(values_of(sum(halves.device))[0], 10000 * 0.0999755859375, 0.5);  // float16 alone would stop at 256
+  EXPECT_NEAR(values_of(sum(halves.device))[0], 10000 * 0.0999755859375, 0.5);  // in float16 the sum would stop at 256
 }
 
 }  // namespace

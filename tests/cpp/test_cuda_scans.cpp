@@ -18,7 +18,7 @@ constexpr ScanOperation kOperations[] = {ScanOperation::add, ScanOperation::mult
 
 class CudaScans : public EmulatedDeviceTest, public ::testing::WithParamInterface<ScanOperation> {};
 
-/// Powers of two and small integers: exact in whatever order they are combined.
+/// Powers of two and small integers: exact in any order of combination.
 Array values_for(ScanOperation operation, const Dims& shape, Dtype dtype) {
   if (operation != ScanOperation::multiply) return numbers(shape, dtype);
   const Array x = Array::empty(shape, Dtype::float64, cpu());

@@ -1,4 +1,4 @@
-// Folds with elementwise functions, and the rules of a call: what C++ sees of NumPy's ufuncs.
+// Folds with elementwise functions, and the rules of a call: the C++ interface of NumPy's ufuncs.
 #include <gtest/gtest.h>
 
 #include "iruka/fold.h"

@@ -177,7 +177,7 @@ TEST(Fork, LeavesAbandonedWorkThatGoesOn) {
   other.join();
 }
 
-// The thread that forks holds a lock that is not ours, as Python's, and one within such work asks for it.
+// The forking thread holds a foreign lock, such as Python's, and a thread inside such work waits for it.
 TEST(Fork, GoesOnWhileWorkWaitsForTheForkingThread) {
   std::mutex theirs;
   std::condition_variable started;

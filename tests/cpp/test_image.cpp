@@ -26,7 +26,7 @@ using png_builder::Png;
 
 constexpr ColorMode kModes[] = {ColorMode::rgb, ColorMode::gray, ColorMode::rgba, ColorMode::unchanged};
 
-// What the specification says of one pixel, at 16 bits a sample whatever the file's depth.
+// One pixel by the specification, at 16 bits per sample for any depth of the file.
 struct Pixel {
   int red, green, blue, alpha;
 };
@@ -175,7 +175,7 @@ TEST(Jpeg, InkIsReadWithAndWithoutAdobesMarker) {
   const int want[] = {44, 124, 204};
   for (bool adobe : {false, true}) {
     for (bool ycck : {false, true}) {
-      if (ycck && !adobe) continue;  // YCCK is known by Adobe's marker alone
+      if (ycck && !adobe) continue;  // only Adobe's marker identifies YCCK
       SCOPED_TRACE(std::string(adobe ? "Adobe " : "plain ") + (ycck ? "YCCK" : "CMYK"));
       std::array<uint8_t, 4> ink = {200, 100, 0, 51};
       if (adobe)
@@ -194,7 +194,7 @@ TEST(Jpeg, InkIsReadWithAndWithoutAdobesMarker) {
   }
 }
 
-/// Where the upright picture's (y, x) lies in the stored one, from the EXIF specification's table of orientations.
+/// The place in the stored image of the upright image's (y, x), from the EXIF specification's table of orientations.
 std::pair<int, int> stored_position(int orientation, int y, int x, int stored_height, int stored_width) {
   int bottom = stored_height - 1, right = stored_width - 1;
   switch (orientation) {

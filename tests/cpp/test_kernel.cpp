@@ -323,7 +323,7 @@ TEST(Kernel, NothingInABodyKillsTheProcess) {
   const Array f = Array::from<float>({1e20f, -1e20f, NAN, 3.7f});
   EXPECT_EQ(ElementwiseKernel("float32 x", "int32 z", "z = (int)x;")(f).to_vector<int32_t>(), (std::vector<int32_t>{INT32_MAX, INT32_MIN, 0, 3}));
   EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = iruka::saturate<short>(x);")(f).to_vector<int16_t>(), (std::vector<int16_t>{32767, -32768, 0, 3}));
-  // A GPU's compiler makes this cast by way of 32 bits, which wraps.
+  // NVRTC makes this cast through 32 bits, which wraps.
   if (device_name(default_device()) == "cpu")
     EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = (short)x;")(f).to_vector<int16_t>(), (std::vector<int16_t>{32767, -32768, 0, 3}));
 }

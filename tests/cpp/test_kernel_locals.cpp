@@ -9,7 +9,7 @@
 namespace iruka {
 namespace {
 
-/// What an element knows: its inputs and its place in a 2-D loop.
+/// The values of an element: its inputs and its place in a 2-D loop.
 struct Element {
   float x;
   int32_t k;

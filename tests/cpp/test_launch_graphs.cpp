@@ -1,4 +1,4 @@
-// Launches by way of one-node graphs over a driver in software: what runs, with which arguments, and when not.
+// Launches as one-node graphs with a fake driver: what runs, with which arguments, and when a graph is not used.
 #include <gtest/gtest.h>
 
 #include <algorithm>

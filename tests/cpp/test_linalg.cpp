@@ -1,4 +1,4 @@
-// Products of integers on both devices' ways, and what only C++ sees of linear algebra and transforms.
+// Products of integers by both devices' methods, and the C++ interface of linear algebra and transforms.
 #include <gtest/gtest.h>
 
 #include <complex>

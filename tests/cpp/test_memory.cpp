@@ -14,7 +14,7 @@
 namespace iruka {
 namespace {
 
-/// Malloc with a budget, that knows what it gave.
+/// Malloc with a budget that records its allocations.
 class CountingMemory final : public RawMemory {
  public:
   struct Counts {

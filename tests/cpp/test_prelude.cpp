@@ -49,7 +49,7 @@ TEST(SmallFloat, EveryValueWidensExactly) {
   }
 }
 
-/// Every 16-bit value, the points half way between neighbours, and what lies just beside those.
+/// Every 16-bit value, the midpoints between neighbours, and the numbers next to these.
 template <class T>
 std::vector<T> rounding_points(int exponent_bits) {
   std::vector<T> points;

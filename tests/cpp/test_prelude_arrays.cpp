@@ -1,4 +1,4 @@
-// CArray, CIndexer and atomics; and the articles' bodies, as they stand, with the parameters they would get.
+// CArray, CIndexer and atomics; and the articles' bodies, unchanged, with the parameters of a call.
 #include <atomic>
 #include <numeric>
 #include <random>
@@ -167,7 +167,7 @@ TEST(Atomics, ReturnTheOldValue) {
   for (int k = 0; k < 8; ++k) EXPECT_EQ(z[k], want[k]) << k;
 }
 
-// The articles' kernels. What stands around a body is what the emitter would write for its parameters.
+// The articles' kernels. The code around a body is what the emitter would write for its parameters.
 
 const char* const kIndexPreamble = R"(
         __device__ int get_x_idx(int i, int width) {

@@ -103,7 +103,7 @@ void check_functions(const char* c_type, const char* suffix) {
     for (int k = 0; k < kSamples; ++k) {
       const T at = x[f * kSamples + k], value = got[f * kSamples + k];
       const long double want = table[f].reference(at);
-      // Near a zero of the function a relative error of the argument's size is all that can be asked.
+      // Near a zero of the function the error is compared with the size of the argument.
       if (std::fabs(want) < 1e-2L * std::numeric_limits<T>::epsilon() * std::fabs(at)) continue;
       ASSERT_LE(ulp_error(value, want), table[f].ulps) << table[f].name << suffix << "(" << at << ") = " << value;
     }

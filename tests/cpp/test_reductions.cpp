@@ -222,7 +222,7 @@ TEST(ReductionAccuracy, FloatSumsAreAsGoodAsATree) {
   EXPECT_EQ(sum(single).item<float>(), static_cast<float>(exact32));  // carried in float64: one rounding
   EXPECT_EQ(mean(single).item<float>(), static_cast<float>(exact32 / values.size()));
   const Array halves = full({10000}, 0.1, Dtype::float16);
-  EXPECT_NEAR(sum(halves).item<double>(), 10000 * 0.0999755859375, 0.5);  // float16 alone would stop at 256
+  EXPECT_NEAR(sum(halves).item<double>(), 10000 * 0.0999755859375, 0.5);  // in float16 the sum would stop at 256
 }
 
 TEST(ReductionThreads, ResultsDoNotDependOnTheirNumber) {

@@ -1,4 +1,4 @@
-// repeat from C++: the GPU's way on an emulated device, and what only C++ sees. Values over dtypes and layouts are
+// repeat from C++: the GPU's method on an emulated device, and the C++ interface. Values over dtypes and layouts are
 // compared with NumPy in test_repeat.py.
 #include <gtest/gtest.h>
 

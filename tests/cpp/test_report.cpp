@@ -78,7 +78,7 @@ TEST(LineTables, AreNotMadeForACall) {
   EXPECT_EQ(text.find(".debug_"), text.npos);
 }
 
-// A report that spoke of other code than the one that runs would be worth nothing.
+// A report must describe the code that runs.
 TEST(LineTables, DoNotChangeTheCode) {
   for (const char* body :
        {"z = a * b + 1;", "z = 0; for (int k = 0; k < 9; ++k) { if (a * k > b) break; z += sinf(a + k); }",
@@ -142,7 +142,7 @@ Array filled(int64_t count, T value) {
   return Array::from(std::span<const T>(values), {count});
 }
 
-/// A device whose compiler tells what the test says.
+/// A device whose compiler reports what the test chooses.
 class TellingDevice final : public testing::HostDevice {
  public:
   CompiledProgram compile(const ProgramSource& source) override {

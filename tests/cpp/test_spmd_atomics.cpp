@@ -198,7 +198,7 @@ TEST(SpmdAtomic, CompareAndSwapInLoops) {
 }
 
 TEST(SpmdAtomic, OneElementAtATimeHoldsALock) {
-  // A lane that is refused asks again only when the others have had their round.
+  // A lane that fails tries again only after the others have completed their iteration.
   check_counters<int32_t>(
       "bool done = false; while (!done) { if (atomicCAS(&c[0], 0, 1) == 0) {"
       "  volatile int* sum = &c[1]; *sum = *sum + x; __threadfence(); atomicExch(&c[0], 0); done = true; } }",

@@ -734,7 +734,7 @@ class SpmdInterrupts : public testing::Test {
     set_thread_count(3);
   }
 
-  /// Every kernel is stopped, on the pool and on the calling thread alone; the next call knows nothing of it.
+  /// Every kernel is stopped, on the pool and on the calling thread only; the next call is not affected.
   static void expect_stops(const char* text) {
     const LaneKernels kernels({"int32 k", "int32 z"}, text);
     const LaneKernels after({"int32 k", "int32 z"}, "z = k + 1;");

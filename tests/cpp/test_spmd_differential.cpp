@@ -1,8 +1,8 @@
 // Random kernels, widened and as plain scalar code: every array must hold the same bits afterwards.
 //
-// IRUKA_SPMD_SEED=n runs the kernel of seed n alone (with IRUKA_SPMD_BODIES=m: n to n + m - 1), prints it and, when it
+// IRUKA_SPMD_SEED=n runs only the kernel of seed n (with IRUKA_SPMD_BODIES=m: n to n + m - 1), prints it and, when it
 // fails, reduces it. IRUKA_SPMD_BODIES=m alone runs that many from the first seed on. IRUKA_SPMD_LANES=w asks for that
-// many lanes whatever the seed says.
+// many lanes for every seed.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

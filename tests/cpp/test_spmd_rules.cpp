@@ -387,7 +387,7 @@ TEST(SpmdRows, TheIndexer) {
         {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40, 300, 1000});
 }
 
-// Every number of lanes that can be asked for.
+// Every number of lanes that can be requested.
 
 TEST(SpmdLanes, EveryNumberOfThem) {
   KernelSpec spec{"float32 x, uint8 k, int64 m, raw uint8 a", "float32 z, uint8 w, int64 v"};

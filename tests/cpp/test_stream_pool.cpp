@@ -254,7 +254,7 @@ TEST(StreamPool, TakesBlocksOfOtherStreamsLast) {
   EXPECT_EQ(pool.device.synchronizations(), 1u);
   EXPECT_TRUE(pool.device.may_use(B, stolen, 3 * kPage));
   pool.device.work(B, stolen, 3 * kPage);
-  pool->release(stolen);  // B's now: beside A's free half, but not merged with it
+  pool->release(stolen);  // now B's: next to A's free half, but not merged with it
   EXPECT_EQ(pool->free_blocks(), 2u);
   EXPECT_EQ(pool->allocate(3 * kPage, A), rest + 3 * kPage);
   pool->release(rest + 3 * kPage);
@@ -400,7 +400,7 @@ TEST(StreamPool, BlocksOfAForgottenStreamAreForAll) {
   EXPECT_EQ(pool->allocate(kPage, B), free);
   EXPECT_EQ(pool.device.synchronizations(), 0u);
   pool.device.work(C, living, kPage);
-  pool->release(living);  // after its stream: used by nobody knows whom
+  pool->release(living);  // after its stream is gone: its users are unknown
   void* fresh = pool->allocate(kPage, A);
   EXPECT_NE(fresh, living);
   pool->release(fresh), pool->release(free);
@@ -439,7 +439,7 @@ TEST(StreamPool, AMergedBlockIsAsBusyAsItsBusiestPart) {
   pool.device.work(C, busy, kPage);
   pool->release(busy);
   pool->release(idle);
-  pool->forget_stream(B);  // now both belong to nobody
+  pool->forget_stream(B);  // now both belong to no stream
   EXPECT_EQ(pool->free_blocks(), 1u);
   void* both = pool->allocate(2 * kPage, A);
   EXPECT_TRUE(pool.device.may_use(A, both, 2 * kPage));
@@ -483,7 +483,7 @@ TEST(StreamPool, MemoryOfAGraphIsItsOwnWhileItLives) {
     void* fresh_b = pool->allocate(bytes, B);
     for (void* memory : {fresh, fresh_b})
       for (void* taken : {temporary, result, joined}) EXPECT_NE(memory, taken);
-    pool->free_all_blocks();  // must leave the graph's blocks alone
+    pool->free_all_blocks();  // must keep the graph's blocks
     {
       Captured again(pool, A, 7);
       EXPECT_EQ(pool->allocate(bytes, A), temporary);

@@ -129,7 +129,7 @@ class RandomProgram {
   void replay() {
     if (graphs_.empty()) return;
     const auto& [graph, ranges] = *graphs_.begin();
-    // Live blocks of the graph have uses that are recorded at their release alone; the rest is written by replays.
+    // Uses of the graph's live blocks are recorded only at their release; replays write the others.
     for (const Range& range : ranges) {
       if (is_free(range.memory, range.bytes)) pool_.device.work(stream(random_() % 4), range.memory, range.bytes);
     }
@@ -178,7 +178,7 @@ TEST(StreamPool, RandomProgramsNeverMeetUnfinishedWork) {
   }
 }
 
-/// Which ranges live, as far as the threads know.
+/// The live ranges, as recorded by the threads.
 class LiveRanges {
  public:
   bool add(char* memory, size_t bytes) {

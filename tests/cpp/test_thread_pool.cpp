@@ -88,7 +88,7 @@ TEST(ThreadPool, CostlyElementsAreBalanced) {
   for (const auto& [id, share] : shares) EXPECT_LE(share, 32);
 }
 
-/// Flush-to-zero, subnormals taken for zero, rounding upwards: what another library may have left in this thread.
+/// Flush-to-zero, denormals-are-zero, rounding upwards: modes that another library may have set in this thread.
 class OddFloats {
  public:
   OddFloats() { _mm_setcsr(kOdd); }
@@ -328,7 +328,7 @@ TEST_F(Interrupts, StopEndlessKernels) {
     EXPECT_THROW(test::launch_on(cpu(), *program, bytes, {1000, 1, grain}, nullptr), Interrupted);
     EXPECT_GE(checks, 3);
   }
-  // The next launch knows nothing of it.
+  // The next launch is not affected.
   set_interrupt_check(nullptr);
   const auto quick = cpu().compile(test::program(test::loop_text("int", "int", "int", "z = a + 1;")));
   const auto next = cpu().load(quick.code, "iruka_entry");

@@ -168,7 +168,7 @@ TEST_F(TrialOfKernels, ForkWhileACallIsMeasured) {
   busy.join();
 }
 
-/// A trial of two programs that nobody runs.
+/// A trial of two programs that never run.
 class TrialByNumbers : public ::testing::Test {
  protected:
   std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "kernel", std::vector<Diagnostic>()),

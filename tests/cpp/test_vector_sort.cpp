@@ -1,4 +1,4 @@
-// Sorting and selection by each instruction set that this processor has, beside std::sort.
+// Sorting and selection by each instruction set that this processor has, compared with std::sort.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@ _folder = None
 if "IRUKA_CACHE_DIR" not in os.environ:  # before the first import of iruka
     _folder = tempfile.TemporaryDirectory(prefix="iruka-tests-")
     os.environ["IRUKA_CACHE_DIR"] = _folder.name
-os.environ["IRUKA_SHIPPED_KERNELS"] = "0"  # tests see what a text compiles to now
+os.environ["IRUKA_SHIPPED_KERNELS"] = "0"  # tests compile their kernels
 os.environ["IRUKA_LEAK_WARNINGS"] = "1"  # this process and those it starts say at exit what of the binding they leak
 
 import numpy as np  # noqa: E402
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_unconfigure(config):
-    """Tests may be kept until after the interpreter's end; what they and their modules hold would be told as leaks."""
+    """pytest may keep tests until the interpreter ends; objects that they and their modules hold would be leaks."""
     for test in _tests:
         for thing in (test, test.module, test.function):
             vars(thing).clear()

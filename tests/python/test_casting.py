@@ -118,7 +118,7 @@ def test_typed_scalars(name, dtype):
         check(lambda m: write(m, dtype, number))
 
 
-@pytest.mark.cpu_only  # a GPU's values are cast: nobody waits for them
+@pytest.mark.cpu_only  # a GPU's values are cast without a wait
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32"])
 @pytest.mark.parametrize("name", ["element", "slice", "indices", "mask", "fill", "put", "copyto"])
 def test_values_are_taken_as_numpys_scalars_are(name, dtype):

@@ -191,7 +191,7 @@ except KeyboardInterrupt:
     assert out == "stopped [1, 2, 3]\n" and time.monotonic() - began < 10
 
 
-# A compilation is left behind: one that looks whether it is given up, or one that goes on for minutes.
+# A compilation is abandoned: one that notices it, or one that runs on for minutes.
 GIVES_UP = '"float t = x;" + "".join(f"t = t * {k}.25f + sin(t);" for k in range(60_000)) + "z = t;"'
 GOES_ON = repr(SLOW_TEXTS["wide integers"])
 LEFT_BEHIND = """

@@ -315,7 +315,7 @@ def test_names_of_the_package():
 
 
 def test_orders():
-    """New arrays lie in memory as NumPy's do."""
+    """New arrays have the memory layout of NumPy's."""
     x = np.arange(24).reshape(2, 3, 4)
     for v in (
         x,

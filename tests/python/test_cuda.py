@@ -220,7 +220,7 @@ def test_a_failed_assertion_is_told_by_the_wait_for_its_stream(gpu):
     with pytest.raises(iruka.errors.DeviceError, match=said):
         mine.synchronize()
     mine.synchronize()
-    assert y.tolist() == [0, 1, 2]  # the other elements are computed, and the GPU goes on
+    assert y.tolist() == [0, 1, 2]  # the other elements are computed, and the GPU stays usable
     positive(x)
     with pytest.raises(iruka.errors.DeviceError, match=said):
         cuda.Device().synchronize()
@@ -429,7 +429,7 @@ def test_registers_are_limited(gpu, guarded):
 
 @needs_gpu
 def test_host_functions(gpu, monkeypatch):
-    """In the stream's order, with the GIL, while this thread waits in any way; errors are told and harm nobody."""
+    """In the stream's order, with the GIL, while this thread waits in any way; errors are reported."""
     stream = cuda.Stream(non_blocking=True)
     x, calls = iruka.ones(1000, "float32"), []
     with stream:

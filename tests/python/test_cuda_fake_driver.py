@@ -237,7 +237,7 @@ t.begin_capture()
 assert len(calls) == before + 1
 t.end_capture()
 thread.join()
-# Errors are told, and the next function runs.
+# Errors are reported, and the next function runs.
 seen = []
 sys.unraisablehook = lambda told: seen.append((told.exc_type, str(told.exc_value), told.object))
 def wrong(arg): raise KeyError(arg)
@@ -341,7 +341,7 @@ with Noting() as hook:
     raises(KeyError, lambda: Noting().__enter__(), "Noting")
     address = a.data.ptr
     del a
-    b = iruka.cuda.alloc_pinned_memory(10)  # CuPy's hooks are not told either
+    b = iruka.cuda.alloc_pinned_memory(10)  # CuPy's hooks are not called either
     thread = threading.Thread(target=lambda: iruka.empty(10))
     thread.start(), thread.join()
 ours = {"device_id": 0, "mem_size": 1024, "mem_ptr": address, "pmem_id": address}
@@ -489,7 +489,7 @@ gc.collect()
 assert alive() is None
 with iruka.device(1):
     assert iruka.asarray(Foreign(a)).device.id == 0
-del frozen  # the owners of what is left when the process ends are not let go of
+del frozen  # owners of memory that still exists at exit are not released
 """
     )
 
@@ -537,7 +537,7 @@ del b, capsule
 gc.collect()
 assert all(iruka.empty(1000, "uint8").data.ptr != address for _ in range(3))
 let_go(t)
-# A producer that lies on another stream is asked for ours.
+# A producer on another stream is passed Iruka's stream.
 class Producer:
     def __init__(self, array): self.array, self.streams = array, []
     def __dlpack_device__(self): return self.array.__dlpack_device__()
@@ -564,7 +564,7 @@ class Foreign:  # a stream of another library
     def use(self, address): driver.cuMemsetD8Async(ctypes.c_uint64(address), 0, ctypes.c_size_t(1000), self.handle)
     def destroy(self): driver.cuStreamDestroy_v2(self.handle)
 null = iruka.cuda.Stream.null
-# One that the default stream waits for is left alone once the consumer has it.
+# A stream that synchronises with the default stream needs no wait once the consumer has the array.
 blocking = Foreign(flags=0)
 assert not iruka.cuda.ExternalStream(blocking.ptr).is_non_blocking
 a = iruka.empty(1000, "uint8")

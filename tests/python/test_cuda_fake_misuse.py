@@ -246,7 +246,7 @@ for here, there in (("cuda:0", "cpu"), ("cpu", "cuda:0")):
 
 @needs_fake_nvrtc
 def test_two_devices_in_an_index():
-    """No index, mask or operand is copied between devices behind the caller's back; what lies on no device is."""
+    """No index, mask or operand is copied between devices implicitly; only NumPy arrays and lists are."""
     run(
         """
 g = iruka.asarray(np.arange(12.0).reshape(4, 3))
@@ -317,7 +317,7 @@ assert thread.is_alive() and not sums
 let_go(s)
 thread.join()
 assert sums == [5000]
-del host  # the owner of what is left when the process ends is not let go of
+del host  # owners of memory that still exists at exit are not released
 """)
 
 

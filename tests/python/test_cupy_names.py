@@ -1,4 +1,4 @@
-"""What CuPy has beside NumPy's names, older names, and what errors say of names that are not there."""
+"""CuPy's names that NumPy lacks, older names, and errors for missing names."""
 
 import importlib
 import pathlib
@@ -172,7 +172,7 @@ def test_testing():
 
 
 def test_the_page_of_names_is_current():
-    """After a wanted change: tools/coverage.py. In a process of its own: other libraries add names to NumPy's modules."""
+    """After an intended change: tools/coverage.py. In its own process, as other libraries add names to NumPy's modules."""
     page = (ROOT / "docs" / "coverage.md").read_text()
     made_from = ".".join(np.__version__.split(".")[:2])
     if f"from NumPy {made_from} and" not in page:

@@ -11,7 +11,7 @@ strict = pytest.importorskip("array_api_strict")
 compat = pytest.importorskip("array_api_compat")
 
 EXTENSIONS = {"": iruka.array_api, "linalg": iruka.array_api.linalg, "fft": iruka.array_api.fft}
-# What array-api-strict has beside the standard.
+# Names of array-api-strict that are not in the standard.
 NOT_STANDARD = {"Device", "newaxis", "ArrayAPIStrictFlags"}
 
 
@@ -61,7 +61,7 @@ def test_name_and_parameters(extension, name):
 
 
 def test_array_methods():
-    """What the standard asks of an array."""
+    """The standard's requirements for an array."""
     array = strict.asarray([1.0])
     names = [n for n in dir(type(array)) if n.startswith("__") or not n.startswith("_")]
     missing = [

@@ -1,4 +1,4 @@
-"""Floating-point errors as NumPy tells of them: which, by which words, and what the error state asks to be done."""
+"""Floating-point errors as in NumPy: which are reported, their messages, and the effects of the error state."""
 
 import io
 import itertools
@@ -13,7 +13,7 @@ from helpers import NUMPY_DTYPES, run_python
 from iruka import _core
 
 pytestmark = pytest.mark.cpu_only
-EVERY = {"divide", "over", "invalid"}  # what is told of by default
+EVERY = {"divide", "over", "invalid"}  # reported by default
 WORDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", "invalid": "invalid value"}
 UFUNCS = sorted(
     {_core.ufunc(name)._name for name in _core.elementwise_names() if isinstance(getattr(np, name, None), np.ufunc)}
@@ -54,7 +54,7 @@ def operands(ufunc, dtype):
 
 
 def takes(ufunc, dtype):
-    """Whether it has a loop of that dtype: not of integers alone, or of real numbers."""
+    """Whether it has a loop for that dtype: some functions have none for integers or complex numbers."""
     codes = ufunc.types
     return any(np.dtype(dtype).char in code.split("->")[0] for code in codes)
 
@@ -410,7 +410,7 @@ def test_bfloat16():
     assert said(iruka.asarray([1e300]).astype, "bfloat16") == ["overflow encountered in cast"]
 
 
-# --- What the state asks for ---
+# --- The effects of the error state ---
 
 
 def both(work):

@@ -114,7 +114,7 @@ def test_examples_of_a_docstring(name):
     test, said = DOCSTRINGS[name], io.StringIO()
     test.globs = {"iruka": iruka, "numpy": np}
     doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(test, out=said.write)
-    test.globs = {}  # which would be told as leaks
+    test.globs = {}  # which would be reported as leaks
     assert not said.getvalue(), said.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""Children of fork(): they go on whatever the parent's other threads were doing, and never find a lock taken for ever."""
+"""Children of fork(): they run whatever the parent's other threads were doing, and never block on a lock for ever."""
 
 import pytest
 

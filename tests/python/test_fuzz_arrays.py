@@ -1,4 +1,4 @@
-"""The fuzzer of the array functions: which names it covers, that a seed repeats a run, that it sees planted faults."""
+"""The fuzzer of the array functions: it covers all names, a seed repeats a run, and it finds planted faults."""
 
 import pathlib
 import re

@@ -13,7 +13,7 @@ INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 
 @pytest.fixture(autouse=True)
 def immediate_check():
-    """Errors of a GPU stand where the mistake is."""
+    """The call with the wrong index raises the error of a GPU."""
     before = iruka.set_index_check("immediate")
     yield
     iruka.set_index_check(before)

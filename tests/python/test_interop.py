@@ -290,7 +290,7 @@ def test_dlpack_details():
     with pytest.raises(ValueError):
         iruka.from_dlpack(a, device="cuda:0")
     for _ in range(1000):
-        a.__dlpack__()  # capsules that nobody takes are freed
+        a.__dlpack__()  # capsules without a consumer are freed
 
 
 @pytest.mark.cpu_only
@@ -506,7 +506,7 @@ def test_results_go_into_numpys_arrays(name):
     call, shape = NUMPY_TARGETS[name]
     source = np.arange(12.0).reshape(3, 4)
     whole = np.full((2 * shape[0], *shape[1:]), 7.0)
-    parts = (np.s_[: shape[0]], np.s_[shape[0] :]) if name == "dot" else (np.s_[::2], np.s_[1::2])  # as np.dot wants it
+    parts = (np.s_[: shape[0]], np.s_[shape[0] :]) if name == "dot" else (np.s_[::2], np.s_[1::2])  # as np.dot requires
     target, expected = whole[parts[0]], np.full(shape, 7.0)
     call(np, source, expected)
     assert call(iruka, iruka.array(source), target) is target

@@ -489,7 +489,7 @@ def last_level_cache():
 @pytest.mark.cpu_only
 @pytest.mark.parametrize("begin", [0, 1, 3, 8])
 def test_outputs_larger_than_the_cache_that_are_flipped(begin):
-    """The loop begins at the flipped array's other end, which need not lie on a line of the cache."""
+    """The loop begins at the flipped array's other end, which need not be aligned to a cache line."""
     width = 4099
     height = last_level_cache() // 8 // width + 2
     if height * width > 1 << 28:
@@ -532,7 +532,7 @@ def test_failed_assertions_are_errors():
         assert (
             str(failed.value) == "kernel 'asserting': the assertion `x < most` (operation, line 2) failed at element 3"
         )
-        assert k(x, 5).tolist() == x.tolist()  # told once
+        assert k(x, 5).tolist() == x.tolist()  # reported once
     with pytest.raises(errors.DeviceError, match=r"`x != 7 && .*` \(preamble, line 2\) failed"):
         k(iruka.full(4, 7, dtype="float32"), 10).get()
     off = Kernel(

@@ -1,4 +1,4 @@
-"""Loops that run in strips between which Ctrl-C is heard give what they give in one."""
+"""Loops that are split into strips, to check for Ctrl-C between them, give the results of unsplit loops."""
 
 import numpy as np
 import pytest

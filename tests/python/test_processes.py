@@ -232,7 +232,7 @@ assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 an
 
 
 def test_import_brings_nothing_heavy():
-    """What takes long to load waits until it is needed; benchmarks/gpu.py and the README's table tell the time."""
+    """Slow libraries are loaded at first use; benchmarks/gpu.py and the README's table show the import time."""
     done = run_python(
         "import iruka, sys; print(sorted({'ml_dtypes', 'numpy.testing', 'scipy', 'json.tool'} & set(sys.modules)))"
     )
@@ -240,7 +240,7 @@ def test_import_brings_nothing_heavy():
 
 
 def test_a_process_ends_while_daemon_threads_work():
-    """Python ends threads that ask for its lock then, by way of an exception that our frames must survive."""
+    """Python ends threads that take the GIL at exit, by an exception that must pass through C++ frames."""
     done = run_python(
         """
 import threading, time

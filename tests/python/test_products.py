@@ -312,7 +312,7 @@ def test_out_of_folded_booleans(rng):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_cross_of_two_elements(rng):
-    def in_space(x):  # NumPy 2.5 takes vectors of three elements alone
+    def in_space(x):  # NumPy 2.5 accepts only vectors of three elements
         return np.concatenate([x, np.zeros((*x.shape[:-1], 3 - x.shape[-1]), x.dtype)], -1)
 
     for a, b in (((2,), (2,)), ((4, 2), (4, 3)), ((4, 3), (2,)), ((4, 2), (4, 2))):

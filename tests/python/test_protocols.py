@@ -38,7 +38,7 @@ def test_numpy_ufuncs_and_their_methods(rng):
 
 
 class Logged:
-    """Another library's object: takes part in ufuncs and says what it was asked."""
+    """Another library's object, which overrides ufuncs and returns the call."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         return ufunc.__name__, method, len(inputs), sorted(keywords)

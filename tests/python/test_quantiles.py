@@ -108,7 +108,7 @@ def test_weights(rng):
 
 @beyond_numbers
 def test_weights_by_functions_of_every_device(rng):
-    """What a GPU uses, beside NumPy: ties, weights of zero, NaN."""
+    """The method of a GPU, compared with NumPy: ties, weights of zero, NaN."""
     for dtype in ("float64", "float32", "int16", "bool"):
         x, w = rng.integers(0, 5, (4, 3, 9)).astype(dtype), rng.integers(0, 3, (4, 3, 9)) + np.eye(3, 9)
         if dtype == "float64":

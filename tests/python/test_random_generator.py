@@ -367,7 +367,7 @@ def test_short_permutations_are_uniform():
 
 
 def test_long_permutations_are_uniform():
-    """Where an entry lands, and how it lies to its neighbour, over 200 orders of 3000: odds below 1e-7 each."""
+    """Where an entry lands, and its distance to its neighbour, over 200 permutations of 3000: odds below 1e-7 each."""
     rng, n, repeats = default_rng(8), 3000, 200
     orders = np.stack([host(rng.permutation(n)) for _ in range(repeats)])
     table = np.zeros((30, 30))

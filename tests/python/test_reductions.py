@@ -251,7 +251,7 @@ def test_flags_are_what_is_true():
 )
 @pytest.mark.parametrize("shape, axis", [((0, 0), 0), ((0, 0), 1), ((0, 3), 0), ((0, 3), 1), ((3, 0), 0), ((3, 0), 1)])
 def test_an_axis_without_elements(name, shape, axis):
-    """What has no identity refuses to reduce it, though no result is asked for either."""
+    """Reducing an empty axis without an identity is an error, even if the result has no elements."""
     ours, numpys = (operator.attrgetter(name)(module) for module in (iruka, np))
     try:
         expected = numpys(np.zeros(shape), axis=axis)
@@ -262,7 +262,7 @@ def test_an_axis_without_elements(name, shape, axis):
     assert_same(ours(iruka.zeros(shape), axis=axis), expected)
 
 
-# Every out= below holds the exact result, so that wrapping and saturation are not asked about.
+# Every out= below holds the exact result, so that neither wrapping nor saturation occurs.
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("target", ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "complex64"])
 @pytest.mark.parametrize("source", ["bool", "int8", "uint64", "float16", "float32", "complex64"])
@@ -405,7 +405,7 @@ def test_products_do_not_leave_the_range_by_their_order(dtype):
                 iruka.asnumpy(iruka.prod(iruka.asarray(y), axis=axis)), np.prod(y, axis=axis), rtol=1e-3
             )
     mixed = np.stack([x, np.where(np.arange(x.size) == 7, 0, x), np.where(np.arange(x.size) // 2 == 4, np.nan, x)])
-    for function in ("prod", "nanprod"):  # a row with a factor of 0 or NaN beside one whose products leave the range
+    for function in ("prod", "nanprod"):  # a row with a factor of 0 or NaN, and one whose products overflow
         for y, axis in ((mixed, 1), (mixed.T.copy(), 0), (mixed[:, None], (1, 2)), (mixed[:, ::-1], -1)):
             with np.errstate(all="ignore"):
                 actual = getattr(iruka, function)(iruka.asarray(y), axis=axis)

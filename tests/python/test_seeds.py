@@ -1,4 +1,4 @@
-"""The articles' programs, run as they stand where they are at hand, against what they must print."""
+"""The articles' programs, run unchanged if they are available, compared with the output they must print."""
 
 import os
 import pathlib

@@ -134,7 +134,7 @@ WORKS = [
 
 
 def test_another_thread_sets_the_shape():
-    """Twelve axes lie on the heap, so that a sanitizer sees what reads them after the other thread has given them back."""
+    """Twelve axes are on the heap, so that a sanitizer reports reads after the other thread has freed them."""
     done = run_python(
         """
 import sys, threading, time

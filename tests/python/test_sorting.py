@@ -230,7 +230,7 @@ def test_partition_of_a_long_axis(kth, rng):
 @pytest.mark.parametrize("name", ["int8", "int32", "uint64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("n", [300, 70_000, 300_000])
 def test_partition_of_random_bits(name, n, rng):
-    """Many positions, and in floats NaN of any payload: some positions stand within them."""
+    """Many positions, and in floats NaN of any payload: some positions are among the NaNs."""
     x = rng.integers(0, 256, n * np.dtype(name).itemsize, dtype=np.uint8).view(name)
     if kind(np.dtype(name)) == "f":
         x[: n // 4] = np.nan

@@ -11,7 +11,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "python" / "iruka"
 
 
 def test_stubs_are_current(tmp_path):
-    """After a wanted change: python tools/generate_stubs.py"""
+    """After an intended change: python tools/generate_stubs.py"""
     generator = PACKAGE.parents[1] / "tools" / "generate_stubs.py"
     subprocess.run([sys.executable, generator, tmp_path], check=True)
     for name in ("_core.pyi", "__init__.pyi"):
@@ -19,7 +19,7 @@ def test_stubs_are_current(tmp_path):
 
 
 def test_public_names():
-    """After a wanted change: edit tests/python/public_names.txt."""
+    """After an intended change: edit tests/python/public_names.txt."""
     names = sorted(name for name in dir(iruka) if not name.startswith("_"))
     expected = (pathlib.Path(__file__).parent / "public_names.txt").read_text().split()
     assert names == expected

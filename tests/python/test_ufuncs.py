@@ -255,7 +255,7 @@ def test_long_axes_are_folded_in_pieces(name, shape, axis, rng):
 
 @pytest.mark.parametrize("name", ["hypot", "gcd", "lcm", "logaddexp"])
 def test_lines_that_are_masked_as_a_whole(name):
-    """NumPy returns the initial value as it was given, though the function would make a size of it."""
+    """NumPy returns the initial value unchanged, although the function would return its magnitude."""
     x = np.array([[-7, 3], [1, 2], [5, 6]], "int64" if name in ("gcd", "lcm") else "float64")
     for mask in (np.array([[False, True], [False, False], [False, True]]), np.zeros((3, 2), bool)):
         for axis in (0, 1) if name == "lcm" else (0, 1, (0, 1), None):
@@ -330,7 +330,7 @@ def test_errors_of_methods(call, cls, text):
         own = module.asarray(np.arange(6.0).reshape(2, 3))
         with pytest.raises(cls, match=text):
             call(module, own)
-            iruka.asnumpy(own)  # a GPU tells of an index when it is waited for
+            iruka.asnumpy(own)  # a GPU reports an index at the next wait
 
 
 def test_outer(rng):

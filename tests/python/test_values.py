@@ -1,4 +1,4 @@
-"""0-d values: what NumPy returns as a scalar never changes here, whatever becomes of the array it came from."""
+"""0-d values: where NumPy returns a scalar, the result never changes, even if its source array does."""
 
 import copy
 import math
