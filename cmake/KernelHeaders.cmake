@@ -2,9 +2,7 @@
 # `cpu` or `cuda` are for that device alone.
 function(kernel_headers variable)
   set(src ${PROJECT_SOURCE_DIR}/src)
-  foreach(family reduce scan)
-    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${src}/ops/${family}/kernels/*.h)
-    list(APPEND all ${headers})
-  endforeach()
-  set(${variable} ${all} PARENT_SCOPE)
+  file(GLOB headers CONFIGURE_DEPENDS ${src}/ops/reduce/kernels/*.h ${src}/ops/*/kernels/cpu/*.h
+       ${src}/ops/*/kernels/cuda/*.h)
+  set(${variable} ${headers} PARENT_SCOPE)
 endfunction()

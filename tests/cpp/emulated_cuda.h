@@ -224,6 +224,11 @@ inline unsigned __ballot_sync(unsigned, bool value) {
   __syncthreads();
   return found;
 }
+namespace iruka {
+inline unsigned agreeing_lanes(unsigned digit, unsigned bit) {
+  return __ballot_sync(0xffffffffu, (digit & bit) != 0) ^ (digit & bit ? 0u : 0xffffffffu);
+}
+}
 #undef __syncwarp
 #define __syncwarp(...) __syncthreads()
 template <class Arguments> struct EmulatedKernel {

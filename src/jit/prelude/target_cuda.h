@@ -63,6 +63,18 @@ IRUKA_INLINE uint4 published_word(const uint4* from) {
   return word;
 }
 
+/// The lanes of a warp, all of them there, that agree on a bit of `digit`. The compiler tests the bit twice unless told
+/// how.
+IRUKA_INLINE unsigned agreeing_lanes(unsigned digit, unsigned bit) {
+  unsigned lanes;
+  asm volatile(
+      "{ .reg .pred p;\n and.b32 %0, %1, %2;\n setp.ne.u32 p, %0, 0;\n vote.sync.ballot.b32 %0, p, 0xffffffff;\n"
+      " @!p not.b32 %0, %0;\n}"
+      : "=r"(lanes)
+      : "r"(digit), "r"(bit));
+  return lanes;
+}
+
 }  // namespace iruka
 
 #define NAN iruka::kNan<float>

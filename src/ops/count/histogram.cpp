@@ -9,8 +9,8 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "jit/program.h"
-#include "ops/count/kernel_texts.h"
 #include "ops/index/index_plan.h"
+#include "ops/kernel_text.h"
 
 namespace iruka::ops {
 namespace {
@@ -109,7 +109,11 @@ const Implementations<const Counting> Counting::implementations{"counting", {&kC
 }  // namespace
 
 std::string count_bins_text(Dtype index) {
-  return std::string("using Index = ") + info(index).c_type + ";\n" + kernels::block_counters;
+  return include_text("count", "cuda/block_counters") +
+         grid_entry_text(std::string("iruka::counting::count_bins<") + info(index).c_type + ", " +
+                             std::to_string(kBlockThreads) + ", " + std::to_string(kSharedBins) + ", " +
+                             std::to_string(kPerBlock) + ">",
+                         "iruka::counting::CountArguments", kBlockThreads);
 }
 
 std::pair<int64_t, int64_t> index_range(const Array& indices) {

@@ -3,8 +3,8 @@
 #include "jit/program.h"
 #include "ops/index/compaction.h"
 #include "ops/index/index_plan.h"
-#include "ops/index/kernel_texts.h"
 #include "ops/kept.h"
+#include "ops/kernel_text.h"
 
 namespace iruka::ops {
 namespace {
@@ -38,16 +38,10 @@ void launch(CompactionStage stage, const Array& mask, const Array& counts, const
 }  // namespace
 
 std::string compaction_text(CompactionStage stage) {
-  const std::string constants = "constexpr int kThreads = " + std::to_string(kCompactionThreads) +
-                                ", kBytes = " + std::to_string(kMaskBytesPerThread) + ";\n";
-  return constants + kernels::compaction + "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kCompactionThreads) +
-         ") iruka_entry(const Arguments a, const ptrdiff_t, const ptrdiff_t) {\n  const int thread = threadIdx.x;\n"
-         "  [[maybe_unused]] const ptrdiff_t tile_begin = (ptrdiff_t)blockIdx.x * (kThreads * kBytes), "
-         "first = tile_begin + thread * kBytes;\n" +
-         (stage == CompactionStage::count  ? kernels::compaction_count
-          : stage == CompactionStage::scan ? kernels::compaction_scan
-                                           : kernels::compaction_write) +
-         "}\n";
+  return include_text("index", "cuda/compaction") +
+         grid_entry_text(std::string("iruka::compaction::") + stage_name(stage) + "<" +
+                             std::to_string(kCompactionThreads) + ", " + std::to_string(kMaskBytesPerThread) + ">",
+                         "iruka::compaction::CompactionArguments", kCompactionThreads);
 }
 
 Array true_positions_cuda(const Array& mask) {

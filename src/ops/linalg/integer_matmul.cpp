@@ -7,7 +7,7 @@
 #include "core/device.h"
 #include "core/parallel.h"
 #include "jit/program.h"
-#include "ops/linalg/kernel_texts.h"
+#include "ops/kernel_text.h"
 #include "ops/linalg/operands.h"
 
 // What chooses among the clones runs while the program is loaded, before ThreadSanitizer's calls in it can be made.
@@ -134,7 +134,11 @@ void multiply_integers_cuda(Device& device, const StridedProduct& p) {
   program->launch(block.bytes(), grid);
 }
 
-std::string integer_product_text(const std::string& c_type) { return "using T = " + c_type + ";\n" + kernels::integer_product; }
+std::string integer_product_text(const std::string& c_type) {
+  return include_text("linalg", "cuda/integer_product") +
+         grid_entry_text("iruka::linear_algebra::multiply_integers<" + c_type + ">",
+                         "iruka::linear_algebra::ProductArguments<" + c_type + ">", kIntegerThreads);
+}
 
 void multiply_integers_cpu(Device&, const StridedProduct& p) {
   switch (p.itemsize) {

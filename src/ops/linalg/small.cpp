@@ -6,23 +6,19 @@
 
 #include "jit/program.h"
 #include "ops/kept.h"
-#include "ops/linalg/kernel_texts.h"
+#include "ops/kernel_text.h"
 #include "ops/linalg/operands.h"
 
 namespace iruka::ops {
 namespace {
 
-constexpr int64_t kLargestProduct = 16, kLargestSystem = 32;
+constexpr int64_t kLargestProduct = 16, kLargestSystem = 32, kProductThreads = 256;
 
 const SmallMatrices* service_for(Device& device, Dtype dtype, std::initializer_list<int64_t> extents,
                                  int64_t largest) {
   const bool is_small = kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
                         std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
   return is_small ? device.find_service<SmallMatrices>() : nullptr;
-}
-
-std::string constant(const char* name, int64_t value) {
-  return std::string("constexpr int ") + name + " = " + std::to_string(value) + ";\n";
 }
 
 int64_t power_of_two(int64_t extent) {
@@ -73,16 +69,20 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
 }  // namespace
 
 std::string small_product_text(Dtype dtype) {
-  return std::string("using T = ") + info(dtype).c_type + ";\n" + kernels::small_product;
+  const std::string type = info(dtype).c_type;
+  return include_text("linalg", "cuda/small_product") +
+         grid_entry_text("iruka::linear_algebra::multiply_small<" + type + ", " + std::to_string(kProductThreads) + ">",
+                         "iruka::linear_algebra::SmallProductArguments<" + type + ">", kProductThreads);
 }
 
 std::string small_system_text(Dtype dtype, int64_t n, int64_t sides) {
   const SystemBlocks blocks(dtype, n, sides);
-  const bool is_complex = kind(dtype) == Kind::complex;
-  return std::string("using T = ") + info(dtype).c_type + ";\n" + constant("kGroup", blocks.group) +
-         constant("kMostSides", blocks.most_sides) + constant("kMatrices", blocks.matrices) +
-         constant("kThreads", blocks.threads()) + "inline auto size(T x) { return " +
-         (is_complex ? "fabs(x.real()) + fabs(x.imag())" : "fabs(x)") + "; }\n" + kernels::small_system;
+  const std::string type = info(dtype).c_type;
+  std::string call = "iruka::linear_algebra::solve_small<" + type;
+  for (const int64_t constant : {blocks.group, blocks.most_sides, blocks.matrices})
+    call += ", " + std::to_string(constant);
+  return include_text("linalg", "cuda/small_system") +
+         grid_entry_text(call + ">", "iruka::linear_algebra::SystemArguments<" + type + ">", blocks.threads());
 }
 
 const SmallMatrices* small_product(Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k) {
@@ -103,9 +103,8 @@ void multiply_small(const Array& c, const StridedProduct& p) {
   for (int64_t value : {c.size(), p.m, p.n, p.k, p.a.row_stride, p.a.column_stride, p.a.batch_stride, p.b.row_stride,
                         p.b.column_stride, p.b.batch_stride})
     block.push(value);
-  constexpr int64_t kThreads = 256;
-  LaunchGrid grid{(c.size() + kThreads - 1) / kThreads};
-  grid.threads_per_block = kThreads;
+  LaunchGrid grid{(c.size() + kProductThreads - 1) / kProductThreads};
+  grid.threads_per_block = kProductThreads;
   program_for(c.device(), "small_matmul", c.dtype(), {}, [&] {
     return small_product_text(c.dtype());
   })->launch(block.bytes(), grid);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/sort/kernel_texts.h"
+#include "ops/kernel_text.h"
 
 namespace iruka::ops {
 namespace {
@@ -11,15 +11,6 @@ namespace {
 constexpr int kExchangeBytes = 44 << 10;
 // More, and their keys, indices and ranks leave the registers that two blocks of a multiprocessor have.
 constexpr int kMostKeys = 20, kMostPairs = 14;
-
-std::string number(int64_t value) { return std::to_string(value); }
-
-std::string unsigned_type(int64_t bytes) {
-  return bytes == 1   ? "unsigned char"
-         : bytes == 2 ? "unsigned short"
-         : bytes == 4 ? "unsigned int"
-                      : "unsigned long long";
-}
 
 /// Bits of a real part's mantissa; 0 for integers.
 int mantissa(Dtype dtype) {
@@ -37,35 +28,32 @@ int mantissa(Dtype dtype) {
   }
 }
 
-std::string keys_text(const SortVariant& variant) {
+/// What kernels/cuda takes as Sort: keys, indices and constants.
+std::string sort_text(const SortVariant& variant, int threads) {
   const Dtype dtype = variant.dtype;
   const bool is_complex = kind(dtype) == Kind::complex;
-  const int64_t bytes = itemsize(real_dtype(dtype));
-  std::string text = "using Bits = " + unsigned_type(bytes) + ";\nusing Key = " + unsigned_type(variant.key_bytes()) +
-                     ";\nusing Index = " + unsigned_type(std::max(variant.index_bytes(), 4)) +
-                     ";\nusing Count = " + unsigned_type(variant.is_wide ? 8 : 4) +
-                     ";\nconstexpr Bits kSign = Bits(Bits(1) << (sizeof(Bits) * 8 - 1));\n" +
-                     "[[maybe_unused]] constexpr int kMantissa = " + number(mantissa(dtype)) +
-                     ", kPasses = " + number(variant.passes()) + ", kItems = " + number(variant.items()) + ";\n" +
-                     "[[maybe_unused]] constexpr bool kIsBool = " + (dtype == Dtype::bool_ ? "true" : "false") +
-                     ", kIsSigned = " + (kind(dtype) == Kind::signed_integer ? "true" : "false") +
-                     ", kHasIndex = " + (variant.has_index ? "true" : "false") + ";\n";
-  text += mantissa(dtype) ? kernels::float_keys : kernels::integer_keys;
-  if (is_complex) text += kernels::complex_keys;
-  text += std::string("using X = ") + (is_complex ? "Element" : "Bits") + ";\ninline Key key_of(X x) { return Key(" +
-          (variant.descending ? "~" : "") + "(";
-  if (dtype == Dtype::complex64)
-    text += "Key(high_word(x)) << 32 | low_word(x)";
-  else if (dtype == Dtype::complex128)
-    text += variant.word == 0 ? "low_word(x)" : "high_word(x)";
-  else
-    text += variant.has_index ? "equal_key(x)" : "key(x)";
-  text += ")); }\n";
-  // Only keys alone become elements again; with indices the function is named and not called.
-  text += variant.has_index ? "inline X element_of(Key) { return X{}; }\n"
-                            : std::string("inline X element_of(Key key) { return bits_of(Key(") +
-                                  (variant.descending ? "~" : "") + "key)); }\n";
-  return text;
+  const char* const flip = variant.descending ? "~" : "";
+  const std::string keys = is_complex ? "ComplexKeys" : mantissa(dtype) ? "FloatKeys" : "IntegerKeys";
+  const std::string word = dtype == Dtype::complex64    ? "Key(Sort::high_word(x)) << 32 | Sort::low_word(x)"
+                           : dtype == Dtype::complex128 ? variant.word == 0 ? "Sort::low_word(x)" : "Sort::high_word(x)"
+                           : variant.has_index          ? "Sort::equal_key(x)"
+                                                        : "Sort::key(x)";
+  return "struct Format {\n" + using_text("Bits", unsigned_type(itemsize(real_dtype(dtype)))) +
+         using_text("Key", unsigned_type(variant.key_bytes())) +
+         using_text("Index", unsigned_type(std::max(variant.index_bytes(), 4))) +
+         using_text("Count", unsigned_type(variant.is_wide ? 8 : 4)) +
+         constant_text("int", "kMantissa", mantissa(dtype)) + constant_text("int", "kPasses", variant.passes()) +
+         constant_text("int", "kItems", variant.items()) + constant_text("int", "kThreads", threads) +
+         constant_text("int", "kSlots", kShortSlots) + constant_text("int", "kChunk", kCountedElements) +
+         constant_text("bool", "kIsBool", dtype == Dtype::bool_) +
+         constant_text("bool", "kIsSigned", kind(dtype) == Kind::signed_integer) +
+         constant_text("bool", "kHasIndex", variant.has_index) + "};\nstruct Sort : iruka::sorting::" + keys +
+         "<Format> {\nstatic inline Key key_of(X x) { return Key(" + flip + "(" + word + ")); }\n" +
+         // Only keys alone become elements again; with indices the function is named and not called.
+         (variant.has_index
+              ? "static inline X element_of(Key) { return X{}; }\n"
+              : std::string("static inline X element_of(Key key) { return bits_of(Key(") + flip + "key)); }\n") +
+         "};\n";
 }
 
 }  // namespace
@@ -76,8 +64,25 @@ int SortVariant::items() const {
   return std::min(has_index ? kMostPairs : kMostKeys, kExchangeBytes / (kRadixThreads * (key_bytes() + index_bytes())));
 }
 
-std::string sort_short_rows_text(const SortVariant& variant) { return keys_text(variant) + kernels::short_rows; }
-std::string sort_histogram_text(const SortVariant& variant) { return keys_text(variant) + kernels::radix + kernels::radix_histogram; }
-std::string sort_pass_text(const SortVariant& variant) { return keys_text(variant) + kernels::radix + kernels::radix_pass; }
+std::string sort_short_rows_text(const SortVariant& variant) {
+  return include_text("sort", "cuda/keys") + include_text("sort", "cuda/short_rows") +
+         sort_text(variant, kShortThreads) +
+         grid_entry_text("iruka::sorting::sort_short_rows<Sort>", "iruka::sorting::ShortRows", kShortThreads);
+}
+
+std::string sort_histogram_text(const SortVariant& variant) {
+  return include_text("sort", "cuda/keys") + include_text("sort", "cuda/radix_histogram") +
+         sort_text(variant, kRadixThreads) +
+         grid_entry_text("iruka::sorting::count_digits<Sort>", "iruka::sorting::HistogramArguments<Sort::Count>",
+                         kRadixThreads);
+}
+
+std::string sort_pass_text(const SortVariant& variant) {
+  constexpr int64_t kBlocksAtOnce = 2;  ///< of a multiprocessor
+  return include_text("sort", "cuda/keys") + include_text("sort", "cuda/radix_pass") +
+         sort_text(variant, kRadixThreads) +
+         grid_entry_text("iruka::sorting::sort_pass<Sort>", "iruka::sorting::PassArguments<Sort::Count>", kRadixThreads,
+                         kBlocksAtOnce);
+}
 
 }  // namespace iruka::ops

@@ -52,6 +52,7 @@ namespace iruka {
 template <class Word> void store_word(Word* to, Word word);
 void publish_word(uint4* to, uint4 word);
 uint4 published_word(const uint4* from);
+unsigned agreeing_lanes(unsigned digit, unsigned bit);
 }
 template <class T> T __shfl_sync(unsigned mask, T x, int lane, int width = 32);
 template <class T> T __shfl_up_sync(unsigned mask, T x, unsigned delta, int width = 32);

@@ -1,12 +1,18 @@
 // Gaussian elimination with partial pivoting in shared memory, [a | b] row after row. A matrix has kGroup threads: each
 // has a row while rows are eliminated, and columns of b after that. Those beyond the last go along to the barriers.
-struct Arguments {
+#pragma once
+
+namespace iruka::linear_algebra {
+
+template <class T>
+struct SystemArguments {
   const T *a, *b;
   T* out;
   int *pivots, *singular;
   ptrdiff_t batch, rows, sides;
 };
-constexpr int kWidth = (kGroup + kMostSides) | 1;
+
+template <int kGroup, class T>
 inline void move(const T* from, int from_width, T* to, int to_width, int rows, int columns, int lane) {
   constexpr int kAtOnce = 8;  // loads under way
   for (int c = lane; c < columns; c += kGroup)
@@ -21,8 +27,20 @@ inline void move(const T* from, int from_width, T* to, int to_width, int rows, i
         if (r + k < rows) to[(r + k) * to_width + c] = kept[k];
     }
 }
-extern "C" __global__ void __launch_bounds__(kThreads)
-    iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
+
+template <class F>
+inline F size(F x) {
+  return fabs(x);
+}
+template <class F>
+inline F size(complex<F> x) {
+  return fabs(x.real()) + fabs(x.imag());
+}
+
+/// `kMatrices` systems a block.
+template <class T, int kGroup, int kMostSides, int kMatrices>
+IRUKA_INLINE void solve_small(const SystemArguments<T>& p, ptrdiff_t begin, ptrdiff_t end) {
+  constexpr int kWidth = (kGroup + kMostSides) | 1;
   __shared__ T cells[kMatrices * kGroup * kWidth];
   const int lane = (int)threadIdx.x % kGroup, place = (int)threadIdx.x / kGroup;
   const int n = (int)p.rows, sides = kMostSides > 0 ? (int)p.sides : 0, columns = n + sides;
@@ -30,8 +48,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const bool works = matrix < p.batch;
   T* const rows = cells + place * kGroup * kWidth;
   if (works) {
-    move(p.a + matrix * n * n, n, rows, kWidth, n, n, lane);
-    if (p.b) move(p.b + matrix * n * sides, sides, rows + n, kWidth, n, sides, lane);
+    move<kGroup>(p.a + matrix * n * n, n, rows, kWidth, n, n, lane);
+    if (p.b)
+      move<kGroup>(p.b + matrix * n * sides, sides, rows + n, kWidth, n, sides, lane);
     else
       for (int r = 0; r < n; ++r)
         for (int c = lane; c < sides; c += kGroup) rows[r * kWidth + n + c] = T(r == c ? 1 : 0);
@@ -81,6 +100,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (!works) return;
-  if (kMostSides > 0) move(rows + n, kWidth, p.out + matrix * n * sides, sides, n, sides, lane);
-  else move(rows, kWidth, p.out + matrix * n * n, n, n, n, lane);
+  if (kMostSides > 0)
+    move<kGroup>(rows + n, kWidth, p.out + matrix * n * sides, sides, n, sides, lane);
+  else
+    move<kGroup>(rows, kWidth, p.out + matrix * n * n, n, n, n, lane);
 }
+
+}  // namespace iruka::linear_algebra

@@ -1,12 +1,18 @@
 // A block computes a tile of 64 x 64 elements, a thread 4 x 4 of them, 16 steps of k at a time.
-struct Arguments {
+#pragma once
+
+namespace iruka::linear_algebra {
+
+template <class T>
+struct ProductArguments {
   const T *a, *b;
   T* c;
   ptrdiff_t m, n, k, a_row, a_column, a_batch, b_row, b_column, b_batch, tiles_m, tiles_n;
 };
-constexpr int kTile = 64, kDepth = 16, kOwn = 4;
-extern "C" __global__ void __launch_bounds__(256)
-    iruka_entry(const Arguments p, const ptrdiff_t begin, const ptrdiff_t end) {
+
+template <class T>
+IRUKA_INLINE void multiply_integers(const ProductArguments<T>& p, ptrdiff_t begin, ptrdiff_t end) {
+  constexpr int kTile = 64, kDepth = 16, kOwn = 4;
   __shared__ T left[kDepth][kTile + 1], right[kDepth][kTile + 1];
   const ptrdiff_t block = begin + (ptrdiff_t)blockIdx.x;
   const ptrdiff_t matrix = block / (p.tiles_m * p.tiles_n), tile = block % (p.tiles_m * p.tiles_n);
@@ -34,8 +40,7 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
       for (int r = 0; r < kOwn; ++r)
 #pragma unroll
-        for (int c = 0; c < kOwn; ++c)
-          sums[r][c] = (T)(sums[r][c] + left[d][y + 16 * r] * right[d][x + 16 * c]);
+        for (int c = 0; c < kOwn; ++c) sums[r][c] = (T)(sums[r][c] + left[d][y + 16 * r] * right[d][x + 16 * c]);
     __syncthreads();
   }
 #pragma unroll
@@ -46,3 +51,5 @@ extern "C" __global__ void __launch_bounds__(256)
       if (i < p.m && j < p.n) p.c[(matrix * p.m + i) * p.n + j] = sums[r][c];
     }
 }
+
+}  // namespace iruka::linear_algebra

@@ -1,12 +1,18 @@
-struct Arguments {
-  const X* x;
+// Short rows, as many as fit a block's shared memory.
+#pragma once
+
+namespace iruka::sorting {
+
+struct ShortRows {
+  const void* x;
   const long long* previous;
   void* out;
   ptrdiff_t rows, n;
   int slots_per_row;
 };
-constexpr int kThreads = 256, kSlots = 2048;
-// Batcher's bitonic sort of every row of slots. Where keys are equal, places decide.
+
+/// Batcher's bitonic sort of every row of slots. Where keys are equal, places decide.
+template <bool kHasIndex, class Key, class Index>
 inline void exchange(Key* keys, Index* places, int low, int high, bool ascending) {
   const Key a = keys[low], b = keys[high];
   const bool is_after = a > b || (kHasIndex && a == b && places[low] > places[high]);
@@ -17,7 +23,15 @@ inline void exchange(Key* keys, Index* places, int low, int high, bool ascending
     places[low] = places[high], places[high] = place;
   }
 }
-extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Arguments a, const ptrdiff_t begin, const ptrdiff_t) {
+
+template <class Sort>
+IRUKA_INLINE void sort_short_rows(const ShortRows& a, ptrdiff_t begin, ptrdiff_t) {
+  using X = typename Sort::X;
+  using Key = typename Sort::Key;
+  using Index = typename Sort::Index;
+  constexpr bool kHasIndex = Sort::kHasIndex;
+  constexpr int kThreads = Sort::kThreads, kSlots = Sort::kSlots;
+  const X* const x = (const X*)a.x;
   __shared__ Key keys[kSlots];
   __shared__ Index places[kHasIndex ? kSlots : 1];
   const int thread = threadIdx.x, slots = a.slots_per_row;
@@ -27,8 +41,11 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Argumen
     const ptrdiff_t row = first_row + slot / slots;
     const int place = slot % slots;
     const bool exists = row < a.rows && place < a.n;
-    Key found = (Key)~(Key)0;
-    if (exists) found = key_of(a.x[row * a.n + (kHasIndex && a.previous ? (ptrdiff_t)a.previous[row * a.n + place] : place)]);
+    Key found = (Key) ~(Key)0;
+    if (exists) {
+      const ptrdiff_t from = kHasIndex && a.previous ? (ptrdiff_t)a.previous[row * a.n + place] : place;
+      found = Sort::key_of(x[row * a.n + from]);
+    }
     keys[slot] = found;
     if constexpr (kHasIndex) places[slot] = (Index)place;
   }
@@ -40,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Argumen
 #pragma unroll
       for (int k = thread; k < kSlots / 2; k += kThreads) {
         const int low = 2 * k - (k & (stride - 1));
-        exchange(keys, places, low, low + stride, (low & (slots - 1) & size) == 0);
+        exchange<kHasIndex>(keys, places, low, low + stride, (low & (slots - 1) & size) == 0);
       }
     }
   __syncthreads();
@@ -53,7 +70,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) iruka_entry(const Argumen
       const ptrdiff_t from = (ptrdiff_t)places[slot];
       ((long long*)a.out)[row * a.n + place] = a.previous ? a.previous[row * a.n + from] : (long long)from;
     } else {
-      ((X*)a.out)[row * a.n + place] = element_of(keys[slot]);
+      ((X*)a.out)[row * a.n + place] = Sort::element_of(keys[slot]);
     }
   }
 }
+
+}  // namespace iruka::sorting

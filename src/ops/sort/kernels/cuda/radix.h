@@ -1,5 +1,12 @@
-constexpr int kThreads = 384, kWarps = kThreads / 32, kDigits = 256;
-// What comes before the thread's value in the block. Two barriers are passed.
+// Both kernels of a radix sort of 8 bits a pass.
+#pragma once
+
+namespace iruka::sorting {
+
+constexpr int kDigits = 256;
+
+/// What comes before the thread's value in the block. Two barriers are passed.
+template <int kWarps, class Count>
 inline Count before_thread(Count value, Count* warp_sums, int thread) {
   const int lane = thread % 32, warp = thread / 32;
   Count sum = value;
@@ -17,3 +24,5 @@ inline Count before_thread(Count value, Count* warp_sums, int thread) {
   __syncthreads();
   return before;
 }
+
+}  // namespace iruka::sorting
