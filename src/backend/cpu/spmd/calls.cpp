@@ -1,7 +1,6 @@
 #include "backend/cpu/spmd/calls.h"
 
 #include "backend/cpu/compiler/guard_pass.h"
-#include "backend/cpu/spmd/widener.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
@@ -174,78 +173,83 @@ CallForm call_form(const llvm::CallInst& call, const LaneAnalysis& analysis, con
   return has_vector_intrinsic(call, analysis, costs) ? CallForm::intrinsic : CallForm::lane_by_lane;
 }
 
-void Widener::write_call(llvm::CallInst& call) {
-  switch (call_form(call, analysis_, target_.library, target_.costs)) {
+CallWriter::CallWriter(LaneBuilder& build, LaneValues& values, LaneByLane& lane_by_lane, DivisionWriter& divisions,
+                       const Body& body)
+    : build_(build), values_(values), lane_by_lane_(lane_by_lane), divisions_(divisions), body_(body) {}
+
+void CallWriter::write(llvm::CallInst& call) {
+  switch (call_form(call, body_.analysis, body_.target.library, body_.target.costs)) {
     case CallForm::division:
-      return write_division(call, *division_opcode(call), call.getArgOperand(0), call.getArgOperand(1));
+      return divisions_.write(call, *division_opcode(call), call.getArgOperand(0), call.getArgOperand(1));
     case CallForm::dropped:
       return;
     case CallForm::prefetch:
       return write_prefetch(call);
     case CallForm::identity:
-      return set_vector(&call, vector(call.getArgOperand(0)));
+      return values_.set_vector(&call, values_.vector(call.getArgOperand(0)));
     case CallForm::unknown:
-      return set_vector(&call, llvm::Constant::getNullValue(widened(call.getType())));
+      return values_.set_vector(&call, llvm::Constant::getNullValue(build_.widened(call.getType())));
     case CallForm::math:
       return write_math(call);
     case CallForm::intrinsic:
       return write_intrinsic(call);
     case CallForm::lane_by_lane:
-      return write_lane_by_lane(call);
+      return lane_by_lane_.write(call);
   }
 }
 
-void Widener::write_math(llvm::CallInst& call) {
+void CallWriter::write_math(llvm::CallInst& call) {
   if (call.getIntrinsicID() != llvm::Intrinsic::sincos) {
     llvm::SmallVector<Value*, 2> arguments;
-    for (Value* argument : call.args()) arguments.push_back(vector(argument));
-    return set_vector(&call, math(library_name(call), arguments));
+    for (Value* argument : call.args()) arguments.push_back(values_.vector(argument));
+    return values_.set_vector(&call, math(library_name(call), arguments));
   }
-  Value* angle = vector(call.getArgOperand(0));
+  Value* angle = values_.vector(call.getArgOperand(0));
   const std::string suffix = angle->getType()->getScalarType()->isDoubleTy() ? ".f64" : ".f32";
-  Value* result = llvm::PoisonValue::get(widened(call.getType()));
+  Value* result = llvm::PoisonValue::get(build_.widened(call.getType()));
   result = build_.CreateInsertValue(result, math("llvm.sin" + suffix, angle), 0);
   result = build_.CreateInsertValue(result, math("llvm.cos" + suffix, angle), 1);
-  set_vector(&call, result);
+  values_.set_vector(&call, result);
 }
 
 /// The library's function `name` of all lanes.
-Value* Widener::math(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
+Value* CallWriter::math(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
   llvm::Type* given = arguments.front()->getType();
   const bool is_short = given->getScalarSizeInBits() < 32;
   llvm::Type* type = is_short ? build_.getFloatTy() : given->getScalarType();
-  const llvm::VecDesc* form = widest_form(target_.library, name, lanes_);
-  const auto callee = declare_form(*function_.getParent(), *form, type, static_cast<unsigned>(arguments.size()));
+  const llvm::VecDesc* form = widest_form(body_.target.library, name, build_.lanes());
+  const auto callee =
+      declare_form(*build_.function().getParent(), *form, type, static_cast<unsigned>(arguments.size()));
   llvm::SmallVector<Value*, 2> extended;
   for (Value* argument : arguments)
-    extended.push_back(is_short ? build_.CreateFPExt(argument, widened(type)) : argument);
-  Value* result = call_form(build_, callee, extended, lanes_);
+    extended.push_back(is_short ? build_.CreateFPExt(argument, build_.widened(type)) : argument);
+  Value* result = call_form(build_, callee, extended, build_.lanes());
   return is_short ? build_.CreateFPTrunc(result, given) : result;
 }
 
-void Widener::write_intrinsic(llvm::CallInst& call) {
+void CallWriter::write_intrinsic(llvm::CallInst& call) {
   const ID id = call.getIntrinsicID();
   llvm::SmallVector<llvm::Type*, 3> types;
   llvm::SmallVector<Value*, 4> arguments;
-  if (names_type(id, -1, target_.costs)) types.push_back(widened(call.getType()));
+  if (names_type(id, -1, body_.target.costs)) types.push_back(build_.widened(call.getType()));
   for (unsigned k = 0; k < call.arg_size(); ++k) {
     Value* argument = call.getArgOperand(k);
-    const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, k, &target_.costs);
-    arguments.push_back(is_scalar ? scalar(argument) : vector(argument));
-    if (names_type(id, static_cast<int>(k), target_.costs)) types.push_back(arguments.back()->getType());
+    const bool is_scalar = llvm::isVectorIntrinsicWithScalarOpAtArg(id, k, &body_.target.costs);
+    arguments.push_back(is_scalar ? values_.scalar(argument) : values_.vector(argument));
+    if (names_type(id, static_cast<int>(k), body_.target.costs)) types.push_back(arguments.back()->getType());
   }
-  llvm::Function* callee = llvm::Intrinsic::getOrInsertDeclaration(function_.getParent(), id, types);
+  llvm::Function* callee = llvm::Intrinsic::getOrInsertDeclaration(build_.function().getParent(), id, types);
   llvm::CallInst* result = build_.CreateCall(callee, arguments);
   if (llvm::isa<llvm::FPMathOperator>(result)) result->copyFastMathFlags(&call);
-  set_vector(&call, result);
+  values_.set_vector(&call, result);
 }
 
-/// Whatever the address, none of these can fault.
-void Widener::write_prefetch(llvm::CallInst& call) {
+/// A prefetch faults at no address, so that inactive lanes may do it.
+void CallWriter::write_prefetch(llvm::CallInst& call) {
   Value* address = call.getArgOperand(0);
-  const bool is_uniform = analysis_.is_uniform(address);
-  Value* addresses = is_uniform ? scalar(address) : vector(address);
-  for (unsigned lane = 0; lane < (is_uniform ? 1 : lanes_); ++lane) {
+  const bool is_uniform = body_.analysis.is_uniform(address);
+  Value* addresses = is_uniform ? values_.scalar(address) : values_.vector(address);
+  for (unsigned lane = 0; lane < (is_uniform ? 1 : build_.lanes()); ++lane) {
     llvm::Instruction* copy = call.clone();
     copy->setOperand(0, is_uniform ? addresses : build_.CreateExtractElement(addresses, lane));
     build_.Insert(copy);

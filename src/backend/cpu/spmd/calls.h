@@ -1,10 +1,10 @@
 // What becomes of a call.
 #pragma once
 
-#include "backend/cpu/spmd/shapes.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
+#include "backend/cpu/spmd/division.h"
+#include "backend/cpu/spmd/lane_by_lane.h"
 #include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Instructions.h"
 
 namespace iruka::cpu_backend::spmd {
 
@@ -21,5 +21,25 @@ enum class CallForm : uint8_t {
 
 CallForm call_form(const llvm::CallInst& call, const LaneAnalysis& analysis, const llvm::TargetLibraryInfo& library,
                    const llvm::TargetTransformInfo& costs);
+
+class CallWriter {
+ public:
+  CallWriter(LaneBuilder& build, LaneValues& values, LaneByLane& lane_by_lane, DivisionWriter& divisions,
+             const Body& body);
+
+  void write(llvm::CallInst& call);
+
+ private:
+  void write_math(llvm::CallInst& call);
+  llvm::Value* math(llvm::StringRef name, llvm::ArrayRef<llvm::Value*> arguments);
+  void write_intrinsic(llvm::CallInst& call);
+  void write_prefetch(llvm::CallInst& call);
+
+  LaneBuilder& build_;
+  LaneValues& values_;
+  LaneByLane& lane_by_lane_;
+  DivisionWriter& divisions_;
+  const Body& body_;
+};
 
 }  // namespace iruka::cpu_backend::spmd

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backend/cpu/spmd/widener.h"
+#include "backend/cpu/spmd/body.h"
 
 namespace iruka::cpu_backend::spmd {
 

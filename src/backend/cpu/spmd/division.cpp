@@ -1,8 +1,8 @@
+#include "backend/cpu/spmd/division.h"
+
 #include <algorithm>
 
 #include "backend/cpu/compiler/guard_pass.h"
-#include "backend/cpu/spmd/widener.h"
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/PatternMatch.h"
@@ -209,13 +209,16 @@ Operand known_operand(const Value* value, bool is_signed, const llvm::SimplifyQu
 
 }  // namespace
 
-void Widener::write_division(Instruction& division, unsigned opcode, Value* dividend, Value* divisor) {
+DivisionWriter::DivisionWriter(LaneBuilder& build, LaneValues& values, const Body& body)
+    : build_(build), values_(values), body_(body), assumptions_(build.function()) {}
+
+void DivisionWriter::write(Instruction& division, unsigned opcode, Value* dividend, Value* divisor) {
   const bool is_signed = opcode == Instruction::SDiv || opcode == Instruction::SRem;
-  const llvm::SimplifyQuery query(layout_, loop_.dominators, &assumptions_, &division);
+  const llvm::SimplifyQuery query(build_.layout(), body_.loop.dominators, &assumptions_, &division);
   const auto operand = [&](Value* value) {
     Operand known = known_operand(value, is_signed, query);
-    known.is_uniform = analysis_.is_uniform(value);
-    known.value = known.is_uniform ? scalar(value) : vector(value);
+    known.is_uniform = body_.analysis.is_uniform(value);
+    known.value = known.is_uniform ? values_.scalar(value) : values_.vector(value);
     return known;
   };
   Operand a = operand(dividend), d = operand(divisor);
@@ -230,25 +233,27 @@ void Widener::write_division(Instruction& division, unsigned opcode, Value* divi
   };
   a.value = resize(a.value, wider);
   d.value = resize(d.value, wider);
-  Divider divider(build_, lanes_, opcode, a, d);
+  Divider divider(build_, build_.lanes(), opcode, a, d);
   Value* result = divider.divide();
   if (!result) {
-    // Most 64-bit numbers are short.
-    BasicBlock *short_block = new_block("short"), *long_block = new_block("long"), *behind = new_block("divided");
+    // Most 64-bit numbers are short enough for doubles.
+    BasicBlock *short_block = build_.new_block("short"), *long_block = build_.new_block("long"),
+               *behind = build_.new_block("divided");
     Value* is_long = build_.CreateFreeze(divider.is_long());
-    build_.CreateCondBr(any(mask_ ? build_.CreateAnd(mask_, is_long) : is_long), long_block, short_block);
+    build_.CreateCondBr(build_.any(build_.mask() ? build_.CreateAnd(build_.mask(), is_long) : is_long), long_block,
+                        short_block);
     build_.SetInsertPoint(long_block);
     Value* long_result = divider.divide_long();
     build_.CreateBr(behind);
     build_.SetInsertPoint(short_block);
     Value* short_result = divider.divide_short();
-    go_to(behind);
+    build_.go_to(behind);
     llvm::PHINode* either = build_.CreatePHI(long_result->getType(), 2);
     either->addIncoming(long_result, long_block);
     either->addIncoming(short_result, short_block);
     result = either;
   }
-  set_vector(&division, resize(result, width));
+  values_.set_vector(&division, resize(result, width));
 }
 
 }  // namespace iruka::cpu_backend::spmd

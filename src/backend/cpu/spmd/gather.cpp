@@ -1,5 +1,5 @@
-// Loads and stores at unrelated addresses.
-#include "backend/cpu/spmd/widener.h"
+#include "backend/cpu/spmd/gather.h"
+
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
@@ -11,77 +11,37 @@ namespace iruka::cpu_backend::spmd {
 
 using llvm::Value;
 
-/// A value in the lane of a constant number, without the vector of all lanes where there is another way.
-Value* Widener::in_lane(Value* value, unsigned lane) {
-  const Shape shape = analysis_.shape(value);
-  if (shape.is_uniform()) return scalar(value);
-  if (shape.is_linear() && !shape.only_as_address) {
-    const auto distance = static_cast<uint64_t>(shape.stride) * lane;
-    if (value->getType()->isPointerTy()) {
-      return build_.CreateGEP(build_.getInt8Ty(), scalar(value), build_.getInt64(distance));
-    }
-    const llvm::APInt step = llvm::APInt(64, distance).zextOrTrunc(value->getType()->getIntegerBitWidth());
-    return build_.CreateAdd(scalar(value), llvm::ConstantInt::get(value->getType(), step));
-  }
-  auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(value);
-  if (address && loop_.contains(address) && !memory_.is_side_by_side(address)) {
-    llvm::SmallVector<Value*, 4> indices;
-    for (Value* index : address->indices()) {
-      indices.push_back(llvm::isa<llvm::Constant>(index) ? index : in_lane(index, lane));
-    }
-    return build_.CreateGEP(address->getSourceElementType(), in_lane(address->getPointerOperand(), lane), indices);
-  }
-  // The narrow vector takes fewer registers to be taken apart.
-  auto* cast = llvm::dyn_cast<llvm::CastInst>(value);
-  const bool is_extension = cast && (llvm::isa<llvm::SExtInst>(cast) || llvm::isa<llvm::ZExtInst>(cast));
-  if (is_extension && loop_.contains(cast) && analysis_.is_varying(cast->getOperand(0))) {
-    Value* narrow = build_.CreateExtractElement(vector(cast->getOperand(0)), lane);
-    return build_.CreateCast(cast->getOpcode(), narrow, value->getType());
-  }
-  return build_.CreateExtractElement(vector(value), lane);
-}
+GatherMemory::GatherMemory(LaneBuilder& build, LaneValues& values, LaneByLane& lane_by_lane, const Body& body)
+    : build_(build), values_(values), lane_by_lane_(lane_by_lane), body_(body) {}
 
-Value* Widener::read_anywhere(const Access& access) {
-  if (Value* lanes = read_maybe_neighbours(access)) return lanes;
-  return gather(access);
-}
-
-Value* Widener::gather(const Access& access) {
-  auto* type = llvm::cast<llvm::VectorType>(widened(access.type));
+Value* GatherMemory::gather(const Access& access) {
+  auto* type = llvm::cast<llvm::VectorType>(build_.widened(access.type));
   Value* zero = llvm::Constant::getNullValue(type);
-  if (access.has_vector_form && target_.costs.isLegalMaskedGather(type, access.align) &&
-      !target_.costs.forceScalarizeMaskedGather(type, access.align)) {
-    Value* mask = mask_ ? mask_ : full_mask();
-    auto* result = build_.CreateMaskedGather(type, vector(access.pointer), access.align, mask, zero);
+  if (access.has_vector_form && body_.target.costs.isLegalMaskedGather(type, access.align) &&
+      !body_.target.costs.forceScalarizeMaskedGather(type, access.align)) {
+    Value* mask = build_.mask() ? build_.mask() : build_.full_mask();
+    auto* result = build_.CreateMaskedGather(type, values_.vector(access.pointer), access.align, mask, zero);
     result->setAAMetadata(access.aliases);
     return result;
   }
   if (Value* result = gather_by_processor(access)) return result;
-  // Lanes that are not active read a place that is always there: no branches.
-  Value* nowhere = mask_ ? zero_place() : nullptr;
-  Value* result = mask_ ? zero : llvm::PoisonValue::get(type);
-  for (unsigned lane = 0; lane < lanes_; ++lane) {
-    Value* pointer = in_lane(access.pointer, lane);
-    if (mask_) pointer = build_.CreateSelect(is_active(lane), pointer, nowhere);
+  // Inactive lanes read a place that always exists, which needs no branches.
+  Value* nowhere = build_.mask() ? zero_place(build_) : nullptr;
+  Value* result = build_.mask() ? zero : llvm::PoisonValue::get(type);
+  for (unsigned lane = 0; lane < build_.lanes(); ++lane) {
+    Value* pointer = values_.in_lane(access.pointer, lane);
+    if (build_.mask()) pointer = build_.CreateSelect(build_.is_active(lane), pointer, nowhere);
     auto* load = build_.CreateAlignedLoad(access.type, pointer, access.align);
-    if (!mask_) load->setAAMetadata(access.aliases);
+    if (!build_.mask()) load->setAAMetadata(access.aliases);
     result = build_.CreateInsertElement(result, load, lane);
   }
   return result;
 }
 
-/// Whether the lane of a constant number is active; from one integer, as there are several to ask.
-Value* Widener::is_active(unsigned lane) {
-  Value* bits = bits_of(mask_);
-  const llvm::APInt bit = llvm::APInt::getOneBitSet(lanes_, lane);
-  return build_.CreateICmpNE(build_.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), bit)),
-                             llvm::Constant::getNullValue(bits->getType()));
-}
-
 namespace {
 
-/// Where LLVM avoids the processor's gathers although they are the faster way: on Zen 3 one of eight floats took 12 cycles,
-/// extracts and loads took 17, and 20 and more under a mask.
+/// Whether the processor's gathers are faster than extracts and loads although LLVM avoids them: on Zen 3 a gather of
+/// eight floats takes 12 cycles, extracts and loads take 17, and 20 and more under a mask.
 bool has_good_gather(const llvm::Function& function) {
   const llvm::StringRef processor = function.getFnAttribute("target-cpu").getValueAsString();
   const llvm::StringRef features = function.getFnAttribute("target-features").getValueAsString();
@@ -99,111 +59,111 @@ llvm::Intrinsic::ID gather_intrinsic(bool is_wide_element, bool is_wide_index, u
 
 }  // namespace
 
-/// The part of an address that is one for all lanes, and what is added to it.
-Widener::Indexed Widener::indexed(const Access& access) {
+/// An address as a base that all lanes share and a vector of indices.
+GatherMemory::Indexed GatherMemory::indexed(const Access& access) {
   Indexed result;
   auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(access.pointer);
-  if (address && loop_.contains(address) && access.shape.is_varying() && !memory_.is_side_by_side(address) &&
-      analysis_.is_uniform(address->getPointerOperand())) {
+  if (address && body_.loop.contains(address) && access.shape.is_varying() && !body_.memory.is_side_by_side(address) &&
+      body_.analysis.is_uniform(address->getPointerOperand())) {
     Value* varying = nullptr;
     llvm::SmallVector<Value*, 4> indices;
     for (auto step = llvm::gep_type_begin(address), end = llvm::gep_type_end(address); step != end; ++step) {
       Value* index = step.getOperand();
-      if (llvm::isa<llvm::Constant>(index) || analysis_.is_uniform(index)) {
-        indices.push_back(llvm::isa<llvm::Constant>(index) ? index : scalar(index));
+      if (llvm::isa<llvm::Constant>(index) || body_.analysis.is_uniform(index)) {
+        indices.push_back(llvm::isa<llvm::Constant>(index) ? index : values_.scalar(index));
         continue;
       }
       if (varying) return {};
       varying = index;
-      result.scale = step.getSequentialElementStride(layout_).getFixedValue();
+      result.scale = step.getSequentialElementStride(build_.layout()).getFixedValue();
       indices.push_back(llvm::Constant::getNullValue(index->getType()));
     }
     const bool is_encodable = result.scale == 1 || result.scale == 2 || result.scale == 4 || result.scale == 8;
     if (varying && is_encodable && varying->getType()->isIntegerTy(64)) {
-      result.index = vector(varying);
+      result.index = values_.vector(varying);
       const auto* cast = llvm::dyn_cast<llvm::SExtInst>(varying);
-      if (cast && loop_.contains(cast) && cast->getSrcTy()->isIntegerTy(32)) {
-        result.index = vector(cast->getOperand(0));
-      } else if (llvm::ComputeNumSignBits(varying, layout_) > 32) {
-        result.index = build_.CreateTrunc(result.index, widened(build_.getInt32Ty()));
+      if (cast && body_.loop.contains(cast) && cast->getSrcTy()->isIntegerTy(32)) {
+        result.index = values_.vector(cast->getOperand(0));
+      } else if (llvm::ComputeNumSignBits(varying, build_.layout()) > 32) {
+        result.index = build_.CreateTrunc(result.index, build_.widened(build_.getInt32Ty()));
       }
-      result.base = build_.CreateGEP(address->getSourceElementType(), scalar(address->getPointerOperand()), indices);
+      result.base =
+          build_.CreateGEP(address->getSourceElementType(), values_.scalar(address->getPointerOperand()), indices);
       return result;
     }
   }
   result.scale = 1;
   result.base = llvm::ConstantPointerNull::get(build_.getPtrTy());
-  result.index = build_.CreatePtrToInt(vector(access.pointer), widened(build_.getInt64Ty()));
+  result.index = build_.CreatePtrToInt(values_.vector(access.pointer), build_.widened(build_.getInt64Ty()));
   return result;
 }
 
-/// By AVX2's instructions, or null where they do not fit.
-Value* Widener::gather_by_processor(const Access& access) {
+/// A gather by AVX2's instructions, or null where they do not fit.
+Value* GatherMemory::gather_by_processor(const Access& access) {
   const bool is_wide = access.size == 8;
-  if (!access.has_vector_form || (!is_wide && access.size != 4) || lanes_ < 4 || !has_good_gather(function_)) return nullptr;
+  if (!access.has_vector_form || (!is_wide && access.size != 4) || build_.lanes() < 4 ||
+      !has_good_gather(build_.function()))
+    return nullptr;
   const Indexed place = indexed(access);
   if (!place.base) return nullptr;
   const bool is_wide_index = place.index->getType()->getScalarSizeInBits() == 64;
-  const unsigned piece = is_wide || is_wide_index ? 4 : std::min(8u, lanes_);
+  const unsigned piece = is_wide || is_wide_index ? 4 : std::min(8u, build_.lanes());
   llvm::Type* number = build_.getIntNTy(is_wide ? 64 : 32);
   auto* type = llvm::FixedVectorType::get(number, piece);
-  Value* mask = build_.CreateSExt(mask_ ? mask_ : full_mask(), llvm::FixedVectorType::get(number, lanes_));
+  Value* mask = build_.CreateSExt(build_.mask() ? build_.mask() : build_.full_mask(),
+                                  llvm::FixedVectorType::get(number, build_.lanes()));
   llvm::SmallVector<Value*, 16> parts;
-  for (unsigned from = 0; from < lanes_; from += piece) {
-    Value* index = part_of(place.index, from, piece);
-    parts.push_back(build_.CreateIntrinsic(gather_intrinsic(is_wide, is_wide_index, piece), {},
-                                           {llvm::Constant::getNullValue(type), place.base, index, part_of(mask, from, piece),
-                                            build_.getInt8(static_cast<uint8_t>(place.scale))}));
+  for (unsigned from = 0; from < build_.lanes(); from += piece) {
+    Value* index = build_.part_of(place.index, from, piece);
+    parts.push_back(
+        build_.CreateIntrinsic(gather_intrinsic(is_wide, is_wide_index, piece), {},
+                               {llvm::Constant::getNullValue(type), place.base, index,
+                                build_.part_of(mask, from, piece), build_.getInt8(static_cast<uint8_t>(place.scale))}));
   }
   Value* all = llvm::concatenateVectors(build_, parts);
-  if (access.type->isPointerTy()) return build_.CreateIntToPtr(all, widened(access.type));
-  return build_.CreateBitCast(all, widened(access.type));
+  if (access.type->isPointerTy()) return build_.CreateIntToPtr(all, build_.widened(access.type));
+  return build_.CreateBitCast(all, build_.widened(access.type));
 }
 
-Value* Widener::part_of(Value* lanes, unsigned from, unsigned count) {
-  if (count == lanes_) return lanes;
-  return build_.CreateShuffleVector(lanes, llvm::createSequentialMask(from, count, 0));
-}
-
-/// Memory that holds zero, with room for one element. Not a local: of a load from one or the other LLVM makes a branch.
-Value* Widener::zero_place() {
+Value* zero_place(LaneBuilder& build) {
   constexpr uint64_t kSize = 64;
-  llvm::Module& module = *function_.getParent();
+  llvm::Module& module = *build.function().getParent();
   llvm::StringRef name = "iruka.zero";
   if (llvm::GlobalVariable* known = module.getNamedGlobal(name)) return known;
-  auto* type = llvm::ArrayType::get(build_.getInt8Ty(), kSize);
+  auto* type = llvm::ArrayType::get(build.getInt8Ty(), kSize);
   auto* place = new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::InternalLinkage,
                                          llvm::Constant::getNullValue(type), name);
   place->setAlignment(llvm::Align(kSize));
   return place;
 }
 
-void Widener::write_anywhere(const Access& access, Value* lanes) {
-  if (access.has_vector_form && target_.costs.isLegalMaskedScatter(lanes->getType(), access.align) &&
-      !target_.costs.forceScalarizeMaskedScatter(llvm::cast<llvm::VectorType>(lanes->getType()), access.align)) {
-    Value* mask = mask_ ? mask_ : full_mask();
-    build_.CreateMaskedScatter(lanes, vector(access.pointer), access.align, mask)->setAAMetadata(access.aliases);
+void GatherMemory::scatter(const Access& access, Value* lanes) {
+  if (access.has_vector_form && body_.target.costs.isLegalMaskedScatter(lanes->getType(), access.align) &&
+      !body_.target.costs.forceScalarizeMaskedScatter(llvm::cast<llvm::VectorType>(lanes->getType()), access.align)) {
+    Value* mask = build_.mask() ? build_.mask() : build_.full_mask();
+    build_.CreateMaskedScatter(lanes, values_.vector(access.pointer), access.align, mask)
+        ->setAAMetadata(access.aliases);
     return;
   }
-  if (!mask_) {
-    for (unsigned lane = 0; lane < lanes_; ++lane) {
-      store_one(access, in_lane(access.pointer, lane), build_.CreateExtractElement(lanes, lane));
+  if (!build_.mask()) {
+    for (unsigned lane = 0; lane < build_.lanes(); ++lane) {
+      store_element(build_, access, values_.in_lane(access.pointer, lane), build_.CreateExtractElement(lanes, lane));
     }
     return;
   }
-  llvm::AllocaInst* values = spilled(lanes);
+  llvm::AllocaInst* values = lane_by_lane_.spilled(lanes);
   const bool is_linear = access.shape.is_linear();
-  llvm::AllocaInst* pointers = is_linear ? nullptr : spilled(vector(access.pointer));
-  for_each_active_lane(mask_, [&](Value* lane) {
+  llvm::AllocaInst* pointers = is_linear ? nullptr : lane_by_lane_.spilled(values_.vector(access.pointer));
+  lane_by_lane_.for_each_active_lane(build_.mask(), [&](Value* lane) {
     Value* pointer = nullptr;
     if (is_linear) {
       Value* distance = build_.CreateMul(build_.CreateZExt(lane, build_.getInt64Ty()),
                                          build_.getInt64(static_cast<uint64_t>(access.shape.stride)));
-      pointer = build_.CreateGEP(build_.getInt8Ty(), scalar(access.pointer), distance);
+      pointer = build_.CreateGEP(build_.getInt8Ty(), values_.scalar(access.pointer), distance);
     } else {
-      pointer = lane_value(pointers, access.pointer->getType(), lane);
+      pointer = lane_by_lane_.lane_value(pointers, access.pointer->getType(), lane);
     }
-    store_one(access, pointer, lane_value(values, access.type, lane));
+    store_element(build_, access, pointer, lane_by_lane_.lane_value(values, access.type, lane));
   });
 }
 

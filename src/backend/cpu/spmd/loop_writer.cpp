@@ -11,16 +11,13 @@ namespace iruka::cpu_backend::spmd {
 using llvm::BasicBlock;
 using llvm::Value;
 
-LoopWriter::LoopWriter(const LaneLoop& loop, const PrivateMemory& memory, const LaneAnalysis& analysis,
-                       const WidenTarget& target, bool has_small_index, bool is_written_once)
-    : loop_(loop),
-      memory_(memory),
-      analysis_(analysis),
-      target_(target),
+LoopWriter::LoopWriter(const Body& body, bool has_small_index, bool is_written_once)
+    : body_(body),
+      loop_(body.loop),
       has_small_index_(has_small_index),
       is_written_once_(is_written_once),
-      build_(loop.header->getContext()),
-      lanes_(analysis.lanes()) {}
+      build_(body.loop.header->getContext()),
+      lanes_(body.analysis.lanes()) {}
 
 void LoopWriter::write() {
   write_loops();
@@ -31,7 +28,7 @@ void LoopWriter::write() {
 void LoopWriter::write_loops() {
   loop_.preheader->getTerminator()->eraseFromParent();
   build_.SetInsertPoint(loop_.preheader);
-  const RowSplit& split = analysis_.split();
+  const RowSplit& split = body_.analysis.split();
   offset_ = split.offset ? settled(split.offset) : nullptr;
   if (!split.divisor) {
     write_range(loop_.begin, loop_.end, {});
@@ -58,7 +55,7 @@ Value* LoopWriter::settled(Value* value) { return llvm::isa<llvm::Constant>(valu
 
 /// Short rows leave many lanes idle; and every index must be what it seems in the type that is divided in.
 Value* LoopWriter::can_split(Value* divisor) {
-  const RowSplit& split = analysis_.split();
+  const RowSplit& split = body_.analysis.split();
   Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(std::max(3 * lanes_ / 4, 1))));
   if (has_small_index_ && !offset_) return result;
   const auto index = [&](Value* counter) { return offset_ ? build_.CreateAdd(counter, offset_) : counter; };
@@ -147,8 +144,8 @@ void LoopWriter::write_body(Value* counter, Value* mask, const Row& row) {
   start.is_rest = !is_written_once_;
   start.quotient = row.quotient;
   if (row.remainder_offset) start.remainder = build_.CreateAdd(counter, row.remainder_offset);
-  Widener widener(loop_, memory_, analysis_, target_);
-  build_.SetInsertPoint(widener.write(build_.GetInsertBlock(), start));
+  Widener widener(body_, start);
+  build_.SetInsertPoint(widener.write(build_.GetInsertBlock()));
   slots_.append(widener.slots().begin(), widener.slots().end());
 }
 

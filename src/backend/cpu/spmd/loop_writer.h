@@ -7,8 +7,7 @@ namespace iruka::cpu_backend::spmd {
 
 class LoopWriter {
  public:
-  LoopWriter(const LaneLoop& loop, const PrivateMemory& memory, const LaneAnalysis& analysis, const WidenTarget& target,
-             bool has_small_index, bool is_written_once);
+  LoopWriter(const Body& body, bool has_small_index, bool is_written_once);
 
   /// Puts the widened loops in the scalar one's place. That one stays for what the loops over rows cannot do; else it is
   /// left without a way in.
@@ -31,10 +30,8 @@ class LoopWriter {
   llvm::BasicBlock* new_block(const char* name);
   void finish_loop(llvm::BasicBlock* header, llvm::PHINode* counter, llvm::Value* next);
 
+  const Body& body_;
   const LaneLoop& loop_;
-  const PrivateMemory& memory_;
-  const LaneAnalysis& analysis_;
-  const WidenTarget& target_;
   const bool has_small_index_;  ///< the loop has fewer than 2^31 elements
   const bool is_written_once_;  ///< for any mask, rather than for whole vectors and for the rest
   llvm::IRBuilder<> build_;

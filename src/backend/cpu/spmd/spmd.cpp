@@ -170,7 +170,8 @@ class Vectoriser {
     if (report_) report_->add(describe(lane, analysis, memory));
     outcome_.lanes = std::max(outcome_.lanes, lanes);
     const bool is_written_once = lane.is_remainder || body_size(lane) > kLargeBody;
-    LoopWriter(lane, memory, analysis, target, (flags & kSmallIndex) != 0, is_written_once).write();
+    const Body body{lane, memory, analysis, target};
+    LoopWriter(body, (flags & kSmallIndex) != 0, is_written_once).write();
     return {};
   }
 

@@ -1,20 +1,23 @@
-// Loads at indices that follow one another but for borders: tested when the kernel runs.
+#include "backend/cpu/spmd/row_test.h"
+
 #include "backend/cpu/compiler/guard_pass.h"
-#include "backend/cpu/spmd/widener.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace iruka::cpu_backend::spmd {
 
-using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
+
+RowTester::RowTester(LaneBuilder& build, LaneValues& values, const Body& body)
+    : build_(build), values_(values), body_(body) {}
 
 namespace {
 
 constexpr int kDeepest = 8;
 
-/// The operand of `instruction`, of two, that is not uniform, where the other one is.
+/// The operand of a binary instruction whose other operand is uniform, or null.
 Value* varying_operand(const Instruction& instruction, const LaneAnalysis& analysis) {
   for (unsigned k = 0; k < 2; ++k) {
     if (analysis.is_uniform(instruction.getOperand(1 - k))) return instruction.getOperand(k);
@@ -31,8 +34,9 @@ int64_t factor_of(const Instruction& instruction) {
   return value == 1 || value == 2 ? int64_t{1} << value : 0;
 }
 
-/// What a value advances by from lane to lane where no clamp is met: sums with uniform values, minima, maxima, multiples
-/// of something linear. Such a value never falls back, so its first and last lane tell of all. 0: it is something else.
+/// What a value advances by from lane to lane where no clamp applies: sums with uniform values, minima, maxima and
+/// multiples of a linear value. Such a value never decreases, so that its first and last lane determine the others. 0:
+/// another value.
 int64_t step_of_clamped(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
   const Shape shape = analysis.shape(value);
   if (shape.is_linear()) return shape.stride >= 1 && shape.stride <= 4 && !shape.only_as_address ? shape.stride : 0;
@@ -44,15 +48,19 @@ int64_t step_of_clamped(const Value* value, const LaneAnalysis& analysis, int de
   };
   switch (instruction->getOpcode()) {
     case Instruction::SExt:
-    case Instruction::ZExt: return step_of_clamped(instruction->getOperand(0), analysis, depth + 1);
-    case Instruction::Add: return of_varying_operand();
-    case Instruction::Sub: return analysis.is_uniform(instruction->getOperand(1)) ? of_varying_operand() : 0;
+    case Instruction::ZExt:
+      return step_of_clamped(instruction->getOperand(0), analysis, depth + 1);
+    case Instruction::Add:
+      return of_varying_operand();
+    case Instruction::Sub:
+      return analysis.is_uniform(instruction->getOperand(1)) ? of_varying_operand() : 0;
     case Instruction::Mul:
     case Instruction::Shl: {
       const int64_t factor = factor_of(*instruction);
       return factor ? factor * step_of_clamped(instruction->getOperand(0), analysis, depth + 1) : 0;
     }
-    default: return llvm::isa<llvm::MinMaxIntrinsic>(instruction) ? of_varying_operand() : 0;
+    default:
+      return llvm::isa<llvm::MinMaxIntrinsic>(instruction) ? of_varying_operand() : 0;
   }
 }
 
@@ -65,14 +73,19 @@ bool often_advances(const Value* value, const LaneAnalysis& analysis, int depth 
   const auto does = [&](unsigned k) { return often_advances(instruction->getOperand(k), analysis, depth + 1); };
   switch (instruction->getOpcode()) {
     case Instruction::SExt:
-    case Instruction::ZExt: return does(0);
-    case Instruction::Select: return does(1) || does(2);
-    case Instruction::Add: return (does(0) && analysis.is_uniform(instruction->getOperand(1))) ||
-                                  (does(1) && analysis.is_uniform(instruction->getOperand(0)));
+    case Instruction::ZExt:
+      return does(0);
+    case Instruction::Select:
+      return does(1) || does(2);
+    case Instruction::Add:
+      return (does(0) && analysis.is_uniform(instruction->getOperand(1))) ||
+             (does(1) && analysis.is_uniform(instruction->getOperand(0)));
     case Instruction::Sub:
     case Instruction::SRem:
-    case Instruction::URem: return does(0) && analysis.is_uniform(instruction->getOperand(1));
-    default: break;
+    case Instruction::URem:
+      return does(0) && analysis.is_uniform(instruction->getOperand(1));
+    default:
+      break;
   }
   const auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
   if (!call) return false;
@@ -87,11 +100,11 @@ bool often_advances(const Value* value, const LaneAnalysis& analysis, int depth 
 
 /// A clamped value in one lane, without the vector. What must hold for its steps to be what step_of_clamped() says is
 /// added to `conditions` where they are asked for.
-Value* Widener::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorImpl<Value*>* conditions) {
+Value* RowTester::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorImpl<Value*>* conditions) {
   const auto must_not_wrap = [&](Value* result, int64_t step) {
     if (!conditions) return;
     const unsigned bits = result->getType()->getIntegerBitWidth();
-    const uint64_t way = static_cast<uint64_t>(step) * (lanes_ - 1);
+    const uint64_t way = static_cast<uint64_t>(step) * (build_.lanes() - 1);
     const llvm::APInt largest = llvm::APInt::getSignedMaxValue(bits);
     if (largest.ult(way)) return conditions->push_back(build_.getFalse());
     conditions->push_back(build_.CreateICmpSLE(result, llvm::ConstantInt::get(result->getType(), largest - way)));
@@ -99,10 +112,10 @@ Value* Widener::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorIm
   const auto must_be_positive = [&](Value* operand) {
     if (conditions) conditions->push_back(build_.CreateICmpSGE(operand, llvm::ConstantInt::get(operand->getType(), 0)));
   };
-  if (analysis_.is_uniform(value)) return scalar(value);
-  if (analysis_.shape(value).is_linear()) {
-    Value* result = in_lane(value, lane);
-    must_not_wrap(result, analysis_.shape(value).stride);
+  if (body_.analysis.is_uniform(value)) return values_.scalar(value);
+  if (body_.analysis.shape(value).is_linear()) {
+    Value* result = values_.in_lane(value, lane);
+    must_not_wrap(result, body_.analysis.shape(value).stride);
     return result;
   }
   auto* instruction = llvm::cast<Instruction>(value);
@@ -113,7 +126,7 @@ Value* Widener::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorIm
   }
   Value* b = clamped_in_lane(instruction->getOperand(1), lane, conditions);
   if (const auto* bound = llvm::dyn_cast<llvm::MinMaxIntrinsic>(instruction)) {
-    if (!bound->isSigned()) must_be_positive(analysis_.is_uniform(instruction->getOperand(0)) ? b : a);
+    if (!bound->isSigned()) must_be_positive(body_.analysis.is_uniform(instruction->getOperand(0)) ? b : a);
     return build_.CreateBinaryIntrinsic(bound->getIntrinsicID(), a, b);
   }
   const auto opcode = static_cast<Instruction::BinaryOps>(instruction->getOpcode());
@@ -125,109 +138,85 @@ Value* Widener::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorIm
   }
   Value* result = build_.CreateBinOp(opcode, a, b);
   if (opcode == Instruction::Add || opcode == Instruction::Sub) {
-    must_not_wrap(result, step_of_clamped(value, analysis_));
+    must_not_wrap(result, step_of_clamped(value, body_.analysis));
   }
   return result;
 }
 
 /// The one index of an address that varies, where its elements are those that are read; else null.
-Value* Widener::only_varying_index(const Access& access) const {
+Value* RowTester::only_varying_index(const Access& access) const {
   auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(access.pointer);
-  if (!address || !access.has_vector_form || !access.shape.is_varying() || !loop_.contains(address)) return nullptr;
-  if (memory_.may_be_private(address) || !analysis_.is_uniform(address->getPointerOperand())) return nullptr;
+  if (!address || !access.has_vector_form || !access.shape.is_varying() || !body_.loop.contains(address))
+    return nullptr;
+  if (body_.memory.may_be_private(address) || !body_.analysis.is_uniform(address->getPointerOperand())) return nullptr;
   Value* varying = nullptr;
   for (auto step = llvm::gep_type_begin(*address), end = llvm::gep_type_end(*address); step != end; ++step) {
     Value* index = step.getOperand();
-    if (analysis_.is_uniform(index)) continue;
-    const auto size = static_cast<int64_t>(step.getSequentialElementStride(layout_).getFixedValue());
-    if (varying || size != access.size || !analysis_.is_varying(index) || !index->getType()->isIntegerTy(64)) return nullptr;
+    if (body_.analysis.is_uniform(index)) continue;
+    const auto size = static_cast<int64_t>(step.getSequentialElementStride(build_.layout()).getFixedValue());
+    if (varying || size != access.size || !body_.analysis.is_varying(index) || !index->getType()->isIntegerTy(64))
+      return nullptr;
     varying = index;
   }
   return varying;
 }
 
-/// Whether the index's lanes are first, first + step, ...; by the first and the last.
-Value* Widener::advances_by(Value* index, int64_t step, Value*& first) {
+/// Whether a clamped index's lanes are first, first + step, ...; by the first and the last lane.
+Value* RowTester::advances_by(Value* index, int64_t step, Value*& first) {
   llvm::SmallVector<Value*, 8> conditions;
   first = clamped_in_lane(index, 0, &conditions);
-  Value* last = clamped_in_lane(index, lanes_ - 1, nullptr);
-  const uint64_t way = static_cast<uint64_t>(step) * (lanes_ - 1);
+  Value* last = clamped_in_lane(index, build_.lanes() - 1, nullptr);
+  const uint64_t way = static_cast<uint64_t>(step) * (build_.lanes() - 1);
   Value* result = build_.CreateICmpEQ(build_.CreateSub(last, first), llvm::ConstantInt::get(index->getType(), way));
   for (Value* condition : conditions) result = build_.CreateAnd(result, condition);
   return result;
 }
 
-/// The same of any index, by all of its lanes; those that are not active do not count.
-Value* Widener::advances_everywhere(Value* index, Value*& first) {
+/// Whether any index's active lanes are first, first + 1, ...; by all of its lanes.
+Value* RowTester::advances_everywhere(Value* index, Value*& first) {
   auto* cast = llvm::dyn_cast<llvm::CastInst>(index);
   const bool is_extended = cast && (llvm::isa<llvm::SExtInst>(cast) || llvm::isa<llvm::ZExtInst>(cast)) &&
-                           loop_.contains(cast) && analysis_.is_varying(cast->getOperand(0));
-  Value* all = vector(is_extended ? cast->getOperand(0) : index);
+                           body_.loop.contains(cast) && body_.analysis.is_varying(cast->getOperand(0));
+  Value* all = values_.vector(is_extended ? cast->getOperand(0) : index);
   // The index of a lane that is not active may be poison, which must not decide a branch.
-  if (mask_) all = build_.CreateFreeze(all);
+  if (build_.mask()) all = build_.CreateFreeze(all);
   first = build_.CreateExtractElement(all, uint64_t{0});
-  Value* follows = build_.CreateICmpEQ(all, lanes_of(first, 1));
-  if (mask_) follows = build_.CreateOr(follows, build_.CreateNot(mask_));
-  Value* result = build_.CreateICmpEQ(bits_of(follows), bits_of(nullptr));
+  Value* follows = build_.CreateICmpEQ(all, build_.advancing(first, 1));
+  if (build_.mask()) follows = build_.CreateOr(follows, build_.CreateNot(build_.mask()));
+  Value* result = build_.CreateICmpEQ(build_.bits_of(follows), build_.bits_of(nullptr));
   if (!is_extended) return result;
   // In the narrow type the lanes may wrap around.
   const llvm::APInt largest = llvm::APInt::getSignedMaxValue(first->getType()->getIntegerBitWidth());
-  if (largest.ult(lanes_)) return build_.getFalse();
-  Value* limit = llvm::ConstantInt::get(first->getType(), largest - lanes_);
+  if (largest.ult(build_.lanes())) return build_.getFalse();
+  Value* limit = llvm::ConstantInt::get(first->getType(), largest - build_.lanes());
   result = build_.CreateAnd(result, llvm::isa<llvm::SExtInst>(cast) ? build_.CreateICmpSLE(first, limit)
                                                                     : build_.CreateICmpULE(first, limit));
   first = build_.CreateCast(cast->getOpcode(), first, index->getType());
   return result;
 }
 
-/// Whether the lanes read a row, decided when the kernel runs; without `is_row` nothing says that they might.
-Widener::RowTest Widener::test_row(const Access& access) {
+RowTest RowTester::test(const Access& access) {
   RowTest test;
   test.index = only_varying_index(access);
   if (!test.index) return test;
-  test.step = step_of_clamped(test.index, analysis_);
-  if (test.step > 4 || (test.step > 1 && mask_)) return test;
+  test.step = step_of_clamped(test.index, body_.analysis);
+  if (test.step > 4 || (test.step > 1 && build_.mask())) return test;
   if (test.step != 0) {
     test.is_row = advances_by(test.index, test.step, test.first);
-  } else if (often_advances(test.index, analysis_)) {
+  } else if (often_advances(test.index, body_.analysis)) {
     test.is_row = advances_everywhere(test.index, test.first);
     test.step = 1;
   }
   return test;
 }
 
-/// Null where nothing says that the lanes might read neighbours.
-Value* Widener::read_maybe_neighbours(const Access& access) {
-  const RowTest test = test_row(access);
-  if (!test.is_row) return nullptr;
-  BasicBlock* row = new_block("row");
-  BasicBlock* apart = new_block("apart");
-  BasicBlock* behind = new_block("behind");
-  build_.CreateCondBr(test.is_row, row, apart);
-  build_.SetInsertPoint(row);
-  Value* first = with_index(access, test.index, test.first);
-  Value* neighbours = test.step == 1 ? read_neighbours(access, first, mask_)
-                                     : read_wide(access, first, static_cast<unsigned>(test.step), 1)[0];
-  BasicBlock* from_row = build_.GetInsertBlock();
-  build_.CreateBr(behind);
-  build_.SetInsertPoint(apart);
-  Value* gathered = gather(access);
-  BasicBlock* from_apart = build_.GetInsertBlock();
-  go_to(behind);
-  llvm::PHINode* lanes = build_.CreatePHI(neighbours->getType(), 2);
-  lanes->addIncoming(neighbours, from_row);
-  lanes->addIncoming(gathered, from_apart);
-  return lanes;
-}
-
-/// The address that `access` has with `first` for the index that varies.
-Value* Widener::with_index(const Access& access, const Value* index, Value* first) {
+Value* RowTester::first_address(const Access& access, const RowTest& row) {
   auto* address = llvm::cast<llvm::GetElementPtrInst>(access.pointer);
   llvm::SmallVector<Value*, 4> indices;
   for (Value* step : address->indices()) {
-    indices.push_back(step == index ? first : llvm::isa<llvm::Constant>(step) ? step : scalar(step));
+    indices.push_back(step == row.index ? row.first : llvm::isa<llvm::Constant>(step) ? step : values_.scalar(step));
   }
-  return build_.CreateGEP(address->getSourceElementType(), scalar(address->getPointerOperand()), indices);
+  return build_.CreateGEP(address->getSourceElementType(), values_.scalar(address->getPointerOperand()), indices);
 }
 
 }  // namespace iruka::cpu_backend::spmd
