@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "convert.h"
+#include "composed.h"
 #include "cuda.h"
 #include "jit/specialise.h"
 #include "kernel.h"
@@ -44,6 +44,7 @@ NB_MODULE(_core, module) {
   bind_memory_hook(module);
   bind_linalg(module);
   bind_fft(module);
+  bind_rearranging(module);
   explain_refused_arguments(module);
   package_attribute("atexit", "register")(nb::cpp_function(end_with_interpreter));
 }

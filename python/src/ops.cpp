@@ -309,6 +309,13 @@ void warn_of_nothing(const ReductionFunction& function, const Array& x, const Re
   if (message && PyErr_WarnEx(PyExc_RuntimeWarning, message, 1) < 0) throw nb::python_error();
 }
 
+void tell_reduction(const ReductionFunction& function, const Array& x, const ReductionOptions& options, unsigned raised,
+                    const Array& result, const nb::tuple& arguments) {
+  warn_of_nothing(function, x, options, raised, result);
+  if (options.initial) warn_of_lost_parts(options.initial->dtype(), result.dtype());
+  if (raised) tell_function_errors(function.name(), raised, result, arguments);
+}
+
 nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
                   bool keepdims, nb::handle initial, nb::handle where) {
   if (is_selection(function) && PyTuple_Check(axis.ptr()))
@@ -326,11 +333,8 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
     return reduced;
   });
   const unsigned raised = floats.raised();
-  warn_of_nothing(function, array, call.options, raised, result);
-  if (call.options.initial) warn_of_lost_parts(call.options.initial->dtype(), result.dtype());
-  if (raised)
-    tell_function_errors(function.name(), raised, result,
-                         nb::make_tuple(to_python(array), axis, dtype, initial, where));
+  tell_reduction(function, array, call.options, raised, result,
+                 nb::make_tuple(to_python(array), axis, dtype, initial, where));
   if (!target) return to_result(std::move(result));
   check_out(function, *target, result);
   warn_of_lost_parts(result.dtype(), target->dtype());

@@ -5,6 +5,7 @@
 
 #include "core/device.h"
 #include "core/layout.h"
+#include "core/slices.h"
 #include "iruka/array.h"
 
 namespace iruka {
@@ -67,27 +68,6 @@ bool reshape_strides(const Dims& from, const Dims& from_strides, const Dims& to,
   const int64_t last = new_begin > 0 ? to_strides[new_begin - 1] : itemsize;
   for (int axis = new_begin; axis < to.size(); ++axis) to_strides[axis] = last;
   return true;
-}
-
-/// First element, step and length of a slice of an axis, clipped as Python clips.
-struct ClippedSlice {
-  int64_t start, step, length;
-};
-
-ClippedSlice clip(const Slice& slice, int64_t extent) {
-  const int64_t step = slice.step.value_or(1);
-  if (step == 0) throw ValueError("index: slice step cannot be zero");
-  const int64_t lowest = step < 0 ? -1 : 0, highest = step < 0 ? extent - 1 : extent;
-  auto place = [&](const std::optional<int64_t>& end, int64_t absent) {
-    if (!end) return absent;
-    return std::clamp(*end < 0 ? *end + extent : *end, lowest, highest);
-  };
-  const int64_t start = place(slice.start, step < 0 ? highest : lowest);
-  const int64_t stop = place(slice.stop, step < 0 ? lowest : highest);
-  if (step < 0 ? start <= stop : start >= stop) return {0, 1, 0};
-  const uint64_t distance = static_cast<uint64_t>(step < 0 ? start - stop : stop - start);
-  const uint64_t stride = step < 0 ? -static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
-  return {start, step, static_cast<int64_t>((distance - 1) / stride) + 1};
 }
 
 /// Product that may leave 64 bits only where it is never used: the stride of an axis of extent 1.
@@ -260,7 +240,7 @@ Array Array::index(std::span<const Index> indices) const {
                          " with size " + std::to_string(extent));
       offset += (*position < 0 ? *position + extent : *position) * strides_[axis++];
     } else if (const Slice* slice = std::get_if<Slice>(&entry)) {
-      const ClippedSlice clipped = clip(*slice, shape_[axis]);
+      const ClippedSlice clipped = clip_slice(*slice, shape_[axis]);
       offset += clipped.start * strides_[axis];
       shape.push_back(clipped.length);
       strides.push_back(wrapping_product(strides_[axis++], clipped.step));

@@ -1,5 +1,7 @@
 #include "ops/checks.h"
 
+#include <algorithm>
+
 #include "core/device.h"
 
 namespace iruka::ops {
@@ -15,6 +17,15 @@ void check_out(const std::string& function, const Array& out, const Dims& shape,
   out.check_writable(function + ": output array");
   if (!(out.shape() == shape))
     throw ShapeError(function + ": out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
+}
+
+Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
+  Dims normalized(axes.size());
+  for (int k = 0; k < axes.size(); ++k) normalized[k] = normalize_axis(function, axes[k], ndim);
+  for (int k = 1; k < axes.size(); ++k)
+    if (std::find(normalized.begin(), normalized.begin() + k, normalized[k]) != normalized.begin() + k)
+      throw ValueError(std::string(function) + ": axis " + to_string(axes) + " names one axis twice");
+  return normalized;
 }
 
 }  // namespace iruka::ops

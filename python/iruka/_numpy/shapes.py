@@ -65,22 +65,7 @@ def expand_dims(a, axis) -> ndarray:
 
 def moveaxis(a, source, destination) -> ndarray:
     """View with axes moved to other places; the others keep their order."""
-    a = _array(a)
-    n = a.ndim
-    if type(source) is int and type(destination) is int and -n <= source < n and -n <= destination < n:
-        order = list(range(n))
-        order.insert(destination % n, order.pop(source))
-        return a.transpose(order)
-    sources, destinations = (
-        _axes("moveaxis: source", source, a.ndim),
-        _axes("moveaxis: destination", destination, a.ndim),
-    )
-    if len(sources) != len(destinations):
-        raise ValueError(f"moveaxis: {len(sources)} source axes but {len(destinations)} destinations")
-    order = [axis for axis in range(a.ndim) if axis not in sources]
-    for place, axis in sorted(zip(destinations, sources)):
-        order.insert(place, axis)
-    return a.transpose(order)
+    return _core.moveaxis(_array(a), source, destination)
 
 
 def broadcast_to(array, shape, subok: bool = False) -> ndarray:
@@ -90,11 +75,7 @@ def broadcast_to(array, shape, subok: bool = False) -> ndarray:
 
 def broadcast_arrays(*args, subok: bool = False) -> tuple[ndarray, ...]:
     """Read-only views of the arrays in the shape they all broadcast to; the arrays themselves where all have it."""
-    arrays = tuple(map(_array, args))
-    shape = _core.broadcast_shapes(*(a.shape for a in arrays))
-    if all(a.shape == shape for a in arrays):
-        return arrays
-    return tuple(a._broadcast_to(shape) for a in arrays)
+    return _core.broadcast_arrays(list(map(_array, args)))
 
 
 def _check_out(out, what: str = "out") -> None:

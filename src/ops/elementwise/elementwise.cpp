@@ -8,6 +8,7 @@
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
 #include "ops/kept.h"
+#include "ops/listener.h"
 
 namespace iruka {
 namespace ops {
@@ -328,6 +329,7 @@ std::vector<Array> ElementwiseFunction::call(std::span<const Argument> arguments
   std::vector<Array> outputs = run(arguments, rules);
   if (outputs.empty())
     for (const Argument& output : arguments.subspan(static_cast<size_t>(nin()))) outputs.push_back(output.array());
+  if (ops::current_listener) ops::current_listener->called(*this, arguments.first(static_cast<size_t>(nin())), outputs);
   return outputs;
 }
 

@@ -14,6 +14,7 @@
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/kept.h"
+#include "ops/listener.h"
 #include "ops/reduce/folding.h"
 #include "ops/reduce/reduction_emit.h"
 #include "ops/reduce/reduction_emit_cuda.h"
@@ -307,7 +308,10 @@ const Row& reduction_row(std::string_view name) {
 
 Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bool keepdims,
                                     std::optional<Dtype> dtype) const {
-  return ops::reduce_row(*row_, x, axes, keepdims, dtype);
+  const Array result = ops::reduce_row(*row_, x, axes, keepdims, dtype);
+  if (ops::current_listener)
+    ops::current_listener->reduced(*this, x, {.axes = axes, .keepdims = keepdims, .dtype = dtype}, result);
+  return result;
 }
 
 Array variance(const Array& x, const std::optional<Dims>& axes, bool keepdims, double correction, bool root) {

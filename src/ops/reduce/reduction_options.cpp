@@ -2,8 +2,9 @@
 #include "core/device.h"
 #include "iruka/statistics.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/reduce/folding.h"
 #include "ops/elementwise/loop_types.h"
+#include "ops/listener.h"
+#include "ops/reduce/folding.h"
 #include "ops/reduce/reduction.h"
 
 namespace iruka {
@@ -44,11 +45,7 @@ Array mean_of_sum(const Array& x, const ReductionOptions& options) {
 
 bool is_integral(Dtype dtype) { return kind(dtype) < Kind::floating; }
 
-}  // namespace
-}  // namespace ops
-
-Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options) {
-  using namespace ops;
+Array reduce_with(const ReductionFunction& function, const Array& x, const ReductionOptions& options) {
   const Row& row = function.row();
   if (row.rule == ResultRule::mean && (options.where || (options.dtype && is_integral(*options.dtype))))
     return mean_of_sum(x, options);
@@ -69,6 +66,15 @@ Array reduce(const ReductionFunction& function, const Array& x, const ReductionO
     return filled;
   }
   return ElementwiseFunction(combine->function)(result, initial);
+}
+
+}  // namespace
+}  // namespace ops
+
+Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options) {
+  Array result = ops::reduce_with(function, x, options);
+  if (ops::current_listener) ops::current_listener->reduced(function, x, options, result);
+  return result;
 }
 
 }  // namespace iruka

@@ -62,11 +62,11 @@ def public_names():
     """NumPy's names in docs/coverage.md, methods as 'ndarray.x', and those of public_names.txt."""
     names = set((TREE / "tests" / "python" / "public_names.txt").read_text().split())
     text = (TREE / "docs" / "coverage.md").read_text()
-    for title, body in re.findall(r"^## NumPy: ([^\n:]+): [^\n]*\n\nYes: ([^\n]*)", text, flags=re.MULTILINE):
+    for title, body in re.findall(r"^## NumPy: ([^\n:]+): [^\n]*\n\n((?:\|.*\n)+)", text, flags=re.MULTILINE):
         prefix = {"Array functions": "", "Methods of ndarray": "ndarray.", "Methods of ufuncs": "ufunc."}.get(
             title, f"{title}."
         )
-        names |= {prefix + name for name in re.findall(r"`(\w+)`", body)}
+        names |= {prefix + name for name in re.findall(r"^\| `(\w+)` \| yes", body, flags=re.MULTILINE)}
     return names
 
 

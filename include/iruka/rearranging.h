@@ -1,0 +1,90 @@
+// Arrays turned, rolled, repeated, resized, split, joined, and with elements put in or taken out. What can be a
+// view is one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "iruka/array.h"
+#include "iruka/ops.h"
+
+namespace iruka {
+
+/// View with axes moved to other places; the others keep their order. Raises AxisError; ValueError where one axis is
+/// named twice, or source and destination are of unlike lengths.
+IRUKA_API Array moveaxis(const Array& x, const Dims& source, const Dims& destination);
+/// View with one axis moved before position `start`. Raises AxisError.
+IRUKA_API Array rollaxis(const Array& x, int64_t axis, int64_t start = 0);
+/// View with the last two axes exchanged. Raises ValueError for fewer than two.
+IRUKA_API Array matrix_transpose(const Array& x);
+/// Views with at least so many axes: new ones in front; for three, (n,) becomes (1, n, 1) and (m, n) becomes (m, n, 1).
+IRUKA_API Array atleast_1d(const Array& x);
+IRUKA_API Array atleast_2d(const Array& x);
+IRUKA_API Array atleast_3d(const Array& x);
+/// Read-only views in the shape that all arrays broadcast to; the arrays themselves where all have it. Raises
+/// ShapeError.
+IRUKA_API std::vector<Array> broadcast_arrays(std::span<const Array> arrays);
+
+/// View with the order of elements reversed along the axes, all of them without any. Raises AxisError.
+IRUKA_API Array flip(const Array& x, const std::optional<Dims>& axes = {});
+/// flip of the second axis, and of the first. Raise ValueError for fewer axes.
+IRUKA_API Array fliplr(const Array& x);
+IRUKA_API Array flipud(const Array& x);
+/// View turned `times` by 90 degrees from axis `first` towards axis `second`. Raises AxisError, ValueError for one
+/// axis.
+IRUKA_API Array rot90(const Array& x, int64_t times = 1, int64_t first = 0, int64_t second = 1);
+/// A copy whose elements have moved by `shifts` places along the axes, the last ones to the front; by one shift in the
+/// flattened array without axes. One shift serves all axes, one axis takes all shifts. Raises AxisError, and ValueError
+/// where shifts and axes do not go together.
+IRUKA_API Array roll(const Array& x, const Dims& shifts, const std::optional<Dims>& axes = {});
+
+/// The array laid repetitions[k] times side by side along axis k; the shorter of shape and repetitions gets ones in
+/// front. Raises ValueError for a negative number.
+IRUKA_API Array tile(const Array& x, const Dims& repetitions);
+/// A copy of another shape: the elements in C order, again from the start where they do not suffice; zeros where there
+/// are none. Raises ValueError for a negative extent.
+IRUKA_API Array resize(const Array& x, const Dims& shape);
+
+/// Views of the parts along an axis: `sections` of nearly equal extent, or those between the given places, which count
+/// as a slice's bounds do. Raises AxisError, and ValueError for fewer than one section.
+IRUKA_API std::vector<Array> array_split(const Array& x, int64_t sections, int64_t axis = 0);
+IRUKA_API std::vector<Array> array_split(const Array& x, std::span<const int64_t> places, int64_t axis = 0);
+/// array_split into sections of one extent. Raises ValueError where the axis does not divide.
+IRUKA_API std::vector<Array> split(const Array& x, int64_t sections, int64_t axis = 0);
+IRUKA_API std::vector<Array> split(const Array& x, std::span<const int64_t> places, int64_t axis = 0);
+/// split along the second axis (the first of a vector), the first of at least two, the third. Raise ValueError for
+/// fewer axes.
+IRUKA_API std::vector<Array> hsplit(const Array& x, int64_t sections);
+IRUKA_API std::vector<Array> vsplit(const Array& x, int64_t sections);
+IRUKA_API std::vector<Array> dsplit(const Array& x, int64_t sections);
+/// Views of the slices along an axis, which goes. Raises ValueError for a 0-d array, AxisError.
+IRUKA_API std::vector<Array> unstack(const Array& x, int64_t axis = 0);
+
+/// The arrays below each other, beside each other, behind each other: joined along the first, the second (of vectors
+/// the first), the third axis. Raise what concatenate raises.
+IRUKA_API Array vstack(std::span<const Array> arrays);
+IRUKA_API Array hstack(std::span<const Array> arrays);
+IRUKA_API Array dstack(std::span<const Array> arrays);
+/// Vectors as the columns of a matrix, matrices beside each other.
+IRUKA_API Array column_stack(std::span<const Array> arrays);
+/// `x` with `values` behind it along an axis; both flat without one. Raises what concatenate raises.
+IRUKA_API Array append(const Array& x, const Array& values, std::optional<int64_t> axis = {});
+
+/// A copy of x with `values` before place `place` of an axis (of the flattened array without one), or before each of
+/// several places, an array of integers or a mask of bools. values broadcast. Many slices may go to one place. Raises
+/// IndexError for a place out of bounds or no integer, ShapeError for values that do not broadcast, AxisError.
+IRUKA_API Array insert(const Array& x, int64_t place, const Array& values, std::optional<int64_t> axis = {});
+IRUKA_API Array insert(const Array& x, const Array& places, const Array& values, std::optional<int64_t> axis = {});
+IRUKA_API Array insert(const Array& x, const Slice& places, const Array& values, std::optional<int64_t> axis = {});
+/// A copy without what lies at `place` of an axis (of the flattened array without one), or at several places, an array
+/// of integers or a mask of bools as long as the axis. Raises IndexError for a place out of bounds or no integer,
+/// ValueError for a mask of another length, AxisError.
+IRUKA_API Array delete_elements(const Array& x, int64_t place, std::optional<int64_t> axis = {});
+IRUKA_API Array delete_elements(const Array& x, const Array& places, std::optional<int64_t> axis = {});
+IRUKA_API Array delete_elements(const Array& x, const Slice& places, std::optional<int64_t> axis = {});
+/// View without the zeros at the front, the back or both of the axes, all of them without any. Waits for the device.
+/// Raises AxisError.
+IRUKA_API Array trim_zeros(const Array& x, bool front = true, bool back = true, const std::optional<Dims>& axes = {});
+
+}  // namespace iruka

@@ -1,0 +1,67 @@
+#include "composed.h"
+
+#include <vector>
+
+#include "ops.h"
+
+namespace iruka::python {
+
+namespace {
+
+nb::object python_value(const Argument& argument) {
+  return argument.is_array() ? to_python(argument.array()) : from_scalar(argument.scalar());
+}
+
+nb::object or_none(const std::optional<Dims>& axes) { return axes ? nb::object(from_dims(*axes)) : nb::none(); }
+
+}  // namespace
+
+void Telling::called(const ElementwiseFunction& function, std::span<const Argument> inputs,
+                     std::span<const Array> outputs) {
+  const unsigned raised = floats_.raised();
+  if (!raised) return;
+  const GilHold hold;
+  nb::list given, made;
+  for (const Argument& input : inputs) given.append(python_value(input));
+  for (const Array& output : outputs) made.append(to_python(output));
+  std::vector<PyObject*> objects;
+  for (nb::handle input : given) objects.push_back(input.ptr());
+  tell_ufunc_errors(function, raised, objects, nb::tuple(made).ptr(), nullptr, /*is_operator=*/false);
+}
+
+void Telling::reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
+                      const Array& result) {
+  const unsigned raised = floats_.raised();
+  if (!raised && x.size() > 0) return;
+  const GilHold hold;
+  const nb::object dtype = options.dtype ? dtype_object(*options.dtype) : nb::none();
+  const nb::object initial = options.initial ? from_scalar(*options.initial) : nb::none();
+  const nb::object where = options.where ? to_python(*options.where) : nb::none();
+  tell_reduction(function, x, options, raised, result,
+                 nb::make_tuple(to_python(x), or_none(options.axes), dtype, initial, where));
+}
+
+void Telling::warned(const char* message) {
+  const GilHold hold;
+  package_attribute("iruka._array.float_errors", "warn")(message);
+}
+
+nb::list to_list(std::vector<Array> arrays) {
+  nb::list list;
+  for (Array& array : arrays) list.append(to_python(std::move(array)));
+  return list;
+}
+
+nb::tuple to_tuple(std::vector<Array> arrays) { return nb::tuple(to_list(std::move(arrays))); }
+
+std::optional<int64_t> optional_axis(nb::handle axis, const char* what) {
+  if (axis.is_none()) return {};
+  return to_int64(axis, what);
+}
+
+std::optional<Dims> optional_axes(nb::handle axes) {
+  if (axes.is_none()) return {};
+  return to_dims(axes, "axis");
+}
+
+}  // namespace iruka::python

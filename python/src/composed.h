@@ -1,0 +1,48 @@
+// Functions of the array library that are made of its other functions.
+#pragma once
+
+#include "convert.h"
+#include "float_errors.h"
+#include "ops/listener.h"
+
+namespace iruka::python {
+
+/// While it lives, what the calling thread computes gives NumPy's warnings and errors, by the functions inside it.
+class Telling final : public ops::Listener {
+ public:
+  Telling() : scope_(this) {}
+  void called(const ElementwiseFunction& function, std::span<const Argument> inputs,
+              std::span<const Array> outputs) override;
+  void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
+               const Array& result) override;
+  void warned(const char* message) override;
+
+ private:
+  const FloatWatch floats_;
+  const ops::ListenerScope scope_;
+};
+
+/// What `make` returns, made without the GIL of other functions, whose errors are told.
+template <class Make>
+auto composed(Make&& make) {
+  const Telling telling;
+  return without_gil(make);
+}
+
+/// The same of an array, which is new; a value where it has no axes.
+template <class Make>
+nb::object composed_array(Make&& make) {
+  return to_result(composed(make));
+}
+
+/// A list of arrays, and a tuple of them, as Python's.
+nb::list to_list(std::vector<Array> arrays);
+nb::tuple to_tuple(std::vector<Array> arrays);
+
+/// None, or an axis; None, or axes.
+std::optional<int64_t> optional_axis(nb::handle axis, const char* what);
+std::optional<Dims> optional_axes(nb::handle axes);
+
+void bind_rearranging(nb::module_& module);
+
+}  // namespace iruka::python

@@ -1,0 +1,44 @@
+// Who is told what happens inside a function that is made of other functions: Python's module, which words
+// floating-point errors and warnings.
+#pragma once
+
+#include <span>
+#include <utility>
+
+#include "iruka/statistics.h"
+
+namespace iruka::ops {
+
+/// Hears of each function that its thread calls. What a call throws ends the function that is made of it.
+class Listener {
+ public:
+  virtual void called(const ElementwiseFunction& function, std::span<const Argument> inputs,
+                      std::span<const Array> outputs) = 0;
+  virtual void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
+                       const Array& result) = 0;
+  /// Something that the result does not show: a mean of nothing.
+  virtual void warned(const char* message) = 0;
+
+ protected:
+  ~Listener() = default;
+};
+
+inline constinit thread_local Listener* current_listener = nullptr;
+
+/// While it lives, the thread's calls are told to `listener`; to nobody where it is null.
+class ListenerScope {
+ public:
+  explicit ListenerScope(Listener* listener) : before_(std::exchange(current_listener, listener)) {}
+  ~ListenerScope() { current_listener = before_; }
+  ListenerScope(const ListenerScope&) = delete;
+  ListenerScope& operator=(const ListenerScope&) = delete;
+
+ private:
+  Listener* const before_;
+};
+
+inline void warn(const char* message) {
+  if (current_listener) current_listener->warned(message);
+}
+
+}  // namespace iruka::ops

@@ -1,0 +1,64 @@
+// Views of an array by one axis, for functions that are made of views and of other functions.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "iruka/array.h"
+
+namespace iruka::ops {
+
+/// x[begin:end:step] of one axis; begin <= end lie within it, step is positive.
+inline Array cut(const Array& x, int axis, int64_t begin, int64_t end, int64_t step = 1) {
+  Dims shape = x.shape(), strides = x.strides();
+  const int64_t offset = x.offset() + begin * strides[axis];
+  shape[axis] = (end - begin + step - 1) / step;
+  strides[axis] *= step;
+  return x.view(x.dtype(), std::move(shape), std::move(strides), offset);
+}
+
+/// The axis in reverse order.
+inline Array reversed(const Array& x, int axis) {
+  Dims strides = x.strides();
+  const int64_t offset = x.offset() + std::max<int64_t>(x.shape(axis) - 1, 0) * strides[axis];
+  strides[axis] = -strides[axis];
+  return x.view(x.dtype(), x.shape(), std::move(strides), offset);
+}
+
+/// x[k] of one axis, which goes.
+inline Array slice_at(const Array& x, int axis, int64_t k) {
+  Dims shape, strides;
+  for (int other = 0; other < x.ndim(); ++other) {
+    if (other == axis) continue;
+    shape.push_back(x.shape(other));
+    strides.push_back(x.strides()[other]);
+  }
+  return x.view(x.dtype(), std::move(shape), std::move(strides), x.offset() + k * x.strides()[axis]);
+}
+
+/// The axis `from` as axis `to` of the view; the others keep their order.
+inline Array with_axis_at(const Array& x, int from, int to) {
+  if (from == to) return x;
+  std::vector<int64_t> order;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (axis != from) order.push_back(axis);
+  order.insert(order.begin() + to, from);
+  return x.transpose(Dims(order.data(), x.ndim()));
+}
+
+/// New axes of one element in front, until there are `ndim`.
+inline Array with_axes_in_front(const Array& x, int ndim) {
+  if (x.ndim() >= ndim) return x;
+  Dims shape(ndim, 1);
+  std::copy(x.shape().begin(), x.shape().end(), shape.begin() + (ndim - x.ndim()));
+  return x.reshape(shape);
+}
+
+/// A shape of `ndim` ones, but `extent` at an axis: that of a vector which lies along the axis.
+inline Dims along_axis(int ndim, int axis, int64_t extent) {
+  Dims shape(ndim, 1);
+  shape[axis] = extent;
+  return shape;
+}
+
+}  // namespace iruka::ops
