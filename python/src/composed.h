@@ -43,6 +43,7 @@ nb::tuple to_tuple(std::vector<Array> arrays);
 std::optional<int64_t> optional_axis(nb::handle axis, const char* what);
 std::optional<Dims> optional_axes(nb::handle axes);
 
+void bind_quantiles(nb::module_& module);
 void bind_rearranging(nb::module_& module);
 
 }  // namespace iruka::python

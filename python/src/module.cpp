@@ -44,6 +44,7 @@ NB_MODULE(_core, module) {
   bind_memory_hook(module);
   bind_linalg(module);
   bind_fft(module);
+  bind_quantiles(module);
   bind_rearranging(module);
   explain_refused_arguments(module);
   package_attribute("atexit", "register")(nb::cpp_function(end_with_interpreter));

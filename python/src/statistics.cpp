@@ -3,7 +3,6 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <string>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "ops.h"
 #include "ops/count/histogram.h"
 #include "ops/reduce/reduction.h"
-#include "ops/sort/order_statistics.h"
 
 namespace iruka::python {
 
@@ -71,19 +69,6 @@ void bind_statistics(nb::module_& module) {
       nb::arg("x"), nb::arg("row"), nb::arg("axis").none(), nb::arg("keepdims"),
       nb::sig("def reduce_gpu(x: ndarray, row: str, axis, keepdims: bool) -> ndarray"),
       "One pass of a row of the table of reductions that a GPU alone has: nanmean, ptp.");
-  module.def(
-      "select_ranks",
-      [](Array x, const std::vector<int64_t>& ranks) {
-        return make_array([&] { return ops::select_ranks(x, ranks); });
-      },
-      nb::arg("x"), nb::arg("ranks"), nb::sig("def select_ranks(x: ndarray, ranks: list[int]) -> ndarray"));
-  module.def(
-      "select_weighted",
-      [](Array x, Array weights, const std::vector<double>& quantiles) {
-        return make_array([&] { return ops::select_weighted(x, weights, quantiles); });
-      },
-      nb::arg("x"), nb::arg("weights"), nb::arg("quantiles"),
-      nb::sig("def select_weighted(x: ndarray, weights: ndarray, quantiles: list[float]) -> ndarray"));
   module.def(
       "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); },
       nb::arg("indices"), nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));

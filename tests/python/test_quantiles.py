@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import iruka
-from helpers import assert_close, assert_same, beyond_numbers, layouts
-from iruka._numpy import quantiles
+from helpers import assert_close, assert_same, layouts
 
 METHODS = [
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
@@ -106,19 +105,6 @@ def test_weights(rng):
             m.quantile(m.ones((2, 0)), 0.5, axis=1, method="inverted_cdf", weights=m.ones((2, 0)))
 
 
-@beyond_numbers
-def test_weights_by_functions_of_every_device(rng):
-    """The method of a GPU, compared with NumPy: ties, weights of zero, NaN."""
-    for dtype in ("float64", "float32", "int16", "bool"):
-        x, w = rng.integers(0, 5, (4, 3, 9)).astype(dtype), rng.integers(0, 3, (4, 3, 9)) + np.eye(3, 9)
-        if dtype == "float64":
-            x[1, 1, 4] = np.nan
-        found = quantiles._select_weighted(iruka.array(x), iruka.array(w), SHARES)
-        assert_same(found, np.quantile(x, SHARES, axis=-1, method="inverted_cdf", weights=w))
-    with pytest.raises(ValueError, match="all zero"):
-        quantiles._select_weighted(iruka.ones((2, 3)), iruka.array([[1.0, 2, 0], [0, 0, 0]]), [0.5])
-
-
 def test_out_overwrite_and_errors():
     x = iruka.array([[3.0, 1.0], [2.0, 5.0]])
     out = iruka.empty(2)
@@ -167,7 +153,6 @@ def test_weights_without_shares_or_numbers():
         found = iruka.nanquantile(x, 0.5, axis=1, method="inverted_cdf", weights=w)
     assert_same(found, np.array([1.0, np.nan]))
     assert iruka.quantile(w, [], axis=1, method="inverted_cdf", weights=w).shape == (0, 2)
-    assert quantiles._select_weighted(w, w, []).shape == (0, 2)
 
 
 def test_quantiles_of_far_apart_values():

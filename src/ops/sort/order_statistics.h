@@ -16,4 +16,7 @@ Array select_ranks(const Array& x, std::span<const int64_t> ranks);
 /// is float64, of x's shape. Raises ValueError where a row's weights have no positive finite sum.
 Array select_weighted(const Array& x, const Array& weights, std::span<const double> quantiles);
 
+/// The same, made of functions that every device has.
+Array select_weighted_by_functions(const Array& rows, const Array& weights, std::span<const double> shares);
+
 }  // namespace iruka::ops
