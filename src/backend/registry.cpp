@@ -16,7 +16,7 @@ namespace iruka {
 
 namespace {
 
-/// What set_default_device() chose for this thread.
+/// The device that set_default_device() chose for this thread.
 Device*& thread_device() {
   static thread_local Device* device = nullptr;
   return device;

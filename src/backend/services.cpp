@@ -1,4 +1,4 @@
-// The services that backends offer: vendors' libraries, and the CPU's front end at work for others.
+// The services that backends implement: vendors' libraries, and the CPU's front end for GPU texts.
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/cpu_device.h"
 #include "backend/cpu/fourier.h"

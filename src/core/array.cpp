@@ -57,7 +57,7 @@ Array::Array(BufferHandle buffer, Dtype dtype, Dims shape, Dims strides, int64_t
 
 Array Array::empty(const Dims& shape, Dtype dtype, Device& device) {
   check_rank(shape);
-  Dims strides = c_strides(shape, iruka::itemsize(dtype));  // raises where the bytes are too many to count
+  Dims strides = c_strides(shape, iruka::itemsize(dtype));  // raises where the number of bytes overflows
   const int64_t bytes = count(shape) * iruka::itemsize(dtype);
   return Array(std::make_shared<Buffer>(device, static_cast<size_t>(bytes)), dtype, shape, std::move(strides));
 }
@@ -91,7 +91,7 @@ void Array::raise_read_only(std::string_view what) const {
 
 bool Array::may_overlap(const Array& other) const {
   if (size_ == 0 || other.size_ == 0 || &device() != &other.device()) return false;
-  // Blocks of a pool lie apart; foreign memory may be anybody's.
+  // Blocks of a pool never overlap, but foreign memory may be shared.
   if (buffer_ != other.buffer_ && !buffer_->foreign() && !other.buffer_->foreign()) return false;
   const auto [low, high] = byte_bounds(*this);
   const auto [other_low, other_high] = byte_bounds(other);

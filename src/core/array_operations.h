@@ -1,4 +1,4 @@
-// What methods of Array need of array functions. `ops` fills the table; a program without `ops` has one of its own.
+// The functions of `ops` that methods of Array call. `ops` fills this table; a program without `ops` must define one.
 #pragma once
 
 #include "iruka/array.h"
@@ -6,8 +6,8 @@
 namespace iruka {
 
 struct ArrayOperations {
-  /// Writes `source` into `target`, cast to its dtype. Shapes are equal; memory does not overlap, but for identical
-  /// layouts.
+  /// Writes `source` into `target`, cast to its dtype. Shapes must be equal. Memory may overlap only where the layouts
+  /// are identical.
   void (*write)(const Array& source, const Array& target);
 };
 

@@ -40,7 +40,7 @@ Dims infer_extent(const Dims& shape, int64_t size) {
   return result;
 }
 
-/// Strides that give `to` to elements laid out as `from` in C order; false where only a copy can.
+/// The strides of a view of shape `to` over elements laid out as `from`, in C order; false where that needs a copy.
 /// Groups of old axes and new axes with the same product are matched, as NumPy's _attempt_nocopy_reshape does.
 bool reshape_strides(const Dims& from, const Dims& from_strides, const Dims& to, int64_t itemsize, Dims& to_strides) {
   Dims old_shape, old_strides;
@@ -64,18 +64,18 @@ bool reshape_strides(const Dims& from, const Dims& from_strides, const Dims& to,
     old_begin = old_end;
     new_begin = new_end;
   }
-  // What remains are axes of extent 1.
+  // The remaining axes have extent 1.
   const int64_t last = new_begin > 0 ? to_strides[new_begin - 1] : itemsize;
   for (int axis = new_begin; axis < to.size(); ++axis) to_strides[axis] = last;
   return true;
 }
 
-/// Product that may leave 64 bits only where it is never used: the stride of an axis of extent 1.
+/// A product that wraps around. It overflows only for an axis of extent 1, whose stride is never used.
 int64_t wrapping_product(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-/// How many axes of the array the entries of an index take; checks their number and the ellipsis.
+/// The number of axes that the entries of an index consume; checks this number and the ellipsis.
 int consumed_axes(std::span<const Index> indices, int ndim) {
   int consumed = 0, ellipses = 0;
   for (const Index& index : indices) {
@@ -93,7 +93,7 @@ Array rebuild(const Array& array, Dims shape, Dims strides) {
   return array.view(array.dtype(), std::move(shape), std::move(strides), array.offset());
 }
 
-/// A processor reads an element from any address; a GPU that should loses everything its process has there.
+/// A CPU reads an element from any address, but on a GPU a misaligned read destroys the process's whole context.
 Array check_alignment(Array view, const std::string& function) {
   if (view.size() > 0 && view.device().target().needs_alignment &&
       !is_aligned(view.data(), view.dtype(), view.shape(), view.strides()))
@@ -189,7 +189,7 @@ Array Array::broadcast_to(const Dims& shape) const {
 
 Array Array::squeeze(std::optional<int64_t> axis) const {
   int only = -1;
-  const bool scalar = ndim() == 0 && (axis == 0 || axis == -1);  // NumPy lets these pass
+  const bool scalar = ndim() == 0 && (axis == 0 || axis == -1);  // NumPy accepts these
   if (axis && !scalar) {
     only = normalize_axis("squeeze", *axis, ndim());
     if (shape_[only] != 1)

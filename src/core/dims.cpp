@@ -18,7 +18,7 @@ std::string to_string(const Dims& dims) {
 }
 
 int64_t count(const Dims& shape) {
-  // As in NumPy, extents of 0 do not excuse the others from having a product.
+  // As in NumPy, the product of the other extents must fit into 64 bits even if one extent is 0.
   int64_t product = 1;
   bool empty = false;
   for (int64_t extent : shape) {

@@ -54,7 +54,7 @@ constexpr Dtype promote_integers(const DtypeInfo& a, const DtypeInfo& b) {
   return unsigned_one.size == 8 ? Dtype::float64 : signed_of_size(unsigned_one.size * 2);
 }
 
-/// The smallest float beside which NumPy puts an integer: float16 for 8 bits, float32 for 16, float64 above.
+/// The smallest float that NumPy promotes an integer with: float16 for 8 bits, float32 for 16, float64 above.
 constexpr Dtype promote_floats(const DtypeInfo& a, const DtypeInfo& b) {
   if (a.kind != b.kind) {
     const DtypeInfo& real = a.kind == Kind::floating ? a : b;
@@ -62,7 +62,7 @@ constexpr Dtype promote_floats(const DtypeInfo& a, const DtypeInfo& b) {
     if (integer.size == 1 || real.size > 4) return real.dtype;
     return integer.size == 2 ? Dtype::float32 : Dtype::float64;
   }
-  if (a.size == 2 && b.size == 2) return Dtype::float32;  // float16 beside bfloat16: neither holds the other
+  if (a.size == 2 && b.size == 2) return Dtype::float32;  // neither float16 nor bfloat16 can represent the other
   return a.size >= b.size ? a.dtype : b.dtype;
 }
 
@@ -92,7 +92,7 @@ struct Spelling {
   Dtype dtype;
 };
 
-// NumPy's names beside those of the table, on a 64-bit Linux (long has 64 bits).
+// NumPy's other names for the dtypes of the table, on 64-bit Linux (long has 64 bits).
 constexpr Spelling kAliases[] = {
     {"bool_", Dtype::bool_},         {"byte", Dtype::int8},        {"short", Dtype::int16},
     {"intc", Dtype::int32},          {"int", Dtype::int64},        {"int_", Dtype::int64},

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself, and writing all of some bytes.
+// A file descriptor that closes itself, and a write that completes.
 #pragma once
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ class File {
   File& operator=(const File&) = delete;
   bool is_open() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
-  /// Closes now: a full disk may show only here. 0, or errno.
+  /// Closes the file now, because a full disk may be reported only here. Returns 0 or errno.
   int close() {
     const int result = ::close(std::exchange(descriptor_, -1));
     return result == 0 || errno == EINTR ? 0 : errno;
@@ -29,7 +29,7 @@ class File {
   int descriptor_;
 };
 
-/// Writes `size` bytes, however many calls that takes. 0, or errno.
+/// Writes all `size` bytes, in several calls if needed. Returns 0 or errno.
 inline int write_all(const File& file, const void* bytes, size_t size) {
   const char* from = static_cast<const char*>(bytes);
   while (size > 0) {

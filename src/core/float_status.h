@@ -5,7 +5,7 @@
 
 namespace iruka {
 
-/// Exceptions of IEEE 754, by their bits in x86's MXCSR. That a result is inexact is not told.
+/// Exceptions of IEEE 754, by their bits in x86's MXCSR. Inexact results are not reported.
 enum FloatFlag : unsigned {
   kFloatInvalid = 1,
   kFloatDivideByZero = 4,
@@ -14,14 +14,14 @@ enum FloatFlag : unsigned {
 };
 
 /// The exceptions raised within a FloatScope of this thread since they were last taken, and by the workers of the loops
-/// that it waited for. So a caller that takes them before and after an operation has those of all its launches.
+/// that it waited for. A caller that takes them before and after an operation gets those of all its launches.
 unsigned take_float_flags();
-/// Adds to what take_float_flags() gives next on this thread.
+/// Adds flags to the next result of take_float_flags() on this thread.
 void add_float_flags(unsigned flags);
 
-/// While it lives, this thread computes as IEEE 754 asks by default: round to nearest even, subnormals kept, no traps.
-/// Then the state found before comes back, whatever was done to it meanwhile. Every way into elements holds one: the
-/// thread pool, parallel_for(), a launch on the CPU. They may nest.
+/// While it lives, this thread computes with the defaults of IEEE 754: round to nearest even, subnormals kept, no
+/// traps. Afterwards the previous state is restored. All code that computes elements runs inside of one: the thread
+/// pool, parallel_for(), a launch on the CPU. Scopes may nest.
 class FloatScope {
  public:
   FloatScope() : before_(_mm_getcsr()) {
@@ -39,13 +39,13 @@ class FloatScope {
   FloatScope& operator=(const FloatScope&) = delete;
 
  private:
-  /// The compiler knows nothing of the state: what it reads and writes within the scope must not leave it.
+  /// The compiler does not model this state, so that this keeps it from moving reads and writes out of the scope.
   static void stay_inside() { asm volatile("" ::: "memory"); }
 
   static constexpr unsigned kDefault = 0x1F80;
   static constexpr unsigned kTold = kFloatInvalid | kFloatDivideByZero | kFloatOverflow | kFloatUnderflow;
-  /// Subnormal operand and inexact result. A thread that has computed anything carries the latter, and a processor takes
-  /// 100 ns to be given back a flag that was cleared: these stay.
+  /// The flags for subnormal operands and inexact results are not cleared: nearly every computation sets the latter
+  /// again, and setting a cleared flag takes a processor 100 ns.
   static constexpr unsigned kUntold = 2 | 32;
   const unsigned before_;
 };

@@ -1,4 +1,4 @@
-// What a device's library of Fourier transforms does: our own on the CPU, cuFFT on a GPU.
+// The service for Fourier transforms: our own code on the CPU, cuFFT on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace iruka {
 enum class FourierKind : uint8_t { complex, real_to_complex, complex_to_real };
 
 /// Transforms along the middle axis of dense C-ordered arrays: (outer, length, inner) for complex kinds; a real side
-/// has `length` elements there, a side of half a spectrum length / 2 + 1. The input is left as it is.
+/// has `length` elements there, a side of half a spectrum length / 2 + 1. The input is not changed.
 struct FourierTransform {
   FourierKind kind;
   bool is_double;
@@ -26,17 +26,18 @@ class FourierLibrary {
  public:
   static constinit const Implementations<FourierLibrary> implementations;
   virtual ~FourierLibrary() = default;
-  /// In the order of the device's other work. Results are multiplied by `scale`.
+  /// Runs in the order of the device's other work. Results are multiplied by `scale`.
   virtual void transform(const FourierTransform& job, double scale) = 0;
-  /// Whether `scale` may be other than 1.
+  /// Whether `scale` may differ from 1.
   virtual bool scales() const = 0;
-  /// Whether this job, of one axis and without memory yet, is done best where it lies, if `inner` is over 1.
+  /// Whether this job over one axis is fastest without a transposition, if `inner` is over 1; its memory is not set
+  /// yet.
   virtual bool takes_columns(const FourierTransform& job) const = 0;
-  /// How many axes one job may transform.
+  /// The largest number of axes that one job can transform.
   virtual int most_axes() const = 0;
   /// Whether complex_to_real jobs overwrite their input, and read the imaginary parts of elements that must be real.
   virtual bool spoils_spectra() const { return false; }
-  /// Bytes that inputs must be aligned to.
+  /// The alignment that inputs need, in bytes.
   virtual size_t alignment() const { return 1; }
 };
 

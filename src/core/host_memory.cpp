@@ -31,7 +31,7 @@ class HostMemory final : public RawMemory {
     char* const block = static_cast<char*>(start) + lead;
     if (lead > 0) munmap(start, lead);
     munmap(block + bytes, kHugePage - lead);
-    // First touch of ordinary pages is the main cost of a fresh large array.
+    // Page faults of ordinary pages are the main cost of a new large array.
     madvise(block, bytes, MADV_HUGEPAGE);
     return block;
   }

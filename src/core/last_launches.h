@@ -1,4 +1,4 @@
-// Which kernels a device was given last: what can be told of an error that one of them left behind.
+// The kernels that were launched last on a device, named in the message when one of them has failed asynchronously.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,14 @@ namespace iruka {
 
 class LastLaunches {
  public:
-  /// `kernel` lives as long as the process. Threads may come in each other's way: a name is lost then.
+  /// `kernel` must live as long as the process. A race between threads may lose a name.
   void note(const char* kernel) noexcept {
     const unsigned last = last_.load(std::memory_order_relaxed);
     if (kernels_[last % kRemembered].load(std::memory_order_relaxed) == kernel) return;
     kernels_[(last + 1) % kRemembered].store(kernel, std::memory_order_relaxed);
     last_.store(last + 1, std::memory_order_relaxed);
   }
-  /// "'c', 'b', 'a'", the last one first; empty where nothing was launched.
+  /// "'c', 'b', 'a'", the latest first; empty where nothing was launched.
   std::string list() const {
     const unsigned last = last_.load(std::memory_order_relaxed);
     std::string names;

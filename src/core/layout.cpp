@@ -60,7 +60,7 @@ void LoopLayout::merge_axes() {
   rank_ = merged + 1;
 }
 
-/// The first operand that walks both axes decides, outputs first.
+/// The first operand with nonzero strides along both axes decides; outputs come first.
 LoopLayout::Order LoopLayout::order_of(int outer, int inner, int first_output) const {
   for (int i = 0; i < operands_; ++i) {
     const int operand = (first_output + i) % operands_;
@@ -97,7 +97,7 @@ void LoopLayout::reorder_axes(int first_output) {
     }
     if (backwards && !forwards && extent(axis) > 1) flip_axis(axis);
   }
-  // An insertion sort that looks past axes it cannot compare with, as NumPy's iterator does.
+  // An insertion sort that skips axes it cannot compare, as NumPy's iterator does.
   for (int next = 1; next < rank_; ++next) {
     int place = next;
     for (int axis = next - 1; axis >= 0; --axis) {

@@ -10,7 +10,7 @@
 
 namespace iruka {
 
-/// What one operand brings to a loop. Both outlive the call they are passed to.
+/// One operand of a loop. Both pointers must be valid during the call they are passed to.
 struct LoopOperand {
   const Dims* shape;
   const Dims* strides;  ///< bytes
@@ -28,19 +28,19 @@ class LoopLayout {
   int64_t count() const { return count_; }
   int64_t extent(int axis) const { return extents()[axis]; }
   int64_t stride(int operand, int axis) const { return strides(operand)[axis]; }
-  int64_t offset(int operand) const { return offsets()[operand]; }  ///< bytes; not 0 only where an axis was flipped
+  int64_t offset(int operand) const { return offsets()[operand]; }  ///< bytes; 0 unless an axis was reversed
 
   const int64_t* extents() const { return storage(); }
   const int64_t* strides(int operand) const { return storage() + pitch_ * (operand + 1); }
   const int64_t* offsets() const { return storage() + pitch_ * (operands_ + 1); }
 
-  /// Drops axes of extent 1 and merges neighbours that every operand walks as one. C order is kept, and the element's
-  /// number with it. An empty loop becomes one axis of extent 0.
+  /// Drops axes of extent 1 and merges neighbouring axes that are contiguous in every operand. It keeps C order and
+  /// thereby each element's number. An empty loop becomes one axis of extent 0.
   void merge_axes();
 
-  /// Sorts axes so that small strides are innermost, operands [first_output, operands()) deciding before the others,
-  /// and turns round axes that no operand walks forwards. Call it before merge_axes(), and only where the order of
-  /// elements cannot be observed.
+  /// Sorts axes so that small strides are innermost, where operands [first_output, operands()) take precedence, and
+  /// reverses axes along which no operand has a positive stride. Call it before merge_axes(), and only where the order
+  /// of elements cannot be observed.
   void reorder_axes(int first_output);
 
  private:
@@ -65,14 +65,14 @@ class LoopLayout {
 /// How two arrays share memory.
 enum class Overlap : uint8_t {
   none,       ///< no byte is shared
-  identical,  ///< element k of one is element k of the other, and nothing else of it
-  partial,    ///< anything else, or too costly to tell
+  identical,  ///< element k of one array shares memory with element k of the other only
+  partial,    ///< any other overlap, or too costly to decide
 };
 
 /// Exact unless a search over the strides takes more than a few thousand steps; then `partial`.
 Overlap overlap(const Array& a, const Array& b);
 
-/// Bytes of which an aligned element's address is a multiple: those of a complex number's parts, else the element's.
+/// The alignment of an element in bytes: its size, or that of a complex number's parts.
 inline int64_t alignment(Dtype dtype) { return kind(dtype) == Kind::complex ? itemsize(dtype) / 2 : itemsize(dtype); }
 /// Whether all elements are aligned. `data` is the first one's address.
 bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);

@@ -1,4 +1,4 @@
-// Casts of floats to integers of 8 and 16 bits, for devices whose compiler makes them by way of 32 bits, which wraps.
+// Casts of floats to integers of 8 and 16 bits, for devices whose compiler goes through 32 bits, which wraps around.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace iruka {
 
-/// A front end that knows the types of all expressions spells such casts out. Devices without this service have a
+/// The front end knows the types of all expressions and rewrites such casts. Devices without this service have a
 /// compiler that saturates.
 struct NarrowCasts {
   static constinit const Implementations<const NarrowCasts> implementations;
 
-  /// Of the front end: part of the keys of what is compiled from its texts.
+  /// The version of the front end, which is part of the cache keys of the texts it has rewritten.
   const std::string& (*fingerprint)();
-  /// The source's text with casts that saturate; nothing where the front end cannot judge it.
+  /// The source's text with saturating casts; nothing where the front end cannot parse it.
   std::optional<std::string> (*saturate)(const ProgramSource& source);
 };
 

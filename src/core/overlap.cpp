@@ -13,8 +13,9 @@ struct Term {
   int64_t coefficient, bound;
 };
 
-/// Whether sum(coefficient * x) = target has a solution. As NumPy's mem_overlap.c: a depth-first search with the
-/// reach and the greatest common divisor of the remaining terms as bounds; gives up with `true`.
+/// Whether sum(coefficient * x) = target has a solution. The algorithm is that of NumPy's mem_overlap.c: a depth-first
+/// search that is bounded by the range and the greatest common divisor of the remaining terms. It returns `true` when
+/// the search takes too long.
 class SumSearch {
  public:
   void add(int64_t coefficient, int64_t bound) {
@@ -91,8 +92,8 @@ Span add_terms(const Array& array, SumSearch& sum) {
 Overlap overlap(const Array& a, const Array& b) {
   if (!a.may_overlap(b)) return Overlap::none;
   if (same_layout(a, b)) return Overlap::identical;
-  // A byte of a and one of b are the same: low_a + steps_a + u = low_b + steps_b + v. With steps_b and v counted from
-  // their other ends, every coefficient is positive.
+  // Byte u of an element of a is byte v of one of b: low_a + steps_a + u = low_b + steps_b + v. With steps_b and v
+  // counted from their other ends, every coefficient is positive.
   SumSearch sum;
   const Span span_a = add_terms(a, sum), span_b = add_terms(b, sum);
   sum.add(1, a.itemsize() - 1);

@@ -10,8 +10,8 @@
 namespace iruka {
 
 /// Calls `body(begin, end)` on ranges that cover [0, count) once, by several threads where each gets at least `grain`.
-/// The first exception is rethrown. Raises Interrupted when the interrupt check says so; it is asked between ranges, so a
-/// body whose single steps take long asks should_stop() between them, and returns when told to.
+/// The first exception is rethrown. Raises Interrupted when the interrupt check says so. The check runs between ranges,
+/// so that a body with long steps must call should_stop() between them and return if it is true.
 template <class Body>
 void parallel_for(int64_t count, int64_t grain, Body&& body) {
   if (count <= 0) return;
@@ -23,7 +23,7 @@ void parallel_for(int64_t count, int64_t grain, Body&& body) {
     throw_if_stopped();
     return;
   }
-  // The pool begins with small ranges: a quarter of a grain is small enough, and not one element.
+  // The pool starts with small ranges; a quarter of a grain keeps them above single elements.
   ThreadPool::instance().run(count, std::max<int64_t>(1, grain / 4), body);
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 using Guard = std::lock_guard<PoolLock>;
 
-// From this size on a miss may be answered by a block of the next two classes.
+// Requests of at least this size may get a block of the next two classes if their own class has none.
 constexpr size_t kLargeBlock = size_t{1} << 20;
 // Held memory below this is never trimmed.
 constexpr size_t kAlwaysHold = size_t{64} << 20;
@@ -91,7 +91,7 @@ void MemoryPool::release(void* memory, size_t bytes) noexcept {
         statistics_.held_bytes += block.bytes;
         return;
       } catch (const std::bad_alloc&) {
-        // No room to remember the block: the system takes it back below.
+        // There is no memory to record the block, so it is returned to the system below.
       }
     }
   }
@@ -158,8 +158,8 @@ void* MemoryPool::allocate_fresh(size_t requested, size_t bytes) {
   raise_out_of_memory(requested, now);
 }
 
-/// Accounts for a block before the source is asked, so that threads together keep within the limit.
-/// Returns the held blocks that must go first. Raises OutOfMemoryError.
+/// Accounts for a block before the source is asked, so that threads together keep within the limit. Returns the held
+/// blocks that must be released first. Raises OutOfMemoryError.
 std::vector<MemoryPool::Block> MemoryPool::claim(size_t requested, size_t bytes) {
   PoolStatistics now;
   {
@@ -231,7 +231,7 @@ void MemoryPool::raise_out_of_memory(size_t requested, const PoolStatistics& now
                          (now.limit_bytes ? std::to_string(now.limit_bytes) : "none"));
 }
 
-// Under AddressSanitizer a released block, and what is beyond a request, cannot be touched unseen.
+// AddressSanitizer reports accesses to released blocks and beyond a request.
 void MemoryPool::poison([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) const {
 #ifdef IRUKA_POISON_RELEASED
   if (on_host_) ASAN_POISON_MEMORY_REGION(memory, bytes);

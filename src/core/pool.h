@@ -24,7 +24,7 @@ class RawMemory {
   /// A block aligned to 64 bytes, or null when there is none. `bytes` is a multiple of 64.
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void release(void* memory, size_t bytes) noexcept = 0;
-  /// Whether the CPU can touch the blocks.
+  /// Whether the CPU can access the blocks.
   virtual bool on_host() const { return true; }
 };
 
@@ -69,8 +69,8 @@ struct SizeClass {
   size_t bytes;
 };
 
-/// Thread-safe; a child of fork() may go on using it. Statistics and the limit count whole blocks.
-/// Memory beyond one and a half times the most ever used is given back, least recently used sizes first.
+/// Thread-safe; a child of fork() may go on using it. Statistics and the limit count whole blocks. Memory beyond one
+/// and a half times the most ever used is released to the system, least recently used sizes first.
 class MemoryPool {
  public:
   explicit MemoryPool(std::string name = "cpu", std::unique_ptr<RawMemory> source = host_memory());
@@ -80,11 +80,11 @@ class MemoryPool {
 
   /// 64-byte aligned; 0 bytes give a valid block. Raises OutOfMemoryError.
   void* allocate(size_t bytes);
-  /// Takes back what allocate(bytes) gave.
+  /// Returns a block of allocate(bytes) to the pool.
   void release(void* memory, size_t bytes) noexcept;
 
   PoolStatistics statistics() const;
-  /// 0: no limit. Arrays that live are left alone; held memory above the limit is given back.
+  /// 0: no limit. Live arrays are not affected; held memory above the limit is released.
   void set_limit(size_t bytes);
   void free_held();
 

@@ -1,4 +1,4 @@
-// What users ask of the pool that a device's memory comes from.
+// The user's control over the pool of a device's memory.
 #pragma once
 
 #include "core/service.h"
@@ -11,7 +11,7 @@ struct PoolControl {
 
   PoolStatistics (*statistics)(Device& device);
   void (*set_limit)(Device& device, size_t bytes);  ///< 0: none
-  void (*free_held)(Device& device);                ///< memory that no array uses, back to the system
+  void (*free_held)(Device& device);                ///< releases memory that no array uses to the system
 };
 
 }  // namespace iruka

@@ -1,4 +1,4 @@
-// Scalars: exact 64-bit integers, floats and complex numbers, and their way in and out of elements.
+// Scalars: exact 64-bit integers, floats and complex numbers, and their conversion to and from elements.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace iruka {
 namespace {
 
-/// Rounds a double to a smaller IEEE format (to nearest, ties to even) in one step, so never twice.
+/// Rounds a double to a smaller IEEE format once, to nearest with ties to even.
 template <int kExponentBits, int kMantissaBits>
 uint16_t round_to_bits(double value) {
   constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
@@ -28,7 +28,7 @@ uint16_t round_to_bits(double value) {
     return sign | kInfinity | quiet | (static_cast<uint16_t>(magnitude >> kShift) & (quiet - 1));
   }
   if (magnitude < kSmallestNormal) {
-    // Beside this number the last bit of a double weighs as much as the format's smallest subnormal.
+    // At this magnitude the last bit of a double has the value of the format's smallest subnormal.
     constexpr uint64_t kMagic = static_cast<uint64_t>(1023 + 52 + 1 - kBias - kMantissaBits) << 52;
     const double sum = std::bit_cast<double>(magnitude) + std::bit_cast<double>(kMagic);
     return sign | static_cast<uint16_t>(std::bit_cast<uint64_t>(sum) - kMagic);
@@ -157,7 +157,7 @@ Scalar Scalar::as_element(Dtype dtype) const {
 }
 
 Scalar Scalar::load(Dtype dtype, const void* element) {
-  std::optional<FloatScope> floats;  // widening turns subnormals into zeros where a caller asked for that
+  std::optional<FloatScope> floats;  // widening would flush subnormals to zero if the caller has set that mode
   if (is_real_number(iruka::kind(dtype))) floats.emplace();
   Scalar result;
   result.dtype_ = dtype;
@@ -203,7 +203,7 @@ void Scalar::store(Dtype dtype, void* element) const {
     case Dtype::float16: return write(element, float16_bits(before_rounding(*this)));
     case Dtype::bfloat16: return write(element, bfloat16_bits(before_rounding(*this)));
     case Dtype::float32: {
-      // Straight from the integer: through a double it would be rounded twice.
+      // The integer is converted directly, because a double in between would round twice.
       if (is_real_number(kind())) return write(element, static_cast<float>(real_));
       return write(element, dtype_ == Dtype::uint64 ? static_cast<float>(unsigned_) : static_cast<float>(as_int64()));
     }

@@ -1,7 +1,6 @@
-// Services: what each kind of device does in a way of its own.
-//
-// A service is a class with the static member `Implementations<Service> implementations`, declared in a header of
-// its family. One file a kind of device implements it, and `device.service<Service>()` is the only choice among them.
+// Services: tasks that each kind of device implements in its own way.  A service is a class with the static member
+// `Implementations<Service> implementations`, declared in a header of its family. One file implements it for each kind
+// of device; only `device.service<Service>()` chooses between them.
 #pragma once
 
 #include <array>
@@ -11,14 +10,14 @@
 
 namespace iruka {
 
-/// Who implements a service, in the order of DeviceKind; null where a kind lacks the service.
+/// The implementations of a service, in the order of DeviceKind; null where a kind lacks the service.
 template <class Service>
 struct Implementations {
-  const char* name;  ///< of the service, for messages
+  const char* name;  ///< of the service, for error messages
   std::array<Service& (*)(Device&), kDeviceKinds> of_kind;
 };
 
-/// The same where one object serves all devices of a kind.
+/// The same for services with one object for all devices of a kind.
 template <class Service>
 struct Implementations<const Service> {
   const char* name;

@@ -1,4 +1,4 @@
-// Threads of the library's own take no signals: those are for the program's threads.
+// The library's threads block all signals, so that the program's threads handle them.
 #pragma once
 
 #include <pthread.h>
@@ -6,7 +6,7 @@
 
 namespace iruka {
 
-/// While it lives, this thread takes no signals. A thread that is started meanwhile never does.
+/// While it lives, all signals are blocked in this thread. A thread that is started meanwhile keeps them blocked.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -23,7 +23,7 @@ namespace iruka {
 namespace {
 
 constexpr int64_t kCheckNanoseconds = 50'000'000;
-// Ranges grow until one takes this long: far above the cost of taking one, far below what a person waits for.
+// Ranges grow until one takes this long, far more than the cost of a range and far less than a user notices.
 constexpr int64_t kShortRange = 50'000, kLongRange = 400'000;
 constexpr int kSpins = 2000;  // about 20 microseconds, the time a sleeping thread takes to wake
 
@@ -47,7 +47,7 @@ void wake(std::atomic<uint32_t>& word, int count) {
 int usable_cores() {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(1, CPU_COUNT(&cores));
-  // More cores than a cpu_set_t counts.
+  // The machine has more cores than a cpu_set_t holds.
   return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
@@ -60,17 +60,17 @@ int default_thread_count() {
   return usable_cores();
 }
 
-/// What this thread is doing for a loop.
+/// This thread's part in a loop.
 struct ThreadState {
   std::atomic<bool>* stop = nullptr;  ///< the running loop's, null outside loops
   bool on_worker = false;
-  bool stopped = false;               ///< a body called directly was told to stop
+  bool stopped = false;               ///< a body that was called directly has stopped early
   int64_t last_check = 0;
   const std::stop_token* token = nullptr;  ///< of the innermost StopScope
 };
 thread_local ThreadState state;
 
-/// Asks the stop token, and the interrupt check when it is due. Only on the thread that launched.
+/// Polls the stop token, and the interrupt check when it is due. Called only on the thread that launched.
 bool interrupted() {
   if (state.token && state.token->stop_requested()) return true;
   const InterruptCheck check = the_check.load(std::memory_order_relaxed);
@@ -93,13 +93,13 @@ struct ThreadPool::Job {
   const int64_t count, align;
   const int threads;
   const LoopBody body;
-  std::atomic<int64_t> next{0};  ///< first unit nobody has taken
+  std::atomic<int64_t> next{0};  ///< the first unit that no thread has taken
   std::atomic<bool> stop{false};
   bool interrupted = false;             ///< written by the caller alone
-  std::atomic<uint32_t> helpers{0};     ///< workers inside; the caller sleeps on it
+  std::atomic<uint32_t> helpers{0};     ///< workers in the loop; the caller sleeps on it
   std::atomic<bool> has_error{false};
   std::exception_ptr error;             ///< written by the thread that set has_error
-  std::atomic<unsigned> float_flags{0};  ///< of the helpers that left
+  std::atomic<unsigned> float_flags{0};  ///< of the helpers that have finished
 
   /// Takes up to `wanted` units; less near the end, so that the threads finish together.
   bool take(int64_t wanted, int64_t& begin, int64_t& end) {
@@ -122,7 +122,7 @@ ThreadPool& ThreadPool::instance() {
   // Never destroyed: workers may still run while the process ends.
   auto* const made = new ThreadPool(default_thread_count());
   if (the_pool.compare_exchange_strong(pool, made, std::memory_order_acq_rel)) return *made;
-  delete made;  // which has no workers yet
+  delete made;  // it has no workers yet
   return *pool;
 }
 
@@ -175,7 +175,7 @@ void ThreadPool::publish(Job& job, int helpers) {
   }
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) {
-    // Workers beyond the thread count sleep on the same word, so all must be asked when there are any.
+    // Workers beyond the thread count sleep on the same word; if there are any, all must be woken.
     wake(epoch_, started > helpers ? INT_MAX : helpers);
   }
 }
@@ -199,7 +199,7 @@ void ThreadPool::start_workers(int wanted) {
       own->pool->work(own->index);
       return nullptr;
     };
-    if (pthread_create(&thread, nullptr, main, start.get()) != 0) break;  // fewer threads still do the work
+    if (pthread_create(&thread, nullptr, main, start.get()) != 0) break;  // the loop works with fewer threads, too
     (void)start.release();  // the thread deletes it
     pthread_detach(thread);
     ++started_;
@@ -239,7 +239,7 @@ ThreadPool::Job* ThreadPool::join_a_job(int index) {
 }
 
 void ThreadPool::leave(Job& job) {
-  // Afterwards the job may be gone; waking an address that nobody sleeps on does no harm.
+  // The job may be destroyed now; waking an address on which no thread sleeps is harmless.
   std::atomic<uint32_t>& helpers = job.helpers;
   if (helpers.fetch_sub(1, std::memory_order_acq_rel) == 1) wake(helpers, 1);
 }
@@ -250,7 +250,7 @@ void ThreadPool::run_chunks(Job& job, bool on_caller) {
   int64_t begin, end, before = now();
   while (job.take(wanted, begin, end)) {
     try {
-      const FloatScope floats;  // of each range: what a body does to the state must not reach the next one
+      const FloatScope floats;  // for each range, so that one body's changes of the state do not reach the next
       job.body(begin, end);
     } catch (...) {
       if (!job.has_error.exchange(true, std::memory_order_acq_rel)) job.error = std::current_exception();

@@ -1,4 +1,4 @@
-// Threads that share the elements of one loop.
+// The thread pool: threads that share the elements of a loop.
 #pragma once
 
 #include <atomic>
@@ -38,9 +38,9 @@ class ThreadPool {
   static ThreadPool& instance();
 
   /// Calls `body` on ranges that cover [0, count) once and begin at multiples of `align`. Ranges start small and grow
-  /// while they are quick, so that costly bodies stay balanced and cheap ones waste no time.
-  /// The first exception of `body` ends the loop and is rethrown. Raises Interrupted when the interrupt check, asked on
-  /// the calling thread about every 50 ms, says so; a loop that goes on with the one before does not begin them anew.
+  /// while they are fast, which balances costly bodies and keeps the overhead of cheap ones low. The first exception of
+  /// `body` ends the loop and is rethrown. Raises Interrupted when the interrupt check says so, which the calling
+  /// thread polls about every 50 ms. A loop that continues another one continues its interval.
   void run(int64_t count, int64_t align, LoopBody body, bool goes_on = false);
 
   /// Threads in a loop, the caller included.
@@ -67,14 +67,13 @@ class ThreadPool {
 
   std::atomic<int> thread_count_;
   std::mutex mutex_;           ///< guards jobs_ and started_
-  std::vector<Job*> jobs_;     ///< loops that still have ranges to give
+  std::vector<Job*> jobs_;     ///< loops that still have ranges to run
   int started_ = 0;
   std::atomic<uint32_t> epoch_{0};  ///< changes with every job; workers sleep on it
   std::atomic<int> sleepers_{0};
 };
 
-/// What a loop inside compiled code asks: whether to stop now. On the thread that launched, also asks the interrupt
-/// check when 50 ms have passed.
+/// Whether a loop in compiled code must stop now. The thread that launched also polls the interrupt check every 50 ms.
 bool should_stop();
 
 /// For a body called directly, without the pool: raises Interrupted when should_stop() has said to stop meanwhile.

@@ -1,4 +1,4 @@
-// What the two codecs share: one function a direction and format, and the checks that both make.
+// The interface of the codecs: a reader and a writer for each format, and the checks that both need.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace iruka::image {
 
-/// `where` opens every message: "imdecode", or "imread: 'photo.jpg'".
+/// `where` is the prefix of every error message: "imdecode", or "imread: 'photo.jpg'".
 Array decode_jpeg(std::span<const uint8_t> bytes, const DecodeOptions& options, const std::string& where);
 Array decode_png(std::span<const uint8_t> bytes, const DecodeOptions& options, const std::string& where);
 
@@ -25,7 +25,7 @@ struct Pixels {
 std::vector<uint8_t> encode_jpeg(const Pixels& pixels, int quality, const std::string& where);
 std::vector<uint8_t> encode_png(const Pixels& pixels, int compression, const std::string& where);
 
-/// Raises ValueError when a header promises more pixels than `max_pixels`: before anything is allocated.
+/// Raises ValueError when a header promises more pixels than `max_pixels`: this happens before memory is allocated.
 void check_size(const std::string& where, const char* format, int64_t width, int64_t height, int64_t max_pixels);
 
 /// A CPU array for decoded pixels: (height, width) for one channel, else (height, width, channels).
@@ -33,7 +33,7 @@ Array new_picture(int64_t height, int64_t width, int channels, Dtype dtype);
 
 /// The orientation tag of a TIFF-structured EXIF block, 1 to 8; 1 (upright) where there is none or it is damaged.
 int exif_orientation(std::span<const uint8_t> tiff);
-/// The picture turned and mirrored upright, as EXIF's `orientation` asks.
+/// The picture rotated and mirrored upright, as EXIF's `orientation` says.
 Array upright(const Array& picture, int orientation);
 
 /// Rec. 601 luma in libjpeg's fixed point (jccolor.c): within one of the exact value.

@@ -1,4 +1,4 @@
-// The orientation a camera noted in EXIF, and turning a picture upright by it.
+// The orientation in a picture's EXIF data, and the rotation that makes the picture upright.
 #include "image/codec.h"
 
 namespace iruka::image {

@@ -24,13 +24,13 @@ namespace {
                   "': " + std::generic_category().message(error));
 }
 
-/// Writes and closes. 0, or errno.
+/// Writes and closes the file. Returns 0 or errno.
 int write_and_close(File& file, std::span<const uint8_t> bytes) {
   const int error = write_all(file, bytes.data(), bytes.size());
   return error ? error : file.close();
 }
 
-/// The file a link leads to, so that writing replaces that and not the link.
+/// The target of a symbolic link, so that writing replaces the target and not the link.
 std::string follow_links(const std::string& path) {
   struct stat status;
   if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
@@ -47,7 +47,7 @@ int open_temporary(const std::string& path, std::optional<mode_t> mode, std::str
     name = stem + std::to_string(counter++) + ".tmp";
     int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? 0600 : 0666);
     error = errno;
-    if (descriptor >= 0 && mode) ::fchmod(descriptor, *mode);  // a file system without permissions refuses
+    if (descriptor >= 0 && mode) ::fchmod(descriptor, *mode);  // fails on file systems without permissions
     if (descriptor >= 0 || error != EEXIST) return descriptor;
   }
 }
@@ -60,7 +60,8 @@ FileBytes read_file(const char* function, const std::string& path) {
   if (!file.is_open()) raise_file_error(function, "open", path, errno);
   struct stat status;
   if (::fstat(file.get(), &status) != 0) raise_file_error(function, "read", path, errno);
-  // One byte more than the file has, so that its end is seen without growing; a pipe has no size and grows.
+  // The buffer has one byte more than the file, so that the end is seen without growing it. A pipe has no size, so its
+  // buffer grows.
   size_t capacity = std::max<size_t>(static_cast<size_t>(status.st_size) + 1, 4096);
   FileBytes bytes{std::make_unique_for_overwrite<uint8_t[]>(capacity), 0};
   while (true) {

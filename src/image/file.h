@@ -1,4 +1,4 @@
-// Whole files in and out, with the system's own words in the errors.
+// Reads and writes whole files; errors quote the system's message.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct FileBytes {
   size_t size = 0;
 };
 
-/// Raises FileError, which names `function`, `path` and what the system said.
+/// Raises FileError, which names `function`, `path` and the system's message.
 FileBytes read_file(const char* function, const std::string& path);
 
 /// Writes a file beside `path` and renames it, so that `path` is the old file or the whole new one. A `path` that is

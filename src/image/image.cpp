@@ -1,4 +1,4 @@
-// imdecode, imread, imencode, imwrite: which codec, which files, which arrays.
+// imdecode, imread, imencode and imwrite: they choose the codec and check files and arrays.
 #include "iruka/image.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 namespace iruka::image {
 namespace {
 
-/// A progressive file may ask for a pass over the whole picture with every few bytes; no real encoder makes this many.
+/// A progressive file can demand a pass over the whole picture with every few bytes; no real encoder makes so many.
 constexpr int kMaxScans = 256;
 
 struct ErrorManager : jpeg_error_mgr {
@@ -38,7 +38,7 @@ ErrorManager& manager(void* info) { return *static_cast<ErrorManager*>(static_ca
   jump_back(info, ErrorManager::What::library);
 }
 
-/// libjpeg goes on after these and leaves part of the picture grey: an error here. Its other warnings lose no pixel.
+/// These warnings are errors here, because libjpeg leaves part of the picture grey. Its other warnings lose no pixel.
 void on_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   switch (info->err->msg_code) {
@@ -60,7 +60,8 @@ void use_error_manager(ErrorManager& error) {
   error.output_message = [](j_common_ptr) {};
 }
 
-/// Runs `step`, which may be left by a jump, so it must own nothing. False when it was.
+/// Runs `step`; false when libjpeg's error handler has jumped out of it. It must own nothing, because destructors do
+/// not run.
 template <class Step>
 bool guarded(ErrorManager& error, Step step) {
   static_assert(std::is_trivially_destructible_v<Step>);
@@ -76,8 +77,8 @@ bool guarded(ErrorManager& error, Step step) {
 
 using RowConverter = void (*)(const uint8_t* from, uint8_t* to, int64_t width);
 
-/// CMYK samples to RGB, grey or RGBA without a colour profile: each colour is what its ink and black let through.
-/// Adobe's files store light, not ink (`inverted`).
+/// CMYK samples to RGB, grey or RGBA without a colour profile: each colour is the product of the light that its ink and
+/// black transmit. Adobe's files store light, not ink (`inverted`).
 template <int channels, bool inverted>
 void convert_cmyk(const uint8_t* from, uint8_t* to, int64_t width) {
   auto light = [](int sample) { return inverted ? sample : 255 - sample; };
@@ -166,8 +167,8 @@ class Reader {
     info_.progress = &progress_;
   }
 
-  /// Huffman coding spends at least one bit on a block, so a short file that promises a large picture is refused
-  /// before memory is taken for it.
+  /// Huffman coding spends at least one bit on a block, so that a short file with a large picture in its header is
+  /// refused before memory is allocated.
   void check_plausible() {
     if (info_.arith_code) return;
     uint64_t blocks = 0;
@@ -180,7 +181,7 @@ class Reader {
                      " pixels that the header promises");
   }
 
-  /// Sets what libjpeg gives for `mode`; returns the channels of the array.
+  /// Sets libjpeg's output format for `mode`; returns the number of channels.
   int choose_color_space(ColorMode mode) {
     bool cmyk = info_.jpeg_color_space == JCS_CMYK || info_.jpeg_color_space == JCS_YCCK;
     if (mode == ColorMode::unchanged) {
@@ -215,7 +216,7 @@ class Reader {
     });
   }
 
-  /// From the markers that the header's reading saved; libjpeg forgets them when the picture is done.
+  /// Reads the markers that libjpeg saved with the header; it frees them at the end of the picture.
   int orientation() const {
     static constexpr char kExif[6] = {'E', 'x', 'i', 'f', 0, 0};
     for (jpeg_saved_marker_ptr marker = info_.marker_list; marker; marker = marker->next) {
@@ -297,7 +298,7 @@ class Writer {
   };
   static Writer& of(j_compress_ptr info) { return *static_cast<Destination*>(info->dest)->writer; }
 
-  /// Called when the buffer is full, or not there yet. The exception must end before libjpeg's frames are jumped over.
+  /// Called when the buffer is full or missing. The exception must be handled before the jump over libjpeg's frames.
   void grow() {
     size_t used = output_.size();
     bool grown = true;

@@ -14,7 +14,7 @@
 namespace iruka::image {
 namespace {
 
-/// Deflate makes at most 258 bytes of two bits.
+/// Deflate expands two bits to at most 258 bytes.
 constexpr uint64_t kMaxExpansion = 1032;
 constexpr int kMaxSide = 0x7fffffff;
 
@@ -30,7 +30,8 @@ struct ErrorState {
 }
 void on_warning(png_structp, png_const_charp) {}
 
-/// Runs `step`, which may be left by a jump, so it must own nothing. False when it was.
+/// Runs `step`; false when libpng's error handler has jumped out of it. It must own nothing, because destructors do not
+/// run.
 template <class Step>
 bool guarded(ErrorState& error, Step step) {
   static_assert(std::is_trivially_destructible_v<Step>);
@@ -118,7 +119,7 @@ class Reader {
     position_ += count;
   }
 
-  /// Refuses, before memory is taken, a file too short for the pixels that its header promises.
+  /// Refuses a file that is too short for the pixels of its header, before memory is allocated.
   void check_plausible() {
     uint64_t raw = static_cast<uint64_t>(png_get_rowbytes(png_, info_)) * static_cast<uint64_t>(height_);
     if (raw / kMaxExpansion <= bytes_.size()) return;
@@ -126,7 +127,7 @@ class Reader {
                      std::to_string(width_) + " x " + std::to_string(height_) + " pixels that the header promises");
   }
 
-  /// Sets what libpng makes of the samples; png_get_channels and png_get_bit_depth then tell the result.
+  /// Sets libpng's conversions of samples; png_get_channels and png_get_bit_depth return the resulting format.
   void choose_transforms(ColorMode mode) {
     run([=, this] {
       bool has_alpha = (color_type_ & PNG_COLOR_MASK_ALPHA) || png_get_valid(png_, info_, PNG_INFO_tRNS);
@@ -186,7 +187,7 @@ class Reader {
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int64_t width_ = 0, height_ = 0;
-  int64_t row_ = -1;  ///< being read; -1 in the header
+  int64_t row_ = -1;  ///< the row being read; -1 in the header
   int color_type_ = 0, bit_depth_ = 0, passes_ = 1;
 };
 
