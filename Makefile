@@ -29,7 +29,7 @@ build:  ## Build the libraries, the Python module, the tests and the benchmarks 
 	@cmake --build build/release -j $(JOBS)
 
 .PHONY: module
-module:  ## Build the Python module alone
+module:  ## Build only the Python module
 	$(call set_up,build test,build test,release)
 	@cmake --build build/release -j $(JOBS) --target iruka_python
 
@@ -75,13 +75,13 @@ benchmark:  ## Run the benchmarks; results go to build/benchmarks
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/run.py --build build/release --output build/benchmarks
 
 .PHONY: benchmark-spmd
-benchmark-spmd:  ## Run kernel bodies in lanes beside the scalar path, Numba, NumPy, intrinsics and ISPC where it is on PATH
+benchmark-spmd:  ## Compare kernel bodies in lanes with the scalar path, Numba, NumPy, intrinsics and ISPC
 	$(call set_up,build test,build test benchmark,release)
 	@cmake --build build/release -j $(JOBS) --target iruka_python
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/spmd/run.py --output build/benchmarks/spmd
 
 .PHONY: benchmark-arrays
-benchmark-arrays:  ## Run the array library's operations beside NumPy, Numba and numexpr; results go to build/benchmarks
+benchmark-arrays:  ## Compare the array library with NumPy, Numba and numexpr; results go to build/benchmarks
 	$(call set_up,build test,build test benchmark,release)
 	@cmake --build build/release -j $(JOBS) --target iruka_python
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/arrays.py --output build/benchmarks

@@ -1,4 +1,4 @@
-"""The cases of benchmarks/arrays.py: one table, and what its operands hold.
+"""The cases of benchmarks/arrays.py: one table, and the values of its operands.
 
 A case's call takes a module with NumPy's names, and operands by the names of its parameters. Floats are float32 where
 the name does not say otherwise, as arrays are on GPUs.
@@ -45,7 +45,7 @@ def stack(dtype, rows, definite=False):
     return make
 
 
-# Flat operands, which a layout may stride or turn: makers from (elements, random generator).
+# Flat operands, which a layout may stride or transpose: functions of (elements, random generator).
 FLAT = {
     "x": normal("float32"),
     "y": normal("float32"),

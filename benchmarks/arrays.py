@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The array library beside NumPy, Numba and numexpr on the CPU, beside CuPy and PyTorch on a GPU.
+"""The array library compared with NumPy, Numba and numexpr on the CPU, with CuPy and PyTorch on a GPU.
 
 python benchmarks/arrays.py [--device cpu|cuda] [--sizes 1000 1000000 100000000] [--only TEXT...] [--minutes M]
 [--output FOLDER]
@@ -74,11 +74,11 @@ class Library:
             return array[::2]
         side = math.isqrt(array.shape[0])
         table = array[: side * side].reshape(side, side)
-        # Of two operands one is turned, so that they disagree.
+        # One of two operands is transposed, so that their layouts differ.
         return table if name in ("y", "e", "j") else table.T
 
     def forget(self, kept):
-        """Lets go of operands but `kept`, and of the memory of a GPU that nothing uses, which the others may want."""
+        """Releases operands except `kept`, and unused memory of a GPU, which the other libraries may need."""
         self.placed = {key: value for key, value in self.placed.items() if key in kept or key == "generator"}
         if self.device == "cuda":
             self.wait()
@@ -102,7 +102,7 @@ class Operands:
 
 
 def bound(call, library, size, layout, host, case, declared=None):
-    """`call` with the operands that it, or the function `declared`, names, as a function of nothing."""
+    """A function without arguments that calls `call` with the operands that it, or `declared`, names."""
     declared = declared or call
     values = [library.operand(name, size, layout, host) for name in case.operands(declared)]
     with_module = declared.__code__.co_varnames[0] in ("m", "t")
@@ -110,7 +110,7 @@ def bound(call, library, size, layout, host, case, declared=None):
 
 
 def candidates(case, libraries, peers, size, layout, host):
-    """What to measure, by name of the library: a function and what waits for it, or the error in its place."""
+    """The measured functions by library: a function and the one that waits for it, or an error in their place."""
     found = {}
 
     def add(name, make, wait=None):
@@ -185,7 +185,7 @@ def mean(ratios):
 
 
 class Report:
-    """Rows, ratios to every peer, and what they make together."""
+    """Rows, ratios to every peer, and their geometric means."""
 
     def __init__(self, names):
         self.names, self.rows, self.left_out = names, [], []
@@ -250,7 +250,7 @@ class Report:
 
 
 def setting(device):
-    """What it ran on, in a line."""
+    """The machine and versions, in one line."""
     versions = ", ".join(f"{name} {module.__version__}" for name in MODULES if (module := optional(name)))
     if device == "cpu":
         return f"{processor()}, {os.cpu_count()} cores; {versions}"

@@ -1,4 +1,4 @@
-"""Runs the GPU benchmarks: Iruka beside CuPy and PyTorch where they are installed, in one run.
+"""Runs the GPU benchmarks: Iruka, and CuPy and PyTorch if they are installed, in one run.
 
 python benchmarks/gpu.py [--output build/benchmarks] [--only NAME...]
 Prints each table and writes gpu.json into the output folder. Bandwidths count each operand once.
@@ -53,7 +53,7 @@ def interleaved_gpu(candidates, calls, repeats=9):
 
 
 def bursts(candidates, calls=200, repeats=60):
-    """Median seconds of one call of each callable with room in the device's queue, in turn: what the host spends."""
+    """Median seconds of the host for one call of each callable, in turn, while the device's queue has room."""
     times = {name: [] for name in candidates}
     for _ in range(repeats):
         for name, call in candidates.items():
@@ -299,7 +299,7 @@ def patch_match():
     for module, label in ((ik, "Iruka"), (cupy, "CuPy")):
         if not module:
             continue
-        # CuPy hands a body constant arrays, by a type that the text does not name.
+        # CuPy passes constant arrays to a body, with a type that the text does not name.
         preamble = (
             texts[0] if module is ik else texts[0].replace("CArray<float, 3> &", "const CArray<float, 3, true, true> &")
         )
@@ -382,7 +382,7 @@ def peers():
 
 
 def import_time():
-    """Milliseconds of the import beside NumPy's."""
+    """Milliseconds of the import, compared with NumPy's."""
 
     def once(statement):
         code = f"import numpy, time; s = time.perf_counter(); {statement}; print(time.perf_counter() - s)"

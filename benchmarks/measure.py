@@ -49,7 +49,7 @@ def markdown(rows, header):
 
 
 def processor():
-    """The processor's name as the kernel tells it."""
+    """The processor's name from the operating system."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))

@@ -1,4 +1,4 @@
-"""Runs the benchmarks: Iruka beside NumPy, Numba, numexpr and hand-written loops, in one run, as ratios.
+"""Runs the benchmarks: Iruka, NumPy, Numba, numexpr and hand-written loops in one run, as ratios.
 
 python benchmarks/run.py [--build build/release] [--output build/benchmarks] [--only NAME...]
 Writes one JSON file a benchmark into the output folder and prints each as a table.

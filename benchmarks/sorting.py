@@ -1,4 +1,4 @@
-"""Sorting beside NumPy on the CPU, beside CuPy and PyTorch on a GPU.
+"""Sorting compared with NumPy on the CPU, with CuPy and PyTorch on a GPU.
 
     python benchmarks/sorting.py [--largest 100000000] [--dtypes float32,int64] [--operations sort,median]
                                  [--device cpu]
@@ -37,7 +37,7 @@ def optional(name):
 
 
 def gpu_peers(x):
-    """Functions of the peers' own arrays, by operation, and what waits for them."""
+    """Functions on the peers' arrays, by operation, and a function that waits for them."""
     cupy, torch = optional("cupy"), optional("torch")
     peers, waits = {}, {}
     if cupy:
@@ -60,7 +60,7 @@ def gpu_peers(x):
 
 
 def functions(module, x):
-    """What is measured on the CPU, by operation: the same names in either module."""
+    """The functions measured on the CPU, by operation: the same names in both modules."""
     kth, ordered, few = x.shape[-1] // 2, module.sort(x, axis=None), x.ravel()[::10]
     return {
         "sort": lambda: module.sort(x),

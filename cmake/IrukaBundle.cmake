@@ -1,4 +1,4 @@
-# iruka_bundle(MODULE LIBRARY...): what goes into a wheel's `iruka` folder: the module, our libraries, and the few shared
+# iruka_bundle(MODULE LIBRARY...): the contents of a wheel's `iruka` folder: the module, Iruka's libraries, and shared
 # libraries of the system that a user's machine may lack.
 function(iruka_bundle)
   # RPATH, not RUNPATH: it also serves what the bundled libraries themselves need (libpng needs zlib).
@@ -13,7 +13,7 @@ function(iruka_bundle)
   endforeach()
 endfunction()
 
-# Copies the library a cache variable names, under the name by which programs ask for it (its SONAME).
+# Copies the library that a cache variable names, under its SONAME, the name by which programs load it.
 function(iruka_bundle_system_library variable)
   if(NOT ${variable})
     message(FATAL_ERROR "cannot bundle ${variable}: not found")

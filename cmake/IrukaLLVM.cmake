@@ -1,6 +1,6 @@
 # iruka_use_llvm(TARGET): lets TARGET include the headers of Clang and LLVM 22.
 # iruka_link_llvm(TARGET): links Clang and LLVM 22 statically into the shared library TARGET and hides their symbols.
-# Only what compiling C++ for x86-64 in memory needs: no Polly, no Z3, no libxml2, no libedit, no curl.
+# Links only what compiling C++ for x86-64 in memory needs: no Polly, no Z3, no libxml2, no libedit, no curl.
 find_program(IRUKA_LLVM_CONFIG NAMES llvm-config-22 llvm-config HINTS ${LLVM_DIR}/../../../bin PATHS /usr/lib/llvm-22/bin)
 if(NOT IRUKA_LLVM_CONFIG)
   message(FATAL_ERROR "llvm-config of LLVM 22 not found: install llvm-22-dev and libclang-22-dev, or set LLVM_DIR")
@@ -38,8 +38,8 @@ find_library(IRUKA_SLEEF NAMES sleef REQUIRED)
 find_library(IRUKA_ZLIB NAMES libz.a z REQUIRED)
 find_library(IRUKA_ZSTD NAMES libzstd.a zstd REQUIRED)
 include(CheckLinkerFlag)
-# Two hundred thousand relative relocations are most of a load; packed, they are nearly free.
-get_directory_property(CMAKE_REQUIRED_LINK_OPTIONS LINK_OPTIONS)  # the check does not see them by itself
+# 200,000 relative relocations take most of the load time; packed ones take almost none.
+get_directory_property(CMAKE_REQUIRED_LINK_OPTIONS LINK_OPTIONS)  # the check does not use them otherwise
 check_linker_flag(CXX "-Wl,-z,pack-relative-relocs" IRUKA_LINKER_PACKS_RELOCATIONS)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
@@ -60,7 +60,7 @@ function(iruka_link_llvm target)
     ${IRUKA_SLEEF} ${IRUKA_ZLIB} ${IRUKA_ZSTD} Threads::Threads ${CMAKE_DL_LIBS} m)
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-Bsymbolic -Wl,-z,now
     -Wl,-z,relro -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
-  if(NOT IRUKA_SANITIZE)  # Clang's sanitizer runtime is in the executable alone
+  if(NOT IRUKA_SANITIZE)  # only the executable contains Clang's sanitizer runtime
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   if(IRUKA_LINKER_PACKS_RELOCATIONS)

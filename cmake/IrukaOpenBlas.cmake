@@ -1,5 +1,5 @@
-# OpenBLAS from the Python package scipy-openblas32, the build that NumPy and SciPy use. It is loaded at run time: beside our
-# own library, where an installation puts it, or in a build tree where it was found here.
+# OpenBLAS from the Python package scipy-openblas32, as in NumPy and SciPy. It is loaded at run time: next to Iruka's
+# library, where an installation puts it, or in a build tree from the path found here.
 if(NOT IRUKA_OPENBLAS)
   foreach(python ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/.venv/bin/python python3)
     execute_process(COMMAND ${python} -c "import scipy_openblas32 as b; print(b.get_lib_dir(), end='')"

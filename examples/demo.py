@@ -30,7 +30,7 @@ def photograph(name, reduction=3):
 
 
 class Progress:
-    """A line that fills up on a terminal; elsewhere a line at each quarter."""
+    """A progress bar on a terminal; elsewhere a line at each quarter."""
 
     def __init__(self, label):
         self.label = label
@@ -59,7 +59,7 @@ def timed(function, *arguments, **options):
 
 
 def side_by_side(pictures, enlarge=3, gap=12):
-    """The pictures beside one another on white, each pixel a square of `enlarge` pixels."""
+    """The pictures side by side on white, each pixel a square of `enlarge` pixels."""
     large = [picture.repeat(enlarge, 0).repeat(enlarge, 1) for picture in pictures]
     height = max(picture.shape[0] for picture in large)
     width = sum(picture.shape[1] for picture in large) + gap * (len(large) + 1)

@@ -22,7 +22,7 @@ using iruka::Dtype;
 using iruka::Slice;
 
 /// Element i is pixel i of A. Both pictures have a border, so that no patch leaves them; a patch's rows are runs of
-/// `patch_size * channels` numbers. A patch that is already farther than the nearest so far is given up between rows.
+/// `patch_size * channels` numbers. After each row, a patch that is already farther than the nearest so far is skipped.
 const iruka::ElementwiseKernel& nnf_kernel() {
   static const iruka::ElementwiseKernel kernel(
       "raw float32 imgA, raw float32 imgB, int32 widthA, int32 widthB, int32 heightB, int32 channels, int32 patch_size",

@@ -18,7 +18,7 @@ import iruka
 from iruka import image
 
 # Element i is pixel i of A. Both pictures have a border, so that no patch leaves them; each row of a patch is a run of
-# `patch_size * channels` numbers. A patch that is already farther than the nearest so far is given up between rows.
+# `patch_size * channels` numbers. After each row, a patch that is already farther than the nearest so far is skipped.
 nnf_kernel = iruka.ElementwiseKernel(
     in_params="raw float32 imgA, raw float32 imgB, int32 widthA, int32 widthB, int32 heightB, "
     "int32 channels, int32 patch_size",

@@ -1,4 +1,4 @@
-"""Checks what holds for every source file: who may include or import whom, lengths, statics, no developer's machine.
+"""Checks every source file: allowed includes and imports, lengths, static variables, no paths of one machine.
 
 Run it as a script for the whole tree, or call `problems_of(path, text)` for one file.
 """
@@ -12,11 +12,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# From left to right; a folder may include itself, the public headers, and what stands to its left.
+# From left to right; a folder may include itself, the public headers, and the folders to its left.
 LAYERS = ["core", "jit", "backend", "ops", "nn", "image", "pipeline", "python"]
 RANK = {"core": 0, "jit": 1, "backend": 2, "ops": 3, "nn": 4, "image": 4, "pipeline": 5, "python": 6}
 
-# The one way in to a backend from outside of it is the registry.
+# Only the registry may include a backend from outside.
 REGISTRY = re.compile(r"^src/backend/[^/]+$")
 COMPILER = ("src/backend/cpu/compiler/", "src/backend/cpu/spmd/")
 
@@ -28,7 +28,7 @@ FUNCTION_STATIC = re.compile(
     re.MULTILINE,
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
-# Spelled in pieces, so that this file passes its own check. "me" and "user" are nobody in particular.
+# Split, so that this file passes its own check. "me" and "user" name no one in particular.
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(?:home|root|Users|" + r"work)/(?!(?:me|user)\b)[\w.-]+")
 REGISTRY_HOST = re.compile(
     r"\b(?:[\w-]+\.)*(?:"
@@ -47,7 +47,7 @@ REGISTRY_HOST = re.compile(
     + r")\b"
 )
 
-# Algorithms ask for a service or for a property of TargetDescription, not which device they run on.
+# Algorithms use a service or a property of TargetDescription and do not check which device they run on.
 WHICH_DEVICE = re.compile(r"\bis_gpu\b|\bDeviceKind\b|\btarget\(\)\.(?:kind|name)\b")
 MAY_ASK_WHICH_DEVICE = {
     "src/core/device.h": "says what kinds there are",
@@ -93,7 +93,7 @@ def include_problems(path, text):
 
 
 def problems_of(path, text):
-    """What is wrong with the file at `path` (relative to the repository, '/'-separated) holding `text`."""
+    """The problems of the file at `path` (relative to the repository, '/'-separated) with the content `text`."""
     problems = []
     if SOURCE.search(path):
         lines = text.count("\n")

@@ -12,7 +12,7 @@ import tempfile
 import venv
 import zipfile
 
-# What every Linux with this glibc has; everything else must come inside the wheel.
+# Libraries of every Linux with this glibc; the wheel must contain all others.
 SYSTEM_LIBRARIES = re.compile(
     r"^(linux-vdso|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so(\.\d+)*$"
 )
@@ -73,7 +73,7 @@ def check_contents(wheel):
 
 
 def check_libraries(package):
-    """Ours, and by way of them all the others: these find each other by the path of who loads them."""
+    """Checks with ldd that every dependency of Iruka's libraries is in the wheel or in the system's list."""
     for library in [*package.glob("_core*.so"), *package.glob("libiruka*.so")]:
         output = subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout
         for line in output.splitlines():
@@ -85,7 +85,7 @@ def check_libraries(package):
 
 
 def check_symbols(package):
-    """The module exports its entry point alone; the compiler's library nothing of LLVM."""
+    """The module exports only its entry point, and the compiler's library no symbol of LLVM."""
     for library in package.glob("*.so*"):
         if library.name.startswith(("_core", "libiruka")):
             output = subprocess.run(

@@ -19,7 +19,7 @@ import cpp_names  # beside this file, wherever Python was started
 
 CUPY_NAMES = pathlib.Path(__file__).with_name("cupy_names.txt")
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
-# Not functions on numeric arrays: dates, texts, objects, records, matrices, and NumPy's own affairs.
+# Names that are not functions on numeric arrays: dates, strings, objects, records, matrices, NumPy's internals.
 LEFT_OUT = {
     "array functions": """
         busday_count busday_offset busdaycalendar is_busday datetime64 datetime_as_string datetime_data timedelta64
@@ -35,7 +35,7 @@ OTHER_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "SFC64")
 
 
 def functions_of(module, skip=()):
-    """The names of a module that can be called and are no scalar types, modules or errors."""
+    """The callable names of a module, without scalar types, modules and errors."""
     for name in sorted(dir(module)):
         thing = getattr(module, name)
         if name.startswith("_") or name in skip or not callable(thing) or inspect.ismodule(thing):
@@ -73,7 +73,7 @@ def cupy_sections():
 
 
 def listed(title, names, owners):
-    """A section of the page: what is there, what is not."""
+    """A section of the page: the names that exist and those that are missing."""
     have = [n for n in names if any(hasattr(owner, n) for owner in owners)]
     missing = [n for n in names if n not in have]
     lines = [f"## {title}: {len(have)} of {len(names)}", ""]

@@ -92,7 +92,7 @@ SPELLED = {
     },
 }
 
-# Names that C++ has no use for, by the reason.
+# Names that C++ does not need, by reason.
 PYTHONS = {
     "Python's functions as arguments": "apply_along_axis apply_over_axes fromfunction frompyfunc piecewise vectorize "
     "mask_indices",
@@ -115,7 +115,7 @@ INNER = {
     "Methods of ndarray": "Array::",
     "Methods of ufuncs": "ElementwiseFunction::",
 }
-# Names of rows that the elementwise table has under another one.
+# Names of rows that have another name in the elementwise table.
 ALIASES = {"around": "round", "conj": "conjugate"}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# In a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all
-# Results also go to $OUT where that is set.
+# Run in a folder that tools/gpu_bundle made, on a machine with a GPU: run.sh tests|benchmarks|arrays|all
+# Results are also copied to $OUT if it is set.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 what=${1:-all}
@@ -32,7 +32,7 @@ build() {
   python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)' && touch work/built
 }
 
-# Files side by side: most of the time is compiling.
+# Test files run in parallel, because compiling takes most of the time.
 run_tests() {
   local status=0
   rm -rf "$out/tests"
@@ -60,7 +60,7 @@ run_benchmarks() {
   return $status
 }
 
-# The array library beside CuPy and PyTorch; cases that eight minutes do not suffice for are left out.
+# The array library compared with CuPy and PyTorch; cases beyond eight minutes are left out.
 run_arrays() {
   python3 src/benchmarks/arrays.py --device cuda --minutes 7.5 --output "$out" 2>&1 | tee "$out/arrays.txt"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every check of the sources, whatever the ones before said: lint.sh BUILD_FOLDER
+# Runs every check of the sources, also after one has failed: lint.sh BUILD_FOLDER
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1

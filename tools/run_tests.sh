@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs CTest, pytest and the fuzzer of the array functions, whatever the ones before said: run_tests.sh BUILD_FOLDER
-# Where CI=true, the comparison of the vectoriser's two paths runs 2000 random kernels instead of 500, and the fuzzer
+# Runs CTest, pytest and the fuzzer of the array functions, also after one has failed: run_tests.sh BUILD_FOLDER
+# With CI=true, the comparison of the vectoriser's two paths runs 2000 random kernels instead of 500, and the fuzzer
 # draws new calls for five minutes instead of half of one.
-# The fuzzer fails the run by crashes and hangs; other findings, one or two in 10,000 calls still, are told.
+# Crashes and hangs that the fuzzer finds fail the run; other findings, one or two in 10,000 calls, are printed.
 # The last line is "N passed, N failed[, N skipped]"; the exit code is 0 only when all of them passed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -32,7 +32,7 @@ MORE_DTYPES = ("int32", "complex128")
 ALL_DTYPES = DTYPES + MORE_DTYPES
 # x and y: 1000 elements; m and n: 32 x 32; r and c: a row and a column; d: positive definite; i: indices; k: int64;
 # v and w: a vector and a matrix that are cut into chunks; p and q: pictures of 3 and 4 channels.
-# What operators are called on: scalars, and the layouts that make kernels of their own.
+# The operands of operators: scalars, and the layouts that need separate kernels.
 OPERANDS = "x, 2 | 2, x | x, k | k, x | m, r | m, c | m, m.T | x[::2], y[::2] | m[:, ::2], n[:, ::2]"
 OPERATORS = "add subtract multiply divide power maximum minimum less greater equal logical_and"
 IN_PLACE = (
@@ -114,7 +114,7 @@ def operations():
 
 
 def layouts():
-    """(statement, dtypes) of what is compiled beside those: other layouts, scalars and dtypes."""
+    """(statement, dtypes) of further kernels to compile: other layouts, scalars and dtypes."""
     for name in OPERATORS.split():
         for operands in texts(OPERANDS):
             yield f"elementwise[{name!r}]({operands})", DTYPES
@@ -182,7 +182,7 @@ def main():
     failed = [worker.wait() for worker in workers]  # every one, also after a failure
     if any(failed):
         sys.exit("ship_kernels.py: a worker failed")
-    folder.chmod(0o755)  # caches are their owner's alone
+    folder.chmod(0o755)  # caches are private to their owner
     for entry in folder.iterdir():
         if entry.stat().st_mtime < 1:
             entry.unlink()

@@ -33,19 +33,19 @@ class Device:
 
     @property
     def compute_capability(self) -> str:
-        """Of a GPU: '90' for 9.0."""
+        """Of a GPU, for example '90' for 9.0."""
 
     @property
     def mem_info(self) -> tuple[int, int]:
-        """Of a GPU: bytes that are free, and all of them."""
+        """The free and the total memory of a GPU, in bytes."""
 
     @property
     def pci_bus_id(self) -> str:
-        """Of a GPU: '0000:1B:00.0'."""
+        """Of a GPU, for example '0000:1B:00.0'."""
 
     @property
     def attributes(self) -> dict[str, int]:
-        """Of a GPU: what the driver tells, by CUDA's names."""
+        """The driver's attributes of a GPU, by CUDA's names."""
 
     def __repr__(self) -> str: ...
 
@@ -297,7 +297,7 @@ class ndarray:
 
     def ravel(self, order: str = 'C') -> ndarray:
         """
-        The elements along one axis, contiguous: a view where they lie so, else a copy.
+        The elements as a contiguous 1-d array: a view if possible, otherwise a copy.
         """
 
     def flatten(self, order: str = 'C') -> ndarray:
@@ -356,7 +356,7 @@ class ndarray:
 
     def tobytes(self, order: str = 'C') -> bytes:
         """
-        The elements in that order, as bytes: 'C', 'F', 'A' (F where the array is) or 'K' (as they lie).
+        The elements in that order, as bytes: 'C', 'F', 'A' (F if the array is) or 'K' (memory order).
         """
 
     def get(self, stream=None, order: str = 'C', out: numpy.ndarray | None = None, blocking: bool = True) -> numpy.ndarray:
@@ -573,7 +573,7 @@ class ParameterInfo:
 
     @property
     def name(self) -> str:
-        """Name that the body sees."""
+        """The name in the body."""
 
     @property
     def type(self) -> str:
@@ -585,11 +585,11 @@ class ParameterInfo:
 
     @property
     def ctype(self) -> str:
-        """C++ type that the body sees; for a placeholder its letter."""
+        """The C++ type in the body; for a placeholder its letter."""
 
     @property
     def raw(self) -> bool:
-        """Whether the body sees the whole array."""
+        """Whether the body uses the whole array."""
 
     @property
     def is_const(self) -> bool:
@@ -651,7 +651,7 @@ class KernelReport:
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """
-        What to know about it, in the order of the kernel's texts; one of each kind at a place.
+        The remarks, in the order of the kernel's texts; one of each kind at a place.
         """
 
     def __str__(self) -> str: ...
@@ -660,24 +660,24 @@ class KernelReport:
 
 class ElementwiseKernel:
     """
-    The inside of a loop as a string of C++, run over whole arrays.
+    The body of a loop as a string of C++, run over whole arrays.
 
     in_params and out_params are comma-separated `[raw] [const|_non_const] TYPE NAME`; TYPE is a NumPy dtype name or a
-    one-letter placeholder settled from the arguments. operation sees a plain parameter as this element and a raw one as a
-    CArray; `i` is the element's index, `n` and `_ind.size()` their number. preamble holds helper functions, loop_prep and
-    after_loop run around the elements, options go to the compiler. reduce_dims merges axes where layouts allow; no_return
-    and return_tuple change what a call returns.
+    one-letter placeholder whose dtype the arguments decide. In operation, a plain parameter is the current element
+    and a raw one is a CArray; `i` is the element's index, `n` and `_ind.size()` the number of elements. preamble
+    holds helper functions, loop_prep and after_loop run before and after the elements, options go to the compiler.
+    reduce_dims merges axes if layouts allow; no_return and return_tuple change what a call returns.
 
-    A call takes the inputs, then optionally the outputs to fill, and size= when every array is raw; block_size= and stream=
-    are accepted for CuPy's sake. Inputs are arrays, scalars, and what iruka.asarray makes arrays of: tensors that lie on the
-    device, and NumPy arrays on the CPU, are used where they are. Arrays broadcast and are never cast; scalars are cast to
-    the settled type.
+    A call takes the inputs, then optionally the outputs to fill, and size= if every array is raw; block_size= and
+    stream= are accepted for compatibility with CuPy. Inputs are arrays, scalars, and objects that iruka.asarray
+    converts. Tensors on the device, and NumPy arrays on the CPU, are used without a copy. Arrays broadcast and are
+    never cast; scalars are cast to the parameter's type.
 
     Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
-    iruka.errors.CompileError, with the line and a caret, for a body that is not C++ or takes too long to compile
-    (option --compile-timeout=SECONDS). Warns of iruka.errors.KernelWarning, once, where a text is C++ and hardly meant:
-    an output that is never written, a statement without effect. Ctrl-C stops a running kernel that
-    Python's main thread called; one that another thread called runs to its end.
+    iruka.errors.CompileError, with the line and a caret, for a body that is invalid C++ or takes too long to compile
+    (option --compile-timeout=SECONDS). Gives an iruka.errors.KernelWarning, once, for valid C++ that is probably a
+    mistake: an output that is never written, a statement without effect. Ctrl-C stops a kernel that runs on the CPU,
+    whichever thread called it.
 
         >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
         >>> add(iruka.arange(3, dtype='float32'), 1)
@@ -754,7 +754,7 @@ class ElementwiseKernel:
         """
         How many elements run side by side for arguments like these, or why they do not, by the body's lines.
 
-        Compiles anew each time. Raises what a call with these arguments raises before it runs.
+        Compiles again at each call. Raises what a call with these arguments raises before it runs.
         """
 
     def path(self, *args, size: int | None = None) -> str:
@@ -770,20 +770,21 @@ class ReductionKernel:
     """
     A reduction as three strings of C++, run over whole arrays in one pass.
 
-    map_expr gives a value for an element: it sees plain inputs by name, raw ones as a CArray, `_J`, the element's number
-    along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr joins two values, `a` and `b`, in any
-    order. post_map_expr sees the last value as `a`, scalars and raw arrays, and assigns the outputs (`y = sqrt(a)`). identity,
-    a number or C++, is what a reduction of nothing starts from and must not change a value it is joined with; with None,
-    nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype's name, or a type of the
-    preamble of up to 64 bytes. Parameters are those of ElementwiseKernel.
+    map_expr gives a value for an element. It may use plain inputs by name, raw ones as a CArray, `_J`, the element's
+    index along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr combines two values, `a`
+    and `b`, in any order. post_map_expr assigns the outputs (`y = sqrt(a)`); it may use the reduced value as `a`,
+    scalars and raw arrays. identity, a number or C++, is the result of a reduction over no elements; combining it
+    with a value must give that value. With None, such a reduction is a ValueError. Values have reduce_type, by
+    default the first output's type: a dtype's name, or a type of the preamble of up to 64 bytes. Parameters are those
+    of ElementwiseKernel.
 
-    A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a tuple,
-    None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which values are joined
-    depends on shapes, layouts and the device alone, so that results are the same on every run.
+    A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a
+    tuple, None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which
+    values are combined depends only on shapes, layouts and the device, so that results are the same on every run.
 
-    Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and IndexError
-    for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a caret.
-    Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
+    Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and
+    IndexError for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a
+    caret. Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
 
         >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
         >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
@@ -1046,7 +1047,7 @@ def digitize_gpu(x: ndarray, edges: ndarray, bins: ndarray, right: bool) -> Any:
 
 def reduce_gpu(x: ndarray, row: str, axis, keepdims: bool) -> ndarray:
     """
-    One pass of a row of the table of reductions that a GPU alone has: nanmean, ptp.
+    A reduction of the table that only a GPU computes in one pass: nanmean, ptp.
     """
 
 def index_range(indices: ndarray) -> tuple[int, int]: ...

@@ -318,7 +318,7 @@ void bind_views(ArrayClass& type) {
       .def(
           "ravel", [](Array x, nb::handle order) { return to_python(ravel(x, order)); }, nb::arg("order") = "C",
           nb::sig("def ravel(self, order: str = 'C') -> ndarray"),
-          "The elements along one axis, contiguous: a view where they lie so, else a copy.")
+          "The elements as a contiguous 1-d array: a view if possible, otherwise a copy.")
       .def(
           "flatten",
           [](Array x, nb::handle order) {
@@ -419,7 +419,7 @@ void bind_copies(ArrayClass& type) {
       .def(
           "tobytes", [](nb::handle x, nb::handle order) { return numpy_view(x).attr("tobytes")(order); },
           nb::arg("order") = "C", nb::sig("def tobytes(self, order: str = 'C') -> bytes"),
-          "The elements in that order, as bytes: 'C', 'F', 'A' (F where the array is) or 'K' (as they lie).")
+          "The elements in that order, as bytes: 'C', 'F', 'A' (F if the array is) or 'K' (memory order).")
       .def(
           "get",
           [](nb::handle x, nb::handle stream, nb::handle order, nb::handle out, bool blocking) {

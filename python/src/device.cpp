@@ -94,16 +94,16 @@ void bind_device(nb::module_& module) {
             wait_for_device(*self.device);
           },
           "Waits until all work of the device is done.")
-      .def_prop_ro("compute_capability", compute_capability, "Of a GPU: '90' for 9.0.")
+      .def_prop_ro("compute_capability", compute_capability, "Of a GPU, for example '90' for 9.0.")
       .def_prop_ro("mem_info", mem_info, nb::sig("def mem_info(self) -> tuple[int, int]"),
-                   "Of a GPU: bytes that are free, and all of them.")
+                   "The free and the total memory of a GPU, in bytes.")
       .def_prop_ro(
           "pci_bus_id", [](const PyDevice& self) { return properties_of(self).pci_bus_id; },
-          "Of a GPU: '0000:1B:00.0'.")
+          "Of a GPU, for example '0000:1B:00.0'.")
       .def_prop_ro(
           "attributes",
           [](nb::handle self) { return package_attribute("iruka.cuda.runtime", "device_attributes")(self); },
-          nb::sig("def attributes(self) -> dict[str, int]"), "Of a GPU: what the driver tells, by CUDA's names.")
+          nb::sig("def attributes(self) -> dict[str, int]"), "The driver's attributes of a GPU, by CUDA's names.")
       .def("__repr__", device_text)
       .def(
           "__eq__",

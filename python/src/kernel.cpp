@@ -300,14 +300,14 @@ std::string parameter_text(const Parameter& parameter) {
 
 void bind_parameter(nb::module_& module) {
   nb::class_<Parameter>(module, "ParameterInfo", "One parameter of a kernel.")
-      .def_ro("name", &Parameter::name, "Name that the body sees.")
+      .def_ro("name", &Parameter::name, "The name in the body.")
       .def_ro("type", &Parameter::type, "Type as written: 'float32', or a placeholder's letter.")
       .def_prop_ro("dtype", parameter_dtype, nb::sig("def dtype(self) -> numpy.dtype | None"),
                    "Its numpy.dtype; None for a placeholder.")
       .def_prop_ro(
           "ctype", [](const Parameter& p) { return p.dtype ? std::string(info(*p.dtype).c_type) : p.type; },
-          "C++ type that the body sees; for a placeholder its letter.")
-      .def_ro("raw", &Parameter::raw, "Whether the body sees the whole array.")
+          "The C++ type in the body; for a placeholder its letter.")
+      .def_ro("raw", &Parameter::raw, "Whether the body uses the whole array.")
       .def_ro("is_const", &Parameter::is_const,
               "Whether it is an input without `_non_const`. To a raw one that does not say const the body may\n"
               "write where the array is writable.")
@@ -340,29 +340,29 @@ void bind_report(nb::module_& module) {
       .def_prop_ro(
           "remarks", [](const KernelReport& r) { return nb::tuple(nb::cast(r.remarks)); },
           nb::sig("def remarks(self) -> tuple[Remark, ...]"),
-          "What to know about it, in the order of the kernel's texts; one of each kind at a place.")
+          "The remarks, in the order of the kernel's texts; one of each kind at a place.")
       .def("__str__", &KernelReport::to_string)
       .def("__repr__", &KernelReport::to_string);
 }
 
-constexpr const char* kDocumentation = R"(The inside of a loop as a string of C++, run over whole arrays.
+constexpr const char* kDocumentation = R"(The body of a loop as a string of C++, run over whole arrays.
 
 in_params and out_params are comma-separated `[raw] [const|_non_const] TYPE NAME`; TYPE is a NumPy dtype name or a
-one-letter placeholder settled from the arguments. operation sees a plain parameter as this element and a raw one as a
-CArray; `i` is the element's index, `n` and `_ind.size()` their number. preamble holds helper functions, loop_prep and
-after_loop run around the elements, options go to the compiler. reduce_dims merges axes where layouts allow; no_return
-and return_tuple change what a call returns.
+one-letter placeholder whose dtype the arguments decide. In operation, a plain parameter is the current element
+and a raw one is a CArray; `i` is the element's index, `n` and `_ind.size()` the number of elements. preamble
+holds helper functions, loop_prep and after_loop run before and after the elements, options go to the compiler.
+reduce_dims merges axes if layouts allow; no_return and return_tuple change what a call returns.
 
-A call takes the inputs, then optionally the outputs to fill, and size= when every array is raw; block_size= and stream=
-are accepted for CuPy's sake. Inputs are arrays, scalars, and what iruka.asarray makes arrays of: tensors that lie on the
-device, and NumPy arrays on the CPU, are used where they are. Arrays broadcast and are never cast; scalars are cast to
-the settled type.
+A call takes the inputs, then optionally the outputs to fill, and size= if every array is raw; block_size= and
+stream= are accepted for compatibility with CuPy. Inputs are arrays, scalars, and objects that iruka.asarray
+converts. Tensors on the device, and NumPy arrays on the CPU, are used without a copy. Arrays broadcast and are
+never cast; scalars are cast to the parameter's type.
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
-iruka.errors.CompileError, with the line and a caret, for a body that is not C++ or takes too long to compile
-(option --compile-timeout=SECONDS). Warns of iruka.errors.KernelWarning, once, where a text is C++ and hardly meant:
-an output that is never written, a statement without effect. Ctrl-C stops a running kernel that
-Python's main thread called; one that another thread called runs to its end.
+iruka.errors.CompileError, with the line and a caret, for a body that is invalid C++ or takes too long to compile
+(option --compile-timeout=SECONDS). Gives an iruka.errors.KernelWarning, once, for valid C++ that is probably a
+mistake: an output that is never written, a statement without effect. Ctrl-C stops a kernel that runs on the CPU,
+whichever thread called it.
 
     >>> add = iruka.ElementwiseKernel('float32 x, float32 y', 'float32 z', 'z = x + y;', 'add')
     >>> add(iruka.arange(3, dtype='float32'), 1)
@@ -423,7 +423,7 @@ void bind_kernel(nb::module_& module) {
            "The machine code for arguments like these, as text.")
       .def("report", report, nb::sig("def report(self, *args, size: int | None = None) -> KernelReport"),
            "How many elements run side by side for arguments like these, or why they do not, by the body's lines.\n\n"
-           "Compiles anew each time. Raises what a call with these arguments raises before it runs.")
+           "Compiles again at each call. Raises what a call with these arguments raises before it runs.")
       .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
            "Writes source(...) to a file that is kept in the cache folder and returns its path.")
       .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))

@@ -117,20 +117,21 @@ nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle ou
 
 constexpr const char* kDocumentation = R"(A reduction as three strings of C++, run over whole arrays in one pass.
 
-map_expr gives a value for an element: it sees plain inputs by name, raw ones as a CArray, `_J`, the element's number
-along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr joins two values, `a` and `b`, in any
-order. post_map_expr sees the last value as `a`, scalars and raw arrays, and assigns the outputs (`y = sqrt(a)`). identity,
-a number or C++, is what a reduction of nothing starts from and must not change a value it is joined with; with None,
-nothing to reduce is a ValueError. Values are of reduce_type, the first output's type by default: a dtype's name, or a type of the
-preamble of up to 64 bytes. Parameters are those of ElementwiseKernel.
+map_expr gives a value for an element. It may use plain inputs by name, raw ones as a CArray, `_J`, the element's
+index along the reduction, and `_in_ind.size()`, the number of all elements. reduce_expr combines two values, `a`
+and `b`, in any order. post_map_expr assigns the outputs (`y = sqrt(a)`); it may use the reduced value as `a`,
+scalars and raw arrays. identity, a number or C++, is the result of a reduction over no elements; combining it
+with a value must give that value. With None, such a reduction is a ValueError. Values have reduce_type, by
+default the first output's type: a dtype's name, or a type of the preamble of up to 64 bytes. Parameters are those
+of ElementwiseKernel.
 
-A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a tuple,
-None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which values are joined
-depends on shapes, layouts and the device alone, so that results are the same on every run.
+A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a
+tuple, None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which
+values are combined depends only on shapes, layouts and the device, so that results are the same on every run.
 
-Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and IndexError
-for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a caret.
-Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
+Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and
+IndexError for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a
+caret. Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
 
     >>> l2norm = iruka.ReductionKernel('T x', 'T y', 'x * x', 'a + b', 'y = sqrt(a)', '0', 'l2norm')
     >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)

@@ -68,7 +68,7 @@ void bind_statistics(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("row"), nb::arg("axis").none(), nb::arg("keepdims"),
       nb::sig("def reduce_gpu(x: ndarray, row: str, axis, keepdims: bool) -> ndarray"),
-      "One pass of a row of the table of reductions that a GPU alone has: nanmean, ptp.");
+      "A reduction of the table that only a GPU computes in one pass: nanmean, ptp.");
   module.def(
       "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); },
       nb::arg("indices"), nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));

@@ -318,7 +318,7 @@ TEST_F(Indexing, TextsCompileByNvrtc) {
   size_t gathers = 0;
   for (size_t k = 0; k < gpu().texts.size(); ++k) {
     const std::string& text = gpu().texts[k];
-    if (text.find("place_of") == std::string::npos || ++gathers % 4 != 0) continue;  // every fourth is a sample of the others
+    if (text.find("place_of") == std::string::npos || ++gathers % 4 != 0) continue;  // checks every fourth
     const int architecture = std::array{75, 80, 90, 100}[gathers / 4 % 4];
     if (!nvrtc->supports(architecture)) continue;
     const auto output = nvrtc->compile(text, architecture);

@@ -172,7 +172,7 @@ def test_testing():
 
 
 def test_the_page_of_names_is_current():
-    """After an intended change: tools/coverage.py. In its own process, as other libraries add names to NumPy's modules."""
+    """After an intended change: tools/coverage.py. Own process: other libraries add names to NumPy's modules."""
     page = (ROOT / "docs" / "coverage.md").read_text()
     made_from = ".".join(np.__version__.split(".")[:2])
     if f"from NumPy {made_from} and" not in page:

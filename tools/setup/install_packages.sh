@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing of debian-packages.txt for the purposes named: install_packages.sh build test
+# Installs the missing packages of debian-packages.txt for the given purposes: install_packages.sh build test
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes .venv, or brings it up to date, with the requirement lists named: make_venv.sh build test
-# A list is installed once: its hash is kept in .venv. PYTHON names the interpreter to start from.
+# Creates .venv or updates it with the given requirement lists: make_venv.sh build test
+# A list is installed once: its hash is kept in .venv. PYTHON names the base interpreter.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

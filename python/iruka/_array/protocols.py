@@ -22,7 +22,7 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **keywords):
     function = elementwise.get(ufunc.__name__) if _has_counterpart(ufunc) else None
     if (
         function is None and method == "__call__" and _has_counterpart(ufunc)
-    ):  # matmul and its like are functions of ours
+    ):  # matmul and similar ufuncs are ordinary functions in Iruka
         function = vars(sys.modules["iruka"]).get(ufunc.__name__)
     if function is None or not hasattr(function, method):
         return _foreign(ufunc, method, inputs, out, keywords)

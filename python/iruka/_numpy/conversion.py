@@ -56,7 +56,7 @@ def _holds_gpu_array(a) -> bool:
 def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None, blocking: bool = True) -> ndarray:
     """An array of anything array-like: NumPy arrays, buffers, tensors of CPUs and GPUs, scalars, nested lists.
 
-    Arrays of ours, and tensors on a GPU (DLPack, __cuda_array_interface__), stay where they are; the rest comes to the
+    Iruka's arrays, and tensors on a GPU (DLPack, __cuda_array_interface__), stay on their device; others come to the
     default device. device, where it is given, is where the result lies. On the CPU it shares memory with a NumPy array
     or buffer whose dtype, alignment and byte order fit (and is read-only when that is); copies otherwise. copy=True
     always copies, copy=False raises ValueError where a copy is needed. blocking has no effect: what is copied from may

@@ -116,13 +116,13 @@ def fromiter(iter, dtype, count: int = -1) -> ndarray:
 
 
 def loadtxt(*args, **kwargs) -> ndarray:
-    """numpy.loadtxt, as an array of ours: numbers in columns of a text file."""
+    """numpy.loadtxt, as an Iruka array: numbers in columns of a text file."""
     found = numpy.loadtxt(*args, **kwargs)
     return [asarray(column) for column in found] if isinstance(found, list) else asarray(found)
 
 
 def genfromtxt(*args, **kwargs) -> ndarray:
-    """numpy.genfromtxt, as an array of ours: a text file with missing values. Structured dtypes are a TypeError."""
+    """numpy.genfromtxt, as an Iruka array: a text file with missing values. Structured dtypes are a TypeError."""
     return asarray(numpy.genfromtxt(*args, **kwargs))
 
 

@@ -29,7 +29,7 @@ _horner = ElementwiseKernel(
 
 
 def _through_numpy(function, *arguments, **keywords):
-    """A function of NumPy's; its arrays come back to the device of the first array of ours."""
+    """A function of NumPy's; its results are copied to the device of the first Iruka array."""
     device = next((a.device for a in arguments if isinstance(a, ndarray)), None)
     host = [asnumpy(a) if isinstance(a, ndarray) else a for a in arguments]
     found = function(*host, **keywords)
