@@ -91,8 +91,8 @@ IRUKA_API void free_all_blocks(Device& device);
 IRUKA_API void free_all_blocks(Device& device, Stream stream);
 
 /// Callbacks for the pools' work, as CuPy's MemoryHook: called on the working thread, with no lock held.
-/// `pool` is "cuda:0"... or "pinned host memory", `requested` the size that the caller needs, `bytes` the whole block or
-/// chunk; `memory` is null where there is none.
+/// `pool` is "cuda:0"... or "pinned host memory", `requested` the size that the caller needs, `bytes` the whole block
+/// or chunk; `memory` is null where there is none.
 class IRUKA_API PoolHook {
  public:
   virtual ~PoolHook() = default;

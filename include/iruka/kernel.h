@@ -56,7 +56,7 @@ struct KernelOptions {
   bool no_return = false;
   bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
   std::vector<std::pair<std::string, std::string>> quoted{};  ///< file name and text that `operation` quotes by #line
-  std::vector<std::string> written{};  ///< names that the texts must write, besides the outputs
+  std::vector<std::string> written{};                         ///< names that the texts must write, besides the outputs
   std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
   std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };

@@ -43,8 +43,8 @@ IRUKA_API UniqueResult unique(const Array& x, const UniqueParts& parts = {}, boo
 /// The same for the rows x[0], x[1]... of an array of two axes: values are rows in lexicographic order.
 IRUKA_API UniqueResult unique_rows(const Array& x, const UniqueParts& parts = {}, bool equal_nan = true);
 
-/// The place of each element of `sought` in `sorted` (one axis, ascending): an index with sorted[index] == element, else
-/// -1. Both have the same dtype. NaN is never found.
+/// The place of each element of `sought` in `sorted` (one axis, ascending): an index with sorted[index] == element,
+/// else -1. Both have the same dtype. NaN is never found.
 IRUKA_API Array find_sorted(const Array& sorted, const Array& sought);
 /// Whether each element of `sought` is in `sorted`, or with `invert` is not: bool.
 IRUKA_API Array is_among_sorted(const Array& sorted, const Array& sought, bool invert);

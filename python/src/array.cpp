@@ -368,7 +368,8 @@ void bind_copies(ArrayClass& type) {
           nb::arg("dtype"), nb::arg("order") = "K", nb::arg("casting") = "unsafe", nb::arg("copy") = true,
           nb::sig("def astype(self, dtype, order: str = 'K', casting: str = 'unsafe', copy: bool = True) -> ndarray"),
           "A copy with another dtype. A float out of an integer's range saturates and NaN gives 0 (NumPy leaves both "
-          "to the processor). copy=False: itself when nothing changes. Raises TypeError where `casting` forbids the cast.")
+          "to the processor). copy=False: itself when nothing changes. Raises TypeError where `casting` forbids the "
+          "cast.")
       .def(
           "copy", [](const Array& x, nb::handle order) { return to_python(copy(x, order)); }, nb::arg("order") = "C",
           nb::sig("def copy(self, order: str = 'C') -> ndarray"), "A copy with its own memory.")
@@ -434,9 +435,7 @@ void bind_copies(ArrayClass& type) {
           "pinned memory is done.")
       .def(
           "dot",
-          [](nb::handle x, nb::handle b, nb::handle out) {
-            return package_attribute("iruka", "dot")(x, b, out);
-          },
+          [](nb::handle x, nb::handle b, nb::handle out) { return package_attribute("iruka", "dot")(x, b, out); },
           nb::arg("b"), nb::arg("out") = nb::none(), nb::sig("def dot(self, b, out: ndarray | None = None) -> ndarray"),
           "Matrix or inner product, as iruka.dot.")
       .def(
