@@ -176,6 +176,15 @@ bool parse_head(std::string_view line, Diagnostic& found) {
   return false;
 }
 
+/// Whether `text` names a load or store of cuda_caches.h, or includes a file that is not ours and may.
+bool may_name_caches(std::string_view text) {
+  if (text.find("__ld") != text.npos || text.find("__st") != text.npos) return true;
+  constexpr std::string_view kInclude = "include", kOurs = " \"ops/";
+  for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at + 1))
+    if (!text.substr(at + kInclude.size()).starts_with(kOurs)) return true;
+  return false;
+}
+
 }  // namespace
 
 const std::string& nvrtc_problem() { return found_nvrtc().problem; }
@@ -269,6 +278,9 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
   return diagnostics;
 }
 
-std::string with_prelude(const std::string& text) { return "#include \"prelude.h\"\n#line 1 \"generated\"\n" + text; }
+std::string with_prelude(const std::string& text) {
+  return std::string("#include \"prelude.h\"\n") + (may_name_caches(text) ? "#include \"cuda_caches.h\"\n" : "") +
+         "#line 1 \"generated\"\n" + text;
+}
 
 }  // namespace iruka::cuda_backend
