@@ -1,4 +1,4 @@
-// What to write instead, for the faults that kernels' authors make most.
+// Hints for the most common mistakes in kernels.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace iruka::jit {
 
-/// "; ..." to follow a compiler's message; empty where there is nothing to add to it.
+/// "; ..." to append to a compiler's message; empty if there is no hint.
 std::string advice_on(std::string_view message);
 
 /// A bracket without its partner.
@@ -15,7 +15,7 @@ struct LooseBracket {
   int line = 0, column = 0;  ///< from 1
   std::string message;
 };
-/// The first bracket of `text` that closes nothing, else the last that is never closed. Comments and strings hold none.
+/// The first closing bracket of `text` without a partner, else the last opening one. Ignores comments and strings.
 std::optional<LooseBracket> loose_bracket(std::string_view text);
 
 }  // namespace iruka::jit

@@ -28,7 +28,7 @@ std::optional<std::string_view> decode_entry(const CacheKey& key, std::string_vi
 class DiskCache {
  public:
   /// Makes the folder (mode 0700) when it is missing. A folder that cannot be used, or that another user could write,
-  /// gives a cache that holds nothing. An empty name likewise.
+  /// gives an empty cache, and so does an empty name.
   DiskCache(std::string directory, uint64_t budget_bytes);
 
   const std::string& directory() const { return directory_; }  ///< empty when unusable

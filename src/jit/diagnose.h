@@ -1,4 +1,4 @@
-// Words for a body that does not compile, and the user's line that anything about a body is said of.
+// Messages for a body that does not compile, and the user's line that a message refers to.
 #pragma once
 
 #include <span>

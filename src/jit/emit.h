@@ -1,4 +1,4 @@
-// From a kernel and a signature to the text the compiler sees.
+// Generates the source for a kernel and a signature.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace iruka::jit {
 
-/// How much a body does for an element: arithmetic alone; calls as well; or loops, raw arrays, or a great deal.
+/// The work of a body for an element: only arithmetic; also calls; or loops, raw arrays, or much arithmetic.
 enum class BodyWeight : uint8_t { light, medium, gather, heavy };
 
 /// The user's texts and parameters, as the constructor took them.
@@ -18,7 +18,7 @@ struct KernelText {
   std::string name;
   std::vector<Parameter> inputs, outputs;
   std::string operation, preamble, loop_prep, after_loop;
-  /// What the loop may not reorder or skip: whether the body can see the index or the indexer.
+  /// Whether the body uses the index or the indexer, which restricts how the loop may be reordered.
   bool sees_index = false;
   bool asserts = false;  ///< a failure names its element
   bool sees_indexer = false;
@@ -36,11 +36,11 @@ inline constexpr const char* kEntryName = "iruka_entry";
 /// A scalar argument's value that a specialised text holds as a constant; no value: read from the argument block.
 using FixedValues = std::span<const std::optional<Scalar>>;
 
-/// How a GPU shares out a kernel's elements.
+/// How a GPU distributes a kernel's elements.
 struct GpuShape {
-  int threads;         ///< of a block; the most, unless fixed
+  int threads;         ///< of a block; the maximum, unless fixed
   int per_thread;      ///< elements
-  bool fixed_threads;  ///< whether the text counts on so many threads
+  bool fixed_threads;  ///< whether the source requires this number of threads
 };
 GpuShape gpu_shape(const KernelText& kernel, const Signature& signature);
 
@@ -55,7 +55,7 @@ bool has_dividers(const Signature& signature);
 /// flat contiguous or broadcast one); or a raw array's address, size, shape and byte strides.
 std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed = {});
 
-/// The element function alone, with the rank of raw arrays left open: enough for the compiler to find wrong C++.
+/// Only the element function, with raw arrays of any rank: enough for the compiler to find invalid C++.
 std::string emit_check(const KernelText& kernel);
 
 }  // namespace iruka::jit

@@ -25,7 +25,7 @@ void check_kernel_name(const std::string& name, const char* kind = "ElementwiseK
 void check_names_differ(const std::string& kernel, const std::vector<Parameter>& inputs,
                         const std::vector<Parameter>& outputs, const char* kind = "ElementwiseKernel");
 
-/// Behind the comment, string or character that begins at `at`; `at` itself where none does.
+/// The end of the comment, string or character literal that begins at `at`; `at` itself if none does.
 size_t skip_unseen(std::string_view text, size_t at);
 
 /// Whether `text` uses the identifier `word` outside comments, strings and character literals.
@@ -34,10 +34,10 @@ bool mentions(std::string_view text, std::string_view word);
 /// Whether `text` calls a function: an identifier before a parenthesis that is neither a keyword nor a number type.
 bool has_calls(std::string_view text);
 
-/// Whether `text` may use an integer type of 8 or 16 bits: false only where it cannot.
+/// Whether `text` may use an integer type of 8 or 16 bits: false only if it certainly does not.
 bool may_name_narrow_types(std::string_view text);
 
-/// Whether `text` calls pow, powf or a relative with an exponent that is not a number written out. The compiler turns
+/// Whether `text` calls pow, powf or a similar function with an exponent that is not a literal. The compiler turns
 /// powers with a known exponent into products, which may differ in the last bit.
 bool has_open_power(std::string_view text);
 

@@ -22,14 +22,14 @@ class KernelCall {
   void run() const {
     naming_kernel(kernel_.text.name, [this] { launch(); });
   }
-  /// Of run(), in order; given outputs are handles on the same memory.
+  /// The outputs of run(), in order; given outputs are handles on the same memory.
   std::vector<Array> take_outputs() {
     for (size_t k = input_count(); k < given_; ++k) made_outputs_.push_back(arguments_[k].array());
     return std::move(made_outputs_);
   }
   const Signature& signature() const { return signature_; }
   Device& device() const { return *device_; }
-  /// Time of the lanes over that of the scalar path where calls like this were measured, else 0.
+  /// The time of the lanes divided by that of the scalar path if calls like this were measured, else 0.
   double measured_ratio() const;
 
  private:
@@ -80,7 +80,7 @@ class KernelCall {
   Dims shape_;
   int64_t count_ = 0;
   int plain_count_ = 0;
-  std::vector<Array> made_outputs_;  ///< all or, where the call gave them, none
+  std::vector<Array> made_outputs_;  ///< all, or none if the call passed them
   std::vector<Array> separated_;  ///< copies of inputs that partly overlap an output
   std::vector<int> separated_index_;
   std::optional<LoopLayout> loop_;

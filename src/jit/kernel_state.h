@@ -48,17 +48,17 @@ inline const IntegerValues kNoValues{};
 
 /// A program for certain calls.
 struct Variant {
-  IntegerValues values;  ///< which it holds as constants; none: for values that have no variant of their own
+  IntegerValues values;  ///< the values that it has as constants; none: for values without a variant
   std::shared_ptr<const Program> program;
-  std::shared_ptr<Trial> trial;  ///< against the scalar path, until it is over; null where there is none
+  std::shared_ptr<Trial> trial;  ///< against the scalar path, until it ends; null if there is none
   double lanes_per_scalar = 0;   ///< time of the lanes over that of the scalar path; 0: not measured
 };
 using VariantList = std::vector<Variant>;
 
-/// The device's time of one launch, read by a later call. Threads that meet here leave it to the first.
+/// The device's time of one launch, read by a later call. Of several threads, the first reads it.
 class LaunchTiming {
  public:
-  /// Nanoseconds of a launch that is over, once; else 0.
+  /// Nanoseconds of a finished launch, given once; else 0.
   double take(Device& device) {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !end_) return 0;

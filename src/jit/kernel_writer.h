@@ -11,7 +11,7 @@ namespace iruka::jit {
 inline std::string number(int64_t value) { return std::to_string(value); }
 inline std::string type_of(Dtype dtype) { return info(dtype).c_type; }
 
-/// A user's text under its own name and line numbers, so that diagnostics speak of it.
+/// A user's text under its own name and line numbers, so that diagnostics refer to it.
 std::string quoted(const char* file, const std::string& text);
 
 class KernelWriter {
@@ -55,7 +55,7 @@ class KernelWriter {
   std::string indexer_type() const { return "CIndexer<" + number(signature_.indexer_rank) + ">"; }
   /// The body as a function: takes the index and the arguments, and stores outputs through references.
   void element_function(const std::string& head, const std::string& tail);
-  /// Scalars and raw arrays as locals of the entry, then loop_prep; the element function where it sees those locals.
+  /// Scalars and raw arrays as locals of the entry, then loop_prep, then the element function if it uses those locals.
   void bind_arguments(const std::string& lambda_attribute);
   void after_loop();
 
@@ -63,7 +63,7 @@ class KernelWriter {
   /// target(k) of the one to store.
   template <class Address, class Target>
   void element(const std::string& index, Address&& address, Target&& target) {
-    // With a range known, 64-bit divisions of the index become 32-bit ones; a body that does not see it needs neither.
+    // A known range turns 64-bit divisions of the index into 32-bit ones; a body without the index does not need it.
     if (signature_.small_index && kernel_.sees_index) out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
     std::string arguments = index;
     if (names_count()) arguments += ", iruka_a.n";

@@ -1,4 +1,4 @@
-// How a device's kind lays out loops over elements, and how it launches them.
+// How each kind of device lays out loops over elements and launches them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct LaunchPolicy {
   static constinit const Implementations<const LaunchPolicy> implementations;
 
   bool has_grid;  ///< a grid of threads has one for a few elements; else threads take ranges, over which the entry loops
-  bool streams;   ///< large outputs may be written past the cache
+  bool streams;   ///< large outputs may be written with non-temporal stores
   /// Bytes of the largest element up to which tiles are large: a processor's nearest cache holds larger ones than a
   /// GPU's block has threads for.
   int64_t most_bytes_in_large_tiles;

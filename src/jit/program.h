@@ -1,4 +1,4 @@
-// From text to something that runs: in-memory table, disk cache, compiler, in that order.
+// From source to a loaded program: in-memory table, disk cache, compiler, in that order.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace iruka::jit {
 
-/// A compiled and loaded text. Keep the handle; look-ups by text cost a hash of the text.
+/// Compiled and loaded source. Keep the handle, because a look-up hashes the whole source.
 class Program {
  public:
   /// `kernel`: a name for what went wrong.
@@ -30,7 +30,7 @@ class Program {
   }
   Device& device() const { return device_; }
   bool is_uncertain() const { return loaded_->is_uncertain(); }
-  /// What the compiler warned of in the user's texts.
+  /// The compiler's warnings about the user's texts.
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
  private:
@@ -63,10 +63,10 @@ std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const
 /// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `blame`.
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame);
 
-/// The assembly text of what build() gives. Raises CompileError.
+/// The assembly of the program that build() gives. Raises CompileError.
 std::string assembly(Device& device, const ProgramSource& source);
 
-/// Runs `work`; a DeviceError of it names the kernel, as the compiler's errors do.
+/// Runs `work`; a DeviceError from it then names the kernel, as the compiler's errors do.
 template <class Work>
 auto naming_kernel(const std::string& kernel, Work&& work) {
   try {

@@ -1,4 +1,4 @@
-// From what a compiler tells about lanes to what a user reads.
+// Turns a compiler's remarks about lanes into a user's report.
 #pragma once
 
 #include "iruka/report.h"
@@ -7,7 +7,7 @@
 namespace iruka::jit {
 
 /// Compiles `source` only for its report: nothing is loaded or cached. Raises CompileError worded with `blame`.
-/// `measured_ratio` is the time of the lanes over that of the scalar path, 0 where no trial compared them.
+/// `measured_ratio` is the time of the lanes over that of the scalar path, 0 if no trial compared them.
 KernelReport report(Device& device, ProgramSource source, const Blame& blame, double measured_ratio = 0);
 
 }  // namespace iruka::jit

@@ -1,4 +1,4 @@
-// What the arguments of a call settle: the device, and a dtype for each parameter.
+// Derives the device, and a dtype for each parameter, from the arguments of a call.
 #pragma once
 
 #include <span>
@@ -16,17 +16,17 @@ struct Placeholders {
 };
 Placeholders placeholders_of(const KernelText& text);
 
-/// "kernel 'blur': parameter 'x': ", as errors begin.
+/// "kernel 'blur': parameter 'x': ", the beginning of error messages.
 std::string place_of(const KernelText& text, size_t k);
 
 /// Raises TypeError unless the inputs, or inputs and outputs, are given, outputs and arrays as such.
 void check_arguments(const KernelText& text, std::span<const Argument> arguments);
 
-/// Where all arrays lie; the default device where there are none. Raises ValueError for two devices.
+/// The device of all arrays; the default device if there are none. Raises ValueError for two devices.
 Device& settle_device(const KernelText& text, std::span<const Argument> arguments);
 
-/// Given outputs settle a placeholder first, then arrays left to right, then scalars with a type, then literals. Writes
-/// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder that nothing settles.
+/// The dtype of a placeholder comes from given outputs, else arrays left to right, typed scalars, literals. Writes
+/// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder without an argument.
 void settle_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
                   Dtype* dtypes);
 

@@ -1,4 +1,4 @@
-// What a call settles about a kernel: everything the generated text depends on, as a few bytes.
+// The signature of a call: everything that the generated source depends on, as a few bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace iruka::jit {
 
-/// How an argument is reached from the loop.
+/// How the loop accesses an argument.
 enum class Access : uint8_t {
   scalar,
   contiguous,      ///< plain array, innermost stride is the element size
@@ -25,9 +25,9 @@ enum class Access : uint8_t {
 /// The shape of the loop around the element function.
 enum class LoopForm : uint8_t {
   flat,    ///< one merged axis
-  stream,  ///< one merged axis; large aligned contiguous outputs are written past the cache
-  rows,    ///< several axes; the innermost runs in a loop of its own
-  tiles,   ///< as rows, but the two innermost axes go in square tiles: operands disagree on the fast axis
+  stream,  ///< one merged axis; large aligned contiguous outputs use non-temporal stores
+  rows,    ///< several axes; the innermost is an inner loop
+  tiles,   ///< as rows, but the two innermost axes are split into square tiles: operands have different fast axes
 };
 
 struct OperandSignature {

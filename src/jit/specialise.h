@@ -1,4 +1,4 @@
-// Variants of a hot kernel: for integer arguments that stay the same call after call, and the scalar path where it is
+// Variants of a hot kernel: for integer arguments that stay the same in call after call, and the scalar path if it is
 // faster than the lanes.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace iruka::jit {
 
-/// What a call is to run. It lives as long as the kernel.
+/// The program of a call. It exists as long as the kernel.
 struct Choice {
   const Program* program;
   const Variant* variant = nullptr;
@@ -17,17 +17,17 @@ struct Choice {
 Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units);
 
 /// Adds `nanoseconds` of work done with `values`; once the same values were hot for long enough, a variant is compiled
-/// in the background and used from then on. So is the rival of lanes whose gain is uncertain.
+/// in the background and used from then on. So is the scalar path, if the gain of lanes is uncertain.
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
                const IntegerValues& values, double nanoseconds);
 
-/// For the end of a call that had a seat in its variant's trial: has the winner run from now on, if there is one.
+/// Ends a call that had a seat in its variant's trial: if the trial has a winner, it runs from now on.
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice);
 
 /// Ends compiling in the background, and compilers of other threads: see end_compilers_of_other_threads().
 void end_compilation_on_other_threads();
 
-/// Time of the lanes over that of the scalar path for calls with `values`, 0 where that was not measured.
+/// The time of the lanes divided by that of the scalar path for calls with `values`, 0 if not measured.
 double measured_ratio(const Specialisation& specialisation, const IntegerValues& values);
 
 }  // namespace iruka::jit

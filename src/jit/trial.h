@@ -35,9 +35,9 @@ class Trial {
   struct Leave {
     void operator()(Trial* trial) const { trial->seated_.store(0, std::memory_order_release); }
   };
-  /// A call that is measured; one at a time is.
+  /// A measured call; there is one at a time.
   using Seat = std::unique_ptr<Trial, Leave>;
-  /// Null where a call over `units` is not to be measured now.
+  /// Null if a call over `units` is not measured now.
   Seat enter(int64_t units);
 
   // For the call that has the seat.
@@ -60,7 +60,7 @@ class Trial {
   struct Sum {
     double nanoseconds = 0, units = 0;
   };
-  /// Plain numbers, so that a child of fork may find it half written.
+  /// Plain numbers, so that a fork during an update is harmless.
   struct Progress {
     int64_t usual_units = 0;  ///< of the calls that are compared
     int unusual_calls = 0;    ///< since the last that was like the others
@@ -81,7 +81,7 @@ class Trial {
 
   const std::shared_ptr<const Program> programs_[2];
   std::atomic<pid_t> seated_{0};  ///< the process whose thread has the seat
-  Progress progress_;             ///< belongs to who has the seat
+  Progress progress_;             ///< only for the call that has the seat
 };
 
 }  // namespace iruka::jit

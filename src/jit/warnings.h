@@ -1,4 +1,4 @@
-// What a compiler warned of, between the compiler and the user.
+// A compiler's warnings, from the compiler to the user.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@ namespace iruka::jit {
 std::string encode_warnings(std::span<const Diagnostic> warnings);
 std::vector<Diagnostic> decode_warnings(std::string_view bytes);
 
-/// Code and its warnings as one cache entry; and back, where the bytes are such an entry.
+/// Code and its warnings as one cache entry, and back if the bytes are such an entry.
 std::string pack_code(std::span<const Diagnostic> warnings, std::string_view code);
 bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, std::string_view& code);
 
 /// A kernel's warnings that were not reported yet. Thread-safe; checking for warnings is one load.
 class PendingWarnings {
  public:
-  /// Words each by `blame`. A line that an earlier compilation warned of is left out: each compiler has words of its own.
+  /// Words each by `blame`. Skips lines that an earlier compilation warned of, as compilers word warnings differently.
   void add(std::span<const Diagnostic> warnings, const Blame& blame);
   void add(std::vector<std::string> worded);
   std::vector<std::string> take();

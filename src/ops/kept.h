@@ -1,4 +1,4 @@
-// Kernels and programs that are made once for what their texts depend on.
+// Kernels and programs that are made once for each key, which is everything that their source depends on.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Who is told what happens inside a function that is made of other functions: Python's module, which words
+// A listener to the calls inside a function that is built from other functions: Python's module, which words
 // floating-point errors and warnings.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace iruka::ops {
 
-/// Hears of each function that its thread calls. What a call throws ends the function that is made of it.
+/// Called for each function that its thread calls. An exception from it ends the outer function.
 class Listener {
  public:
   virtual void called(const ElementwiseFunction& function, std::span<const Argument> inputs,
                       std::span<const Array> outputs) = 0;
   virtual void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
                        const Array& result) = 0;
-  /// Something that the result does not show: a mean of nothing.
+  /// A warning that the result does not show: a mean of no elements.
   virtual void warned(const char* message) = 0;
 
  protected:
@@ -25,7 +25,7 @@ class Listener {
 
 inline constinit thread_local Listener* current_listener = nullptr;
 
-/// While it lives, the thread's calls are told to `listener`; to nobody where it is null.
+/// While it exists, the thread's calls are reported to `listener`, if it is not null.
 class ListenerScope {
  public:
   explicit ListenerScope(Listener* listener) : before_(std::exchange(current_listener, listener)) {}

@@ -14,7 +14,7 @@ inline Dtype computing_dtype(Dtype dtype) {
   return is_half(dtype) ? Dtype::float32 : dtype;
 }
 
-/// What a sum or product is carried in: float32 in float64, 16-bit floats in float32, integers in 64 bits.
+/// The dtype in which a sum or product is accumulated: float64 for float32, float32 for 16-bit floats, 64-bit integers.
 inline Dtype summing_dtype(Dtype dtype) {
   switch (kind(dtype)) {
     case Kind::floating:

@@ -20,7 +20,7 @@ enum class Rule : uint8_t {
   power,    ///< the same as promote, but integers to negative integers are a ValueError
 };
 
-/// Of which dtypes the body gives infinity or NaN for finite numbers and raises no exception of floats.
+/// The dtypes for which the body gives infinity or NaN for finite numbers without a floating-point exception.
 enum class Quiet : uint8_t { no, complex_numbers, all };
 
 /// Most arguments, inputs and outputs together, that a row may have.
@@ -50,7 +50,7 @@ namespace ops {
 std::span<const ElementwiseFunction::Row> elementwise_table();
 /// The names of types in a row's body, and the functions that it calls.
 std::string body_names(const ElementwiseFunction::Row& row, Dtype loop);
-/// The row's index, also for a second name (mod for remainder); -1 where there is none.
+/// The row's index, also for a second name (mod for remainder); -1 if there is none.
 int find_elementwise(std::string_view name);
 /// The second names, each with the row's own.
 struct Alias {

@@ -9,7 +9,7 @@
 
 namespace iruka::ops {
 
-/// The dtypes one call settles: what each argument is cast to before the body, and what each output is cast from.
+/// The dtypes of one call: what each argument is cast to before the body, and what each output is cast from.
 struct LoopTypes {
   Dtype loop;                              ///< T
   std::array<Dtype, kMaxArguments> types;  ///< inputs, then outputs

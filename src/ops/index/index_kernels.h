@@ -12,7 +12,7 @@ namespace iruka::ops {
 /// Source that computes which element of `raw x` belongs to an iteration.
 struct IndexTexts {
   std::string preamble;
-  std::string parameters;  ///< ", A p0, int64 extent0..., raw int64 report": what follows x (and value)
+  std::string parameters;  ///< ", A p0, int64 extent0..., raw int64 report": the parameters after x (and value)
   std::string prepare;     ///< statements that leave the element's address in `char* element`
 };
 IndexTexts index_texts(const IndexPlan& plan, bool has_axes);

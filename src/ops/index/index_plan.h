@@ -45,7 +45,7 @@ Array as_positions(const Array& indices, const Device& device);
 
 [[noreturn]] void raise_out_of_bounds(int64_t index, int64_t axis, int64_t extent);
 
-/// A device's walk over a plan. Devices whose calls return before their work is done raise IndexError later.
+/// A device's walk over a plan. Asynchronous devices raise IndexError later.
 struct Indexing {
   static constinit const Implementations<const Indexing> implementations;
 
@@ -56,7 +56,7 @@ struct Indexing {
   void (*scatter)(const IndexPlan& plan, const Array& values);
   /// Positions of the bytes of `mask` (C-contiguous) that are not 0, int64.
   Array (*true_positions)(const Array& mask);
-  /// x[mask] where both are C-contiguous and have one shape; null: what gather() makes of the positions.
+  /// x[mask] if both are C-contiguous and have the same shape; null: gather() with the positions is used.
   Array (*compress)(const Array& x, const Array& mask);
 };
 

@@ -1,4 +1,4 @@
-// A plan as the CPU walks it: pieces of memory, as few axes as possible, offsets in blocks.
+// A plan's traversal on the CPU: pieces of memory, as few axes as possible, offsets in blocks.
 #pragma once
 
 #include "core/layout.h"
@@ -20,7 +20,7 @@ class IndexWalk {
   bool offsets(int64_t begin, int64_t count, int64_t* out) const;
   void value_offsets(int64_t begin, int64_t count, int64_t* out) const;
 
-  /// Whether one array of indices, which must be within bounds, is all there is: no axis of base besides.
+  /// Whether the plan is one array of indices, which must be within bounds, without further axes of base.
   bool is_line() const {
     return operands_ == 1 && rank_ == 1 && loop_.stride(0, 0) == 0 && plan_.mode == IndexMode::raise;
   }
@@ -46,7 +46,7 @@ class IndexWalk {
   int64_t piece_bytes_;
 };
 
-/// Copies one piece; `bytes` is known to the compiler for the usual ones.
+/// Copies one piece; `bytes` is a compile-time constant for common sizes.
 template <class Use>
 void with_piece_size(int64_t bytes, Use&& use) {
   switch (bytes) {

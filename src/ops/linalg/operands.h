@@ -49,7 +49,7 @@ void multiply_integers_cuda(Device& device, const StridedProduct& product);  ///
 struct SmallMatrices {
   static constinit const Implementations<const SmallMatrices> implementations;
 
-  /// Floats or complex numbers, into the dense `c`.
+  /// Floats or complex numbers, into the contiguous `c`.
   void (*multiply)(const Array& c, const StridedProduct& product);
   /// x (..., n, k) with a x = b, for the identity where `b` is null; both dense. Sets `singular`, an int32, where a pivot
   /// is 0.
@@ -57,7 +57,7 @@ struct SmallMatrices {
   /// L and U of `a` (..., n, n), dense, and n pivots of each matrix, as LinearAlgebra::factor_lu gives them of rows.
   void (*factor)(const Array& a, const Array& lu, const Array& pivots);
 };
-/// The device's service where these extents are small to it, else null.
+/// The device's service if it handles matrices of these extents, else null.
 const SmallMatrices* small_product(Device& device, Dtype dtype, int64_t m, int64_t n, int64_t k);
 const SmallMatrices* small_system(Device& device, Dtype dtype, int64_t n, int64_t sides);
 

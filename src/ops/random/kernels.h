@@ -1,4 +1,4 @@
-// What every random kernel needs: kernels kept by what they are made for, the result's shape, and the two ways to run.
+// Common code of random kernels: kernels kept by their purpose, the result's shape, and the two forms of a run.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr uint64_t kStreamMask = (uint64_t{1} << 48) - 1;
 inline constexpr const char* kLanes = "--lanes=16";
 inline constexpr const char* kFewerLanes = "--lanes=8";
 
-/// What a kernel is for: whose it is, and two numbers of the owner's choice (a dtype, a form).
+/// The key of a kernel: its owner, and two numbers that the owner chooses (a dtype, a form).
 using KernelKey = std::tuple<const void*, int, int>;
 
 /// The kernel made for `key`: made once, kept for the life of the process.
@@ -33,14 +33,14 @@ void check_broadcast(const std::string& function, const Dims& parameters, const 
 Dims result_shape(const char* function, std::span<const Argument> parameters, const random::DrawOptions& options,
                   Dtype dtype);
 
-/// How many elements a kernel fills at a time, and how it walks them.
+/// How many elements a kernel fills at a time, and in which order.
 struct Filling {
   int64_t elements = 1;
   bool packed = false;  ///< the kernel's body is in pack_loop(), for a grid of threads
 };
 
 /// Elements of 16 bytes, or `most` of fewer: what a thread of a GPU stores by one instruction. Neighbouring threads'
-/// stores join only then: apart, stores of 8 bytes took five times as long.
+/// stores combine only then; separate stores of 8 bytes take five times as long.
 int64_t pack_elements(Dtype dtype, int64_t most);
 /// `body` for pack number `k` of y, in a loop over several packs a thread: what does not depend on k is done once.
 std::string pack_loop(const std::string& body);

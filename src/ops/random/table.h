@@ -30,8 +30,8 @@ struct DomainRule {
 /// Where a deviate's randomness comes from.
 enum class Source : uint8_t {
   unit,    ///< one word (float32) or two (float64): the row's text sees `half_open`, `u` and `sign` (kernels::deviates)
-  normal,  ///< half a pair of normals: the text sees `z`
-  draws,   ///< as many blocks as it takes: the text sees `Draws d` (kernels::samplers)
+  normal,  ///< half a pair of normals: the text uses `z`
+  draws,   ///< any number of blocks: the text uses `Draws d` (kernels::samplers)
 };
 
 enum class Result : uint8_t {

@@ -8,7 +8,7 @@
 
 namespace iruka::ops {
 
-/// A function whose operands may change places. `reduction` is the row that folds by it, "" where there is none.
+/// A commutative function. `reduction` is the row that folds by it, "" where there is none.
 struct Folding {
   const char* function;
   std::optional<double> identity;
@@ -17,7 +17,7 @@ struct Folding {
 
 /// nullptr for a function that folds in order only.
 const Folding* find_folding(std::string_view function);
-/// What joins two results of a reduction; nullptr where nothing does.
+/// The function that combines two results of a reduction; nullptr if there is none.
 const Folding* folding_of_reduction(std::string_view reduction);
 
 /// The factors of a product that begins with `initial`: behind an infinite or NaN one their signs, for zeros and NaNs

@@ -1,4 +1,4 @@
-// A row of the reduction table, called with what the public functions do not offer.
+// A row of the reduction table, called with options that the public functions do not have.
 #pragma once
 
 #include "ops/reduce/reduction_table.h"
@@ -6,8 +6,8 @@
 namespace iruka::ops {
 
 struct RowOptions {
-  double correction = 0;      ///< var and std: what is taken from the number of elements
-  bool may_be_empty = false;  ///< an empty axis leaves the result to the caller where the row has no identity
+  double correction = 0;      ///< var and std: subtracted from the number of elements
+  bool may_be_empty = false;  ///< for an empty axis without an identity, the caller sets the result
 };
 
 /// Raises ValueError where there is none.

@@ -10,7 +10,7 @@ namespace iruka::ops {
 /// The numbers of one stage; reduction_kernel_text.h explains them.
 struct ReductionSizes {
   int lanes = 1;
-  bool in_warps = false;  ///< lanes are threads of a warp, which join their values; whole warps run
+  bool in_warps = false;  ///< lanes are threads of a warp, which combine their values; whole warps run
   int64_t outputs = 1, inner = 1;
   int64_t n = 1, blocks = 1, length = 1;            ///< of the innermost reduced axis
   int64_t outer = 1, groups = 1, group_length = 1;  ///< of the other reduced axes

@@ -9,7 +9,7 @@
 
 namespace iruka::ops {
 
-/// What the user wrote.
+/// The user's texts and parameters.
 struct ReductionTexts {
   std::vector<Parameter> inputs, outputs;
   std::string name, map_expr, reduce_expr, post_map_expr;
@@ -20,7 +20,7 @@ struct ReductionTexts {
   size_t parameter_count() const { return inputs.size() + outputs.size(); }
 };
 
-/// How a parameter is reached. Letters, as they are part of a key.
+/// How a parameter is accessed. The values are letters, because they are part of a key.
 enum class Reach : char {
   scalar = 's',
   raw = 'r',
@@ -44,7 +44,7 @@ struct ReductionStage {
   std::string key() const;
 };
 
-/// Values that a unit joins side by side, so that loads overlap.
+/// Independent accumulators of a unit, so that loads overlap.
 inline constexpr int kReductionChains = 4;
 /// Bytes that a value of the reduce_type may have.
 inline constexpr int kMostReductionBytes = 64;

@@ -1,4 +1,4 @@
-// How a reduction walks memory: axes sorted and merged, one of four loop forms chosen, long work cut into chunks.
+// How a reduction traverses memory: sorts and merges axes, chooses a loop form, splits long work into chunks.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct ReductionAxis {
   bool reduced;
 };
 
-/// What a device's loops are good at.
+/// The properties of a device's loops.
 struct WalkRules {
   int64_t short_row = kShortRow, longest_period = kLongestPeriod;
-  bool swaps_inner = true;  ///< whether a short innermost axis gives way to a long one of the other kind
+  bool swaps_inner = true;  ///< whether a short innermost axis is exchanged with a long one of the other kind
 };
 
 /// CUDA: how the threads of a block share its units (reduction_plan_cuda.cpp says why).
@@ -40,7 +40,7 @@ struct BlockShape {
   int vector_bytes = 0;              ///< bytes that a thread loads at once; 0: one element
   bool is_wide = false;              ///< whether counts of units and rows need 64 bits
   int units = 1;                     ///< that a block takes
-  int join_outputs = 1;              ///< outputs whose chunks a block joins
+  int join_outputs = 1;              ///< outputs whose chunks a block combines
   int lane_bits = 0, slot_bits = 0;  ///< rows: log2 of the threads side by side on a row, and of a block's units
   int lanes = 1, row_lanes = 1;      ///< columns, periodic: threads side by side, and rows at a time
   int strip_width = 1;               ///< columns, periodic: elements side by side

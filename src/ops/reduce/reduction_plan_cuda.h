@@ -1,4 +1,4 @@
-// How a reduction is spread over thread blocks: the walk of reduction_plan.h, cut for a GPU.
+// How a reduction is distributed over thread blocks: the traversal of reduction_plan.h, split for a GPU.
 #pragma once
 
 #include "ops/reduce/reduction_plan.h"

@@ -1,4 +1,4 @@
-// One row a reduction: what an element becomes, how two results become one, and what the last one means.
+// One row per reduction: how an element is mapped, how two results are combined, and how the last one is finished.
 #pragma once
 
 #include <span>
@@ -23,7 +23,7 @@ enum class ResultRule : uint8_t {
   extremes,  ///< GPU: carries the smallest and the largest element; returns the input's dtype
 };
 
-/// What an accumulator starts from: a value that changes no result.
+/// The initial value of an accumulator, which changes no result.
 enum class Start : uint8_t { zero, one, ones, highest, lowest, nan };  // ones: every bit set
 
 }  // namespace ops

@@ -1,4 +1,4 @@
-// What the text of a reduction generates for CPU and GPU alike; the rest of a text stands in kernels/.
+// The generated part of a reduction's source, for CPU and GPU alike; the rest is in kernels/.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ std::string types_text(const ReductionFunction::Row& row, const ReductionTypes& 
 /// combine() and finish(), and is_before() of an index: what the row says, for kernels/sums.h, bests.h or moments.h.
 std::string combine_text(const ReductionFunction::Row& row, const ReductionTypes& types);
 
-/// "Sums", "Bests" or "Moments": the template of kernels/ that says what a partial result is.
+/// "Sums", "Bests" or "Moments": the template in kernels/ for a partial result.
 const char* partials_of(const ReductionFunction::Row& row);
 /// The line that includes it.
 std::string include_partials(const ReductionFunction::Row& row);

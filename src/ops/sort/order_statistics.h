@@ -13,7 +13,7 @@ namespace iruka::ops {
 Array select_ranks(const Array& x, std::span<const int64_t> ranks);
 
 /// The inverse of each row's weighted distribution function at `quantiles`: shape (quantiles, rows' shape). `weights`
-/// is float64, of x's shape. Raises ValueError where a row's weights have no positive finite sum.
+/// is float64, of x's shape. Raises ValueError if a row's weights have no positive finite sum.
 Array select_weighted(const Array& x, const Array& weights, std::span<const double> quantiles);
 
 /// The same, made of functions that every device has.

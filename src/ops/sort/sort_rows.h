@@ -13,7 +13,7 @@ inline int key_words(Dtype dtype) { return dtype == Dtype::complex128 ? 2 : 1; }
 
 struct RowOrder {
   bool descending = false;
-  /// Positions that must be right, ascending; all where there are none.
+  /// Positions that must have their sorted elements, ascending; empty for all.
   std::span<const int64_t> wanted{};
 };
 

@@ -1,4 +1,4 @@
-// What vector_sort.cpp calls: one table of functions for each instruction set.
+// The functions that vector_sort.cpp calls: one table for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct VectorSorts {
 using VectorSortTable = std::tuple<VectorSorts<int32_t>, VectorSorts<uint32_t>, VectorSorts<int64_t>,
                                    VectorSorts<uint64_t>, VectorSorts<float>, VectorSorts<double>>;
 
-extern const VectorSortTable &kAvx2Sorts, &kAvx512Sorts;  ///< where the processor is of x86
+extern const VectorSortTable &kAvx2Sorts, &kAvx512Sorts;  ///< only on x86
 
 /// Those that this processor can run, the slowest first.
 std::vector<const VectorSortTable*> vector_sort_tables();
