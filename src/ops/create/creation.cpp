@@ -1,4 +1,4 @@
-// Arrays from nothing: filled, counted, evenly spaced; and arrays from arrays: joined along an axis.
+// New arrays: filled, counted, evenly spaced; and arrays joined along an axis.
 #include <cmath>
 #include <functional>
 

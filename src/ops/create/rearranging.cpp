@@ -1,4 +1,4 @@
-// Arrays turned, rolled, repeated, split and joined.
+// Flipping, rotating, rolling, repeating, splitting and joining arrays.
 #include "iruka/rearranging.h"
 
 #include <algorithm>

@@ -127,7 +127,7 @@ Array repeat_equally_cuda(const Array& x, int64_t count, int axis) {
   return result.reshape(with_extent(x.shape(), axis, x.shape(axis) * count));
 }
 
-/// Which piece each of `total` places comes from, by bisection of the running sums.
+/// The piece of each of `total` places, by bisection of the cumulative sums.
 Array piece_indices(const Array& ends, int64_t total) {
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("raw const int64 ends, int64 count", "int64 piece", R"(
@@ -181,7 +181,7 @@ struct Repeating {
   Array (*equally)(const Array& x, int64_t count, int axis);
   /// Piece k up to place ends[k], of `total` places.
   Array (*to_ends)(const Array& x, const Array& ends, int64_t total, int axis);
-  /// Of int64 counts. Raises ValueError where one is negative.
+  /// For int64 counts. Raises ValueError if one is negative.
   Array (*running_sums)(const Array& counts);
 };
 constexpr Repeating kCpu{repeat_equally_cpu, repeat_to_ends_cpu, running_sums_cpu};

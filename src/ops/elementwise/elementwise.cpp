@@ -60,7 +60,7 @@ std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
   return std::string("const ") + info(computing).c_type + " in" + id + " = " + value + ";\n";
 }
 
-/// A masked kernel takes the mask and what the outputs held before after its inputs.
+/// A masked kernel takes the mask and the outputs' old values after its inputs.
 ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<const Argument> arguments,
                               bool masked) {
   const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
@@ -140,7 +140,7 @@ void check_outputs(const Row& row, size_t inputs, std::span<const Argument> argu
                        " doesn't match the broadcast shape " + to_string(common));
 }
 
-/// Arrays of one shape throughout, outputs that may be written: what a kernel takes as it is.
+/// Whether all arrays have one shape and the outputs are writable, so that a kernel takes them unchanged.
 bool is_uniform(size_t inputs, std::span<const Argument> arguments) {
   for (size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments[k].is_array() || (k >= inputs && !arguments[k].array().writable())) return false;

@@ -237,7 +237,7 @@ namespace iruka {
 
 Dtype result_type(std::span<const Argument> arguments) {
   if (arguments.empty()) throw ValueError("at least one array or dtype is required");
-  // A Python integer has a dtype of its own only where nothing else takes part.
+  // A Python integer decides the dtype by its value only if it is the only argument.
   std::vector<Argument> others(arguments.begin(), arguments.end());
   for (Argument& argument : others)
     if (others.size() > 1 && !argument.is_array() && argument.scalar().weak() && is_integer(argument.scalar().dtype()))

@@ -1,4 +1,4 @@
-// Fourier transforms: dtype and lengths of the input settled, axes brought to what the device's library takes.
+// Fourier transforms: determines dtype and lengths of the input, and arranges the axes for the device's library.
 #include "iruka/fft.h"
 
 #include <algorithm>

@@ -60,7 +60,7 @@ struct SetBits {
 };
 constexpr SetBits kSetBits;
 
-/// Calls put(place, position) for every true byte. Eight at a time where there is room: `put` may then be called for a
+/// Calls put(place, position) for every true byte. Eight at a time if there is space: `put` may then be called for a
 /// place whose position comes later, but never at or after `end`.
 template <class Put>
 void for_each_true(const uint8_t* mask, int64_t begin, int64_t size, int64_t place, int64_t end, Put&& put) {

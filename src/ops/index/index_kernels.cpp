@@ -111,7 +111,7 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
                            texts.prepare + "*(W*)element = value;", "scatter", options);
 }
 
-/// Kernels by what their texts depend on.
+/// Kernels by the parameters of their source.
 const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool is_gather) {
   static constinit Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel> kernels;
   return kernels.get({plan.operands.size(), plan.mode, has_axes, is_gather},

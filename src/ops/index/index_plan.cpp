@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kMismatch = "shape mismatch: indexing arrays could not be broadcast together with shapes ";
 
-/// "(2,3)", as NumPy's message has it.
+/// "(2,3)", as in NumPy's message.
 std::string numpy_shape(const Dims& shape) {
   std::string text = to_string(shape);
   std::erase(text, ' ');

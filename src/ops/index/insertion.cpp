@@ -116,7 +116,7 @@ Array positions(const std::vector<Run>& runs) {
   return host;
 }
 
-/// The parts before and after a place, or between two: what is not empty of them is joined with `middle`.
+/// Joins the non-empty parts before and after a place, or around a range, with `middle` between them.
 Array joined(const Along& along, int64_t end, const Array* middle, int64_t begin) {
   std::vector<Array> parts;
   if (end > 0) parts.push_back(cut(along.x, along.axis, 0, end));

@@ -42,7 +42,7 @@ std::string update_text(const Form& form, const LoopTypes& types, const std::str
   return text + info(computing).c_type + " out0;\n" + form.row->body + "\nresult = " + stored + ";\n";
 }
 
-/// The hardware's own atomic operation, where it does what the row does.
+/// The hardware's atomic operation, if it computes the row's function.
 std::string atomic_name(const Form& form) {
   if (form.target != form.values || form.target == Dtype::bool_) return "";
   const std::string_view name = form.row->name;
@@ -168,7 +168,7 @@ void scatter_at(const Array& x, std::span<const AnyIndex> indices, const Element
   if (plan.base.size() > 0) x.check_writable("assignment destination");
   const bool is_own_index =
       std::ranges::any_of(plan.operands, [&](const IndexOperand& o) { return o.own.may_overlap(x); });
-  if (is_own_index) {  // indices stay what they are while x changes
+  if (is_own_index) {  // the indices must not change while x does
     std::vector<AnyIndex> kept(indices.begin(), indices.end());
     for (AnyIndex& entry : kept)
       if (Array* const array = std::get_if<Array>(&entry)) *array = array->copy();

@@ -154,7 +154,7 @@ Array triangle(const Array& x, bool lower) {
 
 const char* real_name(Dtype dtype) { return name(real_dtype(dtype)); }
 
-/// Sign and logarithm, or the product itself, of the diagonal that pivots may have turned round.
+/// Sign and logarithm, or the product itself, of the diagonal, whose sign pivots may have changed.
 ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
   const bool is_complex = kind(dtype) == Kind::complex;
   const std::string type = name(dtype), c_type = info(dtype).c_type, real = real_name(dtype);
@@ -340,7 +340,7 @@ SvdResult svd(const Array& a, bool full, bool vectors) {
     if (vectors) result.u = identity_like(make(m, columns), dtype), result.vh = identity_like(make(rows, n), dtype);
     return result;
   }
-  // The library gets at least as many rows as columns: a tall matrix transposed, a wide one as it lies.
+  // The library needs at least as many rows as columns: a tall matrix is transposed, a wide one is not copied.
   const bool tall = m > n;
   const Array copy = working_copy(tall ? matrix_transpose(a) : a, dtype);
   Array left, right;

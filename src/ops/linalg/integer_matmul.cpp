@@ -24,7 +24,7 @@ namespace {
 // rows of c, as wide as the panel, are accumulated beside it.
 constexpr int64_t kPanelRows = 128, kPanelBytes = 128, kTileRows = 4;
 
-/// c[4][width] += a[4][rows] b[rows][width]; a has its four rows side by side.
+/// c[4][width] += a[4][rows] b[rows][width]; the four rows of a are interleaved.
 template <class T>
 inline __attribute__((always_inline)) void add_tile(const T* a, const T* b, int64_t rows, T* c) {
   constexpr int64_t kWidth = kPanelBytes / static_cast<int64_t>(sizeof(T));

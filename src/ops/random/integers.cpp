@@ -55,7 +55,7 @@ std::string piece(const Cut& cut, int place) {
          std::to_string((1 << cut.bits) - 1) + "u)";
 }
 
-/// Every place is written at once, and those rejected once more: that is seldom, and lanes skip it.
+/// Writes every place once, and rejected ones again, which is rare and skipped by lanes without any.
 std::string block_body(const std::string& type, const Cut& cut) {
   const std::string of_word = std::string("<") + word_type(cut) + ">(", per_block = std::to_string(cut.per_block());
   std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\n", rejected;
@@ -71,8 +71,8 @@ std::string block_body(const std::string& type, const Cut& cut) {
          "seed, stream, i, place, span, threshold));\n}\n";
 }
 
-/// Of a block that gives more than 16 bytes, several threads store a part each: all its words are cheaper to compute
-/// again than to hand over.
+/// If a block gives more than 16 bytes, several threads store a part each: computing all its words again is cheaper
+/// than passing them between threads.
 std::string pack_body(Dtype dtype, const Cut& cut) {
   const int64_t elements = ops::pack_elements(dtype, cut.per_block()), parts = cut.per_block() / elements;
   const std::string of_word = std::string("<") + word_type(cut) + ">(", type = info(dtype).c_type,

@@ -252,7 +252,7 @@ int64_t folded_length(const Array& x, const std::vector<int>& axes) {
   return length;
 }
 
-/// An axis without elements gives what the fold starts from.
+/// An axis without elements gives the fold's initial value.
 Array fold_nothing(const Row& row, const Array& x, const std::vector<int>& axes, Dtype loop,
                    const std::optional<Scalar>& start) {
   Dims shape = x.shape();
@@ -362,7 +362,7 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
     result = fold_in_order(function, x, axes[0], loop, initial, rules.where);
     return drop_axes(result, axes, rules.keepdims);
   }
-  // Elements left out are replaced by what changes nothing.
+  // Masked elements are replaced by a value that does not change the result.
   if (rules.where) result = where(*rules.where, x.astype(loop, false), identity ? *identity : *start);
   if (row.name == std::string_view("multiply")) result = factors_after(result, initial);
   if (*folding->reduction) {
@@ -373,7 +373,7 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   const bool is_single = folded_length(x, axes) == 1 && !*folding->reduction;
   if (initial || (is_single && identity)) result = function(*start, result);
   if (rules.where && initial && !*folding->reduction) {
-    // A line that is masked as a whole leaves the initial value as it is, of which hypot would make a size.
+    // A fully masked line gives the initial value unchanged, of which hypot would give the magnitude.
     Dims lines;
     for (const int axis : axes) lines.push_back(axis);
     result = where(ReductionFunction("any")(*rules.where, lines, true), result, *start);

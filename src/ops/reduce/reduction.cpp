@@ -229,9 +229,10 @@ Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
 }
 
 /// Computes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though no factor is NaN:
-/// partial products left the range, which may be the order's doing.
+/// partial products left the range, which may depend on the order.
 template <class T>
-void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+void recompute_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes,
+                        bool keepdims) {
   const std::span<T> values(static_cast<T*>(products.data()), static_cast<size_t>(products.size()));
   const auto is_zero = [](T value) { return value == 0; };
   const auto is_beyond = [](T value) { return !std::isfinite(value); };
@@ -252,11 +253,12 @@ void mend_products(Array& products, const Row& row, const Array& x, const std::o
   }
 }
 
-void mend_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes, bool keepdims) {
+void recompute_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes,
+                        bool keepdims) {
   if (row.start != Start::one || row.rule != ResultRule::sum) return;
-  if (!x.device().target().is_host) return;  // looking at the products would wait for them
-  if (products.dtype() == Dtype::float64) mend_products<double>(products, row, x, axes, keepdims);
-  if (products.dtype() == Dtype::float32) mend_products<float>(products, row, x, axes, keepdims);
+  if (!x.device().target().is_host) return;  // reading the products would wait for the device
+  if (products.dtype() == Dtype::float64) recompute_products<double>(products, row, x, axes, keepdims);
+  if (products.dtype() == Dtype::float32) recompute_products<float>(products, row, x, axes, keepdims);
 }
 
 }  // namespace
@@ -294,7 +296,7 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
     return result;
   }
   jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
-  mend_products(result, row, x, axes, keepdims);
+  recompute_products(result, row, x, axes, keepdims);
   return result;
 }
 

@@ -43,7 +43,7 @@ class Emitter {
     return row_.rule == ResultRule::sum && row_.start == Start::zero && variant_.types.input == Dtype::float32 &&
            variant_.types.output == Dtype::float32;
   }
-  /// Whether what is added is whether an element is nonzero. Halves are vectors of bits, of which -0 is not zero.
+  /// Whether the sum counts nonzero elements. Halves are vectors of bits, in which -0 is not zero.
   bool counts_booleans() const {
     const Dtype input = variant_.types.input;
     if (row_.rule == ResultRule::count) return has_vectors() && !is_half(input);
@@ -94,7 +94,7 @@ class Emitter {
                        "; }\nstatic IRUKA_INLINE A map(C x) { return " + row_.map + "; }\n" +
                        combine_text(row_, variant_.types);
     if (has_vectors()) text += std::string("static IRUKA_INLINE VA map(VC x) { return ") + row_.map + "; }\n";
-    if (adds_in_blocks() && has_vectors())  // what is cast is what is added: the map is "cast(...)"
+    if (adds_in_blocks() && has_vectors())  // the cast value is added: the map is "cast(...)"
       text += "static constexpr bool kAddsInBlocks = true;\nstatic IRUKA_INLINE VC prepare(VC x) { return " +
               std::string(row_.map).substr(4) + "; }\n";
     return text + "};\n";

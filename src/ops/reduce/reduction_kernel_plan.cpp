@@ -10,7 +10,7 @@ namespace {
 constexpr int kCpuLanes = 16, kWarp = 32;
 /// Elements of a block that stays in a processor's nearer cache while its lanes go through it.
 constexpr int64_t kCpuBlock = 1 << 14;
-/// Rows that one loop reduces as fast as lanes do, where there are many of them.
+/// Rows that one loop reduces as fast as lanes do, if there are many of them.
 constexpr int64_t kShortRow = 256;
 /// Lines that one column covers before the next column, whose elements are on the same memory pages.
 constexpr int64_t kColumnBlock = 32;

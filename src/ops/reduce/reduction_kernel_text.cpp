@@ -10,7 +10,7 @@ namespace {
 using jit::number;
 using jit::quoted;
 
-// A warp's lanes hand values of any type down as words.
+// The lanes of a warp exchange values of any type as words.
 constexpr const char* kShuffle = R"(
 #line 1 "generated"
 template <class T> static __forceinline__ T _reduce_from_lane(const T& value, int distance) {
@@ -78,7 +78,7 @@ class StageWriter {
     } else {
       out_ += "const ptrdiff_t _reduce_lane = " + (stage_.lanes == 1 ? "0" : "_reduce_unit % " + lanes()) + ";\n";
       out_ += "ptrdiff_t _reduce_row = " + (stage_.lanes == 1 ? "_reduce_unit" : "_reduce_unit / " + lanes()) + ";\n";
-      if (is_warp())  // whole warps run: what is over works for nothing
+      if (is_warp())  // whole warps run, so lanes beyond the end compute unused values
         out_ +=
             "const ptrdiff_t _reduce_rows = _reduce_outputs * _reduce_blocks * _reduce_groups;\n"
             "const bool _reduce_is_over = _reduce_row >= _reduce_rows;\n"

@@ -13,7 +13,7 @@ namespace {
 
 using Row = ReductionFunction::Row;
 
-/// Elements that do not count replaced by one that changes nothing.
+/// Replaces masked elements by a value that does not change the result.
 Array masked(const Row& row, const Array& x, const Array& where, const std::optional<Scalar>& initial) {
   if (where.dtype() != Dtype::bool_)
     throw TypeError("Cannot cast array data from dtype('" + std::string(name(where.dtype())) +

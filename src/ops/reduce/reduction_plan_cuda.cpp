@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kEnoughBlocks = 2048, kEnoughThreads = kEnoughBlocks * kBlockThreads / 2;
 /// A block's share of memory: less does not pay for its start, more leaves multiprocessors idle at the end.
 constexpr int64_t kLeastChunk = 16 << 10, kMostChunk = 128 << 10;
-/// What one block alone reads as fast as two launches do; and what it may read at most, for the sake of accuracy.
+/// The bytes that one block reads as fast as two launches do; and the most it may read, to stay accurate.
 constexpr int64_t kOneLaunch = 64 << 10, kLongestWalk = 1 << 20;
 constexpr int64_t kLoadBytes = 16;
 /// Longest row of short_rows in bytes.
@@ -84,7 +84,7 @@ void widen_rows(ReductionPlan& plan, int64_t elements_per_load) {
   plan.reduced[0].stride *= joined;
 }
 
-/// More lanes where there are few rows to have under way.
+/// More lanes if there are few rows to process in parallel.
 int64_t most_lanes(int64_t rows) {
   return rows < 16 ? kBlockThreads : rows < 64 ? kBlockThreads / 2 : kBlockThreads / 4;
 }

@@ -72,7 +72,7 @@ constexpr bool is_complex = false;
 template <class T>
 constexpr bool is_complex<std::complex<T>> = true;
 
-/// What an operation starts from, so that the first element stays as it is (-0.0 too), and how it combines.
+/// The initial value of an operation, which leaves the first element unchanged (-0.0 too), and its combination.
 struct Add {
   template <class A>
   static A start() {

@@ -275,7 +275,7 @@ Array quantile_or_percentile(const char* function, const Array& x, const Argumen
   return quantile_of(function, x, shares_of(q, percent, options.method), options);
 }
 
-/// Of an array without elements the mean, which is NaN.
+/// The mean of an array without elements, which is NaN.
 Array nan_quantile_or_percentile(const char* function, const Array& x, const Argument& q,
                                  const QuantileOptions& options, bool percent) {
   check_real(x);

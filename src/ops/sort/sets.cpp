@@ -113,7 +113,7 @@ UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueP
   const int64_t n = flags.size();
   const Array starts = true_indices(flags);
   UniqueResult result;
-  result.index = starts;  // in sorted order; the caller takes what it needs from there
+  result.index = starts;  // in sorted order; the caller selects from it
   if (parts.counts) {
     result.counts = empty_like(flags, starts.size(), Dtype::int64);
     if (n > 0) count_kernel(starts, whole(starts.size()), whole(n), result.counts);

@@ -8,7 +8,7 @@
 namespace iruka::ops {
 namespace {
 
-/// Positions whose elements must be in place, ascending; all where there are none.
+/// Positions whose elements must be in place, ascending; empty for all.
 using Wanted = std::span<const int64_t>;
 
 /// Memory for records, from the CPU's pool.
