@@ -1,4 +1,4 @@
-// Addresses as sums: what two of them differ by.
+// Addresses as sums, and the constant distance between two of them.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct AddressSum {
   std::optional<int64_t> minus(const AddressSum& other) const;
 };
 
-/// `is_exact_cast` says of an extension to 64 bits whether sums and products may be taken apart inside of it, as if the
-/// narrow type could not overflow.
+/// `is_exact_cast` says whether the operand of an extension to 64 bits may be split into terms as if the narrow type
+/// could not overflow.
 AddressSum take_apart(const llvm::Value* pointer, const llvm::DataLayout& layout,
                       llvm::function_ref<bool(const llvm::Value*)> is_exact_cast);
 

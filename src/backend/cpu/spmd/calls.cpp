@@ -11,7 +11,7 @@ namespace {
 using llvm::Value;
 using llvm::Intrinsic::ID;
 
-/// Says something of one lane; nothing is lost without it.
+/// A hint about one lane, which may be dropped.
 bool is_hint(ID id) {
   switch (id) {
     case llvm::Intrinsic::assume:
@@ -63,14 +63,15 @@ bool is_overflow_test(ID id) {
   }
 }
 
-/// The types that tell the vector form of an intrinsic from others are those of operands (and of the result, -1).
+/// Whether the intrinsic is overloaded on the type of this operand (-1: of the result), so that the type is part of its
+/// name.
 bool names_type(ID id, int operand, const llvm::TargetTransformInfo& costs) {
   if (is_overflow_test(id)) return operand == 0;
   return llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, operand, &costs);
 }
 
-/// The name by which the library is asked for the vector form of `call`; its numbers must be floats or doubles, all
-/// alike. Intrinsics of 16-bit floats are computed as floats, which is what code generation does with the scalar ones.
+/// The name under which the library lists the vector form of `call`, or an empty string. All operands must be float or
+/// double, like the result. Intrinsics of 16-bit floats are computed in float, as code generation does for scalars.
 std::string library_name(const llvm::CallInst& call) {
   const llvm::Function* callee = call.getCalledFunction();
   llvm::Type* type = call.getType();
@@ -82,7 +83,7 @@ std::string library_name(const llvm::CallInst& call) {
                                : std::string();
 }
 
-/// The library's function of at most `lanes` lanes, or of as few more as there are.
+/// The library's widest function of at most `lanes` lanes, or the narrowest of more.
 const llvm::VecDesc* widest_form(const llvm::TargetLibraryInfo& library, llvm::StringRef name, unsigned lanes) {
   constexpr unsigned kMostLanes = 64;
   const auto form = [&](unsigned count) {
@@ -110,7 +111,7 @@ llvm::FunctionCallee declare_form(llvm::Module& module, const llvm::VecDesc& for
   return callee;
 }
 
-/// `count` lanes from `first` on; beyond the last lane the first are repeated.
+/// `count` lanes from `first` on; after the last lane it starts again with lane 0.
 Value* take_lanes(llvm::IRBuilder<>& build, Value* value, unsigned first, unsigned count) {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
   if (first == 0 && count == lanes) return value;
@@ -119,7 +120,7 @@ Value* take_lanes(llvm::IRBuilder<>& build, Value* value, unsigned first, unsign
   return build.CreateShuffleVector(value, order);
 }
 
-/// f(arguments...) with `form` of f, which has another number of lanes perhaps.
+/// Calls a vector function, which may have another number of lanes, as often as needed.
 Value* call_form(llvm::IRBuilder<>& build, llvm::FunctionCallee callee, llvm::ArrayRef<Value*> arguments,
                  unsigned lanes) {
   const unsigned count = llvm::cast<llvm::FixedVectorType>(callee.getFunctionType()->getReturnType())->getNumElements();
@@ -132,7 +133,7 @@ Value* call_form(llvm::IRBuilder<>& build, llvm::FunctionCallee callee, llvm::Ar
   return take_lanes(build, llvm::concatenateVectors(build, pieces), 0, lanes);
 }
 
-/// Whether the library has the math function, or both of those that `call` is the pair of.
+/// Whether the library has the math function; for sincos, both of its functions.
 bool is_math(const llvm::CallInst& call, const llvm::TargetLibraryInfo& library) {
   if (call.getIntrinsicID() == llvm::Intrinsic::sincos) {
     const std::string suffix = call.getArgOperand(0)->getType()->isDoubleTy() ? ".f64" : ".f32";
@@ -144,12 +145,13 @@ bool is_math(const llvm::CallInst& call, const llvm::TargetLibraryInfo& library)
   return !name.empty() && library.isFunctionVectorizable(name);
 }
 
-/// Whether the vector form computes what the scalar form does. A structure's members come from library functions.
+/// Whether the intrinsic has a vector form with the scalar form's results. Of the intrinsics that return structures,
+/// only overflow tests have one.
 bool has_vector_intrinsic(const llvm::CallInst& call, const LaneAnalysis& analysis,
                           const llvm::TargetTransformInfo& costs) {
   const ID id = call.getIntrinsicID();
   if (is_overflow_test(id)) return true;
-  if (id == llvm::Intrinsic::canonicalize) return false;  // LLVM 22 has no code for some vectors of it
+  if (id == llvm::Intrinsic::canonicalize) return false;  // LLVM 22 cannot generate code for some of its vectors
   if (id == llvm::Intrinsic::not_intrinsic || call.getType()->isStructTy() || !llvm::isTriviallyVectorizable(id))
     return false;
   for (unsigned k = 0; k < call.arg_size(); ++k) {
@@ -212,7 +214,7 @@ void CallWriter::write_math(llvm::CallInst& call) {
   values_.set_vector(&call, result);
 }
 
-/// The library's function `name` of all lanes.
+/// Applies the library's function `name` to all lanes.
 Value* CallWriter::math(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
   llvm::Type* given = arguments.front()->getType();
   const bool is_short = given->getScalarSizeInBits() < 32;

@@ -1,4 +1,4 @@
-// What becomes of a call.
+// How calls are widened.
 #pragma once
 
 #include "backend/cpu/spmd/division.h"
@@ -9,9 +9,9 @@
 namespace iruka::cpu_backend::spmd {
 
 enum class CallForm : uint8_t {
-  dropped,   ///< says something to the optimiser, or to a debugger
-  identity,  ///< gives its first operand
-  unknown,   ///< asks whether an operand is a constant: no
+  dropped,   ///< a hint for the optimiser or a debugger
+  identity,  ///< returns its first operand
+  unknown,   ///< tests whether an operand is a constant; the result is false
   division,  ///< of integers
   prefetch,
   math,          ///< a function of the vector math library

@@ -9,8 +9,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Operator.h"
 
-// Work is counted in parts, of which a processor begins several in a cycle; arithmetic has as many as LLVM's model of
-// the processor says. The figures for the rest were measured on Zen 3.
+// Work is counted in parts (micro-operations), several of which a processor issues in a cycle. The counts for
+// arithmetic are those of LLVM's cost model; the others were measured on Zen 3.
 namespace iruka::cpu_backend::spmd {
 namespace {
 
@@ -18,26 +18,26 @@ using llvm::Instruction;
 using llvm::Value;
 using Costs = llvm::TargetTransformInfo;
 
-constexpr double kScalarParts = 4.5, kVectorParts = 2.7;  ///< begun in a cycle
-constexpr double kPartsInFlight = 200;                    ///< so many parts ahead a processor looks for work
+constexpr double kScalarParts = 4.5, kVectorParts = 2.7;  ///< issued in a cycle
+constexpr double kPartsInFlight = 200;                    ///< the size of the processor's reorder window
 constexpr double kUnknownRounds = 10;                     ///< of a loop
-constexpr double kIdleLanes = 1.3;         ///< a loop that lanes leave in different rounds runs for the last of them
+constexpr double kIdleLanes = 1.3;         ///< factor for a loop that runs until its last lane has left
 constexpr double kMispredicted = 15;       ///< cycles
-constexpr double kBranchMispredicted = 8;  ///< parts on average, of a branch that depends on the data
-constexpr double kMathCall = 225, kVectorMathCall = 135;  ///< a function of the math library, of a number or a register
+constexpr double kBranchMispredicted = 8;  ///< average parts lost by a data-dependent branch
+constexpr double kMathCall = 225, kVectorMathCall = 135;  ///< a call of the math library, for a number or a register
 constexpr double kDivision = 21, kLongDivision = 27;      ///< of integers, guarded
 constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through doubles
-constexpr double kLaneByLane = 6;  ///< to take a lane's operands out and put its result in
-constexpr double kHeavySide = 40;  ///< parts that may be worth jumping over
+constexpr double kLaneByLane = 6;  ///< parts to extract a lane's operands and insert its result
+constexpr double kHeavySide = 40;  ///< parts from which on a jump over a side may pay
 constexpr double kWorthIt = 0.95, kWorthItWithoutLoops = 0.8;
 constexpr double kCertain = 0.4;
 
-/// What is done for W elements, one after the other and side by side.
+/// The work for W elements, one after the other (scalar) and side by side (vector).
 struct Cost {
   double scalar = 0, vector = 0;
 };
 
-/// Whether `value` only becomes a part of addresses, to which each lane's is added on its own.
+/// Whether `value` is only used in addresses that are computed for each lane separately.
 bool is_for_addresses(const Instruction& value) {
   return llvm::all_of(value.users(), [](const llvm::User* user) {
     const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(user);
@@ -61,7 +61,7 @@ enum class Access : uint8_t {
   anywhere,
 };
 
-/// Whether a value advances from lane to lane but for clamps, mirrors and choices.
+/// Whether a value advances from lane to lane except for clamps, mirroring and selects.
 bool is_near_index(const Value* value, const LaneAnalysis& analysis, int depth = 0) {
   constexpr int kDeepest = 8;
   const Shape shape = analysis.shape(value);
@@ -89,7 +89,7 @@ bool is_near_index(const Value* value, const LaneAnalysis& analysis, int depth =
   }
 }
 
-/// Whether an address is that of neighbours but for borders, or lies a fixed way from one.
+/// Whether an address is that of neighbours except at borders, or at a constant distance from such an address.
 bool is_clamped(const Value* pointer, const LaneAnalysis& analysis) {
   const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointer);
   if (!address) return false;
@@ -112,9 +112,9 @@ class CostModel {
   /// In cycles.
   Cost estimate() const { return region_cycles(loop_.body_region).cycles; }
 
-  /// Whether lanes wait for others in a loop, or beside heavy work: how long depends on the data.
+  /// Whether lanes wait for others in a loop or a heavy side of a branch, for a time that depends on the data.
   bool has_idle_lanes(const Region& region) const;
-  /// Whether a lane's place in memory has nothing to do with the next one's: what that takes depends on caches.
+  /// Whether lanes access unrelated addresses, whose cost depends on caches.
   bool has_gathers() const {
     return llvm::any_of(loop_.loop->blocks(), [&](const llvm::BasicBlock* block) {
       return loop_.contains(block) && llvm::any_of(*block, [&](const Instruction& instruction) {
@@ -124,7 +124,7 @@ class CostModel {
     });
   }
 
-  /// Of LLVM's loop vectoriser in the scalar path, or a very large number where it may find an obstacle.
+  /// The cost in the scalar path with LLVM's loop vectoriser; a very large number where it may fail.
   double loop_vectoriser_cycles() const;
 
   Access access(const Instruction& instruction) const {
@@ -162,7 +162,7 @@ class CostModel {
   Cost call_cost(const llvm::CallInst& call) const;
   Cost division_cost(const Instruction& division, const Value* divisor) const;
   enum class Obstacle : uint8_t { no, gather, yes };
-  /// What LLVM's loop vectoriser makes of an instruction.
+  /// The cost of an instruction with LLVM's loop vectoriser.
   Obstacle obstacle(const Instruction& instruction, bool is_masked) const;
   double vector_arithmetic(const Instruction& instruction) const;
   double vector_intrinsic(const llvm::CallInst& call) const;
@@ -191,14 +191,14 @@ class CostModel {
   const unsigned lanes_;
 };
 
-/// The part of its dominator's runs that a node runs in: one of two sides, or what comes behind an early end.
+/// The fraction of its dominator's runs in which a node runs: one of two sides, or the code after an early exit.
 double probability(const Region& region, unsigned node) {
   const Node& dominator = region.nodes[region.nodes[node].dominator];
   const bool is_side = llvm::is_contained(dominator.successors, node) && dominator.successors.size() > 1;
   return is_side && !llvm::is_contained(dominator.successors, Node::kOutside) ? 0.5 : 0.95;
 }
 
-/// A side that lanes choose runs for some of the elements, but for nearly every vector.
+/// A masked side runs for some of the elements, but for nearly every vector.
 CostModel::RegionCost CostModel::region_cycles(const Region& region) const {
   std::vector<Cost> weights(region.nodes.size(), Cost{1, 1});
   RegionCost result;
@@ -235,8 +235,8 @@ bool CostModel::has_idle_lanes(const Region& region) const {
   return false;
 }
 
-/// A round takes as long as its work, or as what it hands on to the next takes to come about, unless other elements'
-/// rounds are near enough to fill the gaps.
+/// A round takes as long as its work, or as the latency of the values that it carries to the next round, unless rounds
+/// of other elements are close enough to fill the gaps.
 Cost CostModel::loop_cycles(const llvm::Loop& loop) const {
   const RegionCost once = region_cycles(loop_.region(&loop));
   const double rounds = this->rounds(loop);
@@ -252,7 +252,7 @@ Cost CostModel::loop_cycles(const llvm::Loop& loop) const {
           rounds * cost.vector * (is_divergent ? kIdleLanes : 1)};
 }
 
-/// What a loop does not change, the optimiser takes out of it.
+/// Loop invariants cost nothing, because the optimiser hoists them.
 bool is_hoisted(const Instruction& instruction, const llvm::Loop& loop, int depth = 0) {
   constexpr int kDeepest = 12;
   if (instruction.isTerminator() || llvm::isa<llvm::PHINode>(instruction) || depth == kDeepest) return false;
@@ -276,7 +276,7 @@ Cost CostModel::block_parts(const llvm::BasicBlock& block) const {
   return sum;
 }
 
-/// What only an assumption uses, and what the optimiser takes out of the loop over the elements.
+/// Values that only an assumption uses, and values that the optimiser hoists out of the loop over the elements.
 bool CostModel::is_free(const Instruction& instruction) const {
   const auto is_assumption = [](const llvm::User* user) { return llvm::isa<llvm::AssumeInst>(user); };
   if (!instruction.use_empty() && llvm::all_of(instruction.users(), is_assumption)) return true;
@@ -285,7 +285,7 @@ bool CostModel::is_free(const Instruction& instruction) const {
   return !instruction.mayReadOrWriteMemory() || (llvm::isa<llvm::LoadInst>(instruction) && !instruction.isAtomic());
 }
 
-/// The longest way, in cycles, from a value that one round gets to what it hands on in its place.
+/// The longest latency, in cycles, from a loop-carried value to its value for the next round.
 double CostModel::round_latency(const llvm::Loop& loop, bool is_vector) const {
   const Region& region = loop_.region(&loop);
   const llvm::BasicBlock* latch = loop.getLoopLatch();
@@ -361,7 +361,7 @@ double CostModel::latency(const Instruction& instruction, bool is_vector) const 
   }
 }
 
-/// Of a loop that counts from one constant to another.
+/// The number of rounds of a loop that counts from one constant to another.
 double CostModel::rounds(const llvm::Loop& loop) const {
   const llvm::BasicBlock* exiting = loop.getExitingBlock();
   const llvm::BasicBlock *latch = loop.getLoopLatch(), *preheader = loop.getLoopPreheader();
@@ -479,7 +479,7 @@ Cost CostModel::access_cost(const Instruction& instruction) const {
   return {one_by_one, gather_lane(instruction) * lanes_};
 }
 
-/// Whether the varying part of an address has 64 bits.
+/// Whether the varying index of an address has 64 bits.
 bool has_long_index(const Instruction& access) {
   const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(&access));
   if (!address) return true;
@@ -488,8 +488,9 @@ bool has_long_index(const Instruction& access) {
   return !cast || cast->getSrcTy()->getScalarSizeInBits() > 32;
 }
 
-/// Of a load or a store at unrelated addresses, for one lane. Without instructions for it, its index is taken out of a
-/// vector, unless it is a known number of steps from the first lane's, and the element goes in or out of one.
+/// The cost of one lane's access at an unrelated address. Without gather and scatter instructions, its index is
+/// extracted from a vector, unless it is at a constant distance from the first lane's, and the element is inserted into
+/// or extracted from one.
 double CostModel::gather_lane(const Instruction& instruction) const {
   auto* vector = llvm::dyn_cast<llvm::VectorType>(widened(llvm::getLoadStoreType(&instruction)));
   const llvm::Align align = llvm::getLoadStoreAlignment(&instruction);
@@ -507,7 +508,7 @@ double CostModel::gather_lane(const Instruction& instruction) const {
   return is_native ? native : 3 + index + (is_masked ? 2 : 0);
 }
 
-/// Whether an earlier instruction divides the same numbers: one division gives quotient and remainder.
+/// Whether an earlier instruction divides the same numbers; one division then gives quotient and remainder.
 bool has_twin(const Instruction& division) {
   return llvm::any_of(division.getOperand(0)->users(), [&](const llvm::User* user) {
     const auto* other = llvm::dyn_cast<Instruction>(user);
@@ -590,7 +591,7 @@ double CostModel::vector_arithmetic(const Instruction& instruction) const {
 }
 
 double CostModel::vector_intrinsic(const llvm::CallInst& call) const {
-  // LLVM's model counts two instructions where there is one.
+  // LLVM's cost model counts two instructions here, but it is one.
   const auto id = call.getIntrinsicID();
   if (id == llvm::Intrinsic::fma || id == llvm::Intrinsic::fmuladd) return registers(call.getType());
   llvm::SmallVector<llvm::Type*, 4> types;
@@ -601,9 +602,9 @@ double CostModel::vector_intrinsic(const llvm::CallInst& call) const {
   return number(target_.costs.getIntrinsicInstrCost(attributes, Costs::TCK_RecipThroughput));
 }
 
-/// LLVM runs both sides of branches for all elements; what it does as well as the lanes do is left to it. Side by side
-/// with lanes, heavy sides may be jumped over, bytes do not hide what else a store may change, and divisions are
-/// cheaper.
+/// LLVM's loop vectoriser runs both sides of branches for all elements. It keeps the bodies that it vectorises as well
+/// as lanes do. Lanes gain where heavy sides can be jumped over, where byte stores may alias anything, and where
+/// integers are divided.
 double CostModel::loop_vectoriser_cycles() const {
   constexpr double kNever = 1e30, kLaneOfGather = 3.5;
   if (!loop_.loop->isInnermost() || !loop_.loop->isAnnotatedParallel() || !memory_.locals().empty()) return kNever;
@@ -688,14 +689,14 @@ bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis
   bool has_written = false;
   for (const Instruction& instruction : *loop.body_region.nodes.front().block) {
     if (instruction.isAtomic() || instruction.isVolatile()) return false;
-    // It takes the emitter's promise to mean that no element reads what it wrote.
+    // LLVM's loop vectoriser takes the emitter's promise to mean that no element reads what it wrote itself.
     if (llvm::isa<llvm::LoadInst>(instruction) && has_written) return false;
     has_written |= llvm::isa<llvm::StoreInst>(instruction);
     if (llvm::getLoadStorePointerOperand(&instruction)) {
       const Access access = model.access(instruction);
       const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
       if (access != Access::consecutive && (is_store || access != Access::uniform)) return false;
-      // A byte may be a part of anything, pointers that the loop reads included.
+      // A byte store may alias anything, including pointers that the loop reads.
       if (is_store && llvm::getLoadStoreType(&instruction)->getScalarSizeInBits() <= 8) return false;
       continue;
     }

@@ -10,14 +10,14 @@ namespace iruka::cpu_backend::spmd {
 /// Estimated times of W elements, in about a processor's cycles.
 struct CostEstimate {
   double scalar = 0, vector = 0;
-  std::string why_not;        ///< empty where the lanes are worth it
-  bool is_uncertain = false;  ///< the gain is small, or depends on data
+  std::string why_not;        ///< empty where lanes are faster
+  bool is_uncertain = false;  ///< the gain is small or depends on data
 };
 
 CostEstimate estimate(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
                       const WidenTarget& target);
 
-/// Whether the body is a straight line that LLVM's own loop vectoriser makes good code of: it walks memory in order,
+/// Whether the body is straight-line code that LLVM's own loop vectoriser handles well: its accesses are consecutive,
 /// and every call has a vector form.
 bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis, const PrivateMemory& memory,
                               const WidenTarget& target);

@@ -15,7 +15,7 @@ bool is_users(llvm::StringRef file) {
   return file == "operation" || file == "preamble" || file == "loop_prep" || file == "after_loop";
 }
 
-/// The innermost line of the user's own among those that were inlined into one another.
+/// The innermost line of the user's text in the chain of inlined calls.
 Remark at(const llvm::DILocation* place, Kind kind, std::string message) {
   Remark remark{kind, "", 0, 0, std::move(message)};
   for (; place; place = place->getInlinedAt()) {

@@ -1,4 +1,4 @@
-// What k.report() tells of a widened loop.
+// What k.report() says about a loop.
 #pragma once
 
 #include "backend/cpu/spmd/lane_loop.h"
@@ -7,7 +7,7 @@
 namespace iruka::cpu_backend::spmd {
 
 LaneReport describe(const LaneLoop& lane, const LaneAnalysis& analysis, const PrivateMemory& memory);
-/// Adds the remark that says where the reason is.
+/// Adds a remark with the place of the reason.
 void describe_refusal(const Refusal& refusal, LaneReport& report);
 
 }  // namespace iruka::cpu_backend::spmd

@@ -19,9 +19,9 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-/// Magnitudes up to 2^kMostBits become doubles and back by adding kToDouble, which works below 2^51.
+/// Magnitudes up to 2^kMostBits are converted to doubles and back by adding kMagic, which works below 2^51.
 constexpr unsigned kMostBits = 50;
-constexpr uint64_t kMagicBits = 0x4338000000000000;  ///< of 1.5 * 2^52, whose last bit is worth 1
+constexpr uint64_t kMagicBits = 0x4338000000000000;  ///< of 1.5 * 2^52, whose last bit has the value 1
 constexpr double kMagic = 0x1.8p52;
 
 struct Operand {
@@ -32,7 +32,7 @@ struct Operand {
   unsigned bits = 64;  ///< -2^bits <= value < 2^bits
 };
 
-/// One division of vectors of `lanes` integers, 32 or 64 bits wide, or less than 32.
+/// One division of vectors of `lanes` integers of any width.
 class Divider {
  public:
   Divider(llvm::IRBuilder<>& build, unsigned lanes, unsigned opcode, Operand dividend, Operand divisor)
@@ -45,7 +45,7 @@ class Divider {
         divisor_(divisor),
         width_(dividend.value->getType()->getScalarSizeInBits()) {}
 
-  /// The result, or null where the numbers may be too long for doubles.
+  /// The result, or null where the numbers may be too large for doubles.
   Value* divide() {
     if (const auto* constant = constant_divisor()) {
       if (constant->isZero()) return llvm::Constant::getNullValue(integers(width_));
@@ -53,11 +53,11 @@ class Divider {
       if (dividend_.bits <= 31 && constant->isSignedIntN(32)) return divide_narrow(*constant);
     }
     if (width_ <= 32 || dividend_.bits <= kMostBits) return divide_floats();
-    // A constant is multiplied by.
+    // LLVM turns a constant divisor into a multiplication.
     return width_ > 64 || llvm::isa<llvm::Constant>(divisor_.value) ? divide_long() : nullptr;
   }
 
-  /// In each lane whether a number is too long for doubles.
+  /// For each lane, whether a number is too large for doubles.
   Value* is_long() const {
     Value* any = nullptr;
     for (const Operand* operand : {&dividend_, &divisor_}) {
@@ -77,7 +77,7 @@ class Divider {
     return divide_floats();
   }
 
-  /// One lane's division after the other's.
+  /// Divides lane by lane.
   Value* divide_long() {
     return guarded_division(build_, opcode_, build_.CreateFreeze(all(dividend_)), build_.CreateFreeze(all(divisor_)));
   }
@@ -90,14 +90,14 @@ class Divider {
     return operand.is_uniform ? build_.CreateVectorSplat(lanes_, operand.value) : operand.value;
   }
 
-  /// A constant divisor; not -1, which overflows.
+  /// The constant divisor, or null; -1 does not count, because its quotient can overflow.
   const llvm::APInt* constant_divisor() const {
     const llvm::APInt* constant = nullptr;
     const bool matches = llvm::PatternMatch::match(divisor_.value, llvm::PatternMatch::m_APInt(constant));
     return matches && !(is_signed_ && constant->isAllOnes()) ? constant : nullptr;
   }
 
-  /// 64 bits of which 32 count.
+  /// A 64-bit division whose numbers fit into 32 bits.
   Value* divide_narrow(const llvm::APInt& constant) {
     llvm::Type* narrow = integers(32);
     Value* divisor = llvm::ConstantInt::get(narrow, constant.trunc(32));
@@ -132,7 +132,7 @@ class Divider {
     return build_.CreateSelect(by_zero, llvm::Constant::getNullValue(integer->getType()), integer);
   }
 
-  /// All divisors beyond the dividend's range are alike.
+  /// All divisors larger than every dividend give the same quotient.
   void clamp_divisor() {
     llvm::Type* type = divisor_.value->getType();
     const int64_t most = (int64_t{1} << dividend_.bits) + 1;
@@ -165,7 +165,7 @@ class Divider {
     return build_.CreateFSub(build_.CreateBitCast(value, type), llvm::ConstantFP::get(type, kMagic));
   }
 
-  /// Whether the result, whose fraction is to be dropped, fits int32.
+  /// Whether the truncated result fits int32.
   bool is_narrow() const {
     if (!is_quotient_) return dividend_.bits <= 31 || divisor_.bits <= 31;
     const bool may_be_2_to_31 = dividend_.may_be_negative && divisor_.may_be_negative && dividend_.bits == 31;

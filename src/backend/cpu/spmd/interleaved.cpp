@@ -11,7 +11,7 @@ namespace {
 
 using llvm::Instruction;
 
-/// What a lane reads at once, at most.
+/// The largest span that a group reads for one lane.
 constexpr int64_t kLargestWindow = 64;
 
 struct Access {
@@ -19,7 +19,7 @@ struct Access {
   llvm::Type* type = nullptr;
   AddressSum address;
   int64_t size = 0;    ///< bytes
-  int64_t factor = 0;  ///< elements from lane to lane, where one wide access reads them all
+  int64_t factor = 0;  ///< elements from lane to lane where one wide access can read all; else 0
   bool can_join = false;
 };
 
@@ -68,7 +68,7 @@ class GroupSearch {
       const bool is_wide = llvm::cast<llvm::CastInst>(cast)->getSrcTy()->getIntegerBitWidth() >= 32;
       return (is_wide && analysis_.has_small_arrays()) || analysis_.shape(cast).is_linear();
     });
-    // A lane's own memory lies otherwise than the addresses say.
+    // The lanes' own memory is laid out differently from what its addresses say.
     if (!has_vector_form(access.type, layout_) || memory_.layout_of(pointer)) return access;
     const Shape shape = analysis_.shape(pointer);
     const int64_t factor = shape.stride / access.size;
@@ -80,7 +80,7 @@ class GroupSearch {
     return access;
   }
 
-  /// Ends the groups that an access must not be carried across.
+  /// Closes the groups whose accesses must not move across this one.
   void close_others(const Access& access, bool writes) {
     for (size_t k = open_.size(); k-- > 0;) {
       const OpenGroup& open = open_[k];
@@ -94,14 +94,14 @@ class GroupSearch {
     }
   }
 
-  /// Whether no lane touches with `access` what a lane touches in the group.
+  /// Whether `access` overlaps the group in no lane.
   bool lies_apart(const Access& access, const OpenGroup& open) const {
     if (access.factor == 0 || access.factor != open.group.factor || access.size != open.size) return false;
     const auto distance = access.address.minus(open.address);
     if (!distance) return false;
     const int64_t stride = access.factor * access.size;
     return llvm::none_of(open.group.members, [&](const InterleavedGroup::Member& member) {
-      // In one period; both are lists of places `stride` apart.
+      // Both repeat every `stride` bytes, so one period decides.
       const int64_t apart = ((*distance - member.channel) % stride + stride) % stride;
       return apart < access.size || apart + access.size > stride;
     });

@@ -8,23 +8,23 @@
 
 namespace iruka::cpu_backend::spmd {
 
-/// Loads, or stores, of one block whose addresses differ by constants: channels of what each lane looks at.
+/// Loads, or stores, of one block whose addresses differ by constants: the channels of each lane's element.
 struct InterleavedGroup {
   struct Member {
     llvm::Instruction* instruction = nullptr;
     int64_t channel = 0;  ///< elements from the lane's lowest address
   };
   llvm::Type* type = nullptr;  ///< of an element in memory
-  int64_t channels = 0;        ///< from the lowest address to behind the highest
-  /// 2, 3 or 4: addresses advance by so many elements from lane to lane, no less than there are channels, and all lanes
-  /// are active: one wide access takes the place of all. 0: each lane's channels are loaded for themselves.
+  int64_t channels = 0;        ///< from the lowest address to the highest, inclusive
+  /// The elements from lane to lane. 2, 3 or 4, at least the number of channels, where all lanes are active: one wide
+  /// access replaces all members. 0: each lane's channels are loaded separately.
   int64_t factor = 0;
-  llvm::SmallVector<Member, 4> members;  ///< in the order of the block
+  llvm::SmallVector<Member, 4> members;  ///< in program order
 };
 
-/// The groups of a block, which all lanes execute where `is_full`. With a factor a load alone is a group too. Loads have
-/// nothing between them that may write, and are to be made at the first; stores have nothing between that may touch their
-/// memory, cover all channels of a factor, and are to be made at the last.
+/// The groups of a block. With `is_full` all lanes execute it. A single load with a factor is a group, too. Nothing
+/// between a group's loads may write to memory, and the group is read at its first load. Nothing between its stores may
+/// access their memory, they cover all channels of the factor, and the group is written at its last store.
 std::vector<InterleavedGroup> find_interleaved_groups(const llvm::BasicBlock& block, const LaneAnalysis& analysis,
                                                       const PrivateMemory& memory, bool is_full);
 

@@ -17,7 +17,8 @@ using llvm::Value;
 
 Refusal refuse(std::string reason, const Instruction& where) { return {std::move(reason), where.getDebugLoc()}; }
 
-/// counter + 1, as the loop's own step; the body may have shared its own i + 1 with it, from inside of a loop.
+/// The step counter + 1 in the latch. An optimisation may have merged it with an i + 1 of the body, which can be inside
+/// of a loop.
 bool is_step(const Value* value, const llvm::PHINode& counter) {
   while (const auto* phi = llvm::dyn_cast<llvm::PHINode>(value)) {
     if (!(value = phi->hasConstantValue())) return false;
@@ -82,7 +83,7 @@ Refusal check_call(const llvm::CallBase& call) {
   return {};
 }
 
-/// A cast does not change which row an element is in, as long as the index fits into the narrowest type, of `bits`.
+/// The value without casts. A cast does not change an element's row while the index fits the narrowest type, of `bits`.
 const Value* without_casts(const Value* value, unsigned& bits) {
   bits = value->getType()->getIntegerBitWidth();
   while (const auto* instruction = llvm::dyn_cast<Instruction>(value)) {
@@ -116,7 +117,7 @@ Division as_division(const Instruction& instruction) {
   }
 }
 
-/// Whether `value` is the counter plus something from outside of the loop, which `offset` becomes (null: nothing).
+/// Whether `value` is the counter plus a loop-invariant value, which becomes `offset` (null: no such value).
 bool is_counter(const Value* value, const LaneLoop& lane, Value*& offset) {
   offset = nullptr;
   if (value == lane.counter) return true;
@@ -139,14 +140,15 @@ Value* outside(Value* divisor, const LaneLoop& lane) {
   if (!is_extension) return nullptr;
   Value* source = outside(cast->getOperand(0), lane);
   if (!source) return nullptr;
-  // Pure, so that it may as well run before the loop, where what the flags promise need not hold.
+  // The copy is pure, so that it can run before the loop, without flags that need not hold there.
   cast->dropPoisonGeneratingAnnotations();
   cast->moveBefore(lane.preheader->getTerminator()->getIterator());
   return cast;
 }
 
 /// Whether `value` comes, within the loop, from an atomic that may wait for another lane: an exchange, or a comparison
-/// with what does not change. Others try again with what they have found, so that one of them always gets on.
+/// with what does not change. Other atomic loops try again with the value they have read, so that one lane always makes
+/// progress.
 bool awaits_others(const Value* value, const llvm::Loop& loop, llvm::SmallPtrSetImpl<const Value*>& seen) {
   const auto* instruction = llvm::dyn_cast<Instruction>(value);
   if (!instruction || !loop.contains(instruction) || !seen.insert(instruction).second) return false;
@@ -157,7 +159,7 @@ bool awaits_others(const Value* value, const llvm::Loop& loop, llvm::SmallPtrSet
   return llvm::any_of(instruction->operands(), [&](const Value* operand) { return awaits_others(operand, loop, seen); });
 }
 
-/// Lanes go round together: the one that holds a lock could not release it before the others have it.
+/// Lanes run rounds together, so that the lane that holds a lock could not release it while others wait for it.
 Refusal check_locks(const LaneLoop& lane) {
   for (const llvm::Loop* loop : lane.loop->getLoopsInPreorder()) {
     if (loop == lane.loop) continue;

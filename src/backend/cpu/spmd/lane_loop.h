@@ -1,4 +1,4 @@
-// Finding the emitter's loops over elements, and bringing them into the form the widener takes.
+// Finds the emitter's loops over elements and brings them into the form that the widener expects.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ struct MarkedLoops {
 };
 MarkedLoops find_marked_loops(const llvm::Function& function, const llvm::LoopInfo& loops);
 
-/// Why a loop stays scalar, and where.
+/// Why a loop stays scalar, and the place in the text.
 struct Refusal {
-  std::string reason;  ///< empty: it does not
+  std::string reason;  ///< empty: the loop can be widened
   llvm::DebugLoc place;
   explicit operator bool() const { return !reason.empty(); }
 };
@@ -28,10 +28,10 @@ struct Refusal {
 /// Brings the loop around `marker` into LaneLoop's form. The loop must be in simplified form. Updates loops and dominators.
 Refusal find_lane_loop(llvm::CallInst& marker, llvm::LoopInfo& loops, llvm::DominatorTree& dominators, LaneLoop& lane);
 
-/// What no widened body can hold: recursion, inline assembly, types without a vector form.
+/// Refuses bodies that cannot be widened: with recursion, inline assembly or types without a vector form.
 Refusal check_body(const LaneLoop& lane, const PrivateMemory& memory);
 
-/// The first division of the counter by a value from outside of the loop, with all that belong to it.
+/// The first division of the counter by a loop-invariant value, with all quotients and remainders of the same numbers.
 RowSplit find_row_split(const LaneLoop& lane, int lanes);
 
 }  // namespace iruka::cpu_backend::spmd

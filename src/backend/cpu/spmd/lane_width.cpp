@@ -11,8 +11,8 @@ namespace {
 
 using llvm::Instruction;
 
-/// Bits of the type an instruction works in, 0 where it is bookkeeping. Sums and products of 64-bit integers are mostly
-/// addresses, which uniform and linear values take out of the lanes.
+/// The bits of the type an instruction works in, or 0 for address arithmetic. Sums and products of 64-bit integers
+/// count as such, because most become uniform or linear.
 unsigned working_bits(const Instruction& instruction) {
   const llvm::Type* type = instruction.getType();
   if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) type = store->getValueOperand()->getType();
@@ -34,8 +34,8 @@ unsigned working_bits(const Instruction& instruction) {
   }
 }
 
-/// A loop in which each round needs the last one's result leaves units idle, which a second set of lanes fills; as long
-/// as what it carries from round to round fits into the registers twice.
+/// A loop whose rounds depend on one another leaves execution units idle. A second register of lanes fills them if the
+/// loop-carried values fit into the registers twice.
 bool has_spare_registers(const LaneLoop& lane, const Request& request) {
   const unsigned most = request.has_mask_registers ? 12 : 5;
   unsigned inner_loops = 0;

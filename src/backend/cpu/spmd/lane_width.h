@@ -1,4 +1,4 @@
-// How many lanes a body gets.
+// The number of lanes for a body.
 #pragma once
 
 #include "backend/cpu/spmd/region.h"
@@ -8,11 +8,11 @@ namespace iruka::cpu_backend::spmd {
 
 struct LaneWidth {
   int lanes;
-  unsigned bits;  ///< of the type that sets the number: one register holds `lanes` of them, or a part of the lanes
+  unsigned bits;  ///< of the type that determines the number of lanes
 };
 
-/// As many lanes as a register holds of the type that most of the work is done in; twice as many where a loop's rounds
-/// wait for one another and registers are left; `request.lanes` where it says so.
+/// As many lanes as a register holds of the type that most instructions work in; twice as many where a loop's rounds
+/// depend on one another and enough registers are free. `request.lanes` overrides this.
 LaneWidth choose_lanes(const LaneLoop& lane, const Request& request);
 
 }  // namespace iruka::cpu_backend::spmd

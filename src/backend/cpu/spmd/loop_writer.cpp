@@ -50,10 +50,11 @@ void LoopWriter::write_loops() {
   build_.CreateBr(loop_.exit);
 }
 
-/// What branches are to depend on: poison must not.
+/// A frozen copy, for branches, which must not depend on poison.
 Value* LoopWriter::settled(Value* value) { return llvm::isa<llvm::Constant>(value) ? value : build_.CreateFreeze(value); }
 
-/// Short rows leave many lanes idle; and every index must be what it seems in the type that is divided in.
+/// Whether rows can be split: they must not be so short that many lanes stay idle, and every index must fit the type of
+/// the division.
 Value* LoopWriter::can_split(Value* divisor) {
   const RowSplit& split = body_.analysis.split();
   Value* result = build_.CreateICmpSGE(divisor, build_.getInt64(static_cast<uint64_t>(std::max(3 * lanes_ / 4, 1))));

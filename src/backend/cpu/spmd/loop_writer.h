@@ -1,4 +1,5 @@
-// Writes the loops around the widened body: whole vectors, then the rest under a mask, row by row where rows are known.
+// Writes the loops around the widened body: whole vectors, then the rest under a mask; row by row where the body
+// divides the index by the length of a row.
 #pragma once
 
 #include "backend/cpu/spmd/widener.h"
@@ -9,8 +10,8 @@ class LoopWriter {
  public:
   LoopWriter(const Body& body, bool has_small_index, bool is_written_once);
 
-  /// Puts the widened loops in the scalar one's place. That one stays for what the loops over rows cannot do; else it is
-  /// left without a way in.
+  /// Replaces the scalar loop by the widened loops. The scalar loop stays for rows that cannot be split; else it
+  /// becomes unreachable.
   void write();
 
  private:
@@ -33,7 +34,7 @@ class LoopWriter {
   const Body& body_;
   const LaneLoop& loop_;
   const bool has_small_index_;  ///< the loop has fewer than 2^31 elements
-  const bool is_written_once_;  ///< for any mask, rather than for whole vectors and for the rest
+  const bool is_written_once_;  ///< the body is written once for any mask, not for whole vectors and for the rest
   llvm::IRBuilder<> build_;
   const int lanes_;
   llvm::Value* offset_ = nullptr;  ///< of the divided index from the counter, if any

@@ -87,7 +87,7 @@ void MemoryWriter::write_lanes(const Access& access, Value* lanes) {
   gathers_.scatter(access, lanes);
 }
 
-/// All lanes write to one place; which of them is the last is as good as any.
+/// The value of the last active lane, for a store of all lanes to one address.
 Value* MemoryWriter::last_active_value(Value* value) {
   Value* result = nullptr;
   if (body_.analysis.is_uniform(value)) {

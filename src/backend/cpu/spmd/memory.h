@@ -1,4 +1,4 @@
-// Loads and stores: how each is read or written is decided by how its address differs from lane to lane.
+// Loads and stores; how the address differs from lane to lane decides which access is written.
 #pragma once
 
 #include "backend/cpu/spmd/gather.h"

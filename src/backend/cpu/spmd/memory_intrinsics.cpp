@@ -58,7 +58,7 @@ llvm::Type* element_of(llvm::Type* type) {
   }
 }
 
-/// The type that the local is loaded or stored as, where its own type does not say it.
+/// The type as which the local is loaded or stored, if its own type does not determine it.
 llvm::Type* accessed_as(const Value& pointer, int depth = 0) {
   for (const llvm::User* user : pointer.users()) {
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(user)) return load->getType();
@@ -75,7 +75,7 @@ class Expansion {
   Expansion(llvm::MemIntrinsic& call, uint64_t length)
       : call_(call), length_(length), layout_(call.getDataLayout()), build_(&call) {}
 
-  /// False, and nothing written, where the overlap of a long memmove forbids a loop.
+  /// False, with nothing written, where a long memmove may overlap, which forbids a loop.
   bool write() {
     llvm::SmallVector<Piece, kMostUnrolled> pieces;
     llvm::Type* element = nullptr;
@@ -151,7 +151,7 @@ class Expansion {
     return llvm::Type::getIntNTy(call_.getContext(), static_cast<unsigned>(size * 8));
   }
 
-  /// What goes to `offset`; `known` is the part of the offset that is constant, for the alignment.
+  /// The value to store at `offset`; `known` is the part of the offset that is constant, for the alignment.
   Value* value(llvm::Type* type, Value* offset, uint64_t known) {
     if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&call_)) {
       Value* place = build_.CreateGEP(build_.getInt8Ty(), copy->getRawSource(), offset);

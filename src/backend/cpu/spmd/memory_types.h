@@ -1,4 +1,4 @@
-// Types as they lie in memory.
+// How types are stored in memory.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace iruka::cpu_backend::spmd {
 
-/// i1 is a byte; a vector of it would be packed bits.
+/// i1 is stored as a byte, because a vector of i1 would be packed bits.
 inline llvm::Type* memory_type(llvm::Type* type) {
   return type->isIntegerTy(1) ? llvm::Type::getInt8Ty(type->getContext()) : type;
 }

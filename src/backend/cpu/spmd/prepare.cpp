@@ -37,8 +37,8 @@ namespace iruka::cpu_backend::spmd {
 
 namespace {
 
-/// A variable that begins its life without a value does not keep the last element's: without a store that says so, one
-/// that is not always written would look carried from element to element.
+/// Stores poison where a variable's lifetime begins. Otherwise a variable that is not always written would seem to
+/// carry the value of the last element.
 void forget_at_birth(llvm::Function& function) {
   llvm::SmallVector<llvm::IntrinsicInst*, 16> births;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -47,7 +47,7 @@ void forget_at_birth(llvm::Function& function) {
   }
   for (llvm::IntrinsicInst* birth : births) {
     auto* local = llvm::dyn_cast<llvm::AllocaInst>(birth->getArgOperand(birth->arg_size() - 1));
-    // A large one stays in memory, where nothing is carried from element to element anyhow.
+    // A large local stays in memory and needs no such store.
     const bool may_be_registers = local && !local->isArrayAllocation() &&
                                   function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
     if (!may_be_registers) continue;
@@ -56,8 +56,8 @@ void forget_at_birth(llvm::Function& function) {
   }
 }
 
-/// Takes what does not change out of the loops inside the body: the widener may put branches around a load, which would
-/// stay in the loop. Out of the loop over the elements, and those around it, nothing is taken.
+/// Hoists invariants out of the loops inside the body, because LLVM could not hoist a load that the widener has put
+/// behind a branch. Nothing leaves the loop over the elements or the loops around it.
 void hoist_invariants(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   const MarkedLoops marked = find_marked_loops(function, loops);
@@ -116,7 +116,7 @@ void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses)
 void make_ready(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   if (expand_memory_intrinsics(function)) analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
-  // Local arrays become registers once the loops over them are gone.
+  // Local arrays become registers once the loops over them are unrolled.
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/3, /*OnlyWhenForced=*/false)
                                           .setPartial(false)
                                           .setPeeling(false)

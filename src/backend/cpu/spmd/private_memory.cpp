@@ -16,7 +16,7 @@ namespace {
 
 using llvm::Value;
 
-/// Through address arithmetic, and the phis of one value that a loop's closed form has.
+/// The base of a pointer, through address arithmetic and the single-value phis of LCSSA form.
 const Value* root_of(const Value* pointer) {
   while (true) {
     if (const auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
@@ -30,7 +30,7 @@ const Value* root_of(const Value* pointer) {
   }
 }
 
-/// Whether the loop alone uses the local, and its life begins inside: else it is older than the element.
+/// Whether only the loop uses the local and its lifetime begins inside; otherwise elements share it.
 bool belongs_to_element(const llvm::AllocaInst& local, const LaneLoop& loop) {
   bool begins = false;
   for (const llvm::User* user : local.users()) {
@@ -42,7 +42,7 @@ bool belongs_to_element(const llvm::AllocaInst& local, const LaneLoop& loop) {
   return begins && local.isStaticAlloca();
 }
 
-/// Finds out whether a local is an array of equal elements that are only ever accessed whole.
+/// Checks whether a local is an array of equal elements that are always accessed as a whole.
 class GranuleSearch {
  public:
   explicit GranuleSearch(const llvm::DataLayout& layout) : layout_(layout) {}
@@ -93,7 +93,7 @@ class GranuleSearch {
       }
       const uint64_t scale = step.getSequentialElementStride(layout_).getFixedValue();
       if (scale % granule == 0) continue;
-      // Bytes may be counted: then the index itself must be a multiple.
+      // The address may count bytes; the index itself must then be a multiple.
       const unsigned zeros = llvm::computeKnownBits(step.getOperand(), layout_).countMinTrailingZeros();
       const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(step.getOperand());
       const uint64_t factor = constant ? constant->getZExtValue() : uint64_t{1} << std::min(zeros, 16u);
@@ -147,7 +147,7 @@ bool PrivateMemory::may_be_private(const Value* pointer) const {
   return llvm::any_of(objects, [&](const Value* object) {
     if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(object)) return find(local) != nullptr;
     if (!escapes_ || llvm::isa<llvm::Argument>(object) || llvm::isa<llvm::Constant>(object)) return false;
-    // The arguments of a kernel never lead into a local.
+    // The arguments of a kernel never point into a local.
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
     return !load || !llvm::isa<llvm::Argument>(llvm::getUnderlyingObject(load->getPointerOperand(), /*MaxLookup=*/0));
   });

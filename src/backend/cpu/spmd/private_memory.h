@@ -1,4 +1,4 @@
-// Local arrays of the body that stay in memory: each lane has its own.
+// Local arrays of the body that stay in memory; each lane has its own copy.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace iruka::cpu_backend::spmd {
 
 struct LaneLoop;
 
-/// Where lane l's byte o of a local array lies.
+/// The address of lane l's byte o of a local array.
 struct PrivateLayout {
   /// Equal elements of `granule` bytes, lanes side by side: (o / granule) * granule * W + l * granule + o % granule.
   /// A uniform index is then a plain vector access. 0: a copy of the array for each lane, l * size + o.
@@ -24,20 +24,20 @@ struct PrivateLayout {
 class PrivateMemory {
  public:
   PrivateMemory() = default;
-  /// Finds the locals that belong to an element: allocas that the loop alone uses and whose life begins in it.
+  /// Finds the locals that belong to an element: allocas that only the loop uses and whose lifetime begins in it.
   explicit PrivateMemory(const LaneLoop& loop);
 
   const PrivateLayout* find(const llvm::AllocaInst* local) const;
-  /// The layout of the one local that `pointer` leads into by address arithmetic alone, or null.
+  /// The layout of the local that `pointer` is derived from by address arithmetic alone, or null.
   const PrivateLayout* layout_of(const llvm::Value* pointer) const;
   /// Whether `pointer` is derived, through address arithmetic alone, from a local whose lanes lie side by side; byte
   /// offsets are then to be multiplied by W.
   bool is_side_by_side(const llvm::Value* pointer) const;
-  /// Whether `pointer` may lead into a lane's own memory.
+  /// Whether `pointer` may point into a lane's own memory.
   bool may_be_private(const llvm::Value* pointer) const;
-  /// Whether some local's address is known elsewhere than in address arithmetic, loads and stores.
+  /// Whether some local's address is used by anything but address arithmetic, loads and stores.
   bool escapes() const { return escapes_; }
-  /// What the locals of one copy of the body for `lanes` elements take.
+  /// The bytes that the locals of one copy of the body take for `lanes` elements.
   int64_t frame_bytes(int lanes) const;
   const llvm::MapVector<const llvm::AllocaInst*, PrivateLayout>& locals() const { return locals_; }
 
@@ -47,11 +47,11 @@ class PrivateMemory {
 };
 
 /// Why elements cannot run side by side: they may write a local that they share, or hold a local of unknown size. An
-/// empty string where nothing is in the way; else `culprit` is the instruction.
+/// empty string if they can; otherwise `culprit` is the instruction.
 std::string shared_local_conflict(const LaneLoop& loop, const PrivateMemory& memory, llvm::Instruction*& culprit);
 
-/// Writes out, element by element, what memset, memcpy and memmove of constant length do inside of lane loops. True when
-/// the function changed.
+/// Expands memset, memcpy and memmove of constant length inside of lane loops to loads and stores of elements. True
+/// when the function changed.
 bool expand_memory_intrinsics(llvm::Function& function);
 
 }  // namespace iruka::cpu_backend::spmd

@@ -54,7 +54,8 @@ class RegionBuilder {
     }
   }
 
-  /// Successors and dominators. An edge back to the region's entry is a next round, which is outside.
+  /// Successors and dominators. An edge back to the region's entry starts the next round, which is outside of the
+  /// region.
   void connect(llvm::ArrayRef<BasicBlock*> blocks) {
     for (BasicBlock* block : blocks) {
       const unsigned from = region_.index.lookup(block);
@@ -90,7 +91,7 @@ class RegionBuilder {
   Region region_;
 };
 
-/// Every back edge must lead to a header that dominates it: else the flow is irreducible.
+/// Every back edge must lead to a header that dominates it: otherwise the flow is irreducible.
 llvm::Instruction* irreducible_branch(const LaneLoop& lane, const BlockOrder& order) {
   for (const auto& [block, position] : order) {
     if (!lane.contains(block)) continue;

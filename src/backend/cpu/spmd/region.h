@@ -21,7 +21,7 @@ struct Node {
   unsigned dominator = kOutside;               ///< immediate, in the region
   llvm::SmallVector<unsigned, 2> successors;   ///< each once
   llvm::SmallVector<unsigned, 4> children;     ///< nodes it dominates immediately, in topological order
-  llvm::BitVector post_dominators;             ///< nodes that every way through it comes by
+  llvm::BitVector post_dominators;             ///< nodes that every path from it passes
 };
 
 /// Nodes in topological order; the first is the entry and dominates the rest.
@@ -32,15 +32,14 @@ struct Region {
   bool dominates(unsigned a, unsigned b) const;
 };
 
-/// A loop whose rounds are elements, in the form the widener takes.
-///   preheader -> header: counter = phi(begin, next); if (counter < end) body else exit
-///   body ... -> latch -> header
+/// A loop whose rounds are elements, in the form that the widener expects. preheader -> header: counter = phi(begin,
+/// next); if (counter < end) body else exit body ... -> latch -> header
 struct LaneLoop {
   llvm::Loop* loop = nullptr;
   llvm::BasicBlock *preheader = nullptr, *header = nullptr, *body = nullptr, *latch = nullptr, *exit = nullptr;
   llvm::PHINode* counter = nullptr;
   llvm::Value *begin = nullptr, *end = nullptr;
-  bool is_remainder = false;  ///< runs over a few elements that another loop left
+  bool is_remainder = false;  ///< runs over the few elements that another loop has left over
   llvm::LoopInfo* loops = nullptr;
   llvm::DominatorTree* dominators = nullptr;
   Region body_region;
@@ -51,7 +50,8 @@ struct LaneLoop {
   bool contains(const llvm::BasicBlock* block) const { return loop->contains(block) && block != header; }
 };
 
-/// Fills in the regions; an empty string, or why the control flow cannot be widened (irreducible) with `culprit`.
+/// Fills in the regions. The result is empty, or the reason why the control flow cannot be widened (irreducible), with
+/// `culprit`.
 std::string build_regions(LaneLoop& loop, llvm::Instruction*& culprit);
 
 }  // namespace iruka::cpu_backend::spmd

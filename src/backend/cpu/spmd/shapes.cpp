@@ -16,7 +16,7 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-/// Both are possible, by a choice that lanes make together.
+/// The shape of a value that is one or the other by a uniform choice.
 Shape join(Shape a, Shape b) {
   if (a.kind == Shape::Kind::unknown) return b;
   if (b.kind == Shape::Kind::unknown || a == b) return a;
@@ -34,7 +34,7 @@ bool is_number(const Value* value, int64_t& number) {
   return true;
 }
 
-/// Nodes that some lanes of `from` pass by, until all meet again.
+/// The nodes that only some lanes of `from` reach, up to where all meet again.
 llvm::BitVector influence(const Region& region, unsigned from) {
   llvm::BitVector reached(static_cast<unsigned>(region.nodes.size()));
   llvm::SmallVector<unsigned, 16> work;
@@ -174,7 +174,7 @@ Shape LaneAnalysis::transfer_binary(const Instruction& instruction) const {
       if (is_number(instruction.getOperand(1), number) && number >= 0 && number < bits) return linear(step(a) << number);
       return Shape::varying();
     case Instruction::Or:
-      // With bits in common between other lanes it is not an addition; only the lanes' own bits are known to be apart.
+      // This is an addition only within a lane: the bits of different lanes may overlap.
       if (llvm::cast<llvm::PossiblyDisjointInst>(instruction).isDisjoint()) return linear(step(a) + step(b));
       return Shape::varying();
     case Instruction::Xor:
@@ -198,7 +198,7 @@ Shape LaneAnalysis::transfer_cast(const Instruction& instruction) const {
       if (type->getIntegerBitWidth() > 64) return Shape::varying();
       // A remainder stays within its row, so that it cannot wrap.
       if (split_.remainders.contains(llvm::dyn_cast<Instruction>(operand))) return from;
-      // With fewer than 2^31 elements in every array, lanes on both sides of a wrap cannot all be inside one.
+      // If every array has fewer than 2^31 elements, lanes on both sides of a wrap cannot all be inside one array.
       if (!small_arrays_ || operand->getType()->getIntegerBitWidth() < 32) return Shape::varying();
       return Shape::linear(from.stride, true);
     }
@@ -208,8 +208,8 @@ Shape LaneAnalysis::transfer_cast(const Instruction& instruction) const {
   }
 }
 
-/// An extension from 32 bits, scaled, as LLVM writes it where it can: ((x << 32) + c) >> k. The lanes differ in the upper
-/// half alone, which may wrap as in transfer_cast.
+/// LLVM's form of a scaled extension from 32 bits: ((x << 32) + c) >> k. Only the upper halves of the lanes differ, and
+/// they may wrap as in transfer_cast.
 Shape LaneAnalysis::transfer_sign_extension(const Instruction& instruction) const {
   const Shape from = shape(instruction.getOperand(0));
   int64_t right = 0;

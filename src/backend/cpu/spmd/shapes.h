@@ -1,5 +1,5 @@
-// How a value of the body differs from lane to lane, and where lanes part. The analysis looks at one lane loop: a loop of
-// the emitter whose rounds are elements, W of which run side by side.
+// How the values of the body differ from lane to lane, and where lanes diverge. The analysis handles one lane loop: a
+// loop of the emitter whose rounds are elements, W of which run side by side.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@
 
 namespace iruka::cpu_backend::spmd {
 
-/// uniform: one value for all lanes. linear: the first lane's value plus lane x stride. varying: anything.
-/// "All lanes" are those that execute the instruction; the others may hold anything.
+/// uniform: one value for all lanes. linear: the first lane's value plus lane x stride. varying: anything. "All lanes"
+/// are those that execute the instruction; the others may hold any value.
 struct Shape {
   enum class Kind : uint8_t { unknown, uniform, linear, varying };
   Kind kind = Kind::unknown;
-  /// A widened 32-bit value that might wrap around between two lanes; no memory access can tell, other uses can.
+  /// An extended 32-bit value that might wrap around between two lanes. Addresses may be computed as if it did not;
+  /// other uses may not.
   bool only_as_address = false;
   int64_t stride = 0;  ///< bytes where the value is a pointer
 
@@ -32,19 +33,19 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// Elements of a row lie together: between two multiples of the divisor, `i / width` is one value and `i % width` advances
-/// with the lanes. The loop is cut at those multiples.
+/// The loop is split at multiples of a divisor (the length of a row). Between two of them `i / width` is uniform and `i
+/// % width` advances with the lanes.
 struct RowSplit {
-  llvm::Value* divisor = nullptr;  ///< defined outside of the loop; null: there is nothing to split at
+  llvm::Value* divisor = nullptr;  ///< defined outside of the loop; null: the loop is not split
   llvm::Value* offset = nullptr;   ///< the dividend is the loop's counter plus this (null: 0)
-  unsigned bits = 64;              ///< of the type that is divided in
+  unsigned bits = 64;              ///< of the type of the division
   llvm::DenseSet<const llvm::Instruction*> quotients, remainders;
 };
 
-/// How control reaches a node of a region, seen from its dominator.
+/// How control reaches a node of a region from its dominator.
 enum class Reach : uint8_t {
-  always,   ///< whenever its dominator is: with the same lanes
-  uniform,  ///< by choices that all lanes make together: with the same lanes or not at all
+  always,   ///< with its dominator's lanes, always
+  uniform,  ///< with its dominator's lanes or with none, by uniform branches
   masked,   ///< with some of the lanes
 };
 
@@ -58,7 +59,7 @@ class LaneAnalysis {
   Reach reach(const llvm::BasicBlock* block) const;
   /// Lanes leave the loop in different rounds.
   bool is_divergent(const llvm::Loop* loop) const { return divergent_loops_.contains(loop); }
-  /// Lanes come to the block from different predecessors, or at different times: what its phis hold is blended.
+  /// Lanes reach the block from different predecessors or in different rounds, so that its phis blend values.
   bool is_blended(const llvm::BasicBlock* block) const { return blended_.contains(block); }
   bool has_varying_branch(const llvm::BasicBlock* block) const;
   const RowSplit& split() const { return split_; }

@@ -1,4 +1,4 @@
-// Locals that are older than an element: variables of loop_prep, buffers of the loops around.
+// Locals that elements share: variables of loop_prep and buffers of the loops around.
 #include "backend/cpu/spmd/address.h"
 #include "backend/cpu/spmd/private_memory.h"
 #include "backend/cpu/spmd/region.h"
@@ -15,10 +15,10 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-/// What the body does with one shared local.
+/// The body's accesses to one shared local.
 struct Accesses {
   llvm::SmallVector<Instruction*, 4> plain;    ///< loads and stores
-  llvm::SmallVector<Instruction*, 4> atomics;  ///< operations whose old value nobody sees
+  llvm::SmallVector<Instruction*, 4> atomics;  ///< operations whose old value is not used
   Instruction* written = nullptr;
 };
 
@@ -86,7 +86,7 @@ class SharedLocals {
     return {};
   }
 
-  /// A pointer that came from elsewhere can be a local's only where one escaped; the kernel's arguments hold none.
+  /// A pointer of unknown origin can point into a local only if one has escaped; the kernel's arguments hold none.
   bool may_be_shared(const Value* object) const {
     if (!escapes_ || llvm::isa<llvm::Argument>(object)) return false;
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
@@ -98,8 +98,8 @@ class SharedLocals {
     return accesses.atomics.empty() && is_split_by_elements(local, accesses.plain);
   }
 
-  /// Whether every element has a part of the local to itself: all addresses advance by one step from element to element,
-  /// and what an element touches lies within that step.
+  /// Whether every element accesses a part of the local of its own: all addresses advance by one step from element to
+  /// element, and an element's accesses lie within that step.
   bool is_split_by_elements(const Value* local, llvm::ArrayRef<Instruction*> accesses) const {
     int64_t lowest = INT64_MAX, highest = INT64_MIN, step = 0;
     for (const Instruction* access : accesses) {

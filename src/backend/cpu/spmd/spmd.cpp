@@ -17,12 +17,12 @@
 namespace iruka::cpu_backend::spmd {
 namespace {
 
-/// Of one copy of the body, of which there are up to three. A thread may have been given a small stack.
+/// Bytes for the locals of one copy of the body, of which there are up to three; threads may have small stacks.
 constexpr int64_t kLargestFrame = 64 << 10;
 /// Beyond this many instructions a body is written once, for any mask, which halves the time to compile it.
 constexpr size_t kLargeBody = 600;
 
-/// What the emitter promises with a marker.
+/// The emitter's promises in the argument of a marker.
 enum LaneLoopFlag : uint64_t { kRemainder = 1, kSmallArrays = 2, kSmallIndex = 4 };
 
 size_t body_size(const LaneLoop& loop) {
@@ -47,7 +47,7 @@ void erase_markers(llvm::Module& module) {
   if (marker && marker->use_empty()) marker->eraseFromParent();
 }
 
-/// The marker stands for its loop until the end: it must not be copied, nor moved, nor dropped.
+/// The marker identifies its loop, so passes must not copy, move or remove it.
 void describe_marker(llvm::Function& marker) {
   marker.setOnlyAccessesInaccessibleMemory();
   marker.setDoesNotThrow();
@@ -101,7 +101,7 @@ class Vectoriser {
     functions_.invalidate(function, llvm::PreservedAnalyses::none());
   }
 
-  /// Whether loop_prep or after_loop have loops, which no vectoriser sees once the body is widened.
+  /// Whether loop_prep or after_loop have loops, which are not vectorised once the body is widened.
   bool has_other_loops(llvm::Function& function) {
     const auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
     const MarkedLoops marked = find_marked_loops(function, loops);
@@ -112,7 +112,8 @@ class Vectoriser {
     });
   }
 
-  /// Straight bodies that LLVM's own vectoriser takes: it interleaves, and saves the time to read them twice.
+  /// Whether LLVM's own vectoriser handles these straight bodies, which it also interleaves and which then compile
+  /// faster.
   bool stays_with_loop_vectoriser(llvm::Function& function) {
     auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
     auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);

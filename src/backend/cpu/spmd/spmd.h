@@ -1,6 +1,6 @@
-// The whole-function vectoriser: every element a lane. Works on the loops that the emitter marks, whatever their bodies
-// hold; in the manner of ISPC (Pharr and Mark, InPar 2012), the Region Vectorizer (Moll and Hack, PLDI 2018) and Parsimony
-// (Kandiah et al., CGO 2023).
+// The whole-function vectoriser, which runs every element in a lane. It widens the loops that the emitter marks, in the
+// manner of ISPC (Pharr and Mark, InPar 2012), the Region Vectorizer (Moll and Hack, PLDI 2018) and Parsimony (Kandiah
+// et al., CGO 2023).
 #pragma once
 
 #include "core/device.h"
@@ -14,17 +14,17 @@ class TargetLibraryInfoImpl;
 namespace iruka::cpu_backend::spmd {
 
 struct Request {
-  int lanes = 0;  ///< 0: as many as suit the body; 1: none, the markers go; else this many, whatever it costs
+  int lanes = 0;  ///< 0: chosen by cost; 1: none, only the markers are removed; else this number
   int vector_bytes = 16;
   bool has_mask_registers = false;
 };
 
 struct Outcome {
   int lanes = 1;              ///< the most of any loop
-  bool is_uncertain = false;  ///< only a measurement can tell whether the lanes are worth it
+  bool is_uncertain = false;  ///< only a measurement can show whether lanes are faster
 };
 
-/// Widens the marked loops of `module` and takes the markers away. `report` may be null.
+/// Widens the marked loops of `module` and removes the markers. `report` may be null.
 Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
            const Request& request, LaneReport* report);
 

@@ -70,7 +70,7 @@ class MaskWidening {
     }
   }
 
-  /// What is connected has one width: that of most compares among it.
+  /// Connected masks get one width, that of most of their compares.
   void choose_widths() {
     llvm::DenseMap<const Value*, llvm::SmallDenseMap<unsigned, unsigned, 4>> votes;
     for (Instruction* each : logic_) {
@@ -99,7 +99,8 @@ class MaskWidening {
   }
   llvm::Type* wide_type(Instruction* mask) { return wide_type(mask, bits_.lookup(connected_.getLeaderValue(mask))); }
 
-  /// `mask` in `bits` a lane. What is no logic is widened where it is made, so that it does not cross a block either.
+  /// `mask` in `bits` a lane. A value that is not mask logic is widened where it is defined, so that no i1 vector
+  /// crosses blocks.
   Value* wide(Value* mask, unsigned bits) {
     if (auto* constant = llvm::dyn_cast<llvm::Constant>(mask)) return build_.CreateSExt(constant, wide_type(mask, bits));
     if (is_logic(mask)) return wide_.lookup(mask);
@@ -137,7 +138,7 @@ class MaskWidening {
 
   Value* narrow(Value* lanes) { return build_.CreateICmpSLT(lanes, llvm::Constant::getNullValue(lanes->getType())); }
 
-  /// Everything else that uses the mask gets a compare in its own block.
+  /// Other users of the mask get a compare in their own block.
   void serve_users(Instruction& mask) {
     Value* lanes = wide_.lookup(&mask);
     llvm::SmallDenseMap<BasicBlock*, Value*, 4> narrowed;
@@ -168,7 +169,7 @@ class MaskWidening {
 }  // namespace
 
 llvm::PreservedAnalyses WideMaskPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
-  const bool has_shrunk = llvm::removeUnreachableBlocks(function);  // nothing there would be rewritten
+  const bool has_shrunk = llvm::removeUnreachableBlocks(function);  // unreachable blocks would not be rewritten
   return MaskWidening(function, vector_bytes_).run() || has_shrunk ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 

@@ -5,9 +5,10 @@
 
 namespace iruka::cpu_backend::spmd {
 
-/// For widened loops and for those of LLVM's vectoriser. LLVM's simplifications make every mask a vector of i1, which the code generator packs into bytes where it does not see
-/// a compare and its use at once. Behind them, this makes the logic between compares and uses (also across blocks) work
-/// on integers as wide as what was compared, all bits set in a lane that is on.
+/// LLVM's simplifications make every mask a vector of i1, which the code generator packs into bytes if the compare and
+/// its use are in different blocks. After them, this pass makes mask logic (also across blocks) work on integers as
+/// wide as the compared values, with all bits set in an active lane. It serves widened loops and those of LLVM's
+/// vectoriser.
 class WideMaskPass : public llvm::PassInfoMixin<WideMaskPass> {
  public:
   explicit WideMaskPass(int vector_bytes) : vector_bytes_(vector_bytes) {}
