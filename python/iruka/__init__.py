@@ -388,7 +388,7 @@ _sys.modules["iruka._creation"] = _sys.modules["iruka._statistics"] = _sys.modul
 # Where packages with NVRTC may lie. They are looked into when the first kernel for a GPU is compiled.
 _core.cuda_add_package_folders([folder for folder in _sys.path if folder.startswith("/")])
 
-# The functions of the tables. Where a module has one of the same name, that one takes more than the loop does.
+# The functions of the tables. A function of the same name in a module has more parameters and replaces it.
 globals().update({name: made for name, made in {**_elementwise, **_reductions}.items() if name not in globals()})
 
 asanyarray = asarray  # there are no subclasses to let through

@@ -58,7 +58,7 @@ def reduction_named(name):
     return reductions[name]
 
 
-# Functions and methods of C++ pickle as Python's do: by name, and what is bound to an object with the object.
+# Functions and methods of C++ pickle as Python's do: by name, and bound methods with their object.
 for _kind in (type(_core.default_device), type(_core.ndarray.sum)):
     copyreg.pickle(_kind, lambda function: function.__qualname__)
 _bound: type = type(elementwise["add"].reduce)

@@ -56,7 +56,7 @@ std::string advice_on(std::string_view message) {
   if (is_include)
     return "; a kernel includes nothing: mathematical functions and integer types are there without, and preamble= "
            "takes functions of your own";
-  // Of Clang and NVRTC, for assignments and atomic operations.
+  // Messages of Clang and NVRTC, for assignments and atomic operations.
   for (const std::string_view refusal : {"'operator[]' returns a const value", "must be a modifiable lvalue",
                                          "deleted function", "no viable overloaded '=", "no operator \"="})
     if (message.find(refusal) != message.npos)

@@ -55,7 +55,7 @@ bool read_all(int descriptor, char* to, size_t size) {
   return true;
 }
 
-/// What an open file holds; nothing where that is more than an entry may have, or reading fails.
+/// The content of an open file; nothing if it is larger than an entry may be, or if reading fails.
 std::optional<std::string> contents(const File& file, uint64_t size) {
   if (size > kLargestEntry) return {};
   std::string bytes(size, '\0');

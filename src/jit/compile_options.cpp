@@ -9,7 +9,7 @@
 namespace iruka::jit {
 namespace {
 
-// Options of nvcc and NVRTC that choose nothing on a CPU. A trailing '=' or '*' takes any value.
+// Options of nvcc and NVRTC without effect on a CPU. A trailing '=' or '*' accepts any value.
 constexpr std::array kForGpus = {
     "--maxrregcount=*",
     "-maxrregcount=*",

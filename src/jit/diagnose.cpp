@@ -45,7 +45,7 @@ std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
   return words;
 }
 
-/// A note about the prelude's own text tells a user nothing.
+/// A note about the prelude's source does not help a user.
 bool is_worth_telling(const Diagnostic& diagnostic, const Blame& blame) {
   if (diagnostic.level == Diagnostic::Level::warning) return false;
   if (diagnostic.level == Diagnostic::Level::error) return true;
@@ -66,7 +66,7 @@ Diagnostic within_text(Diagnostic diagnostic, const Blame& blame) {
   return diagnostic;
 }
 
-/// What brackets say of the texts, in place of what a compiler says of its confusion.
+/// An error about unbalanced brackets, in place of the compiler's misleading messages.
 std::vector<Diagnostic> loose_brackets(const Blame& blame) {
   std::vector<Diagnostic> found;
   for (const auto& [file, text] : blame.texts)

@@ -24,7 +24,7 @@ std::string emit_check(const KernelText& kernel) {
     }
     parameters += parameter.name;
   }
-  // Compilers look closer at what is no template.
+  // Compilers check functions more closely than templates.
   if (kernel.sees_indexer) templates += (templates.empty() ? "template <" : ", ") + std::string("int iruka_axes");
   if (!templates.empty()) templates += ">\n";
   const std::string indexer = kernel.sees_indexer ? "CIndexer<iruka_axes>" : "CIndexer<1>";

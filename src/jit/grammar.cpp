@@ -168,7 +168,7 @@ bool any_word(std::string_view text, Visit&& visit) {
   return false;
 }
 
-/// Raw strings end by rules of their own; a text with one is taken to hold anything.
+/// Raw strings are not parsed; a text with one is assumed to contain anything.
 bool has_raw_string(std::string_view text) { return text.find("R\"") != text.npos; }
 
 /// The last argument of the call whose parenthesis opens at `open`; "" when it does not close.

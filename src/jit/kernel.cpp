@@ -20,7 +20,7 @@ std::string list_parameters(std::span<const Parameter> parameters) {
   return text;
 }
 
-/// Macros, wherever they are defined, may hide any name from us; a text that brings one counts as using it.
+/// Macros may hide any name, so a text that defines one counts as using the name.
 bool can_see(const jit::KernelText& text, const KernelOptions& options, std::string_view word) {
   const auto hidden = [&](const std::string& macros) {
     return macros.find("define") != macros.npos && jit::mentions(macros, word);
@@ -46,7 +46,7 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   // The library's own gathers and scatters: an element's place, from indices that are loaded.
   if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation))
     return jit::BodyWeight::gather;
-  // How long a preamble is says nothing: it may hold functions that this body does not call.
+  // The length of a preamble does not count: it may have functions that this body does not call.
   if (has_raw(text) || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
   return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium

@@ -14,7 +14,7 @@ constexpr int64_t kSmallArrayBytes = (int64_t{1} << 32) - (1 << 20);
 constexpr double kInlineNanoseconds = 20'000;
 /// Units that run on the calling thread only, while the cost of a unit is unknown.
 constexpr double kUnknownGrain = 16;
-/// The first calls of a program are measured, then one in this many.
+/// The first calls of a program are measured, then one call in this number.
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
 /// Calls that take this long are always measured, because reading the clock costs little in comparison.
 constexpr double kAlwaysMeasured = 100'000;
@@ -30,7 +30,7 @@ int threads_for(const LaunchRange& range) {
   return range.count <= range.grain ? 1 : static_cast<int>(std::min<int64_t>(thread_count(), range.count));
 }
 
-/// Small blocks where few elements would leave multiprocessors without one.
+/// Small blocks, if with few elements some multiprocessors would have no block.
 void spread_over(LaunchGrid& grid, int multiprocessors) {
   constexpr int kSmallest = 32;
   const int64_t per_thread = grid.units_per_block / grid.threads_per_block;
@@ -227,14 +227,14 @@ void KernelCall::describe_operands() {
 
 // 1. One axis, and the outputs alone exceed the cache: use non-temporal stores.
 // 2. One axis otherwise: a flat loop.
-// 3. Several axes, and operands disagree on the fast one: square tiles keep both in cache.
+// 3. Several axes, and operands differ in the fast one: square tiles keep both in cache.
 // 4. Several axes otherwise: the innermost in a loop of its own.
 LoopForm KernelCall::choose_form() const {
   if (loop_->rank() == 1) return policy_->streams && wants_streaming() ? LoopForm::stream : LoopForm::flat;
   return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
 }
 
-/// Of the first element that the loop visits: an axis that was flipped begins at its other end.
+/// The address of the first element that the loop visits: a flipped axis begins at its other end.
 bool KernelCall::begins_at_multiple_of(int64_t bytes, size_t k, int plain) const {
   return (reinterpret_cast<intptr_t>(array(k).data()) + loop_->offset(plain)) % bytes == 0;
 }
@@ -444,7 +444,7 @@ double KernelCall::measured_ratio() const {
   return jit::measured_ratio(*found, may_fix(integers) ? integers : kNoValues);
 }
 
-/// All of the call by the side whose turn it is; where it is long, by the lanes but for the slices.
+/// Runs the whole call by the side whose turn it is; a long call runs by lanes, except the slices.
 void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range,
                               double cost) const {
   Trial& trial = *choice.seat;

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kMostRecent = 128;
 constexpr size_t kMostChecked = 100'000;
 
-/// A text being built, or built. Threads that find it unfinished wait for the one that began it.
+/// A source being built, or built. Threads that find it unfinished wait for the one that builds it.
 struct Pending {
   bool done = false;
   bool is_interrupted = false;
@@ -52,7 +52,7 @@ Table& table() {
   return made_once([] { return Table(); });
 }
 
-/// In a child of fork no other thread lives on: what they were building would never be done.
+/// A child of fork has no other threads: their unfinished builds would never end.
 const bool are_unfinished_forgotten = [] {
   in_child_of_fork([] {
     std::erase_if(table().programs, [](const auto& item) { return !item.second->done; });
@@ -61,7 +61,7 @@ const bool are_unfinished_forgotten = [] {
   return true;
 }();
 
-/// Length-prefixed parts, so that no two lists of parts give one text.
+/// Length-prefixed parts, so that different lists of parts give different texts.
 CacheKey key_of(Device& device, const ProgramSource& source, std::string_view purpose) {
   std::string text;
   const auto part = [&](std::string_view piece) {
@@ -92,7 +92,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The text that `device` is to compile: one that cannot be judged stays as it is.
+/// The source for `device` to compile; source that Clang cannot parse is unchanged.
 ProgramSource with_saturating_casts(Device& device, const ProgramSource& source, const Blame& blame) {
   const auto* const casts = device.find_service<NarrowCasts>();
   if (!casts || !source.may_narrow) return source;
@@ -153,7 +153,7 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   return program;
 }
 
-/// Puts `program` last among the recent ones; gives the one that has to go for it. The table is locked.
+/// Puts `program` last among the recent ones and returns the one that it displaces. The table is locked.
 std::shared_ptr<const Program> note_use(Table& all, const std::shared_ptr<const Program>& program) {
   if (!all.recent.empty() && all.recent.back() == program) return nullptr;
   if (const auto found = std::ranges::find(all.recent, program); found != all.recent.end()) all.recent.erase(found);
@@ -164,7 +164,7 @@ std::shared_ptr<const Program> note_use(Table& all, const std::shared_ptr<const 
   return oldest;
 }
 
-/// Forgets entries whose programs are unloaded, so that the table is as large as what lives. The table is locked.
+/// Removes entries whose programs are unloaded, so that the table does not grow. The table is locked.
 void sweep(Table& all) {
   if (all.programs.size() < all.sweep_at) return;
   std::erase_if(all.programs, [](const auto& item) { return item.second->done && item.second->program.expired(); });
@@ -180,7 +180,7 @@ void wait_for(Table& all, const Pending& other, std::unique_lock<std::mutex>& lo
   }
 }
 
-/// Does what began as `pending`, and tells those who wait for it.
+/// Runs the build that began as `pending`, and wakes the threads that wait for it.
 std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& pending, auto&& make) {
   std::exception_ptr error;
   bool is_interrupted = false;

@@ -38,7 +38,7 @@ std::string describe_remark(const Remark& remark, const Texts& texts) {
   return words + remark.message + quote(texts, remark.file, remark.line, remark.column);
 }
 
-/// What a trial found takes the place of what the compiler thought.
+/// The result of a trial replaces the compiler's estimate.
 void tell_measured(LaneReport& report, double ratio) {
   if (ratio <= 0 || report.lanes == 1) return;
   char words[160];

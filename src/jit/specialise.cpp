@@ -44,7 +44,7 @@ std::vector<std::optional<Scalar>> unpack(const KernelText& kernel, const Signat
   return fixed;
 }
 
-/// Adds `variant`, or puts it in the place of the one for the same values.
+/// Adds `variant`, or replaces the one for the same values.
 void publish(Specialisation& specialisation, Variant variant) {
   std::lock_guard lock(publishing);
   const VariantList* old = specialisation.variants.load(std::memory_order_acquire);
@@ -88,7 +88,7 @@ struct Job {
     return build(*specialisation->device, source, kernel->blame(&signature), kind);
   }
 
-  /// Of `program` against its scalar rival; null where that does not compile.
+  /// A trial of `program` against its scalar version; null if that does not compile.
   std::shared_ptr<Trial> make_trial(const std::shared_ptr<const Program>& program, ProgramSource source) const {
     source.options.push_back("--lanes=1");
     try {

@@ -11,9 +11,9 @@ namespace {
 
 // Short calls are added up, so that neither the clock nor a stray interrupt decides.
 constexpr double kShortestSample = 50'000;
-/// Calls of more or less than this many times the usual units say nothing of the usual ones.
+/// Calls with units beyond this factor of the usual number are not compared with usual calls.
 constexpr int64_t kLikeness = 2;
-/// So many calls unlike the usual ones, and theirs is the usual size.
+/// After this number of calls of another size, that size becomes the usual one.
 constexpr int kMostUnusual = 16;
 /// Either wins clearly by so much: then half of the turns suffice, or fewer that took so long.
 constexpr double kClearMargin = 1.5, kLongTrial = 100e6;

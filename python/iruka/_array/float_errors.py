@@ -150,7 +150,7 @@ class _Log:
 
     def listen(self, work, *arguments, **keywords) -> None:
         with numpy.errstate(all="log", call=self), contextlib.suppress(TypeError, ValueError, OverflowError):
-            work(*arguments, **keywords)  # what NumPy does not take it says nothing of
+            work(*arguments, **keywords)  # NumPy reports no errors for arguments that it does not accept
 
 
 def _said_by(work, *arguments, **keywords) -> dict:

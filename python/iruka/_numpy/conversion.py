@@ -78,7 +78,7 @@ def asarray(a, dtype=None, order=None, *, copy: bool | None = None, device=None,
         and not hasattr(a, "__cuda_array_interface__")
     ):
         try:
-            a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars take the dtype as they are read
+            a = numpy.asarray(a, dtype=wanted)  # lists and Python scalars are read with the dtype
         except builtins.TypeError:
             if not _holds_gpu_array(a):
                 raise

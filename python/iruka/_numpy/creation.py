@@ -96,7 +96,7 @@ def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """One value with the shape and dtype of another array, on its device or the one named."""
     result = _like("full_like", _core.empty, a, order, dtype, shape, device)
-    copyto(result, fill_value, "unsafe")  # casts what an assignment may refuse
+    copyto(result, fill_value, "unsafe")  # also casts values that an assignment does not accept
     return result
 
 

@@ -35,7 +35,7 @@ class _Grid:
         self.sparse = sparse
 
     def __getitem__(self, key):
-        axes = numpy.ogrid[key]  # what is spelled out for each axis is small
+        axes = numpy.ogrid[key]  # the arrays of single axes are small
         if isinstance(axes, numpy.ndarray):
             return asarray(axes)
         if self.sparse:

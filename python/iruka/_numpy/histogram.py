@@ -55,7 +55,7 @@ _search_order = ElementwiseKernel(
     "searchsorted",
     preamble=_BEFORE,
 )
-# The bin of equal ones that x falls into; n where it is in none. The guess is off by one at most, and edges decide.
+# The bin of x among n equally wide ones; n if it is in none. The guess is off by at most one, and the edges decide.
 _even_bin = ElementwiseKernel(
     "T x, raw const E edges, float64 first, float64 scale, int32 n",
     "int32 y",

@@ -143,7 +143,7 @@ class poly1d:
     """
 
     __hash__ = None  # type: ignore[assignment]  # as of every mutable thing
-    __array_priority__ = 2000  # operators of arrays leave it to the polynomial's; ufuncs take its coefficients
+    __array_priority__ = 2000  # arrays' operators defer to the polynomial's; ufuncs use its coefficients
 
     def __init__(self, c_or_r, r: bool = False, variable: str | None = None):
         coefficients = _coefficients(c_or_r)

@@ -22,7 +22,7 @@ def _scan(function: str, operation: str, a, axis, dtype, out, skips_nan=False, i
     _axes(function, axis, x.ndim)
     if dtype is None and isinstance(out, ndarray):
         dtype = result_type(x.dtype, out.dtype)  # as NumPy: both go into the choice of the loop
-    if skips_nan and dtype is not None and _is_inexact(x):  # before a cast makes numbers of them
+    if skips_nan and dtype is not None and _is_inexact(x):  # before a cast turns NaN into numbers
         x = _where(_isnan(x), 0 if operation == "add" else 1, x)
     return _into(out, _core.scan(x, operation, axis, dtype, skips_nan, includes_initial), "unsafe")
 

@@ -94,7 +94,7 @@ def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
         raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
     if not can_cast(result.dtype, out.dtype, casting):
         raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}")
-    out[...] = result if result.ndim else result.reshape(1)  # an array is cast where a number may be out of range
+    out[...] = result if result.ndim else result.reshape(1)  # an array is cast, whereas a number may be out of range
     return out
 
 
@@ -125,7 +125,7 @@ def concatenate(
     """
     if axis is None and out is None and dtype is None:
         arrays = list(arrays)
-        if any(type(a) in (bool, int, float, complex) for a in arrays):  # they give way to the arrays
+        if any(type(a) in (bool, int, float, complex) for a in arrays):  # their dtypes adapt to the arrays
             dtype, casting = (
                 result_type(*(a if type(a) in (bool, int, float, complex) else _array(a) for a in arrays)),
                 "unsafe",
@@ -210,7 +210,7 @@ def copyto(dst: ndarray, src, casting: str = "same_kind", where=None) -> None:
     Raises TypeError where `casting` forbids the cast (a Python number has a kind and no size), ValueError where there
     is no such rule, OverflowError for a Python integer that dst cannot hold.
     """
-    can_cast(dst.dtype, dst.dtype, casting)  # refuses what is no rule
+    can_cast(dst.dtype, dst.dtype, casting)  # raises for an unknown rule
     if casting == "unsafe" and type(src) in (float, complex):
         src = numpy.asarray(src)  # which is cast
     if type(src) in _NUMBER_KINDS:

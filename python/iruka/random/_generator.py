@@ -136,7 +136,7 @@ class Distributions:
     def _draw(self, name, parameters, size, dtype=None, out=None) -> ndarray:
         return self._stream.draw(name, parameters, size, dtype, out)
 
-    # Of one unit each.
+    # Distributions that use one unit deviate per element.
 
     def uniform(self, low=0.0, high=1.0, size=None, dtype=None, out=None) -> ndarray:
         """Uniform in [low, high). Raises OverflowError where high - low is not finite."""
@@ -192,7 +192,7 @@ class Distributions:
         """How many trials, at least 1, until one of probability p in (0, 1] succeeds."""
         return self._draw("geometric", (p,), size, dtype, out)
 
-    # Of a normal deviate each (Box and Muller).
+    # Distributions that use one normal deviate per element (Box and Muller).
 
     def normal(self, loc=0.0, scale=1.0, size=None, dtype=None, out=None) -> ndarray:
         """Normal with mean loc and standard deviation scale >= 0."""
@@ -272,7 +272,7 @@ class Distributions:
         """Logarithmic series with p in [0, 1): values from 1."""
         return self._draw("logseries", (p,), size, dtype, out)
 
-    # Of several numbers an element.
+    # Distributions that use several random numbers per element.
 
     def multinomial(self, n, pvals, size=None) -> ndarray:
         """Counts of n trials over the categories of pvals' last axis: int64 of shape size + (categories,).
