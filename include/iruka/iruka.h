@@ -17,5 +17,6 @@
 #include "iruka/random.h"
 #include "iruka/rearranging.h"
 #include "iruka/reduction_kernel.h"
+#include "iruka/searching.h"
 #include "iruka/sorting.h"
 #include "iruka/statistics.h"

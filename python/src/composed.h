@@ -45,5 +45,6 @@ std::optional<Dims> optional_axes(nb::handle axes);
 
 void bind_quantiles(nb::module_& module);
 void bind_rearranging(nb::module_& module);
+void bind_searching(nb::module_& module);
 
 }  // namespace iruka::python

@@ -55,12 +55,6 @@ void bind_statistics(nb::module_& module) {
       nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("correction"), nb::arg("root"),
       nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));
   module.def(
-      "digitize_gpu",
-      [](Array x, Array edges, Array bins, bool right) {
-        return make_array([&] { return ops::digitize_gpu(x, edges, bins, right); });
-      },
-      nb::arg("x"), nb::arg("edges"), nb::arg("bins"), nb::arg("right"));
-  module.def(
       "reduce_gpu",
       [](Array x, const std::string& row, nb::handle axis, bool keepdims) {
         const std::optional<Dims> axes = axes_of(axis);

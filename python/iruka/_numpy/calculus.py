@@ -12,7 +12,6 @@ from .._functions import elementwise, reductions
 from ..errors import TypeError, ValueError
 from .conversion import _array, asarray
 from .creation import empty_like
-from .histogram import _BEFORE
 from .scans import cumsum
 from .shapes import _axes, moveaxis, result_type
 from .statistics import _kind
@@ -318,37 +317,6 @@ def correlate(a, v, mode: str = "valid") -> ndarray:
     return _direct(v, a[::-1], mode, "correlate")[::-1].copy()
 
 
-_interp = ElementwiseKernel(
-    "float64 x, raw const float64 xp, raw const V fp, int64 n, V left, V right, bool has_left, bool has_right",
-    "V y",
-    """
-    int64_t low = 0, high = n;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (before(x, xp[middle])) high = middle;
-      else low = middle + 1;
-    }
-    const int64_t k = low - 1;
-    if (x != x) y = V(x);
-    else if (k < 0) y = has_left ? left : fp[0];
-    else if (k == n - 1) y = x == xp[k] || !has_right ? fp[k] : right;
-    else if (xp[k] == x) y = fp[k];
-    else {
-      const V slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k]);
-      V value = slope * (x - xp[k]) + fp[k];
-      if (value != value) {
-        value = slope * (x - xp[k + 1]) + fp[k + 1];
-        if (value != value && fp[k] == fp[k + 1]) value = fp[k];
-      }
-      y = value;
-    }
-    """,
-    "interp",
-    preamble=_BEFORE,
-    options=("--fmad=false",),
-)
-
-
 def interp(x, xp, fp, left=None, right=None, period: float | None = None) -> ndarray:
     """Piecewise linear interpolation of points (xp, fp) at x: float64 or complex128, x's shape.
 
@@ -358,36 +326,4 @@ def interp(x, xp, fp, left=None, right=None, period: float | None = None) -> nda
     >>> iruka.interp(2.5, [1, 2, 3], [3, 2, 0])
     array(1.)
     """
-    x, xp, fp = _array(x), _array(xp), _array(fp)
-    for name, points in (("x", x), ("xp", xp)):
-        if _kind(points.dtype) == "c":
-            raise TypeError(f"interp: {name} must be real, not {points.dtype}")
-    dtype = "complex128" if _kind(fp.dtype) == "c" else "float64"
-    x, xp, fp = x.astype("float64", copy=False), xp.astype("float64", copy=False), fp.astype(dtype, copy=False)
-    if xp.ndim != 1 or fp.ndim != 1:
-        raise ValueError(
-            "Data points must be 1-D sequences" if period is not None else "object too deep for desired array"
-        )
-    if xp.size != fp.size:
-        raise ValueError("fp and xp are not of the same length.")
-    if xp.size == 0:
-        raise ValueError("array of sample points is empty")
-    if period is not None:
-        if period == 0:
-            raise ValueError("period must be a non-zero value")
-        left = right = None
-        x, xp, fp = _periodic(x, xp, fp, abs(period))
-    kind = complex if dtype == "complex128" else float
-    ends = [kind(0 if given is None else given) for given in (left, right)]
-    return _interp(x, xp, fp, xp.size, *ends, left is not None, right is not None)[()]
-
-
-def _periodic(x: ndarray, xp: ndarray, fp: ndarray, period: float):
-    """One period, its points in order, with a point of the neighbouring periods at each end."""
-    remainder = elementwise["remainder"]
-    points, values = _core.asnumpy(remainder(xp, period)), _core.asnumpy(fp)
-    order = numpy.argsort(points)
-    points, values = points[order], values[order]
-    with x.device:
-        xp = asarray(numpy.concatenate([points[-1:] - period, points, points[:1] + period]))
-        return remainder(x, period), xp, asarray(numpy.concatenate([values[-1:], values, values[:1]]))
+    return _core.interp(_array(x), _array(xp), _array(fp), left, right, period)

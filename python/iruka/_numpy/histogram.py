@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 import operator
 from typing import Any
 
@@ -18,43 +17,6 @@ from .quantiles import percentile
 from .shapes import can_cast, result_type
 from .statistics import _kind, _warn, std
 
-# NaN comes last; complex numbers in the order of sorts, by NaN, real and imaginary part.
-_BEFORE = """
-template <class T> __device__ inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
-template <class F> __device__ inline bool before(complex<F> a, complex<F> b) {
-  const bool a_whole = a.imag() == a.imag(), b_whole = b.imag() == b.imag();
-  if (a.real() < b.real()) return a_whole || !b_whole;
-  if (a.real() > b.real()) return a_whole && !b_whole;
-  if (a.real() == b.real() || (a.real() != a.real() && b.real() != b.real())) return before(a.imag(), b.imag());
-  return b.real() != b.real();
-}
-"""
-# All lanes halve the same length, so that none waits for another.
-_SEARCH = """
-I low = 0;
-for (I length = n; length > 0;) {
-  const I half = length - length / 2;
-  const T element = %s;
-  const bool up = from_right ? !before(v, element) : before(element, v);
-  low += up ? half : (I)0;
-  length -= half;
-}
-y = low;
-"""
-_search = ElementwiseKernel(
-    "raw const T a, T v, I n, bool from_right",
-    "int64 y",
-    _SEARCH % "a[low + half - 1]",
-    "searchsorted",
-    preamble=_BEFORE,
-)
-_search_order = ElementwiseKernel(
-    "raw const T a, raw const int64 order, T v, I n, bool from_right",
-    "int64 y",
-    _SEARCH % "a[order[low + half - 1]]",
-    "searchsorted",
-    preamble=_BEFORE,
-)
 # The bin of x among n equally wide ones; n if it is in none. The guess is off by at most one, and the edges decide.
 _even_bin = ElementwiseKernel(
     "T x, raw const E edges, float64 first, float64 scale, int32 n",
@@ -95,40 +57,7 @@ def searchsorted(a, v, side: str = "left", sorter=None) -> ndarray:
     """
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
-    a = _array(a)
-    if a.ndim != 1:
-        raise ValueError(
-            "object too deep for desired array" if a.ndim else "object of too small depth for desired array"
-        )
-    with a.device:
-        if type(v) is int and not -(2**63) <= v < 2**64:
-            is_float = _kind(a.dtype) in "fc" and abs(v) < 2**1023
-            v = float(v) if is_float else math.copysign(math.inf, v)  # beyond every integer
-        values = _array(v)
-        dtype = a.dtype if _holds(a.dtype, v) else result_type(a.dtype, values.dtype)
-        values, a = values.astype(dtype, copy=False), a.astype(dtype, copy=False)
-        size = (numpy.int32 if a.size < 2**31 else numpy.int64)(a.size)
-        if sorter is None:
-            return _search(a, values, size, side == "right")[()]
-        order = _array(sorter)
-        if order.dtype.kind not in "iu":
-            raise TypeError("sorter must only contain integers")
-        if order.shape != a.shape:
-            raise ValueError("sorter.size must equal a.size")
-        order = order.astype("int64", copy=False)
-        if bool(((order < 0) | (order >= a.size)).any()):
-            raise ValueError("Sorter index out of range.")
-        return _search_order(a, order, values, size, side == "right")[()]
-
-
-def _holds(dtype, value) -> bool:
-    """Whether the dtype holds the Python scalar, so that the array to search need not be cast."""
-    if type(value) not in (bool, int, float) or dtype.kind not in "iuf" or value != value:
-        return False
-    if dtype.kind in "iu":
-        limits = numpy.iinfo(dtype)
-        return type(value) is not float and limits.min <= value <= limits.max
-    return abs(value) <= float(numpy.finfo(dtype).max) and float(dtype.type(value)) == value
+    return _core.searchsorted(_array(a), v, side == "right", None if sorter is None else _array(sorter))
 
 
 def digitize(x, bins, right: bool = False) -> ndarray:
@@ -142,38 +71,7 @@ def digitize(x, bins, right: bool = False) -> ndarray:
     >>> iruka.digitize(iruka.array([0.2, 6.4, 3.0]), [0.0, 1.0, 2.5, 4.0])
     array([1, 4, 3])
     """
-    x, edges = _array(x), _array(bins)
-    if _kind(x.dtype) == "c":
-        raise TypeError("x may not be complex")
-    if _kind(edges.dtype) == "c":
-        raise TypeError("bins may not be complex")
-    if edges.ndim != 1:
-        raise ValueError(
-            "object too deep for desired array" if edges.ndim else "object of too small depth for desired array"
-        )
-    side = "left" if right else "right"
-    if edges.device.name != "cpu" and x.size > 0:
-        dtype = result_type(edges, x)
-        return _core.digitize_gpu(x.astype(dtype, copy=False), edges.astype(dtype, copy=False), edges, bool(right))
-    return (
-        searchsorted(edges, x, side)
-        if _ascends(_core.numpy_view(edges))
-        else edges.size - searchsorted(edges[::-1], x, side)
-    )
-
-
-def _ascends(edges: numpy.ndarray) -> bool:
-    """Whether edges ascend, or else descend. The first two different ones decide; NaN after them matches any value.
-
-    Raises ValueError for edges that do neither.
-    """
-    if (edges[1:] >= edges[:-1]).all():
-        return True
-    unlike = edges[edges != edges[:1]][:1]
-    ascends = not unlike.size or bool(edges[0] < unlike[0])
-    if (edges[1:] < edges[:-1]).any() if ascends else (edges[1:] > edges[:-1]).any():
-        raise ValueError("bins must be monotonically increasing or decreasing")
-    return ascends
+    return _core.digitize(_array(x), _array(bins), bool(right))
 
 
 def bincount(x, weights=None, minlength: int = 0) -> ndarray:

@@ -1,0 +1,9 @@
+// The order of sorted arrays: NaN comes last, complex numbers are in the order of NaN, real and imaginary part.
+template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
+template <class F> inline bool before(complex<F> a, complex<F> b) {
+  const bool a_whole = a.imag() == a.imag(), b_whole = b.imag() == b.imag();
+  if (a.real() < b.real()) return a_whole || !b_whole;
+  if (a.real() > b.real()) return a_whole && !b_whole;
+  if (a.real() == b.real() || (a.real() != a.real() && b.real() != b.real())) return before(a.imag(), b.imag());
+  return b.real() != b.real();
+}
