@@ -3,6 +3,7 @@
 function(kernel_headers variable)
   set(src ${PROJECT_SOURCE_DIR}/src)
   file(GLOB headers CONFIGURE_DEPENDS ${src}/ops/reduce/kernels/*.h ${src}/ops/*/kernels/cpu/*.h
-       ${src}/ops/*/kernels/cuda/*.h)
+       ${src}/ops/*/kernels/cuda/*.h
+       ${src}/jit/kernels/cpu/*.h ${src}/jit/kernels/cuda/*.h)
   set(${variable} ${headers} PARENT_SCOPE)
 endfunction()

@@ -4,90 +4,6 @@
 namespace iruka::jit {
 namespace {
 
-// The loop vectoriser leaves non-temporal element stores scalar, so a few lines' worth of results gather in a local
-// array, which the optimiser keeps in registers, and leave as whole lines. x86 orders such stores only by a fence.
-constexpr const char* kStreamFunctions = R"(
-typedef uint64_t iruka_line __attribute__((vector_size(64)));
-template <class T, int N> static inline __attribute__((always_inline)) void iruka_stream(T* to, const T (&from)[N]) {
-  static_assert(N * sizeof(T) % sizeof(iruka_line) == 0);
-  for (int k = 0; k < int(N * sizeof(T) / sizeof(iruka_line)); ++k)
-    __builtin_nontemporal_store(((const iruka_line*)from)[k], (iruka_line*)to + k);
-}
-static inline void iruka_stream_fence() {
-#if defined(__x86_64__)
-  __builtin_ia32_sfence();
-#endif
-}
-)";
-
-constexpr const char* kMoveFunction = R"(
-// Whatever type the memory is of: by bytes, as that is what may alias.
-template <class T> static inline void iruka_move(void* to, const void* from) { __builtin_memcpy(to, from, sizeof(T)); }
-)";
-
-// Elements `stride` bytes apart, side by side. What the loop vectoriser would make of it takes long to compile, so the
-// one stride that vectors are good at is written as these, and no loop is left to it.
-constexpr const char* kGatherFunctions = R"(
-template <class T> static __attribute__((noinline)) void iruka_gather(const char* from, ptrdiff_t stride, ptrdiff_t count, T* to) {
-  ptrdiff_t k = 0;
-  if constexpr (sizeof(T) <= 8) {
-    constexpr ptrdiff_t lanes = 32 / sizeof(T);
-    typedef T V __attribute__((ext_vector_type(2 * lanes)));
-    if (stride == 2 * sizeof(T))
-#pragma clang loop vectorize(disable) unroll(disable)
-      for (; k < count - lanes; k += lanes) {  // the last vector would end behind the last element
-        V both;
-        __builtin_memcpy(&both, from + k * stride, sizeof(both));
-        const auto even = both.even;
-        __builtin_memcpy(to + k, &even, sizeof(even));
-      }
-  }
-#pragma clang loop vectorize(disable) unroll(disable)
-  for (; k < count; ++k) iruka_move<T>(to + k, from + k * stride);
-}
-)";
-
-// Turns a tile whose lines are `stride` bytes apart: squares in registers, where in stage D elements of vectors D apart
-// change places; what is left at the edges, element by element.
-constexpr const char* kTurnFunctions = R"(
-template <class T, T... I> struct iruka_lanes {};
-template <int D, class V, int... L> static inline void iruka_exchange(V& a, V& b, iruka_lanes<int, L...>) {
-  constexpr int n = sizeof...(L);
-  const V first = __builtin_shufflevector(a, b, ((L & D) ? n + L - D : L)...);
-  b = __builtin_shufflevector(a, b, ((L & D) ? n + L : L + D)...);
-  a = first;
-}
-template <int D, int N, class V> static inline void iruka_turn_stages(V* v) {
-  if constexpr (D < N) {
-#pragma clang loop unroll(full)
-    for (int k = 0; k < N; ++k)
-      if (!(k & D)) iruka_exchange<D>(v[k], v[k + D], __make_integer_seq<iruka_lanes, int, N>());
-    iruka_turn_stages<2 * D, N>(v);
-  }
-}
-template <class T, int N, int Edge> static __attribute__((noinline)) void iruka_turn(const char* from, ptrdiff_t stride, ptrdiff_t lines, ptrdiff_t length, T* to) {
-  const ptrdiff_t whole_lines = N > 1 ? lines / N * N : 0, whole_length = N > 1 ? length / N * N : 0;
-  if constexpr (N > 1) {
-    typedef T V __attribute__((ext_vector_type(N)));
-#pragma clang loop vectorize(disable) unroll(disable)
-    for (ptrdiff_t line = 0; line < whole_lines; line += N)
-#pragma clang loop vectorize(disable) unroll(disable)
-      for (ptrdiff_t at = 0; at < whole_length; at += N) {
-        V v[N];
-#pragma clang loop unroll(full)
-        for (int k = 0; k < N; ++k) __builtin_memcpy(&v[k], from + (line + k) * stride + at * sizeof(T), sizeof(V));
-        iruka_turn_stages<1, N>(v);
-#pragma clang loop unroll(full)
-        for (int k = 0; k < N; ++k) __builtin_memcpy(to + (at + k) * Edge + line, &v[k], sizeof(V));
-      }
-  }
-#pragma clang loop vectorize(disable) unroll(disable)
-  for (ptrdiff_t line = 0; line < lines; ++line)
-#pragma clang loop vectorize(disable) unroll(disable)
-    for (ptrdiff_t at = line < whole_lines ? whole_length : 0; at < length; ++at) iruka_move<T>(to + at * Edge + line, from + line * stride + at * sizeof(T));
-}
-)";
-
 class CpuEmitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
@@ -100,9 +16,9 @@ class CpuEmitter : KernelWriter {
     fixed_functions();
     argument_struct();
     out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";
-    if (signature_.form == LoopForm::stream) out_ += kStreamFunctions;
-    if (signature_.form == LoopForm::tiles) out_ += std::string(kMoveFunction) + kTurnFunctions;
-    if (gathers()) out_ += std::string(kMoveFunction) + kGatherFunctions;
+    if (signature_.form == LoopForm::stream) out_ += include_kernel("cpu/stream");
+    if (signature_.form == LoopForm::tiles) out_ += include_kernel("cpu/turn");
+    if (gathers()) out_ += include_kernel("cpu/gather");
     if (kernel_.loop_prep.empty())
       element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
     entry();

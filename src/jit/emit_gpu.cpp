@@ -4,36 +4,6 @@
 namespace iruka::jit {
 namespace {
 
-// Neighbours that are loaded and stored 16 bytes at a time.
-constexpr const char* kPack = R"(
-template <int bytes> struct iruka_word { using type = uint4; };
-template <> struct iruka_word<8> { using type = uint2; };
-template <> struct iruka_word<4> { using type = unsigned; };
-template <> struct iruka_word<2> { using type = unsigned short; };
-template <> struct iruka_word<1> { using type = unsigned char; };
-template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) iruka_pack {
-  T at[N];
-  using word = typename iruka_word<sizeof(T) * N < 16 ? int(sizeof(T)) * N : 16>::type;
-  __forceinline__ void load(const void* from) {
-    word words[sizeof(T) * N / sizeof(word)];
-    for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) words[k] = ((const word*)from)[k];
-    memcpy(at, words, sizeof(words));
-  }
-  __forceinline__ void store(void* to) const {
-    word words[sizeof(T) * N / sizeof(word)];
-    memcpy(words, at, sizeof(words));
-    for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) iruka::store_word((word*)to + k, words[k]);
-  }
-};
-)";
-
-// A quotient by a number that stays the same, without division: Granlund and Montgomery (1994), for n < 2^31.
-constexpr const char* kDivide = R"(
-static __forceinline__ unsigned iruka_divide(unsigned n, unsigned magic, unsigned shift) {
-  return __umulhi(2 * n, magic) >> shift;
-}
-)";
-
 class GpuEmitter : KernelWriter {
  public:
   GpuEmitter(const KernelText& kernel, const Signature& signature, FixedValues fixed)
@@ -45,8 +15,8 @@ class GpuEmitter : KernelWriter {
     fixed_functions();
     const std::string rank = number(static_cast<int64_t>(rank_));
     argument_struct(has_dividers(signature_) ? "  unsigned magic[" + rank + "], shift[" + rank + "];\n" : "");
-    out_ += kPack;
-    if (has_dividers(signature_)) out_ += kDivide;
+    out_ += include_kernel("cuda/pack");
+    if (has_dividers(signature_)) out_ += include_kernel("cuda/divide");
     if (kernel_.loop_prep.empty()) element_function("static __forceinline__ void iruka_element(", ") {\n");
     entry();
     return std::move(out_);

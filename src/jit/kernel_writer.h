@@ -11,6 +11,9 @@ namespace iruka::jit {
 inline std::string number(int64_t value) { return std::to_string(value); }
 inline std::string type_of(Dtype dtype) { return info(dtype).c_type; }
 
+/// Includes HEADER.h of jit/kernels.
+inline std::string include_kernel(const std::string& header) { return "#include \"jit/kernels/" + header + ".h\"\n"; }
+
 /// A user's text under its own name and line numbers, so that diagnostics refer to it.
 std::string quoted(const char* file, const std::string& text);
 

@@ -179,9 +179,11 @@ bool parse_head(std::string_view line, Diagnostic& found) {
 /// Whether `text` names a load or store of cuda_caches.h, or includes a file that is not ours and may.
 bool may_name_caches(std::string_view text) {
   if (text.find("__ld") != text.npos || text.find("__st") != text.npos) return true;
-  constexpr std::string_view kInclude = "include", kOurs = " \"ops/";
+  constexpr std::string_view kInclude = "include";
   for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at + 1))
-    if (!text.substr(at + kInclude.size()).starts_with(kOurs)) return true;
+    if (const std::string_view file = text.substr(at + kInclude.size());
+        !file.starts_with(" \"ops/") && !file.starts_with(" \"jit/"))
+      return true;
   return false;
 }
 

@@ -237,7 +237,7 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
   };
   ProgramSource source{"#include \"prelude.h\"\n", "", {}, "prelude"};
   for (const auto& [name, text] : jit::prelude_files())
-    if (name.starts_with("ops/") && name.find("/cuda/") == name.npos)
+    if (name.find("/kernels/") != name.npos && name.find("/cuda/") == name.npos)
       source.text += "#include \"" + std::string(name) + "\"\n";
   run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics,
             make_consumer, [] {});
