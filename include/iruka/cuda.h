@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "iruka/device.h"
 #include "iruka/memory.h"
+#include "iruka/stream.h"
 
 namespace iruka::cuda {
 
@@ -37,58 +39,58 @@ IRUKA_API int attribute(const Device& device, int which);
 /// Waits for all streams of the device.
 IRUKA_API void synchronize(Device& device);
 
-/// A queue of work: null is the legacy default stream, 1 the same by CUDA's own number, 2 the calling thread's default
-/// stream, any other what create_stream() or another library gave.
-using Stream = void*;
-using Event = void*;
-using Graph = void*;
+// Streams are those of iruka/stream.h. CUDA's own numbers for the default streams serve as handles, too: 1 is the
+// legacy default stream, as is null, and 2 the calling thread's own.
 
-/// `non_blocking`: does not wait for the legacy default stream. `priority`: lower numbers go first.
-IRUKA_API Stream create_stream(Device& device, bool non_blocking = false, int priority = 0);
-/// Waits for the stream's work first.
-IRUKA_API void destroy_stream(Device& device, Stream stream);
-IRUKA_API void synchronize(Device& device, Stream stream);
-/// Whether all work of the stream is done.
-IRUKA_API bool is_done(Device& device, Stream stream);
-/// The stream that the calling thread's arrays and kernels use on `device`, and a way to change it: gives the old one.
-IRUKA_API Stream current_stream(const Device& device);
-IRUKA_API Stream set_current_stream(Device& device, Stream stream);
 /// Whether the stream neither waits for the legacy default stream nor is waited for by it.
-IRUKA_API bool is_non_blocking(Device& device, Stream stream);
-/// The work that is now in `stream` uses `memory`, of the device's pool: it is reused only after that.
-IRUKA_API void record_use(Device& device, void* memory, Stream stream);
+IRUKA_API bool is_non_blocking(const Stream& stream);
+/// The work that is now in `stream` uses `memory`, of the pool of its device: it is reused only after that.
+IRUKA_API void record_use(void* memory, const Stream& stream);
 
 /// Calls `function(argument)` on a thread of the driver, after the work that is now in `stream` and before later work.
 /// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
-IRUKA_API void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument);
+IRUKA_API void launch_host_function(const Stream& stream, void (*function)(void*), void* argument);
 
-/// `timing`: elapsed_milliseconds() may be called. `blocking`: waiting threads sleep.
-IRUKA_API Event create_event(Device& device, bool timing = true, bool blocking = false);
-IRUKA_API void destroy_event(Device& device, Event event);
-IRUKA_API void record_event(Device& device, Event event, Stream stream);
-IRUKA_API bool is_event_done(Device& device, Event event);
-IRUKA_API void synchronize_event(Device& device, Event event);
-/// Makes `stream` wait for `event`.
-IRUKA_API void wait_event(Device& device, Stream stream, Event event);
-IRUKA_API double elapsed_milliseconds(Device& device, Event begin, Event end);
+/// Recorded work, which may be launched any number of times. It keeps the memory allocated during the capture. Its
+/// destructor waits for the device; where the wait fails, the memory is never released.
+class IRUKA_API Graph {
+ public:
+  ~Graph() { reset(); }
+  Graph(Graph&& other) noexcept : device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Graph& operator=(Graph&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    device_ = other.device_;
+    handle_ = std::exchange(other.handle_, nullptr);
+    return *this;
+  }
+
+  Device& device() const { return *device_; }
+  void* handle() const { return handle_; }  ///< CUgraphExec
+  void launch(const Stream& stream) const;
+
+ private:
+  friend Graph end_capture(const Stream& stream);
+  Graph(Device& device, void* handle) : device_(&device), handle_(handle) {}
+  void reset() noexcept;
+
+  Device* device_;
+  void* handle_;
+};
 
 /// From here on, work given to the stream is recorded and not run. Not for the default streams.
-IRUKA_API void begin_capture(Device& device, Stream stream);
-/// The recorded work, which may be launched any number of times; it keeps the memory allocated during the capture.
-IRUKA_API Graph end_capture(Device& device, Stream stream);
+IRUKA_API void begin_capture(const Stream& stream);
+IRUKA_API Graph end_capture(const Stream& stream);
 /// Ends the capture, if there is one, and discards the recorded work.
-IRUKA_API void cancel_capture(Device& device, Stream stream) noexcept;
-IRUKA_API bool is_capturing(Device& device, Stream stream);
-IRUKA_API void launch_graph(Device& device, Graph graph, Stream stream);
-/// Waits for the device first.
-IRUKA_API void destroy_graph(Device& device, Graph graph);
+IRUKA_API void cancel_capture(const Stream& stream) noexcept;
+IRUKA_API bool is_capturing(const Stream& stream);
 
 /// The device's pool. A limit of 0 is none.
 IRUKA_API PoolStatistics memory_statistics(Device& device);
 IRUKA_API size_t free_blocks(Device& device);
 IRUKA_API void set_memory_limit(Device& device, size_t bytes);
 IRUKA_API void free_all_blocks(Device& device);
-IRUKA_API void free_all_blocks(Device& device, Stream stream);
+IRUKA_API void free_all_blocks(const Stream& stream);
 
 /// Callbacks for the pools' work, as CuPy's MemoryHook: called on the working thread, with no lock held.
 /// `pool` is "cuda:0"... or "pinned host memory", `requested` the size that the caller needs, `bytes` the whole block
@@ -116,8 +118,8 @@ class IRUKA_API PoolHook {
 /// Page-locked host memory, which copies to and from a GPU at the link's full speed.
 IRUKA_API void* allocate_pinned(size_t bytes);
 IRUKA_API void release_pinned(void* memory);
-/// The work that is now in `stream` of `device` uses what allocate_pinned() gave: it is reused only after that.
-IRUKA_API void record_pinned_use(Device& device, void* memory, Stream stream);
+/// The work that is now in `stream` uses what allocate_pinned() gave: it is reused only after that.
+IRUKA_API void record_pinned_use(void* memory, const Stream& stream);
 IRUKA_API size_t pinned_free_blocks();
 IRUKA_API void free_pinned_blocks();
 

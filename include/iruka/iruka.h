@@ -20,3 +20,4 @@
 #include "iruka/searching.h"
 #include "iruka/sorting.h"
 #include "iruka/statistics.h"
+#include "iruka/stream.h"

@@ -12,6 +12,7 @@
 
 #include "iruka/array.h"
 #include "iruka/report.h"
+#include "iruka/stream.h"
 
 namespace iruka {
 
@@ -65,7 +66,7 @@ struct KernelOptions {
 struct CallOptions {
   std::optional<int64_t> size{};  ///< the loop's length when every array is raw
   int64_t block_size = 128;       ///< accepted for compatibility with CuPy; must be positive
-  void* stream = nullptr;         ///< of the launch and of all memory that the call takes; null: the current one
+  const Stream* stream = nullptr;  ///< of the launch and of all memory that the call takes; null: the current one
 };
 
 /// A text that was generated for a call, and the dtypes of the arrays (inputs, then outputs) it is for.

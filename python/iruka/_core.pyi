@@ -1136,9 +1136,33 @@ def cuda_copy_host(array: ndarray, host: object, to_host: bool, stream: object |
     Copies between a GPU's array and a contiguous NumPy array of its shape and dtype.
     """
 
-def cuda_create_stream(arg0: Device, arg1: bool, arg2: int, /) -> int: ...
+class CudaStream:
+    """A stream of a GPU, destroyed after its work."""
 
-def cuda_destroy_stream(arg0: Device, arg1: int, /) -> None: ...
+    def __init__(self, device: Device, non_blocking: bool, priority: int) -> None: ...
+
+    @property
+    def ptr(self) -> int:
+        """The driver's handle."""
+
+class CudaEvent:
+    """An event of a GPU."""
+
+    def __init__(self, device: Device, timing: bool, blocking: bool) -> None: ...
+
+    @property
+    def ptr(self) -> int:
+        """The driver's handle."""
+
+class CudaGraph:
+    """Captured work of a GPU."""
+
+    @property
+    def ptr(self) -> int:
+        """The driver's handle."""
+
+    def launch(self, stream: int) -> None:
+        """Does the work in a stream of its GPU."""
 
 def cuda_synchronize(arg0: Device, arg1: int, /) -> None: ...
 
@@ -1149,10 +1173,6 @@ def cuda_is_non_blocking(arg0: Device, arg1: int, /) -> bool: ...
 def cuda_current_stream(arg: Device, /) -> int: ...
 
 def cuda_set_current_stream(arg0: Device, arg1: int, /) -> int: ...
-
-def cuda_create_event(arg0: Device, arg1: bool, arg2: bool, /) -> int: ...
-
-def cuda_destroy_event(arg0: Device, arg1: int, /) -> None: ...
 
 def cuda_record_event(arg0: Device, arg1: int, arg2: int, /) -> None: ...
 
@@ -1166,15 +1186,11 @@ def cuda_elapsed_milliseconds(arg0: Device, arg1: int, arg2: int, /) -> float: .
 
 def cuda_begin_capture(arg0: Device, arg1: int, /) -> None: ...
 
-def cuda_end_capture(arg0: Device, arg1: int, /) -> int: ...
+def cuda_end_capture(arg0: Device, arg1: int, /) -> CudaGraph: ...
 
 def cuda_cancel_capture(arg0: Device, arg1: int, /) -> None: ...
 
 def cuda_is_capturing(arg0: Device, arg1: int, /) -> bool: ...
-
-def cuda_launch_graph(arg0: Device, arg1: int, arg2: int, /) -> None: ...
-
-def cuda_destroy_graph(arg0: Device, arg1: int, /) -> None: ...
 
 def cuda_launch_host_function(arg0: Device, arg1: int, arg2: object, arg3: tuple, /) -> None: ...
 

@@ -401,10 +401,11 @@ void bind_copies(ArrayClass& type) {
             const Array x = array_of(self.ptr());
             if (&target == &x.device()) return nb::borrow(self);
             Device& gpu = is_host(target) ? x.device() : target;
-            const std::optional<cuda::Stream> given = to_stream(stream);
+            const std::optional<StreamHandle> given = to_stream(stream);
             const bool is_value = x.is_value();
             return make_mutable_array([&] {
-              StreamScope scope(gpu, given);
+              std::optional<StreamScope> scope;
+              if (given) scope.emplace(gpu, *given);
               const Array moved = x.to_device(target);
               return is_value ? moved.as_value() : moved;
             });

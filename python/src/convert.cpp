@@ -38,7 +38,7 @@ Array value_at(const Array& array, int64_t offset) {
   if (is_host(device)) return value_of(std::make_shared<Buffer>(device, element(*array.buffer()), size));
   return without_gil([&, buffer = array.buffer()] {  // a full pool waits for its device
     auto copy = std::make_shared<Buffer>(device, size);
-    device.copy(copy->data(), element(*buffer), size, nullptr);
+    device.copy(copy->data(), element(*buffer), size);
     return value_of(std::move(copy));
   });
 }

@@ -80,12 +80,13 @@ void* pinned_owner(nb::handle array) {
 /// Copies between a GPU's array and a NumPy array of the same shape, dtype and order of axes.
 void copy_host(Array gpu, nb::handle numpy, bool to_host, nb::handle stream_object, bool blocking) {
   Array host = as_array(numpy, cpu());
-  const std::optional<cuda::Stream> stream = to_stream(stream_object);
+  const std::optional<StreamHandle> stream = to_stream(stream_object);
   void* const pinned = blocking ? nullptr : pinned_owner(numpy);
   GilRelease release;
   Device& device = gpu.device();
-  const StreamScope scope(device, stream);
-  const cuda::Stream current = cuda::current_stream(device);
+  std::optional<StreamScope> scope;
+  if (stream) scope.emplace(device, *stream);
+  const Stream current = Stream::current(device);
   Array dense = gpu;
   if (host.is_f_contiguous() && !host.is_c_contiguous()) {
     host = host.transpose();
@@ -95,94 +96,125 @@ void copy_host(Array gpu, nb::handle numpy, bool to_host, nb::handle stream_obje
   const auto bytes = static_cast<size_t>(host.nbytes());
   if (to_host) {
     dense = dense.contiguous();
-    if (blocking) wait_for(device, current);  // so that Ctrl-C ends a wait for kernels
-    device.copy(host.data(), dense.data(), bytes, nullptr);
+    if (blocking) wait_for(current);  // so that Ctrl-C ends a wait for kernels
+    device.copy(host.data(), dense.data(), bytes);
   } else {
-    device.copy(dense.data(), host.data(), bytes, nullptr);
+    device.copy(dense.data(), host.data(), bytes);
   }
-  if (pinned) cuda::record_pinned_use(device, pinned, current);
-  if (blocking) wait_for(device, current);
+  if (pinned) cuda::record_pinned_use(pinned, current);
+  if (blocking) wait_for(current);
   if (to_host && blocking) check_indices(device);
 }
 
+/// What a Python object owns of a GPU: its end may wait for the GPU, which may wait for a function in Python, so that
+/// it ends without the GIL.
+template <class T>
+struct Owned {
+  std::optional<T> value;
+  explicit Owned(T owned) : value(std::move(owned)) {}
+  ~Owned() {
+    const GilReleaseIfHeld release;
+    value.reset();
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+};
+
+template <class T>
+nb::class_<Owned<T>> bind_owned(nb::module_& module, const char* name, const char* documentation) {
+  return nb::class_<Owned<T>>(module, name, documentation)
+      .def_prop_ro(
+          "ptr", [](const Owned<T>& owned) { return handle_of(owned.value->handle()); }, "The driver's handle.");
+}
+
+Stream stream_of(const PyDevice& device, uintptr_t number) {
+  return Stream::foreign(*device.device, stream_from(number));
+}
+Event event_of(const PyDevice& device, uintptr_t handle) { return Event::foreign(*device.device, pointer_of(handle)); }
+
+void bind_owners(nb::module_& module) {
+  bind_owned<Stream>(module, "CudaStream", "A stream of a GPU, destroyed after its work.")
+      .def(
+          "__init__",
+          [](Owned<Stream>* self, const PyDevice& device, bool non_blocking, int priority) {
+            GilRelease release;
+            new (self) Owned<Stream>(Stream(*device.device, {non_blocking, priority}));
+          },
+          nb::arg("device"), nb::arg("non_blocking"), nb::arg("priority"));
+  bind_owned<Event>(module, "CudaEvent", "An event of a GPU.")
+      .def(
+          "__init__",
+          [](Owned<Event>* self, const PyDevice& device, bool timing, bool blocking) {
+            GilRelease release;
+            new (self) Owned<Event>(Event(*device.device, {timing, blocking}));
+          },
+          nb::arg("device"), nb::arg("timing"), nb::arg("blocking"));
+  bind_owned<cuda::Graph>(module, "CudaGraph", "Captured work of a GPU.")
+      .def(
+          "launch",
+          [](const Owned<cuda::Graph>& graph, uintptr_t stream) {
+            GilRelease release;
+            graph.value->launch(Stream::foreign(graph.value->device(), stream_from(stream)));
+          },
+          nb::arg("stream"), "Does the work in a stream of its GPU.");
+}
+
 void bind_streams(nb::module_& module) {
-  const auto gpu = [](const PyDevice& device) -> Device& { return *device.device; };
-  module.def("cuda_create_stream", [=](const PyDevice& device, bool non_blocking, int priority) {
+  bind_owners(module);
+  module.def("cuda_synchronize", [](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
-    return handle_of(cuda::create_stream(gpu(device), non_blocking, priority));
+    wait_for(stream_of(device, stream));
   });
-  module.def("cuda_destroy_stream", [=](const PyDevice& device, uintptr_t stream) {
+  module.def("cuda_is_done", [](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
-    cuda::destroy_stream(gpu(device), stream_from(stream));
+    return stream_of(device, stream).is_done();
   });
-  module.def("cuda_synchronize", [=](const PyDevice& device, uintptr_t stream) {
+  module.def("cuda_is_non_blocking", [](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
-    wait_for(gpu(device), stream_from(stream));
+    return cuda::is_non_blocking(stream_of(device, stream));
   });
-  module.def("cuda_is_done", [=](const PyDevice& device, uintptr_t stream) {
+  module.def("cuda_current_stream", [](const PyDevice& device) { return handle_of(device.device->current_stream()); });
+  module.def("cuda_set_current_stream", [](const PyDevice& device, uintptr_t stream) {
+    return handle_of(device.device->exchange_stream(stream_from(stream)));
+  });
+  module.def("cuda_record_event", [](const PyDevice& device, uintptr_t event, uintptr_t stream) {
     GilRelease release;
-    return cuda::is_done(gpu(device), stream_from(stream));
+    event_of(device, event).record(stream_of(device, stream));
   });
-  module.def("cuda_is_non_blocking", [=](const PyDevice& device, uintptr_t stream) {
+  module.def("cuda_is_event_done", [](const PyDevice& device, uintptr_t event) {
     GilRelease release;
-    return cuda::is_non_blocking(gpu(device), stream_from(stream));
+    return event_of(device, event).is_done();
   });
-  module.def("cuda_current_stream",
-             [=](const PyDevice& device) { return handle_of(cuda::current_stream(gpu(device))); });
-  module.def("cuda_set_current_stream", [=](const PyDevice& device, uintptr_t stream) {
-    return handle_of(cuda::set_current_stream(gpu(device), stream_from(stream)));
-  });
-  module.def("cuda_create_event", [=](const PyDevice& device, bool timing, bool blocking) {
+  module.def("cuda_synchronize_event", [](const PyDevice& device, uintptr_t event) {
     GilRelease release;
-    return handle_of(cuda::create_event(gpu(device), timing, blocking));
+    poll([&] { return event_of(device, event).is_done(); });
   });
-  module.def("cuda_destroy_event", [=](const PyDevice& device, uintptr_t event) {
+  module.def("cuda_wait_event", [](const PyDevice& device, uintptr_t stream, uintptr_t event) {
     GilRelease release;
-    cuda::destroy_event(gpu(device), pointer_of(event));
+    stream_of(device, stream).wait_for(event_of(device, event));
   });
-  module.def("cuda_record_event", [=](const PyDevice& device, uintptr_t event, uintptr_t stream) {
+  module.def("cuda_elapsed_milliseconds", [](const PyDevice& device, uintptr_t begin, uintptr_t end) {
     GilRelease release;
-    cuda::record_event(gpu(device), pointer_of(event), stream_from(stream));
+    return elapsed_milliseconds(event_of(device, begin), event_of(device, end));
   });
-  module.def("cuda_is_event_done", [=](const PyDevice& device, uintptr_t event) {
+  module.def("cuda_begin_capture", [](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
-    return cuda::is_event_done(gpu(device), pointer_of(event));
+    cuda::begin_capture(stream_of(device, stream));
   });
-  module.def("cuda_synchronize_event", [=](const PyDevice& device, uintptr_t event) {
+  module.def(
+      "cuda_end_capture",
+      [](const PyDevice& device, uintptr_t stream) {
+        GilRelease release;
+        return new Owned<cuda::Graph>(cuda::end_capture(stream_of(device, stream)));
+      },
+      nb::rv_policy::take_ownership);
+  module.def("cuda_cancel_capture", [](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
-    poll([&] { return cuda::is_event_done(gpu(device), pointer_of(event)); });
+    cuda::cancel_capture(stream_of(device, stream));
   });
-  module.def("cuda_wait_event", [=](const PyDevice& device, uintptr_t stream, uintptr_t event) {
+  module.def("cuda_is_capturing", [](const PyDevice& device, uintptr_t stream) {
     GilRelease release;
-    cuda::wait_event(gpu(device), stream_from(stream), pointer_of(event));
-  });
-  module.def("cuda_elapsed_milliseconds", [=](const PyDevice& device, uintptr_t begin, uintptr_t end) {
-    GilRelease release;
-    return cuda::elapsed_milliseconds(gpu(device), pointer_of(begin), pointer_of(end));
-  });
-  module.def("cuda_begin_capture", [=](const PyDevice& device, uintptr_t stream) {
-    GilRelease release;
-    cuda::begin_capture(gpu(device), stream_from(stream));
-  });
-  module.def("cuda_end_capture", [=](const PyDevice& device, uintptr_t stream) {
-    GilRelease release;
-    return handle_of(cuda::end_capture(gpu(device), stream_from(stream)));
-  });
-  module.def("cuda_cancel_capture", [=](const PyDevice& device, uintptr_t stream) {
-    GilRelease release;
-    cuda::cancel_capture(gpu(device), stream_from(stream));
-  });
-  module.def("cuda_is_capturing", [=](const PyDevice& device, uintptr_t stream) {
-    GilRelease release;
-    return cuda::is_capturing(gpu(device), stream_from(stream));
-  });
-  module.def("cuda_launch_graph", [=](const PyDevice& device, uintptr_t graph, uintptr_t stream) {
-    GilRelease release;
-    cuda::launch_graph(gpu(device), pointer_of(graph), stream_from(stream));
-  });
-  module.def("cuda_destroy_graph", [=](const PyDevice& device, uintptr_t graph) {
-    GilRelease release;
-    cuda::destroy_graph(gpu(device), pointer_of(graph));
+    return cuda::is_capturing(stream_of(device, stream));
   });
 }
 
@@ -220,7 +252,7 @@ nb::dict properties_dict(const PyDevice& device) {
 
 }  // namespace
 
-std::optional<cuda::Stream> to_stream(nb::handle object) {
+std::optional<StreamHandle> to_stream(nb::handle object) {
   if (object.is_none()) return {};
   nb::object pointer = nb::borrow(object);
   if (nb::hasattr(object, "__cuda_stream__")) {  // (version, handle)
@@ -235,57 +267,35 @@ std::optional<cuda::Stream> to_stream(nb::handle object) {
   return stream_from(handle_of(handle));
 }
 
-uintptr_t stream_number(cuda::Stream stream) { return stream ? handle_of(stream) : 1; }
+uintptr_t stream_number(StreamHandle stream) { return stream ? handle_of(stream) : 1; }
 
-StreamScope::StreamScope(Device& device, std::optional<cuda::Stream> stream) {
-  if (!stream || !is_cuda(device)) return;
-  before_ = cuda::set_current_stream(device, *stream);
-  device_ = &device;
-}
-
-StreamScope::~StreamScope() {
-  if (!device_) return;
-  try {
-    cuda::set_current_stream(*device_, before_);
-  } catch (const Error&) {  // the device has failed, so nothing can use the stream
-  }
-}
-
-void wait_for(Device& device, cuda::Stream stream) {
-  poll([&] { return cuda::is_done(device, stream); });
-  cuda::synchronize(device, stream);  // which reports failed assertions
+void wait_for(const Stream& stream) {
+  poll([&] { return stream.is_done(); });
+  stream.synchronize();  // which reports failed assertions
 }
 
 void wait_for_device(Device& device) {
   if (!is_cuda(device)) return device.synchronize();
-  wait_for(device, nullptr);  // the streams that wait for one another; Ctrl-C ends it
-  wait_for(device, cuda::current_stream(device));
-  cuda::synchronize(device);
+  wait_for(Stream::default_of(device));  // the streams that wait for one another; Ctrl-C ends it
+  wait_for(Stream::current(device));
+  device.synchronize();
   check_indices(device);
 }
 
-void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later) {
+void order_streams(Device& device, StreamHandle earlier, StreamHandle later) {
   if (stream_number(earlier) == stream_number(later)) return;
-  const cuda::Event event = cuda::create_event(device, /*timing=*/false);
-  try {
-    cuda::record_event(device, event, earlier);
-    cuda::wait_event(device, later, event);
-  } catch (...) {
-    cuda::destroy_event(device, event);
-    throw;
-  }
-  cuda::destroy_event(device, event);
+  Stream::foreign(device, later).wait_for(Stream::foreign(device, earlier));
 }
 
-void finish_foreign_use(Device& device, std::optional<void*> owner) noexcept {
+void finish_foreign_use(Device& device, std::optional<StreamHandle> owner) noexcept {
   if (!is_cuda(device)) return;
   const GilReleaseIfHeld release;  // arrays die with the GIL and without it
   try {
-    const cuda::Stream stream = cuda::current_stream(device);
-    if (stream_number(stream) == 1) {
-      if (owner) order_streams(device, stream, *owner);
-    } else if (!cuda::is_capturing(device, stream)) {
-      poll([&] { return cuda::is_done(device, stream); });
+    const Stream stream = Stream::current(device);
+    if (stream_number(stream.handle()) == 1) {
+      if (owner) order_streams(device, stream.handle(), *owner);
+    } else if (!cuda::is_capturing(stream)) {
+      poll([&] { return stream.is_done(); });
     }
   } catch (const Error&) {  // a device that has failed uses nothing any more
   }

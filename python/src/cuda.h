@@ -12,34 +12,21 @@ inline bool is_host(const Device& device) { return device.target().is_host; }
 /// Whether CUDA's protocols speak of the device: streams, __cuda_array_interface__.
 inline bool is_cuda(const Device& device) { return cuda::device_index(device) >= 0; }
 
-/// None gives nothing; an integer or an object with `ptr` or `__cuda_stream__` its stream, the legacy default one as
-/// null.
-std::optional<cuda::Stream> to_stream(nb::handle object);
+/// None gives nothing; an integer or an object with `ptr` or `__cuda_stream__` its stream's handle, null for the legacy
+/// default one.
+std::optional<StreamHandle> to_stream(nb::handle object);
 /// The number of a stream in CUDA's protocols: 1 is the legacy default stream.
-uintptr_t stream_number(cuda::Stream stream);
+uintptr_t stream_number(StreamHandle stream);
 
 /// The stream of CUDA's number for it.
-inline cuda::Stream stream_from(uintptr_t handle) { return reinterpret_cast<cuda::Stream>(handle > 1 ? handle : 0); }
-
-/// Makes `stream` the calling thread's current one of `device` while it lives; nothing for the CPU or no stream.
-class StreamScope {
- public:
-  StreamScope(Device& device, std::optional<cuda::Stream> stream);
-  ~StreamScope();
-  StreamScope(const StreamScope&) = delete;
-  StreamScope& operator=(const StreamScope&) = delete;
-
- private:
-  Device* device_ = nullptr;
-  cuda::Stream before_ = nullptr;
-};
+inline StreamHandle stream_from(uintptr_t number) { return reinterpret_cast<StreamHandle>(number > 1 ? number : 0); }
 
 /// Waits for the stream without the GIL, which the caller must not hold. Raises Interrupted at Ctrl-C.
-void wait_for(Device& device, cuda::Stream stream);
+void wait_for(const Stream& stream);
 void wait_for_device(Device& device);
 
 /// Makes `later` wait for the work that is now in `earlier`.
-void order_streams(Device& device, cuda::Stream earlier, cuda::Stream later);
+void order_streams(Device& device, StreamHandle earlier, StreamHandle later);
 
 /// A new NumPy array with a copy of a GPU array's elements, in C or Fortran order.
 nb::object download(Array array, bool fortran = false);

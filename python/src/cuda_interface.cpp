@@ -55,7 +55,7 @@ nb::dict cuda_array_interface(Array array) {
   result["data"] = nb::make_tuple(data, !array.writable());
   result["strides"] = array.is_c_contiguous() ? nb::none() : nb::object(from_dims(array.strides()));
   result["version"] = 3;
-  result["stream"] = stream_number(cuda::current_stream(array.device()));
+  result["stream"] = stream_number(array.device().current_stream());
   return result;
 }
 
@@ -88,14 +88,14 @@ Array from_cuda_array_interface(nb::handle object) {
     throw ValueError("__cuda_array_interface__: the memory is not aligned to its elements");
   Device& device = place_of(data);
   const nb::object stream = entry(interface, "stream");
-  std::optional<cuda::Stream> owner;  // which the protocol has live as long as the object
+  std::optional<StreamHandle> owner;  // which the protocol has live as long as the object
   if (!stream.is_none()) {
     if (to_int64(stream, "__cuda_array_interface__: stream") == 0)
       throw ValueError(
           "__cuda_array_interface__: stream 0 is ambiguous: 1 is the legacy default stream, 2 the per-thread one");
     owner = to_stream(stream);
     GilRelease release;
-    order_streams(device, *owner, cuda::current_stream(device));
+    order_streams(device, *owner, device.current_stream());
   }
   auto release = [&device, owner, drop = drop_reference(nb::borrow(object))] {
     finish_foreign_use(device, owner);

@@ -49,7 +49,7 @@ dlpack::Device dlpack_device(const Device& device) {
 /// What an exported tensor points to: the array, and its strides in elements.
 struct Exported {
   Array array;
-  std::optional<cuda::Stream> consumer;  ///< behind whose work the memory is reused
+  std::optional<StreamHandle> consumer;  ///< behind whose work the memory is reused
   int64_t shape[kMaxRank];
   int64_t strides[kMaxRank];
 };
@@ -63,16 +63,16 @@ void take_back(Exported* exported) noexcept {
   Buffer& buffer = *owner->array.buffer();
   try {
     if (buffer.foreign()) {
-      order_streams(device, *owner->consumer, cuda::current_stream(device));  // which its own owner then waits for
+      order_streams(device, *owner->consumer, device.current_stream());  // which its own owner then waits for
     } else {
-      cuda::record_use(device, buffer.data(), *owner->consumer);
+      cuda::record_use(buffer.data(), Stream::foreign(device, *owner->consumer));
     }
   } catch (const std::exception&) {  // a device that has failed uses nothing any more
   }
 }
 
 template <class M>
-nb::object export_capsule(const Array& array, std::optional<cuda::Stream> consumer, const char* name, bool copied) {
+nb::object export_capsule(const Array& array, std::optional<StreamHandle> consumer, const char* name, bool copied) {
   auto exported = std::make_unique<Exported>();
   exported->array = array;
   exported->consumer = consumer;
@@ -117,8 +117,8 @@ nb::object export_capsule(const Array& array, std::optional<cuda::Stream> consum
 namespace {
 
 /// The consumer's stream by the array API standard's rules; nothing for -1, which means no synchronisation.
-std::optional<cuda::Stream> consumer_stream(nb::handle stream) {
-  if (stream.is_none()) return cuda::Stream{nullptr};
+std::optional<StreamHandle> consumer_stream(nb::handle stream) {
+  if (stream.is_none()) return StreamHandle{nullptr};
   const int64_t number = to_int64(stream, "__dlpack__: stream");
   if (number == -1) return {};
   if (number == 0)
@@ -126,19 +126,19 @@ std::optional<cuda::Stream> consumer_stream(nb::handle stream) {
   if (number < -1)
     throw ValueError("__dlpack__: stream must be None, -1, 1, 2 or a CUDA stream's handle, not " +
                      std::to_string(number));
-  return reinterpret_cast<cuda::Stream>(number == 1 ? 0 : static_cast<uintptr_t>(number));
+  return reinterpret_cast<StreamHandle>(number == 1 ? 0 : static_cast<uintptr_t>(number));
 }
 
 /// The consumer's stream goes on after what made the array. The result: a stream behind whose work, once the consumer
 /// is done, the memory may be reused; that is the default stream where it waits for the consumer's, which its owner may
 /// have destroyed by then.
-std::optional<cuda::Stream> hand_over(const Array& array, nb::handle stream) {
-  const std::optional<cuda::Stream> consumer = consumer_stream(stream);
+std::optional<StreamHandle> hand_over(const Array& array, nb::handle stream) {
+  const std::optional<StreamHandle> consumer = consumer_stream(stream);
   if (!consumer) return {};
   Device& device = array.device();
   GilRelease release;
-  order_streams(device, cuda::current_stream(device), *consumer);
-  return cuda::is_non_blocking(device, *consumer) ? consumer : cuda::Stream{nullptr};
+  order_streams(device, device.current_stream(), *consumer);
+  return cuda::is_non_blocking(Stream::foreign(device, *consumer)) ? consumer : StreamHandle{nullptr};
 }
 
 /// The tensor's device: the CPU or the array's device.
@@ -173,7 +173,7 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
   bool versioned = !max_version.is_none() && to_dims(max_version, "__dlpack__: max_version")[0] >= 1;
   if (!versioned && !array.writable())
     throw nb::buffer_error("__dlpack__: a read-only array needs DLPack 1.0 (max_version=(1, 0))");
-  std::optional<cuda::Stream> consumer;
+  std::optional<StreamHandle> consumer;
   if (is_host(array.device()) && !stream.is_none())
     throw ValueError("__dlpack__: stream must be None for a tensor on the CPU, not " + describe(stream));
   if (!is_host(array.device())) consumer = hand_over(array, stream);
@@ -235,7 +235,7 @@ nb::object ask_for_capsule(nb::handle object, nb::handle copy) {
     const int type = nb::cast<int>(nb::int_(device[0]));
     if (type == dlpack::kCuda || type == dlpack::kCudaManaged) {
       const Device& gpu = tensor_device({dlpack::kCuda, nb::cast<int>(nb::int_(device[1]))});
-      keywords["stream"] = older["stream"] = stream_number(cuda::current_stream(gpu));
+      keywords["stream"] = older["stream"] = stream_number(gpu.current_stream());
     }
   }
   try {

@@ -72,7 +72,7 @@ void launch_host_function(const PyDevice& device, uintptr_t stream, nb::object f
     throw TypeError("launch_host_func: the callback must be callable, not " + describe(function));
   auto call = std::make_unique<HostCall>(HostCall{std::move(function), std::move(arguments)});
   GilRelease release;  // a full stream waits, perhaps for an earlier function
-  cuda::launch_host_function(*device.device, stream_from(stream), run_host_call, call.get());
+  cuda::launch_host_function(Stream::foreign(*device.device, stream_from(stream)), run_host_call, call.get());
   (void)call.release();  // run_host_call deletes it
 }
 

@@ -50,6 +50,6 @@ Array over_memory(void* data, Dtype dtype, const Dims& shape, const Dims& stride
 /// Before foreign memory is released to its owner, who does not know our streams: waits for the current stream. The
 /// default stream is not waited for, because each release would block the host: most owners' work is ordered after it,
 /// and the stream `owner` waits for it. DLPack names no stream: docs/cuda.md says what non-blocking streams need.
-void finish_foreign_use(Device& device, std::optional<void*> owner = {}) noexcept;
+void finish_foreign_use(Device& device, std::optional<StreamHandle> owner = {}) noexcept;
 
 }  // namespace iruka::python

@@ -36,7 +36,7 @@ const Parameter* parameter_at(const KernelParameters& kernel, Py_ssize_t k) {
 }
 
 void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOptions& options,
-                    std::optional<cuda::Stream>& stream) {
+                    std::optional<StreamHandle>& stream) {
   PyObject *key, *value;
   Py_ssize_t position = 0;
   while (PyDict_Next(keywords, &position, &key, &value)) {
@@ -118,7 +118,7 @@ namespace {
 struct Call {
   KernelArguments arguments;
   CallOptions options;
-  std::optional<cuda::Stream> stream;
+  std::optional<StreamHandle> stream;
 
   Call(const ElementwiseKernel& kernel, PyObject* positional, PyObject* keywords)
       : arguments({kernel.name(), kernel.in_params(), kernel.out_params()}, positional) {
@@ -137,7 +137,7 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
     {
       GilRelease release;
       std::optional<StreamScope> scope;
-      if (call.stream) scope.emplace(call.device(), call.stream);
+      if (call.stream) scope.emplace(call.device(), *call.stream);
       if (given) {
         kernel.fill(call.arguments.span(), call.options);
       } else {

@@ -78,10 +78,10 @@ void bind_memory(nb::module_& module) {
       "free_held_memory",
       [](nb::handle object, nb::handle stream_object) {
         Device& device = to_device(object, "free_held_memory: device");
-        const std::optional<cuda::Stream> stream = to_stream(stream_object);
+        const std::optional<StreamHandle> stream = to_stream(stream_object);
         GilRelease release;
-        stream && is_cuda(device) ? cuda::free_all_blocks(device, *stream)
-                                  : device.service<PoolControl>().free_held(device);
+        stream&& is_cuda(device) ? cuda::free_all_blocks(Stream::foreign(device, *stream))
+                                 : device.service<PoolControl>().free_held(device);
       },
       nb::arg("device") = nb::none(), nb::arg("stream") = nb::none(),
       nb::sig("def free_held_memory(device: Device | str | int | None = None, stream=None) -> None"),

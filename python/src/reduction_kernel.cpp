@@ -97,12 +97,12 @@ nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle ou
   const KernelArguments list({kernel.name(), kernel.in_params(), kernel.out_params()}, positional.ptr());
   ReductionAxes axes{.keepdims = keepdims};
   if (!axis.is_none()) axes.axes = to_dims(axis, "axis");
-  const std::optional<cuda::Stream> on = to_stream(stream);
+  const std::optional<StreamHandle> on = to_stream(stream);
   std::vector<Array> outputs;
   {
     GilRelease release;
     std::optional<StreamScope> scope;
-    if (on) scope.emplace(list.device(), on);
+    if (on) scope.emplace(list.device(), *on);
     outputs = kernel.call(list.span(), axes);
   }
   tell_warnings(kernel.take_warnings());

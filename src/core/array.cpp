@@ -69,7 +69,7 @@ Array Array::from_bytes(const void* values, int64_t count, Dtype dtype, const Di
     throw ShapeError("from: " + std::to_string(count) + " values do not fill shape " + to_string(shape));
   Array result = empty(shape, dtype);
   if (count == 0) return result;
-  result.device().copy(result.data(), values, static_cast<size_t>(result.nbytes()), nullptr);
+  result.device().copy(result.data(), values, static_cast<size_t>(result.nbytes()));
   result.device().synchronize();
   return result;
 }

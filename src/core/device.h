@@ -18,11 +18,9 @@
 #include "iruka/error.h"
 #include "iruka/memory.h"
 #include "iruka/report.h"
+#include "iruka/stream.h"
 
 namespace iruka {
-
-/// A queue of work on a device. Null is the device's default stream; the CPU runs everything at once.
-using StreamHandle = void*;
 
 /// One text to compile. `text` is complete but for the prelude, which the target puts in front.
 struct ProgramSource {
@@ -123,18 +121,27 @@ class Device {
 
   virtual void* allocate(size_t bytes) = 0;  ///< 64-byte aligned; raises OutOfMemoryError
   virtual void release(void* memory, size_t bytes) noexcept = 0;
-  virtual void copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
-  virtual void fill(void* to, int value, size_t bytes, StreamHandle stream) = 0;
+  virtual void copy(void* to, const void* from, size_t bytes) = 0;
+  virtual void fill(void* to, int value, size_t bytes) = 0;
 
-  /// The calling thread's stream on this device, to which memory, launches, copies and library calls that name none
-  /// belong; the one before is given back. The CPU has none.
-  virtual StreamHandle exchange_stream(StreamHandle stream) = 0;
-
-  virtual void* record(StreamHandle stream) = 0;  ///< null where the stream cannot be asked
-  virtual void forget(void* event) noexcept = 0;  ///< gives a recorded event back
-  virtual void wait(void* event) = 0;
-  /// Nanoseconds of the device's time between two recorded events, both given back; negative while they are to come.
-  virtual double elapsed(void* begin, void* end) = 0;
+  // Streams and events, which `Stream` and `Event` (iruka/stream.h) own: they say what is raised and when. What stands
+  // here serves devices whose calls return when their work is done.
+  virtual StreamHandle create_stream(const StreamOptions& /*options*/) { return nullptr; }
+  virtual void destroy_stream(StreamHandle /*stream*/) noexcept {}  ///< waits for its work
+  /// The calling thread's stream, to which memory, copies, launches and library calls belong.
+  virtual StreamHandle current_stream() const { return nullptr; }
+  virtual StreamHandle exchange_stream(StreamHandle /*stream*/) { return nullptr; }  ///< gives the one before
+  virtual bool is_stream_done(StreamHandle /*stream*/) { return true; }
+  virtual void synchronize_stream(StreamHandle /*stream*/) {}
+  /// Whether the stream's work may become part of a graph instead of being done: its events are not to be asked then.
+  virtual bool is_capturing(StreamHandle /*stream*/) { return false; }
+  virtual EventHandle create_event(const EventOptions& options);
+  virtual void destroy_event(EventHandle event) noexcept;
+  virtual void record_event(EventHandle event, StreamHandle stream);
+  virtual bool is_event_done(EventHandle /*event*/) { return true; }
+  virtual void synchronize_event(EventHandle /*event*/) {}
+  virtual void wait_for_event(StreamHandle /*stream*/, EventHandle /*event*/) {}
+  virtual double elapsed_milliseconds(EventHandle begin, EventHandle end);
   virtual void synchronize() = 0;
 
   virtual CompiledProgram compile(const ProgramSource& source) = 0;
@@ -149,12 +156,11 @@ class Device {
   /// Raises Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU at
   /// a later wait for the stream or the device.
   virtual void launch(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
-                      std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/, StreamHandle /*stream*/) {
+                      std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/) {
     throw DeviceError(name() + ": kernels are launched over a grid of thread blocks, not over ranges");
   }
   virtual void launch_grid(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
-                           std::span<const std::byte> /*arguments*/, const LaunchGrid& /*grid*/,
-                           StreamHandle /*stream*/) {
+                           std::span<const std::byte> /*arguments*/, const LaunchGrid& /*grid*/) {
     throw DeviceError(name() + ": kernels are launched over ranges, not over a grid of thread blocks");
   }
 
@@ -169,33 +175,5 @@ class Device {
  private:
   LastLaunches last_launches_;
 };
-
-/// Makes `stream` the calling thread's current one while it lives, so that all that is done meanwhile is in its order.
-/// Nothing for null.
-class StreamScope {
- public:
-  StreamScope(Device& device, StreamHandle stream) : device_(stream ? &device : nullptr) {
-    if (device_) before_ = device_->exchange_stream(stream);
-  }
-  ~StreamScope() {
-    if (device_) device_->exchange_stream(before_);
-  }
-  StreamScope(const StreamScope&) = delete;
-  StreamScope& operator=(const StreamScope&) = delete;
-
- private:
-  Device* device_;
-  StreamHandle before_ = nullptr;
-};
-
-/// What Device::record() gave; its device has it back in the end.
-struct ForgetEvent {
-  Device* device;
-  void operator()(void* event) const noexcept { device->forget(event); }
-};
-using RecordedEvent = std::unique_ptr<void, ForgetEvent>;
-inline RecordedEvent recorded_event(Device& device, StreamHandle stream = nullptr) {
-  return {device.record(stream), {&device}};
-}
 
 }  // namespace iruka

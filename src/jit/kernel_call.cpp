@@ -79,13 +79,20 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
   device_ = &settle_device(kernel_.text, arguments_);
   target_ = &device_->target();
   policy_ = &device_->service<LaunchPolicy>();
-  stream_.emplace(*device_, options.stream);
+  if (options.stream) enter_stream(*options.stream);
   settle_types();
   settle_shape(options);
   make_outputs(options);
   separate_inputs();
   plan_loop();
   describe_operands();
+}
+
+void KernelCall::enter_stream(const Stream& stream) {
+  if (&stream.device() != device_)
+    throw ValueError("kernel '" + kernel_.text.name + "': the stream is of " + stream.device().name() +
+                     ", the arrays are on " + device_->name());
+  stream_.emplace(stream);
 }
 
 const Array& KernelCall::array(size_t k) const {
@@ -489,7 +496,7 @@ void KernelCall::launch_over_grid(Specialisation& made, std::span<const std::byt
     choice.program->launch(block, grid);
     return;
   }
-  const double earlier = made.timing.take(*device_);
+  const double earlier = made.timing.take();
   if (earlier > 0)
     note_work(kernel_, made, signature_, values, calls < kMeasuredCalls ? earlier : earlier * kMeasureEvery);
   made.timing.around(*device_, [&] { choice.program->launch(block, grid); });

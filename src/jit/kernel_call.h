@@ -40,6 +40,7 @@ class KernelCall {
   size_t input_count() const { return input_count_; }
   std::string where(size_t k) const;
 
+  void enter_stream(const Stream& stream);
   void settle_types();
   void settle_shape(const CallOptions& options);
   void make_outputs(const CallOptions& options);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,28 +60,33 @@ using VariantList = std::vector<Variant>;
 class LaunchTiming {
  public:
   /// Nanoseconds of a finished launch, given once; else 0.
-  double take(Device& device) {
+  double take() {
     std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || !end_) return 0;
-    const double nanoseconds = device.elapsed(begin_.get(), end_.get());
-    if (nanoseconds < 0) return 0;
-    begin_.release(), end_.release();
-    return nanoseconds;
+    if (!lock || !is_due_) return 0;
+    try {
+      if (!end_->is_done()) return 0;
+      is_due_ = false;
+      return elapsed_milliseconds(*begin_, *end_) * 1e6;
+    } catch (const DeviceError&) {  // the device has failed, as the launch tells, or another thread captures the stream
+      is_due_ = false;
+      return 0;
+    }
   }
   template <class Launch>
   void around(Device& device, Launch&& launch) {
     std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || end_) return launch();
-    RecordedEvent begin = recorded_event(device);
+    if (!lock || is_due_ || device.is_capturing(device.current_stream())) return launch();
+    if (!end_) begin_.emplace(device), end_.emplace(device);
+    begin_->record();
     launch();
-    if (!begin) return;
-    end_ = recorded_event(device);
-    if (end_) begin_ = std::move(begin);
+    end_->record();
+    is_due_ = true;
   }
 
  private:
   std::mutex mutex_;
-  RecordedEvent begin_, end_;  ///< released with the kernel if they were not read
+  std::optional<Event> begin_, end_;
+  bool is_due_ = false;  ///< they are recorded and not read yet
 };
 
 /// One signature's program, what is known of its cost, and its variants.

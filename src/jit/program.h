@@ -18,14 +18,14 @@ class Program {
   /// `kernel`: a name for what went wrong.
   Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel,
           std::vector<Diagnostic> warnings);
-  void launch(std::span<const std::byte> arguments, const LaunchRange& range, StreamHandle stream = nullptr) const {
+  void launch(std::span<const std::byte> arguments, const LaunchRange& range) const {
     LaunchContext context(kernel_);
-    device_.launch(context, *loaded_, arguments, range, stream);
+    device_.launch(context, *loaded_, arguments, range);
     device_.last_launches().note(kernel_);
   }
-  void launch(std::span<const std::byte> arguments, const LaunchGrid& grid, StreamHandle stream = nullptr) const {
+  void launch(std::span<const std::byte> arguments, const LaunchGrid& grid) const {
     LaunchContext context(kernel_);
-    device_.launch_grid(context, *loaded_, arguments, grid, stream);
+    device_.launch_grid(context, *loaded_, arguments, grid);
     device_.last_launches().note(kernel_);
   }
   Device& device() const { return device_; }

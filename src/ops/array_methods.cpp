@@ -56,7 +56,7 @@ bool same_layout(const Array& a, const Array& b) {
 void write(const Array& source, const Array& target) {
   if (target.size() == 0) return;
   if (source.dtype() == target.dtype() && same_dense_layout(source, target)) {
-    target.device().copy(target.data(), source.data(), static_cast<size_t>(target.nbytes()), nullptr);
+    target.device().copy(target.data(), source.data(), static_cast<size_t>(target.nbytes()));
     return;
   }
   const Argument arguments[] = {source, target};
@@ -71,7 +71,7 @@ void transfer(const Array& source, const Array& target) {
   const bool is_between_gpus = !from.target().is_host && !to_host;
   if (is_between_gpus) from.synchronize();
   Device& copier = to_host ? from : to;
-  copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()), nullptr);
+  copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()));
   // What is page-locked, the host may read or change now.
   if (is_between_gpus || cuda::is_pinned(to_host ? target.data() : source.data())) copier.synchronize();
   if (to_host) check_indices(from);
@@ -141,7 +141,7 @@ void Array::fill(const Scalar& value) {
   }
   const auto byte = repeated_byte(element, static_cast<size_t>(itemsize()));
   if (byte && (is_c_contiguous() || is_f_contiguous())) {
-    device().fill(data(), *byte, static_cast<size_t>(nbytes()), nullptr);
+    device().fill(data(), *byte, static_cast<size_t>(nbytes()));
     return;
   }
   const Argument arguments[] = {Scalar::load(dtype_, element), *this};
@@ -152,7 +152,7 @@ Scalar Array::item() const {
   if (size_ != 1)
     throw ValueError("item: can only convert an array of size 1 to a scalar, not one of shape " + to_string(shape_));
   alignas(16) char element[16];
-  device().copy(element, data(), static_cast<size_t>(itemsize()), nullptr);
+  device().copy(element, data(), static_cast<size_t>(itemsize()));
   check_indices(device());
   return Scalar::load(dtype_, element);
 }
@@ -160,7 +160,7 @@ Scalar Array::item() const {
 void Array::copy_to(void* values, Dtype dtype) const {
   if (size_ == 0) return;
   const Array dense = astype(dtype, false).contiguous();
-  device().copy(values, dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
+  device().copy(values, dense.data(), static_cast<size_t>(dense.nbytes()));
   device().synchronize();
   check_indices(device());
 }

@@ -161,11 +161,11 @@ class EmulatedCuda : public testing::HostDevice {
   }
 
   void launch_grid(LaunchContext&, const LoadedProgram& program, std::span<const std::byte> arguments,
-                   const LaunchGrid& grid, StreamHandle) override {
+                   const LaunchGrid& grid) override {
     if (arguments.size() > target_.most_argument_bytes) throw DeviceError("emulated CUDA: too many bytes of arguments");
     EmulatedLaunch emulated(arguments, grid);
     EmulatedBlock* const block = &emulated;
-    test::launch_on(cpu(), program, std::as_bytes(std::span(&block, 1)), LaunchRange{1}, nullptr);
+    test::launch_on(cpu(), program, std::as_bytes(std::span(&block, 1)), LaunchRange{1});
     if (emulated.diverged) throw DeviceError("emulated CUDA: threads of a block ended before a barrier of others");
     ++launched;
   }
@@ -263,7 +263,7 @@ inline EmulatedCuda& emulated_cuda() {
 inline Array copy_to(Device& device, const Array& x) {
   const Array dense = x.contiguous();
   Array copy = Array::empty(x.shape(), x.dtype(), device);
-  device.copy(copy.data(), dense.data(), static_cast<size_t>(dense.nbytes()), nullptr);
+  device.copy(copy.data(), dense.data(), static_cast<size_t>(dense.nbytes()));
   return copy;
 }
 

@@ -15,13 +15,8 @@ class HostDevice : public Device {
   const TargetDescription& target() const override { return target_; }
   void* allocate(size_t bytes) override { return pool.allocate(bytes); }
   void release(void* memory, size_t bytes) noexcept override { pool.release(memory, bytes); }
-  void copy(void* to, const void* from, size_t bytes, StreamHandle) override { std::memcpy(to, from, bytes); }
-  void fill(void* to, int value, size_t bytes, StreamHandle) override { std::memset(to, value, bytes); }
-  StreamHandle exchange_stream(StreamHandle) override { return nullptr; }
-  void* record(StreamHandle) override { return nullptr; }
-  void forget(void*) noexcept override {}
-  void wait(void*) override {}
-  double elapsed(void*, void*) override { return 0; }
+  void copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* to, int value, size_t bytes) override { std::memset(to, value, bytes); }
   void synchronize() override {}
   CompiledProgram compile(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }
   CompiledProgram check(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }

@@ -26,8 +26,8 @@ class TextDevice final : public testing::HostDevice {
     program->text = code;
     return program;
   }
-  void launch(LaunchContext&, const LoadedProgram& program, std::span<const std::byte>, const LaunchRange& range,
-              StreamHandle) override {
+  void launch(LaunchContext&, const LoadedProgram& program, std::span<const std::byte>,
+              const LaunchRange& range) override {
     launched = static_cast<const Code&>(program).text;
     elements = range.count;
   }

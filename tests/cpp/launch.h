@@ -6,15 +6,15 @@
 namespace iruka::test {
 
 inline void launch_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
-                      const LaunchRange& range, StreamHandle stream = nullptr) {
+                      const LaunchRange& range) {
   LaunchContext context("test");
-  device.launch(context, program, arguments, range, stream);
+  device.launch(context, program, arguments, range);
 }
 
 inline void launch_grid_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
-                           const LaunchGrid& grid, StreamHandle stream = nullptr) {
+                           const LaunchGrid& grid) {
   LaunchContext context("test");
-  device.launch_grid(context, program, arguments, grid, stream);
+  device.launch_grid(context, program, arguments, grid);
 }
 
 }  // namespace iruka::test

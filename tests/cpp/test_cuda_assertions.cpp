@@ -58,7 +58,8 @@ class CudaAssertionsTest : public ::testing::Test {
     launched_ = &asserting;
     asserting.element = element;
     LaunchContext context(kernel);
-    gpu().launch_grid(context, *asserting.program, {}, {16}, stream);
+    const StreamScope scope(gpu(), stream);
+    gpu().launch_grid(context, *asserting.program, {}, {16});
   }
 
   /// What `wait` raises; empty where nothing.
@@ -74,8 +75,8 @@ class CudaAssertionsTest : public ::testing::Test {
   static std::string told_by_device() {
     return told_by([] { gpu().synchronize(); });
   }
-  static std::string told_by(cuda::Stream stream) {
-    return told_by([&] { cuda::synchronize(gpu(), stream); });
+  static std::string told_by(const Stream& stream) {
+    return told_by([&] { stream.synchronize(); });
   }
 
   Asserting a_, b_, *launched_ = nullptr;
@@ -92,15 +93,14 @@ TEST_F(CudaAssertionsTest, AreToldOnceInTheWordsOfTheCpu) {
 }
 
 TEST_F(CudaAssertionsTest, AreToldByWaitsForTheirStream) {
-  cuda::Stream mine = cuda::create_stream(gpu(), true), others = cuda::create_stream(gpu(), true);
-  launch(a_, "first", static_cast<CUstream>(mine), 1);
-  launch(b_, "second", static_cast<CUstream>(others), 2);
+  const Stream mine(gpu(), {.non_blocking = true}), others(gpu(), {.non_blocking = true});
+  launch(a_, "first", static_cast<CUstream>(mine.handle()), 1);
+  launch(b_, "second", static_cast<CUstream>(others.handle()), 2);
   EXPECT_NE(told_by(others).find("'second'"), std::string::npos);
   EXPECT_EQ(told_by(others), "");
   EXPECT_NE(told_by(mine).find("'first'"), std::string::npos);
-  launch(b_, "second", static_cast<CUstream>(others), 2);
+  launch(b_, "second", static_cast<CUstream>(others.handle()), 2);
   EXPECT_NE(told_by_device().find("'second'"), std::string::npos);
-  for (cuda::Stream stream : {mine, others}) cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(CudaAssertionsTest, OfSeveralKernelsAreToldOneByOne) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "backend/cuda/cuda_device.h"
@@ -28,6 +29,8 @@ std::string error_of(Call&& call) {
   }
   return "no error";
 }
+
+cuda_backend::CUstream cu(const Stream& stream) { return static_cast<cuda_backend::CUstream>(stream.handle()); }
 
 class CudaDeviceTest : public ::testing::Test {
  protected:
@@ -169,21 +172,20 @@ TEST_F(CudaDeviceTest, CallsLeaveTheThreadsContextAsItWas) {
   };
   const auto use = [&](int index) {
     Device& device = gpu(index);
-    const cuda::Stream stream = cuda::create_stream(device), before = cuda::set_current_stream(device, stream);
-    const cuda::Event event = cuda::create_event(device);
+    const Stream stream(device);
+    const Event event(device);
+    std::optional<StreamScope> scope(std::in_place, stream);
     const Array there = on_cpu(numbers(1 << 21)).to_device(device);
     if (current()) there.to_device(gpu(1 - index)).to_device(cpu());
     Array(there).fill(1);
     if (cuda_backend::nvrtc_problem().empty()) add(there, there);
     fake::fail("cuMemcpyAsync", 700);
     EXPECT_THROW(there.to_device(cpu()), DeviceError);
-    cuda::record_use(device, there.data(), nullptr);
-    cuda::record_event(device, event, stream);
-    cuda::begin_capture(device, stream);
-    cuda::destroy_graph(device, cuda::end_capture(device, stream));
-    cuda::set_current_stream(device, before);
-    cuda::destroy_event(device, event);
-    cuda::destroy_stream(device, stream);
+    cuda::record_use(there.data(), Stream::default_of(device));
+    event.record(stream);
+    cuda::begin_capture(stream);
+    cuda::end_capture(stream);
+    scope.reset();
     device.synchronize();
     cuda::free_all_blocks(device);
     if (!current()) return;  // pinned memory takes the first GPU
@@ -207,37 +209,76 @@ TEST_F(CudaDeviceTest, CallsLeaveTheThreadsContextAsItWas) {
 }
 
 TEST_F(CudaDeviceTest, StreamsEventsAndTheirOrder) {
-  cuda::Stream first = cuda::create_stream(gpu(), true), second = cuda::create_stream(gpu(), true);
-  cuda::Event event = cuda::create_event(gpu());
-  fake::hold(static_cast<cuda_backend::CUstream>(first));
-  cuda::record_event(gpu(), event, first);
-  cuda::wait_event(gpu(), second, event);
-  EXPECT_FALSE(cuda::is_event_done(gpu(), event));
-  EXPECT_FALSE(cuda::is_done(gpu(), second));
-  EXPECT_TRUE(cuda::is_done(gpu(), nullptr));
-  fake::let_go(static_cast<cuda_backend::CUstream>(first));
-  cuda::synchronize(gpu(), second);
-  EXPECT_TRUE(cuda::is_event_done(gpu(), event));
-  cuda::Event end = cuda::create_event(gpu());
-  cuda::record_event(gpu(), end, first);
-  EXPECT_GE(cuda::elapsed_milliseconds(gpu(), event, end), 0);
-  cuda::destroy_event(gpu(), event);
-  cuda::destroy_event(gpu(), end);
-  cuda::destroy_stream(gpu(), first);
-  cuda::destroy_stream(gpu(), second);
+  const int64_t created = fake::calls("cuEventCreate"), destroyed = fake::calls("cuEventDestroy");
+  {
+    const Stream first(gpu(), {.non_blocking = true}), second(gpu(), {.non_blocking = true});
+    const Event event(gpu()), end(gpu());
+    EXPECT_TRUE(event.is_done());  // never recorded
+    fake::hold(cu(first));
+    event.record(first);
+    second.wait_for(event);
+    EXPECT_FALSE(event.is_done());
+    EXPECT_FALSE(second.is_done());
+    EXPECT_TRUE(Stream::default_of(gpu()).is_done());
+    EXPECT_THROW(elapsed_milliseconds(event, end), DeviceError);
+    fake::let_go(cu(first));
+    second.synchronize();
+    EXPECT_TRUE(event.is_done());
+    end.record(first);
+    EXPECT_GE(elapsed_milliseconds(event, end), 0);
+    fake::hold(cu(second));
+    first.wait_for(second);  // by an event of its own
+    const Event behind(gpu(), {.timing = false});
+    behind.record(second);
+    EXPECT_FALSE(first.is_done());
+    fake::let_go(cu(second));
+    first.synchronize();
+  }
+  EXPECT_EQ(fake::calls("cuEventCreate") - created, 4);
+  EXPECT_EQ(fake::calls("cuEventDestroy") - destroyed, 4);
+}
+
+TEST_F(CudaDeviceTest, AStreamOfAnotherLibraryIsNotDestroyed) {
+  const int64_t destroyed = fake::calls("cuStreamDestroy");
+  {
+    const Stream owned(gpu());
+    {
+      const Stream foreign = Stream::foreign(gpu(), owned.handle());
+      const StreamScope scope(foreign);
+      Array::empty({10}, Dtype::int8, gpu()).fill(1);
+    }
+    EXPECT_EQ(fake::calls("cuStreamDestroy"), destroyed);
+  }
+  EXPECT_EQ(fake::calls("cuStreamDestroy"), destroyed + 1);
+}
+
+TEST_F(CudaDeviceTest, CopiesAndFillsFollowTheThreadsStream) {
+  const Stream stream(gpu(), {.non_blocking = true});
+  Array there = on_cpu(numbers(16)).to_device(gpu());
+  gpu().synchronize();
+  fake::hold(cu(stream));
+  {
+    const StreamScope scope(stream);
+    there.fill(0);
+    EXPECT_FALSE(stream.is_done());
+  }
+  fake::let_go(cu(stream));
+  stream.synchronize();
+  EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(16, 0));
 }
 
 TEST_F(CudaDeviceTest, MemoryOfOtherStreamsIsNotReusedTooEarly) {
-  cuda::Stream stream = cuda::create_stream(gpu(), true);
+  cuda::free_all_blocks(gpu());  // so that few blocks could be given out
+  const Stream stream(gpu(), {.non_blocking = true});
   void* used = nullptr;
   {
     const Array array = Array::empty({1000}, Dtype::int32, gpu());
     used = array.data();
-    fake::hold(static_cast<cuda_backend::CUstream>(stream));
-    cuda::record_use(gpu(), used, stream);
+    fake::hold(cu(stream));
+    cuda::record_use(used, stream);
   }
   EXPECT_NE(Array::empty({1000}, Dtype::int32, gpu()).data(), used);
-  fake::let_go(static_cast<cuda_backend::CUstream>(stream));
+  fake::let_go(cu(stream));
   std::vector<Array> arrays;
   bool is_reused = false;
   for (int k = 0; k < 8; ++k) {
@@ -245,89 +286,82 @@ TEST_F(CudaDeviceTest, MemoryOfOtherStreamsIsNotReusedTooEarly) {
     is_reused |= arrays.back().data() == used;
   }
   EXPECT_TRUE(is_reused);
-  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(CudaDeviceTest, GraphsReplayWhatWasCaptured) {
-  cuda::Stream stream = cuda::create_stream(gpu(), true);
-  const cuda::Stream before = cuda::set_current_stream(gpu(), stream);
+  const Stream stream(gpu(), {.non_blocking = true});
+  std::optional<StreamScope> scope(std::in_place, stream);
   Array there = on_cpu(std::vector<int32_t>(64, 1)).to_device(gpu());
-  cuda::begin_capture(gpu(), stream);
-  EXPECT_TRUE(cuda::is_capturing(gpu(), stream));
+  cuda::begin_capture(stream);
+  EXPECT_TRUE(cuda::is_capturing(stream));
   there.fill(0);
-  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
-  EXPECT_FALSE(cuda::is_capturing(gpu(), stream));
+  const cuda::Graph graph = cuda::end_capture(stream);
+  EXPECT_FALSE(cuda::is_capturing(stream));
   EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(64, 1));
-  cuda::launch_graph(gpu(), graph, stream);
+  graph.launch(stream);
   EXPECT_EQ(values_of(there.to_device(cpu())), std::vector<int32_t>(64, 0));
-  cuda::destroy_graph(gpu(), graph);
-  EXPECT_THROW(cuda::destroy_graph(gpu(), graph), ValueError);
-  cuda::set_current_stream(gpu(), before);
+  scope.reset();
   there = Array();
-  cuda::destroy_stream(gpu(), stream);
 }
 
 /// Runs `body(stream)` on a new thread whose current stream is its own.
 template <class Body>
 void on_own_stream(Device& device, Body&& body) {
   std::thread([&] {
-    const cuda::Stream own = cuda_backend::kPerThreadStream;
-    cuda::set_current_stream(device, own);
+    const Stream own = Stream::foreign(device, cuda_backend::kPerThreadStream);
+    device.exchange_stream(own.handle());
     body(own);
   }).join();
 }
 
 TEST_F(CudaDeviceTest, ThreadsWithStreamsOfTheirOwnAllocateWhileAnotherCaptures) {
-  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  const Stream stream(gpu(), {.non_blocking = true});
   std::vector<cuda::Graph> graphs;
-  cuda::begin_capture(gpu(), stream);
-  on_own_stream(gpu(), [&](cuda::Stream own) {
+  cuda::begin_capture(stream);
+  on_own_stream(gpu(), [&](const Stream& own) {
     const void* used = Array::empty({1000}, Dtype::int8, gpu()).data();
     EXPECT_EQ(Array::empty({1000}, Dtype::int8, gpu()).data(), used);
-    cuda::begin_capture(gpu(), own);
-    on_own_stream(gpu(), [&](cuda::Stream other) {  // the same handle, but another stream
+    cuda::begin_capture(own);
+    on_own_stream(gpu(), [&](const Stream& other) {  // the same handle, but another stream
       EXPECT_NE(Array::empty({1000}, Dtype::int8, gpu()).data(), used);
-      EXPECT_THROW(cuda::end_capture(gpu(), other), ValueError);
-      cuda::begin_capture(gpu(), other);
-      graphs.push_back(cuda::end_capture(gpu(), other));
+      EXPECT_THROW(cuda::end_capture(other), ValueError);
+      cuda::begin_capture(other);
+      graphs.push_back(cuda::end_capture(other));
     });
     const void* captured = Array::empty({1000}, Dtype::int8, gpu()).data();
     EXPECT_NE(captured, used);  // it is the graph's
-    graphs.push_back(cuda::end_capture(gpu(), own));
+    graphs.push_back(cuda::end_capture(own));
     EXPECT_EQ(Array::empty({1000}, Dtype::int8, gpu()).data(), used);
   });
-  graphs.push_back(cuda::end_capture(gpu(), stream));
-  for (const cuda::Graph graph : graphs) cuda::destroy_graph(gpu(), graph);
-  cuda::destroy_stream(gpu(), stream);
+  graphs.push_back(cuda::end_capture(stream));
+  graphs.clear();
 }
 
 TEST_F(CudaDeviceTest, MemoryOfAnEndedThreadIsReusedAfterItsWork) {
   Array::empty({1000}, Dtype::int32, gpu()).fill(1);  // its code is loaded before a stream is held, which a load waits for
   gpu().synchronize();
   cuda::free_all_blocks(gpu());
-  const cuda::Stream stream = cuda::create_stream(gpu(), true);
-  const cuda::Event event = cuda::create_event(gpu());
+  const Stream stream(gpu(), {.non_blocking = true});
+  const Event event(gpu());
   void* used = nullptr;
   const auto allocated = [&] { return Array::empty({1000}, Dtype::int32, gpu()).data(); };
-  fake::hold(static_cast<cuda_backend::CUstream>(stream));
-  cuda::record_event(gpu(), event, stream);
-  on_own_stream(gpu(), [&](cuda::Stream own) {
-    cuda::wait_event(gpu(), own, event);
+  fake::hold(cu(stream));
+  event.record(stream);
+  on_own_stream(gpu(), [&](const Stream& own) {
+    own.wait_for(event);
     Array array = Array::empty({1000}, Dtype::int32, gpu());
     array.fill(1);
     used = array.data();
   });
-  on_own_stream(gpu(), [&](cuda::Stream) { EXPECT_NE(allocated(), used); });
-  fake::let_go(static_cast<cuda_backend::CUstream>(stream));
+  on_own_stream(gpu(), [&](const Stream&) { EXPECT_NE(allocated(), used); });
+  fake::let_go(cu(stream));
   cuda::free_all_blocks(gpu());
   EXPECT_EQ(cuda::memory_statistics(gpu()).held_bytes, 0u);
-  on_own_stream(gpu(), [&](cuda::Stream) { used = allocated(); });
-  on_own_stream(gpu(), [&](cuda::Stream) { EXPECT_EQ(allocated(), used); });  // whose work has finished
-  on_own_stream(gpu(), [&](cuda::Stream own) { cuda::begin_capture(gpu(), own); });
+  on_own_stream(gpu(), [&](const Stream&) { used = allocated(); });
+  on_own_stream(gpu(), [&](const Stream&) { EXPECT_EQ(allocated(), used); });  // whose work has finished
+  on_own_stream(gpu(), [&](const Stream& own) { cuda::begin_capture(own); });
   cuda::free_all_blocks(gpu());  // an ended thread captures nothing
   EXPECT_EQ(cuda::memory_statistics(gpu()).held_bytes, 0u);
-  cuda::destroy_event(gpu(), event);
-  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(CudaDeviceTest, ErrorsNameTheCallAndTheCode) {
@@ -397,14 +431,13 @@ TEST_F(CudaDeviceTest, NothingIsFreedWhereADeviceCannotBeWaitedFor) {
   refuse();
   EXPECT_NE(error_of<DeviceError>([&] { cuda::free_pinned_blocks(); }).find("cuCtxSynchronize"), std::string::npos);
   EXPECT_GT(fake::live_host_bytes(), 0u);
-  const cuda::Stream stream = cuda::create_stream(gpu(), true);
-  cuda::begin_capture(gpu(), stream);
-  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  const Stream stream(gpu(), {.non_blocking = true});
+  cuda::begin_capture(stream);
+  std::optional<cuda::Graph> graph = cuda::end_capture(stream);
   refuse();
-  EXPECT_NE(error_of<DeviceError>([&] { cuda::destroy_graph(gpu(), graph); }).find("cuCtxSynchronize"),
-            std::string::npos);
-  cuda::destroy_graph(gpu(), graph);
-  cuda::destroy_stream(gpu(), stream);
+  const int64_t graphs = fake::calls("cuGraphExecDestroy");
+  graph.reset();
+  EXPECT_EQ(fake::calls("cuGraphExecDestroy"), graphs);
   cuda::free_all_blocks(gpu());
   cuda::free_pinned_blocks();
   EXPECT_EQ(fake::live_host_bytes(), 0u);
@@ -437,17 +470,16 @@ TEST_F(CudaDeviceTest, PinnedMemoryBelongsToNoContextOfOthers) {
 }
 
 TEST_F(CudaDeviceTest, PinnedMemoryIsNotWaitedForDuringACapture) {
-  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  const Stream stream(gpu(), {.non_blocking = true});
   cuda::release_pinned(cuda::allocate_pinned(1000));
-  cuda::begin_capture(gpu(), stream);
+  cuda::begin_capture(stream);
   const int64_t waits = fake::calls("cuCtxSynchronize");
   cuda::free_pinned_blocks();
   EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);
   EXPECT_GT(fake::live_host_bytes(), 0u);
-  cuda::destroy_graph(gpu(), cuda::end_capture(gpu(), stream));
+  cuda::end_capture(stream);
   cuda::free_pinned_blocks();
   EXPECT_EQ(fake::live_host_bytes(), 0u);
-  cuda::destroy_stream(gpu(), stream);
 }
 
 /// The work is marked when the block is released, on a thread that may use another device.
@@ -461,19 +493,17 @@ TEST_F(CudaDeviceTest, UsesAreMarkedOnTheirOwnDevice) {
   };
   gpu(0), gpu(1);
   cuda_backend::StreamPool& pool = cuda_backend::cuda_device(0).pool();
-  const cuda::Stream stream = cuda::create_stream(gpu(), true);
+  const Stream stream(gpu(), {.non_blocking = true});
   void* const memory = pool.allocate(1000, nullptr);
-  cuda::begin_capture(gpu(), stream);
+  cuda::begin_capture(stream);
   pool.record_use(memory, cuda_backend::kLegacyStream, /*device=*/1);
   pool.release(memory);
   hold_second(true);
-  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  const cuda::Graph graph = cuda::end_capture(stream);
   void* const other = pool.allocate(1000, nullptr);
   EXPECT_NE(other, memory);
   pool.release(other);
   hold_second(false);
-  cuda::destroy_graph(gpu(), graph);
-  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(CudaDeviceTest, WithoutGpusThereIsNone) {

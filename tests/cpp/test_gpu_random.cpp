@@ -55,7 +55,7 @@ class GpuRandom : public EmulatedDeviceTest {
     random::Generator generator({7, 3});
     const Array result = draw(generator).contiguous();
     Array copy = Array::empty(result.shape(), result.dtype(), cpu());
-    device.copy(copy.data(), result.data(), static_cast<size_t>(result.nbytes()), nullptr);
+    device.copy(copy.data(), result.data(), static_cast<size_t>(result.nbytes()));
     set_default_device(previous);
     return copy;
   }

@@ -17,16 +17,13 @@ using namespace iruka;
 /// Arrays of one thread, each filled with a number of its own.
 class Worker {
  public:
-  Worker(Device& device, uint64_t seed) : device_(device), random_(seed), wrong_(Array::empty({1}, Dtype::int64, device)) {
-    stream_ = cuda::create_stream(device, /*non_blocking=*/true);
-    previous_ = cuda::set_current_stream(device, stream_);
+  Worker(Device& device, uint64_t seed)
+      : device_(device),
+        stream_(device, {.non_blocking = true}),
+        scope_(stream_),
+        random_(seed),
+        wrong_(Array::empty({1}, Dtype::int64, device)) {
     wrong_.fill(0);
-  }
-  ~Worker() {
-    arrays_.clear();
-    cuda::set_current_stream(device_, previous_);
-    wrong_ = Array();
-    cuda::destroy_stream(device_, stream_);
   }
 
   void step() {
@@ -81,10 +78,11 @@ class Worker {
   }
 
   Device& device_;
+  const Stream stream_;
+  const StreamScope scope_;
   std::mt19937_64 random_;
   std::vector<Filled> arrays_;
   Array wrong_;
-  cuda::Stream stream_ = nullptr, previous_ = nullptr;
 };
 
 TEST(GpuSoak, NothingIsLostOnFourStreams) {

@@ -27,8 +27,8 @@ class RecordingCuda : public EmulatedCuda {
   }
   // What another thread does in between, once.
   void synchronize() override { call(during_wait); }
-  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
-    EmulatedCuda::copy(to, from, bytes, stream);
+  void copy(void* to, const void* from, size_t bytes) override {
+    EmulatedCuda::copy(to, from, bytes);
     call(after_copy);
   }
   std::vector<std::string> texts;

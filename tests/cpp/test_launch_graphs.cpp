@@ -25,6 +25,8 @@ struct Ran {
   bool operator==(const Ran&) const = default;
 };
 
+CUstream cu(const Stream& stream) { return static_cast<CUstream>(stream.handle()); }
+
 class LaunchGraphsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -49,8 +51,8 @@ class LaunchGraphsTest : public ::testing::Test {
 
   Device& gpu() { return device("cuda:0"); }
   void launch(int64_t value, int64_t count = 16, CUstream stream = nullptr) {
-    const LaunchGrid grid{count, 256};
-    test::launch_grid_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), grid, stream);
+    const StreamScope scope(gpu(), stream);
+    test::launch_grid_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), LaunchGrid{count, 256});
   }
   void warm(CUstream stream = nullptr) {
     for (int k = 0; k < LaunchGraphs::kWorthwhile; ++k) launch(-1, 16, stream);
@@ -91,16 +93,15 @@ TEST_F(LaunchGraphsTest, ChangedArgumentsDoNotReachLaunchesThatWait) {
 
 TEST_F(LaunchGraphsTest, EachStreamCountsForItself) {
   warm();
-  cuda::Stream stream = cuda::create_stream(gpu(), true);
-  launch(1, 16, static_cast<CUstream>(stream));
+  const Stream stream(gpu(), {.non_blocking = true});
+  launch(1, 16, cu(stream));
   EXPECT_EQ(graph_launches(), 0);
   launch(2);
   EXPECT_EQ(fake::launches().back().stream, nullptr);
-  for (int k = 0; k <= LaunchGraphs::kWorthwhile; ++k) launch(3, 16, static_cast<CUstream>(stream));
+  for (int k = 0; k <= LaunchGraphs::kWorthwhile; ++k) launch(3, 16, cu(stream));
   EXPECT_GT(graph_launches(), 0);
-  EXPECT_EQ(fake::launches().back().stream, static_cast<CUstream>(stream));
+  EXPECT_EQ(fake::launches().back().stream, cu(stream));
   gpu().synchronize();
-  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(LaunchGraphsTest, ThreadsOwnStreamsShareNoGraph) {
@@ -110,18 +111,16 @@ TEST_F(LaunchGraphsTest, ThreadsOwnStreamsShareNoGraph) {
 }
 
 TEST_F(LaunchGraphsTest, CapturedLaunchesArePlain) {
-  cuda::Stream stream = cuda::create_stream(gpu(), true);
-  warm(static_cast<CUstream>(stream));
-  cuda::begin_capture(gpu(), stream);
-  launch(7, 16, static_cast<CUstream>(stream));
-  const cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  const Stream stream(gpu(), {.non_blocking = true});
+  warm(cu(stream));
+  cuda::begin_capture(stream);
+  launch(7, 16, cu(stream));
+  const cuda::Graph graph = cuda::end_capture(stream);
   EXPECT_EQ(graph_launches(), 0);
-  launch(8, 16, static_cast<CUstream>(stream));
-  cuda::launch_graph(gpu(), graph, stream);
+  launch(8, 16, cu(stream));
+  graph.launch(stream);
   gpu().synchronize();
   EXPECT_EQ(ran_, (std::vector<Ran>{{8, 0, 16}, {7, 0, 16}}));
-  cuda::destroy_graph(gpu(), graph);
-  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(LaunchGraphsTest, WithoutAGraphLaunchesGoOnPlainly) {
@@ -161,16 +160,15 @@ TEST_F(LaunchGraphsTest, AnErrorOfTheLaunchItselfIsTold) {
 }
 
 TEST_F(LaunchGraphsTest, MoreStreamsThanGraphs) {
-  std::vector<cuda::Stream> streams;
-  for (int k = 0; k < 7; ++k) streams.push_back(cuda::create_stream(gpu(), true));
+  std::vector<Stream> streams;
+  for (int k = 0; k < 7; ++k) streams.emplace_back(gpu(), StreamOptions{.non_blocking = true});
   for (int round = 0; round < 2 * LaunchGraphs::kWorthwhile; ++round)
-    for (size_t k = 0; k < streams.size(); ++k) launch(static_cast<int64_t>(k), 16, static_cast<CUstream>(streams[k]));
+    for (size_t k = 0; k < streams.size(); ++k) launch(static_cast<int64_t>(k), 16, cu(streams[k]));
   gpu().synchronize();
   EXPECT_GE(graph_launches(), 3 * LaunchGraphs::kWorthwhile);
   std::vector<int> counts(streams.size());
   for (const Ran& one : ran_) ++counts[static_cast<size_t>(one.value)];
   EXPECT_EQ(counts, std::vector<int>(streams.size(), 2 * LaunchGraphs::kWorthwhile));
-  for (cuda::Stream stream : streams) cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
@@ -183,20 +181,18 @@ TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
 
 TEST_F(LaunchGraphsTest, AProgramThatAGraphOfTheUsersHoldsStaysLoaded) {
   const int64_t unloaded = fake::calls("cuModuleUnload");
-  const cuda::Stream stream = cuda::create_stream(gpu(), true);
-  launch(1, 16, static_cast<CUstream>(stream));
+  const Stream stream(gpu(), {.non_blocking = true});
+  launch(1, 16, cu(stream));
   program_.reset();
   EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 0);
   program_ = gpu().load("code", "entry");  // a load unloads what was dropped before
   EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 1);
-  cuda::begin_capture(gpu(), stream);
-  launch(2, 16, static_cast<CUstream>(stream));
-  cuda::Graph graph = cuda::end_capture(gpu(), stream);
+  cuda::begin_capture(stream);
+  launch(2, 16, cu(stream));
+  const cuda::Graph graph = cuda::end_capture(stream);
   program_.reset();
   program_ = gpu().load("code", "entry");
   EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 1);
-  cuda::destroy_graph(gpu(), graph);
-  cuda::destroy_stream(gpu(), stream);
 }
 
 TEST_F(LaunchGraphsTest, TheProcessMakesOnlySoMany) {

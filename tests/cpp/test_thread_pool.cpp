@@ -325,7 +325,7 @@ TEST_F(Interrupts, StopEndlessKernels) {
   for (const int64_t grain : {1, 100000}) {  // on the pool, and directly
     const Threads use(3);
     checks = 0;
-    EXPECT_THROW(test::launch_on(cpu(), *program, bytes, {1000, 1, grain}, nullptr), Interrupted);
+    EXPECT_THROW(test::launch_on(cpu(), *program, bytes, {1000, 1, grain}), Interrupted);
     EXPECT_GE(checks, 3);
   }
   // The next launch is not affected.
@@ -333,7 +333,7 @@ TEST_F(Interrupts, StopEndlessKernels) {
   const auto quick = cpu().compile(test::program(test::loop_text("int", "int", "int", "z = a + 1;")));
   const auto next = cpu().load(quick.code, "iruka_entry");
   std::fill(values.begin(), values.end(), 4);
-  test::launch_on(cpu(), *next, bytes, {1000, 1, 1}, nullptr);
+  test::launch_on(cpu(), *next, bytes, {1000, 1, 1});
   EXPECT_EQ(values, std::vector<int>(1000, 5));
 }
 
@@ -385,7 +385,8 @@ TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
       const Threads use(2);
       checks = 0;
       const auto start = std::chrono::steady_clock::now();
-      EXPECT_THROW(test::launch_on(cpu(), *program, std::as_bytes(std::span(&arguments, 1)), {3, 1, grain}, nullptr), Interrupted);
+      EXPECT_THROW(test::launch_on(cpu(), *program, std::as_bytes(std::span(&arguments, 1)), {3, 1, grain}),
+                   Interrupted);
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << body;
     }
   }
@@ -398,7 +399,7 @@ std::map<int64_t, int64_t> ranges_of(const LaunchRange& range) {
   const auto program = cpu().load(compiled.code, "iruka_entry");
   std::vector<int64_t> ends(static_cast<size_t>(range.count), -1);
   int64_t* const block = ends.data();
-  test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), range, nullptr);
+  test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), range);
   std::map<int64_t, int64_t> ranges;
   for (size_t k = 0; k < ends.size(); ++k) {
     if (ends[k] >= 0) ranges[static_cast<int64_t>(k)] = ends[k];
@@ -434,7 +435,7 @@ TEST(CpuDevice, LaunchesOverAPart) {
     std::vector<int> runs(10'000), expected(10'000);
     std::fill(expected.begin() + 2048, expected.begin() + 7001, 1);
     int* const block = runs.data();
-    test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), {4953, 1024, grain, true, 2048}, nullptr);
+    test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), {4953, 1024, grain, true, 2048});
     EXPECT_EQ(runs, expected);
   }
 }
@@ -444,10 +445,10 @@ TEST(CpuDevice, CopiesAndFillsOfAnySize) {
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{5000}, (size_t{9} << 20) + 7}) {
     std::vector<unsigned char> from(bytes + 1), to(bytes + 1, 9);
     for (size_t k = 0; k < bytes; ++k) from[k] = static_cast<unsigned char>(k * 31 >> 3);
-    cpu().copy(to.data(), from.data(), bytes, nullptr);
+    cpu().copy(to.data(), from.data(), bytes);
     EXPECT_TRUE(std::equal(from.begin(), from.begin() + static_cast<long>(bytes), to.begin()));
     EXPECT_EQ(to[bytes], 9);
-    cpu().fill(to.data(), 0xAB, bytes, nullptr);
+    cpu().fill(to.data(), 0xAB, bytes);
     EXPECT_EQ(std::count(to.begin(), to.begin() + static_cast<long>(bytes), 0xAB), static_cast<long>(bytes));
     EXPECT_EQ(to[bytes], 9);
   }

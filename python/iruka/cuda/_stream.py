@@ -158,20 +158,14 @@ class Stream(_BaseStream):
     ptds: Stream
 
     def __init__(self, null: bool = False, non_blocking: bool = False, ptds: bool = False, priority: int | None = None):
-        self._owned = False
         if null and ptds:
             raise ValueError("Stream: null and ptds exclude each other")
         if null or ptds:
             super().__init__(0 if null else _PER_THREAD, None)
             return
         device = current_gpu()
-        super().__init__(_core.cuda_create_stream(device, bool(non_blocking), priority or 0), device)
-        self._owned = True
-
-    def __del__(self):
-        if self.__dict__.get("_owned"):
-            self._owned = False
-            _destroy(_core.cuda_destroy_stream, self._bound, self.ptr)
+        self._owner = _core.CudaStream(device, bool(non_blocking), priority or 0)
+        super().__init__(self._owner.ptr, device)
 
 
 class ExternalStream(_BaseStream):
@@ -222,12 +216,9 @@ class Event:
         return event
 
     def _make(self, device, timing, block):
-        self.ptr = _core.cuda_create_event(device, timing, block)
+        self._owner = _core.CudaEvent(device, timing, block)
+        self.ptr = self._owner.ptr
         self._device = device
-
-    def __del__(self):
-        if "_device" in self.__dict__:
-            _destroy(_core.cuda_destroy_event, self._device, self.ptr)
 
     @property
     def done(self) -> bool:
@@ -253,33 +244,22 @@ class Graph:
     """Captured work, which can be launched again and again; Stream.end_capture() makes one."""
 
     _device: Device
+    _owner: _core.CudaGraph
     graphExec: int
 
     def __init__(self):
         raise TypeError("Graph: a graph is made by Stream.end_capture()")
 
     @classmethod
-    def _made(cls, device, handle):
+    def _made(cls, device, owner):
         graph = cls.__new__(cls)
-        graph._device, graph.graphExec = device, handle
+        graph._device, graph._owner, graph.graphExec = device, owner, owner.ptr
         return graph
-
-    def __del__(self):
-        if "graphExec" in self.__dict__:
-            _destroy(_core.cuda_destroy_graph, self._device, self.graphExec)
 
     def launch(self, stream: _BaseStream | None = None) -> None:
         """Does the captured work in a stream, by default the current one."""
         stream = get_current_stream(self._device.id) if stream is None else stream
-        _core.cuda_launch_graph(self._device, self.graphExec, stream.ptr)
+        self._owner.launch(stream.ptr)
 
     def upload(self, stream: _BaseStream | None = None) -> None:
         """Does nothing: a graph is on the GPU by its first launch."""
-
-
-def _destroy(function, device, handle):
-    """Destroys without raising, for __del__: a device that has failed has no streams any more."""
-    try:
-        function(device, handle)
-    except Exception:  # not DeviceError: while the interpreter ends, that class cannot be found
-        pass

@@ -116,7 +116,7 @@ const TargetDescription& CpuDevice::target() const {
   });
 }
 
-void CpuDevice::copy(void* to, const void* from, size_t bytes, StreamHandle) {
+void CpuDevice::copy(void* to, const void* from, size_t bytes) {
   if (bytes < kThreadedCopy) {
     std::memcpy(to, from, bytes);
     return;
@@ -127,7 +127,7 @@ void CpuDevice::copy(void* to, const void* from, size_t bytes, StreamHandle) {
   });
 }
 
-void CpuDevice::fill(void* to, int value, size_t bytes, StreamHandle) {
+void CpuDevice::fill(void* to, int value, size_t bytes) {
   if (bytes < kThreadedCopy) {
     std::memset(to, value, bytes);
     return;
@@ -148,7 +148,7 @@ std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, cons
 }
 
 void CpuDevice::launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-                       const LaunchRange& range, StreamHandle) {
+                       const LaunchRange& range) {
   run_ranges(static_cast<const CpuProgram&>(program), arguments, range, context);
   context.throw_if_failed();
 }

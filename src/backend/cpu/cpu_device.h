@@ -17,15 +17,8 @@ class CpuDevice final : public Device {
 
   void* allocate(size_t bytes) override { return pool_.allocate(bytes); }
   void release(void* memory, size_t bytes) noexcept override { pool_.release(memory, bytes); }
-  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override;
-  void fill(void* to, int value, size_t bytes, StreamHandle stream) override;
-
-  // Everything has run when a call returns: streams and events are nothing.
-  StreamHandle exchange_stream(StreamHandle) override { return nullptr; }
-  void* record(StreamHandle) override { return nullptr; }
-  void forget(void*) noexcept override {}
-  void wait(void*) override {}
-  double elapsed(void*, void*) override { return 0; }
+  void copy(void* to, const void* from, size_t bytes) override;
+  void fill(void* to, int value, size_t bytes) override;
   void synchronize() override {}
 
   CompiledProgram compile(const ProgramSource& source) override;
@@ -33,7 +26,7 @@ class CpuDevice final : public Device {
   std::string assembly(const ProgramSource& source) override;
   std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
   void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-              const LaunchRange& range, StreamHandle stream) override;
+              const LaunchRange& range) override;
 
   MemoryPool& pool() { return pool_; }
 

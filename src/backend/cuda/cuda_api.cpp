@@ -32,8 +32,7 @@ class Active {
   const ContextScope scope_;
 };
 
-CUstream handle(Stream stream) { return static_cast<CUstream>(stream); }
-CUevent event_handle(Event event) { return static_cast<CUevent>(event); }
+CUstream cu_stream(const Stream& stream) { return static_cast<CUstream>(stream.handle()); }
 
 }  // namespace
 
@@ -86,142 +85,63 @@ int attribute(const Device& device, int which) {
 
 void synchronize(Device& device) { checked(device, "synchronize").synchronize(); }
 
-Stream create_stream(Device& device, bool non_blocking, int priority) {
-  const Active gpu(device, "create_stream");
-  CUstream stream = nullptr;
-  check(driver().cuStreamCreateWithPriority(&stream, non_blocking ? unsigned{kStreamNonBlocking} : 0u, priority),
-        "cuStreamCreateWithPriority", gpu->name());
-  return stream;
-}
-
-void destroy_stream(Device& device, Stream stream) {
-  const Active gpu(device, "destroy_stream");
-  gpu->cancel_capture(handle(stream));
-  check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
-  gpu->pool().forget_stream(stream);
-  pinned_pool().forget_stream(stream);
-  if (gpu->current_stream() == handle(stream)) gpu->current_stream() = nullptr;
-  check(driver().cuStreamDestroy(handle(stream)), "cuStreamDestroy", gpu->name());
-}
-
-void synchronize(Device& device, Stream stream) {
-  const Active gpu(device, "synchronize");
-  refuse_capture(handle(stream), "wait: ");
-  check(driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize", gpu->name());
-  gpu->throw_if_asserted(handle(stream));
-}
-
-bool is_done(Device& device, Stream stream) {
-  const Active gpu(device, "is_done");
-  refuse_capture(handle(stream), "wait: ");
-  const CUresult result = driver().cuStreamQuery(handle(stream));
-  if (result == kNotReady) return false;
-  check(result, "cuStreamQuery", gpu->name());
-  return true;
-}
-
-Stream current_stream(const Device& device) { return checked(device, "current_stream").current_stream(); }
-
-Stream set_current_stream(Device& device, Stream stream) {
-  CUstream& current = checked(device, "set_current_stream").current_stream();
-  return std::exchange(current, handle(stream));
-}
-
-bool is_non_blocking(Device& device, Stream stream) {
-  const Active gpu(device, "is_non_blocking");
+bool is_non_blocking(const Stream& stream) {
+  const Active gpu(stream.device(), "is_non_blocking");
   unsigned flags = 0;
-  check(driver().cuStreamGetFlags(handle(stream), &flags), "cuStreamGetFlags", gpu->name());
+  check(driver().cuStreamGetFlags(cu_stream(stream), &flags), "cuStreamGetFlags", gpu->name());
   return flags & kStreamNonBlocking;
 }
 
-void record_use(Device& device, void* memory, Stream stream) {
-  const Active gpu(device, "record_use");
-  gpu->pool().record_use(memory, gpu->pool_stream(handle(stream)), gpu->index());
+void record_use(void* memory, const Stream& stream) {
+  const Active gpu(stream.device(), "record_use");
+  gpu->pool().record_use(memory, gpu->pool_stream(cu_stream(stream)), gpu->index());
 }
 
-void launch_host_function(Device& device, Stream stream, void (*function)(void*), void* argument) {
-  const Active gpu(device, "launch_host_function");
-  refuse_capture(handle(stream), "launch_host_function: graphs call no functions; ");  // each launch would call it
-  check(driver().cuLaunchHostFunc(handle(stream), function, argument), "cuLaunchHostFunc", gpu->name());
+void launch_host_function(const Stream& stream, void (*function)(void*), void* argument) {
+  const Active gpu(stream.device(), "launch_host_function");
+  refuse_capture(cu_stream(stream), "launch_host_function: graphs call no functions; ");  // each launch would call it
+  check(driver().cuLaunchHostFunc(cu_stream(stream), function, argument), "cuLaunchHostFunc", gpu->name());
 }
 
-Event create_event(Device& device, bool timing, bool blocking) {
-  const Active gpu(device, "create_event");
-  CUevent event = nullptr;
-  check(driver().cuEventCreate(&event, (timing ? unsigned{kEventDefault} : unsigned{kEventNoTiming}) |
-                                           (blocking ? unsigned{kEventBlocking} : 0u)),
-        "cuEventCreate", gpu->name());
-  return event;
+void begin_capture(const Stream& stream) { checked(stream.device(), "begin_capture").begin_capture(cu_stream(stream)); }
+
+Graph end_capture(const Stream& stream) {
+  return {stream.device(), checked(stream.device(), "end_capture").end_capture(cu_stream(stream))};
 }
 
-void destroy_event(Device& device, Event event) {
-  const Active gpu(device, "destroy_event");
-  check(driver().cuEventDestroy(event_handle(event)), "cuEventDestroy", gpu->name());
+void cancel_capture(const Stream& stream) noexcept {
+  if (CudaDevice* found = as_cuda(stream.device())) found->cancel_capture(cu_stream(stream));
 }
 
-void record_event(Device& device, Event event, Stream stream) {
-  const Active gpu(device, "record_event");
-  check(driver().cuEventRecord(event_handle(event), handle(stream)), "cuEventRecord", gpu->name());
-}
-
-bool is_event_done(Device& device, Event event) {
-  const Active gpu(device, "is_event_done");
-  const CUresult result = driver().cuEventQuery(event_handle(event));
-  if (result == kNotReady) return false;
-  check(result, "cuEventQuery", gpu->name());
-  return true;
-}
-
-void synchronize_event(Device& device, Event event) {
-  const Active gpu(device, "synchronize_event");
-  check(driver().cuEventSynchronize(event_handle(event)), "cuEventSynchronize", gpu->name());
-}
-
-void wait_event(Device& device, Stream stream, Event event) {
-  const Active gpu(device, "wait_event");
-  check(driver().cuStreamWaitEvent(handle(stream), event_handle(event), 0), "cuStreamWaitEvent", gpu->name());
-}
-
-double elapsed_milliseconds(Device& device, Event begin, Event end) {
-  const Active gpu(device, "elapsed_milliseconds");
-  float milliseconds = 0;
-  check(driver().cuEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)), "cuEventElapsedTime",
-        gpu->name());
-  return milliseconds;
-}
-
-void begin_capture(Device& device, Stream stream) { checked(device, "begin_capture").begin_capture(handle(stream)); }
-
-Graph end_capture(Device& device, Stream stream) { return checked(device, "end_capture").end_capture(handle(stream)); }
-
-void cancel_capture(Device& device, Stream stream) noexcept {
-  if (CudaDevice* found = as_cuda(device)) found->cancel_capture(handle(stream));
-}
-
-bool is_capturing(Device& device, Stream stream) {
-  const Active gpu(device, "is_capturing");
+bool is_capturing(const Stream& stream) {
+  const Active gpu(stream.device(), "is_capturing");
   int status = kNotCapturing;
-  check(driver().cuStreamIsCapturing(handle(stream), &status), "cuStreamIsCapturing", gpu->name());
+  check(driver().cuStreamIsCapturing(cu_stream(stream), &status), "cuStreamIsCapturing", gpu->name());
   return status != kNotCapturing;
 }
 
-void launch_graph(Device& device, Graph graph, Stream stream) {
-  const Active gpu(device, "launch_graph");
-  check(driver().cuGraphLaunch(static_cast<CUgraphExec>(graph), handle(stream)), "cuGraphLaunch", gpu->name());
+void Graph::launch(const Stream& stream) const {
+  const Active gpu(*device_, "Graph::launch");
+  check(driver().cuGraphLaunch(static_cast<CUgraphExec>(handle_), cu_stream(stream)), "cuGraphLaunch", gpu->name());
   gpu->last_launches().note("a graph");
 }
 
-void destroy_graph(Device& device, Graph graph) {
-  checked(device, "destroy_graph").destroy_graph(static_cast<CUgraphExec>(graph));
+void Graph::reset() noexcept {
+  if (!handle_) return;
+  try {
+    checked(*device_, "Graph").destroy_graph(static_cast<CUgraphExec>(handle_));
+  } catch (...) {  // work that cannot be waited for may use what the graph keeps
+  }
+  handle_ = nullptr;
 }
 
 PoolStatistics memory_statistics(Device& device) { return checked(device, "memory_statistics").pool().statistics(); }
 size_t free_blocks(Device& device) { return checked(device, "free_blocks").pool().free_blocks(); }
 void set_memory_limit(Device& device, size_t bytes) { checked(device, "set_memory_limit").pool().set_limit(bytes); }
 void free_all_blocks(Device& device) { checked(device, "free_all_blocks").pool().free_all_blocks(); }
-void free_all_blocks(Device& device, Stream stream) {
-  CudaDevice& gpu = checked(device, "free_all_blocks");
-  gpu.pool().free_all_blocks(gpu.pool_stream(handle(stream)));
+void free_all_blocks(const Stream& stream) {
+  CudaDevice& gpu = checked(stream.device(), "free_all_blocks");
+  gpu.pool().free_all_blocks(gpu.pool_stream(cu_stream(stream)));
 }
 
 void* allocate_pinned(size_t bytes) {
@@ -229,9 +149,9 @@ void* allocate_pinned(size_t bytes) {
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }
-void record_pinned_use(Device& device, void* memory, Stream stream) {
-  const Active gpu(device, "record_pinned_use");
-  pinned_pool().record_use(memory, gpu->pool_stream(handle(stream)), gpu->index());
+void record_pinned_use(void* memory, const Stream& stream) {
+  const Active gpu(stream.device(), "record_pinned_use");
+  pinned_pool().record_use(memory, gpu->pool_stream(cu_stream(stream)), gpu->index());
 }
 size_t pinned_free_blocks() { return pinned_pool().free_blocks(); }
 void free_pinned_blocks() { pinned_pool().free_all_blocks(); }

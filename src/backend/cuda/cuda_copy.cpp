@@ -45,7 +45,7 @@ class PinnedMemory final : public DriverSource {
   }
   bool synchronize() override {
     const std::vector<CudaDevice*> devices = made_devices();  // no other has work of ours
-    if (std::ranges::any_of(devices, [](CudaDevice* device) { return device->is_capturing(); })) return false;
+    if (std::ranges::any_of(devices, [](CudaDevice* device) { return device->is_capturing_any(); })) return false;
     for (CudaDevice* device : devices) device->finish_all_work();
     return true;
   }
@@ -219,10 +219,10 @@ void CudaDevice::wait_for_earlier_work(CUstream stream) {
   throw_if_asserted(stream);
 }
 
-void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle given) {
+void CudaDevice::copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   const ContextScope active = activate();
-  const CUstream stream = stream_or_current(given);
+  const CUstream stream = thread_stream();
   const MemoryPlace target_place = place_of(to), source_place = place_of(from);
   const unsigned target = target_place.type, source = source_place.type;
   if (target == kDeviceMemory && source == kDeviceMemory && target_place.device != source_place.device) {
@@ -247,10 +247,10 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes, StreamHandle giv
   if (target == kPageable) cuda_backend::check(driver().cuStreamSynchronize(stream), "cuStreamSynchronize", name_);
 }
 
-void CudaDevice::fill(void* to, int value, size_t bytes, StreamHandle stream) {
+void CudaDevice::fill(void* to, int value, size_t bytes) {
   if (bytes == 0) return;
   const ContextScope active = activate();
-  cuda_backend::check(driver().cuMemsetD8Async(address(to), static_cast<unsigned char>(value), bytes, stream_or_current(stream)),
+  cuda_backend::check(driver().cuMemsetD8Async(address(to), static_cast<unsigned char>(value), bytes, thread_stream()),
                       "cuMemsetD8Async", name_);
 }
 

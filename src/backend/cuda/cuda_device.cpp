@@ -154,7 +154,7 @@ void CudaDevice::check_not_forked() const {
     throw DeviceError(name_ + " cannot be used in a child of fork(); start the process with the method 'spawn'");
 }
 
-CUstream& CudaDevice::current_stream() const {
+CUstream& CudaDevice::thread_stream() const {
   struct Streams {
     CUstream of_device[kMostDevices];
     Streams() {
@@ -185,7 +185,7 @@ void CudaDevice::end_own_stream() noexcept {
   pinned_pool().forget_stream(stream, is_done);
 }
 
-void* CudaDevice::allocate(size_t bytes) { return pool_.allocate(bytes, pool_stream(current_stream())); }
+void* CudaDevice::allocate(size_t bytes) { return pool_.allocate(bytes, pool_stream(thread_stream())); }
 
 void CudaDevice::release(void* memory, size_t) noexcept { pool_.release(memory); }
 
@@ -206,32 +206,6 @@ CUevent CudaDevice::take_event() {
 void CudaDevice::give_back(CUevent event) {
   std::lock_guard lock(events_mutex_);
   events_.push_back(event);
-}
-
-void* CudaDevice::record(StreamHandle stream) {
-  const ContextScope active = activate();
-  if (may_capture(stream_or_current(stream))) return nullptr;  // an event of a graph can be asked nothing
-  const CUevent event = take_event();
-  const CUresult result = driver().cuEventRecord(event, stream_or_current(stream));
-  if (result != kSuccess) give_back(event);
-  cuda_backend::check(result, "cuEventRecord", name_);
-  return event;
-}
-
-void CudaDevice::wait(void* event) {
-  cuda_backend::check(driver().cuEventSynchronize(static_cast<CUevent>(event)), "cuEventSynchronize", name_);
-}
-
-double CudaDevice::elapsed(void* begin, void* end) {
-  const ContextScope active = activate();
-  const AllowedWhileCapturing allowed;
-  if (driver().cuEventQuery(static_cast<CUevent>(end)) != kSuccess) return -1;
-  float milliseconds = 0;
-  const CUresult result =
-      driver().cuEventElapsedTime(&milliseconds, static_cast<CUevent>(begin), static_cast<CUevent>(end));
-  give_back(static_cast<CUevent>(begin));
-  give_back(static_cast<CUevent>(end));
-  return result == kSuccess ? double{milliseconds} * 1e6 : 0;
 }
 
 void CudaDevice::finish_all_work() {
@@ -313,7 +287,7 @@ void CudaDevice::cancel_capture(CUstream stream) noexcept {
   pool_.release_graph(captured.id);
 }
 
-bool CudaDevice::is_capturing() {
+bool CudaDevice::is_capturing_any() {
   std::lock_guard lock(graphs_mutex_);
   return !captures_.empty();
 }

@@ -96,16 +96,25 @@ class CudaDevice final : public Device {
   void* allocate(size_t bytes) override;  ///< for the calling thread's current stream
   void release(void* memory, size_t bytes) noexcept override;
   /// Between host and device, or within and between devices. Pageable host memory may be reused, or read, on return.
-  void copy(void* to, const void* from, size_t bytes, StreamHandle stream) override;
-  void fill(void* to, int value, size_t bytes, StreamHandle stream) override;
+  void copy(void* to, const void* from, size_t bytes) override;
+  void fill(void* to, int value, size_t bytes) override;
 
+  StreamHandle create_stream(const StreamOptions& options) override;
+  void destroy_stream(StreamHandle stream) noexcept override;
+  StreamHandle current_stream() const override { return thread_stream(); }
   StreamHandle exchange_stream(StreamHandle stream) override {
-    return std::exchange(current_stream(), static_cast<CUstream>(stream));
+    return std::exchange(thread_stream(), static_cast<CUstream>(stream));
   }
-  void* record(StreamHandle stream) override;
-  void forget(void* event) noexcept override { give_back(static_cast<CUevent>(event)); }
-  void wait(void* event) override;
-  double elapsed(void* begin, void* end) override;
+  bool is_stream_done(StreamHandle stream) override;
+  void synchronize_stream(StreamHandle stream) override;
+  bool is_capturing(StreamHandle stream) override;
+  EventHandle create_event(const EventOptions& options) override;
+  void destroy_event(EventHandle event) noexcept override;
+  void record_event(EventHandle event, StreamHandle stream) override;
+  bool is_event_done(EventHandle event) override;
+  void synchronize_event(EventHandle event) override;
+  void wait_for_event(StreamHandle stream, EventHandle event) override;
+  double elapsed_milliseconds(EventHandle begin, EventHandle end) override;
   void synchronize() override;
   /// Waits as synchronize(), and leaves failed assertions to be told of later.
   void finish_all_work();
@@ -115,7 +124,7 @@ class CudaDevice final : public Device {
   std::string assembly(const ProgramSource& source) override;
   std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
   void launch_grid(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-                   const LaunchGrid& grid, StreamHandle stream) override;
+                   const LaunchGrid& grid) override;
 
   /// The next load() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
   /// destructor: its thread may hold a lock that this work needs, as Python's.
@@ -135,10 +144,7 @@ class CudaDevice final : public Device {
   }
   [[nodiscard]] ContextScope try_to_activate() const noexcept { return {context_, index_}; }
   /// The calling thread's stream for this device.
-  CUstream& current_stream() const;
-  CUstream stream_or_current(StreamHandle stream) const {
-    return stream ? static_cast<CUstream>(stream) : current_stream();
-  }
+  CUstream& thread_stream() const;
   /// The name of a stream in the pools: the driver's handle, but in place of the one that all threads' own streams
   /// share, one for this device and thread.
   StreamHandle pool_stream(CUstream stream) const;
@@ -156,7 +162,7 @@ class CudaDevice final : public Device {
   /// Ends the capture and forgets what it noted down; nothing where there is none.
   void cancel_capture(CUstream stream) noexcept;
   void destroy_graph(CUgraphExec graph);
-  bool is_capturing();
+  bool is_capturing_any();
 
  private:
   struct Captured {

@@ -253,8 +253,8 @@ std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, con
   return std::make_shared<CudaProgram>(*this, code, entry);
 }
 
-void CudaDevice::launch_grid(LaunchContext& context, const LoadedProgram& program,
-                             std::span<const std::byte> arguments, const LaunchGrid& grid, StreamHandle stream) {
+void CudaDevice::launch_grid(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+                             const LaunchGrid& grid) {
   if (grid.count <= 0) return;
   const auto& loaded = static_cast<const CudaProgram&>(program);
   const ContextScope active = activate();
@@ -265,7 +265,7 @@ void CudaDevice::launch_grid(LaunchContext& context, const LoadedProgram& progra
                      " blocks; a GPU takes at most " + std::to_string(kMostBlocks));
   KernelLaunch launch{arguments, 0, grid.count, static_cast<unsigned>(blocks),
                       static_cast<unsigned>(grid.threads_per_block)};
-  const CUstream used = stream_or_current(stream);
+  const CUstream used = thread_stream();
   if (loaded.asserts())
     assertions_.note_launch(loaded.module(), context.kernel(), may_capture(used) ? nullptr : own_name(used));
   if (!launches_block() && loaded.graphs().launch(launch, used)) return;

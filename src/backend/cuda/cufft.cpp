@@ -96,7 +96,7 @@ class CudaFourier final : public FourierLibrary {
     const std::shared_ptr<const Plan> plan = find_plan(f, job);
     const Scratch work(device_, plan->work_bytes);
     std::lock_guard lock(mutex_);  // a plan is one thread's at a time
-    check_status(f.set_stream(plan->handle, device_.current_stream()), "cufftSetStream", device_);
+    check_status(f.set_stream(plan->handle, device_.thread_stream()), "cufftSetStream", device_);
     check_status(f.set_work_area(plan->handle, work.data()), "cufftSetWorkArea", device_);
     execute(f, plan->handle, job);
   }

@@ -363,13 +363,13 @@ class CudaLinearAlgebra final : public LinearAlgebra {
    public:
     Entered(CudaLinearAlgebra& owner, const Cublas& f) : Entered(owner) {
       if (!owner.blas_) check_status(f.create(&owner.blas_), "cublasCreate", owner.device_);
-      check_status(f.set_stream(owner.blas_, owner.device_.current_stream()), "cublasSetStream", owner.device_);
+      check_status(f.set_stream(owner.blas_, owner.device_.thread_stream()), "cublasSetStream", owner.device_);
     }
     Entered(CudaLinearAlgebra& owner, const Cusolver& f) : Entered(owner) {
       if (!owner.solver_) check_status(f.create(&owner.solver_), "cusolverDnCreate", owner.device_);
       if (!owner.parameters_)
         check_status(f.create_parameters(&owner.parameters_), "cusolverDnCreateParams", owner.device_);
-      check_status(f.set_stream(owner.solver_, owner.device_.current_stream()), "cusolverDnSetStream", owner.device_);
+      check_status(f.set_stream(owner.solver_, owner.device_.thread_stream()), "cusolverDnSetStream", owner.device_);
     }
 
    private:
@@ -385,7 +385,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
         : memory_(device, static_cast<size_t>(batch) * sizeof(void*)) {
       std::vector<void*> addresses(static_cast<size_t>(batch));
       for (int64_t k = 0; k < batch; ++k) addresses[static_cast<size_t>(k)] = static_cast<char*>(first) + k * bytes;
-      device.copy(memory_.data(), addresses.data(), addresses.size() * sizeof(void*), nullptr);
+      device.copy(memory_.data(), addresses.data(), addresses.size() * sizeof(void*));
     }
     void** data() const { return memory_.data<void*>(); }
 

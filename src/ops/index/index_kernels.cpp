@@ -258,12 +258,12 @@ void check_indices(Device& device) {
   if (before.launches == before.read_launches) return;
   ops::ReportWords words;
   device.synchronize();
-  device.copy(&words, before.words.data(), sizeof(words), nullptr);
+  device.copy(&words, before.words.data(), sizeof(words));
   device.synchronize();
   const bool has_error = words.errors > before.raised;
   if (has_error) {
     device.copy(static_cast<char*>(before.words.data()) + offsetof(ops::ReportWords, raised), &words.errors,
-                sizeof(words.errors), nullptr);
+                sizeof(words.errors));
     device.synchronize();  // other streams may be the next to write
   }
   {

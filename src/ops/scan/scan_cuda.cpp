@@ -153,7 +153,7 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   if (tiles > 1) {
     const int64_t words = slots * ((itemsize(accumulator) + 7) / 8);
     work = Array::empty({words * 16}, Dtype::uint8, device);
-    device.fill(work.data(), 0, static_cast<size_t>(work.nbytes()), nullptr);
+    device.fill(work.data(), 0, static_cast<size_t>(work.nbytes()));
   }
   block.push(tiles > 1 ? work.data() : nullptr);
   for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row, x_stride})

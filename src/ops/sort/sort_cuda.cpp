@@ -61,7 +61,7 @@ struct Counters {
         status(rows.rows * tiles * kDigits * count_bytes),
         words((2 * rows.rows + passes) * 4),
         memory(Array::empty({histogram + status * passes + words}, Dtype::uint8, rows.x.device())) {
-    memory.device().fill(memory.data(), 0, static_cast<size_t>(memory.size()), nullptr);
+    memory.device().fill(memory.data(), 0, static_cast<size_t>(memory.size()));
   }
   char* at(int64_t offset) const { return static_cast<char*>(memory.data()) + offset; }
   char* status_of(int pass) const { return at(histogram + status * pass); }

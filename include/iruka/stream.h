@@ -1,0 +1,129 @@
+// Streams and events: the order in which a device does its work. Work of one stream is done in the order in which the
+// stream got it; work of different streams may be done at the same time, unless one waits for the other.
+//
+// A device whose calls return when their work is done, as the CPU, has one stream, which is always done; its events are
+// times.
+#pragma once
+
+#include <utility>
+
+#include "iruka/device.h"
+#include "iruka/export.h"
+
+namespace iruka {
+
+/// A backend's name for a stream or an event: CUstream and CUevent for CUDA. A null stream is the device's default one.
+using StreamHandle = void*;
+using EventHandle = void*;
+
+struct StreamOptions {
+  bool non_blocking = false;  ///< does not wait for the default stream, which does not wait for it
+  int priority = 0;           ///< lower numbers go first
+};
+
+struct EventOptions {
+  bool timing = true;     ///< elapsed_milliseconds() may be asked
+  bool blocking = false;  ///< threads that wait sleep
+};
+
+class Event;
+
+/// A queue of work on a device. One that this class made is destroyed with it, after its work; others are names alone.
+/// Any thread may use it. Raises DeviceError where the device refuses.
+class IRUKA_API Stream {
+ public:
+  explicit Stream(Device& device, const StreamOptions& options = {});
+  /// A stream that belongs to somebody else, for example another library: it has to live as long as it is used.
+  static Stream foreign(Device& device, StreamHandle handle) { return {device, handle}; }
+  static Stream default_of(Device& device) { return {device, nullptr}; }
+  /// The one to which the calling thread's memory, copies, launches and library calls on `device` belong.
+  static Stream current(Device& device);
+  ~Stream() { reset(); }
+  Stream(Stream&& other) noexcept
+      : device_(other.device_), handle_(other.handle_), is_owned_(std::exchange(other.is_owned_, false)) {}
+  Stream& operator=(Stream&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    device_ = other.device_;
+    handle_ = other.handle_;
+    is_owned_ = std::exchange(other.is_owned_, false);
+    return *this;
+  }
+
+  Device& device() const { return *device_; }
+  StreamHandle handle() const { return handle_; }
+  bool is_owned() const { return is_owned_; }
+
+  /// Whether all work that the stream was given is done.
+  bool is_done() const;
+  /// Waits until it is. Raises DeviceError for what the work left behind, such as failed assertions.
+  void synchronize() const;
+  /// Later work of this stream waits for what the event was recorded behind; nothing where it never was.
+  void wait_for(const Event& event) const;
+  /// Later work of this stream waits for the work that `other` has now.
+  void wait_for(const Stream& other) const;
+
+ private:
+  Stream(Device& device, StreamHandle handle) : device_(&device), handle_(handle) {}
+  void reset() noexcept;
+
+  Device* device_;
+  StreamHandle handle_;
+  bool is_owned_ = false;
+};
+
+/// A place in a stream's work. It may be recorded again, and then stands for the new place. Owned as a stream is.
+class IRUKA_API Event {
+ public:
+  explicit Event(Device& device, const EventOptions& options = {});
+  static Event foreign(Device& device, EventHandle handle) { return {device, handle}; }
+  ~Event() { reset(); }
+  Event(Event&& other) noexcept
+      : device_(other.device_), handle_(other.handle_), is_owned_(std::exchange(other.is_owned_, false)) {}
+  Event& operator=(Event&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    device_ = other.device_;
+    handle_ = other.handle_;
+    is_owned_ = std::exchange(other.is_owned_, false);
+    return *this;
+  }
+
+  Device& device() const { return *device_; }
+  EventHandle handle() const { return handle_; }
+  bool is_owned() const { return is_owned_; }
+
+  /// Puts the event behind the work that is now in `stream`, or in the calling thread's current stream.
+  void record(const Stream& stream) const;
+  void record() const;
+  /// Whether the work before the event is done; true where the event was never recorded.
+  bool is_done() const;
+  void synchronize() const;
+
+ private:
+  Event(Device& device, EventHandle handle) : device_(&device), handle_(handle) {}
+  void reset() noexcept;
+
+  Device* device_;
+  EventHandle handle_;
+  bool is_owned_ = false;
+};
+
+/// From one event to the other on the device's clock. Raises DeviceError while one is to come, or was never recorded.
+IRUKA_API double elapsed_milliseconds(const Event& begin, const Event& end);
+
+/// Makes a stream the calling thread's current one while it lives.
+class IRUKA_API StreamScope {
+ public:
+  explicit StreamScope(const Stream& stream) : StreamScope(stream.device(), stream.handle()) {}
+  StreamScope(Device& device, StreamHandle stream);
+  ~StreamScope();
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  Device& device_;
+  const StreamHandle before_;
+};
+
+}  // namespace iruka
