@@ -85,7 +85,8 @@ Array over_elements(const char* function, const Array& x, Dtype dtype, const Dim
   for (int axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] < 0) throw ValueError(asked + ": negative dimensions are not allowed");
     if (strides[axis] % itemsize != 0)
-      throw ValueError(asked + ": a stride is no multiple of the " + std::to_string(itemsize) + " bytes of an element");
+      throw ValueError(asked + ": a stride is not a multiple of the " + std::to_string(itemsize) +
+                       " bytes of an element");
     int64_t reach = 0;
     if (__builtin_mul_overflow(shape[axis] - 1, strides[axis], &reach) ||
         __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))

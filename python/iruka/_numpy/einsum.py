@@ -47,7 +47,7 @@ def _parse(subscripts: str, ndims) -> tuple[list[str], str]:
     inputs, arrow, output = subscripts.partition("->")
     terms = inputs.split(",")
     if set(subscripts.replace("...", "").replace("->", "")) - set(_letters + ","):
-        raise ValueError(f"einsum: {subscripts!r} has a character that is no letter")
+        raise ValueError(f"einsum: {subscripts!r} has a character that is not a letter")
     if len(terms) != len(ndims):
         raise ValueError(f"einsum: {len(terms)} terms in {subscripts!r} for {len(ndims)} operands")
     free = "".join(letter for letter in _letters if letter not in subscripts)

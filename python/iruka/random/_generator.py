@@ -28,7 +28,7 @@ class BitGenerator:
     """
 
     def __init__(self, seed=None):
-        raise TypeError(f"random.{type(self).__name__}: a BitGenerator that draws nothing by itself; use Philox")
+        raise TypeError(f"random.{type(self).__name__}: a BitGenerator cannot draw numbers by itself; use Philox")
 
 
 class Philox(BitGenerator):

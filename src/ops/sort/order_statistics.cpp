@@ -264,7 +264,7 @@ void for_dtype(Dtype dtype, Call&& call) {
 void check(const char* function, const Array& x) {
   if (kind(x.dtype()) == Kind::complex) throw TypeError(std::string(function) + ": an array of real numbers is needed");
   if (!x.device().target().is_host)
-    throw DeviceError(std::string(function) + ": runs on the CPU alone, but the array is on " + x.device().name());
+    throw DeviceError(std::string(function) + ": runs only on the CPU, but the array is on " + x.device().name());
 }
 
 Dims result_shape(const Array& x, size_t count) {
