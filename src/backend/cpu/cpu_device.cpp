@@ -38,14 +38,14 @@ class CpuProgram final : public LoadedProgram {
   std::optional<LinkedObject> object_;
 };
 
-/// The size a core's cache of `index` has by the kernel's account, 0 where there is none.
+/// The size of a core's cache `index` as the operating system reports it, or 0.
 size_t listed_cache(int index) {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
   size_t kibibytes = 0;
   return file >> kibibytes ? kibibytes << 10 : 0;
 }
 
-// The C library counts the caches of every core of the host together on some virtual machines, so it is asked last.
+// On some virtual machines the C library adds up the caches of all of the host's cores, so it is the last resort.
 size_t last_level_cache() {
   size_t largest = 0;
   for (int index = 0; index < 8; ++index) largest = std::max(largest, listed_cache(index));
@@ -56,8 +56,8 @@ size_t last_level_cache() {
   return size_t{8} << 20;
 }
 
-/// Ranges that leave no lane empty: whole vectors, and several of them where there are many, because the ends of rows
-/// cut vectors short as well.
+/// The alignment of ranges: whole vectors, so that no lane is idle, and several of them in long loops, because the ends
+/// of rows cut vectors short, too.
 int64_t range_align(const LaunchRange& range, int lanes) {
   if (lanes == 1 || !range.counts_elements) return range.align;
   const int64_t vectors =
@@ -65,27 +65,27 @@ int64_t range_align(const LaunchRange& range, int lanes) {
   return std::max(range.align, vectors * lanes);
 }
 
-// An assertion may stand in any function of a text, also where no parameter leads to.
+// An assertion can be in any function of a text, which need not have the kernel's parameters.
 thread_local LaunchContext* current_launch = nullptr;
 
 void note_assertion(const FailedAssertion& failed) noexcept {
   if (current_launch) current_launch->note(failed);
 }
 
-/// A call of compiled code on this thread, on behalf of a launch. Launches nest: a loop that asks whether to stop may run
-/// a signal's handler, which calls kernels of its own.
+/// A call of compiled code on this thread for a launch. Launches nest, because a loop that polls for cancellation may
+/// run a signal handler that calls kernels.
 void enter(EntryFunction entry, const void* block, int64_t begin, int64_t end, LaunchContext& context) {
   LaunchContext* const outer = std::exchange(current_launch, &context);
   entry(block, begin, end);
   current_launch = outer;
 }
 
-/// All of the range, on this thread where waking others costs more.
+/// Runs the whole range, on this thread alone if waking others would cost more.
 void run_ranges(const CpuProgram& loaded, std::span<const std::byte> arguments, const LaunchRange& range,
                 LaunchContext& context) {
   const EntryFunction entry = loaded.entry();
   const void* block = arguments.data();
-  // Waking a thread costs more than such a loop, or it is one range anyhow.
+  // Waking a thread costs more than this loop takes, or there is only one range.
   if (range.count <= std::max(range.grain, range.align)) {
     if (range.count <= 0) return;
     {

@@ -1,9 +1,7 @@
-// Transforms of one length side by side: each lane of a vector is a transform of its own. Included by a source file for
-// each instruction set, within a namespace of its own; so it uses no function of the standard library.
-//
-// Stockham's algorithm: a stage of radix p takes element q + s (j + m r) of one buffer, r = 0..p-1, and writes the
-// p-point transform, times powers of a root of unity, to q + s (p j + r) of the other. No reordering is left to do in
-// the end.
+// Transforms of one length side by side: each lane of a vector computes one transform. Included by a source file for
+// each instruction set, within a namespace of its own; so it uses no function of the standard library.  Stockham's
+// algorithm: a stage of radix p takes element q + s (j + m r) of one buffer, r = 0..p-1, and writes the p-point
+// transform, times powers of a root of unity, to q + s (p j + r) of the other. The result needs no reordering.
 #include "backend/cpu/fft_plan.h"
 
 namespace iruka::cpu_backend::IRUKA_FFT_TARGET {
@@ -122,7 +120,7 @@ void run_odd_stage(const FftStage<T>& stage, const Pair<V>* x, Pair<V>* y) {
   }
 }
 
-/// All stages; gives the buffer that holds the result.
+/// Runs all stages; returns the buffer with the result.
 template <class T, class V>
 Pair<V>* run_stages(const FftPlan<T>& plan, Pair<V>* x, Pair<V>* y) {
   for (int k = 0; k < plan.stages; ++k) {
@@ -166,7 +164,7 @@ inline T get_lane(const V& value, int lane) {
   }
 }
 
-/// Real and imaginary part of element `index` in all lanes; lanes that are not used read what the first has.
+/// Real and imaginary part of element `index` in all lanes; unused lanes read the first lane's value.
 template <int W, class T, class V>
 inline Pair<V> load(const FftSide<T>& side, int64_t index, int lanes) {
   Pair<V> value;
@@ -201,7 +199,7 @@ inline void store(const FftSide<T>& side, int64_t index, int lanes, Pair<V> valu
   }
 }
 
-/// Half a spectrum from the transform of even elements as real, odd ones as imaginary parts.
+/// Computes half a spectrum from the transform of even elements as real and odd ones as imaginary parts.
 template <int W, class T, class V>
 void store_half_spectrum(const FftLanes<T>& job, const Pair<V>* z, int64_t half) {
   for (int64_t k = 0; k <= half; ++k) {
@@ -212,12 +210,12 @@ void store_half_spectrum(const FftLanes<T>& job, const Pair<V>* z, int64_t half)
   }
 }
 
-/// The other way; swapped parts make the transform an inverse one.
+/// The inverse of the step above; swapping the parts makes the transform an inverse one.
 template <int W, class T, class V>
 void load_half_spectrum(const FftLanes<T>& job, Pair<V>* z, int64_t half) {
   for (int64_t k = 0; k < half; ++k) {
     Pair<V> a = load<W, T, V>(job.in, k, job.lanes), c = load<W, T, V>(job.in, half - k, job.lanes);
-    if (k == 0) a.im = V{}, c.im = V{};  // imaginary parts there belong to no real signal
+    if (k == 0) a.im = V{}, c.im = V{};  // these imaginary parts are 0 for real signals
     const Pair<V> b = {c.re, -c.im};
     const Pair<V> even = a + b, odd = times(a - b, job.real_roots[2 * k], -job.real_roots[2 * k + 1]);
     z[k] = {even.im + odd.re, even.re - odd.im};  // even + i odd, swapped

@@ -1,17 +1,17 @@
-// What a transform of one length needs: stages with their powers of roots of unity; and one job of a few transforms.
+// The plan for a length, which is stages with their powers of roots of unity, and a job of a few transforms.
 #pragma once
 
 #include <cstdint>
 
 namespace iruka::cpu_backend {
 
-/// Longer prime factors take Bluestein's way.
+/// Larger prime factors need Bluestein's algorithm.
 inline constexpr int64_t kLargestRadix = 47;
 inline constexpr int kMostStages = 40;
 
 template <class T>
 using FftVector __attribute__((vector_size(32))) = T;
-/// Lanes of float; double has half of them.
+/// The lanes for float; double has half as many.
 inline constexpr int kMostLanes = 8;
 
 template <class T>
@@ -37,7 +37,7 @@ struct FftSide {
   int64_t step, lane, imaginary;
 };
 
-/// What stands on the two sides of a complex transform.
+/// The types of a transform's input and output.
 enum class FftForm : uint8_t { plain, to_half_spectrum, from_half_spectrum, mirrored };
 
 /// A few transforms side by side.

@@ -26,12 +26,12 @@
 namespace iruka::cpu_backend {
 namespace {
 
-/// Longer ones go in four steps: two buffers of eight lanes leave the second-level cache.
+/// Longer signals use four_step, because two buffers of eight lanes exceed the second-level cache.
 constexpr int64_t kLongestDirect = 8192;
-/// Elements that are worth a thread.
+/// The fewest elements for which a further thread pays.
 constexpr int64_t kGrain = 8192;
 
-/// exp(-2 pi i k / n), exact to the last place: the angle is brought into an octant first.
+/// exp(-2 pi i k / n), accurate to the last place, because the angle is reduced to an octant first.
 std::complex<double> root(int64_t k, int64_t n) {
   const int64_t eighths = 8 * (k % n);
   const int64_t octant = eighths / n;
@@ -84,7 +84,7 @@ bool is_smooth(int64_t n) {
   return n == 1;
 }
 
-/// The least length of 2, 3 and 5 that is not below n.
+/// The least product of powers of 2, 3 and 5 that is at least n.
 int64_t good_length(int64_t n) {
   int64_t best = INT64_MAX;
   for (int64_t five = 1; five < 2 * n; five *= 5)
@@ -139,7 +139,7 @@ struct Tables {
   }
 };
 
-/// Objects made for a length, the latest ones kept.
+/// A cache of the objects for the lengths used last.
 template <class Made>
 std::shared_ptr<const Made> cached(int64_t length) {
   constexpr size_t kMost = 64;
@@ -200,7 +200,7 @@ void* scratch(size_t bytes) {
   return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
 }
 
-/// What the four-step way multiplies by, between its steps.
+/// The factors between the steps of four_step.
 template <class T>
 struct Turns {
   Roots roots;                ///< element k of lane b: to the power k b
@@ -242,7 +242,7 @@ void run_batch(const Tables<T>& tables, const Batch<T>& batch, const Turns<T>* t
   });
 }
 
-/// The largest divisor of n that is not above its square root.
+/// The largest divisor of n that is at most its square root.
 int64_t balanced_divisor(int64_t n) {
   auto divisor = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
   while (n % divisor != 0) --divisor;
@@ -429,7 +429,7 @@ void split_halves(const T* in, T* z, int64_t half) {
   });
 }
 
-/// Long or awkward lengths, a row at a time.
+/// Transforms by four_step or Bluestein, one row at a time.
 template <class T>
 void row_by_row(const FourierTransform& job, double scale) {
   const int64_t n = job.length, half = n / 2, rows = job.outer;

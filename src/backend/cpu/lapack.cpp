@@ -41,20 +41,20 @@ void with_type(Dtype dtype, F&& function) {
   }
 }
 
-/// Extents as OpenBLAS takes them.
+/// Converts an extent to OpenBLAS's integer type.
 int32_t narrow(int64_t extent) {
   if (extent > INT32_MAX)
     throw ValueError("linear algebra: an extent of " + std::to_string(extent) + " is over 2^31 - 1");
   return static_cast<int32_t>(extent);
 }
 
-/// OpenBLAS gives no second thread to less than this many multiplications; a batch of such matrices is shared out.
+/// OpenBLAS uses one thread below this number of multiplications; a batch of such matrices is divided between threads.
 constexpr int64_t kOneThread = 1 << 18;
-/// Multiplications that are worth a thread.
+/// The fewest multiplications for which a further thread pays.
 constexpr int64_t kGrain = 1 << 14;
 
-/// Calls `body(first, last)` for ranges of a batch of matrices that cost `work` multiplications each. Ctrl-C is heard
-/// between matrices: one call of LAPACK cannot be interrupted.
+/// Calls `body(first, last)` for ranges of a batch of matrices that cost `work` multiplications each. Ctrl-C is handled
+/// between matrices, because a call of LAPACK cannot be interrupted.
 template <class Body>
 void for_matrices(int64_t batch, int64_t work, Body&& body) {
   if (batch == 1 || work > kOneThread) {
@@ -65,7 +65,7 @@ void for_matrices(int64_t batch, int64_t work, Body&& body) {
   parallel_for(batch, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)), body);
 }
 
-/// LAPACK tells how much memory it wants when asked with length -1.
+/// LAPACK returns the size of the workspace it needs when called with length -1.
 template <class T, class Call>
 std::vector<T> workspace(Call&& call) {
   T size{};
@@ -74,11 +74,11 @@ std::vector<T> workspace(Call&& call) {
       static_cast<size_t>(std::max<double>(1, std::real(size) * (sizeof(Real<T>) == 4 ? 1.0001 : 1))));
 }
 
-/// Matrices of fewer multiplications than this are multiplied here: a call of OpenBLAS costs more.
+/// Products with fewer multiplications are computed here, because a call of OpenBLAS costs more.
 constexpr int64_t kSmallProduct = 1 << 9;
 constexpr int64_t kMostSmallRows = 8;
 
-/// Where element (row, column) of an operand lies.
+/// The offset of an operand's element (row, column).
 template <class T>
 struct Elements {
   const T* first;
@@ -90,7 +90,7 @@ struct Elements {
   const T& at(int64_t i, int64_t j) const { return first[i * row + j * column]; }
 };
 
-/// c = a b of a few rows; `fixed_m`, unless 0, is their number, known to the compiler.
+/// c = a b for a few rows; `fixed_m`, unless 0, is their number as a compile-time constant.
 template <int64_t fixed_m, class T>
 void multiply_small(const MatrixProduct& p, const Elements<T>& a, const Elements<T>& b, T* c) {
   const int64_t m = fixed_m ? fixed_m : p.m;
@@ -133,7 +133,7 @@ void multiply_small(const MatrixProduct& p, int64_t matrix) {
   }
 }
 
-/// Whether every b is its a's transpose, so that half of a product tells the rest.
+/// Whether every b is the transpose of its a, so that the product is symmetric and half of it suffices.
 bool is_symmetric(const MatrixProduct& p) {
   const auto is_turned = [](const MatrixOperand& x) { return x.transpose == Transpose::yes; };
   return p.a.data == p.b.data && p.a.leading == p.b.leading && (p.batch == 1 || p.a.batch_stride == p.b.batch_stride) &&
@@ -147,7 +147,7 @@ void multiply_symmetric(const Blas<T>& f, const MatrixProduct& p, const T* a, T*
   const T alpha(1), beta(0);
   const char triangle = 'U', turned = static_cast<char>(p.a.transpose);
   f.syrk(&triangle, &turned, &n, &k, &alpha, a, &lda, &beta, c, &n);
-  constexpr int64_t kTile = 32;  // of both triangles, so that lines of neither are fetched twice
+  constexpr int64_t kTile = 32;  // so that no cache line of either triangle is loaded twice
   for (int64_t column = 0; column < p.n; column += kTile)
     for (int64_t row = 0; row <= column; row += kTile)
       for (int64_t j = column; j < std::min(p.n, column + kTile); ++j)
@@ -162,7 +162,7 @@ void multiply_one(const Blas<T>& f, const MatrixProduct& p, const T* a, const T*
   const char ta = static_cast<char>(p.a.transpose), tb = static_cast<char>(p.b.transpose);
   if (is_symmetric(p)) return multiply_symmetric(f, p, a, c);
   if constexpr (!kIsComplex<T>) {
-    if (m == 1 && n == 1) {  // gemv's threads would wait for one another longer than they work
+    if (m == 1 && n == 1) {  // gemv's threads would wait longer than they compute
       c[0] = f.dot(&k, a, ta == 'N' ? &lda : &one, b, tb == 'N' ? &one : &ldb);
       return;
     }
@@ -170,12 +170,13 @@ void multiply_one(const Blas<T>& f, const MatrixProduct& p, const T* a, const T*
   if (n == 1 && tb != 'C') {  // y = op(a) x
     const int32_t rows = ta == 'N' ? m : k, columns = ta == 'N' ? k : m;
     f.gemv(&ta, &rows, &columns, &alpha, a, &lda, b, tb == 'N' ? &one : &ldb, &beta, c, &one);
-  } else if (m == 1 && ta != 'C' && tb != 'C') {  // the same of the transposed product
+  } else if (m == 1 && ta != 'C' && tb != 'C') {  // the transposed product
     const char turned = tb == 'N' ? 'T' : 'N';
     const int32_t rows = tb == 'N' ? k : n, columns = tb == 'N' ? n : k;
     f.gemv(&turned, &rows, &columns, &alpha, b, &ldb, a, ta == 'N' ? &lda : &one, &beta, c, &one);
   } else {
-    // Columns that take a fraction of a second, so that Ctrl-C is heard in between.
+    // The product is computed in groups of columns that take a fraction of a second, so that Ctrl-C is handled in
+    // between.
     constexpr int64_t kMostWork = int64_t{1} << 33;
     const int64_t most = std::max<int64_t>(64, kMostWork / (p.m * p.k));
     const int64_t step = tb == 'N' ? p.b.leading : 1;
@@ -242,7 +243,7 @@ void svd_of(bool full, int64_t m64, int64_t n64, int64_t batch, T* a, Real<T>* s
   T size{};
   int32_t status = 0;
   const int64_t least64 = least, most = std::max(m, n);
-  // The length of rwork as LAPACK's documentation of zgesdd has it.
+  // The length of rwork that LAPACK's documentation of zgesdd requires.
   const int64_t lrwork = kIsComplex<T> ? std::max<int64_t>({1, 7 * least64, 5 * least64 * least64 + 7 * least64,
                                                             2 * most * least64 + 2 * least64 * least64 + least64})
                                        : 1;
@@ -258,7 +259,7 @@ void svd_of(bool full, int64_t m64, int64_t n64, int64_t batch, T* a, Real<T>* s
   });
 }
 
-/// LAPACK gives the vectors of a pair of conjugate eigenvalues as real and imaginary parts.
+/// Converts LAPACK's result, which stores the vectors of a conjugate pair as real and imaginary parts.
 template <class R>
 void join_vectors(int64_t n, const R* real, const R* imaginary, const R* packed, std::complex<R>* vectors) {
   for (int64_t j = 0; j < n; ++j) {

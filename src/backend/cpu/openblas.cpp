@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kFileName[] = "libscipy_openblas.so";
 
-/// The folder of the library or program that this code is part of.
+/// The folder of the library or program that contains this code.
 std::string own_folder() {
   Dl_info found;
   if (!dladdr(reinterpret_cast<const void*>(&openblas), &found) || !found.dli_fname) return "";
@@ -25,7 +25,7 @@ std::string own_folder() {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// Beside us where it was installed; in a build tree where CMake found it; else where the system looks.
+/// The paths to try: beside this library, as installed; the path that CMake found; the system's search path.
 void* open_openblas() {
   for (const std::string& path : {own_folder() + kFileName, std::string(IRUKA_OPENBLAS_PATH), std::string(kFileName)})
     if (!path.empty())

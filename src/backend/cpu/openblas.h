@@ -9,7 +9,7 @@
 namespace iruka::cpu_backend {
 
 /// BLAS and LAPACK functions by their Fortran names without the letter of the type; every argument is a pointer.
-/// Lengths of texts, which Fortran passes after the others, are 1 and not looked at.
+/// Fortran also passes the lengths of strings after the other arguments; they are 1 and not read.
 template <class T>
 struct Blas {
   using Integer = const int32_t*;
@@ -18,7 +18,7 @@ struct Blas {
                Integer ldb, const T* beta, T* c, Integer ldc);
   void (*syrk)(Text triangle, Text, Integer n, Integer k, const T* alpha, const T* a, Integer lda, const T* beta, T* c,
                Integer ldc);
-  T (*dot)(Integer n, const T* x, Integer incx, const T* y, Integer incy);  ///< of real numbers only
+  T (*dot)(Integer n, const T* x, Integer incx, const T* y, Integer incy);  ///< only for real types
   void (*gemv)(Text, Integer m, Integer n, const T* alpha, const T* a, Integer lda, const T* x, Integer incx,
                const T* beta, T* y, Integer incy);
   void (*getrf)(Integer m, Integer n, T* a, Integer lda, int32_t* pivots, int32_t* info);
@@ -34,7 +34,7 @@ struct Blas {
   void* geev;
 };
 
-/// Whether OpenBLAS can be loaded; what is missing, else.
+/// An empty string if OpenBLAS can be loaded, else what is missing.
 const char* openblas_problem();
 
 /// The functions for T, with OpenBLAS set to the pool's number of threads. Raises DeviceError where it is missing.

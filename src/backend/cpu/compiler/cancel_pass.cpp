@@ -23,23 +23,23 @@ namespace {
 
 using llvm::Loop;
 
-/// What a call counts for. A function of the text begins its own count anew at each call.
+/// The weight of a call in the count of rounds. Each call of a function of the text starts a count of its own.
 constexpr uint64_t kMathCall = 16, kOwnCall = 4096;
-/// What a loop counts for whose length cannot be computed in front of it.
+/// The weight of a loop whose length cannot be computed in front of it.
 constexpr uint64_t kUnknownLength = 256;
 
-/// The loops of a function by what is done about them.
+/// The loops of a function, by how they are treated.
 class LoopPlan {
  public:
   LoopPlan(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution) : loops_(loops), evolution_(evolution) {
     for (Loop* loop : loops) visit(loop, /*user=*/!has_parallel_loop(*loop));
   }
 
-  llvm::SmallVector<Loop*, 8> polled;   ///< ask whether to stop
-  llvm::SmallVector<Loop*, 8> counted;  ///< innermost ones inside those, left alone: their length is added in front
-  llvm::SmallVector<Loop*, 8> long_ones;  ///< innermost ones that are left alone until they are vectors
+  llvm::SmallVector<Loop*, 8> polled;   ///< poll for cancellation
+  llvm::SmallVector<Loop*, 8> counted;  ///< innermost loops inside, counted as a whole in front
+  llvm::SmallVector<Loop*, 8> long_ones;  ///< innermost loops that LongLoopPass cuts after vectorisation
 
-  /// What one round of a polled loop takes, without loops that count for themselves.
+  /// The weight of one round of a polled loop, without inner loops that are counted separately.
   uint64_t round_weight(const Loop& loop) const {
     uint64_t weight = own_weight(loop);
     for (const Loop* inner : loop) {
@@ -50,13 +50,13 @@ class LoopPlan {
   }
 
  private:
-  // The loops around one that is marked parallel are the emitter's, as is what lies beside it: the thread pool gives
-  // them few rounds at a time. The user's begin inside it.
+  // Loops around a loop that is marked parallel are the emitter's, as is the code beside it; the thread pool gives them
+  // few rounds at a time. The user's loops are inside of it.
   void visit(Loop* loop, bool user) {
     user |= is_parallel(*loop);
     const bool poll = user && must_poll(*loop);
     if (poll) polled.push_back(loop);
-    // The thread pool asks between the ranges of a parallel loop.
+    // The thread pool polls between the ranges of a parallel loop.
     const bool is_long = loop->isInnermost() && !is_parallel(*loop) && known_rounds(*loop) > kPollRounds;
     if (user && !poll && is_long) long_ones.push_back(loop);
     for (Loop* inner : *loop) {
@@ -120,7 +120,7 @@ class Polls {
     cancelled_ = make_return(function);
   }
 
-  /// Takes `loop`'s length, and `weight`, off in front of it.
+  /// Subtracts `loop`'s length and `weight` from the count in front of the loop.
   void count(Loop& loop, llvm::ScalarEvolution& evolution, uint64_t weight) {
     llvm::BasicBlock* before = loop.getLoopPreheader();
     if (!before) return;
@@ -136,7 +136,7 @@ class Polls {
     take(build, build.CreateAdd(rounds, build.getInt64(weight)));
   }
 
-  /// Asks in the latch of `loop` once the count is used up; the question itself is on a cold path.
+  /// Polls in the latch of `loop` when the count reaches zero; the poll is on a cold path.
   void poll(Loop& loop, uint64_t weight) {
     llvm::SmallVector<llvm::BasicBlock*, 4> latches;
     loop.getLoopLatches(latches);
@@ -198,7 +198,7 @@ llvm::PreservedAnalyses CancelPass::run(llvm::Function& function, llvm::Function
     const llvm::BasicBlock* latch = loop.getLoopLatch();
     return block && latch && dominators.dominates(block, latch);
   };
-  // A loop that polls in every round of the one around it does so for that one as well.
+  // A loop that polls in every round of the loop around it polls for that loop, too.
   llvm::MapVector<Loop*, uint64_t> weights;
   for (Loop* loop : plan.polled) {
     const bool done_inside = llvm::any_of(plan.polled, [&](Loop* inner) {
@@ -208,7 +208,7 @@ llvm::PreservedAnalyses CancelPass::run(llvm::Function& function, llvm::Function
   }
   Polls polls(function);
   for (Loop* loop : plan.counted) {
-    // One subtraction serves both loops where they go together.
+    // One subtraction serves both loops where both run.
     Loop* around = loop->getParentLoop();
     const auto found = weights.find(around);
     uint64_t weight = 0;

@@ -9,7 +9,7 @@ namespace iruka::cpu_backend {
 llvm::Value* ask_whether_to_stop(llvm::IRBuilder<>& build, llvm::Function& function) {
   llvm::CallInst* asked;
   if (symbol_address(kSavingCancelPollName)) {
-    // The call leaves a return address where leaf functions may keep variables.
+    // The call pushes a return address into the red zone, where leaf functions may keep variables.
     function.addFnAttr(llvm::Attribute::NoRedZone);
     auto* type = llvm::FunctionType::get(build.getInt32Ty(), false);
     const std::string text = std::string("call ") + kSavingCancelPollName + "@PLT";
@@ -19,7 +19,7 @@ llvm::Value* ask_whether_to_stop(llvm::IRBuilder<>& build, llvm::Function& funct
     asked->addRetAttr(llvm::Attribute::ZExt);
   }
   asked->setDoesNotThrow();
-  asked->setOnlyAccessesInaccessibleMemory();  // what the loop has read stays in registers
+  asked->setOnlyAccessesInaccessibleMemory();  // values that the loop has loaded stay in registers
   return build.CreateIsNotNull(asked);
 }
 

@@ -1,4 +1,4 @@
-// What the passes that let loops be interrupted have in common.
+// Common code of the passes that make loops interruptible.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace iruka::cpu_backend {
 /// Rounds between two polls, some tens of microseconds.
 inline constexpr uint64_t kPollRounds = 1 << 16;
 
-/// Asks whether to stop, at a place that is seldom reached: true to return from `function` at once.
+/// Writes a poll on a cold path; the value is true if `function` must return at once.
 llvm::Value* ask_whether_to_stop(llvm::IRBuilder<>& build, llvm::Function& function);
 
-/// A new block that returns from `function`, with zeros where it gives something.
+/// A new block that returns from `function`, with a zero result if it has one.
 llvm::BasicBlock* make_return(llvm::Function& function);
 
 }  // namespace iruka::cpu_backend

@@ -23,7 +23,7 @@ void fail(std::vector<Diagnostic>& diagnostics, std::string message) {
   diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, std::move(message)});
 }
 
-/// What SLEEF computes may run for lanes that a branch leaves out: no function of the table faults or writes.
+/// SLEEF's functions may be run speculatively, because none of them faults or writes memory.
 void mark_math_functions(llvm::Module& module) {
   for (llvm::Function& function : module) {
     const llvm::StringRef name = function.getName();
@@ -35,7 +35,7 @@ void mark_math_functions(llvm::Module& module) {
   }
 }
 
-/// Says what C++ leaves open, and widens the loops over elements.
+/// Defines the operations that C++ leaves undefined, and widens the loops over elements.
 spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, LaneReport* report) {
   llvm::FunctionAnalysisManager none;
   for (llvm::Function& function : module) {
@@ -46,14 +46,15 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const ji
   request.vector_bytes = host().vector_bytes;
   request.has_mask_registers = host().has_mask_registers();
   spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
-  // With relaxed arithmetic the two paths may round differently, and time must not decide what a call returns.
+  // With relaxed arithmetic the two paths may round differently, and a measurement must not decide which result a call
+  // returns.
   outcome.is_uncertain &= !options.fast_math;
   expand_divisions(module);
   return outcome;
 }
 
-/// Some processors would rather have half of their widest registers used, and then LLVM hands a vector that fills one to a
-/// function in two. The math library expects it in one; and lanes gain by whole ones.
+/// LLVM prefers half of the widest registers on some processors and would then pass a full vector to a function in two
+/// halves. The math library expects whole registers, and lanes are faster with them.
 void set_attributes(llvm::Module& module, bool is_widened) {
   const std::string bits = std::to_string(host().vector_bytes * 8);
   for (llvm::Function& function : module) {
@@ -85,7 +86,7 @@ bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnost
   return diagnostics.empty() || diagnostics.back().level != Diagnostic::Level::error;
 }
 
-/// A frame is taken from whatever stack the calling thread has; a fault there would end the process.
+/// A kernel runs on the calling thread's stack, whose overflow would end the process.
 bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnostics) {
   constexpr uint64_t kLargestFrame = 1 << 20;
   bool ok = true;
@@ -131,7 +132,7 @@ GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const 
     return {};
   }
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};
-  if (report && output == Output::object) return {};  // it is complete; nobody runs the code
+  if (report && output == Output::object) return {};  // the report is complete, and the code is not run
 
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);

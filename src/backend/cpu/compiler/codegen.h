@@ -18,11 +18,12 @@ enum class Output { object, assembly };
 struct GeneratedCode {
   std::string code;
   int lanes = 1;
-  bool is_uncertain = false;  ///< so many may be slower than one
+  bool is_uncertain = false;  ///< this number of lanes may be slower than the scalar loop
 };
 
-/// Optimises `module`, of which only the entry is kept visible, and emits it. Empty where `diagnostics` got an error. Where
-/// `report` is not null it is told what became of the body, and no code is made.
+/// Optimises `module`, of which only the entry is kept visible, and emits it. The result is empty if an error was added
+/// to `diagnostics`. If `report` is not null, it receives the outcome of vectorisation, and no object code is
+/// generated.
 GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options, Output output,
                      std::vector<Diagnostic>& diagnostics, LaneReport* report);
 

@@ -23,21 +23,21 @@
 
 namespace iruka::cpu_backend {
 
-/// A hash of all that this compiler is built of; the build makes this function.
+/// A hash of the sources of this compiler. The build generates this function.
 const char* code_version();
 
 namespace {
 
-/// Clang and LLVM recurse with the depth of the text; Clang moves to further stacks of its own when this one is full.
+/// Clang and LLVM recurse as deeply as the text nests; Clang allocates further stacks when this one is full.
 constexpr size_t kStackBytes = size_t{256} << 20;
 
-// LLVM's fatal errors must not end the process: they leave the compile thread by a jump instead. What the abandoned
-// frames held leaks, which is the price of going on; none of ours holds a mutex while LLVM runs.
+// LLVM's fatal errors must not end the process: they leave the compile thread by a jump instead. The memory of the
+// abandoned frames leaks, but the process goes on. None of our frames holds a mutex while LLVM runs.
 thread_local std::jmp_buf* fatal_exit = nullptr;
 thread_local std::string* fatal_message = nullptr;
 
 void on_fatal_error(void*, const char* reason, bool) {
-  // LLVM ends the process when this returns. Elsewhere no frame outlives its use of LLVM, so an exception does.
+  // LLVM ends the process if this returns. Outside of the compile thread an exception can leave LLVM's frames.
   if (!fatal_exit) throw DeviceError(std::string("the compiler gave up: ") + reason);
   *fatal_message = reason;
   std::longjmp(*fatal_exit, 1);
@@ -87,7 +87,7 @@ std::string run_with_large_stack(const std::function<void()>& work) {
   return job.fatal;
 }
 
-/// LLVM's own diagnostics: without a handler they are printed and errors exit.
+/// Collects LLVM's own diagnostics. Without a handler LLVM prints them and exits on errors.
 class BackendDiagnostics : public llvm::DiagnosticHandler {
  public:
   explicit BackendDiagnostics(std::vector<Diagnostic>& found) : found_(found) {}
@@ -112,8 +112,8 @@ bool has_error(const std::vector<Diagnostic>& diagnostics) {
   return false;
 }
 
-/// A report says why the body was not widened, whoever decided it.
-void settle_reason(LaneReport& report, const jit::CompileOptions& options) {
+/// Fills in the reason why the body was not widened, if no pass has given one.
+void complete_reason(LaneReport& report, const jit::CompileOptions& options) {
   if (report.lanes > 1 || !report.reason.empty()) return;
   report.reason = options.lanes == 1              ? "--lanes=1 was asked for"
                   : options.optimization_level < 2 ? "-O" + std::to_string(options.optimization_level) + " was asked for"
@@ -142,7 +142,7 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
   }
   program.ok = !has_error(program.diagnostics) && (report || !program.code.empty());
   if (!program.ok) program.code.clear();
-  if (report) settle_reason(*report, options);
+  if (report) complete_reason(*report, options);
   return program;
 }
 
@@ -154,7 +154,7 @@ void install_error_handlers() {
   [[maybe_unused]] static const bool are_installed = [] {
     llvm::install_fatal_error_handler(on_fatal_error);
     llvm::install_bad_alloc_error_handler(on_fatal_error);
-    host();  // here a fatal error is an exception; a jump would leave its guard taken
+    host();  // here a fatal error is still an exception; a jump would leave the guard of host()'s static locked
     return true;
   }();
 }

@@ -1,5 +1,5 @@
-// The only door to Clang and LLVM. Everything behind it lives in the shared library iruka_compiler, so that no other
-// part of Iruka includes an LLVM header or links LLVM.
+// The only interface to Clang and LLVM. They are linked into the shared library iruka_compiler, so that no other part
+// of Iruka includes an LLVM header or links LLVM.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ IRUKA_COMPILER_API int host_vector_bytes();
 /// C++ text to a relocatable object for this host, in memory. Thread-safe. Never prints, never aborts.
 /// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything out.
 IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
-/// The same up to the end of type checking: diagnostics, no code.
+/// Parses and checks types only: diagnostics, no code.
 IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
 /// A text for CUDA with its casts of floats to integers of 8 and 16 bits spelled so that they saturate. Nothing for a text
 /// with errors.
@@ -42,9 +42,9 @@ class IRUKA_COMPILER_API LinkedObject {
   LinkedObject(const LinkedObject&) = delete;
   LinkedObject& operator=(const LinkedObject&) = delete;
   EntryFunction entry() const { return entry_; }
-  /// Elements the code takes at a time; ranges of fewer waste lanes.
+  /// Elements that the code computes at a time; shorter ranges leave lanes idle.
   int lanes() const { return lanes_; }
-  /// Whether so many may be slower than one at a time: only a measurement can tell.
+  /// Whether this number of lanes may be slower than the scalar loop, which only a measurement can show.
   bool is_uncertain() const { return is_uncertain_; }
 
  private:
@@ -55,8 +55,9 @@ class IRUKA_COMPILER_API LinkedObject {
   bool is_uncertain_ = false;
 };
 
-/// A loop whose length the compiler cannot bound asks this every few thousand rounds, on the thread that runs it; true
-/// makes the function around the loop return at once. Set once, before the first launch; without one nothing stops.
+/// Loops whose length the compiler cannot bound call this every few thousand rounds, on the thread that runs them; if
+/// it is true, the function around the loop returns at once. Set it once, before the first launch; without it no loop
+/// stops.
 using CancelPoll = bool (*)();
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 

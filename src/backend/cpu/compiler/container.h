@@ -1,4 +1,4 @@
-// The bytes compile() gives: an object file behind a header that tells damage from code.
+// The result of compile(): an object file after a header with a checksum.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,8 @@
 
 namespace iruka::cpu_backend {
 
-/// An object file, how many elements its loops take at a time, and whether so many may be slower than one.
+/// An object file, how many elements its loops take at a time, and whether this number may be slower than the scalar
+/// loop.
 struct PackedObject {
   std::string_view object;
   int lanes = 1;
@@ -15,7 +16,7 @@ struct PackedObject {
 };
 
 std::string pack_object(const PackedObject& packed);
-/// What `code` holds; none where a byte is missing or changed. Its bytes are those of `code`.
+/// The contents of `code`, or nothing if a byte is missing or changed. The object refers to the bytes of `code`.
 std::optional<PackedObject> unpack_object(std::string_view code);
 
 }  // namespace iruka::cpu_backend

@@ -8,8 +8,8 @@
 namespace iruka::cpu_backend {
 namespace {
 
-/// What is missing at the end of a user's text is missed in the line of generated text behind it: the last character of
-/// the user's, then; any other place as it is.
+/// Clang reports a missing token at the end of a user's text in the generated line after it. Such a place becomes the
+/// last character of the user's text; other places stay.
 clang::SourceLocation end_of_text(clang::SourceManager& manager, clang::SourceLocation location) {
   const auto place = manager.getPresumedLoc(location);
   if (place.isInvalid() || place.getLine() != 1 || llvm::StringRef(place.getFilename()) != "generated") return location;
@@ -34,7 +34,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (level != clang::DiagnosticsEngine::Note)
     follows_dropped_ = level == clang::DiagnosticsEngine::Warning && !is_told(group, options_);
   if (follows_dropped_) return;
-  // An error is never dropped: without one, a failure would have no reason.
+  // An error is never dropped, because a failure without one would have no reason.
   if (found_.size() >= kLimit && (level < clang::DiagnosticsEngine::Error || found_.size() >= 2 * kLimit)) return;
 
   Diagnostic diagnostic{};
@@ -45,7 +45,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   info.FormatDiagnostic(message);
   diagnostic.message = message.str().str() + (group.empty() ? "" : " [-W" + group + "]");
   if (info.getLocation().isValid() && info.hasSourceManager()) {
-    // A fault inside a macro is shown where the user wrote the macro's name.
+    // An error inside of a macro is shown where the macro is used.
     auto& manager = info.getSourceManager();
     const auto place = manager.getPresumedLoc(end_of_text(manager, manager.getExpansionLoc(info.getLocation())));
     if (place.isValid()) {

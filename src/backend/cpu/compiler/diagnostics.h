@@ -1,4 +1,4 @@
-// Clang's diagnostics as Iruka's.
+// Converts Clang's diagnostics to Iruka's.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace iruka::cpu_backend {
 
-/// Collects what Clang says, with file, line and column as #line directives give them. Keeps the first `kLimit`, and of
-/// the warnings those that are worth telling.
+/// Collects Clang's diagnostics, with file, line and column as #line directives define them. It keeps the first
+/// `kLimit`, and only selected warnings.
 class DiagnosticCollector : public clang::DiagnosticConsumer {
  public:
   DiagnosticCollector(std::vector<Diagnostic>& found, const jit::CompileOptions& options)
@@ -21,7 +21,7 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   static constexpr size_t kLimit = 64;
   std::vector<Diagnostic>& found_;
   const jit::CompileOptions& options_;
-  bool follows_dropped_ = false;  ///< notes go with what they belong to
+  bool follows_dropped_ = false;  ///< whether the last error or warning was dropped, whose notes are dropped, too
 };
 
 }  // namespace iruka::cpu_backend

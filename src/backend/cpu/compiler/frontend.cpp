@@ -34,10 +34,10 @@ namespace {
 constexpr const char* kPreludeFolder = "/iruka";
 constexpr const char* kPrecompiledFile = "/iruka/prelude.pch";
 
-/// What stands in front of the text.
+/// How the prelude in front of the text is provided.
 enum class Prelude { as_text, precompiled, being_precompiled };
 
-/// A precompiled header is read lazily, which is what makes a small kernel quick; it holds C++20 only.
+/// A precompiled header is read lazily, so that small kernels compile fast; it exists for C++20 only.
 Prelude prelude_for(const jit::CompileOptions& options) {
   return options.standard == 20 && !precompiled_prelude().empty() ? Prelude::precompiled : Prelude::as_text;
 }
@@ -51,7 +51,7 @@ void set_language(clang::LangOptions& language, const jit::CompileOptions& optio
   language.RTTI = language.RTTIData = 0;
   language.MathErrno = 0;
   language.setSignedOverflowBehavior(clang::LangOptionsBase::SOB_Defined);
-  language.GNUAsm = 0;  // assembly could read files (.incbin) and do anything at all
+  language.GNUAsm = 0;  // inline assembly could read files (.incbin) and run any instruction
   language.ThreadsafeStatics = 0;
   language.PICLevel = 2;
   language.Modules = language.CPlusPlusModules = language.ImplicitModules = 0;
@@ -64,7 +64,7 @@ void set_language(clang::LangOptions& language, const jit::CompileOptions& optio
   if (options.fast_math) {
     language.AllowFPReassoc = language.NoSignedZero = language.AllowRecip = language.ApproxFunc = 1;
   }
-  // Limits that keep hostile text from using up memory or stack.
+  // These limits keep hostile texts from exhausting memory or stack.
   language.BracketDepth = 200;
   language.InstantiationDepth = 200;
   language.ConstexprCallDepth = 200;
@@ -98,7 +98,7 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOpt
     target.FeaturesAsWritten = host().features;
   }
   set_language(invocation->getLangOpts(), options, llvm::Triple(host().triple));
-  // Instances that the prelude uses are made once, with it, instead of at the end of every text.
+  // Templates that the prelude uses are instantiated once with it, not at the end of every text.
   invocation->getLangOpts().PCHInstantiateTemplates = prelude == Prelude::being_precompiled;
   set_code_generation(invocation->getCodeGenOpts(), options);
 
@@ -109,7 +109,7 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOpt
   if (prelude == Prelude::as_text) preprocessor.Includes.push_back("prelude.h");
   if (prelude == Prelude::precompiled) {
     preprocessor.ImplicitPCHInclude = kPrecompiledFile;
-    // It was made for plain x86-64 and default options; nothing in the prelude depends on either.
+    // The header was compiled for baseline x86-64 and default options, on which nothing in the prelude depends.
     preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::All;
   }
 
@@ -137,7 +137,7 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> prelude_file_system() {
   return files;
 }
 
-/// The text with the user's macros before it. As text, not as options, so that the precompiled prelude still fits.
+/// The text after the user's macros. They are text and not options, so that the precompiled prelude can be used.
 std::string text_with_macros(const ProgramSource& source, const jit::CompileOptions& options) {
   std::string text;
   for (const auto& [macro, undefine] : options.macros) {
@@ -153,8 +153,8 @@ std::string text_with_macros(const ProgramSource& source, const jit::CompileOpti
 
 using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clang::CompilerInstance&)>;
 
-/// Runs Clang over `text` with the consumer that `make_consumer` gives; false after an error. `finish` runs while the
-/// syntax tree still lives.
+/// Runs Clang over `text` with the consumer of `make_consumer`; false after an error. `finish` runs while the syntax
+/// tree still lives.
 bool run_clang(const std::string& text, const ProgramSource& source, const jit::CompileOptions& options, Prelude prelude,
                std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer, llvm::function_ref<void()> finish) {
   if (std::string error = text_limit_error(text); !error.empty()) {

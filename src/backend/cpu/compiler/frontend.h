@@ -23,14 +23,15 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::Comp
 /// Parses and checks types; the result says whether there was no error.
 bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics);
 
-/// parse_only() of a text for a GPU; `saturating` becomes the same text with casts that saturate there, where it is right.
+/// parse_only() of a text for a GPU; If it has no error, `saturating` becomes the same text with casts that saturate on
+/// a GPU.
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
                           std::vector<Diagnostic>& diagnostics, std::string& saturating);
 
 /// The prelude and the kernel code of ops/ for CPUs as a precompiled header, for any x86-64. Empty where it does not compile.
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);
 
-/// What precompile_prelude() gave when the library was built; empty in the program that makes it.
+/// The result of precompile_prelude() when the library was built; empty in the program that generates it.
 std::string_view precompiled_prelude();
 
 }  // namespace iruka::cpu_backend

@@ -87,8 +87,8 @@ llvm::Constant* bound(llvm::Type* type, const llvm::APInt& integer, bool is_sign
   return llvm::ConstantFP::get(type, value);
 }
 
-/// LLVM's own saturating casts become scalar code on x86; compares and selects stay vectors. The hardware cast only
-/// sees values that fit.
+/// LLVM's saturating casts become scalar code on x86, but compares and selects stay vectors. They leave only values
+/// that fit to the hardware's cast.
 Value* saturated(IRBuilder<>& build, Value* value, llvm::Type* integer, bool is_signed) {
   llvm::Type* type = value->getType();
   const unsigned width = integer->getScalarSizeInBits();
@@ -96,10 +96,10 @@ Value* saturated(IRBuilder<>& build, Value* value, llvm::Type* integer, bool is_
   const auto most = is_signed ? llvm::APInt::getSignedMaxValue(width) : llvm::APInt::getMaxValue(width);
   Value* low = bound(type, least, is_signed);
   if (width <= 16) {
-    // Both bounds are exact: clamp, which is one instruction each, and convert through int32.
+    // Both bounds are exact, so that clamping (an instruction for each bound) and a conversion through int32 suffice.
     Value* number = is_signed ? build.CreateSelect(build.CreateFCmpORD(value, value), value, llvm::Constant::getNullValue(type))
                               : value;
-    Value* above = build.CreateSelect(build.CreateFCmpOGT(number, low), number, low);  // an unsigned cast's NaN gives 0
+    Value* above = build.CreateSelect(build.CreateFCmpOGT(number, low), number, low);  // NaN gives 0 if unsigned
     Value* high = bound(type, most, is_signed);
     Value* inside = build.CreateSelect(build.CreateFCmpOLT(above, high), above, high);
     return build.CreateTrunc(build.CreateFPToSI(inside, integer->getWithNewBitWidth(32)), integer);
@@ -129,7 +129,7 @@ Value* guard_cast(Instruction& cast, bool is_signed) {
   return build.CreateTrunc(saturated(build, value, integer->getWithNewBitWidth(32), is_signed), integer);
 }
 
-/// Clang is asked for intrinsics in place of casts, because it would fold those of constants that do not fit to poison.
+/// Clang emits intrinsics in place of casts, because it would fold a cast of a constant that does not fit to poison.
 Value* guard_call(llvm::CallInst& call) {
   switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::fptosi_sat: return guard_cast(call, /*is_signed=*/true);
@@ -154,7 +154,7 @@ Value* guarded(Instruction& instruction) {
   }
 }
 
-/// Clang folds constants such as 1 / 0 to poison while it emits; poison may become 0 at any time.
+/// Clang folds constants such as 1 / 0 to poison, which may be replaced by 0.
 void replace_poison(Instruction& instruction) {
   for (llvm::Use& operand : instruction.operands()) {
     llvm::Type* type = operand->getType();
@@ -164,7 +164,7 @@ void replace_poison(Instruction& instruction) {
   }
 }
 
-/// Whether the call is a trap, which is to end the element and not the process.
+/// Whether the call is a trap, which must end the element and not the process.
 bool is_trap(const Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   return call && (call->getIntrinsicID() == llvm::Intrinsic::trap ||
@@ -223,7 +223,7 @@ void expand_divisions(llvm::Module& module) {
       IRBuilder<> build(call);
       Value* dividend = call->getArgOperand(0);
       Value* divisor = call->getArgOperand(1);
-      // Both operands are read twice; freezing keeps an undefined value from being two different ones.
+      // Both operands are used twice; freezing makes an undefined value the same in both uses.
       Value* result = is_harmless_divisor(divisor, is_signed(*opcode))
                           ? build.CreateBinOp(static_cast<Instruction::BinaryOps>(*opcode), dividend, divisor)
                           : guarded_division(build, *opcode, build.CreateFreeze(dividend), build.CreateFreeze(divisor));
@@ -247,7 +247,7 @@ llvm::PreservedAnalyses GuardPass::run(llvm::Function& function, llvm::FunctionA
       instruction->eraseFromParent();
     }
   }
-  // Also after calls to functions that only claim not to return.
+  // This includes calls to functions that are wrongly declared noreturn.
   llvm::Type* type = function.getReturnType();
   for (llvm::BasicBlock& block : function) {
     auto* end = llvm::dyn_cast<llvm::UnreachableInst>(block.getTerminator());

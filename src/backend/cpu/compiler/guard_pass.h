@@ -1,4 +1,4 @@
-// Makes what C++ leaves undefined mean one thing, before anything is optimised.
+// Defines the operations that C++ leaves undefined, before any optimisation.
 #pragma once
 
 #include <optional>
@@ -24,16 +24,17 @@ class GuardPass : public llvm::PassInfoMixin<GuardPass> {
   static bool isRequired() { return true; }
 };
 
-/// A text that defines this name stands for a GPU's in a test: its casts of floats to 8 and 16 bits go by way of 32.
+/// In a test, a text that defines this name behaves as on a GPU: casts of floats to 8 and 16 bits go through 32 bits.
 inline constexpr const char* kWrapsNarrowCasts = "iruka_wraps_narrow_casts";
 
-/// The opcode (SDiv, UDiv, SRem, URem) of a division that GuardPass made a call of; its arguments are the operands.
+/// The opcode (SDiv, UDiv, SRem, URem) of a division that GuardPass has turned into a call; its arguments are the
+/// operands.
 std::optional<unsigned> division_opcode(const llvm::CallInst& call);
 
-/// A division of frozen operands, vectors or not, that gives what the language fixes.
+/// A division of frozen operands, vectors or not, with the results that the kernel language defines.
 llvm::Value* guarded_division(llvm::IRBuilderBase& build, unsigned opcode, llvm::Value* dividend, llvm::Value* divisor);
 
-/// Writes out all divisions that are calls.
+/// Replaces the calls that stand for divisions by code.
 void expand_divisions(llvm::Module& module);
 
 }  // namespace iruka::cpu_backend

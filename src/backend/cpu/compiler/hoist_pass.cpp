@@ -19,8 +19,9 @@ bool is_division(const llvm::Instruction& instruction) {
   }
 }
 
-/// Moves `value` in front of the loop with what it needs, and returns what stands there; null where that reads memory or
-/// changes by the round. A division is guarded anew: the condition it stood under may have made its guard needless.
+/// Moves `value` and its operands in front of the loop and returns the moved value; null if they read memory or change
+/// in the loop. A division is guarded again, because its guard may have been removed under a condition that does not
+/// hold there.
 llvm::Value* hoist(llvm::Value* value, const llvm::Loop& loop, unsigned depth = 0) {
   constexpr unsigned kDeepest = 8;
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);

@@ -31,12 +31,12 @@ SleefVariant sleef_variant(bool fma, bool avx, bool avx2, bool avx512, bool sse4
   return variant;
 }
 
-/// Options of LLVM that have no other interface. This copy of LLVM is ours alone.
+/// Sets options of LLVM that have no other interface. This copy of LLVM is linked into our library only.
 void set_llvm_options() {
   constexpr std::pair<const char*, const char*> kOptions[] = {
-      // Costs a small kernel half its compile time, for the scalar leftovers of loops mostly.
+      // It takes half of a small kernel's compile time, mostly for the scalar rest of loops.
       {"unroll-runtime", "false"},
-      // expf(1) is to have the bits that expf(x) has where x happens to be 1, not those of this machine's libm.
+      // expf(1) must have the same bits as expf(x) for x = 1, not those of this machine's libm.
       {"disable-fp-call-folding", "true"},
   };
   auto& options = llvm::cl::getRegisteredOptions();
@@ -60,7 +60,7 @@ Host find_host() {
   const auto features = llvm::sys::getHostCPUFeatures();
   const auto has = [&](const char* name) { return features.lookup(name); };
   const bool avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
-  // Registers that saving_cancel_poll() does not save are not to be used: those of a part of AVX-512, and APX's.
+  // Features whose registers saving_cancel_poll() does not save are not used: incomplete AVX-512, and APX.
   const auto is_used = [&](llvm::StringRef name) { return avx512 ? name != "egpr" : name != "egpr" && !name.starts_with("avx512"); };
   for (const auto& feature : features) {
     host.features.push_back((feature.second && is_used(feature.first()) ? "+" : "-") + feature.first().str());
@@ -115,7 +115,7 @@ TargetMachineLease::TargetMachineLease(int optimization_level, bool fast_math)
       machines.pop_back();
     }
   }
-  // Without the mutex: a fatal error of LLVM would leave it locked.
+  // The mutex is not held here, because a fatal error of LLVM would leave it locked.
   if (!machine_) machine_ = make_target_machine(kind_ / 2, fast_math);
 }
 

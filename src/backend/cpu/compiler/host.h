@@ -1,4 +1,4 @@
-// The processor we run on, as LLVM and SLEEF name it.
+// The host's processor in the terms of LLVM and SLEEF.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct SleefVariant {
     int bytes;
     const char* isa;
   };
-  std::vector<Width> widths;  ///< vector registers that exist here
+  std::vector<Width> widths;  ///< the host's vector registers
 };
 
 struct Host {
@@ -36,11 +36,12 @@ struct Host {
 /// Found once. Registers the LLVM target, too.
 const Host& host();
 
-/// Has LLVM's fatal errors raise DeviceError, or end a compilation, instead of the process. Comes before other uses of LLVM.
+/// Makes LLVM's fatal errors raise DeviceError, or end the compilation, instead of the process. Call it before any
+/// other use of LLVM.
 void install_error_handlers();
 
-/// A target machine lent to one compilation. They are kept, because the tables of instructions that each builds take
-/// longer than a small kernel's code.
+/// A target machine lent to one compilation. Machines are kept, because building their instruction tables takes longer
+/// than compiling a small kernel.
 class TargetMachineLease {
  public:
   TargetMachineLease(int optimization_level, bool fast_math);

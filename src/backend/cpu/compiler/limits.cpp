@@ -111,7 +111,7 @@ void TokenLimiter::fail(const clang::Token& token, const char* message) {
 }
 
 void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema, const clang::Sema::CodeSynthesisContext& instantiation) {
-  // Overload resolution substitutes very often, and cheaply; it counts by the memory it takes.
+  // Overload resolution substitutes very often and cheaply, so that only its memory is counted.
   if (instantiation.Kind == clang::Sema::CodeSynthesisContext::TemplateInstantiation) ++count_;
   const bool too_large = ++events_ % 1024 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;
   const bool is_given_up = source_.is_given_up();
@@ -128,7 +128,7 @@ void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema, const clang:
 }
 
 void refuse_debug_pragma(clang::Preprocessor& preprocessor) {
-  preprocessor.AddPragmaHandler("clang", new RefusedPragma("__debug"));  // takes the place of Clang's
+  preprocessor.AddPragmaHandler("clang", new RefusedPragma("__debug"));  // replaces Clang's handler
 }
 
 }  // namespace iruka::cpu_backend

@@ -1,4 +1,4 @@
-// Keeps texts that nest or multiply without end from using up Clang's stack, memory and time.
+// Keeps texts with very deep nesting or endless expansion from exhausting Clang's stack, memory and time.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ class Token;
 
 namespace iruka::cpu_backend {
 
-/// What is wrong with a text before Clang sees it (size, nested brackets, length of directives); empty where nothing is.
+/// Checks a text before Clang parses it (size, nested brackets, length of directives). The result is the error, or
+/// empty.
 std::string text_limit_error(std::string_view text);
 
-/// Watches the tokens that the parser gets. Clang limits brackets itself, but not chains such as !!!!x, a ? b : c ? d : e
-/// or `if (a) if (b)`, each link of which takes stack. At a limit, or once nobody waits for the compiler, it reports an
-/// error and lets the file end.
+/// Watches the tokens that the parser gets. Clang limits brackets itself, but not chains such as !!!!x, a ? b : c ? d :
+/// e or `if (a) if (b)`, each link of which takes stack. At a limit, or once the caller has stopped waiting, it reports
+/// an error and ends the file.
 class TokenLimiter {
  public:
   TokenLimiter(clang::Preprocessor& preprocessor, const ProgramSource& source)
@@ -43,8 +44,8 @@ class TokenLimiter {
   bool failed_ = false;
 };
 
-/// Ends a compilation by a fatal error when templates multiply (each may instantiate two more to a depth of 200), or once
-/// nobody waits for it.
+/// Ends a compilation by a fatal error when templates multiply (each may instantiate two more to a depth of 200), or
+/// once the caller has stopped waiting.
 class InstantiationLimiter : public clang::TemplateInstantiationCallback {
  public:
   explicit InstantiationLimiter(const ProgramSource& source) : source_(source) {}
@@ -61,7 +62,7 @@ class InstantiationLimiter : public clang::TemplateInstantiationCallback {
   unsigned events_ = 0;
 };
 
-/// `#pragma clang __debug` crashes the compiler on purpose, or makes it print; from now on it is an error.
+/// `#pragma clang __debug` makes the compiler crash or print; this makes it an error.
 void refuse_debug_pragma(clang::Preprocessor& preprocessor);
 
 }  // namespace iruka::cpu_backend

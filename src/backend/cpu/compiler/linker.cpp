@@ -1,4 +1,4 @@
-// Objects into this process by JITLink, without an ORC session: one graph, one allocation, one look-up.
+// Links objects into this process by JITLink without an ORC session: one graph, one allocation, one look-up.
 #include <cstring>
 #include <optional>
 
@@ -28,7 +28,7 @@ const std::shared_ptr<llvm::orc::SymbolStringPool>& symbol_pool() {
   return pool;
 }
 
-/// Where a link leaves its outcome.
+/// The outcome of a link.
 struct LinkResult {
   FinalizedAlloc allocation;
   void* entry = nullptr;

@@ -23,7 +23,7 @@ constexpr const char* kForced = "llvm.loop.vectorize.enable";
 
 bool is_marked_parallel(const Loop& loop) { return llvm::findOptionMDForLoop(&loop, kParallel) != nullptr; }
 
-/// A pointer that came from elsewhere (loaded, computed from an integer) can be a local's only where one escaped.
+/// A pointer of unknown origin (loaded, computed from an integer) can point into a local only if one has escaped.
 bool has_escaping_local(llvm::Function& function) {
   for (Instruction& instruction : llvm::instructions(function)) {
     if (llvm::isa<llvm::AllocaInst>(instruction) && llvm::PointerMayBeCaptured(&instruction, /*ReturnCaptures=*/true)) {
@@ -36,10 +36,10 @@ bool has_escaping_local(llvm::Function& function) {
 /// The locals a loop touches, with the instructions that do.
 struct LocalAccesses {
   llvm::MapVector<const Value*, llvm::SmallVector<Instruction*, 4>> by_local;
-  bool unknown = false;  ///< something may touch a local that cannot be named
+  bool unknown = false;  ///< some access may touch an unknown local
 };
 
-/// Memory that a caller owns: the argument block and what its pointers lead to.
+/// Memory that the caller owns: the argument block and the memory that its pointers refer to.
 bool is_from_arguments(const Value* object, bool local_escapes) {
   if (llvm::isa<llvm::Argument>(object)) return true;
   if (!local_escapes) return true;
@@ -70,8 +70,8 @@ LocalAccesses find_local_accesses(const Loop& loop, bool local_escapes) {
   return found;
 }
 
-/// Whether every round has a part of the local to itself: all addresses advance by the same constant step, and what a
-/// round touches lies within one step.
+/// Whether every round accesses a part of the local of its own: all addresses advance by the same constant step, and a
+/// round's accesses lie within one step.
 bool is_split_by_rounds(llvm::ArrayRef<Instruction*> accesses, const Loop& loop, llvm::ScalarEvolution& evolution) {
   const llvm::DataLayout& layout = accesses.front()->getDataLayout();
   const llvm::SCEVAddRecExpr* first = nullptr;

@@ -28,7 +28,7 @@ struct LongLoop {
   bool is_equality() const { return goes_on == llvm::CmpInst::ICMP_NE; }
 };
 
-/// What a loop is made of, where it has the form that can be cut.
+/// The parts of a loop, if it has the form that can be cut.
 class Finder {
  public:
   explicit Finder(llvm::ScalarEvolution& evolution) : evolution_(evolution), expander_(evolution, "strip", false) {}
@@ -88,7 +88,7 @@ class Cutter {
     auto* ask = llvm::BasicBlock::Create(function_.getContext(), "poll", &function_, loop.after);
     llvm::IRBuilder<> build(loop.before->getTerminator());
     Value* first = next_end(build, loop, loop.first);
-    // A loop that its first test ends.
+    // The first test ends the loop.
     if (!loop.is_equality())
       first = build.CreateSelect(build.CreateICmp(loop.goes_on, loop.first, loop.end), first, loop.end);
 
@@ -115,8 +115,8 @@ class Cutter {
   }
 
  private:
-  /// Where a strip ends that begins at `from`: at the loop's own end where that is nearer. In arithmetic that wraps, so
-  /// that distances are right whatever the sign.
+  /// The end of the strip that starts at `from`, or the loop's end if that is nearer. The arithmetic wraps around, so
+  /// that distances are right for both signs.
   Value* next_end(llvm::IRBuilder<>& build, const LongLoop& loop, Value* from) {
     auto* type = llvm::cast<llvm::IntegerType>(loop.end->getType());
     const int64_t length = loop.step * static_cast<int64_t>(kPollRounds);

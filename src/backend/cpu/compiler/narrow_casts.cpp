@@ -72,7 +72,7 @@ struct TextRange {
   bool is_shared;       ///< with other uses of a macro
 };
 
-/// Where expressions stand in the main file, seen through macros.
+/// Finds the source ranges of expressions in the main file, through macros.
 class TextPlaces {
  public:
   TextPlaces(const clang::SourceManager& manager, const clang::LangOptions& language)
@@ -130,8 +130,8 @@ class TextPlaces {
   const clang::LangOptions& language_;
 };
 
-/// Collects what is to be wrapped. Code that stands for several types, in templates and macros, is wrapped by functions
-/// that do nothing where there is nothing to saturate.
+/// Collects the expressions to wrap. Code for several types, in templates and macros, is wrapped by functions that do
+/// nothing for types that need no saturation.
 class CastFinder : public clang::DynamicRecursiveASTVisitor {
  public:
   CastFinder(clang::ASTContext& context)
@@ -227,7 +227,7 @@ class CastFinder : public clang::DynamicRecursiveASTVisitor {
     return is_byte ? "unsigned char" : "unsigned short";
   }
 
-  /// A constant that fits is the same everywhere.
+  /// A constant that fits needs no saturation.
   bool is_fitting_constant(const clang::Expr* value, clang::QualType type) const {
     clang::Expr::EvalResult result;
     if (value->isValueDependent() || !value->EvaluateAsRValue(result, context_) || !result.Val.isFloat()) return false;
@@ -237,7 +237,7 @@ class CastFinder : public clang::DynamicRecursiveASTVisitor {
     return status != llvm::APFloat::opInvalidOp;
   }
 
-  /// `cast` is one that the text asks for by `written`, or implies where that is null.
+  /// `cast` is written as `written` in the text, or implicit if that is null.
   void wrap_operand(clang::CastExpr* cast, clang::ExplicitCastExpr* written) {
     if (cast->getCastKind() != clang::CK_FloatingToIntegral || !is_narrow(cast->getType())) return;
     if (is_fitting_constant(cast->getSubExpr(), cast->getType())) return;
@@ -273,7 +273,7 @@ class CastFinder : public clang::DynamicRecursiveASTVisitor {
   clang::ASTContext& context_;
   TextPlaces places_;
   bool is_instance_ = false;
-  std::map<BeginAndEnd, std::string, OuterFirst> wrappings_;  ///< what stands before the text
+  std::map<BeginAndEnd, std::string, OuterFirst> wrappings_;  ///< the text to insert before the expression
 };
 
 class CastRewriter : public clang::ASTConsumer {
@@ -281,7 +281,7 @@ class CastRewriter : public clang::ASTConsumer {
   CastRewriter(const clang::SourceManager& manager, size_t skipped, std::string& result)
       : manager_(manager), skipped_(skipped), result_(result) {}
 
-  // Not the whole tree: that would read all of the precompiled prelude.
+  // Only the text's declarations are visited, because the whole tree includes the precompiled prelude.
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
     for (clang::Decl* decl : group)
       if (manager_.isWrittenInMainFile(manager_.getExpansionLoc(decl->getLocation()))) declarations_.push_back(decl);

@@ -1,5 +1,4 @@
-// Finds the casts of floats to integers of 8 and 16 bits in a text for a GPU, and spells them so that they saturate
-// there.
+// Finds the casts of floats to integers of 8 and 16 bits in a text for a GPU, and rewrites them so that they saturate.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@ class CompilerInstance;
 
 namespace iruka::cpu_backend {
 
-/// Declarations of what NVRTC knows by itself and the CPU's prelude does not, to stand before a text for a GPU.
+/// Declarations of NVRTC's built-in names that the CPU's prelude lacks, for use before a text for a GPU.
 std::string_view cuda_declarations();
 
 /// Once the main file is parsed without an error, `result` is what follows its first `skipped` bytes, where each such

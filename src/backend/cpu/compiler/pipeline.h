@@ -1,4 +1,4 @@
-// What LLVM's optimiser does to a module.
+// Optimises a module by LLVM's passes.
 #pragma once
 
 #include "jit/compile_options.h"
@@ -14,9 +14,9 @@ namespace iruka::cpu_backend {
 /// The functions that the optimiser may make calls to, with their vector forms.
 const llvm::TargetLibraryInfoImpl& library_info();
 
-/// LLVM's own pipeline of the level that the options ask for. Where loops were widened, the fewer passes that still find
-/// something, which takes half the time: the scalar form was simplified already, and LLVM's vectorisers fail on vectors.
-/// Leaves out what is left to do once nobody waits for `source`.
+/// Runs LLVM's own pipeline of the options' level. After widening it runs a shorter one in half the time: the scalar
+/// form is already simplified, and LLVM's vectorisers cannot handle vectors. Stops early once the caller has stopped
+/// waiting for `source`.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, bool is_widened,
               const ProgramSource& source);
 

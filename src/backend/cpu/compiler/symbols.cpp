@@ -66,7 +66,7 @@ uint16_t narrow(double value, int exponent_bits) {
   const uint64_t significand = exponent ? fraction | uint64_t{1} << 52 : fraction;
   const int lost = 52 - fraction_bits + (target < 1 ? 1 - target : 0);
   const uint64_t rounded = round_shift(significand, lost);
-  // A carry out of the fraction raises the exponent by itself.
+  // A carry out of the fraction correctly increments the exponent.
   const uint64_t base = target < 1 ? 0 : static_cast<uint64_t>(target - 1) << fraction_bits;
   return sign | static_cast<uint16_t>(base + rounded);
 }
@@ -90,7 +90,7 @@ float extend_half(float half) { return widen_half(static_cast<uint16_t>(bits<uin
 template <class T>
 void sine_and_cosine(T value, T* sine, T* cosine) {
   constexpr bool single = sizeof(T) == 4;
-  // The twins of the vector functions, so that a lane and a tail element agree.
+  // The scalar versions of SLEEF's vector functions, so that lanes and scalar elements get the same results.
   struct Functions {
     T (*sine)(T);
     T (*cosine)(T);

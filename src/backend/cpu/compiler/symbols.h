@@ -13,10 +13,10 @@ namespace iruka::cpu_backend {
 /// The address of the C math function, memory function or compiler support function `name`; null for any other name.
 void* symbol_address(std::string_view name);
 
-/// Lets the optimiser make calls only to what symbol_address() knows.
+/// Restricts the optimiser's calls to functions that symbol_address() knows.
 void restrict_library(llvm::TargetLibraryInfoImpl& library);
 
-/// What compiled loops call to learn whether they are to stop, and its address.
+/// The function that compiled loops call to poll for cancellation, and its address.
 bool cancel_poll();
 inline constexpr const char* kCancelPollName = "iruka_cancel_poll";
 inline constexpr const char* kSavingCancelPollName = "iruka_saving_cancel_poll";  ///< see saving_poll.h

@@ -29,7 +29,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
 
   bool shouldVisitTemplateInstantiations() const { return true; }
 
-  // A reading of an element; its reference is visited after it.
+  // This reads an element; the reference to the parameter is visited next.
   bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
     if (cast->getCastKind() == clang::CK_LValueToRValue)
       if (const auto* read = llvm::dyn_cast<clang::DeclRefExpr>(cast->getSubExpr()->IgnoreParens()))
@@ -48,7 +48,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   }
 
   bool VisitArraySubscriptExpr(clang::ArraySubscriptExpr* subscript) {
-    // An array of the kernel's may have become a pointer to its elements.
+    // A raw array may have decayed to a pointer to its elements.
     const clang::QualType given = subscript->getBase()->IgnoreImplicit()->getType();
     check_index(subscript->getIdx(), given->isArrayType() ? "[y][x]" : "[{y, x}]");
     return true;
@@ -69,7 +69,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
     return true;
   }
 
-  /// Outputs that no text writes. Some texts are left out of some programs; they are asked where they stand.
+  /// Warns of outputs that no text writes, where the program contains all of the texts that may write them.
   void finish() {
     for (const std::string& name : source_.outputs) {
       if (written_.contains(name)) continue;
@@ -79,7 +79,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
                                   ": its elements keep what the memory held; assign to it, as in `" + name +
                                   " = ...`"});
     }
-    // What Clang says of a comma in brackets is said already, and better.
+    // Clang's own warning for a comma in brackets would repeat this one.
     std::erase_if(diagnostics_, [this](const Diagnostic& said) {
       return said.message.starts_with("left operand of comma operator") && commas_.contains({said.file, said.line});
     });
@@ -145,7 +145,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   std::vector<Diagnostic>& diagnostics_;
   std::set<const clang::DeclRefExpr*> reads_;
   std::set<std::string> read_, written_;
-  std::set<std::pair<unsigned, std::string>> told_;  ///< instances of a template say everything again
+  std::set<std::pair<unsigned, std::string>> told_;  ///< given already; instances of a template repeat warnings
   std::set<std::pair<std::string, int>> commas_;
 };
 
@@ -168,7 +168,7 @@ void warn_about_texts(clang::CompilerInstance& compiler, const ProgramSource& so
                       std::vector<Diagnostic>& diagnostics) {
   clang::ASTContext& context = compiler.getASTContext();
   TextWatcher watcher(context, source, diagnostics);
-  // Not decls(), which would read all of the precompiled prelude.
+  // decls() is not used, because it would read the whole precompiled prelude.
   for (clang::Decl* declared : context.getTranslationUnitDecl()->noload_decls())
     if (!declared->isFromASTFile()) watcher.TraverseDecl(declared);
   watcher.finish();

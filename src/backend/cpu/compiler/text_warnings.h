@@ -1,4 +1,4 @@
-// What a user is warned of: some of Clang's warnings, and what Clang cannot know.
+// Warnings for users: some of Clang's, and some that Clang cannot give.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ class CompilerInstance;
 
 namespace iruka::cpu_backend {
 
-/// Clang's groups to turn on; those of the options come behind, so that `-Wno-...` turns them off again.
+/// Clang's groups to turn on; those of the options follow, so that `-Wno-...` turns them off again.
 std::vector<std::string> warning_flags(const jit::CompileOptions& options);
 
-/// Whether a warning of `group` is passed on: nearly every one of these is a fault of the body.
+/// Whether a warning of `group` is passed on; such warnings nearly always mean an error in the body.
 bool is_told(const std::string& group, const jit::CompileOptions& options);
 
-/// Adds warnings about the user's texts to what the compiler says: outputs that nothing writes, and subscripts of raw
-/// arrays that mean another element than they seem to. To be called while the syntax tree lives.
+/// Adds warnings about the user's texts: outputs that are never written, and subscripts of raw arrays that select
+/// another element than they seem to. Call it while the syntax tree exists.
 void warn_about_texts(clang::CompilerInstance& compiler, const ProgramSource& source,
                       std::vector<Diagnostic>& diagnostics);
 

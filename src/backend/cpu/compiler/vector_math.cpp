@@ -32,10 +32,10 @@ constexpr MathFunction kFunctions[] = {
     {"pow", "u10", 2, "llvm.pow"},     {"cbrt", "u10", 1, nullptr},       {"hypot", "u05", 2, nullptr},
     {"erf", "u10", 1, nullptr},        {"erfc", "u15", 1, nullptr},       {"tgamma", "u10", 1, nullptr},
     {"lgamma", "u10", 1, nullptr},
-    // Not fmod: SLEEF's gives NaN where the quotient is very large.
+    // fmod is missing, because SLEEF's version gives NaN where the quotient is very large.
 };
 
-/// Every name LLVM is told of, kept for ever because VecDesc only refers to them.
+/// All names that VecDesc refers to; they are never freed.
 struct Tables {
   std::vector<llvm::VecDesc> descriptions;
   std::unordered_map<std::string, std::string> scalar_names;  ///< C's name -> SLEEF's
@@ -44,7 +44,7 @@ struct Tables {
   const char* keep(std::string text) { return texts.emplace_back(new std::string(std::move(text)))->c_str(); }
 };
 
-/// The library that holds SLEEF, whatever name a wheel gave the file.
+/// The library that contains SLEEF; a wheel may have renamed its file.
 void* sleef_library() {
   Dl_info info;
   if (!dladdr(reinterpret_cast<void*>(&Sleef_expf1_u10purec), &info)) return nullptr;

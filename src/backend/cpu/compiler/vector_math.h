@@ -9,7 +9,7 @@ class TargetLibraryInfoImpl;
 
 namespace iruka::cpu_backend {
 
-/// Tells LLVM which vector function stands for which scalar one on this host.
+/// Registers with LLVM the vector functions of scalar ones on this host.
 void add_vector_math(llvm::TargetLibraryInfoImpl& library);
 
 /// SLEEF's name of the scalar C function `name` ("expf" -> "Sleef_finz_expf1_u10purecfma"); null where SLEEF has none

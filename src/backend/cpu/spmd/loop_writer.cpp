@@ -29,13 +29,13 @@ void LoopWriter::write_loops() {
   loop_.preheader->getTerminator()->eraseFromParent();
   build_.SetInsertPoint(loop_.preheader);
   const RowSplit& split = body_.analysis.split();
-  offset_ = split.offset ? settled(split.offset) : nullptr;
+  offset_ = split.offset ? frozen(split.offset) : nullptr;
   if (!split.divisor) {
     write_range(loop_.begin, loop_.end, {});
     build_.CreateBr(loop_.exit);
     return;
   }
-  Value* divisor = build_.CreateSExtOrTrunc(settled(split.divisor), build_.getInt64Ty());
+  Value* divisor = build_.CreateSExtOrTrunc(frozen(split.divisor), build_.getInt64Ty());
   Value* is_possible = can_split(divisor);
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(is_possible);
   if (known && known->isOne()) {
@@ -51,7 +51,9 @@ void LoopWriter::write_loops() {
 }
 
 /// A frozen copy, for branches, which must not depend on poison.
-Value* LoopWriter::settled(Value* value) { return llvm::isa<llvm::Constant>(value) ? value : build_.CreateFreeze(value); }
+Value* LoopWriter::frozen(Value* value) {
+  return llvm::isa<llvm::Constant>(value) ? value : build_.CreateFreeze(value);
+}
 
 /// Whether rows can be split: they must not be so short that many lanes stay idle, and every index must fit the type of
 /// the division.

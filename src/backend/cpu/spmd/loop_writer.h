@@ -20,7 +20,7 @@ class LoopWriter {
     llvm::Value* quotient = nullptr;
     llvm::Value* remainder_offset = nullptr;  ///< the remainder is the counter plus this
   };
-  llvm::Value* settled(llvm::Value* value);
+  llvm::Value* frozen(llvm::Value* value);
   llvm::Value* can_split(llvm::Value* divisor);
   void write_rows(llvm::Value* divisor);
   void write_range(llvm::Value* begin, llvm::Value* end, const Row& row);

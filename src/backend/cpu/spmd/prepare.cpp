@@ -39,19 +39,19 @@ namespace {
 
 /// Stores poison where a variable's lifetime begins. Otherwise a variable that is not always written would seem to
 /// carry the value of the last element.
-void forget_at_birth(llvm::Function& function) {
-  llvm::SmallVector<llvm::IntrinsicInst*, 16> births;
+void store_poison_at_lifetime_start(llvm::Function& function) {
+  llvm::SmallVector<llvm::IntrinsicInst*, 16> starts;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (call && call->getIntrinsicID() == llvm::Intrinsic::lifetime_start) births.push_back(call);
+    if (call && call->getIntrinsicID() == llvm::Intrinsic::lifetime_start) starts.push_back(call);
   }
-  for (llvm::IntrinsicInst* birth : births) {
-    auto* local = llvm::dyn_cast<llvm::AllocaInst>(birth->getArgOperand(birth->arg_size() - 1));
+  for (llvm::IntrinsicInst* start : starts) {
+    auto* local = llvm::dyn_cast<llvm::AllocaInst>(start->getArgOperand(start->arg_size() - 1));
     // A large local stays in memory and needs no such store.
     const bool may_be_registers = local && !local->isArrayAllocation() &&
                                   function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
     if (!may_be_registers) continue;
-    llvm::IRBuilder<> build(birth->getNextNode());
+    llvm::IRBuilder<> build(start->getNextNode());
     build.CreateStore(llvm::UndefValue::get(local->getAllocatedType()), local);
   }
 }
@@ -100,7 +100,7 @@ void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analys
 }
 
 void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-  forget_at_birth(function);
+  store_poison_at_lifetime_start(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SimplifyCFGPass());

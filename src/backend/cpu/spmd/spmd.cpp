@@ -95,7 +95,7 @@ class Vectoriser {
       if (marker->getFunction() != &function) continue;
       Refusal refusal = run(*marker);
       functions_.invalidate(function, llvm::PreservedAnalyses::none());
-      if (refusal) tell(refusal);
+      if (refusal) add_to_report(refusal);
     }
     llvm::removeUnreachableBlocks(function);
     functions_.invalidate(function, llvm::PreservedAnalyses::none());
@@ -125,7 +125,7 @@ class Vectoriser {
       const LaneAnalysis analysis(lane, memory, {}, 8, true);
       if (!loop_vectoriser_suffices(lane, analysis, memory, target(function, 32))) return false;
     }
-    tell({"the body is a straight line, which LLVM's loop vectoriser widens by itself", {}});
+    add_to_report({"the body is a straight line, which LLVM's loop vectoriser widens by itself", {}});
     return true;
   }
 
@@ -134,7 +134,7 @@ class Vectoriser {
             request_.vector_bytes, request_.has_mask_registers, lane_bits};
   }
 
-  void tell(const Refusal& refusal) {
+  void add_to_report(const Refusal& refusal) {
     if (!report_) return;
     LaneReport loop;
     loop.reason = refusal.reason;
