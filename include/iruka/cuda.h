@@ -51,8 +51,8 @@ IRUKA_API void record_use(void* memory, const Stream& stream);
 /// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
 IRUKA_API void launch_host_function(const Stream& stream, void (*function)(void*), void* argument);
 
-/// Recorded work, which may be launched any number of times. It keeps the memory allocated during the capture. Its
-/// destructor waits for the device; where the wait fails, the memory is never released.
+/// Recorded work, which may be launched any number of times. It keeps its code and the memory allocated during the
+/// capture. Its destructor waits for the device; where the wait fails, the memory is never released.
 class IRUKA_API Graph {
  public:
   ~Graph() { reset(); }

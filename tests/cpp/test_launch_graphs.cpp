@@ -179,20 +179,45 @@ TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
   EXPECT_EQ(fake::calls("cuGraphExecDestroy") - destroyed, 1);
 }
 
-TEST_F(LaunchGraphsTest, AProgramThatAGraphOfTheUsersHoldsStaysLoaded) {
+TEST_F(LaunchGraphsTest, AProgramStaysLoadedAsLongAsAGraphHoldsIt) {
   const int64_t unloaded = fake::calls("cuModuleUnload");
-  const Stream stream(gpu(), {.non_blocking = true});
+  const auto unloads = [&] { return fake::calls("cuModuleUnload") - unloaded; };
+  const Stream stream(gpu(), {.non_blocking = true}), joined(gpu(), {.non_blocking = true});
   launch(1, 16, cu(stream));
   program_.reset();
-  EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 0);
+  EXPECT_EQ(unloads(), 0);
   program_ = gpu().load("code", "entry");  // a load unloads what was dropped before
-  EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 1);
+  EXPECT_EQ(unloads(), 1);
+  {
+    cuda::begin_capture(stream);
+    joined.wait_for(stream);
+    launch(2, 16, cu(joined));
+    const cuda::Graph graph = cuda::end_capture(stream);
+    program_.reset();
+    program_ = gpu().load("code", "entry");
+    EXPECT_EQ(unloads(), 1);
+  }
+  gpu().synchronize();  // as does a wait for the device
+  EXPECT_EQ(unloads(), 2);
   cuda::begin_capture(stream);
-  launch(2, 16, cu(stream));
-  const cuda::Graph graph = cuda::end_capture(stream);
+  launch(3, 16, cu(stream));
+  cuda::cancel_capture(stream);
   program_.reset();
-  program_ = gpu().load("code", "entry");
-  EXPECT_EQ(fake::calls("cuModuleUnload") - unloaded, 1);
+  gpu().synchronize();
+  EXPECT_EQ(unloads(), 3);
+}
+
+TEST_F(LaunchGraphsTest, AProgramInAGraphOfAnotherLibraryStaysLoaded) {
+  const int64_t unloaded = fake::calls("cuModuleUnload");
+  const Stream stream(gpu(), {.non_blocking = true});
+  fake::table().cuStreamBeginCapture(cu(stream), cuda_backend::kCaptureRelaxed);
+  launch(1, 16, cu(stream));
+  cuda_backend::CUgraph graph = nullptr;
+  fake::table().cuStreamEndCapture(cu(stream), &graph);
+  program_.reset();
+  gpu().synchronize();
+  EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded);
+  fake::table().cuGraphDestroy(graph);
 }
 
 TEST_F(LaunchGraphsTest, TheProcessMakesOnlySoMany) {

@@ -40,11 +40,7 @@ class DeviceMemory final : public DriverSource {
   uint64_t capture_id(StreamHandle stream) const {
     const std::optional<CUstream> known = driver_stream(stream);
     const ContextScope active = device_.try_to_activate();
-    if (!known || !active.is_active()) return 0;
-    int status = kNotCapturing;
-    uint64_t id = 0;
-    const CUresult result = driver().cuStreamGetCaptureInfo(*known, &status, &id, nullptr, nullptr, nullptr);
-    return result == kSuccess && status == kCapturing ? id : 0;
+    return known && active.is_active() ? cuda_backend::capture_id(*known) : 0;
   }
 
   CudaDevice& device_;
@@ -105,6 +101,13 @@ ContextScope::~ContextScope() {
 bool may_capture(CUstream stream) {
   int status = kNotCapturing;
   return driver().cuStreamIsCapturing(stream, &status) != kSuccess || status != kNotCapturing;
+}
+
+uint64_t capture_id(CUstream stream) {
+  int status = kNotCapturing;
+  uint64_t id = 0;
+  const CUresult result = driver().cuStreamGetCaptureInfo(stream, &status, &id, nullptr, nullptr, nullptr);
+  return result == kSuccess && status == kCapturing ? id : 0;
 }
 
 void refuse_capture(CUstream stream, const char* reason) {
@@ -216,6 +219,7 @@ void CudaDevice::finish_all_work() {
 void CudaDevice::synchronize() {
   finish_all_work();
   const ContextScope active = activate();
+  unload_dropped();
   assertions_.throw_if_failed();
 }
 
@@ -232,8 +236,9 @@ void CudaDevice::begin_capture(CUstream stream) {
   auto pinned = pinned_pool().without_waits();
   const CUresult result = driver().cuStreamBeginCapture(stream, kCaptureThreadLocal);
   if (result == kSuccess) {
+    const uint64_t driver_id = capture_id(stream);
     std::lock_guard lock(graphs_mutex_);
-    captures_[name] = graph;
+    captures_[name] = {graph, driver_id};
     return;
   }
   pinned.unlock();
@@ -250,7 +255,7 @@ bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
     std::lock_guard lock(graphs_mutex_);
     const auto found = captures_.find(name);
     if (found == captures_.end()) return false;
-    captured.id = found->second;
+    captured.id = found->second.graph;
     captures_.erase(found);
   }
   captured.result = driver().cuStreamEndCapture(stream, &captured.graph);
@@ -272,7 +277,10 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
     result = driver().cuGraphInstantiate(&executable, captured.graph, 0);
     driver().cuGraphDestroy(captured.graph);
   }
-  if (result != kSuccess) pool_.release_graph(captured.id);
+  if (result != kSuccess) {
+    pool_.release_graph(captured.id);
+    take_programs(captured.id);
+  }
   cuda_backend::check(result, call, name_);
   std::lock_guard lock(graphs_mutex_);
   graphs_[executable] = captured.id;
@@ -285,6 +293,24 @@ void CudaDevice::cancel_capture(CUstream stream) noexcept {
   if (!active.is_active() || !finish_capture(stream, captured)) return;
   if (captured.result == kSuccess) driver().cuGraphDestroy(captured.graph);
   pool_.release_graph(captured.id);
+  take_programs(captured.id);
+}
+
+bool CudaDevice::keep_for_graph(CUstream stream, const std::shared_ptr<const LoadedProgram>& program) {
+  const uint64_t driver_id = capture_id(stream);
+  if (driver_id == 0) return false;
+  std::lock_guard lock(graphs_mutex_);
+  const auto found = std::ranges::find(captures_, driver_id, [](const auto& item) { return item.second.driver_id; });
+  if (found == captures_.end()) return false;
+  Programs& kept = programs_[found->second.graph];
+  if (std::ranges::find(kept, program) == kept.end()) kept.push_back(program);
+  return true;
+}
+
+CudaDevice::Programs CudaDevice::take_programs(uint64_t graph) {
+  std::lock_guard lock(graphs_mutex_);
+  const auto found = programs_.extract(graph);
+  return found ? std::move(found.mapped()) : Programs();
 }
 
 bool CudaDevice::is_capturing_any() {
@@ -305,6 +331,7 @@ void CudaDevice::destroy_graph(CUgraphExec graph) {
   }
   driver().cuGraphExecDestroy(graph);
   pool_.release_graph(id);
+  take_programs(id);
 }
 
 int cuda_device_count() {

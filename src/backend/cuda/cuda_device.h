@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -56,6 +57,8 @@ class ContextScope {
 
 /// Whether work for `stream` may become part of a graph; true when in doubt.
 bool may_capture(CUstream stream);
+/// The driver's number of the capture that work for `stream` joins; 0 where there is none, or in doubt.
+uint64_t capture_id(CUstream stream);
 /// Raises DeviceError where work for `stream` would become part of a graph, `reason` in front of what can be done. The
 /// driver would drop all that was captured. Nothing in doubt: the call that follows tells what is wrong.
 void refuse_capture(CUstream stream, const char* reason);
@@ -163,6 +166,9 @@ class CudaDevice final : public Device {
   void cancel_capture(CUstream stream) noexcept;
   void destroy_graph(CUgraphExec graph);
   bool is_capturing_any();
+  /// `program` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds the program from
+  /// here on; false where it becomes part of somebody else's.
+  bool keep_for_graph(CUstream stream, const std::shared_ptr<const LoadedProgram>& program);
 
  private:
   struct Captured {
@@ -198,8 +204,16 @@ class CudaDevice final : public Device {
   std::vector<CUmodule> dropped_;  ///< modules to unload
 
   ForkSafeMutex graphs_mutex_;
-  std::unordered_map<StreamHandle, uint64_t> captures_;
+  struct Capture {
+    uint64_t graph;
+    uint64_t driver_id;  ///< by which streams that joined the capture are known
+  };
+  using Programs = std::vector<std::shared_ptr<const LoadedProgram>>;
+  /// The programs of a graph that is gone, to be dropped without the lock.
+  Programs take_programs(uint64_t graph);
+  std::unordered_map<StreamHandle, Capture> captures_;
   std::unordered_map<CUgraphExec, uint64_t> graphs_;
+  std::unordered_map<uint64_t, Programs> programs_;  ///< of each graph, captured or being captured
   uint64_t last_graph_ = 0;
 };
 

@@ -21,7 +21,7 @@ namespace {
 /// CUfunction_attribute and CUjitInputType of the driver.
 constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
 
-class CudaProgram final : public LoadedProgram {
+class CudaProgram final : public LoadedProgram, public std::enable_shared_from_this<CudaProgram> {
  public:
   CudaProgram(CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
     const ForkMayGoOn loading;  // the driver may wait for the GPU, and the GPU for a function that needs Python's lock
@@ -44,12 +44,12 @@ class CudaProgram final : public LoadedProgram {
     graphs_->destroy();
     if (!is_captured_.load(std::memory_order_relaxed)) device_.unload_later(module_);
   }
-  /// Called before a launch that may become part of a graph of the user's, which holds the function as long as it likes:
-  /// the code then stays loaded as long as the process.
+  /// Called before a launch that may become part of a graph of the user's. A graph of ours keeps the program loaded; for
+  /// one that another library captures, the code stays loaded as long as the process.
   void keep_for_graphs(CUstream stream) const {
     const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
-    if (is_legacy || is_captured_.load(std::memory_order_relaxed)) return;
-    if (may_capture(stream)) is_captured_.store(true, std::memory_order_relaxed);
+    if (is_legacy || is_captured_.load(std::memory_order_relaxed) || !may_capture(stream)) return;
+    if (!device_.keep_for_graph(stream, shared_from_this())) is_captured_.store(true, std::memory_order_relaxed);
   }
   CUmodule module() const { return module_; }
   CUfunction function() const { return function_; }
