@@ -16,7 +16,7 @@
 #include <vector>
 
 namespace iruka::cuda_backend {
-std::string with_prelude(const std::string& text);
+std::string with_prelude(const std::string& text, std::span<const std::string> options);
 std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
 }
 
@@ -61,7 +61,7 @@ class Nvrtc {
                                               "--prec-div=true",
                                               "--prec-sqrt=true",
                                               "--diag-suppress=177,550"};
-    const std::string source = cuda_backend::with_prelude(text);
+    const std::string source = cuda_backend::with_prelude(text, {});
     void* program = nullptr;
     create_(&program, source.c_str(), "test", static_cast<int>(names.size()), pointers(files).data(),
             pointers(names).data());

@@ -208,6 +208,20 @@ TEST_P(CudaPrelude, LoadsAndStoresWithCacheHintsTakeAnyAddress) {
                 "*q = __ldg(p).b + (int)__ldg(v).w; __stcg(q, 1); bool b; __stcs(&b, true); *q = b;"));
 }
 
+/// Wherever the name of such a load may come from.
+TEST(CudaCaches, AreIncludedWhereverTheyMayBeNamed) {
+  const auto includes_caches = [](const std::string& text, const std::vector<std::string>& options = {}) {
+    return cuda_backend::with_prelude(text, options).find("cuda_caches.h") != std::string::npos;
+  };
+  EXPECT_FALSE(includes_caches("z = x + y;"));
+  EXPECT_FALSE(includes_caches("#include \"ops/sort/kernels/before.h\"\nz = x;", {"-DSCALE=2"}));
+  EXPECT_TRUE(includes_caches("z = __ldg(&x[i]);"));
+  EXPECT_TRUE(includes_caches("__stcs(&z[i], x);"));
+  EXPECT_TRUE(includes_caches("z = LOAD(&x[i]);", {"-DLOAD=__ldg"}));
+  EXPECT_TRUE(includes_caches("#define LOAD(name) __l##name\nz = LOAD(dg)(&x[i]);"));
+  EXPECT_TRUE(includes_caches("#include \"mine.h\"\nz = x;"));
+}
+
 // The host finds the record by its name; programs without assertions have none.
 TEST_P(CudaPrelude, AssertionsFillARecord) {
   using cuda_backend::AssertionRecord;

@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
-#include <span>
 #include <string_view>
 
 #include "backend/cuda/driver.h"
@@ -176,9 +176,11 @@ bool parse_head(std::string_view line, Diagnostic& found) {
   return false;
 }
 
-/// Whether `text` names a load or store of cuda_caches.h, or includes a file that is not ours and may.
+/// Whether `text` names a load or store of cuda_caches.h, pastes a name together, or includes a file that is not
+/// Iruka's and may do either.
 bool may_name_caches(std::string_view text) {
-  if (text.find("__ld") != text.npos || text.find("__st") != text.npos) return true;
+  for (const char* sign : {"__ld", "__st", "##", "%:"})
+    if (text.find(sign) != text.npos) return true;
   constexpr std::string_view kInclude = "include";
   for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at + 1))
     if (const std::string_view file = text.substr(at + kInclude.size());
@@ -280,8 +282,9 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
   return diagnostics;
 }
 
-std::string with_prelude(const std::string& text) {
-  return std::string("#include \"prelude.h\"\n") + (may_name_caches(text) ? "#include \"cuda_caches.h\"\n" : "") +
+std::string with_prelude(const std::string& text, std::span<const std::string> options) {
+  const bool needs_caches = may_name_caches(text) || std::ranges::any_of(options, may_name_caches);
+  return std::string("#include \"prelude.h\"\n") + (needs_caches ? "#include \"cuda_caches.h\"\n" : "") +
          "#line 1 \"generated\"\n" + text;
 }
 

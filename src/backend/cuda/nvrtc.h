@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,7 +44,8 @@ AssemblerOptions assembler_options(const std::vector<std::string>& options);
 /// What the log tells, with the places of #line directives.
 std::vector<Diagnostic> parse_log(const std::string& log);
 
-/// A source for NVRTC: the prelude and the text.
-std::string with_prelude(const std::string& text);
+/// A source for NVRTC: the prelude and the text. The user's options decide with the text which parts of the prelude are
+/// needed.
+std::string with_prelude(const std::string& text, std::span<const std::string> options = {});
 
 }  // namespace iruka::cuda_backend
