@@ -25,7 +25,9 @@ iruka::ProgramSource kernel(const std::string& body) {
       "  const float* __restrict xs = a.x; const float* __restrict ys = a.y; float* __restrict zs = a.z;\n"
       "  for (long i = begin; i < end; ++i) {\n"
       "    const float x = xs[i]; const float y = ys[i]; float& z = zs[i];\n"
-      "#line 1 \"operation\"\n" + body + "\n"
+      "#line 1 \"operation\"\n" +
+      body +
+      "\n"
       "  }\n}\n";
   source.entry = "iruka_entry";
   source.file_name = "<kernel>";

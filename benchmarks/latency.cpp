@@ -16,7 +16,8 @@ double median_nanoseconds(Call&& call) {
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < kCalls; ++k) call();
-    times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / kCalls);
+    times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+                    kCalls);
   }
   std::ranges::sort(times);
   return times[kRepeats / 2];

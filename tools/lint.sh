@@ -12,6 +12,7 @@ check() {
 check "layers, lengths and texts" .venv/bin/python tools/check_layers.py
 check "ruff" .venv/bin/ruff check --quiet .
 check "the format of Python files" .venv/bin/ruff format --quiet --check .
+check "the format of C++ files" tools/check_cpp_format.sh
 check "mypy" .venv/bin/mypy --no-error-summary
 check "clang-tidy" .venv/bin/python tools/lint_cpp.py "$build"
 exit $status

@@ -39,30 +39,39 @@ void store(void* to, __m256i value) { _mm256_stream_si256(static_cast<__m256i*>(
 extern "C" {
 
 void baseline_add_float32(const float* x, const float* y, float* z, int64_t n, int threads) {
-  streamed<8>(n, threads, [=](int64_t k) { _mm256_stream_ps(z + k, _mm256_add_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(y + k))); },
-              [=](int64_t k) { z[k] = x[k] + y[k]; });
+  streamed<8>(
+      n, threads,
+      [=](int64_t k) { _mm256_stream_ps(z + k, _mm256_add_ps(_mm256_loadu_ps(x + k), _mm256_loadu_ps(y + k))); },
+      [=](int64_t k) { z[k] = x[k] + y[k]; });
 }
 
 void baseline_add_int8(const int8_t* x, const int8_t* y, int8_t* z, int64_t n, int threads) {
-  streamed<32>(n, threads, [=](int64_t k) { store(z + k, _mm256_add_epi8(load(x + k), load(y + k))); },
-               [=](int64_t k) { z[k] = static_cast<int8_t>(x[k] + y[k]); });
+  streamed<32>(
+      n, threads, [=](int64_t k) { store(z + k, _mm256_add_epi8(load(x + k), load(y + k))); },
+      [=](int64_t k) { z[k] = static_cast<int8_t>(x[k] + y[k]); });
 }
 
-void baseline_add_uint8(const int8_t* x, const int8_t* y, int8_t* z, int64_t n, int threads) { baseline_add_int8(x, y, z, n, threads); }
+void baseline_add_uint8(const int8_t* x, const int8_t* y, int8_t* z, int64_t n, int threads) {
+  baseline_add_int8(x, y, z, n, threads);
+}
 
 void baseline_add_int16(const int16_t* x, const int16_t* y, int16_t* z, int64_t n, int threads) {
-  streamed<16>(n, threads, [=](int64_t k) { store(z + k, _mm256_add_epi16(load(x + k), load(y + k))); },
-               [=](int64_t k) { z[k] = static_cast<int16_t>(x[k] + y[k]); });
+  streamed<16>(
+      n, threads, [=](int64_t k) { store(z + k, _mm256_add_epi16(load(x + k), load(y + k))); },
+      [=](int64_t k) { z[k] = static_cast<int16_t>(x[k] + y[k]); });
 }
 
 void baseline_add_float16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t n, int threads) {
-  const auto widen = [](const uint16_t* from) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))); };
-  streamed<8>(n, threads,
-              [=](int64_t k) {
-                const __m256 sum = _mm256_add_ps(widen(x + k), widen(y + k));
-                _mm_stream_si128(reinterpret_cast<__m128i*>(z + k), _mm256_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT));
-              },
-              [=](int64_t k) { z[k] = _cvtss_sh(_cvtsh_ss(x[k]) + _cvtsh_ss(y[k]), _MM_FROUND_TO_NEAREST_INT); });
+  const auto widen = [](const uint16_t* from) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+  };
+  streamed<8>(
+      n, threads,
+      [=](int64_t k) {
+        const __m256 sum = _mm256_add_ps(widen(x + k), widen(y + k));
+        _mm_stream_si128(reinterpret_cast<__m128i*>(z + k), _mm256_cvtps_ph(sum, _MM_FROUND_TO_NEAREST_INT));
+      },
+      [=](int64_t k) { z[k] = _cvtss_sh(_cvtsh_ss(x[k]) + _cvtsh_ss(y[k]), _MM_FROUND_TO_NEAREST_INT); });
 }
 
 float baseline_sum_float32(const float* x, int64_t n, int threads) {

@@ -91,20 +91,20 @@ class IRUKA_API Array {
   /// The same bytes as another dtype, the last axis rescaled. Raises ValueError where elements are unaligned on a GPU.
   Array view(Dtype dtype) const;
   Array read_only() const;
-  /// Any view of the buffer, as writable as this array. Strides and offset in bytes; the caller answers for their staying
-  /// inside.
+  /// Any view of the buffer, as writable as this array. Strides and offset in bytes; the caller answers for their
+  /// staying inside.
   Array view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const;
   /// This array where it has axes, else a value. Nobody may write to the memory afterwards.
   Array as_value() const&;
   Array&& as_value() &&;
 
   // Copies (made by kernels).
-  Array copy() const;                    ///< C order
-  Array contiguous() const;              ///< itself when C-contiguous, else a copy
+  Array copy() const;        ///< C order
+  Array contiguous() const;  ///< itself when C-contiguous, else a copy
   Array astype(Dtype dtype, bool copy = true) const;
   /// Itself if it is on that device, else a copy in the same order of axes, made after the work on this array.
   Array to_device(Device& device) const;
-  void fill(const Scalar& value);        ///< raises ValueError on a read-only array
+  void fill(const Scalar& value);  ///< raises ValueError on a read-only array
   /// Writes `source`, broadcast and cast (same rules as NumPy's x[...] = source), also if the two overlap or are on
   /// different devices.
   void assign(const Array& source);

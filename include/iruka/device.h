@@ -12,8 +12,8 @@ class Device;
 
 /// The CPU.
 IRUKA_API Device& cpu();
-/// Where arrays are made unless a call says otherwise: what set_default_device() says for this thread, else IRUKA_DEVICE,
-/// else the first GPU if there is one, else the CPU.
+/// Where arrays are made unless a call says otherwise: what set_default_device() says for this thread, else
+/// IRUKA_DEVICE, else the first GPU if there is one, else the CPU.
 IRUKA_API Device& default_device();
 /// Chooses for the calling thread; null: none of its own. Gives what was chosen before.
 IRUKA_API Device* set_default_device(Device* device);

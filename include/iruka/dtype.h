@@ -13,8 +13,10 @@ namespace iruka {
 
 /// Element type of an array. The order is the index into the table of DtypeInfo.
 enum class Dtype : uint8_t {
+  // clang-format off
   bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
   float16, bfloat16, float32, float64, complex64, complex128
+  // clang-format on
 };
 inline constexpr int kDtypeCount = 15;
 

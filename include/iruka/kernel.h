@@ -39,33 +39,33 @@ class Argument {
 /// One parameter as written: "raw const float32 image".
 struct Parameter {
   std::string name;
-  std::string type;             ///< as written: "float32", "T"
-  std::optional<Dtype> dtype;   ///< absent for a placeholder
+  std::string type;            ///< as written: "float32", "T"
+  std::optional<Dtype> dtype;  ///< absent for a placeholder
   bool raw = false;
-  bool is_const = true;         ///< false for outputs and `_non_const` inputs, which are written back
-  bool follows_array = false;   ///< a raw input that says neither: the body may write to it where its array is writable
+  bool is_const = true;        ///< false for outputs and `_non_const` inputs, which are written back
+  bool follows_array = false;  ///< a raw input that says neither: the body may write to it where its array is writable
 };
 
 /// The options of CuPy's ElementwiseKernel, besides the four texts.
 struct KernelOptions {
-  std::string preamble{};    ///< helper functions and types
-  std::string loop_prep{};   ///< runs before the elements of a block
-  std::string after_loop{};  ///< runs after the elements of a block
+  std::string preamble{};              ///< helper functions and types
+  std::string loop_prep{};             ///< runs before the elements of a block
+  std::string after_loop{};            ///< runs after the elements of a block
   std::vector<std::string> options{};  ///< compiler options: "--use_fast_math", "-D..."
-  bool reduce_dims = true;   ///< merge axes where layouts allow
+  bool reduce_dims = true;             ///< merge axes where layouts allow
   bool return_tuple = false;
   bool no_return = false;
   bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
   std::vector<std::pair<std::string, std::string>> quoted{};  ///< file name and text that `operation` quotes by #line
   std::vector<std::string> written{};                         ///< names that the texts must write, besides the outputs
   std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
-  std::string made_at{};     ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+  std::string made_at{};         ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 
 /// The options of one call.
 struct CallOptions {
-  std::optional<int64_t> size{};  ///< the loop's length when every array is raw
-  int64_t block_size = 128;       ///< accepted for compatibility with CuPy; must be positive
+  std::optional<int64_t> size{};   ///< the loop's length when every array is raw
+  int64_t block_size = 128;        ///< accepted for compatibility with CuPy; must be positive
   const Stream* stream = nullptr;  ///< of the launch and of all memory that the call takes; null: the current one
 };
 
@@ -78,10 +78,10 @@ struct GeneratedSource {
 /// A kernel made from C++ text. Cheap to copy; calls are thread-safe. Compiled once per signature.
 class IRUKA_API ElementwiseKernel {
  public:
-  /// Raises ValueError for a malformed parameter list or name, CompileError for a wrong body where all types are concrete.
-  ElementwiseKernel(std::string in_params, std::string out_params, std::string operation,
-                    std::string name = "kernel", KernelOptions options = {},
-                    std::source_location where = std::source_location::current());
+  /// Raises ValueError for a malformed parameter list or name, CompileError for a wrong body where all types are
+  /// concrete.
+  ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name = "kernel",
+                    KernelOptions options = {}, std::source_location where = std::source_location::current());
 
   /// Inputs, then (optionally) outputs to fill. Returns the first output; an invalid Array when there is none.
   template <class... A>

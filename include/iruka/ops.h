@@ -104,8 +104,10 @@ IRUKA_API Array stack(std::span<const Array> arrays, int64_t axis = 0);
 IRUKA_API Dtype result_type(std::span<const Argument> arguments);
 
 namespace linalg {
-/// Vector 2-norm of the flattened array, or along `axes`; Frobenius for two axes. `order` as NumPy's: 1, 2, inf, -inf, 0, p.
-IRUKA_API Array norm(const Array& x, std::optional<double> order = {}, std::optional<Dims> axes = {}, bool keepdims = false);
+/// Vector 2-norm of the flattened array, or along `axes`; Frobenius for two axes. `order` as NumPy's: 1, 2, inf, -inf,
+/// 0, p.
+IRUKA_API Array norm(const Array& x, std::optional<double> order = {}, std::optional<Dims> axes = {},
+                     bool keepdims = false);
 }  // namespace linalg
 
 }  // namespace iruka

@@ -14,9 +14,9 @@ enum class ScanOperation : uint8_t { add, multiply, minimum, maximum };
 
 /// How a scan is to run.
 struct ScanOptions {
-  std::optional<Dtype>
-      dtype{};             ///< of the result; by default NumPy's: 64 bits for smaller integers in sums and products
-  bool skips_nan = false;  ///< NaN counts as the operation's identity
+  /// Of the result; by default NumPy's: 64 bits for smaller integers in sums and products.
+  std::optional<Dtype> dtype{};
+  bool skips_nan = false;         ///< NaN counts as the operation's identity
   bool includes_initial = false;  ///< the result begins with the identity and is one element longer
 };
 

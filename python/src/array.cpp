@@ -467,12 +467,12 @@ void bind_copies(ArrayClass& type) {
            nb::sig("def " name "(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, " \
                    "keepdims: bool = False, initial=None, where=None) -> ndarray"),                             \
            documentation)
-#define IRUKA_STATISTIC(name, arguments, documentation)                                     \
-  type.def(                                                                                 \
-      name,                                                                                 \
-      [](nb::handle self, nb::args positional, nb::kwargs keywords) {                       \
+#define IRUKA_STATISTIC(name, arguments, documentation)                         \
+  type.def(                                                                     \
+      name,                                                                     \
+      [](nb::handle self, nb::args positional, nb::kwargs keywords) {           \
         return package_attribute("iruka", name)(self, *positional, **keywords); \
-      },                                                                                    \
+      },                                                                        \
       nb::sig("def " name "(self, " arguments ") -> ndarray"), documentation)
 
 void bind_reductions(ArrayClass& type) {

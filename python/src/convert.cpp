@@ -309,16 +309,11 @@ void warn_of_lost_parts(Dtype from, Dtype to) {
 
 nb::object from_scalar(const Scalar& scalar) {
   switch (scalar.kind()) {
-    case Kind::boolean:
-      return nb::bool_(scalar.as_bool());
-    case Kind::signed_integer:
-      return nb::steal(PyLong_FromLongLong(scalar.as_int64()));
-    case Kind::unsigned_integer:
-      return nb::steal(PyLong_FromUnsignedLongLong(scalar.as_uint64()));
-    case Kind::floating:
-      return nb::steal(PyFloat_FromDouble(scalar.as_double()));
-    case Kind::complex:
-      break;
+    case Kind::boolean: return nb::bool_(scalar.as_bool());
+    case Kind::signed_integer: return nb::steal(PyLong_FromLongLong(scalar.as_int64()));
+    case Kind::unsigned_integer: return nb::steal(PyLong_FromUnsignedLongLong(scalar.as_uint64()));
+    case Kind::floating: return nb::steal(PyFloat_FromDouble(scalar.as_double()));
+    case Kind::complex: break;
   }
   std::complex<double> value = scalar.as_complex();
   return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));

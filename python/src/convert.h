@@ -100,8 +100,8 @@ Scalar item_of(Array array);
 /// infinity of its sign.
 enum class HugeInteger : uint8_t { refused, as_float, as_infinity };
 
-/// One argument of an array function: an array, a scalar, or something an array is made of. The array is a handle of its
-/// own, so that work without the GIL may use it. It stays where it is once argument() was called.
+/// One argument of an array function: an array, a scalar, or something an array is made of. The array is a handle of
+/// its own, so that work without the GIL may use it. It stays where it is once argument() was called.
 class Operand {
  public:
   /// False if `object` is none of these. Converted arrays are placed on the device of the arrays among `others`.
@@ -133,8 +133,8 @@ nb::object make_mutable_array(Make&& make) {
   return to_python(without_gil(make));
 }
 
-/// Whether the call that runs is to end: on the main thread a signal handler raised, on another one Ctrl-C came since the
-/// call began. With or without the GIL.
+/// Whether the call that runs is to end: on the main thread a signal handler raised, on another one Ctrl-C came since
+/// the call began. With or without the GIL.
 bool interrupt_requested();
 
 /// Sets the Python error of the C++ exception being handled.

@@ -16,16 +16,11 @@ dlpack::DataType to_dlpack_type(Dtype dtype) {
   auto bits = static_cast<uint8_t>(itemsize(dtype) * 8);
   if (dtype == Dtype::bfloat16) return {dlpack::kBfloat, 16, 1};
   switch (kind(dtype)) {
-    case Kind::boolean:
-      return {dlpack::kBool, 8, 1};
-    case Kind::signed_integer:
-      return {dlpack::kInt, bits, 1};
-    case Kind::unsigned_integer:
-      return {dlpack::kUnsigned, bits, 1};
-    case Kind::floating:
-      return {dlpack::kFloat, bits, 1};
-    case Kind::complex:
-      break;
+    case Kind::boolean: return {dlpack::kBool, 8, 1};
+    case Kind::signed_integer: return {dlpack::kInt, bits, 1};
+    case Kind::unsigned_integer: return {dlpack::kUnsigned, bits, 1};
+    case Kind::floating: return {dlpack::kFloat, bits, 1};
+    case Kind::complex: break;
   }
   return {dlpack::kComplex, bits, 1};
 }

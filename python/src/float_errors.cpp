@@ -37,15 +37,11 @@ bool any_has(const Array& x, Word exponent) {
 bool any_not_finite(const Array& array) {
   const Array x = array.is_f_contiguous() ? array : array.contiguous();
   switch (x.dtype()) {
-    case Dtype::float16:
-      return any_has<uint16_t>(x, 0x7C00);
-    case Dtype::bfloat16:
-      return any_has<uint16_t>(x, 0x7F80);
+    case Dtype::float16: return any_has<uint16_t>(x, 0x7C00);
+    case Dtype::bfloat16: return any_has<uint16_t>(x, 0x7F80);
     case Dtype::float32:
-    case Dtype::complex64:
-      return any_has<uint32_t>(x, 0x7F800000);
-    default:
-      return any_has<uint64_t>(x, 0x7FF0000000000000);
+    case Dtype::complex64: return any_has<uint32_t>(x, 0x7F800000);
+    default: return any_has<uint64_t>(x, 0x7FF0000000000000);
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace iruka::python {
 
-/// The exceptions of floats (FloatFlag) that this thread's work on the CPU raises while the object lives. They may nest:
-/// making Python objects may run finalisers, which may watch work of their own.
+/// The exceptions of floats (FloatFlag) that this thread's work on the CPU raises while the object lives. They may
+/// nest: making Python objects may run finalisers, which may watch work of their own.
 class FloatWatch {
  public:
   FloatWatch() : outer_(take_float_flags()) {}
@@ -42,8 +42,10 @@ Array computed_telling(const char* function, Compute&& compute, const Arguments&
   const FloatWatch floats;
   Array result = without_gil(compute);
   const auto given = [](const auto& argument) {
-    if constexpr (std::is_same_v<decltype(argument), const Array&>) return to_python(argument);
-    else return argument;
+    if constexpr (std::is_same_v<decltype(argument), const Array&>)
+      return to_python(argument);
+    else
+      return argument;
   };
   if (const unsigned raised = floats.raised())
     tell_function_errors(function, raised, result, nb::make_tuple(given(arguments)...));

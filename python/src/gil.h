@@ -27,8 +27,8 @@ class GilRelease {
   PyThreadState* state_;
 };
 
-/// What `work` returns, which runs without the GIL. It uses arrays of its own, never those inside Python's objects: another
-/// thread may give such an object another shape or other memory meanwhile.
+/// What `work` returns, which runs without the GIL. It uses arrays of its own, never those inside Python's objects:
+/// another thread may give such an object another shape or other memory meanwhile.
 template <class Work>
 auto without_gil(Work&& work) {
   const GilRelease release;

@@ -209,36 +209,21 @@ namespace {
 
 const char* buffer_format(Dtype dtype) {
   switch (dtype) {
-    case Dtype::bool_:
-      return "?";
-    case Dtype::int8:
-      return "b";
-    case Dtype::int16:
-      return "h";
-    case Dtype::int32:
-      return "i";
-    case Dtype::int64:
-      return "l";
-    case Dtype::uint8:
-      return "B";
-    case Dtype::uint16:
-      return "H";
-    case Dtype::uint32:
-      return "I";
-    case Dtype::uint64:
-      return "L";
-    case Dtype::float16:
-      return "e";
-    case Dtype::bfloat16:
-      return nullptr;
-    case Dtype::float32:
-      return "f";
-    case Dtype::float64:
-      return "d";
-    case Dtype::complex64:
-      return "Zf";
-    case Dtype::complex128:
-      return "Zd";
+    case Dtype::bool_: return "?";
+    case Dtype::int8: return "b";
+    case Dtype::int16: return "h";
+    case Dtype::int32: return "i";
+    case Dtype::int64: return "l";
+    case Dtype::uint8: return "B";
+    case Dtype::uint16: return "H";
+    case Dtype::uint32: return "I";
+    case Dtype::uint64: return "L";
+    case Dtype::float16: return "e";
+    case Dtype::bfloat16: return nullptr;
+    case Dtype::float32: return "f";
+    case Dtype::float64: return "d";
+    case Dtype::complex64: return "Zf";
+    case Dtype::complex128: return "Zd";
   }
   return nullptr;
 }

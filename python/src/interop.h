@@ -13,9 +13,8 @@ namespace iruka::python {
 bool is_array_like(PyObject* object);
 
 /// An array of anything array-like. What lies in the CPU's memory comes to `device`, by default the default one: shared
-/// where that is the CPU and dtype, alignment and byte order allow, else copied, in this machine's byte order. What lies on a GPU is
-/// shared there.
-/// Raises TypeError naming a dtype that is not supported.
+/// where that is the CPU and dtype, alignment and byte order allow, else copied, in this machine's byte order. What
+/// lies on a GPU is shared there. Raises TypeError naming a dtype that is not supported.
 Array as_array(nb::handle object, Device& device);
 Array as_array(nb::handle object);
 /// Values for elements of `dtype`: as as_array, but Python numbers in lists must have a place there, as in NumPy.

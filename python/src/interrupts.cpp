@@ -19,9 +19,9 @@ namespace {
 unsigned long main_thread = 0;        // Python's, as threading.main_thread().ident says
 PyObject* pending_interrupt[3] = {};  // what a signal handler raised, while C++ unwinds
 
-std::atomic<int64_t> last_interrupt{0};                // nanoseconds of the clock now() reads
-std::atomic<void (*)(int)> handler_behind{nullptr};    // Python's, as a rule
-ForkSafeMutex handler_mutex;                           // guards the change of the process's handler
+std::atomic<int64_t> last_interrupt{0};              // nanoseconds of the clock now() reads
+std::atomic<void (*)(int)> handler_behind{nullptr};  // Python's, as a rule
+ForkSafeMutex handler_mutex;                         // guards the change of the process's handler
 thread_local int64_t begin_of_call = 0;
 
 int64_t now() {

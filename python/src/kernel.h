@@ -38,7 +38,8 @@ class KernelArguments {
 
 /// "file:line" of the innermost Python caller outside this package.
 std::string calling_place();
-/// Gives a kernel's warnings to Python, as iruka.errors.KernelWarning at that place. Raises what a filter makes of them.
+/// Gives a kernel's warnings to Python, as iruka.errors.KernelWarning at that place. Raises what a filter makes of
+/// them.
 void tell_warnings(const std::vector<std::string>& warnings);
 /// The same of a kernel being constructed, which is destroyed where that raises.
 template <class Kernel>

@@ -45,8 +45,7 @@ std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
 
 /// a @ b, in `target` where one is given: None then.
 nb::object product(const Array& a, const Array& b, const Array* target = nullptr) {
-  Array result = computed_telling(
-      "matmul", [&] { return matmul(a, b, target); }, a, b);
+  Array result = computed_telling("matmul", [&] { return matmul(a, b, target); }, a, b);
   return target ? nb::none() : to_result(std::move(result));
 }
 

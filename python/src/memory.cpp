@@ -29,18 +29,12 @@ nb::dict statistics(nb::handle object) {
 
 const char* kind_name(KernelEvent::Kind kind) {
   switch (kind) {
-    case KernelEvent::Kind::compiled:
-      return "compiled";
-    case KernelEvent::Kind::loaded_from_disk:
-      return "loaded_from_disk";
-    case KernelEvent::Kind::specialised:
-      return "specialised";
-    case KernelEvent::Kind::rival:
-      return "rival";
-    case KernelEvent::Kind::lanes_chosen:
-      return "lanes_chosen";
-    case KernelEvent::Kind::scalar_chosen:
-      break;
+    case KernelEvent::Kind::compiled: return "compiled";
+    case KernelEvent::Kind::loaded_from_disk: return "loaded_from_disk";
+    case KernelEvent::Kind::specialised: return "specialised";
+    case KernelEvent::Kind::rival: return "rival";
+    case KernelEvent::Kind::lanes_chosen: return "lanes_chosen";
+    case KernelEvent::Kind::scalar_chosen: break;
   }
   return "scalar_chosen";
 }

@@ -34,17 +34,14 @@ class NumberList {
 
   Array store(PyObject* list) const {
     switch (kind_) {
-      case Kind::boolean:
-        return stored<bool>(list, Dtype::bool_, [](PyObject* number) { return number == Py_True; });
+      case Kind::boolean: return stored<bool>(list, Dtype::bool_, [](PyObject* number) { return number == Py_True; });
       case Kind::floating:
         return stored<double>(list, Dtype::float64, [](PyObject* number) {
           return PyFloat_CheckExact(number) ? PyFloat_AS_DOUBLE(number)
                                             : static_cast<double>(PyLong_AsLongLong(number));
         });
-      case Kind::complex:
-        return stored<std::complex<double>>(list, Dtype::complex128, complex_of);
-      default:
-        return stored<int64_t>(list, Dtype::int64, [](PyObject* number) { return PyLong_AsLongLong(number); });
+      case Kind::complex: return stored<std::complex<double>>(list, Dtype::complex128, complex_of);
+      default: return stored<int64_t>(list, Dtype::int64, [](PyObject* number) { return PyLong_AsLongLong(number); });
     }
   }
 

@@ -272,8 +272,8 @@ void bind_joining(nb::module_& module) {
         if (!order.is_none()) p = nb::cast<double>(order);
         Array array = as_operand(x, "norm");
         std::optional<Dims> axes = reduction_axes(axis);
-        return to_result(computed_telling(
-            "norm", [&] { return linalg::norm(array, p, axes, keepdims); }, array, order, axis));
+        return to_result(
+            computed_telling("norm", [&] { return linalg::norm(array, p, axes, keepdims); }, array, order, axis));
       },
       nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
 }
@@ -300,9 +300,9 @@ void warn_of_nothing(const ReductionFunction& function, const Array& x, const Re
   if (name == "mean" && result.size() > 0) {
     const bool may_lack = options.where && is_host(x.device()) && (raised & kFloatInvalid);
     const bool lacks = may_lack && without_gil([&] {
-      const Array counted = options.where->broadcast_to(x.shape());
-      return !all(ReductionFunction("any")(counted, options.axes)).item().as_bool();
-    });
+                         const Array counted = options.where->broadcast_to(x.shape());
+                         return !all(ReductionFunction("any")(counted, options.axes)).item().as_bool();
+                       });
     if (x.size() == 0 || lacks) message = "Mean of empty slice";
   } else if ((name == "nanmin" || name == "nanmax") && any_nan(result)) {
     message = "All-NaN slice encountered";

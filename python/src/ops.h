@@ -8,8 +8,8 @@ namespace iruka::python {
 
 /// A reduction's keywords as values, and what they keep alive.
 struct ReductionCall {
-  ReductionCall(const char* function, Dtype input, nb::handle axis, nb::handle dtype, bool keepdims,
-                nb::handle initial, nb::handle where);
+  ReductionCall(const char* function, Dtype input, nb::handle axis, nb::handle dtype, bool keepdims, nb::handle initial,
+                nb::handle where);
   ReductionCall(const ReductionCall&) = delete;
   ReductionCall& operator=(const ReductionCall&) = delete;
 
@@ -22,8 +22,8 @@ struct ReductionCall {
 /// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Sums and
 /// products are formed in the dtype of array and `out` together, and any result is cast into `out`, as in NumPy. Warns
 /// as NumPy does of the mean of nothing.
-nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype,
-                  nb::handle out, bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
+nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
+                  bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
 
 /// Gives the warnings and errors of a reduction that is done; `raised` are the exceptions of floats meanwhile.
 void tell_reduction(const ReductionFunction& function, const Array& x, const ReductionOptions& options, unsigned raised,

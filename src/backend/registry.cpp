@@ -28,7 +28,8 @@ std::optional<int> cuda_index(std::string_view name) {
   name.remove_prefix(5);
   int index = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-  return error == std::errc() && end == name.data() + name.size() && name[0] != '-' ? std::optional(index) : std::nullopt;
+  return error == std::errc() && end == name.data() + name.size() && name[0] != '-' ? std::optional(index)
+                                                                                    : std::nullopt;
 }
 
 }  // namespace
@@ -47,9 +48,7 @@ Device& default_device() {
   static constinit std::atomic<Device*> chosen{nullptr};
   if (Device* found = chosen.load(std::memory_order_acquire)) return *found;
   const char* name = std::getenv("IRUKA_DEVICE");
-  Device& found = name && *name                          ? device(name)
-                  : cuda::is_available()               ? cuda_backend::cuda_device(0)
-                                                          : cpu();
+  Device& found = name && *name ? device(name) : cuda::is_available() ? cuda_backend::cuda_device(0) : cpu();
   chosen.store(&found, std::memory_order_release);
   return found;
 }

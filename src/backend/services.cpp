@@ -38,10 +38,9 @@ const Implementations<FourierLibrary> FourierLibrary::implementations{
     {[](Device&) -> FourierLibrary& { return cpu_backend::fourier(); },
      [](Device& device) -> FourierLibrary& { return cuda_backend::cuda_fourier(as_cuda(device)); }}};
 
-const Implementations<const PoolControl> PoolControl::implementations{"memory pools",
-                                                                      {&kCpuPool, &kCudaPool}};
+const Implementations<const PoolControl> PoolControl::implementations{"memory pools", {&kCpuPool, &kCudaPool}};
 
-const Implementations<const NarrowCasts> NarrowCasts::implementations{
-    "casts to narrow integers", {nullptr, &kClangForNvrtc}};
+const Implementations<const NarrowCasts> NarrowCasts::implementations{"casts to narrow integers",
+                                                                      {nullptr, &kClangForNvrtc}};
 
 }  // namespace iruka

@@ -13,8 +13,7 @@ namespace {
 
 void check_rank(const Dims& shape) {
   if (shape.size() > kMaxRank)
-    throw ShapeError("an array has at most " + std::to_string(kMaxRank) + " axes, not " +
-                     std::to_string(shape.size()));
+    throw ShapeError("an array has at most " + std::to_string(kMaxRank) + " axes, not " + std::to_string(shape.size()));
 }
 
 /// Whether strides are those of a dense array whose axes are walked from the fastest by `axis_at`.
@@ -47,7 +46,10 @@ std::pair<uintptr_t, uintptr_t> byte_bounds(const Array& array) {
 }  // namespace
 
 Array::Array(BufferHandle buffer, Dtype dtype, Dims shape, Dims strides, int64_t offset)
-    : buffer_(std::move(buffer)), shape_(std::move(shape)), strides_(std::move(strides)), offset_(offset),
+    : buffer_(std::move(buffer)),
+      shape_(std::move(shape)),
+      strides_(std::move(strides)),
+      offset_(offset),
       dtype_(dtype) {
   check_rank(shape_);
   if (strides_.size() != shape_.size())

@@ -54,8 +54,10 @@ bool reshape_strides(const Dims& from, const Dims& from_strides, const Dims& to,
     int old_end = old_begin + 1, new_end = new_begin + 1;
     int64_t old_count = old_shape[old_begin], new_count = to[new_begin];
     while (old_count != new_count) {
-      if (new_count < old_count) new_count *= to[new_end++];
-      else old_count *= old_shape[old_end++];
+      if (new_count < old_count)
+        new_count *= to[new_end++];
+      else
+        old_count *= old_shape[old_end++];
     }
     for (int axis = old_begin; axis < old_end - 1; ++axis)
       if (old_strides[axis] != old_shape[axis + 1] * old_strides[axis + 1]) return false;
@@ -265,8 +267,10 @@ Array Array::view(Dtype dtype) const {
     throw ValueError(function + "changing the dtype of a 0-d array is only supported if the itemsize is unchanged");
   const int last = ndim() - 1;
   if (shape_[last] != 1 && size_ != 0 && strides_[last] != from)
-    throw ValueError(function + "to change to a dtype of a different size, the last axis must be contiguous, not of "
-                     "stride " + std::to_string(strides_[last]));
+    throw ValueError(function +
+                     "to change to a dtype of a different size, the last axis must be contiguous, not of "
+                     "stride " +
+                     std::to_string(strides_[last]));
   const int64_t bytes = shape_[last] * from;
   if (bytes % to != 0)
     throw ValueError(function + "the last axis has " + std::to_string(bytes) + " bytes, which is no multiple of " +

@@ -1,6 +1,7 @@
 // The whole interface of a backend. A new device is one implementation of this class and one line in the registry.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +26,11 @@ namespace iruka {
 /// One text to compile. `text` is complete but for the prelude, which the target puts in front.
 struct ProgramSource {
   std::string text;
-  std::string entry;                 ///< the extern "C" function to launch
-  std::vector<std::string> options;  ///< the user's compiler options
-  std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
-  bool wants_report = false;         ///< compile for the report's sake, with line tables
-  bool may_narrow = false;           ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
+  std::string entry;                   ///< the extern "C" function to launch
+  std::vector<std::string> options;    ///< the user's compiler options
+  std::string file_name;               ///< names the generated text in diagnostics: "<kernel_name>"
+  bool wants_report = false;           ///< compile for the report's sake, with line tables
+  bool may_narrow = false;             ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> outputs{};  ///< names that the user's texts are to write; a warning where they do not
   std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
   /// What a compiler asks now and then, to end early.
@@ -40,11 +41,17 @@ struct ProgramSource {
 struct Diagnostic {
   enum class Level : uint8_t { note, warning, error };
   Level level;
-  std::string file;  ///< as #line directives say; the user's texts are "operation", "preamble", "loop_prep", "after_loop"
-  int line = 0;      ///< 1-based
-  int column = 0;    ///< 1-based
+  /// As #line directives say; the user's texts are "operation", "preamble", "loop_prep" and "after_loop".
+  std::string file;
+  int line = 0;    ///< 1-based
+  int column = 0;  ///< 1-based
   std::string message;
 };
+
+inline bool has_error(std::span<const Diagnostic> diagnostics) {
+  return std::ranges::any_of(diagnostics,
+                             [](const Diagnostic& each) { return each.level == Diagnostic::Level::error; });
+}
 
 /// What became of the body: how many elements run side by side, and what to know about that.
 struct LaneReport {
@@ -81,10 +88,10 @@ class LoadedProgram {
 /// What threads of a host run over: the entry is called with ranges that cover [begin, begin + count) once.
 struct LaunchRange {
   int64_t count = 0;
-  int64_t align = 1;  ///< ranges begin at multiples of this
-  int64_t grain = 1;  ///< fewer units than this are not worth another thread
+  int64_t align = 1;            ///< ranges begin at multiples of this
+  int64_t grain = 1;            ///< fewer units than this are not worth another thread
   bool counts_elements = true;  ///< else a unit is a larger piece of work
-  int64_t begin = 0;  ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
+  int64_t begin = 0;            ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
 };
 
 /// A grid of thread blocks: each thread calls the entry with all of [0, count) and finds its units by its place.
@@ -110,7 +117,6 @@ struct TargetDescription {
   bool is_host = true;  ///< the process reads and writes the device's memory itself, and calls return when work is done
   bool needs_alignment = false;  ///< of elements to their dtype's alignment
 };
-
 
 class Device {
  public:
@@ -153,8 +159,8 @@ class Device {
   virtual std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) = 0;
   /// Runs `entry(arguments, begin, end)` over `range`, or over `grid`: a device does one of the two. `arguments` is
   /// copied before the call returns.
-  /// Raises Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU at
-  /// a later wait for the stream or the device.
+  /// Raises Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU
+  /// at a later wait for the stream or the device.
   virtual void launch(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
                       std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/) {
     throw DeviceError(name() + ": kernels are launched over a grid of thread blocks, not over ranges");

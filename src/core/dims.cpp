@@ -23,7 +23,8 @@ int64_t count(const Dims& shape) {
   bool empty = false;
   for (int64_t extent : shape) {
     if (extent < 0) throw ShapeError("shape " + to_string(shape) + ": negative dimensions are not allowed");
-    if (extent == 0) empty = true;
+    if (extent == 0)
+      empty = true;
     else if (__builtin_mul_overflow(product, extent, &product))
       throw ShapeError("shape " + to_string(shape) + ": the product of the extents does not fit in 63 bits");
   }

@@ -94,26 +94,26 @@ struct Spelling {
 
 // NumPy's other names for the dtypes of the table, on 64-bit Linux (long has 64 bits).
 constexpr Spelling kAliases[] = {
-    {"bool_", Dtype::bool_},         {"byte", Dtype::int8},        {"short", Dtype::int16},
-    {"intc", Dtype::int32},          {"int", Dtype::int64},        {"int_", Dtype::int64},
-    {"intp", Dtype::int64},          {"long", Dtype::int64},       {"longlong", Dtype::int64},
-    {"ubyte", Dtype::uint8},         {"ushort", Dtype::uint16},    {"uintc", Dtype::uint32},
-    {"uint", Dtype::uint64},         {"uintp", Dtype::uint64},     {"ulong", Dtype::uint64},
-    {"ulonglong", Dtype::uint64},    {"half", Dtype::float16},     {"single", Dtype::float32},
-    {"float", Dtype::float64},       {"double", Dtype::float64},   {"csingle", Dtype::complex64},
-    {"complex", Dtype::complex128},  {"cdouble", Dtype::complex128},
+    {"bool_", Dtype::bool_},        {"byte", Dtype::int8},          {"short", Dtype::int16},
+    {"intc", Dtype::int32},         {"int", Dtype::int64},          {"int_", Dtype::int64},
+    {"intp", Dtype::int64},         {"long", Dtype::int64},         {"longlong", Dtype::int64},
+    {"ubyte", Dtype::uint8},        {"ushort", Dtype::uint16},      {"uintc", Dtype::uint32},
+    {"uint", Dtype::uint64},        {"uintp", Dtype::uint64},       {"ulong", Dtype::uint64},
+    {"ulonglong", Dtype::uint64},   {"half", Dtype::float16},       {"single", Dtype::float32},
+    {"float", Dtype::float64},      {"double", Dtype::float64},     {"csingle", Dtype::complex64},
+    {"complex", Dtype::complex128}, {"cdouble", Dtype::complex128},
 };
 
 // Type characters, and kinds with a size in bytes; both may follow a byte order mark.
 constexpr Spelling kCodes[] = {
-    {"?", Dtype::bool_},     {"b", Dtype::int8},       {"h", Dtype::int16},      {"i", Dtype::int32},
-    {"l", Dtype::int64},     {"q", Dtype::int64},      {"p", Dtype::int64},      {"n", Dtype::int64},
-    {"B", Dtype::uint8},     {"H", Dtype::uint16},     {"I", Dtype::uint32},     {"L", Dtype::uint64},
-    {"Q", Dtype::uint64},    {"P", Dtype::uint64},     {"N", Dtype::uint64},     {"e", Dtype::float16},
-    {"f", Dtype::float32},   {"d", Dtype::float64},    {"F", Dtype::complex64},  {"D", Dtype::complex128},
-    {"b1", Dtype::bool_},    {"i1", Dtype::int8},      {"i2", Dtype::int16},     {"i4", Dtype::int32},
-    {"i8", Dtype::int64},    {"u1", Dtype::uint8},     {"u2", Dtype::uint16},    {"u4", Dtype::uint32},
-    {"u8", Dtype::uint64},   {"f2", Dtype::float16},   {"f4", Dtype::float32},   {"f8", Dtype::float64},
+    {"?", Dtype::bool_},      {"b", Dtype::int8},         {"h", Dtype::int16},     {"i", Dtype::int32},
+    {"l", Dtype::int64},      {"q", Dtype::int64},        {"p", Dtype::int64},     {"n", Dtype::int64},
+    {"B", Dtype::uint8},      {"H", Dtype::uint16},       {"I", Dtype::uint32},    {"L", Dtype::uint64},
+    {"Q", Dtype::uint64},     {"P", Dtype::uint64},       {"N", Dtype::uint64},    {"e", Dtype::float16},
+    {"f", Dtype::float32},    {"d", Dtype::float64},      {"F", Dtype::complex64}, {"D", Dtype::complex128},
+    {"b1", Dtype::bool_},     {"i1", Dtype::int8},        {"i2", Dtype::int16},    {"i4", Dtype::int32},
+    {"i8", Dtype::int64},     {"u1", Dtype::uint8},       {"u2", Dtype::uint16},   {"u4", Dtype::uint32},
+    {"u8", Dtype::uint64},    {"f2", Dtype::float16},     {"f4", Dtype::float32},  {"f8", Dtype::float64},
     {"c8", Dtype::complex64}, {"c16", Dtype::complex128},
 };
 
@@ -169,15 +169,11 @@ bool can_cast_same_kind(Dtype from, Dtype to) {
 Dtype promote_weak(Dtype strong, const Scalar& weak) {
   if (!weak.weak()) return promote(strong, weak.dtype());
   switch (weak.kind()) {
-    case Kind::boolean:
-      return strong;
+    case Kind::boolean: return strong;
     case Kind::signed_integer:
-    case Kind::unsigned_integer:
-      return strong == Dtype::bool_ ? Dtype::int64 : strong;
-    case Kind::floating:
-      return kind(strong) < Kind::floating ? Dtype::float64 : strong;
-    case Kind::complex:
-      return kind(strong) < Kind::floating ? Dtype::complex128 : promote(strong, Dtype::complex64);
+    case Kind::unsigned_integer: return strong == Dtype::bool_ ? Dtype::int64 : strong;
+    case Kind::floating: return kind(strong) < Kind::floating ? Dtype::float64 : strong;
+    case Kind::complex: return kind(strong) < Kind::floating ? Dtype::complex128 : promote(strong, Dtype::complex64);
   }
   return strong;
 }

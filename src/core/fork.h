@@ -102,7 +102,8 @@ class ForkTicket {
   fork_registry::Work work_;
 };
 
-/// Whether this process was forked in the middle of abandoned work, so that locks which that work took may never be free.
+/// Whether this process was forked in the middle of abandoned work, so that locks which that work took may never be
+/// free.
 bool lost_abandoned_work();
 
 /// Inside ForkWaits: fork() does not wait for this thread while one lives, because the thread waits for a lock that the
@@ -120,8 +121,8 @@ class ForkMayGoOn {
 
 /// Registers `action`, which each child of fork() runs once its locks are free.
 void in_child_of_fork(void (*action)());
-/// How many forks lie between this process and the first one. An object that was made at a smaller number belongs to the
-/// parent.
+/// How many forks lie between this process and the first one. An object that was made at a smaller number belongs to
+/// the parent.
 int fork_generation();
 
 }  // namespace iruka

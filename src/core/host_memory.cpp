@@ -18,8 +18,10 @@ class HostMemory final : public RawMemory {
     return bytes < kMapped ? std::aligned_alloc(64, bytes) : map_aligned(bytes);
   }
   void release(void* memory, size_t bytes) noexcept override {
-    if (bytes < kMapped) std::free(memory);
-    else munmap(memory, bytes);
+    if (bytes < kMapped)
+      std::free(memory);
+    else
+      munmap(memory, bytes);
   }
 
  private:

@@ -18,8 +18,8 @@ struct FailedAssertion {
   std::string to_string() const;
 };
 
-/// Every launch is given one. It names the kernel in errors, and keeps the failed assertion of the first element: threads
-/// of the launch note theirs here, and no other launch sees them.
+/// Every launch is given one. It names the kernel in errors, and keeps the failed assertion of the first element:
+/// threads of the launch note theirs here, and no other launch sees them.
 class LaunchContext {
  public:
   /// `kernel` lives as long as the process.

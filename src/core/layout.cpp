@@ -51,8 +51,10 @@ void LoopLayout::merge_axes() {
       const int64_t* stride = strides(operand);
       joins = stride[merged] == extent * stride[axis];
     }
-    if (!joins) loop_extents[++merged] = extent;
-    else loop_extents[merged] *= extent;
+    if (!joins)
+      loop_extents[++merged] = extent;
+    else
+      loop_extents[merged] *= extent;
     if (merged == axis) continue;
     int64_t* stride = loop_extents + pitch_;
     for (int operand = 0; operand < operands_; ++operand, stride += pitch_) stride[merged] = stride[axis];

@@ -38,8 +38,10 @@ class SumSearch {
   void join_equal() {
     int last = 0;
     for (int i = 1; i < size_; ++i) {
-      if (terms_[i].coefficient == terms_[last].coefficient) terms_[last].bound += terms_[i].bound;
-      else terms_[++last] = terms_[i];
+      if (terms_[i].coefficient == terms_[last].coefficient)
+        terms_[last].bound += terms_[i].bound;
+      else
+        terms_[++last] = terms_[i];
     }
     size_ = size_ ? last + 1 : 0;
   }

@@ -36,7 +36,8 @@ int64_t now() {
 }
 
 void sleep_on(std::atomic<uint32_t>& word, uint32_t value, int64_t nanoseconds) {
-  const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000),
+                       static_cast<long>(nanoseconds % 1'000'000'000)};
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nanoseconds > 0 ? &limit : nullptr, nullptr, 0);
 }
 
@@ -64,7 +65,7 @@ int default_thread_count() {
 struct ThreadState {
   std::atomic<bool>* stop = nullptr;  ///< the running loop's, null outside loops
   bool on_worker = false;
-  bool stopped = false;               ///< a body that was called directly has stopped early
+  bool stopped = false;  ///< a body that was called directly has stopped early
   int64_t last_check = 0;
   const std::stop_token* token = nullptr;  ///< of the innermost StopScope
 };
@@ -95,10 +96,10 @@ struct ThreadPool::Job {
   const LoopBody body;
   std::atomic<int64_t> next{0};  ///< the first unit that no thread has taken
   std::atomic<bool> stop{false};
-  bool interrupted = false;             ///< written by the caller alone
-  std::atomic<uint32_t> helpers{0};     ///< workers in the loop; the caller sleeps on it
+  bool interrupted = false;          ///< written by the caller alone
+  std::atomic<uint32_t> helpers{0};  ///< workers in the loop; the caller sleeps on it
   std::atomic<bool> has_error{false};
-  std::exception_ptr error;             ///< written by the thread that set has_error
+  std::exception_ptr error;              ///< written by the thread that set has_error
   std::atomic<unsigned> float_flags{0};  ///< of the helpers that have finished
 
   /// Takes up to `wanted` units; less near the end, so that the threads finish together.
@@ -139,9 +140,7 @@ void ThreadPool::replace_after_fork() {
   state = ThreadState{.token = state.token};
 }
 
-void ThreadPool::set_thread_count(int count) {
-  thread_count_.store(std::max(1, count), std::memory_order_relaxed);
-}
+void ThreadPool::set_thread_count(int count) { thread_count_.store(std::max(1, count), std::memory_order_relaxed); }
 
 void ThreadPool::run(int64_t count, int64_t align, LoopBody body, bool goes_on) {
   if (count <= 0) return;
@@ -200,7 +199,7 @@ void ThreadPool::start_workers(int wanted) {
       return nullptr;
     };
     if (pthread_create(&thread, nullptr, main, start.get()) != 0) break;  // the loop works with fewer threads, too
-    (void)start.release();  // the thread deletes it
+    (void)start.release();                                                // the thread deletes it
     pthread_detach(thread);
     ++started_;
   }
@@ -230,7 +229,8 @@ ThreadPool::Job* ThreadPool::join_a_job(int index) {
   std::lock_guard lock(mutex_);
   for (Job* job : jobs_) {
     const auto inside = static_cast<int>(job->helpers.load(std::memory_order_relaxed));
-    const bool has_work = job->next.load(std::memory_order_relaxed) < job->units && !job->stop.load(std::memory_order_relaxed);
+    const bool has_work =
+        job->next.load(std::memory_order_relaxed) < job->units && !job->stop.load(std::memory_order_relaxed);
     if (!has_work || inside + 1 >= job->threads) continue;
     job->helpers.fetch_add(1, std::memory_order_relaxed);
     return job;
@@ -258,9 +258,12 @@ void ThreadPool::run_chunks(Job& job, bool on_caller) {
     }
     const int64_t after = now(), spent = after - before;
     before = after;
-    if (spent < kShortRange) wanted *= 4;
-    else if (spent < kLongRange / 2) wanted *= 2;
-    else if (spent > 2 * kLongRange) wanted = std::max<int64_t>(1, wanted / 2);
+    if (spent < kShortRange)
+      wanted *= 4;
+    else if (spent < kLongRange / 2)
+      wanted *= 2;
+    else if (spent > 2 * kLongRange)
+      wanted = std::max<int64_t>(1, wanted / 2);
     wanted = std::min<int64_t>(wanted, job.units);
     if (on_caller && interrupted()) {
       job.interrupted = true;
@@ -305,8 +308,7 @@ void throw_if_stopped() {
   throw Interrupted("the kernel was interrupted");
 }
 
-StopScope::StopScope(std::stop_token token)
-    : token_(std::move(token)), before_(std::exchange(state.token, &token_)) {}
+StopScope::StopScope(std::stop_token token) : token_(std::move(token)), before_(std::exchange(state.token, &token_)) {}
 
 StopScope::~StopScope() { state.token = before_; }
 

@@ -66,8 +66,8 @@ class ThreadPool {
   void wait_for_helpers(Job& job);
 
   std::atomic<int> thread_count_;
-  std::mutex mutex_;           ///< guards jobs_ and started_
-  std::vector<Job*> jobs_;     ///< loops that still have ranges to run
+  std::mutex mutex_;        ///< guards jobs_ and started_
+  std::vector<Job*> jobs_;  ///< loops that still have ranges to run
   int started_ = 0;
   std::atomic<uint32_t> epoch_{0};  ///< changes with every job; workers sleep on it
   std::atomic<int> sleepers_{0};
@@ -78,6 +78,5 @@ bool should_stop();
 
 /// For a body called directly, without the pool: raises Interrupted when should_stop() has said to stop meanwhile.
 void throw_if_stopped();
-
 
 }  // namespace iruka

@@ -46,10 +46,8 @@ void on_message(j_common_ptr info, int level) {
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_JPEG_EOF:
-    case JWRN_MUST_RESYNC:
-      on_error(info);
-    default:
-      return;
+    case JWRN_MUST_RESYNC: on_error(info);
+    default: return;
   }
 }
 
@@ -97,12 +95,9 @@ void convert_cmyk(const uint8_t* from, uint8_t* to, int64_t width) {
 
 RowConverter cmyk_converter(int channels, bool inverted) {
   switch (channels) {
-    case 1:
-      return inverted ? convert_cmyk<1, true> : convert_cmyk<1, false>;
-    case 4:
-      return inverted ? convert_cmyk<4, true> : convert_cmyk<4, false>;
-    default:
-      return inverted ? convert_cmyk<3, true> : convert_cmyk<3, false>;
+    case 1: return inverted ? convert_cmyk<1, true> : convert_cmyk<1, false>;
+    case 4: return inverted ? convert_cmyk<4, true> : convert_cmyk<4, false>;
+    default: return inverted ? convert_cmyk<3, true> : convert_cmyk<3, false>;
   }
 }
 
@@ -238,8 +233,7 @@ class Reader {
         throw ValueError(where_ + ": truncated JPEG: its " + total + " bytes end " + place());
       case ErrorManager::What::too_many_scans:
         throw ValueError(where_ + ": this JPEG has more than " + std::to_string(kMaxScans) + " scans");
-      case ErrorManager::What::library:
-        break;
+      case ErrorManager::What::library: break;
     }
     size_t at = info_.src ? bytes_.size() - source_.bytes_in_buffer : 0;
     raise_library_error(error_, where_ + ": damaged or unsupported JPEG near byte " + std::to_string(at) + " of " +

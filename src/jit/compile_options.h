@@ -17,9 +17,9 @@ struct CompileOptions {
   bool fast_math = false;      ///< reassociation, reciprocals, approximate functions; NaN and infinity stay honoured
   bool contract = true;        ///< a * b + c may become one FMA
   bool no_warnings = false;
-  int lanes = 0;               ///< elements that run side by side: 0 lets the compiler choose, 1 is the scalar path
+  int lanes = 0;                  ///< elements that run side by side: 0 lets the compiler choose, 1 is the scalar path
   std::optional<double> timeout;  ///< in seconds; 0: none
-  bool line_tables = false;    ///< no option: set for a report, whose remarks need places
+  bool line_tables = false;       ///< no option: set for a report, whose remarks need places
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
   std::vector<std::string> gpu_options;              ///< options without effect on a CPU, unchanged

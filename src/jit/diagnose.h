@@ -15,8 +15,8 @@ std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame
 /// One warning in words: kernel, place, the user's own line with a caret.
 std::string describe_warning(const Diagnostic& warning, const Blame& blame);
 
-/// Line `line` of the text that is called `file`, indented on a line of its own, with a caret beneath unless `column` is
-/// 0. Empty where there is no such text or line, and for a line that is empty or too long to show.
+/// Line `line` of the text that is called `file`, indented on a line of its own, with a caret beneath unless `column`
+/// is 0. Empty where there is no such text or line, and for a line that is empty or too long to show.
 std::string quote(const Texts& texts, std::string_view file, int line, int column);
 
 }  // namespace iruka::jit

@@ -47,12 +47,12 @@ GpuShape gpu_shape(const KernelText& kernel, const Signature& signature);
 /// Whether the argument block holds numbers that divide by the loop's extents.
 bool has_dividers(const Signature& signature);
 
-/// The whole text (without the prelude) for one signature. Entry: kEntryName(arguments, begin, end); [begin, end) counts
-/// elements, or tiles for LoopForm::tiles. A GPU takes the argument block by value, and its first blocks the first
-/// elements. The argument block is, in order: n; the loop's shape unless the loop is flat; where has_dividers(), for each
-/// axis a multiplier, then for each axis a shift (unsigned); the indexer's shape when the body sees the indexer; then for
-/// each parameter: a scalar's value; or a plain array's address and its byte strides (one for each loop axis; none for a
-/// flat contiguous or broadcast one); or a raw array's address, size, shape and byte strides.
+/// The whole text (without the prelude) for one signature. Entry: kEntryName(arguments, begin, end); [begin, end)
+/// counts elements, or tiles for LoopForm::tiles. A GPU takes the argument block by value, and its first blocks the
+/// first elements. The argument block is, in order: n; the loop's shape unless the loop is flat; where has_dividers(),
+/// for each axis a multiplier, then for each axis a shift (unsigned); the indexer's shape when the body sees the
+/// indexer; then for each parameter: a scalar's value; or a plain array's address and its byte strides (one for each
+/// loop axis; none for a flat contiguous or broadcast one); or a raw array's address, size, shape and byte strides.
 std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed = {});
 
 /// Only the element function, with raw arrays of any rank: enough for the compiler to find invalid C++.

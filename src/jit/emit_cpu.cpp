@@ -32,18 +32,10 @@ class CpuEmitter : KernelWriter {
             "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
     bind_arguments("__attribute__((always_inline)) ");
     switch (signature_.form) {
-      case LoopForm::flat:
-        flat_loop("iruka_begin", "iruka_end");
-        break;
-      case LoopForm::stream:
-        stream_loop();
-        break;
-      case LoopForm::rows:
-        row_loop();
-        break;
-      case LoopForm::tiles:
-        tile_loop();
-        break;
+      case LoopForm::flat: flat_loop("iruka_begin", "iruka_end"); break;
+      case LoopForm::stream: stream_loop(); break;
+      case LoopForm::rows: row_loop(); break;
+      case LoopForm::tiles: tile_loop(); break;
     }
     after_loop();
     out_ += "}\n";
@@ -178,12 +170,9 @@ class CpuEmitter : KernelWriter {
   std::string row_address(size_t k) const {
     const std::string row = "iruka_row" + number(k);
     switch (signature_.operands[k].access) {
-      case Access::contiguous:
-        return "((" + storage(k) + "*)" + row + ")[iruka_k]";
-      case Access::broadcast:
-        return "*(" + storage(k) + "*)" + row;
-      case Access::crosswise:
-        return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
+      case Access::contiguous: return "((" + storage(k) + "*)" + row + ")[iruka_k]";
+      case Access::broadcast: return "*(" + storage(k) + "*)" + row;
+      case Access::crosswise: return "iruka_turned" + number(k) + "[iruka_r - iruka_y][iruka_k - iruka_x]";
       default:
         return "*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + number(k) + "[" + number(rank_ - 1) +
                "])";

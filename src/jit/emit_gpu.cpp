@@ -246,14 +246,10 @@ class GpuEmitter : KernelWriter {
     const std::string row =
         "iruka_plane" + id + " + iruka_row * iruka_a.stride" + id + "[" + number(static_cast<int64_t>(rank_) - 2) + "]";
     switch (signature_.operands[k].access) {
-      case Access::crosswise:
-        return "iruka_turned" + id + "[iruka_tx][iruka_ty + iruka_r]";
-      case Access::contiguous:
-        return "((" + storage(k) + "*)(" + row + "))[iruka_k]";
-      case Access::broadcast:
-        return "(*(" + storage(k) + "*)(" + row + "))";
-      default:
-        return "(*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + id + "[" + last_axis() + "]))";
+      case Access::crosswise: return "iruka_turned" + id + "[iruka_tx][iruka_ty + iruka_r]";
+      case Access::contiguous: return "((" + storage(k) + "*)(" + row + "))[iruka_k]";
+      case Access::broadcast: return "(*(" + storage(k) + "*)(" + row + "))";
+      default: return "(*(" + storage(k) + "*)(" + row + " + iruka_k * iruka_a.stride" + id + "[" + last_axis() + "]))";
     }
   }
 

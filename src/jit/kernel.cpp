@@ -176,7 +176,7 @@ ProgramSource ElementwiseKernel::State::program_source(std::string body, const j
     return is_integer(operand.dtype) && itemsize(operand.dtype) <= 2;
   };
   source.may_narrow = may_name_narrow_types ||
-                            std::any_of(signature->operands, signature->operands + signature->operand_count, is_narrow);
+                      std::any_of(signature->operands, signature->operands + signature->operand_count, is_narrow);
   return source;
 }
 

@@ -394,13 +394,9 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
   int plain = 0;
   for (size_t k = 0; k < parameter_count(); ++k) {
     switch (signature_.operands[k].access) {
-      case Access::scalar:
-        pack_scalar(block, integers, k);
-        break;
+      case Access::scalar: pack_scalar(block, integers, k); break;
       case Access::raw_contiguous:
-      case Access::raw_strided:
-        pack_raw(block, array(k));
-        break;
+      case Access::raw_strided: pack_raw(block, array(k)); break;
       default:
         block.push(static_cast<char*>(array(k).data()) + loop_->offset(plain));
         if (rank > 1 || signature_.operands[k].access == Access::strided)

@@ -82,7 +82,7 @@ class KernelCall {
   int64_t count_ = 0;
   int plain_count_ = 0;
   std::vector<Array> made_outputs_;  ///< all, or none if the call passed them
-  std::vector<Array> separated_;  ///< copies of inputs that partly overlap an output
+  std::vector<Array> separated_;     ///< copies of inputs that partly overlap an output
   std::vector<int> separated_index_;
   std::optional<LoopLayout> loop_;
   Signature signature_;

@@ -98,7 +98,7 @@ struct Specialisation {
   std::shared_ptr<const Program> program;
 
   std::atomic<uint32_t> calls{0};
-  LaunchTiming timing;  ///< where launches do not wait for their work
+  LaunchTiming timing;                         ///< where launches do not wait for their work
   std::atomic<float> nanoseconds_per_unit{0};  ///< 0: not measured yet
 
   std::atomic<const VariantList*> variants{nullptr};  ///< never changed once published; null while there are none

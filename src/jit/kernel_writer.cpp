@@ -116,10 +116,8 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
 std::string KernelWriter::flat_address(size_t k, const std::string& index) const {
   const std::string id = number(k);
   switch (signature_.operands[k].access) {
-    case Access::contiguous:
-      return "iruka_a.data" + id + "[" + index + "]";
-    case Access::broadcast:
-      return "iruka_a.data" + id + "[0]";
+    case Access::contiguous: return "iruka_a.data" + id + "[" + index + "]";
+    case Access::broadcast: return "iruka_a.data" + id + "[0]";
     default:
       return "*(" + storage(k) + "*)((char*)iruka_a.data" + id + " + " + index + " * iruka_a.stride" + id + "[0])";
   }

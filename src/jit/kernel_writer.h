@@ -67,7 +67,8 @@ class KernelWriter {
   template <class Address, class Target>
   void element(const std::string& index, Address&& address, Target&& target) {
     // A known range turns 64-bit divisions of the index into 32-bit ones; a body without the index does not need it.
-    if (signature_.small_index && kernel_.sees_index) out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
+    if (signature_.small_index && kernel_.sees_index)
+      out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
     std::string arguments = index;
     if (names_count()) arguments += ", iruka_a.n";
     arguments += ", _ind";

@@ -10,14 +10,15 @@ namespace iruka::jit {
 struct LaunchPolicy {
   static constinit const Implementations<const LaunchPolicy> implementations;
 
-  bool has_grid;  ///< a grid of threads has one for a few elements; else threads take ranges, over which the entry loops
-  bool streams;   ///< large outputs may be written with non-temporal stores
+  /// A grid of threads has a thread for each few elements. Otherwise threads take ranges, over which the entry loops.
+  bool has_grid;
+  bool streams;  ///< large outputs may be written with non-temporal stores
   /// Bytes of the largest element up to which tiles are large: a processor's nearest cache holds larger ones than a
   /// GPU's block has threads for.
   int64_t most_bytes_in_large_tiles;
 
-  /// Edge of a tile, from the largest element of the operands: a cache line or more along both axes, and a buffered tile
-  /// well inside the first-level cache.
+  /// Edge of a tile, from the largest element of the operands: a cache line or more along both axes, and a buffered
+  /// tile well inside the first-level cache.
   int tile_edge(int64_t largest_element) const { return largest_element <= most_bytes_in_large_tiles ? 64 : 32; }
 };
 

@@ -39,17 +39,18 @@ struct OperandSignature {
 
 struct Signature {
   LoopForm form = LoopForm::flat;
-  uint8_t rank = 1;           ///< merged axes of the loop
-  uint8_t indexer_rank = 1;   ///< number of axes of `_ind`
-  uint8_t small_index = 1;    ///< the loop has fewer than 2^31 elements
+  uint8_t rank = 1;          ///< merged axes of the loop
+  uint8_t indexer_rank = 1;  ///< number of axes of `_ind`
+  uint8_t small_index = 1;   ///< the loop has fewer than 2^31 elements
   uint8_t operand_count = 0;
-  uint8_t tile_edge = 0;  ///< elements along each side of a tile, for LoopForm::tiles
+  uint8_t tile_edge = 0;     ///< elements along each side of a tile, for LoopForm::tiles
   uint8_t small_arrays = 1;  ///< every raw array has fewer than 2^31 elements
   uint8_t pack = 0;  ///< elements that a thread of a grid loads and stores at once; 0: the entry loops over ranges
   OperandSignature operands[kMaxParameters];  // only the first operand_count are set
 
   std::string_view bytes() const {
-    return {reinterpret_cast<const char*>(this), offsetof(Signature, operands) + sizeof(OperandSignature) * operand_count};
+    return {reinterpret_cast<const char*>(this),
+            offsetof(Signature, operands) + sizeof(OperandSignature) * operand_count};
   }
   uint64_t hash() const {
     uint64_t hash = 0x9e3779b97f4a7c15u, word = 0;

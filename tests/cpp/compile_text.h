@@ -15,7 +15,8 @@ inline std::string errors(const std::vector<Diagnostic>& diagnostics) {
   std::string all;
   for (const auto& found : diagnostics) {
     if (found.level != Diagnostic::Level::error) continue;
-    all += found.file + ":" + std::to_string(found.line) + ":" + std::to_string(found.column) + ": " + found.message + "\n";
+    all += found.file + ":" + std::to_string(found.line) + ":" + std::to_string(found.column) + ": " + found.message +
+           "\n";
   }
   return all;
 }
@@ -25,16 +26,25 @@ inline ProgramSource program(std::string text, std::vector<std::string> options 
 }
 
 /// A loop over `body`, which has the element k of `a`, `b` (types A, B) and `z` (type Z).
-inline std::string loop_text(const std::string& a, const std::string& b, const std::string& z, const std::string& body) {
-  return "struct Arguments { const " + a + "* a; const " + b + "* b; " + z + "* z; };\n"
+inline std::string loop_text(const std::string& a, const std::string& b, const std::string& z,
+                             const std::string& body) {
+  return "struct Arguments { const " + a + "* a; const " + b + "* b; " + z +
+         "* z; };\n"
          "extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) {\n"
          "  const auto& arguments = *reinterpret_cast<const Arguments*>(block);\n"
-         "  const " + a + "* __restrict as = arguments.a; const " + b + "* __restrict bs = arguments.b;\n"
-         "  " + z + "* __restrict zs = arguments.z;\n"
+         "  const " +
+         a + "* __restrict as = arguments.a; const " + b +
+         "* __restrict bs = arguments.b;\n"
+         "  " +
+         z +
+         "* __restrict zs = arguments.z;\n"
          "#pragma clang loop vectorize(assume_safety)\n"
          "  for (long k = begin; k < end; ++k) {\n"
-         "    const " + a + " a = as[k]; const " + b + " b = bs[k]; " + z + "& z = zs[k]; (void)a; (void)b;\n"
-         "#line 1 \"operation\"\n" + body + "\n  }\n}\n";
+         "    const " +
+         a + " a = as[k]; const " + b + " b = bs[k]; " + z +
+         "& z = zs[k]; (void)a; (void)b;\n"
+         "#line 1 \"operation\"\n" +
+         body + "\n  }\n}\n";
 }
 
 inline std::unique_ptr<cpu_backend::LinkedObject> build(const ProgramSource& source) {

@@ -81,7 +81,8 @@ class EmulatedLaunch : public EmulatedBlock {
     return memory;
   }
 
-  // ThreadSanitizer counts the calls that a thread is in. These two end in another stack and never return at a fiber's end.
+  // ThreadSanitizer counts the calls that a thread is in. These two end in another stack and never return at a fiber's
+  // end.
   __attribute__((no_sanitize("thread"), noinline)) static void start() {
     EmulatedLaunch* self = current_;
     self->kernel_(self->arguments_.data(), 0, self->grid_.count);

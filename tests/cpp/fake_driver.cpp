@@ -151,59 +151,35 @@ bool is_idle(int device) {
 
 const char* name_of(CUresult error) {
   switch (error) {
-    case kSuccess:
-      return "CUDA_SUCCESS";
-    case kInvalidValue:
-      return "CUDA_ERROR_INVALID_VALUE";
-    case kOutOfMemory:
-      return "CUDA_ERROR_OUT_OF_MEMORY";
-    case kNoDevice:
-      return "CUDA_ERROR_NO_DEVICE";
-    case kInvalidHandle:
-      return "CUDA_ERROR_INVALID_HANDLE";
-    case kNotReady:
-      return "CUDA_ERROR_NOT_READY";
-    case 700:
-      return "CUDA_ERROR_ILLEGAL_ADDRESS";
-    case kCaptureUnsupported:
-      return "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
-    case kCaptureRefused:
-      return "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
-    default:
-      return nullptr;
+    case kSuccess: return "CUDA_SUCCESS";
+    case kInvalidValue: return "CUDA_ERROR_INVALID_VALUE";
+    case kOutOfMemory: return "CUDA_ERROR_OUT_OF_MEMORY";
+    case kNoDevice: return "CUDA_ERROR_NO_DEVICE";
+    case kInvalidHandle: return "CUDA_ERROR_INVALID_HANDLE";
+    case kNotReady: return "CUDA_ERROR_NOT_READY";
+    case 700: return "CUDA_ERROR_ILLEGAL_ADDRESS";
+    case kCaptureUnsupported: return "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    case kCaptureRefused: return "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+    default: return nullptr;
   }
 }
 
 int attribute_of(int attribute, CUdevice device) {
   switch (attribute) {
-    case kComputeMajor:
-      return 9;
-    case kComputeMinor:
-      return 0;
-    case kMultiprocessors:
-      return 132;
-    case kLevel2Bytes:
-      return 50 << 20;
-    case kWarpSize:
-      return 32;
-    case kMostThreadsPerBlock:
-      return 1024;
-    case kThreadsPerMultiprocessor:
-      return 2048;
-    case kSharedBytesPerBlock:
-      return 48 << 10;
-    case kRegistersPerBlock:
-      return 65536;
-    case kClockKilohertz:
-      return 1980000;
-    case kMemoryClockKilohertz:
-      return 2619000;
-    case kMemoryBusBits:
-      return 5120;
-    case kPciBus:
-      return 0x1B + device;
-    default:
-      return 0;
+    case kComputeMajor: return 9;
+    case kComputeMinor: return 0;
+    case kMultiprocessors: return 132;
+    case kLevel2Bytes: return 50 << 20;
+    case kWarpSize: return 32;
+    case kMostThreadsPerBlock: return 1024;
+    case kThreadsPerMultiprocessor: return 2048;
+    case kSharedBytesPerBlock: return 48 << 10;
+    case kRegistersPerBlock: return 65536;
+    case kClockKilohertz: return 1980000;
+    case kMemoryClockKilohertz: return 2619000;
+    case kMemoryBusBits: return 5120;
+    case kPciBus: return 0x1B + device;
+    default: return 0;
   }
 }
 

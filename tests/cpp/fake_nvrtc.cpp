@@ -15,7 +15,8 @@ IRUKA_NVRTC int nvrtcVersion(int* major, int* minor) {
   *minor = 0;
   return 0;
 }
-IRUKA_NVRTC int nvrtcCreateProgram(void** program, const char*, const char*, int, const char* const*, const char* const*) {
+IRUKA_NVRTC int nvrtcCreateProgram(void** program, const char*, const char*, int, const char* const*,
+                                   const char* const*) {
   *program = nullptr;
   return 0;
 }

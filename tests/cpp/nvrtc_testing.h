@@ -18,7 +18,7 @@
 namespace iruka::cuda_backend {
 std::string with_prelude(const std::string& text, std::span<const std::string> options);
 std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
-}
+}  // namespace iruka::cuda_backend
 
 namespace iruka::test {
 

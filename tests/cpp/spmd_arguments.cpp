@@ -53,16 +53,11 @@ uint64_t random_bits(Random& random, Flavour flavour) {
 void store_random(Random& random, Dtype dtype, Flavour flavour, char* at) {
   const auto put = [at](const auto& value) { std::memcpy(at, &value, sizeof value); };
   switch (dtype) {
-    case Dtype::bool_:
-      return put(static_cast<uint8_t>(random.next() >> 40 & 1));
-    case Dtype::float16:
-      return put(float16_bits(random_real(random, flavour)));
-    case Dtype::bfloat16:
-      return put(bfloat16_bits(random_real(random, flavour)));
-    case Dtype::float32:
-      return put(static_cast<float>(random_real(random, flavour)));
-    case Dtype::float64:
-      return put(random_real(random, flavour));
+    case Dtype::bool_: return put(static_cast<uint8_t>(random.next() >> 40 & 1));
+    case Dtype::float16: return put(float16_bits(random_real(random, flavour)));
+    case Dtype::bfloat16: return put(bfloat16_bits(random_real(random, flavour)));
+    case Dtype::float32: return put(static_cast<float>(random_real(random, flavour)));
+    case Dtype::float64: return put(random_real(random, flavour));
     case Dtype::complex64:
       return put(std::complex<float>(static_cast<float>(random_real(random, flavour)),
                                      static_cast<float>(random_real(random, flavour))));
@@ -88,20 +83,13 @@ bool same_element(Dtype dtype, const char* a, const char* b) {
   constexpr uint32_t kSingle = 0x7f800000u;
   constexpr uint64_t kDouble = 0x7ff0000000000000u;
   switch (dtype) {
-    case Dtype::float16:
-      return canonical<uint16_t>(a, 0x7c00) == canonical<uint16_t>(b, 0x7c00);
-    case Dtype::bfloat16:
-      return canonical<uint16_t>(a, 0x7f80) == canonical<uint16_t>(b, 0x7f80);
-    case Dtype::float32:
-      return canonical(a, kSingle) == canonical(b, kSingle);
-    case Dtype::float64:
-      return canonical(a, kDouble) == canonical(b, kDouble);
-    case Dtype::complex64:
-      return same_element(Dtype::float32, a, b) && same_element(Dtype::float32, a + 4, b + 4);
-    case Dtype::complex128:
-      return same_element(Dtype::float64, a, b) && same_element(Dtype::float64, a + 8, b + 8);
-    default:
-      return std::memcmp(a, b, static_cast<size_t>(itemsize(dtype))) == 0;
+    case Dtype::float16: return canonical<uint16_t>(a, 0x7c00) == canonical<uint16_t>(b, 0x7c00);
+    case Dtype::bfloat16: return canonical<uint16_t>(a, 0x7f80) == canonical<uint16_t>(b, 0x7f80);
+    case Dtype::float32: return canonical(a, kSingle) == canonical(b, kSingle);
+    case Dtype::float64: return canonical(a, kDouble) == canonical(b, kDouble);
+    case Dtype::complex64: return same_element(Dtype::float32, a, b) && same_element(Dtype::float32, a + 4, b + 4);
+    case Dtype::complex128: return same_element(Dtype::float64, a, b) && same_element(Dtype::float64, a + 8, b + 8);
+    default: return std::memcmp(a, b, static_cast<size_t>(itemsize(dtype))) == 0;
   }
 }
 
@@ -157,17 +145,12 @@ CallArguments::CallArguments(const GeneratedKernel& kernel, const Dims& shape, u
 Dims CallArguments::array_shape(const GeneratedParameter& parameter) const {
   switch (parameter.role) {
     case Role::samples:
-    case Role::places:
-      return {count_ * parameter.per_element + kExtraElements};
+    case Role::places: return {count_ * parameter.per_element + kExtraElements};
     case Role::table:
-    case Role::counters:
-      return {parameter.length};
-    case Role::image:
-      return {(count_ + width_ - 1) / width_, width_};
-    case Role::permutation:
-      return {count_};
-    default:
-      break;
+    case Role::counters: return {parameter.length};
+    case Role::image: return {(count_ + width_ - 1) / width_, width_};
+    case Role::permutation: return {count_};
+    default: break;
   }
   Dims shape = shape_;
   if (parameter.layout == Layout::broadcast) shape[shape.size() - 1] = 1;

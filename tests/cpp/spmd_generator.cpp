@@ -257,40 +257,25 @@ void Generator::show_parameters() {
   for (const GeneratedParameter& parameter : kernel_.parameters) {
     switch (parameter.role) {
       case Role::input:
-      case Role::scalar:
-        writer_.variables.push_back({parameter.name, parameter.dtype, false, 0});
-        break;
-      case Role::count:
-        writer_.variables.push_back({parameter.name, Dtype::int32, false, kLargestCount + 1});
-        break;
-      case Role::width:
-        writer_.variables.push_back({parameter.name, parameter.dtype, false, 0});
-        break;
+      case Role::scalar: writer_.variables.push_back({parameter.name, parameter.dtype, false, 0}); break;
+      case Role::count: writer_.variables.push_back({parameter.name, Dtype::int32, false, kLargestCount + 1}); break;
+      case Role::width: writer_.variables.push_back({parameter.name, parameter.dtype, false, 0}); break;
       case Role::changed:
       case Role::output:
         writer_.variables.push_back({parameter.name, parameter.dtype, true, 0});
         outputs_.push_back(parameter.name);
         output_types_.push_back(parameter.dtype);
         break;
-      case Role::samples:
-        show_samples(parameter);
-        break;
+      case Role::samples: show_samples(parameter); break;
       case Role::table:
         writer_.sources.emplace_back(parameter.dtype, [this, name = parameter.name, length = parameter.length] {
           return name + "[" + writer_.index(length) + "]";
         });
         break;
-      case Role::image:
-        show_image(parameter);
-        break;
-      case Role::permutation:
-        break;
-      case Role::counters:
-        show_counters(parameter);
-        break;
-      case Role::places:
-        show_places(parameter);
-        break;
+      case Role::image: show_image(parameter); break;
+      case Role::permutation: break;
+      case Role::counters: show_counters(parameter); break;
+      case Role::places: show_places(parameter); break;
     }
   }
 }

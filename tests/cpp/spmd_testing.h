@@ -288,16 +288,11 @@ inline bool is_nan(Dtype part, const std::byte* bytes) {
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, static_cast<size_t>(itemsize(part)));
   switch (part) {
-    case Dtype::float16:
-      return (bits & 0x7FFF) > 0x7C00;
-    case Dtype::bfloat16:
-      return (bits & 0x7FFF) > 0x7F80;
-    case Dtype::float32:
-      return (bits & 0x7FFFFFFF) > 0x7F800000;
-    case Dtype::float64:
-      return (bits & INT64_MAX) > 0x7FF0000000000000;
-    default:
-      return false;
+    case Dtype::float16: return (bits & 0x7FFF) > 0x7C00;
+    case Dtype::bfloat16: return (bits & 0x7FFF) > 0x7F80;
+    case Dtype::float32: return (bits & 0x7FFFFFFF) > 0x7F800000;
+    case Dtype::float64: return (bits & INT64_MAX) > 0x7FF0000000000000;
+    default: return false;
   }
 }
 

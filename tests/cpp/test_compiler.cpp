@@ -33,8 +33,10 @@ template <> constexpr const char* kType<double> = "double";
 
 template <class T>
 std::vector<T> interesting() {
+  // clang-format off
   std::vector<T> values = {0, 1, 2, 3, 7, std::numeric_limits<T>::max(), std::numeric_limits<T>::min(),
                            static_cast<T>(-1), static_cast<T>(std::numeric_limits<T>::min() + 1)};
+  // clang-format on
   std::mt19937_64 random(7);
   for (int k = 0; k < 40; ++k) values.push_back(static_cast<T>(random()));
   return values;
@@ -74,7 +76,8 @@ TYPED_TEST(Integers, CompoundDivisionByConstantsAndUniformValues) {
   using T = TypeParam;
   const std::vector<T> a = interesting<T>(), b(a.size(), 0);
   const std::string type = kType<T>;
-  const auto results = evaluate<T>(loop_text(type, type, type, type + " t = a; t /= b; t += a % 7; t += a / -1; z = t;"), a, b);
+  const auto results =
+      evaluate<T>(loop_text(type, type, type, type + " t = a; t /= b; t += a % 7; t += a / -1; z = t;"), a, b);
   for (size_t k = 0; k < a.size(); ++k) {
     // C++'s own rules: operands are promoted to int, or stay what they are.
     using P = decltype(a[k] + 0);
@@ -96,7 +99,7 @@ TYPED_TEST(Integers, OverLongShiftsShiftEverythingOut) {
     }
   }
   const std::string type = kType<T>, wide = std::is_signed_v<P> ? (width == 32 ? "int" : "long")
-                                                                  : (width == 32 ? "unsigned" : "unsigned long");
+                                                                : (width == 32 ? "unsigned" : "unsigned long");
   const auto left = evaluate<P>(loop_text(type, type, wide, "z = a << b;"), a, b);
   const auto right = evaluate<P>(loop_text(type, type, wide, "z = a >> b;"), a, b);
   for (size_t k = 0; k < a.size(); ++k) {
@@ -121,17 +124,20 @@ T saturated(F value) {
 
 template <class T, class F>
 void check_casts() {
+  // clang-format off
   std::vector<F> a = {0,    F(-0.0), F(0.5), F(-0.5), F(0.999), F(-0.999), F(1.5),    F(-1.5),  127,     128,
                       -128, -129,    255,    256,     32767,    32768,     -32769,    65535,    65536,   F(2147483647.0),
                       F(2147483648.0), F(-2147483648.0), F(-2147483904.0), F(4294967295.0), F(4294967296.0), F(9.2e18),
                       F(9223372036854775808.0), F(-9223372036854775808.0), F(18446744073709551616.0), F(1e30), F(-1e30),
                       std::numeric_limits<F>::infinity(), -std::numeric_limits<F>::infinity(),
                       std::numeric_limits<F>::quiet_NaN(), std::numeric_limits<F>::denorm_min()};
+  // clang-format on
   std::mt19937_64 random(3);
   for (int k = 0; k < 200; ++k) {
     a.push_back(std::ldexp(static_cast<F>(static_cast<int64_t>(random())), static_cast<int>(random() % 80) - 70));
   }
-  const auto results = evaluate<T>(loop_text(kType<F>, kType<F>, kType<T>, std::string("z = (") + kType<T> + ")a;"), a, a);
+  const auto results =
+      evaluate<T>(loop_text(kType<F>, kType<F>, kType<T>, std::string("z = (") + kType<T> + ")a;"), a, a);
   for (size_t k = 0; k < a.size(); ++k) ASSERT_EQ(results[k], (saturated<T, F>(a[k]))) << kType<T> << " from " << a[k];
 }
 
@@ -143,7 +149,9 @@ TYPED_TEST(Integers, FloatCastsSaturateAndNaNGivesZero) {
 TYPED_TEST(Integers, CastsOfConstantsSaturate) {
   using T = TypeParam;
   const std::vector<int> a(20);
-  const auto constant = [&](const char* text) { return evaluate<T>(loop_text("int", "int", kType<T>, std::string("z = ") + text + ";"), a, a); };
+  const auto constant = [&](const char* text) {
+    return evaluate<T>(loop_text("int", "int", kType<T>, std::string("z = ") + text + ";"), a, a);
+  };
   EXPECT_EQ(constant("1e30f"), std::vector<T>(a.size(), std::numeric_limits<T>::max()));
   EXPECT_EQ(constant("-1e300"), std::vector<T>(a.size(), std::numeric_limits<T>::min()));
   EXPECT_EQ(constant("0.0f / 0.0f"), std::vector<T>(a.size(), 0));
@@ -152,7 +160,8 @@ TYPED_TEST(Integers, CastsOfConstantsSaturate) {
 
 TEST(Compiler, SignedOverflowWrapsAndBitCountsOfZeroAreDefined) {
   const std::vector<int32_t> a = {INT32_MAX, INT32_MIN, 0}, b = {1, -1, 0};
-  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a + b;"), a, b), (std::vector<int32_t>{INT32_MIN, INT32_MAX, 0}));
+  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a + b;"), a, b),
+            (std::vector<int32_t>{INT32_MIN, INT32_MAX, 0}));
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a + 1 > a;"), a, b), (std::vector<int32_t>{0, 1, 1}));
   EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = __builtin_clz(a);"), a, b)[2], 32);
 }
@@ -162,17 +171,20 @@ TYPED_TEST(Integers, DivisionsMeanTheSameAtEveryLevelAndInEveryFunction) {
   std::vector<T> a, b;
   pairs(a, b);
   const std::string type = kType<T>;
-  const std::string helpers = "static __attribute__((noinline)) " + type + " quotient(" + type + " x, " + type + " y) { return x / y; }\n" +
-                              "static __attribute__((noinline)) " + type + " remainder(" + type + " x, " + type + " y) { return x % y; }\n";
+  const std::string helpers = "static __attribute__((noinline)) " + type + " quotient(" + type + " x, " + type +
+                              " y) { return x / y; }\n" + "static __attribute__((noinline)) " + type + " remainder(" +
+                              type + " x, " + type + " y) { return x % y; }\n";
   for (const char* level : {"-O0", "-O1", "-O2", "-O3"}) {
-    const std::string text = helpers + loop_text(type, type, "long", "z = a % 3 ? quotient(a, b) : remainder(a, b) + a / b * 2;");
+    const std::string text =
+        helpers + loop_text(type, type, "long", "z = a % 3 ? quotient(a, b) : remainder(a, b) + a / b * 2;");
     const auto results = evaluate<int64_t>(text, a, b, {level});
     for (size_t k = 0; k < a.size(); ++k) {
       const __int128 x = a[k], y = b[k];
       const T quotient = y == 0 ? T(0) : static_cast<T>(x / y), remainder = y == 0 ? T(0) : static_cast<T>(x % y);
       using P = decltype(a[k] + 0);  // the type that C++ divides and adds in, where numbers wrap
       const auto inner = static_cast<P>(y == 0 ? 0 : x / y);
-      const auto sum = static_cast<P>(static_cast<uint64_t>(static_cast<P>(remainder)) + static_cast<uint64_t>(inner) * 2);
+      const auto sum =
+          static_cast<P>(static_cast<uint64_t>(static_cast<P>(remainder)) + static_cast<uint64_t>(inner) * 2);
       ASSERT_EQ(results[k], a[k] % 3 ? static_cast<int64_t>(static_cast<P>(quotient)) : static_cast<int64_t>(sum))
           << level << ": " << +a[k] << ", " << +b[k];
     }
@@ -181,21 +193,25 @@ TYPED_TEST(Integers, DivisionsMeanTheSameAtEveryLevelAndInEveryFunction) {
 
 TEST(Compiler, DivisorsThatBecomeConstantsNeedNoGuard) {
   const std::string helper = "static inline int seven() { return 7; }\n";
-  const auto constant = cpu_backend::assembly(program(helper + loop_text("int", "int", "int", "z = a / seven() + a % seven();")));
+  const auto constant =
+      cpu_backend::assembly(program(helper + loop_text("int", "int", "int", "z = a / seven() + a % seven();")));
   EXPECT_EQ(constant.find("idiv"), constant.npos) << constant;
   EXPECT_EQ(constant.find("iruka."), constant.npos) << constant;
 }
 
 TEST(Compiler, DivisionByAConstantZeroIsNeverATrap) {
   const std::vector<int32_t> a = {5, -5, 0};
-  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a / 0 + a % 0;"), a, a), (std::vector<int32_t>{0, 0, 0}));
-  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "const int n = 0; z = 1 / n;"), a, a), (std::vector<int32_t>{0, 0, 0}));
+  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = a / 0 + a % 0;"), a, a),
+            (std::vector<int32_t>{0, 0, 0}));
+  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "const int n = 0; z = 1 / n;"), a, a),
+            (std::vector<int32_t>{0, 0, 0}));
 }
 
 TEST(Compiler, MissingReturnsAndTrapsEndTheElementOnly) {
   const std::vector<int32_t> a = {1, -1, 3};
   const std::string helper = "static inline int positive(int x) { if (x > 0) return x; }\n";
-  EXPECT_EQ(evaluate<int32_t>(helper + loop_text("int", "int", "int", "z = positive(a) + 1;"), a, a), (std::vector<int32_t>{2, 1, 4}));
+  EXPECT_EQ(evaluate<int32_t>(helper + loop_text("int", "int", "int", "z = positive(a) + 1;"), a, a),
+            (std::vector<int32_t>{2, 1, 4}));
   const std::string trap = "static inline int checked(int x) { if (x < 0) __builtin_trap(); return x; }\n";
   EXPECT_EQ(evaluate<int32_t>(trap + loop_text("int", "int", "int", "z = checked(a);"), a, a)[2], 3);
 }
@@ -209,7 +225,8 @@ TEST(Compiler, PowWithAConstantExponentBecomesMultiplications) {
 TEST(Compiler, GuardsDoNotSpoilVectorisation) {
   for (const char* body : {"z = a << (b & 63);", "z = a >> b;", "z = (int)(a * 0.5f);"}) {
     const auto text = cpu_backend::assembly(program(loop_text("int", "int", "int", body)));
-    EXPECT_TRUE(text.find("%ymm") != text.npos || text.find("%xmm") != text.npos || text.find("%zmm") != text.npos) << body;
+    EXPECT_TRUE(text.find("%ymm") != text.npos || text.find("%xmm") != text.npos || text.find("%zmm") != text.npos)
+        << body;
     EXPECT_TRUE(text.find("vps") != text.npos || text.find("cvttps") != text.npos || text.find("psll") != text.npos ||
                 text.find("psra") != text.npos)
         << body << text;
@@ -217,7 +234,8 @@ TEST(Compiler, GuardsDoNotSpoilVectorisation) {
 }
 
 TEST(Compiler, DiagnosticsNameFileLineAndColumn) {
-  const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;\nz = a + undefined_name;")));
+  const auto compiled =
+      cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;\nz = a + undefined_name;")));
   ASSERT_FALSE(compiled.ok);
   EXPECT_TRUE(compiled.code.empty());
   ASSERT_FALSE(compiled.diagnostics.empty());
@@ -271,18 +289,22 @@ TEST(Compiler, NothingOutsideTheTextCanBeReached) {
         << preamble << "gives: " << errors(compiled.diagnostics);
   }
   const auto has_include = evaluate<int32_t>(
-      "#if __has_include(<stdio.h>) || __has_include(\"/etc/passwd\")\nconstexpr int found = 1;\n#else\nconstexpr int found = 0;\n"
-      "#endif\n" + loop_text("int", "int", "int", "z = found;"), std::vector<int32_t>{1}, std::vector<int32_t>{1});
+      "#if __has_include(<stdio.h>) || __has_include(\"/etc/passwd\")\nconstexpr int found = 1;\n#else\nconstexpr int "
+      "found = 0;\n"
+      "#endif\n" +
+          loop_text("int", "int", "int", "z = found;"),
+      std::vector<int32_t>{1}, std::vector<int32_t>{1});
   EXPECT_EQ(has_include[0], 0);
 }
 
 TEST(Compiler, DebugPragmasAreErrors) {
   for (const char* what : {"crash", "overflow_stack", "dump", "llvm_fatal_error", "assert", "parser_crash"}) {
     for (const std::string& text : {std::string("\n#pragma clang __debug ") + what + "\n z = a;",
-                                   std::string("_Pragma(\"clang __debug ") + what + "\") z = a;"}) {
+                                    std::string("_Pragma(\"clang __debug ") + what + "\") z = a;"}) {
       const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", text)));
       EXPECT_FALSE(compiled.ok);
-      EXPECT_NE(errors(compiled.diagnostics).find("pragma is not allowed"), std::string::npos) << errors(compiled.diagnostics);
+      EXPECT_NE(errors(compiled.diagnostics).find("pragma is not allowed"), std::string::npos)
+          << errors(compiled.diagnostics);
     }
   }
 }
@@ -291,7 +313,9 @@ TEST(Compiler, TemplatesThatMultiplyAreAnError) {
   const std::string text =
       "template <int N, int M> struct F { static constexpr int v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v; };\n"
       "template <int M> struct F<0, M> { static constexpr int v = 1; };\n";
-  const auto loop = [](const char* depth) { return loop_text("int", "int", "int", std::string("z = F<") + depth + ", 0>::v;"); };
+  const auto loop = [](const char* depth) {
+    return loop_text("int", "int", "int", std::string("z = F<") + depth + ", 0>::v;");
+  };
   const auto compiled = cpu_backend::compile(program(text + loop("25")));
   EXPECT_FALSE(compiled.ok);
   EXPECT_NE(errors(compiled.diagnostics).find("too many templates"), std::string::npos) << errors(compiled.diagnostics);
@@ -301,11 +325,13 @@ TEST(Compiler, TemplatesThatMultiplyAreAnError) {
 
 TEST(Compiler, LargeFramesAreErrors) {
   const auto text = [](const std::string& count) {
-    return loop_text("int", "int", "int", "int t[" + count + "]; for (int j = 0; j < a; ++j) t[j * 7 % 1000] = j; z = t[b];");
+    return loop_text("int", "int", "int",
+                     "int t[" + count + "]; for (int j = 0; j < a; ++j) t[j * 7 % 1000] = j; z = t[b];");
   };
   const auto compiled = cpu_backend::compile(program(text("300000")));
   EXPECT_FALSE(compiled.ok);
-  EXPECT_NE(errors(compiled.diagnostics).find("1200000 bytes; at most 1048576"), std::string::npos) << errors(compiled.diagnostics);
+  EXPECT_NE(errors(compiled.diagnostics).find("1200000 bytes; at most 1048576"), std::string::npos)
+      << errors(compiled.diagnostics);
   EXPECT_FALSE(cpu_backend::compile(program(text("a"))).ok);
   EXPECT_EQ(evaluate<int>(text("200000"), std::vector<int>{5}, std::vector<int>{28})[0], 4);
 }
@@ -328,20 +354,23 @@ TEST(Compiler, HostileTextsGiveErrorsNotCrashes) {
       repeat("if (a > 0) z = a; else ", 5000) + "z = b;",
       "int " + repeat("*", 50000) + "p; z = a;",
       "float q" + repeat("[2]", 3000) + "; z = a;",
-      "constexpr auto f = [](auto self, int n) -> int { return n == 0 ? 0 : self(self, n + 1); }; constexpr int v = f(f, 1); z = v;",
+      "constexpr auto f = [](auto self, int n) -> int { return n == 0 ? 0 : self(self, n + 1); }; constexpr int v = "
+      "f(f, 1); z = v;",
       repeat("for (;;) ", 20000) + ";",
       repeat("{ if (a > 0) z = a; else ", 150) + repeat("}", 150),
       "#define F(x) x\nz = " + repeat("F(", 20000) + "a" + repeat(")", 20000) + ";",
       "#if " + repeat("!", 1000000) + "1\n#endif",
       "#if " + repeat("(", 5000) + "1\n#endif",
-      "#define A0 a + a\n" + [] {
-        std::string macros;
-        for (int k = 1; k < 60; ++k) {
-          const std::string last = "A" + std::to_string(k - 1);
-          macros += "#define A" + std::to_string(k) + " " + last + " + " + last + "\n";
-        }
-        return macros;
-      }() + "z = A59;",
+      "#define A0 a + a\n" +
+          [] {
+            std::string macros;
+            for (int k = 1; k < 60; ++k) {
+              const std::string last = "A" + std::to_string(k - 1);
+              macros += "#define A" + std::to_string(k) + " " + last + " + " + last + "\n";
+            }
+            return macros;
+          }() +
+          "z = A59;",
       repeat("z = z * a + b;\n", 3000),
       "} } } }",
       std::string("z = a\0b;", 8),
@@ -373,19 +402,45 @@ TEST(Compiler, HostileTextsGiveErrorsNotCrashes) {
 
 TEST(Compiler, OptionsChooseOrAreRefusedByName) {
   const std::vector<int32_t> a = {1};
-  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "z = VALUE + FLAG;"), a, a, {"-DVALUE=41", "-D", "FLAG"})[0], 42);
-  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "#ifdef GONE\nz = 1;\n#else\nz = 2;\n#endif"), a, a, {"-DGONE", "-UGONE"})[0], 2);
-  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "if consteval { z = 1; } else { z = 2; }"), a, a, {"-std=c++23"})[0], 2);
-  for (const char* option : {"--maxrregcount=32", "-arch=sm_80", "-lineinfo", "--restrict", "-std=c++14", "-O1", "-O0", "-w", "-Wall",
-                             "--fmad=false", "--use_fast_math", "--std=c++17", "-Wno-unused", "--lanes=0", "--lanes=1",
-                             "--lanes=2", "--lanes=4", "--lanes=8", "--lanes=16", "--lanes=32", "--lanes=64"}) {
-    EXPECT_TRUE(cpu_backend::compile(program(loop_text("float", "float", "float", "z = a * b + 1;"), {option})).ok) << option;
+  EXPECT_EQ(
+      evaluate<int32_t>(loop_text("int", "int", "int", "z = VALUE + FLAG;"), a, a, {"-DVALUE=41", "-D", "FLAG"})[0],
+      42);
+  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "#ifdef GONE\nz = 1;\n#else\nz = 2;\n#endif"), a, a,
+                              {"-DGONE", "-UGONE"})[0],
+            2);
+  EXPECT_EQ(evaluate<int32_t>(loop_text("int", "int", "int", "if consteval { z = 1; } else { z = 2; }"), a, a,
+                              {"-std=c++23"})[0],
+            2);
+  for (const char* option : {"--maxrregcount=32",
+                             "-arch=sm_80",
+                             "-lineinfo",
+                             "--restrict",
+                             "-std=c++14",
+                             "-O1",
+                             "-O0",
+                             "-w",
+                             "-Wall",
+                             "--fmad=false",
+                             "--use_fast_math",
+                             "--std=c++17",
+                             "-Wno-unused",
+                             "--lanes=0",
+                             "--lanes=1",
+                             "--lanes=2",
+                             "--lanes=4",
+                             "--lanes=8",
+                             "--lanes=16",
+                             "--lanes=32",
+                             "--lanes=64"}) {
+    EXPECT_TRUE(cpu_backend::compile(program(loop_text("float", "float", "float", "z = a * b + 1;"), {option})).ok)
+        << option;
   }
-  for (const char* option : {"-I/usr/include", "-include", "/etc/passwd", "-fplugin=x.so", "-o", "-D1BAD", "-DX\n#include", "-Xclang",
-                             "-load", "-std=c99", "-O9", "@file", ""}) {
+  for (const char* option : {"-I/usr/include", "-include", "/etc/passwd", "-fplugin=x.so", "-o", "-D1BAD",
+                             "-DX\n#include", "-Xclang", "-load", "-std=c99", "-O9", "@file", ""}) {
     const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {option}));
     EXPECT_FALSE(compiled.ok) << option;
-    EXPECT_NE(errors(compiled.diagnostics).find(std::string("'") + option + "'"), std::string::npos) << errors(compiled.diagnostics);
+    EXPECT_NE(errors(compiled.diagnostics).find(std::string("'") + option + "'"), std::string::npos)
+        << errors(compiled.diagnostics);
   }
   EXPECT_TRUE(cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {"--lanes", "8"})).ok);
   for (const char* value : {"", "3", "-1", "08", "128", "8x", " 8", "auto", "4294967296"}) {
@@ -393,9 +448,12 @@ TEST(Compiler, OptionsChooseOrAreRefusedByName) {
     const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {option}));
     EXPECT_FALSE(compiled.ok) << option;
     const std::string message = errors(compiled.diagnostics);
-    EXPECT_NE(message.find("'" + option + "'; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64"), message.npos) << message;
+    EXPECT_NE(message.find("'" + option + "'; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64"),
+              message.npos)
+        << message;
   }
-  const auto warned = cpu_backend::compile(program(loop_text("int", "int", "int", "int unused; z = a;"), {"-Werror=unused-variable", "-Wall"}));
+  const auto warned = cpu_backend::compile(
+      program(loop_text("int", "int", "int", "int unused; z = a;"), {"-Werror=unused-variable", "-Wall"}));
   EXPECT_FALSE(warned.ok);
 }
 
@@ -410,7 +468,8 @@ TEST(Compiler, ContractionAndFastMathFollowTheOptions) {
   const auto text = loop_text("float", "float", "float", "z = (a + b) - a;");
   EXPECT_EQ(evaluate<float>(text, std::vector<float>{1e30f}, std::vector<float>{1.0f})[0], 0.0f);
   EXPECT_EQ(evaluate<float>(text, std::vector<float>{1e30f}, std::vector<float>{1.0f}, {"--use_fast_math"})[0], 1.0f);
-  const auto nan = evaluate<int32_t>(loop_text("float", "float", "int", "z = a != a;"), std::vector<float>{NAN}, std::vector<float>{0}, {"--use_fast_math"});
+  const auto nan = evaluate<int32_t>(loop_text("float", "float", "int", "z = a != a;"), std::vector<float>{NAN},
+                                     std::vector<float>{0}, {"--use_fast_math"});
   EXPECT_EQ(nan[0], 1);
 }
 
@@ -472,14 +531,16 @@ TEST(Compiler, LoopsOfUnknownLengthStopWhenTold) {
   cpu_backend::set_cancel_poll([] { return ++asked >= 3; });
   // A loop with a computable count checks between strips of 65536 iterations, so short ones never do.
   const std::vector<int32_t> a = {1000000}, few = {65536};
-  const std::string counting = loop_text("int", "int", "int", "int s = 0; for (int q = 0; q < a; ++q) s += q ^ (s << 1); z = s;");
+  const std::string counting =
+      loop_text("int", "int", "int", "int s = 0; for (int q = 0; q < a; ++q) s += q ^ (s << 1); z = s;");
   evaluate<int32_t>(counting, few, few);
   EXPECT_EQ(asked, 0);
   evaluate<int32_t>(counting, a, a);
   EXPECT_EQ(asked, 3);
-  for (const char* body : {"while (true);", "float x = 1; while (x != 0) { x = x * 1.5f + 1; if (x > 1e30f) x = 1; } z = x;",
-                           "for (;;) { z = z * 3 + 1; }", "do { z += 1; } while (z != z + 1);",
-                           "volatile int go = 1; while (go) for (int q = 0; q < 1000; ++q) z += q;"}) {
+  for (const char* body :
+       {"while (true);", "float x = 1; while (x != 0) { x = x * 1.5f + 1; if (x > 1e30f) x = 1; } z = x;",
+        "for (;;) { z = z * 3 + 1; }", "do { z += 1; } while (z != z + 1);",
+        "volatile int go = 1; while (go) for (int q = 0; q < 1000; ++q) z += q;"}) {
     asked = 0;
     evaluate<int32_t>(loop_text("int", "int", "int", body), a, a);
     EXPECT_GE(asked, 3) << body;
@@ -495,15 +556,18 @@ TEST(Compiler, LoopsOfUnknownLengthStopWhenTold) {
 // What a loop carries must outlive the question whether to stop, which changes every register that it may.
 bool answer_and_change_all_registers() {
   asm volatile(
-      "xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%esi, %%esi\n xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, %%r9d\n"
-      "xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n pcmpeqd %%xmm0, %%xmm0\n pcmpeqd %%xmm1, %%xmm1\n pcmpeqd %%xmm15, %%xmm15"
-      ::: "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm15");
+      "xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%esi, %%esi\n xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, "
+      "%%r9d\n"
+      "xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n pcmpeqd %%xmm0, %%xmm0\n pcmpeqd %%xmm1, %%xmm1\n pcmpeqd %%xmm15, "
+      "%%xmm15" ::
+          : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm15");
   if (__builtin_cpu_supports("avx")) asm volatile("vzeroall" ::: "memory");
   if (__builtin_cpu_supports("avx512bw")) {
     asm volatile(
         "vpternlogd $255, %%zmm16, %%zmm16, %%zmm16\n vpternlogd $255, %%zmm31, %%zmm31, %%zmm31\n"
         "kxorq %%k0, %%k0, %%k0\n kxorq %%k1, %%k1, %%k1\n kxorq %%k2, %%k2, %%k2\n kxorq %%k3, %%k3, %%k3\n"
-        "kxorq %%k4, %%k4, %%k4\n kxorq %%k5, %%k5, %%k5\n kxorq %%k6, %%k6, %%k6\n kxorq %%k7, %%k7, %%k7" ::: "memory");
+        "kxorq %%k4, %%k4, %%k4\n kxorq %%k5, %%k5, %%k5\n kxorq %%k6, %%k6, %%k6\n kxorq %%k7, %%k7, %%k7" ::
+            : "memory");
   }
   return false;
 }
@@ -512,7 +576,8 @@ TEST(Compiler, PollsLeaveARunningLoopItsRegisters) {
   const char* body =
       "float p = a, q = 1, r = 2, s = 3, t = 4, u = 5; int c = 0; long long d = 1;"
       "for (int k = 0; k < 300000 && p < 1e30f; ++k) {"
-      "  p = p * 0.5f + q; q = q * 0.25f + r; r = r * 0.5f - s; s = s * 0.125f + t; t = t * 0.75f - u * 0.5f; u = u * 0.5f + a;"
+      "  p = p * 0.5f + q; q = q * 0.25f + r; r = r * 0.5f - s; s = s * 0.125f + t; t = t * 0.75f - u * 0.5f; u = u * "
+      "0.5f + a;"
       "  c += p > q; d = d * 3 + c; }"
       "z = p + q + r + s + t + u + c + (d & 1023);";
   std::vector<float> a(37);

@@ -338,7 +338,8 @@ TEST_F(CudaDeviceTest, ThreadsWithStreamsOfTheirOwnAllocateWhileAnotherCaptures)
 }
 
 TEST_F(CudaDeviceTest, MemoryOfAnEndedThreadIsReusedAfterItsWork) {
-  Array::empty({1000}, Dtype::int32, gpu()).fill(1);  // its code is loaded before a stream is held, which a load waits for
+  Array::empty({1000}, Dtype::int32, gpu())
+      .fill(1);  // its code is loaded before a stream is held, which a load waits for
   gpu().synchronize();
   cuda::free_all_blocks(gpu());
   const Stream stream(gpu(), {.non_blocking = true});

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "backend/cuda/assertions.h"
 #include "article_texts.h"
+#include "backend/cuda/assertions.h"
 #include "iruka/dtype.h"
 #include "jit/grammar.h"
 #include "nvrtc_testing.h"

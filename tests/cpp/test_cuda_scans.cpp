@@ -83,11 +83,10 @@ TEST_P(CudaScanTexts, CompileForEveryArchitecture) {
   for (Dtype dtype : {Dtype::float32, Dtype::int8, Dtype::bfloat16, Dtype::complex128}) {
     const Array x = zeros({4, 4}, dtype), sums = scan(x, ScanOperation::add, 0);
     const ops::ScanCall add{x, sums, ScanOperation::add, 0, true}, least{x, x, ScanOperation::minimum, 0, false};
-    for (const std::string& text :
-         {ops::scan_tiles_text(add, 256, {true, true, true, true}),
-          ops::scan_tiles_text(least, 32, {true, false, false, false}),
-          ops::scan_tiles_text(add, 256, {false, false, true, true}),
-          ops::scan_walk_text(add, 2), ops::scan_walk_text(least, 1)}) {
+    for (const std::string& text : {ops::scan_tiles_text(add, 256, {true, true, true, true}),
+                                    ops::scan_tiles_text(least, 32, {true, false, false, false}),
+                                    ops::scan_tiles_text(add, 256, {false, false, true, true}),
+                                    ops::scan_walk_text(add, 2), ops::scan_walk_text(least, 1)}) {
       const std::string ptx = ptx_of(text);
       EXPECT_NE(ptx.find(".visible .entry iruka_entry("), std::string::npos) << text;
       EXPECT_EQ(ptx.find("ld.local"), std::string::npos) << text;

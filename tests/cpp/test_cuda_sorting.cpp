@@ -78,10 +78,15 @@ TEST_F(CudaSorts, MembersAndBins) {
   };
   const Array x = on_device({-1, 0, 0.5, 1, 2, 3, NAN});
   const std::vector<std::pair<std::vector<double>, std::vector<int64_t>>> cases{
-      {{0, 1, 1, 2}, {0, 1, 1, 3, 4, 4, 4}}, {{2, 1, 1, 0}, {4, 3, 3, 1, 0, 0, 0}}, {{1}, {0, 0, 0, 1, 1, 1, 1}},
-      {{0, 2, NAN}, {0, 1, 1, 1, 2, 2, 3}},  {{0, 0, 2, NAN, NAN}, {0, 2, 2, 2, 3, 3, 5}},
-      {{NAN, 3, 2}, {3, 3, 3, 3, 2, 1, 0}},      {{NAN, 1}, {2, 2, 2, 1, 1, 1, 0}},
-      {{1, 1}, {0, 0, 0, 2, 2, 2, 2}},       {{}, {0, 0, 0, 0, 0, 0, 0}}};
+      {{0, 1, 1, 2}, {0, 1, 1, 3, 4, 4, 4}},
+      {{2, 1, 1, 0}, {4, 3, 3, 1, 0, 0, 0}},
+      {{1}, {0, 0, 0, 1, 1, 1, 1}},
+      {{0, 2, NAN}, {0, 1, 1, 1, 2, 2, 3}},
+      {{0, 0, 2, NAN, NAN}, {0, 2, 2, 2, 3, 3, 5}},
+      {{NAN, 3, 2}, {3, 3, 3, 3, 2, 1, 0}},
+      {{NAN, 1}, {2, 2, 2, 1, 1, 1, 0}},
+      {{1, 1}, {0, 0, 0, 2, 2, 2, 2}},
+      {{}, {0, 0, 0, 0, 0, 0, 0}}};
   for (const auto& [edges, bins] : cases) {
     const Array own = on_device(edges);
     EXPECT_EQ(copy_to(cpu(), ops::digitize_gpu(x, own, own, false)).to_vector<int64_t>(), bins);

@@ -50,8 +50,8 @@ TEST(Dtype, PromotesAsNumPy) {
 
 TEST(Dtype, WeakScalarsGiveWayAsInNumPy) {
   for (const auto& c : cases("weak")) {
-    const Scalar weak = c[1] == "bool"  ? Scalar(true)
-                        : c[1] == "int" ? Scalar(1)
+    const Scalar weak = c[1] == "bool"    ? Scalar(true)
+                        : c[1] == "int"   ? Scalar(1)
                         : c[1] == "float" ? Scalar(1.0)
                                           : Scalar(std::complex<double>(0, 1));
     EXPECT_STREQ(name(promote_weak(parse_dtype(c[0]), weak)), c[2].c_str()) << c[0] << " with a " << c[1];
@@ -67,8 +67,10 @@ TEST(Dtype, CastsOfTheSameKindAsInNumPy) {
 
 TEST(Dtype, ReadsNumPysSpellings) {
   for (const auto& c : cases("name")) {
-    if (c[1] == "TypeError") EXPECT_THROW(parse_dtype(c[0]), TypeError) << c[0];
-    else EXPECT_STREQ(name(parse_dtype(c[0])), c[1].c_str()) << c[0];
+    if (c[1] == "TypeError")
+      EXPECT_THROW(parse_dtype(c[0]), TypeError) << c[0];
+    else
+      EXPECT_STREQ(name(parse_dtype(c[0])), c[1].c_str()) << c[0];
   }
   EXPECT_THROW(parse_dtype(""), TypeError);
   expect_error<TypeError>([] { parse_dtype(">f4"); }, "big-endian");
@@ -95,9 +97,11 @@ TEST(Scalar, KnowsWhichIntegersFit) {
   for (const auto& c : cases("fits")) {
     const Dtype dtype = parse_dtype(c[1]);
     EXPECT_EQ(integer(c[0]).fits(dtype), c[2] == "1") << c[0] << " in " << c[1];
-    if (c[2] == "1") EXPECT_EQ(integer(c[0]).typed(dtype).to_string(), c[0]);
-    else expect_error<OverflowError>([&] { integer(c[0]).typed(dtype); },
-                                     "Python integer " + c[0] + " out of bounds for " + c[1]);
+    if (c[2] == "1")
+      EXPECT_EQ(integer(c[0]).typed(dtype).to_string(), c[0]);
+    else
+      expect_error<OverflowError>([&] { integer(c[0]).typed(dtype); },
+                                  "Python integer " + c[0] + " out of bounds for " + c[1]);
   }
 }
 

@@ -60,7 +60,8 @@ const View kSecond = [](const Array& x) { return x.at(Slice{1, {}, 2}); };
 const View kShifted = [](const Array& x) { return x.at(Slice{1, {}, {}}); };
 
 TEST_F(GpuKernels, FlatLoopsOfEveryDtype) {
-  const ElementwiseKernel light("T x, T y", "T z", "z = x + y", "light"), medium("T x, T y", "T z", "z = T(max(x, y))", "medium");
+  const ElementwiseKernel light("T x, T y", "T z", "z = x + y", "light"),
+      medium("T x, T y", "T z", "z = T(max(x, y))", "medium");
   for (const Dtype dtype : {Dtype::bool_, Dtype::int8, Dtype::uint16, Dtype::int32, Dtype::uint64, Dtype::float16,
                             Dtype::bfloat16, Dtype::float32, Dtype::float64})
     for (const int64_t n : {1, 255, 1024, 4099, 16384}) {
@@ -85,7 +86,8 @@ TEST_F(GpuKernels, StridedAndMisalignedOperands) {
 }
 
 TEST_F(GpuKernels, BroadcastAndTurnedOperands) {
-  const ElementwiseKernel add("T x, T y", "T z", "z = x * 3 + y", "add"), see("T x, T y", "T z", "z = x + y + i % 7 + _ind.get()[0]", "see");
+  const ElementwiseKernel add("T x, T y", "T z", "z = x * 3 + y", "add"),
+      see("T x, T y", "T z", "z = x + y + i % 7 + _ind.get()[0]", "see");
   for (const Dtype dtype : {Dtype::uint8, Dtype::int16, Dtype::float32, Dtype::float64})
     for (const int64_t height : {1, 17, 33, 64})
       for (const int64_t width : {3, 16, 31, 68}) {
@@ -95,7 +97,8 @@ TEST_F(GpuKernels, BroadcastAndTurnedOperands) {
           compare(kernel, {x, numbers({height, 1}, dtype)}, {kPlain, kPlain});
           compare(kernel, {x, turned}, {kPlain, kTurned});
           compare(kernel, {turned, turned}, {kTurned, kTurned});
-          compare(kernel, {x, numbers({2 * height, width}, dtype)}, {kPlain, [](const Array& a) { return a.at(Slice{{}, {}, 2}); }});
+          compare(kernel, {x, numbers({2 * height, width}, dtype)},
+                  {kPlain, [](const Array& a) { return a.at(Slice{{}, {}, 2}); }});
         }
       }
   const Array deep = numbers({3, 4, 20, 24}, Dtype::float32), other = numbers({24, 20, 1, 3}, Dtype::float32);
@@ -116,16 +119,21 @@ TEST_F(GpuKernels, OutputsThatAreGiven) {
 
 TEST_F(GpuKernels, RawArraysLoopsAndFrames) {
   const ElementwiseKernel neighbours("raw float32 x, int32 k", "float32 z",
-                                     "float s = 0; for (int d = -1; d <= 1; ++d) s += x[(i + d + n) % n]; z = s * k", "neighbours");
-  for (const int64_t n : {5, 200, 3000}) compare(neighbours, {numbers({n}, Dtype::float32), numbers({n}, Dtype::int32)}, {kPlain, kPlain});
-  const ElementwiseKernel indexed("raw T x", "T z", "ptrdiff_t at[] = {i % x.shape()[0], i / x.shape()[0] % x.shape()[1]}; z = x[at] + x[i]", "indexed");
+                                     "float s = 0; for (int d = -1; d <= 1; ++d) s += x[(i + d + n) % n]; z = s * k",
+                                     "neighbours");
+  for (const int64_t n : {5, 200, 3000})
+    compare(neighbours, {numbers({n}, Dtype::float32), numbers({n}, Dtype::int32)}, {kPlain, kPlain});
+  const ElementwiseKernel indexed(
+      "raw T x", "T z", "ptrdiff_t at[] = {i % x.shape()[0], i / x.shape()[0] % x.shape()[1]}; z = x[at] + x[i]",
+      "indexed");
   const Array x = numbers({20, 30}, Dtype::float64);
   for (const View& view : {kPlain, kTurned, kReversed}) compare(indexed, {x}, {view}, {numbers({600}, Dtype::float64)});
   KernelOptions frame;
   frame.loop_prep = "int seen = 0";
   frame.after_loop = "if (seen == 0) return";
   frame.preamble = "__device__ int twice(int v) { return 2 * v; }";
-  compare(ElementwiseKernel("int32 x", "int32 z", "++seen; z = twice(x) + (seen > 0)", "frame", frame), {numbers({5000}, Dtype::int32)}, {kPlain});
+  compare(ElementwiseKernel("int32 x", "int32 z", "++seen; z = twice(x) + (seen > 0)", "frame", frame),
+          {numbers({5000}, Dtype::int32)}, {kPlain});
   compare(ElementwiseKernel("", "raw int64 z", "z[i] = i * i", "square"), {}, {}, {numbers({777}, Dtype::int64)}, 777);
 }
 
@@ -161,8 +169,9 @@ TEST_F(GpuKernels, UnalignedElementsAreAnError) {
     }
     return std::string("no error");
   };
-  EXPECT_EQ(error_of([&] { twice(Array(bytes.buffer(), Dtype::float32, {2}, {4}, 1)); }),
-            "kernel 'twice': parameter 'x': the array's elements are not aligned to 4 bytes, which emulated needs: copy it");
+  EXPECT_EQ(
+      error_of([&] { twice(Array(bytes.buffer(), Dtype::float32, {2}, {4}, 1)); }),
+      "kernel 'twice': parameter 'x': the array's elements are not aligned to 4 bytes, which emulated needs: copy it");
   const std::string end = "the elements would not be aligned to 4 bytes, which emulated needs: copy the array first";
   const Array shifted = bytes.at(Slice{1, 9, {}});
   EXPECT_EQ(error_of([&] { shifted.view(Dtype::float32); }), "view: uint8 as float32: " + end);
@@ -170,7 +179,8 @@ TEST_F(GpuKernels, UnalignedElementsAreAnError) {
   EXPECT_EQ(error_of([&] { bytes.view(Dtype::float16).at(Slice{1, 3, {}}).view(Dtype::float32); }),
             "view: float16 as float32: " + end);
   EXPECT_EQ(shifted.copy().view(Dtype::float32).shape(), Dims({2}));
-  EXPECT_EQ(bytes.view(Dtype::complex64).view(Dtype::float32).at(Slice{1, 3, {}}).view(Dtype::complex64).shape(), Dims({1}));
+  EXPECT_EQ(bytes.view(Dtype::complex64).view(Dtype::float32).at(Slice{1, 3, {}}).view(Dtype::complex64).shape(),
+            Dims({1}));
   EXPECT_EQ(bytes.at(Slice{1, 1, {}}).view(Dtype::float32).size(), 0);
 }
 

@@ -45,8 +45,9 @@ TEST(Grammar, OutputsAreNotConst) {
 }
 
 TEST(Grammar, RefusesBadLists) {
-  for (const char* text : {"float32", "float32 x,", ",float32 x", "float32 x y z", "huge float32 x", "float32 1x", "float32 x-y",
-                           "float32 i", "float32 _ind", "float32 for", "float32 __x", "float32 iruka_x", "float32 _raw_x", "1 x", "float32 NAN", "float32 M_PI", "int32 INT_MAX"})
+  for (const char* text : {"float32", "float32 x,", ",float32 x", "float32 x y z", "huge float32 x", "float32 1x",
+                           "float32 x-y", "float32 i", "float32 _ind", "float32 for", "float32 __x", "float32 iruka_x",
+                           "float32 _raw_x", "1 x", "float32 NAN", "float32 M_PI", "int32 INT_MAX"})
     EXPECT_THROW(inputs(text), ValueError) << text;
   EXPECT_THROW(inputs("float33 x"), TypeError);
   EXPECT_THROW(inputs("object x"), TypeError);
@@ -71,7 +72,8 @@ TEST(Grammar, NamesMustDiffer) {
 }
 
 TEST(Grammar, KernelNamesAreIdentifiers) {
-  for (const char* name : {"", "1k", "a b", "a-b", "for", "k;"}) EXPECT_THROW(check_kernel_name(name), ValueError) << name;
+  for (const char* name : {"", "1k", "a b", "a-b", "for", "k;"})
+    EXPECT_THROW(check_kernel_name(name), ValueError) << name;
   EXPECT_NO_THROW(check_kernel_name("get_nnf_kernel2"));
 }
 

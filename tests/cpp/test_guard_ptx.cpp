@@ -33,10 +33,12 @@ TEST(GuardPtx, RemainderThatSharesItsDivision) {
   const std::string product = "\tmul.lo.s64 \t%rd5, %rd2, %rd4;\n";
   const std::string subtraction = "\tsub.s64 \t%rd6, %rd1, %rd5;\n";
   EXPECT_EQ(guard_ptx("\tdiv.s64 \t%rd4, %rd1, %rd2;\n" + product + subtraction),
-            divided + product + guarded_by("setp.eq.b64 \t%iruka_zero, %rd2, 0;", "sub.s64 \t%rd6, %rd1, %rd5;",
-                                           "selp.b64 \t%rd6, 0, %rd6, %iruka_zero;"));
+            divided + product +
+                guarded_by("setp.eq.b64 \t%iruka_zero, %rd2, 0;", "sub.s64 \t%rd6, %rd1, %rd5;",
+                           "selp.b64 \t%rd6, 0, %rd6, %iruka_zero;"));
   // Of another dividend, or of a product with something else, it is no remainder.
-  for (const std::string& other : {product + "\tsub.s64 \t%rd6, %rd7, %rd5;\n", "\tmul.lo.s64 \t%rd5, %rd3, %rd4;\n" + subtraction})
+  for (const std::string& other :
+       {product + "\tsub.s64 \t%rd6, %rd7, %rd5;\n", "\tmul.lo.s64 \t%rd5, %rd3, %rd4;\n" + subtraction})
     EXPECT_EQ(guard_ptx("\tdiv.s64 \t%rd4, %rd1, %rd2;\n" + other), divided + other);
 }
 

@@ -41,8 +41,7 @@ Pixel specified_pixel(const Png& png, size_t index) {
   auto key = [&](int k) { return png.transparency[2 * k] << 8 | png.transparency[2 * k + 1]; };
   bool has_key = !png.transparency.empty();
   switch (png.color_type) {
-    case 0:
-      return {wide(0), wide(0), wide(0), has_key && s[0] == key(0) ? 0 : 65535};
+    case 0: return {wide(0), wide(0), wide(0), has_key && s[0] == key(0) ? 0 : 65535};
     case 2: {
       bool transparent = has_key && s[0] == key(0) && s[1] == key(1) && s[2] == key(2);
       return {wide(0), wide(1), wide(2), transparent ? 0 : 65535};
@@ -52,10 +51,8 @@ Pixel specified_pixel(const Png& png, size_t index) {
       int alpha = s[0] < png.transparency.size() ? png.transparency[s[0]] : 255;
       return {entry[0] * 257, entry[1] * 257, entry[2] * 257, alpha * 257};
     }
-    case 4:
-      return {wide(0), wide(0), wide(0), wide(1)};
-    default:
-      return {wide(0), wide(1), wide(2), wide(3)};
+    case 4: return {wide(0), wide(0), wide(0), wide(1)};
+    default: return {wide(0), wide(1), wide(2), wide(3)};
   }
 }
 
@@ -198,22 +195,14 @@ TEST(Jpeg, InkIsReadWithAndWithoutAdobesMarker) {
 std::pair<int, int> stored_position(int orientation, int y, int x, int stored_height, int stored_width) {
   int bottom = stored_height - 1, right = stored_width - 1;
   switch (orientation) {
-    case 2:
-      return {y, right - x};
-    case 3:
-      return {bottom - y, right - x};
-    case 4:
-      return {bottom - y, x};
-    case 5:
-      return {x, y};
-    case 6:
-      return {bottom - x, y};
-    case 7:
-      return {bottom - x, right - y};
-    case 8:
-      return {x, right - y};
-    default:
-      return {y, x};
+    case 2: return {y, right - x};
+    case 3: return {bottom - y, right - x};
+    case 4: return {bottom - y, x};
+    case 5: return {x, y};
+    case 6: return {bottom - x, y};
+    case 7: return {bottom - x, right - y};
+    case 8: return {x, right - y};
+    default: return {y, x};
   }
 }
 
@@ -340,20 +329,11 @@ TEST(Hostile, DamagedChunksWithRightChecksumsNeverCrash) {
       Png damaged = png;
       damaged.raw = png.rows();
       switch (random() % 5) {
-        case 0:
-          damaged.raw[random() % damaged.raw.size()] = static_cast<uint8_t>(random());
-          break;
-        case 1:
-          damaged.raw.resize(1 + random() % damaged.raw.size());
-          break;
-        case 2:
-          damaged.raw.resize(damaged.raw.size() + 1 + random() % 5000, 9);
-          break;
-        case 3:
-          damaged.palette.resize(random() % 900, 3);
-          break;
-        default:
-          damaged.transparency.resize(random() % 300, 1);
+        case 0: damaged.raw[random() % damaged.raw.size()] = static_cast<uint8_t>(random()); break;
+        case 1: damaged.raw.resize(1 + random() % damaged.raw.size()); break;
+        case 2: damaged.raw.resize(damaged.raw.size() + 1 + random() % 5000, 9); break;
+        case 3: damaged.palette.resize(random() % 900, 3); break;
+        default: damaged.transparency.resize(random() % 300, 1);
       }
       if (random() % 3 == 0) damaged.color_type = static_cast<int>(random() % 8);
       if (random() % 3 == 0) damaged.depth = 1 << random() % 6;

@@ -34,7 +34,8 @@ std::string message_of(Callable&& callable) {
 }
 
 void expect_words(const std::string& message, std::initializer_list<const char*> words) {
-  for (const char* word : words) EXPECT_NE(message.find(word), message.npos) << "'" << word << "' is not in: " << message;
+  for (const char* word : words)
+    EXPECT_NE(message.find(word), message.npos) << "'" << word << "' is not in: " << message;
 }
 
 const ElementwiseKernel& adder() {
@@ -75,7 +76,8 @@ TYPED_TEST(KernelTypes, AnyLayoutAnySize) {
         for (int64_t c = 0; c < columns; ++c) {
           const int64_t at = r * columns + c, flipped = c * rows + r;
           ASSERT_EQ(xy[at], static_cast<TypeParam>(static_cast<TypeParam>(at) + static_cast<TypeParam>(flipped)));
-          ASSERT_EQ(xr[at], static_cast<TypeParam>(static_cast<TypeParam>(at) + static_cast<TypeParam>(rows * columns - 1 - at)));
+          ASSERT_EQ(xr[at], static_cast<TypeParam>(static_cast<TypeParam>(at) +
+                                                   static_cast<TypeParam>(rows * columns - 1 - at)));
           ASSERT_EQ(yy[at], static_cast<TypeParam>(2 * static_cast<TypeParam>(flipped)));
         }
     }
@@ -84,16 +86,20 @@ TYPED_TEST(KernelTypes, AnyLayoutAnySize) {
 TEST(Kernel, ComplexHalfAndBool) {
   using C = std::complex<float>;
   const Array c = Array::from<C>({{1, 2}, {3, -1}});
-  EXPECT_EQ(ElementwiseKernel("complex64 x", "complex64 z", "z = x * x;")(c).to_vector<C>(), (std::vector<C>{{-3, 4}, {8, -6}}));
+  EXPECT_EQ(ElementwiseKernel("complex64 x", "complex64 z", "z = x * x;")(c).to_vector<C>(),
+            (std::vector<C>{{-3, 4}, {8, -6}}));
   const Array b = Array::from<bool>({true, false, true});
-  EXPECT_EQ(ElementwiseKernel("bool x", "bool z", "z = !x;")(b).view(Dtype::uint8).to_vector<uint8_t>(), (std::vector<uint8_t>{0, 1, 0}));
+  EXPECT_EQ(ElementwiseKernel("bool x", "bool z", "z = !x;")(b).view(Dtype::uint8).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{0, 1, 0}));
   const Array f = Array::from<float>({1.5f, 2.25f, -3.f});
   const Array half = ElementwiseKernel("float32 x", "float16 z", "z = x;")(f);
   EXPECT_EQ(half.dtype(), Dtype::float16);
   EXPECT_EQ(adder()(half, half).dtype(), Dtype::float16);
-  EXPECT_EQ(ElementwiseKernel("float16 x", "float32 z", "z = x;")(adder()(half, half)).to_vector<float>(), (std::vector<float>{3.f, 4.5f, -6.f}));
+  EXPECT_EQ(ElementwiseKernel("float16 x", "float32 z", "z = x;")(adder()(half, half)).to_vector<float>(),
+            (std::vector<float>{3.f, 4.5f, -6.f}));
   const Array brain = ElementwiseKernel("float32 x", "bfloat16 z", "z = x;")(f);
-  EXPECT_EQ(ElementwiseKernel("bfloat16 x", "float32 z", "z = x * 2;")(brain).to_vector<float>(), (std::vector<float>{3.f, 4.5f, -6.f}));
+  EXPECT_EQ(ElementwiseKernel("bfloat16 x", "float32 z", "z = x * 2;")(brain).to_vector<float>(),
+            (std::vector<float>{3.f, 4.5f, -6.f}));
 }
 
 TEST(Kernel, AnyByteButZeroIsTrue) {
@@ -101,7 +107,8 @@ TEST(Kernel, AnyByteButZeroIsTrue) {
   const ElementwiseKernel k("bool x", "int32 z", "z = x ? 10 : 5;");
   EXPECT_EQ(k(bytes).to_vector<int32_t>(), (std::vector<int32_t>{5, 10, 10, 10}));
   const Array square = sequence<uint8_t>({40, 40}).view(Dtype::bool_);
-  const auto counted = ElementwiseKernel("bool x, bool y", "int32 z", "z = x + y;")(square, square.transpose()).to_vector<int32_t>();
+  const auto counted =
+      ElementwiseKernel("bool x, bool y", "int32 z", "z = x + y;")(square, square.transpose()).to_vector<int32_t>();
   for (int r = 0; r < 40; ++r)
     for (int c = 0; c < 40; ++c) ASSERT_EQ(counted[r * 40 + c], ((r * 40 + c) % 256 != 0) + ((c * 40 + r) % 256 != 0));
 }
@@ -182,10 +189,12 @@ TEST(Kernel, TheIndexCountsInCOrderWhateverTheLayout) {
 TEST(Kernel, RawArraysByNumberAndByIndexInAnyLayout) {
   const Array base = sequence<float>({4, 6, 2});
   const ElementwiseKernel flat("raw float32 x", "float32 z", "z = x[i];");
-  const ElementwiseKernel braces("raw float32 x", "float32 z",
-                                 "int h = x.shape()[1], w = x.shape()[2]; int c = i % w, b = i / w % h, a = i / w / h; z = x[{a, b, c}];");
+  const ElementwiseKernel braces(
+      "raw float32 x", "float32 z",
+      "int h = x.shape()[1], w = x.shape()[2]; int c = i % w, b = i / w % h, a = i / w / h; z = x[{a, b, c}];");
   const ElementwiseKernel list("raw float32 x", "float32 z", "z = x[_ind.get()];");
-  for (const Array& x : {base, base.transpose(), base.at(Slice{{}, {}, -1}, Slice{1, 5, 2}, Slice{}), base.at(Slice{0, 0})}) {
+  for (const Array& x :
+       {base, base.transpose(), base.at(Slice{{}, {}, -1}, Slice{1, 5, 2}, Slice{}), base.at(Slice{0, 0})}) {
     const auto want = x.to_vector<float>();
     for (const ElementwiseKernel* kernel : {&flat, &braces, &list}) {
       Array z = Array::empty(x.shape(), Dtype::float32);
@@ -197,8 +206,9 @@ TEST(Kernel, RawArraysByNumberAndByIndexInAnyLayout) {
 
 TEST(Kernel, RawArraysTellTheirLayout) {
   const Array x = sequence<int32_t>({4, 6}).transpose();
-  const ElementwiseKernel k("raw int32 x", "raw int64 z",
-                            "z[0] = x.size(); z[1] = x.ndim; z[2] = x.shape()[0]; z[3] = x.strides()[0]; z[4] = x.strides()[1];");
+  const ElementwiseKernel k(
+      "raw int32 x", "raw int64 z",
+      "z[0] = x.size(); z[1] = x.ndim; z[2] = x.shape()[0]; z[3] = x.strides()[0]; z[4] = x.strides()[1];");
   Array z = Array::empty({5}, Dtype::int64);
   const Argument arguments[] = {x, z};
   k.call(arguments, {.size = 1});
@@ -223,30 +233,33 @@ TEST(Kernel, RawOutputsWithSize) {
   k.call(arguments, {.size = 4});
   EXPECT_EQ(z.to_vector<int16_t>(), (std::vector<int16_t>{0, 8, 1, 9, 2, 10, 3, 11}));
   const Argument only[] = {x};
-  EXPECT_EQ(ElementwiseKernel("raw int16 x", "raw int16 z", "z[i] = x[i];").call(only, {.size = 5})[0].shape(), (Dims{5}));
+  EXPECT_EQ(ElementwiseKernel("raw int16 x", "raw int16 z", "z[i] = x[i];").call(only, {.size = 5})[0].shape(),
+            (Dims{5}));
 }
 
 TEST(Kernel, NonConstInputsAreWritten) {
   Array x = sequence<float>({5});
-  ElementwiseKernel("_non_const float32 x", "", "x = x * x;")
-      .call(std::vector<Argument>{x});
+  ElementwiseKernel("_non_const float32 x", "", "x = x * x;").call(std::vector<Argument>{x});
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 1, 4, 9, 16}));
 }
 
 TEST(Kernel, ContinueReturnAndShadowingWorkInABody) {
   const Array x = sequence<int32_t>({6});
   Array z = Array::from<int32_t>({-1, -1, -1, -1, -1, -1});
-  ElementwiseKernel("int32 x", "int32 z", "if (x == 1) continue; if (x == 2) return; { int x = 7; z = x; } if (x > 3) break; z = 8;")(x, z);
+  ElementwiseKernel("int32 x", "int32 z",
+                    "if (x == 1) continue; if (x == 2) return; { int x = 7; z = x; } if (x > 3) break; z = 8;")(x, z);
   EXPECT_EQ(z.to_vector<int32_t>(), (std::vector<int32_t>{8, -1, -1, 8, 7, 7}));
 }
 
 TEST(Kernel, ACommentMayEndTheBody) {
-  EXPECT_EQ(ElementwiseKernel("int32 x", "int32 z", "z = x + 1; // more")(sequence<int32_t>({2})).to_vector<int32_t>(), (std::vector<int32_t>{1, 2}));
+  EXPECT_EQ(ElementwiseKernel("int32 x", "int32 z", "z = x + 1; // more")(sequence<int32_t>({2})).to_vector<int32_t>(),
+            (std::vector<int32_t>{1, 2}));
 }
 
 TEST(Kernel, LoopPrepAndAfterLoop) {
-  const ElementwiseKernel k("int64 x, raw int64 total", "int64 z", "sum += x; z = offset + x;", "summing",
-                            {.loop_prep = "int64_t sum = 0; const int64_t offset = 100;", .after_loop = "atomicAdd(&total[0], sum);"});
+  const ElementwiseKernel k(
+      "int64 x, raw int64 total", "int64 z", "sum += x; z = offset + x;", "summing",
+      {.loop_prep = "int64_t sum = 0; const int64_t offset = 100;", .after_loop = "atomicAdd(&total[0], sum);"});
   Array total = zeros({1}, Dtype::int64);
   const Array x = sequence<int64_t>({100'000});
   const Array z = k(x, total);
@@ -263,7 +276,9 @@ TEST(Kernel, AtomicsCountRight) {
 }
 
 TEST(Kernel, ParametersNamedNHideTheCount) {
-  EXPECT_EQ(ElementwiseKernel("int32 x, int32 n", "int32 z", "z = x * n;")(sequence<int32_t>({3}), 5).to_vector<int32_t>(), (std::vector<int32_t>{0, 5, 10}));
+  EXPECT_EQ(
+      ElementwiseKernel("int32 x, int32 n", "int32 z", "z = x * n;")(sequence<int32_t>({3}), 5).to_vector<int32_t>(),
+      (std::vector<int32_t>{0, 5, 10}));
 }
 
 TEST(Kernel, ReduceDimsFalseKeepsTheAnswer) {
@@ -321,26 +336,32 @@ TEST(Kernel, NothingInABodyKillsTheProcess) {
   EXPECT_EQ(made[0].to_vector<int32_t>(), (std::vector<int32_t>{0, -3, INT32_MIN, 0}));
   EXPECT_EQ(made[1].to_vector<int32_t>(), (std::vector<int32_t>{0, -1, 0, 0}));
   const Array f = Array::from<float>({1e20f, -1e20f, NAN, 3.7f});
-  EXPECT_EQ(ElementwiseKernel("float32 x", "int32 z", "z = (int)x;")(f).to_vector<int32_t>(), (std::vector<int32_t>{INT32_MAX, INT32_MIN, 0, 3}));
-  EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = iruka::saturate<short>(x);")(f).to_vector<int16_t>(), (std::vector<int16_t>{32767, -32768, 0, 3}));
+  EXPECT_EQ(ElementwiseKernel("float32 x", "int32 z", "z = (int)x;")(f).to_vector<int32_t>(),
+            (std::vector<int32_t>{INT32_MAX, INT32_MIN, 0, 3}));
+  EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = iruka::saturate<short>(x);")(f).to_vector<int16_t>(),
+            (std::vector<int16_t>{32767, -32768, 0, 3}));
   // NVRTC makes this cast through 32 bits, which wraps.
   if (device_name(default_device()) == "cpu")
-    EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = (short)x;")(f).to_vector<int16_t>(), (std::vector<int16_t>{32767, -32768, 0, 3}));
+    EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = (short)x;")(f).to_vector<int16_t>(),
+              (std::vector<int16_t>{32767, -32768, 0, 3}));
 }
 
 TEST(Kernel, FixedIntegersGiveTheSameAnswers) {
   const ElementwiseKernel k("raw float32 x, int32 width, uint8 radius", "float32 z",
                             "float s = 0; int h = i / width, w = i % width;"
                             "for (int a = -radius; a <= radius; ++a) for (int b = -radius; b <= radius; ++b) {"
-                            "  int p = max(0, min(n / width - 1, h + a)), q = max(0, min(width - 1, w + b)); s += x[p * width + q] / (1 + a * a); }"
-                            "z = s;", "window");
+                            "  int p = max(0, min(n / width - 1, h + a)), q = max(0, min(width - 1, w + b)); s += x[p "
+                            "* width + q] / (1 + a * a); }"
+                            "z = s;",
+                            "window");
   const Array x = sequence<float>({300, 200});
   Array z = Array::empty({300, 200}, Dtype::float32);
   k(x, 200, 4, z);
   const auto first = z.to_vector<float>();
   clear_kernel_history();
   size_t specialised = 0;
-  for (int repeat = 0; repeat < 100'000 && specialised == 0; ++repeat) {  // until they have used some 20 ms of the device
+  for (int repeat = 0; repeat < 100'000 && specialised == 0;
+       ++repeat) {  // until they have used some 20 ms of the device
     k(x, 200, 4, z);
     if (repeat % 64 != 63) continue;
     finish_background_compilation();
@@ -426,7 +447,8 @@ TEST(KernelErrors, ShapesAndSizes) {
   const Argument one[] = {x, z};
   expect_words(message_of<ValueError>([&] { raw.call(one, {.size = -1}); }), {"raw_only", "-1"});
   for (int64_t block : {0, -3})
-    expect_words(message_of<ValueError>([&] { raw.call(one, {.size = 1, .block_size = block}); }), {"block_size", std::to_string(block).c_str()});
+    expect_words(message_of<ValueError>([&] { raw.call(one, {.size = 1, .block_size = block}); }),
+                 {"block_size", std::to_string(block).c_str()});
   Array fixed = x.read_only();
   expect_words(message_of<ValueError>([&] { adder()(x, x, fixed); }), {"adder", "read-only"});
 }
@@ -438,14 +460,17 @@ TEST(KernelErrors, IntegersThatOverflow) {
   expect_words(message_of<OverflowError>([&] { k(x, 1, -1); }), {"narrow", "'small'", "-1", "uint8"});
   EXPECT_NO_THROW(k(x, -32768, 255));
   EXPECT_THROW(k(sequence<float>({0}), 40000, 1), OverflowError);
-  expect_words(message_of<TypeError>([&] { k(x, std::complex<double>(1, 2), 1); }), {"narrow", "'width'", "(1+2j)", "int16"});
+  expect_words(message_of<TypeError>([&] { k(x, std::complex<double>(1, 2), 1); }),
+               {"narrow", "'width'", "(1+2j)", "int16"});
 }
 
 TEST(KernelErrors, WrongCppIsToldWhenTheKernelIsMade) {
   const std::string message = message_of<CompileError>([] {
-    ElementwiseKernel k("raw float32 input, int16 width", "float32 output", "int y = i / width;\noutput = inpot[y];\n", "typo");
+    ElementwiseKernel k("raw float32 input, int16 width", "float32 output", "int y = i / width;\noutput = inpot[y];\n",
+                        "typo");
   });
-  expect_words(message, {"typo", "operation, line 2", "inpot", "output = inpot[y];", "         ^", "float32 input", "test_kernel.cpp:"});
+  expect_words(message, {"typo", "operation, line 2", "inpot", "output = inpot[y];", "         ^", "float32 input",
+                         "test_kernel.cpp:"});
   expect_words(message_of<CompileError>([] {
                  ElementwiseKernel k("float32 x", "float32 z", "z = twice(x);", "helper",
                                      {.preamble = "__device__ float twice(float x) {\n  retrun 2 * x;\n}"});
@@ -476,10 +501,13 @@ TEST(KernelWarnings, AreGivenOnceToWhoeverAsks) {
 TEST(KernelWarnings, AreOfOneCompilerForEachLine) {
   jit::PendingWarnings pending;
   const std::string line = "kernel 'k':\n  operation, line ";
-  pending.add({line + "2: warning: result unused", line + "2: warning: unused variable", line + "2: warning: result unused"});
-  pending.add({line + "2: warning: #174-D: expression has no effect", line + "3: warning: #175-D: subscript out of range"});
-  EXPECT_EQ(pending.take(), (std::vector<std::string>{line + "2: warning: result unused", line + "2: warning: unused variable",
-                                                      line + "3: warning: #175-D: subscript out of range"}));
+  pending.add(
+      {line + "2: warning: result unused", line + "2: warning: unused variable", line + "2: warning: result unused"});
+  pending.add(
+      {line + "2: warning: #174-D: expression has no effect", line + "3: warning: #175-D: subscript out of range"});
+  EXPECT_EQ(pending.take(),
+            (std::vector<std::string>{line + "2: warning: result unused", line + "2: warning: unused variable",
+                                      line + "3: warning: #175-D: subscript out of range"}));
   pending.add({line + "3: warning: array index 5 is past the end"});
   EXPECT_TRUE(pending.take().empty());
 }

@@ -48,13 +48,19 @@ float running_total(const Element& e) {
 const Body kBodies[] = {
     {"Table", "float t[4]; t[0] = x; t[1] = x * 2; t[2] = x * 3; t[3] = x * 4; z = t[k & 3];", table_of_four},
     {"Indexer", "z = _ind.get()[k & 1];", place_on_axis},
-    {"Swap", "int pair[2] = {k, k + 1}; int kept = pair[k & 1]; pair[k & 1] = pair[0]; pair[0] = kept; z = pair[0] * 200 + pair[1];",
+    {"Swap",
+     "int pair[2] = {k, k + 1}; int kept = pair[k & 1]; pair[k & 1] = pair[0]; pair[0] = kept; z = pair[0] * 200 + "
+     "pair[1];",
      swapped},
     {"Pointer", "float a = x, b = 2 * x; float* p = k & 1 ? &a : &b; *p += 1; z = a * 3 + b;", through_a_pointer},
-    {"PointerArray", "float a = x, b = 2 * x; float* p[2] = {&b, &a}; *p[k & 1] += 1; z = a * 3 + b;", through_a_pointer},
-    {"Structure", "struct Pair { int u; float v; } p[3]; p[0] = {0, x}; p[1] = {1, x}; p[2] = {2, x};"
-     "z = p[k % 3].v + p[k % 3].u * k;", structure},
-    {"RunningTotal", "int t[8]; t[0] = 0; for (int j = 1; j < 8; ++j) t[j] = t[j - 1] + j * k; z = t[k % 8];", running_total},
+    {"PointerArray", "float a = x, b = 2 * x; float* p[2] = {&b, &a}; *p[k & 1] += 1; z = a * 3 + b;",
+     through_a_pointer},
+    {"Structure",
+     "struct Pair { int u; float v; } p[3]; p[0] = {0, x}; p[1] = {1, x}; p[2] = {2, x};"
+     "z = p[k % 3].v + p[k % 3].u * k;",
+     structure},
+    {"RunningTotal", "int t[8]; t[0] = 0; for (int j = 1; j < 8; ++j) t[j] = t[j - 1] + j * k; z = t[k % 8];",
+     running_total},
 };
 
 struct Form {
@@ -114,13 +120,15 @@ TEST(KernelLoops, WithoutLocalsInMemoryStayVectors) {
   if (device_name(default_device()) != "cpu") GTEST_SKIP() << "the vectors are the CPU's";
   for (int index = 0; index < 4; ++index) {
     const Form loop = form(index);
-    const Array x = loop.lay_out(Array::empty(loop.shape, Dtype::float32)), y = Array::empty(loop.shape, Dtype::float32);
+    const Array x = loop.lay_out(Array::empty(loop.shape, Dtype::float32)),
+                y = Array::empty(loop.shape, Dtype::float32);
     const Argument arguments[] = {x, y};
     const ElementwiseKernel sum("float32 x, float32 y", "float32 z", "z = x + y;");
     EXPECT_NE(sum.assembly(arguments).find("addps"), std::string::npos) << loop.name;
     const ElementwiseKernel power("float32 x, float32 y", "float32 z", "float t[2] = {x, y}; z = expf(t[0]) + t[1];");
     const std::string text = power.assembly(arguments);
-    EXPECT_TRUE(text.find("expf16_") != text.npos || text.find("expf8_") != text.npos || text.find("expf4_") != text.npos)
+    EXPECT_TRUE(text.find("expf16_") != text.npos || text.find("expf8_") != text.npos ||
+                text.find("expf4_") != text.npos)
         << loop.name << text;
   }
 }

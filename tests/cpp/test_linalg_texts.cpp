@@ -20,8 +20,8 @@ class SmallMatrixTexts : public iruka::test::NvrtcArchitectureTest {};
 
 TEST_P(SmallMatrixTexts, CompileForEveryArchitecture) {
   for (Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::complex64, Dtype::complex128})
-    for (const std::string& text : {ops::small_product_text(dtype), ops::small_system_text(dtype, 8, 8), ops::small_system_text(dtype, 32, 32),
-                                    ops::small_system_text(dtype, 5, 0)}) {
+    for (const std::string& text : {ops::small_product_text(dtype), ops::small_system_text(dtype, 8, 8),
+                                    ops::small_system_text(dtype, 32, 32), ops::small_system_text(dtype, 5, 0)}) {
       const std::string ptx = ptx_of(text);
       EXPECT_NE(ptx.find(".visible .entry iruka_entry("), std::string::npos);
       EXPECT_EQ(ptx.find("ld.local"), std::string::npos) << text;

@@ -270,7 +270,9 @@ TEST(Buffer, ForeignMemoryIsReleasedOnceByTheLastView) {
   }
   EXPECT_EQ(released, 1);
   EXPECT_EQ(device.pool.statistics().allocations, 0u);
-  { Buffer unowned(device, values, sizeof(values), true, {}); }
+  {
+    Buffer unowned(device, values, sizeof(values), true, {});
+  }
 }
 
 }  // namespace

@@ -148,8 +148,7 @@ TEST(SmallFloat, ArithmeticRoundsTheExactResult) {
       for (int op = 0; op < 4; ++op) {
         const bool subnormal_float = want[op] != 0 && std::fabs(want[op]) < std::numeric_limits<float>::min();
         if (subnormal_float) continue;
-        expect_same(got[4 * k + op], reference_narrow(want[op], format.exponent_bits), format.exponent_bits,
-        want[op]);
+        expect_same(got[4 * k + op], reference_narrow(want[op], format.exponent_bits), format.exponent_bits, want[op]);
       }
     }
   }
@@ -201,8 +200,7 @@ TEST(Promotion, FunctionsOfIntegersAreDouble) {
 }
 
 TEST(Promotion, NoConversionIsAmbiguousForAnyIntegerType) {
-  for (const char* type : {"bool", "char", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
-  "int64_t",
+  for (const char* type : {"bool", "char", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t",
                            "uint64_t", "long long", "unsigned long long"}) {
     const std::string t = type;
     double z[2] = {};

@@ -100,11 +100,11 @@ TEST(CIndexer, CostsNothingUnused) {
 
 /// Runs `body` 4 x 5000 times in four threads at once; `z` is what it works on.
 void run_in_threads(const std::string& declaration, const std::string& body, void* z) {
-  const auto linked =
-      build_text("extern \"C\" void iruka_entry(const unsigned char* arguments, "
-                 "ptrdiff_t begin, ptrdiff_t end) {\n  " +
-                 declaration + " = *(" + declaration.substr(0, declaration.rfind('*') + 1) + " const*)arguments;\n" +
-                 "  for (ptrdiff_t i = begin; i < end; ++i) {\n" + body + "\n  }\n}\n");
+  const auto linked = build_text(
+      "extern \"C\" void iruka_entry(const unsigned char* arguments, "
+      "ptrdiff_t begin, ptrdiff_t end) {\n  " +
+      declaration + " = *(" + declaration.substr(0, declaration.rfind('*') + 1) + " const*)arguments;\n" +
+      "  for (ptrdiff_t i = begin; i < end; ++i) {\n" + body + "\n  }\n}\n");
   ASSERT_TRUE(linked);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) threads.emplace_back([&, t] { linked->entry()(&z, t * 5000, (t + 1) * 5000); });

@@ -148,8 +148,7 @@ TEST(Complex, ArithmeticIsAccurateAndDoesNotOverflowEarly) {
 TEST(Complex, DivisionByZeroIsNumpys) {
   const Complex<double> x[] = {{1, 0}, {0, 0}, {1, -2}, {-1, INFINITY}, {NAN, 1}};
   Complex<double> got[5];
-  run_body("", {"const complex<double>* x", "complex<double>* z"}, "z[i] = x[i] / complex<double>(0, 0);", {x, got},
-  5);
+  run_body("", {"const complex<double>* x", "complex<double>* z"}, "z[i] = x[i] / complex<double>(0, 0);", {x, got}, 5);
   // NumPy 2: np.array(x) / 0j
   const Complex<double> want[] = {
       {INFINITY, NAN}, {NAN, NAN}, {INFINITY, -INFINITY}, {-INFINITY, INFINITY}, {NAN, INFINITY}};

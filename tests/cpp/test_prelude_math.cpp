@@ -127,8 +127,7 @@ TEST(Math, InverseErrorFunctionsInvert) {
                       c = std::erfc(static_cast<long double>(z[4 * k + 1]));
     const long double n = std::erfc(-static_cast<long double>(z[4 * k + 2]) / std::sqrt(2.0L)) / 2;
     const auto slack = [](long double t) { return 1e-15L * (1 + 2 * t * t); };
-    EXPECT_NEAR(e, p[k],
-    2 * (slack(0) * p[k] + 1e-15 * std::exp(-z[4 * k] * z[4 * k]) * std::fabs(z[4 * k]))) << p[k];
+    EXPECT_NEAR(e, p[k], 2 * (slack(0) * p[k] + 1e-15 * std::exp(-z[4 * k] * z[4 * k]) * std::fabs(z[4 * k]))) << p[k];
     EXPECT_NEAR(c / p[k], 1, slack(z[4 * k + 1])) << p[k];
     EXPECT_NEAR(n / p[k], 1, slack(z[4 * k + 2])) << p[k];
     if (p[k] < 0.9 && p[k] > 1e-36) {
@@ -252,9 +251,9 @@ TEST(Intrinsics, BitsAndProducts) {
 
 template <class T, class F>
 void check_saturation(const char* integer, const char* floating) {
-  const double values[] = {0,       -0.0,    0.9,      -0.9,   -1,      127.5, 128,  -128.9, -129,
-                           255.9,   256,     300,      32767.5, 32768,  -32768.5,   -32769,
-                           65535.5, 65536,   1e9,      -1e9,   1e20,    -1e20, INFINITY, -INFINITY, NAN};
+  const double values[] = {0,     -0.0, 0.9,  -0.9,    -1,       127.5,     128,    -128.9,  -129,
+                           255.9, 256,  300,  32767.5, 32768,    -32768.5,  -32769, 65535.5, 65536,
+                           1e9,   -1e9, 1e20, -1e20,   INFINITY, -INFINITY, NAN};
   const std::vector<F> x(std::begin(values), std::end(values));
   std::vector<T> z(x.size()), cast(x.size());
   const std::string t = integer;
@@ -301,7 +300,8 @@ TEST(Numeric, FloorDivisionOfFloatsAsNumpy) {
   std::vector<double> got(32);
   run_body("", {"const double* x", "const double* y", "double* z"},
            "auto d = iruka::divmod(x[i], y[i]); z[2*i] = d.quotient;"
-           "z[2*i+1] = d.remainder;", {x, y, got.data()}, 16);
+           "z[2*i+1] = d.remainder;",
+           {x, y, got.data()}, 16);
   for (int k = 0; k < 16; ++k) {
     if (k == 14) continue;  // the remainder of an enormous quotient is the vector library's affair
     for (int m = 0; m < 2; ++m) {

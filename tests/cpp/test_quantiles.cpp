@@ -93,7 +93,8 @@ TEST(Quantiles, MediansOfAllDtypes) {
 TEST(Quantiles, WeightsGiveTheInverseOfTheirDistribution) {
   const Array x = Array::from<double>({2, 2, 1, 3, 0, 5, NAN, 1, 2, 3, 4, 3, 2, 1, 0}).reshape({3, 5});
   const Array weights = Array::from<double>({1, 0, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0, 3, 0, 1}).reshape({3, 5});
-  const std::vector<double> shares = {0, 0.2, 0.5, 0.9, 1}, expected = {0, NAN, 0, 0, NAN, 0, 1, NAN, 2, 3, NAN, 2, 3, NAN, 2};
+  const std::vector<double> shares = {0, 0.2, 0.5, 0.9, 1},
+                            expected = {0, NAN, 0, 0, NAN, 0, 1, NAN, 2, 3, NAN, 2, 3, NAN, 2};
   QuantileOptions options{.axes = Dims{1}, .method = QuantileMethod::inverted_cdf, .weights = &weights};
   expect_near(quantile(x, Array::from<double>({0, 0.2, 0.5, 0.9, 1}), options), expected);
   expect_near(ops::select_weighted(x, weights, shares), expected);

@@ -168,8 +168,8 @@ TEST(Statistics, IntegersByChiSquareInEveryDtype) {
 
 TEST(Statistics, FloatsDecideAsDoublesDo) {
   KernelOptions options;
-  options.preamble =
-      std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates + ops::kernels::samplers + ops::kernels::double_samplers;
+  options.preamble = std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates +
+                     ops::kernels::samplers + ops::kernels::double_samplers;
   const ElementwiseKernel binomial("float64 n, float64 p", "int32 wrong", R"(
     const BinomialPlan plan = binomial_plan(n, p);
     const PhiloxWords w = philox_block(1, 2, i, 0);

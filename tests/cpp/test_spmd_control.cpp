@@ -119,34 +119,22 @@ TEST(SpmdSwitches, DenseWithFallingThrough) {
   check_usual(BODY(USUAL, {
     w = 0;
     switch (k) {
-      case 0:
-        z = 1;
-        break;
-      case 1:
-        z = x;
-        [[fallthrough]];
-      case 2:
-        w += 2;
-        [[fallthrough]];
-      case 3:
-        w += 3;
-        break;
+      case 0: z = 1; break;
+      case 1: z = x; [[fallthrough]];
+      case 2: w += 2; [[fallthrough]];
+      case 3: w += 3; break;
       case 4:
       case 5: {
         if (x > 0) break;
         w = 45;
       } break;
-      case 7:
-        z = a[i];
-        continue;
-      case 8:
-        return;
+      case 7: z = a[i]; continue;
+      case 8: return;
       default:
         z = -x;
         w -= 1;
         [[fallthrough]];
-      case 20:
-        w += 20;
+      case 20: w += 20;
     }
     w += 1000;
   }));
@@ -157,30 +145,16 @@ TEST(SpmdSwitches, SparseAndWide) {
         BODY((int64_t m, uint8_t c, int32_t& w, float& z),
              {
                switch (m) {
-                 case -5:
-                   w = 1;
-                   break;
-                 case 1000000007:
-                   w = 2;
-                   break;
-                 case 1ll << 40:
-                   w = c;
-                   break;
-                 case 0:
-                   w = 4;
-                   break;
-                 default:
-                   w = 5;
+                 case -5: w = 1; break;
+                 case 1000000007: w = 2; break;
+                 case 1ll << 40: w = c; break;
+                 case 0: w = 4; break;
+                 default: w = 5;
                }
                switch (c) {
-                 case 'a':
-                   z = 1;
-                   break;
-                 case 200:
-                   z = 2;
-                   break;
-                 case 255:
-                   z += w;
+                 case 'a': z = 1; break;
+                 case 200: z = 2; break;
+                 case 255: z += w;
                }
              }),
         [](int64_t n) {
@@ -199,16 +173,12 @@ TEST(SpmdSwitches, InLoops) {
     z = 0;
     for (int j = 0; j < 12; ++j) {
       switch ((b[j] + k) & 3) {
-        case 0:
-          continue;
-        case 1:
-          w += j;
-          break;
+        case 0: continue;
+        case 1: w += j; break;
         case 2:
           if (w > 20) goto out;
           [[fallthrough]];
-        default:
-          z += x;
+        default: z += x;
       }
       w += 1;
     }
@@ -223,17 +193,12 @@ TEST(SpmdSwitches, OfAUniformValue) {
     check_usual(BODY(USUAL,
                      {
                        switch (t) {
-                         case 0:
-                           z = x;
-                           break;
+                         case 0: z = x; break;
                          case 1:
                            if (x > 0) break;
                            [[fallthrough]];
-                         case 2:
-                           w = k;
-                           break;
-                         default:
-                           w = b[k];
+                         case 2: w = k; break;
+                         default: w = b[k];
                        }
                      }),
                 t);

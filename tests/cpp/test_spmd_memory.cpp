@@ -246,20 +246,21 @@ TEST(SpmdMemory, IndicesOfEveryType) {
 
 // Each sum wraps in its own type, before it becomes an index.
 TEST(SpmdMemory, NarrowIndicesWrap) {
-  check({"uint8 p, uint16 q, int8 r, raw float32 a, raw float64 b", "float32 z, float64 w, float32 v"},
-        BODY((uint8_t p, uint16_t q, int8_t r, CArray<float, 1>& a, CArray<double, 1>& b, float& z, double& w, float& v),
-             {
-               z = a[p] * 0.5f + a[(uint8_t)(p + 1)] - a[(uint8_t)(p - 3)];
-               uint16_t next = q + 1, last = q - 2;
-               w = b[next % 512] - b[last % 512] + b[(uint8_t)(q + 7)];
-               const float* middle = &a[128];
-               v = middle[(int8_t)(r + 1)] - middle[r] + a[(uint8_t)r] - a[(uint8_t)(r + 1)];
-             }),
-        [](int64_t n) {
-          return operands(plain(wild<uint8_t>(n, 1)), plain(wild<uint16_t>(n, 2)), plain(wild<int8_t>(n, 3)),
-                          raw(quarters<float>(256, 4)), raw(quarters<double>(512, 5)), out<float>(n), out<double>(n),
-                          out<float>(n));
-        });
+  check(
+      {"uint8 p, uint16 q, int8 r, raw float32 a, raw float64 b", "float32 z, float64 w, float32 v"},
+      BODY((uint8_t p, uint16_t q, int8_t r, CArray<float, 1>& a, CArray<double, 1>& b, float& z, double& w, float& v),
+           {
+             z = a[p] * 0.5f + a[(uint8_t)(p + 1)] - a[(uint8_t)(p - 3)];
+             uint16_t next = q + 1, last = q - 2;
+             w = b[next % 512] - b[last % 512] + b[(uint8_t)(q + 7)];
+             const float* middle = &a[128];
+             v = middle[(int8_t)(r + 1)] - middle[r] + a[(uint8_t)r] - a[(uint8_t)(r + 1)];
+           }),
+      [](int64_t n) {
+        return operands(plain(wild<uint8_t>(n, 1)), plain(wild<uint16_t>(n, 2)), plain(wild<int8_t>(n, 3)),
+                        raw(quarters<float>(256, 4)), raw(quarters<double>(512, 5)), out<float>(n), out<double>(n),
+                        out<float>(n));
+      });
 }
 
 TEST(SpmdMemory, DeadLanesMayHoldAnyIndex) {

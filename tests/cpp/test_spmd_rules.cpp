@@ -190,17 +190,21 @@ TEST(SpmdConsecutive, ChosenAndCarriedAround) {
 
 // Only once the loop is unrolled do both sides of the choice turn out to be the same number.
 TEST(SpmdBranches, ChoicesThatAreNone) {
-  check({"float32 x", "float32 z, float32 w"}, BODY((float x, float& z, float& w),
-                                                   {
-                                                     z = x;
-                                                     w = 1;
-                                                     for (int k = 0; k < 6; ++k) {
-                                                       float pair[2] = {(float)k, 0.0f};
-                                                       if (i == 0) { pair[0] = 1.0f; pair[1] = 0.0f; }
-                                                       w = z * pair[1] + w * pair[0];
-                                                       z = z * pair[0] - pair[1] + 1.0f;
-                                                     }
-                                                   }),
+  check({"float32 x", "float32 z, float32 w"},
+        BODY((float x, float& z, float& w),
+             {
+               z = x;
+               w = 1;
+               for (int k = 0; k < 6; ++k) {
+                 float pair[2] = {(float)k, 0.0f};
+                 if (i == 0) {
+                   pair[0] = 1.0f;
+                   pair[1] = 0.0f;
+                 }
+                 w = z * pair[1] + w * pair[0];
+                 z = z * pair[0] - pair[1] + 1.0f;
+               }
+             }),
         [](int64_t n) { return operands(plain(quarters<float>(n, 1)), out<float>(n), out<float>(n)); });
 }
 
@@ -270,21 +274,22 @@ TEST(SpmdRows, ConstantWidths) {
 TEST(SpmdRows, OffsetsOfTheBody) {
   for (const int64_t offset : {int64_t{-5}, int64_t{-1000}, (int64_t{1} << 32) - 7, (int64_t{1} << 31) - 3,
                                INT64_MAX - 3, INT64_MIN + 2, int64_t{1} << 40})
-    check({"int64 offset, int64 width", "int64 z, int64 w, int64 v"},
-          BODY((int64_t offset, int64_t width, int64_t& z, int64_t& w, int64_t& v),
-               {
-                 const int64_t place = (int64_t)((uint64_t)i + (uint64_t)offset);
-                 z = (int64_t)((uint64_t)(place / width) * 100u + (uint64_t)(place % width));
-                 const int small = (int)place;
-                 w = (int64_t)(small / (int)width) * 100 + small % (int)width;
-                 const uint32_t positive = (uint32_t)place;
-                 v = (int64_t)(positive / (uint32_t)width) * 100 + positive % (uint32_t)width;
-               }),
-          [offset](int64_t code) {
-            const int64_t n = code % 1'000'000;
-            return operands(scalar(offset), scalar(code / 1'000'000), out<int64_t>(n), out<int64_t>(n), out<int64_t>(n));
-          },
-          widths_and_sizes(20));
+    check(
+        {"int64 offset, int64 width", "int64 z, int64 w, int64 v"},
+        BODY((int64_t offset, int64_t width, int64_t& z, int64_t& w, int64_t& v),
+             {
+               const int64_t place = (int64_t)((uint64_t)i + (uint64_t)offset);
+               z = (int64_t)((uint64_t)(place / width) * 100u + (uint64_t)(place % width));
+               const int small = (int)place;
+               w = (int64_t)(small / (int)width) * 100 + small % (int)width;
+               const uint32_t positive = (uint32_t)place;
+               v = (int64_t)(positive / (uint32_t)width) * 100 + positive % (uint32_t)width;
+             }),
+        [offset](int64_t code) {
+          const int64_t n = code % 1'000'000;
+          return operands(scalar(offset), scalar(code / 1'000'000), out<int64_t>(n), out<int64_t>(n), out<int64_t>(n));
+        },
+        widths_and_sizes(20));
 }
 
 TEST(SpmdRows, DivisorsOf128Bits) {

@@ -1,6 +1,4 @@
 // The thread pool and the device on it: coverage, balance, nesting, fork, exceptions, interrupts.
-#include "core/thread_pool.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,14 +12,14 @@
 
 #include "compile_text.h"
 #include "core/device.h"
-#include "iruka/iruka.h"
 #include "core/float_status.h"
 #include "core/parallel.h"
+#include "core/thread_pool.h"
+#include "iruka/iruka.h"
 #include "launch.h"
 
 namespace iruka {
 namespace {
-
 
 /// Gives the pool a number of threads for one test.
 class Threads {
@@ -313,7 +311,8 @@ TEST_F(Interrupts, StopLoopsThatGoOn) {
 }
 
 TEST_F(Interrupts, StopEndlessKernels) {
-  const auto compiled = cpu().compile(test::program(test::loop_text("int", "int", "int", "while (true) { z = z * 3 + 1; }")));
+  const auto compiled =
+      cpu().compile(test::program(test::loop_text("int", "int", "int", "while (true) { z = z * 3 + 1; }")));
   ASSERT_TRUE(compiled.ok) << test::errors(compiled.diagnostics);
   const auto program = cpu().load(compiled.code, "iruka_entry");
   std::vector<int> values(1000);
@@ -367,7 +366,8 @@ TEST(StopScopes, EndTheWorkOfTheirThread) {
 TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
   const char* bodies[] = {
       "float s = 0; for (int j = 0; j < a; ++j) for (int l = 0; l < a; ++l) s += (float)(j ^ l); z = (int)s;",
-      "unsigned s = b; for (int j = 0; j < 100000; ++j) for (int l = 0; l < 1000000; ++l) s = (s ^ l) * 2654435761u; z = s;",
+      "unsigned s = b; for (int j = 0; j < 100000; ++j) for (int l = 0; l < 1000000; ++l) s = (s ^ l) * 2654435761u; z "
+      "= s;",
       "unsigned s = b; for (int j = 0; j < a; ++j) for (int l = 0; l < a; ++l)"
       "  for (int m = 0; m < 3; ++m) s = (s ^ m) * 2654435761u + l; z = s;",
   };
@@ -394,8 +394,9 @@ TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
 
 /// Ends of the ranges that a launch over `range` makes, by their beginnings.
 std::map<int64_t, int64_t> ranges_of(const LaunchRange& range) {
-  const auto compiled = cpu().compile(test::program(
-      "extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) { (*(long* const*)block)[begin] = end; }"));
+  const auto compiled =
+      cpu().compile(test::program("extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) { "
+                                  "(*(long* const*)block)[begin] = end; }"));
   const auto program = cpu().load(compiled.code, "iruka_entry");
   std::vector<int64_t> ends(static_cast<size_t>(range.count), -1);
   int64_t* const block = ends.data();
@@ -427,9 +428,9 @@ TEST(CpuDevice, GrainCountsUnits) {
 
 TEST(CpuDevice, LaunchesOverAPart) {
   const Threads use(2);
-  const auto compiled = cpu().compile(test::program(
-      "extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) {"
-      "  for (long k = begin; k < end; ++k) ++(*(int* const*)block)[k]; }"));
+  const auto compiled =
+      cpu().compile(test::program("extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) {"
+                                  "  for (long k = begin; k < end; ++k) ++(*(int* const*)block)[k]; }"));
   const auto program = cpu().load(compiled.code, "iruka_entry");
   for (const int64_t grain : {1, 100'000}) {  // on the pool, and directly
     std::vector<int> runs(10'000), expected(10'000);

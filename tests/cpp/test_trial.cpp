@@ -171,8 +171,10 @@ TEST_F(TrialOfKernels, ForkWhileACallIsMeasured) {
 /// A trial of two programs that never run.
 class TrialByNumbers : public ::testing::Test {
  protected:
-  std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "kernel", std::vector<Diagnostic>()),
-                                      scalar = std::make_shared<jit::Program>(default_device(), nullptr, "kernel", std::vector<Diagnostic>());
+  std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "kernel",
+                                                                             std::vector<Diagnostic>()),
+                                      scalar = std::make_shared<jit::Program>(default_device(), nullptr, "kernel",
+                                                                              std::vector<Diagnostic>());
   jit::Trial trial{lanes, scalar};
 
   struct Outcome {
@@ -341,8 +343,9 @@ TEST_F(TrialOfKernels, LongCallsPastTheCache) {
     k(z);
     return z.to_vector<uint32_t>();
   };
-  const std::string body = "uint32_t state = (uint32_t)i; int rounds = i % 64 == 0 ? 60 : i % 3;"
-                           "for (int k = 0; k < rounds; k++) state = state * 1664525u + 1013904223u; z = state;";
+  const std::string body =
+      "uint32_t state = (uint32_t)i; int rounds = i % 64 == 0 ? 60 : i % 3;"
+      "for (int k = 0; k < rounds; k++) state = state * 1664525u + 1013904223u; z = state;";
   expect_same_in_trial("", "uint32 z", body, "streamed", run);
 }
 
@@ -383,7 +386,7 @@ TEST_F(TrialOfKernels, ACancelledCallLeavesTheTrialInOrder) {
     finish_background_compilation();
   }
   set_interrupt_check(nullptr);
-    EXPECT_EQ(choices("cancelled"), 1);
+  EXPECT_EQ(choices("cancelled"), 1);
   EXPECT_EQ(run(), expected);
 }
 

@@ -47,8 +47,9 @@ std::string c_name(const Function& function) {
 template <class T>
 std::string text(const Function& function, const char* pragma = "") {
   const std::string type = sizeof(T) == 4 ? "float" : "double";
-  return test::loop_text(type, type, type,
-                         std::string(pragma) + "z = " + c_name<T>(function) + (function.arity == 2 ? "(a, b);" : "(a);"));
+  return test::loop_text(
+      type, type, type,
+      std::string(pragma) + "z = " + c_name<T>(function) + (function.arity == 2 ? "(a, b);" : "(a);"));
 }
 
 /// Samples over the function's range, many of them small, and then the special values.
@@ -65,8 +66,23 @@ void arguments(const Function& function, std::vector<T>& a, std::vector<T>& b, b
   }
   if (!specials) return;
   using Limits = std::numeric_limits<T>;
-  const T values[] = {0, T(-0.0), 1, -1, 2, T(0.5), T(-2.5), 1000, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
-                      Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min(), T(1e10), T(-1e10)};
+  const T values[] = {0,
+                      T(-0.0),
+                      1,
+                      -1,
+                      2,
+                      T(0.5),
+                      T(-2.5),
+                      1000,
+                      Limits::infinity(),
+                      -Limits::infinity(),
+                      Limits::quiet_NaN(),
+                      Limits::max(),
+                      Limits::lowest(),
+                      Limits::min(),
+                      Limits::denorm_min(),
+                      T(1e10),
+                      T(-1e10)};
   for (const T x : values) {
     for (const T y : values) {
       a.push_back(x);
@@ -138,7 +154,8 @@ TEST(VectorMath, LoopsCallTheVectorFunctions) {
   for (const auto& function : kFunctions) {
     if (std::string(function.name) == "fmod") continue;
     for (const bool single : {true, false}) {
-      const std::string assembly = cpu_backend::assembly(test::program(single ? text<float>(function) : text<double>(function)));
+      const std::string assembly =
+          cpu_backend::assembly(test::program(single ? text<float>(function) : text<double>(function)));
       const int lanes = cpu_backend::host_vector_bytes() / (single ? 4 : 8);
       const std::string name = std::string(function.name) + (single ? "f" : "d") + std::to_string(lanes) + "_";
       const std::string half = std::string(function.name) + (single ? "f" : "d") + std::to_string(lanes / 2) + "_";
@@ -149,7 +166,8 @@ TEST(VectorMath, LoopsCallTheVectorFunctions) {
 
 TEST(VectorMath, SineAndCosineOfOneArgumentKeepTheirBits) {
   const std::vector<float> a = {0.1f, 1.0f, 2.5f, -3.0f, 100.0f}, zero(5);
-  const auto sum = test::evaluate<float>(test::loop_text("float", "float", "float", "z = sinf(a) * 2 - cosf(a);"), a, zero, {"--fmad=false"});
+  const auto sum = test::evaluate<float>(test::loop_text("float", "float", "float", "z = sinf(a) * 2 - cosf(a);"), a,
+                                         zero, {"--fmad=false"});
   const auto sine = test::evaluate<float>(test::loop_text("float", "float", "float", "z = sinf(a);"), a, zero);
   const auto cosine = test::evaluate<float>(test::loop_text("float", "float", "float", "z = cosf(a);"), a, zero);
   for (size_t k = 0; k < a.size(); ++k) EXPECT_EQ(sum[k], sine[k] * 2 - cosine[k]) << a[k];
@@ -163,11 +181,13 @@ TEST(VectorMath, LiteralsGiveTheBitsOfVariables) {
     const std::string x = std::string(function.name) == "acosh" ? "1.7" : "0.7", shift = x == "1.7" ? "1 + " : "";
     const std::string literal = std::string(function.name) + "(" + x + (two ? ", 2.3)" : ")");
     const std::string variable = std::string(function.name) + "(" + shift + "a" + (two ? ", b)" : ")");
-    const auto apart = test::evaluate<double>(test::loop_text("double", "double", "double", "z = " + variable + " - " + literal + ";"), a, b);
+    const auto apart = test::evaluate<double>(
+        test::loop_text("double", "double", "double", "z = " + variable + " - " + literal + ";"), a, b);
     EXPECT_EQ(apart[0], 0) << function.name;
     const std::string single = std::string(function.name) + "f(" + x + "f" + (two ? ", 2.3f)" : ")");
     const std::string single_variable = std::string(function.name) + "f(" + shift + "a" + (two ? ", b)" : ")");
-    const auto single_apart = test::evaluate<float>(test::loop_text("float", "float", "float", "z = " + single_variable + " - " + single + ";"), c, d);
+    const auto single_apart = test::evaluate<float>(
+        test::loop_text("float", "float", "float", "z = " + single_variable + " - " + single + ";"), c, d);
     EXPECT_EQ(single_apart[0], 0) << function.name;
   }
 }

@@ -136,6 +136,9 @@ def test_ufuncs_take_coefficients():
         (iruka.power(p, 2), np.power(expected, 2)),
     ):
         assert_same(ours, numpys, ulps=2)
+        assert ours.device == p.coeffs.device == iruka.zeros(1).device
+    shared = iruka.asarray(p)
+    assert shared.device == p.coeffs.device and shared.data.ptr == p.coeffs.data.ptr
     if p.coeffs.device.name == "cpu":
         np.testing.assert_array_equal(np.add(p, x), np.add(expected, x))
     else:

@@ -126,20 +126,11 @@ Pair<V>* run_stages(const FftPlan<T>& plan, Pair<V>* x, Pair<V>* y) {
   for (int k = 0; k < plan.stages; ++k) {
     const FftStage<T>& stage = plan.stage[k];
     switch (stage.radix) {
-      case 2:
-        run_stage<2>(stage, x, y);
-        break;
-      case 3:
-        run_stage<3>(stage, x, y);
-        break;
-      case 4:
-        run_stage<4>(stage, x, y);
-        break;
-      case 5:
-        run_stage<5>(stage, x, y);
-        break;
-      default:
-        run_odd_stage(stage, x, y);
+      case 2: run_stage<2>(stage, x, y); break;
+      case 3: run_stage<3>(stage, x, y); break;
+      case 4: run_stage<4>(stage, x, y); break;
+      case 5: run_stage<5>(stage, x, y); break;
+      default: run_odd_stage(stage, x, y);
     }
     Pair<V>* const swap = x;
     x = y, y = swap;

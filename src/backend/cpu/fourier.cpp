@@ -39,22 +39,14 @@ std::complex<double> root(int64_t k, int64_t n) {
   const double angle = std::numbers::pi / 4 * (octant % 2 ? 1 - rest : rest);
   const double c = std::cos(angle), s = std::sin(angle);
   switch (octant) {
-    case 0:
-      return {c, -s};
-    case 1:
-      return {s, -c};
-    case 2:
-      return {-s, -c};
-    case 3:
-      return {-c, -s};
-    case 4:
-      return {-c, s};
-    case 5:
-      return {-s, c};
-    case 6:
-      return {s, c};
-    default:
-      return {c, s};
+    case 0: return {c, -s};
+    case 1: return {s, -c};
+    case 2: return {-s, -c};
+    case 3: return {-c, -s};
+    case 4: return {-c, s};
+    case 5: return {-s, c};
+    case 6: return {s, c};
+    default: return {c, s};
   }
 }
 

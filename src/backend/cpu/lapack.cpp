@@ -28,16 +28,11 @@ constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
 template <class F>
 void with_type(Dtype dtype, F&& function) {
   switch (dtype) {
-    case Dtype::float32:
-      return function(float());
-    case Dtype::float64:
-      return function(double());
-    case Dtype::complex64:
-      return function(std::complex<float>());
-    case Dtype::complex128:
-      return function(std::complex<double>());
-    default:
-      throw TypeError(std::string("linear algebra is not done in ") + name(dtype));
+    case Dtype::float32: return function(float());
+    case Dtype::float64: return function(double());
+    case Dtype::complex64: return function(std::complex<float>());
+    case Dtype::complex128: return function(std::complex<double>());
+    default: throw TypeError(std::string("linear algebra is not done in ") + name(dtype));
   }
 }
 
@@ -120,16 +115,11 @@ void multiply_small(const MatrixProduct& p, int64_t matrix) {
   const Elements<T> a(p.a, matrix), b(p.b, matrix);
   T* const c = static_cast<T*>(p.c) + matrix * p.m * p.n;
   switch (p.m) {
-    case 2:
-      return multiply_small<2>(p, a, b, c);
-    case 3:
-      return multiply_small<3>(p, a, b, c);
-    case 4:
-      return multiply_small<4>(p, a, b, c);
-    case 8:
-      return multiply_small<8>(p, a, b, c);
-    default:
-      return multiply_small<0>(p, a, b, c);
+    case 2: return multiply_small<2>(p, a, b, c);
+    case 3: return multiply_small<3>(p, a, b, c);
+    case 4: return multiply_small<4>(p, a, b, c);
+    case 8: return multiply_small<8>(p, a, b, c);
+    default: return multiply_small<0>(p, a, b, c);
   }
 }
 

@@ -74,7 +74,8 @@ struct Library {
     const auto get = [&](auto& function, const char* name) {
       find(library, kLetter<T> + std::string(name) + "_", function);
     };
-    get(table.gemm, "gemm"), get(table.syrk, "syrk"), get(table.gemv, "gemv"), get(table.getrf, "getrf"), get(table.getrs, "getrs");
+    get(table.gemm, "gemm"), get(table.syrk, "syrk"), get(table.gemv, "gemv"), get(table.getrf, "getrf"),
+        get(table.getrs, "getrs");
     if constexpr (!kIsComplex<T>) get(table.dot, "dot");
     get(table.potrf, "potrf"), get(table.geqrf, "geqrf");
     get(table.orgqr, kIsComplex<T> ? "ungqr" : "orgqr");

@@ -23,20 +23,22 @@ bool Assertions::Launches::include(CUstream stream) const {
 bool Assertions::add(CUmodule module) {
   CUdeviceptr record = 0;
   size_t bytes = 0;
-  if (driver().cuModuleGetGlobal(&record, &bytes, module, AssertionRecord::kName) != kSuccess || bytes != sizeof(AssertionRecord))
+  if (driver().cuModuleGetGlobal(&record, &bytes, module, AssertionRecord::kName) != kSuccess ||
+      bytes != sizeof(AssertionRecord))
     return false;
   std::lock_guard lock(mutex_);
   if (!flag_) {
     void* flag = nullptr;
     constexpr unsigned kPortableMapped = 1 | 2;
     check(driver().cuMemHostAlloc(&flag, sizeof(unsigned), kPortableMapped), "cuMemHostAlloc", "assertions");
-    check(driver().cuStreamCreateWithPriority(&stream_, kStreamNonBlocking, 0), "cuStreamCreateWithPriority", "assertions");
+    check(driver().cuStreamCreateWithPriority(&stream_, kStreamNonBlocking, 0), "cuStreamCreateWithPriority",
+          "assertions");
     flag_ = static_cast<unsigned*>(flag);
     __atomic_store_n(flag_, 0u, __ATOMIC_RELAXED);
   }
   uint64_t to = address(flag_);
-  check(driver().cuMemcpyAsync(record + offsetof(AssertionRecord, flag), address(&to), sizeof(to), stream_), "cuMemcpyAsync",
-        "assertions");
+  check(driver().cuMemcpyAsync(record + offsetof(AssertionRecord, flag), address(&to), sizeof(to), stream_),
+        "cuMemcpyAsync", "assertions");
   check(driver().cuStreamSynchronize(stream_), "cuStreamSynchronize", "assertions");
   watched_.push_back({module, record, {}});
   return true;
@@ -63,17 +65,18 @@ void Assertions::collect(Watched& watched) {
   if (!read(watched, record)) return;
   const int64_t element = record.element == AssertionRecord::kUnknown ? -1 : static_cast<int64_t>(record.element);
   const FailedAssertion failed{record.condition, record.file, record.line, element};
-  failures_.push_back({"kernel '" + std::string(watched.launches.kernel) + "': " + failed.to_string(), watched.launches});
+  failures_.push_back(
+      {"kernel '" + std::string(watched.launches.kernel) + "': " + failed.to_string(), watched.launches});
   record.element = AssertionRecord::kNone;
-  driver().cuMemcpyAsync(watched.record + offsetof(AssertionRecord, element), address(&record.element), sizeof(record.element), stream_);
+  driver().cuMemcpyAsync(watched.record + offsetof(AssertionRecord, element), address(&record.element),
+                         sizeof(record.element), stream_);
   driver().cuStreamSynchronize(stream_);
 }
 
 bool Assertions::is_watching(const std::vector<CUmodule>& modules) {
   std::lock_guard lock(mutex_);
-  return std::ranges::any_of(watched_, [&](const Watched& watched) {
-    return std::ranges::find(modules, watched.module) != modules.end();
-  });
+  return std::ranges::any_of(
+      watched_, [&](const Watched& watched) { return std::ranges::find(modules, watched.module) != modules.end(); });
 }
 
 void Assertions::remove(CUmodule module) {
@@ -93,8 +96,10 @@ void Assertions::throw_failure(const CUstream* stream) {
     bool has_others = false;
     for (Watched& watched : watched_) {
       AssertionRecord record{};
-      if (is_meant(watched)) collect(watched);
-      else has_others |= read(watched, record);  // a kernel that runs may be writing it
+      if (is_meant(watched))
+        collect(watched);
+      else
+        has_others |= read(watched, record);  // a kernel that runs may be writing it
     }
     if (const auto found = std::ranges::find_if(failures_, is_meant); found != failures_.end()) {
       text = std::move(found->text);

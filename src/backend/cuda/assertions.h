@@ -22,9 +22,9 @@ struct AssertionRecord {
 };
 static_assert(sizeof(AssertionRecord) == 256);
 
-/// One GPU's. A program whose text asserts has a record in the GPU's memory, which holds the failure of the first element;
-/// all its records share one flag in the host's memory, so that a wait without failures asks the driver nothing.
-/// The GPU's context is the calling thread's whenever a member is called.
+/// One GPU's. A program whose text asserts has a record in the GPU's memory, which holds the failure of the first
+/// element; all its records share one flag in the host's memory, so that a wait without failures asks the driver
+/// nothing. The GPU's context is the calling thread's whenever a member is called.
 class Assertions {
  public:
   /// A module that was loaded: gives its record an address for the flag. False where it has no record.
@@ -35,11 +35,15 @@ class Assertions {
   void remove(CUmodule module);
   bool is_watching(const std::vector<CUmodule>& modules);
 
-  /// `stream` was waited for. Raises DeviceError that tells of a failure in a kernel that was launched on it; every failure
-  /// is raised once.
-  void throw_if_failed(CUstream stream) { if (has_failed()) throw_failure(&stream); }
+  /// `stream` was waited for. Raises DeviceError that tells of a failure in a kernel that was launched on it; every
+  /// failure is raised once.
+  void throw_if_failed(CUstream stream) {
+    if (has_failed()) throw_failure(&stream);
+  }
   /// The whole device was waited for.
-  void throw_if_failed() { if (has_failed()) throw_failure(nullptr); }
+  void throw_if_failed() {
+    if (has_failed()) throw_failure(nullptr);
+  }
 
  private:
   /// Where a module's kernels were launched.
@@ -68,8 +72,8 @@ class Assertions {
   void collect(Watched& watched);
 
   ForkSafeMutex mutex_;
-  unsigned* flag_ = nullptr;    ///< in page-locked memory, which the GPU sets
-  CUstream stream_ = nullptr;   ///< of copies, which wait for no other stream
+  unsigned* flag_ = nullptr;   ///< in page-locked memory, which the GPU sets
+  CUstream stream_ = nullptr;  ///< of copies, which wait for no other stream
   std::vector<Watched> watched_;
   std::vector<Failure> failures_;  ///< not raised yet
 };

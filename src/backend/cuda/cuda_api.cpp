@@ -1,11 +1,10 @@
 // The public functions of CUDA devices.
-#include "iruka/cuda.h"
-
 #include <algorithm>
 
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/library.h"
 #include "backend/cuda/nvrtc.h"
+#include "iruka/cuda.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda {

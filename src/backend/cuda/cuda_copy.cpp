@@ -67,13 +67,20 @@ struct GiveBack {
   void operator()(CUevent event) const { device->give_back(event); }
 };
 
-/// A copy between pageable memory and the device in pieces. Each piece has a page-locked buffer, which the host's threads
-/// fill or empty together; whoever is last with a piece sends the next on its way, so that nobody waits for all others.
+/// A copy between pageable memory and the device in pieces. Each piece has a page-locked buffer, which the host's
+/// threads fill or empty together; whoever is last with a piece sends the next on its way, so that nobody waits for all
+/// others.
 class PiecewiseCopy {
  public:
-  PiecewiseCopy(CudaDevice& device, CUstream stream, char* device_memory, char* host_memory, size_t bytes, bool is_upload)
-      : device_(device), stream_(stream), device_memory_(device_memory), host_memory_(host_memory),
-        bytes_(static_cast<int64_t>(bytes)), turns_((bytes_ + kPieceBytes - 1) / kPieceBytes), is_upload_(is_upload) {
+  PiecewiseCopy(CudaDevice& device, CUstream stream, char* device_memory, char* host_memory, size_t bytes,
+                bool is_upload)
+      : device_(device),
+        stream_(stream),
+        device_memory_(device_memory),
+        host_memory_(host_memory),
+        bytes_(static_cast<int64_t>(bytes)),
+        turns_((bytes_ + kPieceBytes - 1) / kPieceBytes),
+        is_upload_(is_upload) {
     for (int64_t k = 0; k < std::min(kBuffers, turns_); ++k) {
       buffers_[k].event = {device.take_event(), GiveBack{&device}};
       buffers_[k].memory.reset(static_cast<char*>(pinned_pool().allocate(kPieceBytes)));
@@ -103,9 +110,9 @@ class PiecewiseCopy {
   struct Buffer {
     std::unique_ptr<char, Unpin> memory;
     std::unique_ptr<CUevent_st, GiveBack> event;  ///< behind the link's work on the last turn that was sent
-    std::atomic<int64_t> sent{-1};  ///< the last turn that the link works on, or has done
-    std::atomic<int64_t> open{-1};  ///< the last turn that the host's threads may fill or empty
-    std::atomic<int64_t> left{0};   ///< bytes that they still have to
+    std::atomic<int64_t> sent{-1};                ///< the last turn that the link works on, or has done
+    std::atomic<int64_t> open{-1};                ///< the last turn that the host's threads may fill or empty
+    std::atomic<int64_t> left{0};                 ///< bytes that they still have to
   };
 
   Buffer& buffer_of(int64_t turn) { return buffers_[turn % kBuffers]; }
@@ -121,14 +128,16 @@ class PiecewiseCopy {
     constexpr int kSpins = 10'000;  // longer than a turn of the link takes
     for (int spins = 0; reached.load(std::memory_order_acquire) < turn; ++spins) {
       if (failed_.load(std::memory_order_relaxed) || should_stop()) return false;
-      if (spins < kSpins) _mm_pause();
-      else std::this_thread::yield();
+      if (spins < kSpins)
+        _mm_pause();
+      else
+        std::this_thread::yield();
     }
     return true;
   }
 
-  /// One thread's part: the next share that nobody has taken, until there is none. In their order, so that the threads work
-  /// on few pieces at a time and the link has the others.
+  /// One thread's part: the next share that nobody has taken, until there is none. In their order, so that the threads
+  /// work on few pieces at a time and the link has the others.
   void work() {
     static_assert(kPieceBytes % kShareBytes == 0);
     int64_t begin;
@@ -141,7 +150,8 @@ class PiecewiseCopy {
     Buffer& buffer = buffer_of(turn);
     const CUdeviceptr there = address(device_memory_ + turn * kPieceBytes), here = address(buffer.memory.get());
     const ContextScope active = device_.activate();
-    check(driver().cuMemcpyAsync(is_upload_ ? there : here, is_upload_ ? here : there, static_cast<size_t>(size_of(turn)), stream_),
+    check(driver().cuMemcpyAsync(is_upload_ ? there : here, is_upload_ ? here : there,
+                                 static_cast<size_t>(size_of(turn)), stream_),
           "cuMemcpyAsync");
     check(driver().cuEventRecord(buffer.event.get(), stream_), "cuEventRecord");
     buffer.sent.store(turn, std::memory_order_release);
@@ -212,8 +222,10 @@ void CudaDevice::wait_for_earlier_work(CUstream stream) {
       throw_if_stopped();
       throw Interrupted("copy: interrupted while waiting for " + name_);
     }
-    if (spins < kSpins) std::this_thread::yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(std::min(spins - kSpins + 5, 100)));
+    if (spins < kSpins)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(spins - kSpins + 5, 100)));
   }
   cuda_backend::check(result, "cuEventQuery", name_);
   throw_if_asserted(stream);

@@ -268,7 +268,8 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
   const ContextScope active = activate();
   Captured captured;
   if (!finish_capture(stream, captured))
-    throw ValueError("end_capture: the stream is not being captured; an error that leaves its `with` statement ends that");
+    throw ValueError(
+        "end_capture: the stream is not being captured; an error that leaves its `with` statement ends that");
   CUgraphExec executable = nullptr;
   const char* call = "cuStreamEndCapture";
   CUresult result = captured.result;

@@ -166,8 +166,8 @@ class CudaDevice final : public Device {
   void cancel_capture(CUstream stream) noexcept;
   void destroy_graph(CUgraphExec graph);
   bool is_capturing_any();
-  /// `program` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds the program from
-  /// here on; false where it becomes part of somebody else's.
+  /// `program` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds the program
+  /// from here on; false where it becomes part of somebody else's.
   bool keep_for_graph(CUstream stream, const std::shared_ptr<const LoadedProgram>& program);
 
  private:
@@ -223,7 +223,8 @@ CudaDevice& cuda_device(int index);
 CudaDevice* made_device(int index);
 /// Those that were made so far.
 std::vector<CudaDevice*> made_devices();
-/// Kernels that the device of that name was given last, "'b', 'a'"; those of all devices for another name. Empty in doubt.
+/// Kernels that the device of that name was given last, "'b', 'a'"; those of all devices for another name. Empty in
+/// doubt.
 std::string last_kernels(const std::string& name);
 /// The first that was made; where none was, that of GPU 0, which is made. Raises as cuda_device().
 CudaDevice& any_device();

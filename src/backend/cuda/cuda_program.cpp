@@ -44,8 +44,8 @@ class CudaProgram final : public LoadedProgram, public std::enable_shared_from_t
     graphs_->destroy();
     if (!is_captured_.load(std::memory_order_relaxed)) device_.unload_later(module_);
   }
-  /// Called before a launch that may become part of a graph of the user's. A graph of ours keeps the program loaded; for
-  /// one that another library captures, the code stays loaded as long as the process.
+  /// Called before a launch that may become part of a graph of the user's. A graph of ours keeps the program loaded;
+  /// for one that another library captures, the code stays loaded as long as the process.
   void keep_for_graphs(CUstream stream) const {
     const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
     if (is_legacy || is_captured_.load(std::memory_order_relaxed) || !may_capture(stream)) return;
@@ -72,10 +72,6 @@ class CudaProgram final : public LoadedProgram, public std::enable_shared_from_t
 
 Diagnostic plain_error(std::string message) { return {Diagnostic::Level::error, "", 0, 0, std::move(message)}; }
 
-bool has_error(const std::vector<Diagnostic>& diagnostics) {
-  return std::ranges::any_of(diagnostics, [](const Diagnostic& said) { return said.level == Diagnostic::Level::error; });
-}
-
 /// The newest architecture that NVRTC knows and the device runs: its own, an older one of the same generation, or PTX
 /// for the driver to translate ("compute_90").
 std::string architecture_for(int compute) {
@@ -90,7 +86,8 @@ std::string architecture_for(int compute) {
 
 /// NVRTC's warnings that are nearly always of a fault.
 bool is_told(const Diagnostic& said) {
-  return said.level != Diagnostic::Level::warning || said.message.find("used before its value is set") != std::string::npos ||
+  return said.level != Diagnostic::Level::warning ||
+         said.message.find("used before its value is set") != std::string::npos ||
          said.message.find("has no effect") != std::string::npos;
 }
 
@@ -150,8 +147,8 @@ const TargetDescription& CudaDevice::target() const {
   return descriptions[index_].get([this] {
     TargetDescription made;
     made.name = "cuda";
-    made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " + code_version() + " driver " +
-                       std::to_string(driver_version());
+    made.fingerprint = "cuda " + std::to_string(compute_) + " nvrtc " + nvrtc_version() + " code " + code_version() +
+                       " driver " + std::to_string(driver_version());
     made.last_level_cache_bytes = static_cast<size_t>(attribute(kLevel2Bytes));
     made.kind = DeviceKind::cuda;
     made.is_host = false;
@@ -186,7 +183,8 @@ std::string CudaDevice::assemble(std::string ptx, const AssemblerOptions& wanted
   if (result == kSuccess) result = api.cuLinkComplete(state, &cubin, &size);
   std::string code(static_cast<const char*>(cubin), result == kSuccess ? size : 0);
   api.cuLinkDestroy(state);
-  if (result != kSuccess) diagnostics.push_back(plain_error("the driver's assembler gave up: " + describe(result) + "; " + log));
+  if (result != kSuccess)
+    diagnostics.push_back(plain_error("the driver's assembler gave up: " + describe(result) + "; " + log));
   return code;
 }
 

@@ -111,14 +111,9 @@ class CudaFourier final : public FourierLibrary {
     const int direction = job.forward ? -1 : 1;
     int status = 0;
     switch (job.kind) {
-      case FourierKind::complex:
-        status = (job.is_double ? f.z2z : f.c2c)(plan, in, out, direction);
-        break;
-      case FourierKind::real_to_complex:
-        status = (job.is_double ? f.d2z : f.r2c)(plan, in, out);
-        break;
-      case FourierKind::complex_to_real:
-        status = (job.is_double ? f.z2d : f.c2r)(plan, in, out);
+      case FourierKind::complex: status = (job.is_double ? f.z2z : f.c2c)(plan, in, out, direction); break;
+      case FourierKind::real_to_complex: status = (job.is_double ? f.d2z : f.r2c)(plan, in, out); break;
+      case FourierKind::complex_to_real: status = (job.is_double ? f.z2d : f.c2r)(plan, in, out);
     }
     check_status(status, "cufftExec", device_);
   }

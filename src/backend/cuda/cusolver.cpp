@@ -25,20 +25,13 @@ struct DataType {
 };
 DataType data_type(Dtype dtype) {
   switch (dtype) {
-    case Dtype::float16:
-      return {2, 2, 68};
-    case Dtype::bfloat16:
-      return {14, 14, 68};
-    case Dtype::float32:
-      return {0, 0, 68};
-    case Dtype::float64:
-      return {1, 1, 70};
-    case Dtype::complex64:
-      return {4, 0, 68};
-    case Dtype::complex128:
-      return {5, 1, 70};
-    default:
-      throw TypeError(std::string("linear algebra is not done in ") + name(dtype));
+    case Dtype::float16: return {2, 2, 68};
+    case Dtype::bfloat16: return {14, 14, 68};
+    case Dtype::float32: return {0, 0, 68};
+    case Dtype::float64: return {1, 1, 70};
+    case Dtype::complex64: return {4, 0, 68};
+    case Dtype::complex128: return {5, 1, 70};
+    default: throw TypeError(std::string("linear algebra is not done in ") + name(dtype));
   }
 }
 
@@ -120,8 +113,8 @@ struct Cusolver {
                int64_t lda, int value_type, void* s, int u_type, void* u, int64_t ldu, int vt_type, void* vt,
                int64_t ldvt, int compute, void* work, size_t bytes, void* host_work, size_t host_bytes, int* info);
   int (*create_jacobi)(void**);
-  int (*jacobi_size[kTypes])(Handle, int job, int m, int n, const void* a, int lda, const void* s, const void* u, int ldu,
-                             const void* v, int ldv, int* length, void* jacobi, int batch);
+  int (*jacobi_size[kTypes])(Handle, int job, int m, int n, const void* a, int lda, const void* s, const void* u,
+                             int ldu, const void* v, int ldv, int* length, void* jacobi, int batch);
   int (*jacobi[kTypes])(Handle, int job, int m, int n, void* a, int lda, void* s, void* u, int ldu, void* v, int ldv,
                         void* work, int length, int* info, void* jacobi, int batch);
 

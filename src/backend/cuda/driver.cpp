@@ -28,13 +28,14 @@ struct System {
       return;
     }
     const char* missing = nullptr;
-#define IRUKA_DRIVER_FIND(name, symbol, parameters)                                \
+#define IRUKA_DRIVER_FIND(name, symbol, parameters)                                  \
   functions.name = reinterpret_cast<CUresult(*) parameters>(dlsym(library, symbol)); \
   if (!functions.name) missing = symbol;
     IRUKA_DRIVER_FUNCTIONS(IRUKA_DRIVER_FIND)
 #undef IRUKA_DRIVER_FIND
     if (missing) {
-      problem = std::string("libcuda.so.1 has no ") + missing + ": NVIDIA's driver is too old; CUDA 12 is the oldest that serves";
+      problem = std::string("libcuda.so.1 has no ") + missing +
+                ": NVIDIA's driver is too old; CUDA 12 is the oldest that serves";
       return;
     }
     if (const CUresult result = functions.cuInit(0); result != kSuccess) {
@@ -110,7 +111,8 @@ std::string describe(CUresult error) {
   const char *name = nullptr, *text = nullptr;
   driver().cuGetErrorName(error, &name);
   driver().cuGetErrorString(error, &text);
-  return std::string(name ? name : "CUDA_ERROR") + " (" + std::to_string(error) + "): " + (text ? text : "unknown error");
+  return std::string(name ? name : "CUDA_ERROR") + " (" + std::to_string(error) +
+         "): " + (text ? text : "unknown error");
 }
 
 MemoryPlace place_of(const void* memory) {

@@ -27,7 +27,7 @@ struct KernelNode {
   unsigned grid_x = 1, grid_y = 1, grid_z = 1, block_x = 1, block_y = 1, block_z = 1, shared_bytes = 0;
   void** parameters = nullptr;
   void** extra = nullptr;
-  void* kernel = nullptr;  ///< in place of `function`
+  void* kernel = nullptr;       ///< in place of `function`
   CUcontext context = nullptr;  ///< null: the calling thread's
 };
 
@@ -156,7 +156,8 @@ inline bool is_capture_error(CUresult error) { return error >= 900 && error <= 9
 bool is_lasting(CUresult error);
 /// What can be done about work that a capture refuses.
 inline constexpr const char* kCaptureAdvice =
-    "a stream is being captured for a graph, its work noted down and not done; what waits for the GPU or reads its results "
+    "a stream is being captured for a graph, its work noted down and not done; what waits for the GPU or reads its "
+    "results "
     "belongs before begin_capture() or after end_capture()";
 /// CUDA's own setting: each launch waits for its kernel, so that an error names the right one.
 bool launches_block();

@@ -159,8 +159,8 @@ class SharedRemainders {
     if (product == products_.end() || product->second.dividend != found->operands[1]) return {};
     if (constant_is_zero(product->second.divisor)) return {};
     const std::string width(width_of(found->opcode.substr(4)));
-    return with_zero_where("setp.eq.b" + width + " \t%iruka_zero, " + std::string(product->second.divisor) + ", 0;", *found,
-                           trimmed(line), width);
+    return with_zero_where("setp.eq.b" + width + " \t%iruka_zero, " + std::string(product->second.divisor) + ", 0;",
+                           *found, trimmed(line), width);
   }
 
  private:

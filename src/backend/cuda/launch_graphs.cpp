@@ -141,7 +141,8 @@ bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
   const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
   if (!is_legacy && may_capture(stream)) return false;
   if (run(*slot, launch, stream)) return true;
-  // Too many graphs, no memory for one, or an error of earlier work, which the plain launch tells. Later it may be better.
+  // Too many graphs, no memory for one, or an error of earlier work, which the plain launch tells. Later it may be
+  // better.
   destroy(*slot);
   slot->launches = 0;
   return false;

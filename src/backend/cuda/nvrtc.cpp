@@ -46,8 +46,9 @@ struct Nvrtc {
   Nvrtc() {
     void* const library = open();
     if (!library) {
-      problem = "NVRTC (libnvrtc.so) was not found in CUDA_PATH, in Python packages or by the system: "
-                "`pip install nvidia-cuda-nvrtc`, or install the CUDA toolkit";
+      problem =
+          "NVRTC (libnvrtc.so) was not found in CUDA_PATH, in Python packages or by the system: "
+          "`pip install nvidia-cuda-nvrtc`, or install the CUDA toolkit";
       return;
     }
     bool complete = true;
@@ -164,8 +165,11 @@ bool parse_head(std::string_view line, Diagnostic& found) {
   found.file = line.substr(0, open);
   std::string_view rest = line.substr(colon + 3);
   constexpr std::pair<std::string_view, Diagnostic::Level> kLevels[] = {
-      {"error", Diagnostic::Level::error}, {"catastrophic error", Diagnostic::Level::error},
-      {"warning", Diagnostic::Level::warning}, {"remark", Diagnostic::Level::note}, {"note", Diagnostic::Level::note}};
+      {"error", Diagnostic::Level::error},
+      {"catastrophic error", Diagnostic::Level::error},
+      {"warning", Diagnostic::Level::warning},
+      {"remark", Diagnostic::Level::note},
+      {"note", Diagnostic::Level::note}};
   for (const auto& [name, level] : kLevels) {
     if (!rest.starts_with(name)) continue;
     found.level = level;
@@ -217,7 +221,7 @@ bool nvrtc_options(const ProgramSource& source, const std::string& architecture,
   jit::CompileOptions given;
   if (!jit::parse_options(source.options, given, diagnostics)) return false;
   options = {"--gpu-architecture=" + architecture, "--std=c++20", "--device-as-default-execution-space",
-             "--diag-suppress=177,550"};  // unused variables
+             "--diag-suppress=177,550"};                      // unused variables
   if (nvrtc().knows_minimal) options.push_back("--minimal");  // no textures, no runtime library: a quarter faster
   if (given.fast_math) options.push_back("--use_fast_math");
   options.push_back(std::string("--fmad=") + (given.contract ? "true" : "false"));
@@ -273,8 +277,8 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
     } else if (!diagnostics.empty() && diagnostics.back().file == "generated" && line.ends_with(kBehindOperation)) {
       diagnostics.back().file = "operation";  // what is missing at its end is missed in the line behind it
       diagnostics.back().line = INT_MAX;
-    } else if (const size_t caret = line.find('^'); caret != line.npos && !diagnostics.empty() &&
-                                                     line.find_first_not_of(' ') == caret) {
+    } else if (const size_t caret = line.find('^');
+               caret != line.npos && !diagnostics.empty() && line.find_first_not_of(' ') == caret) {
       diagnostics.back().column = static_cast<int>(caret) - 1;  // the log indents the source by two
     }
   }

@@ -30,7 +30,8 @@ const std::vector<int>& nvrtc_architectures();
 /// Compiles `text`, which begins with the prelude's include. Options as NVRTC takes them.
 NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options);
 
-/// NVRTC's options for a user's, for machine code of `architecture` ("sm_90"). False: `diagnostics` says which is wrong.
+/// NVRTC's options for a user's, for machine code of `architecture` ("sm_90"). False: `diagnostics` says which is
+/// wrong.
 bool nvrtc_options(const ProgramSource& source, const std::string& architecture, std::vector<std::string>& options,
                    std::vector<Diagnostic>& diagnostics);
 

@@ -178,8 +178,8 @@ class StreamPool {
 /// the streams of record_use(): an asynchronous copy must be recorded.
 class PinnedPool : private StreamPool {
  public:
-  using StreamPool::StreamPool;
   using StreamPool::forget_stream;
+  using StreamPool::StreamPool;
   void* allocate(size_t bytes);
   using StreamPool::free_all_blocks;
   using StreamPool::free_blocks;

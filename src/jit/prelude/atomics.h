@@ -10,7 +10,7 @@
   template <class T> void name(const T* p, iruka::Same<T> value) = delete;
 IRUKA_ATOMIC_UPDATE(atomicAdd, old + value)
 IRUKA_ATOMIC_UPDATE(atomicSub, old - value)
-IRUKA_ATOMIC_UPDATE(atomicAnd, old & value)
+IRUKA_ATOMIC_UPDATE(atomicAnd, old& value)
 IRUKA_ATOMIC_UPDATE(atomicOr, old | value)
 IRUKA_ATOMIC_UPDATE(atomicXor, old ^ value)
 IRUKA_ATOMIC_UPDATE(atomicMin, value < old ? value : old)

@@ -36,18 +36,25 @@ template <class T, int N> struct CArray {
  private:
   IRUKA_INLINE T* element(ptrdiff_t k) const { return contiguous_ ? data_ + k : at_bytes(offset_of_element<N - 1>(k)); }
   IRUKA_INLINE T* at_bytes(ptrdiff_t offset) const {
-    if constexpr (N == 0) return data_;
-    else return (T*)((char*)data_ + offset);
+    if constexpr (N == 0)
+      return data_;
+    else
+      return (T*)((char*)data_ + offset);
   }
   // Recursion, not loops: the optimiser then sees plain members from the start.
   template <int D, class I> IRUKA_INLINE ptrdiff_t offset(const I* index) const {
-    if constexpr (D >= N) return 0;
-    else return (ptrdiff_t)index[D] * strides_[D] + offset<D + 1>(index);
+    if constexpr (D >= N)
+      return 0;
+    else
+      return (ptrdiff_t)index[D] * strides_[D] + offset<D + 1>(index);
   }
   template <int D> IRUKA_INLINE ptrdiff_t offset_of_element(ptrdiff_t k) const {
-    if constexpr (D < 0) return 0;
-    else if constexpr (D == 0) return k * strides_[0];
-    else return k % shape_[D] * strides_[D] + offset_of_element<D - 1>(k / shape_[D]);
+    if constexpr (D < 0)
+      return 0;
+    else if constexpr (D == 0)
+      return k * strides_[0];
+    else
+      return k % shape_[D] * strides_[D] + offset_of_element<D - 1>(k / shape_[D]);
   }
 };
 

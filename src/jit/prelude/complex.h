@@ -34,24 +34,24 @@ template <class A, class B> using ComplexSum = complex<Choose<Floating<B>, Sum<A
 
 }  // namespace iruka
 
-#define IRUKA_COMPLEX_OPERATOR(op, both, right_real, left_real)                                                   \
-  template <class A, class B>                                                                                     \
-  IRUKA_INLINE iruka::ComplexSum<A, B> operator op(complex<A> x, complex<B> y) {                                  \
-    using Z = iruka::ComplexSum<A, B>;                                                                            \
-    Z a = x, b = y;                                                                                               \
-    return both;                                                                                                  \
-  }                                                                                                               \
-  template <class A, iruka::Real B> IRUKA_INLINE iruka::ComplexSum<A, B> operator op(complex<A> x, B y) {         \
-    using Z = iruka::ComplexSum<A, B>;                                                                            \
-    Z a = x;                                                                                                      \
-    decltype(a.real()) b = y;                                                                                     \
-    return right_real;                                                                                            \
-  }                                                                                                               \
-  template <class A, iruka::Real B> IRUKA_INLINE iruka::ComplexSum<A, B> operator op(B x, complex<A> y) {         \
-    using Z = iruka::ComplexSum<A, B>;                                                                            \
-    Z b = y;                                                                                                      \
-    decltype(b.real()) a = x;                                                                                     \
-    return left_real;                                                                                             \
+#define IRUKA_COMPLEX_OPERATOR(op, both, right_real, left_real)                                           \
+  template <class A, class B>                                                                             \
+  IRUKA_INLINE iruka::ComplexSum<A, B> operator op(complex<A> x, complex<B> y) {                          \
+    using Z = iruka::ComplexSum<A, B>;                                                                    \
+    Z a = x, b = y;                                                                                       \
+    return both;                                                                                          \
+  }                                                                                                       \
+  template <class A, iruka::Real B> IRUKA_INLINE iruka::ComplexSum<A, B> operator op(complex<A> x, B y) { \
+    using Z = iruka::ComplexSum<A, B>;                                                                    \
+    Z a = x;                                                                                              \
+    decltype(a.real()) b = y;                                                                             \
+    return right_real;                                                                                    \
+  }                                                                                                       \
+  template <class A, iruka::Real B> IRUKA_INLINE iruka::ComplexSum<A, B> operator op(B x, complex<A> y) { \
+    using Z = iruka::ComplexSum<A, B>;                                                                    \
+    Z b = y;                                                                                              \
+    decltype(b.real()) a = x;                                                                             \
+    return left_real;                                                                                     \
   }
 
 namespace iruka {
@@ -86,10 +86,10 @@ template <class A, iruka::Real B> IRUKA_INLINE bool operator==(complex<A> a, B b
 }
 
 // NumPy's order: by real part, then by imaginary part; a NaN compares false.
-#define IRUKA_COMPLEX_ORDER(op, strict)                                                                       \
-  template <class T> IRUKA_INLINE bool operator op(complex<T> a, complex<T> b) {                              \
-    return (a.real_ strict b.real_ && a.imag_ == a.imag_ && b.imag_ == b.imag_) ||                            \
-           (a.real_ == b.real_ && a.imag_ op b.imag_);                                                        \
+#define IRUKA_COMPLEX_ORDER(op, strict)                                            \
+  template <class T> IRUKA_INLINE bool operator op(complex<T> a, complex<T> b) {   \
+    return (a.real_ strict b.real_ && a.imag_ == a.imag_ && b.imag_ == b.imag_) || \
+           (a.real_ == b.real_ && a.imag_ op b.imag_);                             \
   }
 IRUKA_COMPLEX_ORDER(<, <)
 IRUKA_COMPLEX_ORDER(<=, <)
@@ -130,8 +130,10 @@ template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z, T fa
 
 /// x * y rounded by itself: no part of a fused multiply-add, which would leave another rounding error than meant.
 template <class T> IRUKA_INLINE T rounded_product(T x, T y) {
-  if constexpr (is_same<T, float>) return __fmul_rn(x, y);
-  else return __dmul_rn(x, y);
+  if constexpr (is_same<T, float>)
+    return __fmul_rn(x, y);
+  else
+    return __dmul_rn(x, y);
 }
 
 /// log |z|, accurate also where |z| is near 1: |z|^2 - 1 is summed with the products' rounding errors.
@@ -176,8 +178,8 @@ template <class T> inline complex<T> sqrt(complex<T> z) {
   if (x == 0 && y == 0) return {0, y};
   if (isinf(y)) return {(T)INFINITY, y};
   if (isnan(x)) return {x, x};
-  if (isinf(x)) return x > 0 ? complex<T>(x, isnan(y) ? y : copysign(T(0), y))
-                             : complex<T>(fabs(y - y), copysign(x, y));
+  if (isinf(x))
+    return x > 0 ? complex<T>(x, isnan(y) ? y : copysign(T(0), y)) : complex<T>(fabs(y - y), copysign(x, y));
   bool large = fabs(x) >= iruka::kHuge<T> || fabs(y) >= iruka::kHuge<T>;
   bool small = fabs(x) < 1 / iruka::kHuge<T> && fabs(y) < 1 / iruka::kHuge<T>;
   T scale = large ? T(0.0625) : (small ? T(0x1p54) : T(1)), back = large ? T(4) : (small ? T(0x1p-27) : T(1));
@@ -269,9 +271,8 @@ template <class T> inline complex<T> atanh(complex<T> z) {
   }
   T a = fabs(x), gap = 1 - a;
   T real = a == 1 && y == 0 ? (T)INFINITY
-                            : (fabs(y) < 1 / iruka::kHuge<T> && gap == 0
-                                   ? T(0.5) * (T(M_LN2) - log(fabs(y)))
-                                   : log1p(4 * a / (gap * gap + y * y)) / 4);
+                            : (fabs(y) < 1 / iruka::kHuge<T> && gap == 0 ? T(0.5) * (T(M_LN2) - log(fabs(y)))
+                                                                         : log1p(4 * a / (gap * gap + y * y)) / 4);
   return {copysign(real, x), atan2(2 * y, gap * (1 + a) - y * y) / 2};
 }
 template <class T> inline complex<T> asin(complex<T> z) { return iruka::times_minus_i(asinh(iruka::times_i(z))); }
@@ -289,8 +290,8 @@ template <class T> IRUKA_INLINE complex<T> c_product(complex<T> a, complex<T> b)
   const complex<T> z = a * b;
   if (!isnan(z.real_) || !isnan(z.imag_)) return z;
   const bool left = isinf(a), right = isinf(b);
-  const bool overflows = isinf(a.real_ * b.real_) || isinf(a.imag_ * b.imag_) || isinf(a.real_ * b.imag_) ||
-                         isinf(a.imag_ * b.real_);
+  const bool overflows =
+      isinf(a.real_ * b.real_) || isinf(a.imag_ * b.imag_) || isinf(a.real_ * b.imag_) || isinf(a.imag_ * b.real_);
   if (!left && !right && !overflows) return z;
   const complex<T> x(direction(a.real_, left), direction(a.imag_, left));
   const complex<T> y(direction(b.real_, right), direction(b.imag_, right));

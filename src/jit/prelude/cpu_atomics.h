@@ -24,9 +24,9 @@ template <class T, class Update> IRUKA_INLINE T atomic_update(T* p, Update updat
 
 }  // namespace iruka
 
-#define IRUKA_ATOMIC(name, builtin)                                           \
+#define IRUKA_ATOMIC(name, builtin)                                             \
   template <iruka::Integer T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) { \
-    return builtin(p, value, __ATOMIC_RELAXED);                               \
+    return builtin(p, value, __ATOMIC_RELAXED);                                 \
   }
 IRUKA_ATOMIC(atomicAdd, __atomic_fetch_add)
 IRUKA_ATOMIC(atomicSub, __atomic_fetch_sub)

@@ -21,12 +21,13 @@ template <int size> __device__ void copy_text(char (&to)[size], const char* from
 }
 
 template <class Record>
-__noinline__ __device__ void note_failed_assertion(const char* condition, const char* file, int line, long long element) {
+__noinline__ __device__ void note_failed_assertion(const char* condition, const char* file, int line,
+                                                   long long element) {
   AssertionRecord& record = assertion_record<Record>;
   const unsigned long long rank = element < 0 ? ~1ull : (unsigned long long)element;
   volatile unsigned long long& first = record.element;
-  // The lock is taken and given back in one round, so that threads of a warp do not wait for each other. Those that wait for
-  // it leave once a lower element is known: the threads of a whole GPU may fail at once.
+  // The lock is taken and given back in one round, so that threads of a warp do not wait for each other. Those that
+  // wait for it leave once a lower element is known: the threads of a whole GPU may fail at once.
   while (rank < first) {
     if (atomicCAS(&record.lock, 0u, 1u) != 0) continue;
     __threadfence();
@@ -48,6 +49,5 @@ __noinline__ __device__ void note_failed_assertion(const char* condition, const 
 // The operation has an index of its own; elsewhere it is unknown.
 constexpr long long iruka_element_index = -1;
 #undef assert
-#define assert(...)                                                                                            \
-  ((__VA_ARGS__) ? (void)0                                                                                     \
-                 : iruka::note_failed_assertion<void>(#__VA_ARGS__, __FILE__, __LINE__, iruka_element_index))
+#define assert(...) \
+  ((__VA_ARGS__) ? (void)0 : iruka::note_failed_assertion<void>(#__VA_ARGS__, __FILE__, __LINE__, iruka_element_index))

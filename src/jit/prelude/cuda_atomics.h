@@ -27,7 +27,7 @@ IRUKA_INLINE T atomic_update_if(T* p, Update update, MayStore may_store) {
   static_assert(sizeof(T) <= 8, "there is no atomic operation on more than eight bytes");
   using Bits = AtomicBits<T>;
   const unsigned shift = sizeof(T) == 1 ? ((uintptr_t)p & 3) * 8 : 0;
-  const Bits mask = sizeof(T) == 1 ? (Bits)(0xffu << shift) : (Bits)~(Bits)0;
+  const Bits mask = sizeof(T) == 1 ? (Bits)(0xffu << shift) : (Bits) ~(Bits)0;
   Bits* word = (Bits*)(sizeof(T) == 1 ? (uintptr_t)p & ~(uintptr_t)3 : (uintptr_t)p);
   Bits seen = *(volatile Bits*)word;
   while (true) {
@@ -48,17 +48,19 @@ template <class T, class Update> IRUKA_INLINE T atomic_update(T* p, Update updat
 template <iruka::Mutable T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka::Same<T> value) {
   using Bits = iruka::AtomicBits<T>;
   if constexpr (sizeof(T) == 1) {
-    return iruka::atomic_update_if(p, [=](T) { return value; }, [=](T old) {
-      return iruka::copy_bits<Bits>(old) == iruka::copy_bits<Bits>(compare);
-    });
+    return iruka::atomic_update_if(
+        p, [=](T) { return value; },
+        [=](T old) { return iruka::copy_bits<Bits>(old) == iruka::copy_bits<Bits>(compare); });
   } else {
     return iruka::copy_bits<T>(atomicCAS((Bits*)p, iruka::copy_bits<Bits>(compare), iruka::copy_bits<Bits>(value)));
   }
 }
 template <iruka::Mutable T> IRUKA_INLINE T atomicExch(T* p, iruka::Same<T> value) {
   using Bits = iruka::AtomicBits<T>;
-  if constexpr (sizeof(T) < 4) return iruka::atomic_update(p, [=](T) { return value; });
-  else return iruka::copy_bits<T>(atomicExch((Bits*)p, iruka::copy_bits<Bits>(value)));
+  if constexpr (sizeof(T) < 4)
+    return iruka::atomic_update(p, [=](T) { return value; });
+  else
+    return iruka::copy_bits<T>(atomicExch((Bits*)p, iruka::copy_bits<Bits>(value)));
 }
 
 #define IRUKA_ATOMIC(name, Type, target)                                          \

@@ -53,9 +53,12 @@ template <class FormatType> struct SmallFloat {
   template <class T>
     requires(number_kind<T> != NumberKind::none)
   IRUKA_INLINE SmallFloat(T x) {
-    if constexpr (is_same<T, double>) bits_ = Format::encode(round_to_odd(x));
-    else if constexpr (number_kind<T> == NumberKind::integer) bits_ = Format::encode_integer(x);
-    else bits_ = Format::encode((float)x);
+    if constexpr (is_same<T, double>)
+      bits_ = Format::encode(round_to_odd(x));
+    else if constexpr (number_kind<T> == NumberKind::integer)
+      bits_ = Format::encode_integer(x);
+    else
+      bits_ = Format::encode((float)x);
   }
   IRUKA_INLINE operator float() const { return Format::decode(bits_); }
 
@@ -88,15 +91,15 @@ template <class FormatType> struct SmallFloat {
 template <class Format> inline constexpr NumberKind number_kind<SmallFloat<Format>> = NumberKind::small;
 
 // Both operands deduce, so that float16 + float finds the built-in operator and nothing else.
-#define IRUKA_SMALL_OPERATOR(op)                                                                               \
-  template <class F> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, SmallFloat<F> b) {                \
-    return (float)a op (float)b;                                                                               \
-  }                                                                                                            \
-  template <class F, Integer I> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, I b) {                 \
-    return (float)a op (float)b;                                                                               \
-  }                                                                                                            \
-  template <class F, Integer I> IRUKA_INLINE SmallFloat<F> operator op(I a, SmallFloat<F> b) {                 \
-    return (float)a op (float)b;                                                                               \
+#define IRUKA_SMALL_OPERATOR(op)                                                                \
+  template <class F> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, SmallFloat<F> b) { \
+    return (float)a op(float) b;                                                                \
+  }                                                                                             \
+  template <class F, Integer I> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, I b) {  \
+    return (float)a op(float) b;                                                                \
+  }                                                                                             \
+  template <class F, Integer I> IRUKA_INLINE SmallFloat<F> operator op(I a, SmallFloat<F> b) {  \
+    return (float)a op(float) b;                                                                \
   }
 IRUKA_SMALL_OPERATOR(+)
 IRUKA_SMALL_OPERATOR(-)

@@ -4,12 +4,12 @@
 
 #define IRUKA_PROMOTE_1(name) \
   template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> name(A x) { return name((iruka::Compute<A>)x); }
-#define IRUKA_PROMOTE_2(name)                                                              \
-  template <class A, class B>                                                              \
-    requires iruka::is_promoted<A, B>                                                       \
-  IRUKA_INLINE iruka::Result<iruka::Sum<A, B>> name(A x, B y) {                            \
-    using Compute = iruka::Compute<iruka::Sum<A, B>>;                                      \
-    return name((Compute)x, (Compute)y);                                                   \
+#define IRUKA_PROMOTE_2(name)                                   \
+  template <class A, class B>                                   \
+    requires iruka::is_promoted<A, B>                           \
+  IRUKA_INLINE iruka::Result<iruka::Sum<A, B>> name(A x, B y) { \
+    using Compute = iruka::Compute<iruka::Sum<A, B>>;           \
+    return name((Compute)x, (Compute)y);                        \
   }
 #define IRUKA_PROMOTE_TEST(name) \
   template <iruka::Promoted A> IRUKA_INLINE bool name(A x) { return name((iruka::Compute<A>)x); }
@@ -92,9 +92,7 @@ IRUKA_INLINE iruka::Result<iruka::Sum<iruka::Sum<A, B>, C>> fma(A x, B y, C z) {
   using Compute = iruka::Compute<iruka::Sum<iruka::Sum<A, B>, C>>;
   return fma((Compute)x, (Compute)y, (Compute)z);
 }
-template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> ldexp(A x, int n) {
-  return ldexp((iruka::Compute<A>)x, n);
-}
+template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> ldexp(A x, int n) { return ldexp((iruka::Compute<A>)x, n); }
 template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> frexp(A x, int* exponent) {
   return frexp((iruka::Compute<A>)x, exponent);
 }
@@ -111,16 +109,22 @@ template <iruka::Small A> IRUKA_INLINE A nextafter(A x, A y) {
 /// Of two numbers in their common type; of a number and NaN, the number.
 template <iruka::Real A, iruka::Real B> IRUKA_INLINE iruka::Sum<A, B> min(A x, B y) {
   using T = iruka::Sum<A, B>;
-  if constexpr (iruka::Integer<T>) return (T)x < (T)y ? (T)x : (T)y;
-  else return fmin((T)x, (T)y);
+  if constexpr (iruka::Integer<T>)
+    return (T)x < (T)y ? (T)x : (T)y;
+  else
+    return fmin((T)x, (T)y);
 }
 template <iruka::Real A, iruka::Real B> IRUKA_INLINE iruka::Sum<A, B> max(A x, B y) {
   using T = iruka::Sum<A, B>;
-  if constexpr (iruka::Integer<T>) return (T)x > (T)y ? (T)x : (T)y;
-  else return fmax((T)x, (T)y);
+  if constexpr (iruka::Integer<T>)
+    return (T)x > (T)y ? (T)x : (T)y;
+  else
+    return fmax((T)x, (T)y);
 }
 template <iruka::Real A> IRUKA_INLINE iruka::Sum<A, A> abs(A x) {
   using T = iruka::Sum<A, A>;
-  if constexpr (iruka::Integer<T>) return (T)x < (T)0 ? (T)0 - (T)x : (T)x;
-  else return fabs((T)x);
+  if constexpr (iruka::Integer<T>)
+    return (T)x < (T)0 ? (T)0 - (T)x : (T)x;
+  else
+    return fabs((T)x);
 }

@@ -16,34 +16,51 @@ template <Integer T, Real F> IRUKA_INLINE constexpr T saturate(F x) {
   }
 }
 
-template <class T> struct BareType { using Type = T; };
-template <class T> struct BareType<const T> { using Type = T; };
-template <class T> struct BareType<volatile T> { using Type = T; };
-template <class T> struct BareType<const volatile T> { using Type = T; };
+template <class T> struct BareType {
+  using Type = T;
+};
+template <class T> struct BareType<const T> {
+  using Type = T;
+};
+template <class T> struct BareType<volatile T> {
+  using Type = T;
+};
+template <class T> struct BareType<const volatile T> {
+  using Type = T;
+};
 template <class T> struct BareType<T&> : BareType<T> {};
 template <class T> struct BareType<T&&> : BareType<T> {};
 /// T without reference, const and volatile.
 template <class T> using Bare = typename BareType<T>::Type;
 
-template <class T, bool is_enum = __is_enum(T)> struct UnderlyingType { using Type = T; };
-template <class T> struct UnderlyingType<T, true> { using Type = __underlying_type(T); };
+template <class T, bool is_enum = __is_enum(T)> struct UnderlyingType {
+  using Type = T;
+};
+template <class T> struct UnderlyingType<T, true> {
+  using Type = __underlying_type(T);
+};
 template <class T> using Underlying = typename UnderlyingType<Bare<T>>::Type;
 
 template <class T>
 concept Narrow = is_one_of<Underlying<T>, char, signed char, unsigned char, short, unsigned short, char16_t>;
 /// The integer that a narrow T is, be it an enumeration or a character.
-template <class T, bool is_narrow = Narrow<T>> struct NarrowType { using Type = T; };
+template <class T, bool is_narrow = Narrow<T>> struct NarrowType {
+  using Type = T;
+};
 template <class T> struct NarrowType<T, true> {
   static constexpr bool kSigned = is_signed<Underlying<T>>;
-  using Type = Choose<sizeof(T) == 1, Choose<kSigned, signed char, unsigned char>, Choose<kSigned, short, unsigned short>>;
+  using Type =
+      Choose<sizeof(T) == 1, Choose<kSigned, signed char, unsigned char>, Choose<kSigned, short, unsigned short>>;
 };
 
 /// `x` as it takes part in built-in arithmetic.
 template <class X>
   requires requires(const X& x) { +x; }
 IRUKA_INLINE constexpr auto built_in(const X& x) {
-  if constexpr (Small<Bare<X>>) return (float)x;
-  else return +x;
+  if constexpr (Small<Bare<X>>)
+    return (float)x;
+  else
+    return +x;
 }
 template <class X> concept CountsAsFloat = requires(const X& x) { requires Floating<decltype(built_in(x))>; };
 
@@ -52,8 +69,10 @@ template <class T, class X> using Narrowed = Choose<saturates<T, X>, typename Na
 
 /// What a cast to T takes instead of `x`: saturated where T is narrow and `x` counts as a float, else `x` itself.
 template <class T, class X> IRUKA_INLINE constexpr Narrowed<T, X> narrowed(X&& x) {
-  if constexpr (saturates<T, X>) return saturate<Narrowed<T, X>>(built_in(x));
-  else return static_cast<X&&>(x);
+  if constexpr (saturates<T, X>)
+    return saturate<Narrowed<T, X>>(built_in(x));
+  else
+    return static_cast<X&&>(x);
 }
 
 /// `x` for a conversion to a type that the text does not name.
@@ -82,8 +101,10 @@ template <class T> struct NarrowTarget {
   }
 };
 template <class T> IRUKA_INLINE constexpr decltype(auto) narrow_target(T&& target) {
-  if constexpr (Narrow<T>) return NarrowTarget<T>{target};
-  else return static_cast<T&&>(target);
+  if constexpr (Narrow<T>)
+    return NarrowTarget<T>{target};
+  else
+    return static_cast<T&&>(target);
 }
 
 }  // namespace iruka

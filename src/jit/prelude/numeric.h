@@ -5,18 +5,27 @@ namespace iruka {
 
 /// The extreme values of a number type: infinities where there are any.
 template <Real T> IRUKA_INLINE T highest() {
-  if constexpr (!Integer<T>) return (T)INFINITY;
-  else if constexpr (is_same<T, bool>) return true;
-  else if constexpr (is_signed<T>) return (T)~((unsigned long long)1 << (sizeof(T) * 8 - 1));
-  else return (T)~(T)0;
+  if constexpr (!Integer<T>)
+    return (T)INFINITY;
+  else if constexpr (is_same<T, bool>)
+    return true;
+  else if constexpr (is_signed<T>)
+    return (T) ~((unsigned long long)1 << (sizeof(T) * 8 - 1));
+  else
+    return (T) ~(T)0;
 }
 template <Real T> IRUKA_INLINE T lowest() {
-  if constexpr (!Integer<T>) return (T)-INFINITY;
-  else if constexpr (!is_signed<T>) return (T)0;
-  else return (T)((unsigned long long)1 << (sizeof(T) * 8 - 1));
+  if constexpr (!Integer<T>)
+    return (T)-INFINITY;
+  else if constexpr (!is_signed<T>)
+    return (T)0;
+  else
+    return (T)((unsigned long long)1 << (sizeof(T) * 8 - 1));
 }
 
-template <class T> struct Division { T quotient, remainder; };
+template <class T> struct Division {
+  T quotient, remainder;
+};
 
 /// Quotient rounded down and the remainder with the divisor's sign. Integers: by zero gives 0 and 0.
 /// Floats: NumPy's npy_divmod, so that quotient * b + remainder is close to a.
@@ -48,9 +57,12 @@ template <Real T> IRUKA_INLINE T floor_divide(T a, T b) { return divmod(a, b).qu
 template <Real T> IRUKA_INLINE T remainder(T a, T b) { return divmod(a, b).remainder; }
 /// C's: the remainder with the dividend's sign.
 template <Real T> IRUKA_INLINE T fmod(T a, T b) {
-  if constexpr (!Integer<T>) return ::fmod(a, b);
-  else if constexpr (is_signed<T>) return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b);
-  else return b == 0 ? (T)0 : (T)(a % b);
+  if constexpr (!Integer<T>)
+    return ::fmod(a, b);
+  else if constexpr (is_signed<T>)
+    return b == 0 || b == (T)-1 ? (T)0 : (T)(a % b);
+  else
+    return b == 0 ? (T)0 : (T)(a % b);
 }
 
 /// Integers wrap; a negative exponent gives what truncation leaves: 1, -1 or 0. Others: ::pow.
@@ -93,8 +105,10 @@ template <Integer T> IRUKA_INLINE T right_shift(T a, T b) {
 }
 
 template <Real T> IRUKA_INLINE T sign(T x) {
-  if constexpr (Integer<T>) return (T)((x > (T)0) - (x < (T)0));
-  else return x > T(0) ? T(1) : (x < T(0) ? T(-1) : (x == T(0) ? T(0) : x));
+  if constexpr (Integer<T>)
+    return (T)((x > (T)0) - (x < (T)0));
+  else
+    return x > T(0) ? T(1) : (x < T(0) ? T(-1) : (x == T(0) ? T(0) : x));
 }
 /// NumPy 2: z / |z|, and 0 for 0.
 template <class T> IRUKA_INLINE complex<T> sign(complex<T> z) {
@@ -112,21 +126,29 @@ template <Real T> IRUKA_INLINE T heaviside(T x, T at_zero) {
 
 /// np.minimum and np.maximum: the first NaN wins. Complex numbers in NumPy's order.
 template <class T> IRUKA_INLINE T minimum(T a, T b) {
-  if constexpr (Integer<T>) return a < b ? a : b;
-  else return a < b || isnan(a) ? a : (isnan(b) || !(a == b) ? b : a);
+  if constexpr (Integer<T>)
+    return a < b ? a : b;
+  else
+    return a < b || isnan(a) ? a : (isnan(b) || !(a == b) ? b : a);
 }
 template <class T> IRUKA_INLINE T maximum(T a, T b) {
-  if constexpr (Integer<T>) return a > b ? a : b;
-  else return a > b || isnan(a) ? a : (isnan(b) || !(a == b) ? b : a);
+  if constexpr (Integer<T>)
+    return a > b ? a : b;
+  else
+    return a > b || isnan(a) ? a : (isnan(b) || !(a == b) ? b : a);
 }
 /// np.fmin and np.fmax: NaN only where both are.
 template <class T> IRUKA_INLINE T fmin(T a, T b) {
-  if constexpr (Integer<T>) return a < b ? a : b;
-  else return isnan(b) || a < b || a == b ? a : b;
+  if constexpr (Integer<T>)
+    return a < b ? a : b;
+  else
+    return isnan(b) || a < b || a == b ? a : b;
 }
 template <class T> IRUKA_INLINE T fmax(T a, T b) {
-  if constexpr (Integer<T>) return a > b ? a : b;
-  else return isnan(b) || a > b || a == b ? a : b;
+  if constexpr (Integer<T>)
+    return a > b ? a : b;
+  else
+    return isnan(b) || a > b || a == b ? a : b;
 }
 
 template <Real T> IRUKA_INLINE T logaddexp(T a, T b) {
@@ -169,8 +191,10 @@ template <class T> IRUKA_INLINE T sinc(T x) {
 template <class T> IRUKA_INLINE T square(T x) { return (T)(x * x); }
 /// 1 / x; integers as NumPy: 1 for 1, -1 for -1, 0 otherwise.
 template <class T> IRUKA_INLINE T reciprocal(T x) {
-  if constexpr (Integer<T>) return x == (T)1 ? (T)1 : (is_signed<T> && x == (T)-1 ? (T)-1 : (T)0);
-  else return (T)(T(1) / x);
+  if constexpr (Integer<T>)
+    return x == (T)1 ? (T)1 : (is_signed<T> && x == (T)-1 ? (T)-1 : (T)0);
+  else
+    return (T)(T(1) / x);
 }
 /// np.clip: the upper bound wins where bounds cross.
 template <class T> IRUKA_INLINE T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }

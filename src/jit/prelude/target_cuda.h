@@ -39,27 +39,32 @@ IRUKA_INLINE uint16_t float_to_half(float x) {
   return bits;
 }
 
-/// Global memory's *to = word. The compiler takes a vector apart before it is stored, unless the instruction is spelled out.
+/// Global memory's *to = word. The compiler takes a vector apart before it is stored, unless the instruction is spelled
+/// out.
 template <class Word> IRUKA_INLINE void store_word(Word* to, Word word) { *to = word; }
 IRUKA_INLINE void store_word(uint2* to, uint2 word) {
-  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y) : "memory");
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y)
+               : "memory");
 }
 IRUKA_INLINE void store_word(uint4* to, uint4 word) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y),
-               "r"(word.z), "r"(word.w) : "memory");
+               "r"(word.z), "r"(word.w)
+               : "memory");
 }
 
-
-/// What blocks tell one another while they run: past the first cache. PTX does not promise it, but GPUs since sm_70 move 16
-/// aligned bytes at once, so that they are seen whole or not at all.
+/// What blocks tell one another while they run: past the first cache. PTX does not promise it, but GPUs since sm_70
+/// move 16 aligned bytes at once, so that they are seen whole or not at all.
 IRUKA_INLINE void publish_word(uint4* to, uint4 word) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
-               "r"(word.y), "r"(word.z), "r"(word.w) : "memory");
+               "r"(word.y), "r"(word.z), "r"(word.w)
+               : "memory");
 }
 IRUKA_INLINE uint4 published_word(const uint4* from) {
   uint4 word;
   asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w) : "l"(__cvta_generic_to_global(from)) : "memory");
+               : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+               : "l"(__cvta_generic_to_global(from))
+               : "memory");
   return word;
 }
 
@@ -89,12 +94,16 @@ namespace iruka {
 
 /// Whether a power is to be a product: the CPU's compiler sees that by itself, a built-in function is taken as it is.
 template <class B> IRUKA_INLINE bool is_square(B y) {
-  if constexpr (Integer<B>) return y == 2;
-  else return false;
+  if constexpr (Integer<B>)
+    return y == 2;
+  else
+    return false;
 }
 
 }  // namespace iruka
 
-template <iruka::Integer B> IRUKA_INLINE float powf(float x, B y) { return iruka::is_square(y) ? x * x : powf(x, (float)y); }
+template <iruka::Integer B> IRUKA_INLINE float powf(float x, B y) {
+  return iruka::is_square(y) ? x * x : powf(x, (float)y);
+}
 // The built-in one is double's alone.
 IRUKA_INLINE float rhypot(float x, float y) { return rhypotf(x, y); }

@@ -11,12 +11,11 @@ template <class T, class... Others> inline constexpr bool is_one_of = (is_same<T
 
 // One expression, not a specialisation for each type: CUDA would put those into every kernel's global memory.
 template <class T>
-inline constexpr NumberKind number_kind =
-    is_one_of<T, float, double> ? NumberKind::floating
-    : is_one_of<T, bool, char, signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long,
-                long long, unsigned long long>
-        ? NumberKind::integer
-        : NumberKind::none;
+inline constexpr NumberKind number_kind = is_one_of<T, float, double> ? NumberKind::floating
+                                          : is_one_of<T, bool, char, signed char, unsigned char, short, unsigned short,
+                                                      int, unsigned, long, unsigned long, long long, unsigned long long>
+                                              ? NumberKind::integer
+                                              : NumberKind::none;
 
 template <class T> concept Mutable = !is_same<T, const T>;
 // Mutable is part of the others so that an overload for them goes before one for any T that may be written.
@@ -30,19 +29,34 @@ inline constexpr bool is_promoted = Real<A> && Real<B> && Real<C> && !(Floating<
 template <class A> concept Promoted = is_promoted<A>;
 
 /// The type a math function computes in, and the type it returns: int -> double; float16 -> float, then float16.
-template <class T> struct MathTypes { using Compute = double; using Result = double; };
-template <> struct MathTypes<float> { using Compute = float; using Result = float; };
-template <Small T> struct MathTypes<T> { using Compute = float; using Result = T; };
+template <class T> struct MathTypes {
+  using Compute = double;
+  using Result = double;
+};
+template <> struct MathTypes<float> {
+  using Compute = float;
+  using Result = float;
+};
+template <Small T> struct MathTypes<T> {
+  using Compute = float;
+  using Result = T;
+};
 template <class T> using Compute = typename MathTypes<T>::Compute;
 template <class T> using Result = typename MathTypes<T>::Result;
 /// What C++'s usual conversions make of two numbers: Sum<short, int> is int, Sum<float16, int> is float16.
 template <class A, class B> using Sum = decltype(A() + B());
 
-template <class T> struct SameType { using Type = T; };
+template <class T> struct SameType {
+  using Type = T;
+};
 /// A parameter type that takes no part in deduction.
 template <class T> using Same = typename SameType<T>::Type;
-template <bool condition, class A, class B> struct Choice { using Type = A; };
-template <class A, class B> struct Choice<false, A, B> { using Type = B; };
+template <bool condition, class A, class B> struct Choice {
+  using Type = A;
+};
+template <class A, class B> struct Choice<false, A, B> {
+  using Type = B;
+};
 template <bool condition, class A, class B> using Choose = typename Choice<condition, A, B>::Type;
 template <class T> inline constexpr bool is_signed = T(-1) < T(0);
 
@@ -55,8 +69,10 @@ template <class T> struct FloatFormat {
 IRUKA_INLINE uint32_t to_bits(float x) { return __float_as_uint(x); }
 IRUKA_INLINE uint64_t to_bits(double x) { return (uint64_t)__double_as_longlong(x); }
 template <class T> IRUKA_INLINE T from_bits(typename FloatFormat<T>::Bits bits) {
-  if constexpr (is_same<T, float>) return __uint_as_float(bits);
-  else return __longlong_as_double((long long)bits);
+  if constexpr (is_same<T, float>)
+    return __uint_as_float(bits);
+  else
+    return __longlong_as_double((long long)bits);
 }
 
 /// The next representable value after `x` towards `y`, as C's nextafter.

@@ -145,7 +145,8 @@ Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool r
   // The first two unlike bins tell whether they descend, as in NumPy, to which NaN stands for any value after them. The
   // first threads look whether all do.
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("T x, raw const T edges, raw const E bins, I n, bool right, raw _non_const int64 report", "int64 bin",
+    return ElementwiseKernel("T x, raw const T edges, raw const E bins, I n, bool right, raw _non_const int64 report",
+                             "int64 bin",
                              R"(
     I unlike = 1;
     while (unlike < n && bins[unlike] == bins[0]) ++unlike;

@@ -144,14 +144,10 @@ Array rot90(const Array& x, int64_t times, int64_t first, int64_t second) {
   const Dims axes = normalize_axes("rot90", {first, second}, x.ndim());
   const int to = static_cast<int>(axes[1]);
   switch (modulo(times, 4)) {
-    case 0:
-      return x;
-    case 1:
-      return reversed(x, to).swapaxes(axes[0], to);
-    case 2:
-      return flip(x, axes);
-    default:
-      return reversed(x.swapaxes(axes[0], to), to);
+    case 0: return x;
+    case 1: return reversed(x, to).swapaxes(axes[0], to);
+    case 2: return flip(x, axes);
+    default: return reversed(x.swapaxes(axes[0], to), to);
   }
 }
 
@@ -256,11 +252,8 @@ Array hstack(std::span<const Array> arrays) {
 Array dstack(std::span<const Array> arrays) { return concatenate(each(arrays, atleast_3d), 2); }
 
 Array column_stack(std::span<const Array> arrays) {
-  return concatenate(each(arrays,
-                          [](const Array& array) {
-                            return array.ndim() >= 2 ? array : array.reshape({-1, 1});
-                          }),
-                     1);
+  return concatenate(
+      each(arrays, [](const Array& array) { return array.ndim() >= 2 ? array : array.reshape({-1, 1}); }), 1);
 }
 
 Array append(const Array& x, const Array& values, std::optional<int64_t> axis) {

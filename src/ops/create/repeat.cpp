@@ -60,18 +60,12 @@ struct BlockWriter {
 template <class Use>
 void with_writer(int64_t bytes, Use&& use) {
   switch (bytes) {
-    case 1:
-      return use(BlockWriter<1>());
-    case 2:
-      return use(BlockWriter<2>());
-    case 4:
-      return use(BlockWriter<4>());
-    case 8:
-      return use(BlockWriter<8>());
-    case 16:
-      return use(BlockWriter<16>());
-    default:
-      return use(PieceWriter{bytes});
+    case 1: return use(BlockWriter<1>());
+    case 2: return use(BlockWriter<2>());
+    case 4: return use(BlockWriter<4>());
+    case 8: return use(BlockWriter<8>());
+    case 16: return use(BlockWriter<16>());
+    default: return use(PieceWriter{bytes});
   }
 }
 

@@ -41,7 +41,8 @@ constexpr Row kTable[] = {
     {"positive", "T->T", kNumbers, "out0 = in0;", "The value itself.", Rule::refuse_bool},
     {"absolute", "T->R", kEvery, "out0 = op::absolute(in0);", "Absolute value.", Rule::promote, kernels::absolute},
     {"fabs", "T->T", kFloats, "out0 = fabs(in0);", "Absolute value of a real number, as a float."},
-    {"sign", "T->T", kNumbers, "out0 = op::sign(in0);", "-1, 0 or 1; of complex z, z / |z|.", Rule::refuse_bool, kernels::sign},
+    {"sign", "T->T", kNumbers, "out0 = op::sign(in0);", "-1, 0 or 1; of complex z, z / |z|.", Rule::refuse_bool,
+     kernels::sign},
     {"square", "T->T", kNumbers, "out0 = in0 * in0;", "The value times itself."},
     {"reciprocal", "T->T", kNumbers, "out0 = op::reciprocal(in0);", "1 / x; of integers, truncated, and 0 of zero.",
      Rule::promote, kernels::sign},
@@ -49,7 +50,8 @@ constexpr Row kTable[] = {
     {"cbrt", "T->T", kFloats, "out0 = cbrt(in0);", "Cube root."},
     {"clip", "TTT->T", kEvery, "out0 = op::clip(in0, in1, in2);",
      "The value, not below the second nor above the third.", Rule::promote, kernels::clip},
-    {"gcd", "TT->T", kIntegers, "out0 = op::gcd(in0, in1);", "Greatest common divisor.", Rule::refuse_bool, kernels::gcd},
+    {"gcd", "TT->T", kIntegers, "out0 = op::gcd(in0, in1);", "Greatest common divisor.", Rule::refuse_bool,
+     kernels::gcd},
     {"lcm", "TT->T", kIntegers, "out0 = op::lcm(in0, in1);", "Least common multiple.", Rule::refuse_bool, kernels::gcd},
     {"heaviside", "TT->T", kFloats, "out0 = in0 != in0 ? in0 : in0 == 0 ? in1 : in0 < 0 ? T(0) : T(1);",
      "0 below zero, 1 above, the second at zero."},
@@ -57,16 +59,19 @@ constexpr Row kTable[] = {
      "NaN, infinity and -infinity replaced by the second, third and fourth.", Rule::promote, kernels::nan_to_num},
 
     // Rounding
-    {"rint", "T->T", kInexact, "out0 = op::rint(in0);", "Nearest integer, halves to even.", Rule::promote, kernels::rounding},
+    {"rint", "T->T", kInexact, "out0 = op::rint(in0);", "Nearest integer, halves to even.", Rule::promote,
+     kernels::rounding},
     {"floor", "T->T", kReal, "out0 = op::floor(in0);", "Largest integer not above.", Rule::promote, kernels::rounding},
     {"ceil", "T->T", kReal, "out0 = op::ceil(in0);", "Smallest integer not below.", Rule::promote, kernels::rounding},
     {"round", "TR?->T", kInexact, "out0 = in2 ? op::rint(in0 * in1) / in1 : op::rint(in0 / in1) * in1;",
      "The nearest multiple of a power of ten, the second: of its inverse where the third is true.", Rule::promote,
      kernels::rounding},
-    {"trunc", "T->T", kReal, "out0 = op::trunc(in0);", "Nearest integer towards zero.", Rule::promote, kernels::rounding},
+    {"trunc", "T->T", kReal, "out0 = op::trunc(in0);", "Nearest integer towards zero.", Rule::promote,
+     kernels::rounding},
 
     // Complex numbers
-    {"conjugate", "T->T", kNumbers, "out0 = op::conjugate(in0);", "Complex conjugate.", Rule::promote, kernels::complex_parts},
+    {"conjugate", "T->T", kNumbers, "out0 = op::conjugate(in0);", "Complex conjugate.", Rule::promote,
+     kernels::complex_parts},
     {"real", "T->R", kEvery, "out0 = op::real(in0);", "Real part.", Rule::promote, kernels::complex_parts},
     {"isreal", "T->?", kEvery, "out0 = op::imaginary(in0) == 0;", "Whether the imaginary part is zero.", Rule::promote,
      kernels::complex_parts},
@@ -88,8 +93,8 @@ constexpr Row kTable[] = {
      Quiet::all},
     {"log10", "T->T", kInexact, "out0 = op::log10(in0);", "Logarithm to base 10.", Rule::promote, kernels::exponentials,
      Quiet::all},
-    {"log1p", "T->T", kInexact, "out0 = op::log1p(in0);", "log(1 + x), exact near 0.", Rule::promote, kernels::exponentials,
-     Quiet::all},
+    {"log1p", "T->T", kInexact, "out0 = op::log1p(in0);", "log(1 + x), exact near 0.", Rule::promote,
+     kernels::exponentials, Quiet::all},
     {"logaddexp", "TT->T", kFloats, "out0 = op::logaddexp(in0, in1);", "log(exp(x) + exp(y)) without overflow.",
      Rule::promote, kernels::exponentials},
     {"logaddexp2", "TT->T", kFloats, "out0 = op::logaddexp2(in0, in1);", "log2(exp2(x) + exp2(y)) without overflow.",
@@ -131,13 +136,16 @@ constexpr Row kTable[] = {
      Rule::promote, kernels::bit_helpers},
 
     // Comparison
-    {"greater", "TT->?", kEvery, "out0 = op::is_less(in1, in0);", "Whether first > second.", Rule::compare, kernels::compare},
+    {"greater", "TT->?", kEvery, "out0 = op::is_less(in1, in0);", "Whether first > second.", Rule::compare,
+     kernels::compare},
     {"greater_equal", "TT->?", kEvery, "out0 = op::is_less_equal(in1, in0);", "Whether first >= second.", Rule::compare,
      kernels::compare},
-    {"less", "TT->?", kEvery, "out0 = op::is_less(in0, in1);", "Whether first < second.", Rule::compare, kernels::compare},
+    {"less", "TT->?", kEvery, "out0 = op::is_less(in0, in1);", "Whether first < second.", Rule::compare,
+     kernels::compare},
     {"less_equal", "TT->?", kEvery, "out0 = op::is_less_equal(in0, in1);", "Whether first <= second.", Rule::compare,
      kernels::compare},
-    {"equal", "TT->?", kEvery, "out0 = op::is_equal(in0, in1);", "Whether first == second.", Rule::compare, kernels::compare},
+    {"equal", "TT->?", kEvery, "out0 = op::is_equal(in0, in1);", "Whether first == second.", Rule::compare,
+     kernels::compare},
     {"not_equal", "TT->?", kEvery, "out0 = !op::is_equal(in0, in1);", "Whether first != second.", Rule::compare,
      kernels::compare},
     {"isclose", "TTRR?->?", kInexact, "out0 = op::is_close(in0, in1, in2, in3, in4);",
@@ -209,8 +217,8 @@ std::span<const Row> elementwise_table() { return kTable; }
 std::string body_names(const Row& row, Dtype loop) {
   const Dtype computing = computing_dtype(loop);
   return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
-         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" +
-         (row.quiet == Quiet::no ? "" : kernels::told) + row.helpers;
+         ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" + (row.quiet == Quiet::no ? "" : kernels::told) +
+         row.helpers;
 }
 
 std::span<const Alias> elementwise_aliases() { return kAliases; }

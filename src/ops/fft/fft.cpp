@@ -42,8 +42,8 @@ Array prepared(const Array& x, Dtype dtype, const Dims& axes, const Dims& length
   return continued;
 }
 
-/// A copy, times `scale`, for a library that spoils spectra: without the imaginary parts that NumPy does not read, those
-/// of the first element of a row and, for an even length, of the last.
+/// A copy, times `scale`, for a library that spoils spectra: without the imaginary parts that NumPy does not read,
+/// those of the first element of a row and, for an even length, of the last.
 Array without_stray_parts(const Array& spectrum, int64_t length, double scale) {
   KernelOptions options;
   options.diagnose_early = false;

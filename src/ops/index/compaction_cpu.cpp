@@ -1,11 +1,10 @@
 // Compaction on the CPU, in two passes: how many of each chunk, then each chunk to its place.
-#include "ops/index/index_plan.h"
-
 #include <bit>
 #include <cstring>
 #include <vector>
 
 #include "core/parallel.h"
+#include "ops/index/index_plan.h"
 #include "ops/index/index_walk.h"
 
 namespace iruka::ops {

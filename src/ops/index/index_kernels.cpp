@@ -22,16 +22,11 @@ namespace {
 
 Dtype word_dtype(int64_t bytes) {
   switch (bytes) {
-    case 1:
-      return Dtype::uint8;
-    case 2:
-      return Dtype::uint16;
-    case 4:
-      return Dtype::uint32;
-    case 8:
-      return Dtype::uint64;
-    default:
-      return Dtype::complex128;
+    case 1: return Dtype::uint8;
+    case 2: return Dtype::uint16;
+    case 4: return Dtype::uint32;
+    case 8: return Dtype::uint64;
+    default: return Dtype::complex128;
   }
 }
 
@@ -105,8 +100,8 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
   options.reduce_dims = false;
   options.preamble = texts.preamble;
   if (is_gather)
-    return ElementwiseKernel("raw const W x" + texts.parameters, "W y", texts.prepare + "y = *(const W*)element;", "gather",
-                             options);
+    return ElementwiseKernel("raw const W x" + texts.parameters, "W y", texts.prepare + "y = *(const W*)element;",
+                             "gather", options);
   return ElementwiseKernel("raw _non_const W x, W value" + texts.parameters, "",
                            texts.prepare + "*(W*)element = value;", "scatter", options);
 }

@@ -59,12 +59,9 @@ template <class I>
 bool place_positions(IndexMode mode, bool is_first, const char* at, int64_t step, int64_t count,
                      const IndexOperand& operand, Line line, int64_t* out) {
   switch (mode) {
-    case IndexMode::raise:
-      return place_positions<IndexMode::raise, I>(is_first, at, step, count, operand, line, out);
-    case IndexMode::wrap:
-      return place_positions<IndexMode::wrap, I>(is_first, at, step, count, operand, line, out);
-    case IndexMode::clip:
-      break;
+    case IndexMode::raise: return place_positions<IndexMode::raise, I>(is_first, at, step, count, operand, line, out);
+    case IndexMode::wrap: return place_positions<IndexMode::wrap, I>(is_first, at, step, count, operand, line, out);
+    case IndexMode::clip: break;
   }
   return place_positions<IndexMode::clip, I>(is_first, at, step, count, operand, line, out);
 }

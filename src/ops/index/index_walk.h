@@ -51,8 +51,7 @@ template <class Use>
 void with_piece_size(int64_t bytes, Use&& use) {
   switch (bytes) {
 #define IRUKA_PIECE(size) \
-  case size:              \
-    return use([](char* to, const char* from) { __builtin_memcpy(to, from, size); })
+  case size: return use([](char* to, const char* from) { __builtin_memcpy(to, from, size); })
     IRUKA_PIECE(1);
     IRUKA_PIECE(2);
     IRUKA_PIECE(3);

@@ -2,10 +2,10 @@
 #include <optional>
 
 #include "ops/elementwise/cast_text.h"
+#include "ops/elementwise/loop_types.h"
 #include "ops/index/index_kernels.h"
 #include "ops/index/index_walk.h"
 #include "ops/kept.h"
-#include "ops/elementwise/loop_types.h"
 
 namespace iruka {
 namespace ops {
@@ -66,8 +66,8 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
     // One after the other, in one thread: the sum of floats does not depend on how many there are.
     const std::string at = form.positions ? name(*form.positions) : "int64";
     const std::string place = form.positions ? "(at[k] + (at[k] < 0 ? extent : 0)) * stride" : "at[k]";
-    return ElementwiseKernel("raw _non_const " + target + " x, raw const " + values + " v, int64 step, raw const " + at +
-                                 " places, int64 extent, int64 stride",
+    return ElementwiseKernel("raw _non_const " + target + " x, raw const " + values + " v, int64 step, raw const " +
+                                 at + " places, int64 extent, int64 stride",
                              "",
                              "char* base = (char*)&x[0];\nconst auto* values = &v[0];\n"
                              "const auto* at = &places[0];\nconst ptrdiff_t count = places.size();\n"

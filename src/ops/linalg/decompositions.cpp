@@ -58,7 +58,8 @@ Array new_info(const Array& a) { return Array::empty({std::max<int64_t>(1, batch
 /// Raises LinAlgError with `message` where a matrix failed. This waits for the device's work.
 void check_info(const Array& info, const char* message) {
   constexpr int64_t kMany = 1024;  // a kernel takes less time than the copy
-  if (!info.device().target().is_host && info.size() > kMany) return check_info(any(info).astype(Dtype::int32).reshape({1}), message);
+  if (!info.device().target().is_host && info.size() > kMany)
+    return check_info(any(info).astype(Dtype::int32).reshape({1}), message);
   for (int32_t status : info.to_vector<int32_t>())
     if (status != 0) throw LinAlgError(message);
 }
@@ -73,9 +74,9 @@ LuFactors factor(const Array& a) {
               new_info(a)};
   f.info.fill(0);
   if (f.lu.size() > 0)
-    a.device().service<LinearAlgebra>()
-        .factor_lu(f.lu.dtype(), n, batch, f.lu.data(), static_cast<int32_t*>(f.pivots.data()),
-                   static_cast<int32_t*>(f.info.data()));
+    a.device().service<LinearAlgebra>().factor_lu(f.lu.dtype(), n, batch, f.lu.data(),
+                                                  static_cast<int32_t*>(f.pivots.data()),
+                                                  static_cast<int32_t*>(f.info.data()));
   return f;
 }
 
@@ -169,8 +170,8 @@ ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
   body += "  const " + std::string(info(real_dtype(dtype)).c_type) + " size = " + size + ";\n" +
           "  sum += log(size);\n  product = size == 0 ? " + c_type + "(0) : product * (d / size);\n}\n" +
           "sign = product;\nlogarithm = sum;";
-  return {"raw const " + type + " lu, raw const int32 pivots, int64 extent", type + " sign, " + real + " logarithm", body,
-          "slogdet", quiet()};
+  return {"raw const " + type + " lu, raw const int32 pivots, int64 extent", type + " sign, " + real + " logarithm",
+          body, "slogdet", quiet()};
 }
 
 /// The kernel for a dtype that linalg_dtype() gives, made at its first use.
@@ -209,9 +210,8 @@ Array inv(const Array& a) {
   check_nonsingular(f, a);
   Array result = identity_like(f.lu, f.lu.dtype());
   if (result.size() > 0)
-    a.device().service<LinearAlgebra>()
-        .solve_lu(result.dtype(), Transpose::no, n, n, batch_of(a), f.lu.data(),
-                  static_cast<const int32_t*>(f.pivots.data()), result.data());
+    a.device().service<LinearAlgebra>().solve_lu(result.dtype(), Transpose::no, n, n, batch_of(a), f.lu.data(),
+                                                 static_cast<const int32_t*>(f.pivots.data()), result.data());
   return result;
 }
 
@@ -240,9 +240,8 @@ Array solve(const Array& a, const Array& b) {
   check_nonsingular(f, systems);
   const Array x = working_copy(matrix_transpose(b.broadcast_to(shape_b)), dtype);
   if (x.size() > 0)
-    a.device().service<LinearAlgebra>()
-        .solve_lu(dtype, Transpose::yes, n, columns, batch_of(x), f.lu.data(),
-                  static_cast<const int32_t*>(f.pivots.data()), x.data());
+    a.device().service<LinearAlgebra>().solve_lu(dtype, Transpose::yes, n, columns, batch_of(x), f.lu.data(),
+                                                 static_cast<const int32_t*>(f.pivots.data()), x.data());
   return matrix_transpose(x);
 }
 
@@ -260,9 +259,8 @@ Array cholesky(const Array& a, bool upper) {
   const Array factor = working_copy(is_turned ? matrix_transpose(a) : a, linalg_dtype("cholesky", a.dtype()));
   if (factor.size() == 0) return factor;
   const Array info = new_info(a);
-  a.device().service<LinearAlgebra>()
-      .factor_cholesky(factor.dtype(), upper || is_turned, a.shape(a.ndim() - 1), batch_of(a), factor.data(),
-                       static_cast<int32_t*>(info.data()));
+  a.device().service<LinearAlgebra>().factor_cholesky(factor.dtype(), upper || is_turned, a.shape(a.ndim() - 1),
+                                                      batch_of(a), factor.data(), static_cast<int32_t*>(info.data()));
   check_info(info, "Matrix is not positive definite");
   return triangle(is_turned ? matrix_transpose(factor) : factor, !upper);
 }
@@ -316,9 +314,9 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
                              "svd_unfit", quiet());
   });
   const Array found = unfit(copy, info, m * n);
-  copy.device().service<LinearAlgebra>()
-      .svd_by_rotations(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(), s.data(), left.data(), v.data(),
-                        static_cast<int32_t*>(info.data()));
+  copy.device().service<LinearAlgebra>().svd_by_rotations(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(),
+                                                          s.data(), left.data(), v.data(),
+                                                          static_cast<int32_t*>(info.data()));
   check_info(ElementwiseFunction("bitwise_or")(info, found), "SVD did not converge");
   right = matrix_transpose(v);
   if (vectors && kind(v.dtype()) == Kind::complex) right = ElementwiseFunction("conjugate")(right);
@@ -351,9 +349,9 @@ SvdResult svd(const Array& a, bool full, bool vectors) {
   } else {
     left = tall ? make(columns, m) : make(rows, n), right = tall ? make(n, rows) : make(m, columns);
     const Array info = new_info(a);
-    a.device().service<LinearAlgebra>()
-        .svd(dtype, full, std::max(m, n), least, batch_of(a), copy.data(), result.s.data(),
-             vectors ? left.data() : nullptr, vectors ? right.data() : nullptr, static_cast<int32_t*>(info.data()));
+    a.device().service<LinearAlgebra>().svd(dtype, full, std::max(m, n), least, batch_of(a), copy.data(),
+                                            result.s.data(), vectors ? left.data() : nullptr,
+                                            vectors ? right.data() : nullptr, static_cast<int32_t*>(info.data()));
     check_info(info, "SVD did not converge");
   }
   if (vectors) result.u = tall ? matrix_transpose(left) : right, result.vh = tall ? matrix_transpose(right) : left;
@@ -369,9 +367,8 @@ EigenResult eigh(const Array& a, bool lower, bool vectors) {
   result.values = Array::empty(batch_shape(a, {n}), real_dtype(dtype), a.device());
   if (a.size() > 0) {
     const Array info = new_info(a);
-    a.device().service<LinearAlgebra>()
-        .eigh(dtype, vectors, lower, n, batch_of(a), columns.data(), result.values.data(),
-              static_cast<int32_t*>(info.data()));
+    a.device().service<LinearAlgebra>().eigh(dtype, vectors, lower, n, batch_of(a), columns.data(),
+                                             result.values.data(), static_cast<int32_t*>(info.data()));
     check_info(info, "Eigenvalues did not converge");
   }
   if (vectors) result.vectors = matrix_transpose(columns);
@@ -390,7 +387,7 @@ EigenResult eig(const Array& a, bool vectors) {
   if (a.size() > 0) {
     const Array info = new_info(columns);
     cpu().service<LinearAlgebra>().eig(dtype, n, batch_of(a), columns.data(), result.values.data(),
-                              vectors ? result.vectors.data() : nullptr, static_cast<int32_t*>(info.data()));
+                                       vectors ? result.vectors.data() : nullptr, static_cast<int32_t*>(info.data()));
     check_info(info, "Eigenvalues did not converge");
   }
   result.values = result.values.to_device(a.device());

@@ -142,14 +142,10 @@ std::string integer_product_text(const std::string& c_type) {
 
 void multiply_integers_cpu(Device&, const StridedProduct& p) {
   switch (p.itemsize) {
-    case 1:
-      return multiply_on_cpu<uint8_t>(p);
-    case 2:
-      return multiply_on_cpu<uint16_t>(p);
-    case 4:
-      return multiply_on_cpu<uint32_t>(p);
-    default:
-      return multiply_on_cpu<uint64_t>(p);
+    case 1: return multiply_on_cpu<uint8_t>(p);
+    case 2: return multiply_on_cpu<uint16_t>(p);
+    case 4: return multiply_on_cpu<uint32_t>(p);
+    default: return multiply_on_cpu<uint64_t>(p);
   }
 }
 

@@ -6,8 +6,8 @@
 
 #include "core/linear_algebra.h"
 #include "iruka/ops.h"
-#include "ops/elementwise/cast_text.h"
 #include "ops/checks.h"
+#include "ops/elementwise/cast_text.h"
 #include "ops/linalg/operands.h"
 
 namespace iruka {
@@ -144,8 +144,7 @@ void check_cast(const Array& out, Dtype dtype) {
 
 }  // namespace
 
-const Implementations<const ExactProducts> ExactProducts::implementations{"matrix products",
-                                                                                    {&kCpu, &kCuda}};
+const Implementations<const ExactProducts> ExactProducts::implementations{"matrix products", {&kCpu, &kCuda}};
 
 int64_t batch_of(const Array& x) {
   int64_t product = 1;

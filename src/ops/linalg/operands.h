@@ -51,8 +51,8 @@ struct SmallMatrices {
 
   /// Floats or complex numbers, into the contiguous `c`.
   void (*multiply)(const Array& c, const StridedProduct& product);
-  /// x (..., n, k) with a x = b, for the identity where `b` is null; both dense. Sets `singular`, an int32, where a pivot
-  /// is 0.
+  /// x (..., n, k) with a x = b, for the identity where `b` is null; both dense. Sets `singular`, an int32, where a
+  /// pivot is 0.
   Array (*solve)(const Array& a, const Array* b, const Array& singular);
   /// L and U of `a` (..., n, n), dense, and n pivots of each matrix, as LinearAlgebra::factor_lu gives them of rows.
   void (*factor)(const Array& a, const Array& lu, const Array& pivots);

@@ -14,8 +14,7 @@ namespace {
 
 constexpr int64_t kLargestProduct = 16, kLargestSystem = 32, kProductThreads = 256;
 
-const SmallMatrices* service_for(Device& device, Dtype dtype, std::initializer_list<int64_t> extents,
-                                 int64_t largest) {
+const SmallMatrices* service_for(Device& device, Dtype dtype, std::initializer_list<int64_t> extents, int64_t largest) {
   const bool is_small = kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
                         std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
   return is_small ? device.find_service<SmallMatrices>() : nullptr;
@@ -126,7 +125,6 @@ constexpr SmallMatrices kCuda{multiply_small, solve_small, factor_small};
 
 }  // namespace
 
-const Implementations<const SmallMatrices> SmallMatrices::implementations{"small matrices",
-                                                                                    {nullptr, &kCuda}};
+const Implementations<const SmallMatrices> SmallMatrices::implementations{"small matrices", {nullptr, &kCuda}};
 
 }  // namespace iruka::ops

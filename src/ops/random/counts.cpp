@@ -10,8 +10,8 @@ namespace {
 
 ElementwiseKernel counts_kernel(const char* inputs, const char* body, const char* name) {
   KernelOptions options;
-  options.preamble =
-      std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates + ops::kernels::samplers + ops::kernels::double_samplers;
+  options.preamble = std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates +
+                     ops::kernels::samplers + ops::kernels::double_samplers;
   options.diagnose_early = false;
   options.options = {ops::kFewerLanes};
   return ElementwiseKernel(std::string("uint64 seed, uint64 stream, ") + inputs, "raw int64 counts", body, name,

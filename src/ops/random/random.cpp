@@ -144,12 +144,9 @@ std::string body_of(const DistributionRow& row, Dtype dtype, bool is_double, For
   const std::string before = has_plan(row) ? std::string("const auto plan = ") + row.plan + ";\n" : "";
   const std::string per_block = std::to_string(deviates_per_block(row, is_double));
   switch (form) {
-    case Form::blocks:
-      return before + block_body(row, is_double, arguments, "i", "y[" + per_block + " * i + ");
-    case Form::packs:
-      return before + pack_body(row, dtype, is_double, arguments);
-    case Form::elements:
-      break;
+    case Form::blocks: return before + block_body(row, is_double, arguments, "i", "y[" + per_block + " * i + ");
+    case Form::packs: return before + pack_body(row, dtype, is_double, arguments);
+    case Form::elements: break;
   }
   return before + element_body(row, is_double, arguments);
 }
@@ -163,7 +160,8 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   // Only rare branches need many registers; limiting these lets twice as many threads run on a GPU.
   if (form == Form::packs && row.source == Source::draws && row.result == Result::integer)
     options.options.push_back("--maxrregcount=64");
-  options.preamble = std::string(ops::kernels::philox) + "using T = " + info(computing).c_type + ";\n" + ops::kernels::deviates;
+  options.preamble =
+      std::string(ops::kernels::philox) + "using T = " + info(computing).c_type + ";\n" + ops::kernels::deviates;
   if (row.source == Source::draws) options.preamble += ops::kernels::samplers;
   if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kernels::double_samplers;
   options.preamble += deviate_function(row);

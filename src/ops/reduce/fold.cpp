@@ -9,9 +9,9 @@
 #include "core/device.h"
 #include "iruka/statistics.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/reduce/folding.h"
-#include "ops/kept.h"
 #include "ops/elementwise/loop_types.h"
+#include "ops/kept.h"
+#include "ops/reduce/folding.h"
 
 namespace iruka {
 namespace ops {

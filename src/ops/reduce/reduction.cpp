@@ -56,8 +56,7 @@ void launch_blocks(const jit::Program& program, const jit::ArgumentBlock& block,
 constexpr ReductionLoops kCpu{plan_reduction, emit_reduction, reduction_options, launch_ranges};
 constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
                                [](const ReductionVariant&) { return std::vector<std::string>(); }, launch_blocks};
-const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions",
-                                                                            {&kCpu, &kCuda}};
+const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions", {&kCpu, &kCuda}};
 
 /// A row's programs by variant and device.
 using Programs = Kept<std::pair<uint64_t, Device*>, std::shared_ptr<const jit::Program>>;
@@ -81,27 +80,22 @@ bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 ReductionTypes reduction_types(const Row& row, Dtype input) {
   const Dtype sum = summing_dtype(input);
   switch (row.rule) {
-    case ResultRule::sum:
-      return {input, sum, is_inexact(input) ? input : sum};
+    case ResultRule::sum: return {input, sum, is_inexact(input) ? input : sum};
     case ResultRule::mean:
     case ResultRule::numbers:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, sum, input};
     case ResultRule::same:
-    case ResultRule::extremes:
-      return {input, computing_dtype(input), input};
-    case ResultRule::boolean:
-      return {input, Dtype::bool_, Dtype::bool_};
-    case ResultRule::count:
-      return {input, Dtype::int64, Dtype::int64};
+    case ResultRule::extremes: return {input, computing_dtype(input), input};
+    case ResultRule::boolean: return {input, Dtype::bool_, Dtype::bool_};
+    case ResultRule::count: return {input, Dtype::int64, Dtype::int64};
     case ResultRule::length:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, real_dtype(sum), real_dtype(input)};
     case ResultRule::moments:
       if (!is_inexact(input)) return {input, Dtype::float64, Dtype::float64};
       return {input, sum, real_dtype(input)};
-    case ResultRule::index:
-      break;
+    case ResultRule::index: break;
   }
   return {input, computing_dtype(input), Dtype::int64};
 }

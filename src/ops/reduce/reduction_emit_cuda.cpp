@@ -60,16 +60,11 @@ class Emitter {
 
   std::string word_type() const {
     switch (lanes() > 1 ? variant_.vector_bytes : 0) {
-      case 16:
-        return "uint4";
-      case 8:
-        return "uint2";
-      case 4:
-        return "unsigned int";
-      case 2:
-        return "unsigned short";
-      default:
-        return "In";
+      case 16: return "uint4";
+      case 8: return "uint2";
+      case 4: return "unsigned int";
+      case 2: return "unsigned short";
+      default: return "In";
     }
   }
 

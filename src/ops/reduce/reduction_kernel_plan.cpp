@@ -96,7 +96,6 @@ constexpr ReductionPlanning kCpu{map_cpu, join_cpu, 8}, kCuda{map_cuda, join_cud
 
 }  // namespace
 
-const Implementations<const ReductionPlanning> ReductionPlanning::implementations{"ReductionKernel",
-                                                                                  {&kCpu, &kCuda}};
+const Implementations<const ReductionPlanning> ReductionPlanning::implementations{"ReductionKernel", {&kCpu, &kCuda}};
 
 }  // namespace iruka::ops

@@ -179,10 +179,8 @@ class StageWriter {
     const std::string fast = stage_.by_columns ? "_reduce_c" : "_reduce_k";
     const std::string suffix = types_[k] == Dtype::bool_ ? " != 0" : "";
     switch (stage_.reach[k]) {
-      case Reach::dense:
-        return "((" + type + ")" + line + ")[" + fast + "]" + suffix;
-      case Reach::same:
-        return "*(" + type + ")" + line + suffix;
+      case Reach::dense: return "((" + type + ")" + line + ")[" + fast + "]" + suffix;
+      case Reach::same: return "*(" + type + ")" + line + suffix;
       default:
         return "*(" + type + ")(" + line + " + " + fast + " * " + (stage_.by_columns ? across : along) + ")" + suffix;
     }
@@ -276,8 +274,10 @@ std::string parameter_list(const ReductionTexts& texts, const ReductionStage& st
     const bool is_output = k >= texts.inputs.size();
     const bool is_scalar = stage.reach[k] == Reach::scalar && !parameter.raw;
     list += std::string(k ? ", " : "") + (is_scalar ? "" : "raw ") +
-            (is_output || !parameter.is_const ? "_non_const " : parameter.follows_array ? "" : "const ") + parameter.type + " " +
-            (parameter.raw || is_scalar ? parameter.name : hidden_name(parameter));
+            (is_output || !parameter.is_const ? "_non_const "
+             : parameter.follows_array        ? ""
+                                              : "const ") +
+            parameter.type + " " + (parameter.raw || is_scalar ? parameter.name : hidden_name(parameter));
   }
   if (stage.joins) list += ", raw const uint64 _reduce_from";
   if (!stage.finishes) list += ", raw _non_const uint64 _reduce_to";

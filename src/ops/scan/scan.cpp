@@ -25,8 +25,7 @@ Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
 
 }  // namespace
 
-const Implementations<const ops::Scanning> ops::Scanning::implementations{"scans",
-                                                                                    {&kCpu, &kCuda}};
+const Implementations<const ops::Scanning> ops::Scanning::implementations{"scans", {&kCpu, &kCuda}};
 
 LoopLayout ops::columns_of(const ScanCall& call) {
   auto without_axis = [&](const Dims& dims) {

@@ -338,34 +338,20 @@ void scan_cpu(const ScanCall& call) {
   const FloatScope floats;  // folds are combined between the loops
   const ScanWalk walk(call);
   switch (call.x.dtype()) {
-    case Dtype::bool_:
-      return is_sum(call) ? run_sum<bool, int64_t>(walk, call) : run_extreme<uint8_t>(walk, call);
-    case Dtype::int8:
-      return run_any<int8_t, int64_t>(walk, call);
-    case Dtype::int16:
-      return run_any<int16_t, int64_t>(walk, call);
-    case Dtype::int32:
-      return run_any<int32_t, int64_t>(walk, call);
-    case Dtype::int64:
-      return run_any<int64_t, int64_t>(walk, call);
-    case Dtype::uint8:
-      return run_any<uint8_t, uint64_t>(walk, call);
-    case Dtype::uint16:
-      return run_any<uint16_t, uint64_t>(walk, call);
-    case Dtype::uint32:
-      return run_any<uint32_t, uint64_t>(walk, call);
-    case Dtype::uint64:
-      return run_any<uint64_t, uint64_t>(walk, call);
-    case Dtype::float32:
-      return run_any<float, double, float>(walk, call);
-    case Dtype::float64:
-      return run_any<double, double>(walk, call);
-    case Dtype::complex64:
-      return run_any<std::complex<float>, std::complex<double>, std::complex<float>>(walk, call);
-    case Dtype::complex128:
-      return run_any<std::complex<double>, std::complex<double>>(walk, call);
-    default:
-      throw TypeError(std::string("scan: no loop for ") + name(call.x.dtype()));
+    case Dtype::bool_: return is_sum(call) ? run_sum<bool, int64_t>(walk, call) : run_extreme<uint8_t>(walk, call);
+    case Dtype::int8: return run_any<int8_t, int64_t>(walk, call);
+    case Dtype::int16: return run_any<int16_t, int64_t>(walk, call);
+    case Dtype::int32: return run_any<int32_t, int64_t>(walk, call);
+    case Dtype::int64: return run_any<int64_t, int64_t>(walk, call);
+    case Dtype::uint8: return run_any<uint8_t, uint64_t>(walk, call);
+    case Dtype::uint16: return run_any<uint16_t, uint64_t>(walk, call);
+    case Dtype::uint32: return run_any<uint32_t, uint64_t>(walk, call);
+    case Dtype::uint64: return run_any<uint64_t, uint64_t>(walk, call);
+    case Dtype::float32: return run_any<float, double, float>(walk, call);
+    case Dtype::float64: return run_any<double, double>(walk, call);
+    case Dtype::complex64: return run_any<std::complex<float>, std::complex<double>, std::complex<float>>(walk, call);
+    case Dtype::complex128: return run_any<std::complex<double>, std::complex<double>>(walk, call);
+    default: throw TypeError(std::string("scan: no loop for ") + name(call.x.dtype()));
   }
 }
 

@@ -40,14 +40,10 @@ Dtype scan_accumulator(const ScanCall& call) {
 /// The header's struct of an operation.
 const char* operation_type(ScanOperation operation) {
   switch (operation) {
-    case ScanOperation::add:
-      return "Add";
-    case ScanOperation::multiply:
-      return "Multiply";
-    case ScanOperation::minimum:
-      return "Minimum";
-    default:
-      return "Maximum";
+    case ScanOperation::add: return "Add";
+    case ScanOperation::multiply: return "Multiply";
+    case ScanOperation::minimum: return "Minimum";
+    default: return "Maximum";
   }
 }
 

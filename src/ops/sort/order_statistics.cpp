@@ -238,26 +238,16 @@ template <class Call>
 void for_dtype(Dtype dtype, Call&& call) {
   switch (dtype) {
     case Dtype::bool_:
-    case Dtype::uint8:
-      return call(uint8_t());
-    case Dtype::int8:
-      return call(int8_t());
-    case Dtype::int16:
-      return call(int16_t());
-    case Dtype::int32:
-      return call(int32_t());
-    case Dtype::int64:
-      return call(int64_t());
-    case Dtype::uint16:
-      return call(uint16_t());
-    case Dtype::uint32:
-      return call(uint32_t());
-    case Dtype::uint64:
-      return call(uint64_t());
-    case Dtype::float32:
-      return call(float());
-    default:
-      return call(double());
+    case Dtype::uint8: return call(uint8_t());
+    case Dtype::int8: return call(int8_t());
+    case Dtype::int16: return call(int16_t());
+    case Dtype::int32: return call(int32_t());
+    case Dtype::int64: return call(int64_t());
+    case Dtype::uint16: return call(uint16_t());
+    case Dtype::uint32: return call(uint32_t());
+    case Dtype::uint64: return call(uint64_t());
+    case Dtype::float32: return call(float());
+    default: return call(double());
   }
 }
 

@@ -44,28 +44,17 @@ class Positions {
       case QuantileMethod::closest_observation:
         return picked(at(at(n) * q) - 1.5,
                       [](double gamma, double index) { return gamma == 0 && std::fmod(std::floor(index), 2) == 1; });
-      case QuantileMethod::averaged_inverted_cdf:
-        return {at(at(at(n) * q) - 1)};
-      case QuantileMethod::interpolated_inverted_cdf:
-        return continuous(n, q, 0, 1);
-      case QuantileMethod::hazen:
-        return continuous(n, q, 0.5, 0.5);
-      case QuantileMethod::weibull:
-        return continuous(n, q, 0, 0);
-      case QuantileMethod::median_unbiased:
-        return continuous(n, q, 1.0 / 3, 1.0 / 3);
-      case QuantileMethod::normal_unbiased:
-        return continuous(n, q, 3.0 / 8, 3.0 / 8);
-      case QuantileMethod::lower:
-        return {std::floor(spread(n, q)), true};
-      case QuantileMethod::higher:
-        return {std::ceil(spread(n, q)), true};
-      case QuantileMethod::midpoint:
-        return {at(0.5 * at(std::floor(spread(n, q)) + std::ceil(spread(n, q))))};
-      case QuantileMethod::nearest:
-        return {std::nearbyint(spread(n, q)), true};
-      default:
-        return {spread(n, q), is_integer(share_) || share_ == Dtype::bool_};
+      case QuantileMethod::averaged_inverted_cdf: return {at(at(at(n) * q) - 1)};
+      case QuantileMethod::interpolated_inverted_cdf: return continuous(n, q, 0, 1);
+      case QuantileMethod::hazen: return continuous(n, q, 0.5, 0.5);
+      case QuantileMethod::weibull: return continuous(n, q, 0, 0);
+      case QuantileMethod::median_unbiased: return continuous(n, q, 1.0 / 3, 1.0 / 3);
+      case QuantileMethod::normal_unbiased: return continuous(n, q, 3.0 / 8, 3.0 / 8);
+      case QuantileMethod::lower: return {std::floor(spread(n, q)), true};
+      case QuantileMethod::higher: return {std::ceil(spread(n, q)), true};
+      case QuantileMethod::midpoint: return {at(0.5 * at(std::floor(spread(n, q)) + std::ceil(spread(n, q))))};
+      case QuantileMethod::nearest: return {std::nearbyint(spread(n, q)), true};
+      default: return {spread(n, q), is_integer(share_) || share_ == Dtype::bool_};
     }
   }
   double distance(double index) const { return at(index - std::floor(index)); }

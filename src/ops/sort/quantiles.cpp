@@ -30,7 +30,8 @@ const ElementwiseKernel& between_kernel() {
     const bool is_too_wide = width - width != (V)0 && low - low == (V)0 && high - high == (V)0;
     if (is_too_wide) y = (V)(low * ((V)1 - share) + high * share);
     else y = share >= (V)0.5 ? (V)(high - width * ((V)1 - share)) : (V)(low + width * share);
-    )", "quantile");
+    )",
+                             "quantile");
   });
 }
 
@@ -145,8 +146,7 @@ Shares shares_of(const Argument& q, bool percent, QuantileMethod method) {
   for (double& share : shares.values) {
     if (percent) share = Scalar(share / 100).as_element(shares.dtype).as_double();
     if (!(share >= 0 && share <= 1))
-      throw ValueError(percent ? "Percentiles must be in the range [0, 100]"
-                               : "Quantiles must be in the range [0, 1]");
+      throw ValueError(percent ? "Percentiles must be in the range [0, 100]" : "Quantiles must be in the range [0, 1]");
   }
   return shares;
 }
@@ -170,14 +170,18 @@ Array weights_for(const Array& x, const Array& weights, const std::optional<Dims
   for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
   std::ranges::sort(order, {}, [&](int64_t k) { return axes[static_cast<int>(k)]; });
   for (const int64_t axis : axes) shape[static_cast<int>(axis)] = x.shape(static_cast<int>(axis));
-  return weights.transpose(Dims(order.data(), axes.size())).reshape(shape).astype(Dtype::float64).broadcast_to(x.shape());
+  return weights.transpose(Dims(order.data(), axes.size()))
+      .reshape(shape)
+      .astype(Dtype::float64)
+      .broadcast_to(x.shape());
 }
 
 Array weighted(const Array& x, const Shares& shares, const QuantileOptions& options, const Array& weights) {
   if (any(less(weights, 0)).item().as_bool()) throw ValueError("Weights must be non-negative.");
   const Rows elements(x, options.axes), own(weights, options.axes);
-  const Array found = x.device().target().is_host ? select_weighted(elements.rows, own.rows, shares.values)
-                                                  : select_weighted_by_functions(elements.rows, own.rows, shares.values);
+  const Array found = x.device().target().is_host
+                          ? select_weighted(elements.rows, own.rows, shares.values)
+                          : select_weighted_by_functions(elements.rows, own.rows, shares.values);
   return elements.finished(found, shares.shape, options.keepdims);
 }
 
@@ -187,10 +191,19 @@ void check_weighted(QuantileMethod method, const char* name) {
 }
 
 const char* name_of(QuantileMethod method) {
-  static constexpr const char* kNames[] = {
-      "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
-      "weibull",      "linear",                "median_unbiased",     "normal_unbiased",           "lower",
-      "higher",       "midpoint",              "nearest"};
+  static constexpr const char* kNames[] = {"inverted_cdf",
+                                           "averaged_inverted_cdf",
+                                           "closest_observation",
+                                           "interpolated_inverted_cdf",
+                                           "hazen",
+                                           "weibull",
+                                           "linear",
+                                           "median_unbiased",
+                                           "normal_unbiased",
+                                           "lower",
+                                           "higher",
+                                           "midpoint",
+                                           "nearest"};
   return kNames[static_cast<size_t>(method)];
 }
 
@@ -203,8 +216,7 @@ Array quantile_of(const char* function, const Array& x, const Shares& shares, co
     return weighted(x, shares, options, weights_for(x, *options.weights, options.axes));
   }
   Neighbours found = neighbours({elements.length()}, false, shares, options.method);
-  if (found.is_discrete)
-    return elements.finished(select(elements.rows, found.lower), shares.shape, options.keepdims);
+  if (found.is_discrete) return elements.finished(select(elements.rows, found.lower), shares.shape, options.keepdims);
   const int64_t size = static_cast<int64_t>(shares.values.size());
   Dims shape{size}, along{size};
   for (const int64_t extent : elements.shape) shape.push_back(extent), along.push_back(1);

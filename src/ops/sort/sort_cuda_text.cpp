@@ -15,16 +15,11 @@ constexpr int kMostKeys = 20, kMostPairs = 14;
 /// Bits of a real part's mantissa; 0 for integers.
 int mantissa(Dtype dtype) {
   switch (real_dtype(dtype)) {
-    case Dtype::float16:
-      return 10;
-    case Dtype::bfloat16:
-      return 7;
-    case Dtype::float32:
-      return 23;
-    case Dtype::float64:
-      return 52;
-    default:
-      return 0;
+    case Dtype::float16: return 10;
+    case Dtype::bfloat16: return 7;
+    case Dtype::float32: return 23;
+    case Dtype::float64: return 52;
+    default: return 0;
   }
 }
 

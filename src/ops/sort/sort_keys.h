@@ -97,34 +97,20 @@ template <class Visit>
 bool visit_real_key(Dtype dtype, Visit&& visit) {
   using enum KeyKind;
   switch (dtype) {
-    case Dtype::bool_:
-      return visit(RealKey<uint8_t, boolean>{}), true;
-    case Dtype::int8:
-      return visit(RealKey<uint8_t, signed_integer>{}), true;
-    case Dtype::int16:
-      return visit(RealKey<uint16_t, signed_integer>{}), true;
-    case Dtype::int32:
-      return visit(RealKey<uint32_t, signed_integer>{}), true;
-    case Dtype::int64:
-      return visit(RealKey<uint64_t, signed_integer>{}), true;
-    case Dtype::uint8:
-      return visit(RealKey<uint8_t, unsigned_integer>{}), true;
-    case Dtype::uint16:
-      return visit(RealKey<uint16_t, unsigned_integer>{}), true;
-    case Dtype::uint32:
-      return visit(RealKey<uint32_t, unsigned_integer>{}), true;
-    case Dtype::uint64:
-      return visit(RealKey<uint64_t, unsigned_integer>{}), true;
-    case Dtype::float16:
-      return visit(Float16Key{}), true;
-    case Dtype::bfloat16:
-      return visit(Bfloat16Key{}), true;
-    case Dtype::float32:
-      return visit(Float32Key{}), true;
-    case Dtype::float64:
-      return visit(Float64Key{}), true;
-    default:
-      return false;
+    case Dtype::bool_: return visit(RealKey<uint8_t, boolean>{}), true;
+    case Dtype::int8: return visit(RealKey<uint8_t, signed_integer>{}), true;
+    case Dtype::int16: return visit(RealKey<uint16_t, signed_integer>{}), true;
+    case Dtype::int32: return visit(RealKey<uint32_t, signed_integer>{}), true;
+    case Dtype::int64: return visit(RealKey<uint64_t, signed_integer>{}), true;
+    case Dtype::uint8: return visit(RealKey<uint8_t, unsigned_integer>{}), true;
+    case Dtype::uint16: return visit(RealKey<uint16_t, unsigned_integer>{}), true;
+    case Dtype::uint32: return visit(RealKey<uint32_t, unsigned_integer>{}), true;
+    case Dtype::uint64: return visit(RealKey<uint64_t, unsigned_integer>{}), true;
+    case Dtype::float16: return visit(Float16Key{}), true;
+    case Dtype::bfloat16: return visit(Bfloat16Key{}), true;
+    case Dtype::float32: return visit(Float32Key{}), true;
+    case Dtype::float64: return visit(Float64Key{}), true;
+    default: return false;
   }
 }
 

@@ -34,7 +34,8 @@ struct Rows {
 /// The elements of each row at indices of that row.
 Array take_along_rows(const Array& x, const Array& indices) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw const T x, int64 index, int64 n", "T y", "y = x[i / n * n + index];", "take_along_rows");
+    return ElementwiseKernel("raw const T x, int64 index, int64 n", "T y", "y = x[i / n * n + index];",
+                             "take_along_rows");
   });
   return kernel(x, indices, Scalar(x.shape(x.ndim() - 1)).typed(Dtype::int64));
 }

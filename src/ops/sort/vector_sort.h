@@ -1,5 +1,5 @@
-// Sorting and selection on one thread by vector instructions: Highway's, for the instruction set that the processor has;
-// std::sort and std::nth_element where it has none.
+// Sorting and selection on one thread by vector instructions: Highway's, for the instruction set that the processor
+// has; std::sort and std::nth_element where it has none.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ void vector_sort(T* numbers, int64_t n);
 template <class T>
 void vector_select(T* numbers, int64_t k, int64_t n);
 
-/// The same by keys, each of which takes its value along; the rest keeps its order but for the place. Takes 16 bytes a pair.
+/// The same by keys, each of which takes its value along; the rest keeps its order but for the place. Takes 16 bytes a
+/// pair.
 void vector_select_pairs(uint64_t* keys, uint64_t* values, int64_t k, int64_t n);
 
 }  // namespace iruka::ops

@@ -35,8 +35,8 @@ class LoopPlan {
     for (Loop* loop : loops) visit(loop, /*user=*/!has_parallel_loop(*loop));
   }
 
-  llvm::SmallVector<Loop*, 8> polled;   ///< poll for cancellation
-  llvm::SmallVector<Loop*, 8> counted;  ///< innermost loops inside, counted as a whole in front
+  llvm::SmallVector<Loop*, 8> polled;     ///< poll for cancellation
+  llvm::SmallVector<Loop*, 8> counted;    ///< innermost loops inside, counted as a whole in front
   llvm::SmallVector<Loop*, 8> long_ones;  ///< innermost loops that LongLoopPass cuts after vectorisation
 
   /// The weight of one round of a polled loop, without inner loops that are counted separately.
@@ -60,7 +60,8 @@ class LoopPlan {
     const bool is_long = loop->isInnermost() && !is_parallel(*loop) && known_rounds(*loop) > kPollRounds;
     if (user && !poll && is_long) long_ones.push_back(loop);
     for (Loop* inner : *loop) {
-      if (poll && inner->isInnermost() && !must_poll(*inner) && known_rounds(*inner) > kPollRounds) counted.push_back(inner);
+      if (poll && inner->isInnermost() && !must_poll(*inner) && known_rounds(*inner) > kPollRounds)
+        counted.push_back(inner);
       visit(inner, user);
     }
   }
@@ -99,7 +100,8 @@ class LoopPlan {
   }
 
   static bool is_parallel(const Loop& loop) {
-    return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") || llvm::findOptionMDForLoop(&loop, kLaneLoopMetadata);
+    return llvm::findOptionMDForLoop(&loop, "llvm.loop.parallel_accesses") ||
+           llvm::findOptionMDForLoop(&loop, kLaneLoopMetadata);
   }
   static bool has_parallel_loop(const Loop& loop) {
     return llvm::any_of(loop, [](const Loop* inner) { return is_parallel(*inner) || has_parallel_loop(*inner); });
@@ -161,7 +163,8 @@ class Polls {
     latch->getTerminator()->eraseFromParent();
     auto* ask = llvm::BasicBlock::Create(context_, "poll", &function_, rest);
     llvm::IRBuilder<> build(latch);
-    llvm::Value* left = weight > 0 ? take(build, build.getInt64(weight)) : build.CreateLoad(build.getInt64Ty(), counter_);
+    llvm::Value* left =
+        weight > 0 ? take(build, build.getInt64(weight)) : build.CreateLoad(build.getInt64Ty(), counter_);
     llvm::MDNode* unlikely = llvm::MDBuilder(context_).createBranchWeights(1, kPollRounds);
     build.CreateCondBr(build.CreateICmpSLT(left, build.getInt64(0)), ask, rest, unlikely);
 

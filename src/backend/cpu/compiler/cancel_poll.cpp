@@ -13,7 +13,8 @@ llvm::Value* ask_whether_to_stop(llvm::IRBuilder<>& build, llvm::Function& funct
     function.addFnAttr(llvm::Attribute::NoRedZone);
     auto* type = llvm::FunctionType::get(build.getInt32Ty(), false);
     const std::string text = std::string("call ") + kSavingCancelPollName + "@PLT";
-    asked = build.CreateCall(llvm::InlineAsm::get(type, text, "={eax},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true));
+    asked = build.CreateCall(
+        llvm::InlineAsm::get(type, text, "={eax},~{dirflag},~{fpsr},~{flags}", /*hasSideEffects=*/true));
   } else {
     asked = build.CreateCall(function.getParent()->getOrInsertFunction(kCancelPollName, build.getInt1Ty()));
     asked->addRetAttr(llvm::Attribute::ZExt);

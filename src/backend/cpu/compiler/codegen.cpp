@@ -36,7 +36,8 @@ void mark_math_functions(llvm::Module& module) {
 }
 
 /// Defines the operations that C++ leaves undefined, and widens the loops over elements.
-spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, LaneReport* report) {
+spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options,
+                    LaneReport* report) {
   llvm::FunctionAnalysisManager none;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) GuardPass().run(function, none);
@@ -97,8 +98,10 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
       const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
       if (!local) continue;
       const auto size = local->getAllocationSize(module.getDataLayout());
-      if (!local->isStaticAlloca() || !size) varies = true;
-      else bytes = llvm::SaturatingAdd<uint64_t>(bytes, size->getFixedValue());
+      if (!local->isStaticAlloca() || !size)
+        varies = true;
+      else
+        bytes = llvm::SaturatingAdd<uint64_t>(bytes, size->getFixedValue());
     }
     if (varies) fail(diagnostics, "a kernel cannot have a local array whose length is only known at run time");
     if (bytes > kLargestFrame) {
@@ -112,8 +115,8 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
 
 }  // namespace
 
-GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options, Output output,
-                     std::vector<Diagnostic>& diagnostics, LaneReport* report) {
+GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options,
+                       Output output, std::vector<Diagnostic>& diagnostics, LaneReport* report) {
   const std::string& entry = source.entry;
   llvm::Function* function = module.getFunction(entry);
   if (!function || function->isDeclaration()) {

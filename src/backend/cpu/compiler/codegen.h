@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "jit/compile_options.h"
 #include "core/device.h"
+#include "jit/compile_options.h"
 
 namespace llvm {
 class Module;
@@ -24,7 +24,7 @@ struct GeneratedCode {
 /// Optimises `module`, of which only the entry is kept visible, and emits it. The result is empty if an error was added
 /// to `diagnostics`. If `report` is not null, it receives the outcome of vectorisation, and no object code is
 /// generated.
-GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options, Output output,
-                     std::vector<Diagnostic>& diagnostics, LaneReport* report);
+GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options,
+                       Output output, std::vector<Diagnostic>& diagnostics, LaneReport* report);
 
 }  // namespace iruka::cpu_backend

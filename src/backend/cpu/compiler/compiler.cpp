@@ -105,19 +105,13 @@ class BackendDiagnostics : public llvm::DiagnosticHandler {
   std::vector<Diagnostic>& found_;
 };
 
-bool has_error(const std::vector<Diagnostic>& diagnostics) {
-  for (const auto& diagnostic : diagnostics) {
-    if (diagnostic.level == Diagnostic::Level::error) return true;
-  }
-  return false;
-}
-
 /// Fills in the reason why the body was not widened, if no pass has given one.
 void complete_reason(LaneReport& report, const jit::CompileOptions& options) {
   if (report.lanes > 1 || !report.reason.empty()) return;
-  report.reason = options.lanes == 1              ? "--lanes=1 was asked for"
-                  : options.optimization_level < 2 ? "-O" + std::to_string(options.optimization_level) + " was asked for"
-                                                   : "the text has no loop over elements that could be widened";
+  report.reason = options.lanes == 1 ? "--lanes=1 was asked for"
+                  : options.optimization_level < 2
+                      ? "-O" + std::to_string(options.optimization_level) + " was asked for"
+                      : "the text has no loop over elements that could be widened";
 }
 
 CompiledProgram compile_to(const ProgramSource& source, Output output) {
@@ -134,8 +128,8 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
     if (!module) return;
     GeneratedCode generated = generate(*module, source, options, output, program.diagnostics, report);
     const bool is_packed = output == Output::object && !generated.code.empty();
-    program.code = is_packed ? pack_object({generated.code, generated.lanes, generated.is_uncertain})
-                             : std::move(generated.code);
+    program.code =
+        is_packed ? pack_object({generated.code, generated.lanes, generated.is_uncertain}) : std::move(generated.code);
   });
   if (!fatal.empty()) {
     program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
@@ -167,9 +161,9 @@ bool cancel_poll() {
 void set_cancel_poll(CancelPoll poll) { the_cancel_poll.store(poll, std::memory_order_release); }
 
 const std::string& compiler_fingerprint() {
-  static const std::string& fingerprint = *new std::string(
-      "llvm " LLVM_VERSION_STRING " code " + std::string(code_version()) + " " + host().processor + " " +
-      host().feature_list + " sleef " + host().sleef.prefix);
+  static const std::string& fingerprint =
+      *new std::string("llvm " LLVM_VERSION_STRING " code " + std::string(code_version()) + " " + host().processor +
+                       " " + host().feature_list + " sleef " + host().sleef.prefix);
   return fingerprint;
 }
 

@@ -16,18 +16,20 @@ namespace iruka::cpu_backend {
 
 #define IRUKA_COMPILER_API __attribute__((visibility("default")))
 
-/// Host processor, features, compiler version and a hash of this library's sources, as one line; part of every cache key.
+/// Host processor, features, compiler version and a hash of this library's sources, as one line; part of every cache
+/// key.
 IRUKA_COMPILER_API const std::string& compiler_fingerprint();
 /// Bytes in the host's widest vector register.
 IRUKA_COMPILER_API int host_vector_bytes();
 
 /// C++ text to a relocatable object for this host, in memory. Thread-safe. Never prints, never aborts.
-/// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything out.
+/// Integer division by zero is made to give 0, float-to-integer casts to saturate, over-long shifts to shift everything
+/// out.
 IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
 /// Parses and checks types only: diagnostics, no code.
 IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
-/// A text for CUDA with its casts of floats to integers of 8 and 16 bits spelled so that they saturate. Nothing for a text
-/// with errors.
+/// A text for CUDA with its casts of floats to integers of 8 and 16 bits spelled so that they saturate. Nothing for a
+/// text with errors.
 IRUKA_COMPILER_API std::optional<std::string> saturate_narrow_casts(const ProgramSource& source);
 IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
 

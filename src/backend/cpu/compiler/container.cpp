@@ -36,8 +36,8 @@ std::optional<PackedObject> unpack_object(std::string_view code) {
   if (code.size() < sizeof(header)) return {};
   std::memcpy(&header, code.data(), sizeof(header));
   const std::string_view object = code.substr(sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.lanes < 1 || header.lanes > 64 ||
-      header.is_uncertain > 1 || header.hash != hash(object)) {
+  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.lanes < 1 ||
+      header.lanes > 64 || header.is_uncertain > 1 || header.hash != hash(object)) {
     return {};
   }
   return PackedObject{object, static_cast<int>(header.lanes), header.is_uncertain == 1};

@@ -44,9 +44,9 @@ Prelude prelude_for(const jit::CompileOptions& options) {
 
 void set_language(clang::LangOptions& language, const jit::CompileOptions& options, const llvm::Triple& triple) {
   std::vector<std::string> includes;
-  clang::LangOptions::setLangDefaults(language, clang::Language::CXX, triple, includes,
-                                      options.standard == 23 ? clang::LangStandard::lang_gnucxx23
-                                                             : clang::LangStandard::lang_gnucxx20);
+  clang::LangOptions::setLangDefaults(
+      language, clang::Language::CXX, triple, includes,
+      options.standard == 23 ? clang::LangStandard::lang_gnucxx23 : clang::LangStandard::lang_gnucxx20);
   language.Exceptions = language.CXXExceptions = 0;
   language.RTTI = language.RTTIData = 0;
   language.MathErrno = 0;
@@ -155,8 +155,9 @@ using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clan
 
 /// Runs Clang over `text` with the consumer of `make_consumer`; false after an error. `finish` runs while the syntax
 /// tree still lives.
-bool run_clang(const std::string& text, const ProgramSource& source, const jit::CompileOptions& options, Prelude prelude,
-               std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer, llvm::function_ref<void()> finish) {
+bool run_clang(const std::string& text, const ProgramSource& source, const jit::CompileOptions& options,
+               Prelude prelude, std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer,
+               llvm::function_ref<void()> finish) {
   if (std::string error = text_limit_error(text); !error.empty()) {
     diagnostics.push_back({Diagnostic::Level::error, source.file_name, 0, 0, std::move(error)});
     return false;
@@ -207,15 +208,15 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::Comp
     generator = made.get();
     return made;
   };
-  run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics,
-            make_consumer, [&] { module = generator->ReleaseModule(); });
+  run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics, make_consumer,
+            [&] { module = generator->ReleaseModule(); });
   return module;
 }
 
 bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
   const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
-  return run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics,
-                   make_consumer, [] {});
+  return run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics, make_consumer,
+                   [] {});
 }
 
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
@@ -230,7 +231,8 @@ bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
   const auto buffer = std::make_shared<clang::PCHBuffer>();
   const auto make_consumer = [&](clang::CompilerInstance& compiler) {
-    return std::make_unique<clang::PCHGenerator>(compiler.getPreprocessor(), compiler.getModuleCache(), kPrecompiledFile,
+    return std::make_unique<clang::PCHGenerator>(compiler.getPreprocessor(), compiler.getModuleCache(),
+                                                 kPrecompiledFile,
                                                  /*isysroot=*/"", buffer, compiler.getCodeGenOpts(),
                                                  llvm::ArrayRef<std::shared_ptr<clang::ModuleFileExtension>>(),
                                                  /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
@@ -239,8 +241,7 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
   for (const auto& [name, text] : jit::prelude_files())
     if (name.find("/kernels/") != name.npos && name.find("/cuda/") == name.npos)
       source.text += "#include \"" + std::string(name) + "\"\n";
-  run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics,
-            make_consumer, [] {});
+  run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics, make_consumer, [] {});
   return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();
 }
 

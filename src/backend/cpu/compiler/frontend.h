@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "jit/compile_options.h"
 #include "core/device.h"
+#include "jit/compile_options.h"
 
 namespace llvm {
 class LLVMContext;
@@ -28,7 +28,8 @@ bool parse_only(const ProgramSource& source, const jit::CompileOptions& options,
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
                           std::vector<Diagnostic>& diagnostics, std::string& saturating);
 
-/// The prelude and the kernel code of ops/ for CPUs as a precompiled header, for any x86-64. Empty where it does not compile.
+/// The prelude and the kernel code of ops/ for CPUs as a precompiled header, for any x86-64. Empty where it does not
+/// compile.
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics);
 
 /// The result of precompile_prelude() when the library was built; empty in the program that generates it.

@@ -11,8 +11,8 @@
 namespace iruka::cpu_backend {
 namespace {
 
-using llvm::IRBuilder;
 using llvm::Instruction;
+using llvm::IRBuilder;
 using llvm::Value;
 
 bool is_signed(unsigned opcode) { return opcode == Instruction::SDiv || opcode == Instruction::SRem; }
@@ -97,8 +97,9 @@ Value* saturated(IRBuilder<>& build, Value* value, llvm::Type* integer, bool is_
   Value* low = bound(type, least, is_signed);
   if (width <= 16) {
     // Both bounds are exact, so that clamping (an instruction for each bound) and a conversion through int32 suffice.
-    Value* number = is_signed ? build.CreateSelect(build.CreateFCmpORD(value, value), value, llvm::Constant::getNullValue(type))
-                              : value;
+    Value* number =
+        is_signed ? build.CreateSelect(build.CreateFCmpORD(value, value), value, llvm::Constant::getNullValue(type))
+                  : value;
     Value* above = build.CreateSelect(build.CreateFCmpOGT(number, low), number, low);  // NaN gives 0 if unsigned
     Value* high = bound(type, most, is_signed);
     Value* inside = build.CreateSelect(build.CreateFCmpOLT(above, high), above, high);
@@ -167,9 +168,9 @@ void replace_poison(Instruction& instruction) {
 /// Whether the call is a trap, which must end the element and not the process.
 bool is_trap(const Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && (call->getIntrinsicID() == llvm::Intrinsic::trap ||
-                  call->getIntrinsicID() == llvm::Intrinsic::debugtrap ||
-                  call->getIntrinsicID() == llvm::Intrinsic::ubsantrap);
+  return call &&
+         (call->getIntrinsicID() == llvm::Intrinsic::trap || call->getIntrinsicID() == llvm::Intrinsic::debugtrap ||
+          call->getIntrinsicID() == llvm::Intrinsic::ubsantrap);
 }
 
 /// ctlz(0), cttz(0) and abs(MIN): the last operand says whether they are poison.
@@ -195,8 +196,8 @@ std::optional<unsigned> division_opcode(const llvm::CallInst& call) {
   return std::nullopt;
 }
 
-// The divisor becomes 1 where the division would trap. Dividing by 1 is right for MIN / -1 (it wraps to MIN) and for every
-// remainder (0), so that only a quotient by zero needs a second select.
+// The divisor becomes 1 where the division would trap. Dividing by 1 is right for MIN / -1 (it wraps to MIN) and for
+// every remainder (0), so that only a quotient by zero needs a second select.
 Value* guarded_division(llvm::IRBuilderBase& build, unsigned opcode, Value* dividend, Value* divisor) {
   llvm::Type* type = dividend->getType();
   Value* zero = llvm::Constant::getNullValue(type);

@@ -41,8 +41,9 @@ llvm::Value* hoist(llvm::Value* value, const llvm::Loop& loop, unsigned depth = 
     return instruction;
   }
   llvm::IRBuilder<> build(place);
-  llvm::Value* result = guarded_division(build, instruction->getOpcode(), build.CreateFreeze(instruction->getOperand(0)),
-                                         build.CreateFreeze(instruction->getOperand(1)));
+  llvm::Value* result =
+      guarded_division(build, instruction->getOpcode(), build.CreateFreeze(instruction->getOperand(0)),
+                       build.CreateFreeze(instruction->getOperand(1)));
   instruction->replaceAllUsesWith(result);
   return result;
 }

@@ -61,7 +61,9 @@ Host find_host() {
   const auto has = [&](const char* name) { return features.lookup(name); };
   const bool avx512 = has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq");
   // Features whose registers saving_cancel_poll() does not save are not used: incomplete AVX-512, and APX.
-  const auto is_used = [&](llvm::StringRef name) { return avx512 ? name != "egpr" : name != "egpr" && !name.starts_with("avx512"); };
+  const auto is_used = [&](llvm::StringRef name) {
+    return avx512 ? name != "egpr" : name != "egpr" && !name.starts_with("avx512");
+  };
   for (const auto& feature : features) {
     host.features.push_back((feature.second && is_used(feature.first()) ? "+" : "-") + feature.first().str());
   }

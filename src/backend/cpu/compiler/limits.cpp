@@ -15,7 +15,8 @@ class RefusedPragma : public clang::PragmaHandler {
   explicit RefusedPragma(llvm::StringRef name) : clang::PragmaHandler(name) {}
   void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer, clang::Token& first) override {
     auto& diagnostics = preprocessor.getDiagnostics();
-    const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "this pragma is not allowed in a kernel");
+    const unsigned id =
+        diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "this pragma is not allowed in a kernel");
     diagnostics.Report(first.getLocation(), id);
   }
 };
@@ -28,7 +29,8 @@ std::string text_limit_error(std::string_view text) {
   constexpr size_t kLargestText = size_t{4} << 20, kLongestDirective = 20000;
   constexpr int kDeepest = 1000;
   if (text.size() > kLargestText) {
-    return "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kLargestText) + " are compiled";
+    return "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kLargestText) +
+           " are compiled";
   }
   int depth = 0;
   bool directive = false, line_is_blank = true;
@@ -73,8 +75,9 @@ void TokenLimiter::count(const clang::Token& token) {
     case l_paren: brackets_.push_back('('); break;
     case l_square: brackets_.push_back('['); break;
     case l_brace: {
-      const bool initialiser = previous_ == equal || previous_ == comma || previous_ == l_brace || previous_ == l_paren ||
-                               previous_ == r_square || previous_ == kw_return || previous_ == identifier;
+      const bool initialiser = previous_ == equal || previous_ == comma || previous_ == l_brace ||
+                               previous_ == l_paren || previous_ == r_square || previous_ == kw_return ||
+                               previous_ == identifier;
       brackets_.push_back(initialiser ? 'i' : '{');
       chain_ = 0;
       break;
@@ -110,7 +113,8 @@ void TokenLimiter::fail(const clang::Token& token, const char* message) {
   diagnostics.Report(token.getLocation(), id);
 }
 
-void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema, const clang::Sema::CodeSynthesisContext& instantiation) {
+void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema,
+                                           const clang::Sema::CodeSynthesisContext& instantiation) {
   // Overload resolution substitutes very often and cheaply, so that only its memory is counted.
   if (instantiation.Kind == clang::Sema::CodeSynthesisContext::TemplateInstantiation) ++count_;
   const bool too_large = ++events_ % 1024 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;

@@ -93,7 +93,9 @@ struct LinkedObject::State {
 LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : state_(std::make_unique<State>()) {
   install_error_handlers();
   const auto packed = unpack_object(code);
-  if (!packed) throw DeviceError("load: the code is damaged or not from this compiler (" + std::to_string(code.size()) + " bytes)");
+  if (!packed)
+    throw DeviceError("load: the code is damaged or not from this compiler (" + std::to_string(code.size()) +
+                      " bytes)");
   const llvm::MemoryBufferRef buffer(llvm::StringRef(packed->object.data(), packed->object.size()), "kernel");
   auto graph = jitlink::createLinkGraphFromELFObject_x86_64(buffer, symbol_pool());
   if (!graph) throw DeviceError("load: the code cannot be read: " + llvm::toString(graph.takeError()));

@@ -99,13 +99,14 @@ bool shares_local_memory(const Loop& loop, bool local_escapes, llvm::ScalarEvolu
   const LocalAccesses found = find_local_accesses(loop, local_escapes);
   if (found.unknown) return true;
   return llvm::any_of(found.by_local, [&](const auto& local) {
-    const bool written = llvm::any_of(local.second, [](Instruction* access) { return llvm::isa<llvm::StoreInst>(access); });
+    const bool written =
+        llvm::any_of(local.second, [](Instruction* access) { return llvm::isa<llvm::StoreInst>(access); });
     return written && !is_split_by_rounds(local.second, loop, evolution);
   });
 }
 
-/// Whether a round may read what it wrote itself. LLVM's vectoriser takes the promise to mean that it may not, and moves
-/// such reads in front of the writes.
+/// Whether a round may read what it wrote itself. LLVM's vectoriser takes the promise to mean that it may not, and
+/// moves such reads in front of the writes.
 bool reads_after_writing(const Loop& loop, llvm::LoopInfo& loops) {
   llvm::LoopBlocksRPO order(const_cast<Loop*>(&loop));
   order.perform(&loops);
@@ -114,8 +115,10 @@ bool reads_after_writing(const Loop& loop, llvm::LoopInfo& loops) {
     for (Instruction& instruction : *block) {
       const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
       if (!pointer || llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer))) continue;
-      if (llvm::isa<llvm::StoreInst>(instruction)) has_written = true;
-      else if (has_written && !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return true;
+      if (llvm::isa<llvm::StoreInst>(instruction))
+        has_written = true;
+      else if (has_written && !instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load))
+        return true;
     }
   }
   return false;
@@ -133,7 +136,8 @@ llvm::PreservedAnalyses LocalMemoryPass::run(llvm::Function& function, llvm::Fun
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const bool local_escapes = has_escaping_local(function);
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (is_marked_parallel(*loop) && (shares_local_memory(*loop, local_escapes, evolution) || reads_after_writing(*loop, loops))) {
+    if (is_marked_parallel(*loop) &&
+        (shares_local_memory(*loop, local_escapes, evolution) || reads_after_writing(*loop, loops))) {
       withdraw_promise(*loop, function.getContext());
     }
   }

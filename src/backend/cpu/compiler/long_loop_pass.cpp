@@ -65,10 +65,10 @@ class Finder {
     found.step = step->getAPInt().getSExtValue();
     const bool grows = found.step > 0 && found.step <= kMostStep, shrinks = found.step < 0 && found.step >= -kMostStep;
     using Compare = llvm::CmpInst;
-    const bool fits = found.goes_on == Compare::ICMP_NE   ? grows || shrinks
+    const bool fits = found.goes_on == Compare::ICMP_NE                                          ? grows || shrinks
                       : found.goes_on == Compare::ICMP_ULT || found.goes_on == Compare::ICMP_SLT ? grows
                       : found.goes_on == Compare::ICMP_UGT || found.goes_on == Compare::ICMP_SGT ? shrinks
-                                                                                                   : false;
+                                                                                                 : false;
     llvm::Instruction* place = found.before->getTerminator();
     if (!fits || !expander_.isSafeToExpandAt(counter->getStart(), place)) return false;
     found.first = expander_.expandCodeFor(counter->getStart(), found.counter->getType(), place);
@@ -121,7 +121,8 @@ class Cutter {
     auto* type = llvm::cast<llvm::IntegerType>(loop.end->getType());
     const int64_t length = loop.step * static_cast<int64_t>(kPollRounds);
     Value* distance = loop.step > 0 ? build.CreateSub(loop.end, from) : build.CreateSub(from, loop.end);
-    Value* is_last = build.CreateICmpULE(distance, llvm::ConstantInt::get(type, static_cast<uint64_t>(std::abs(length))));
+    Value* is_last =
+        build.CreateICmpULE(distance, llvm::ConstantInt::get(type, static_cast<uint64_t>(std::abs(length))));
     return build.CreateSelect(is_last, loop.end, build.CreateAdd(from, llvm::ConstantInt::getSigned(type, length)));
   }
 

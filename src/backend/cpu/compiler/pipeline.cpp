@@ -43,7 +43,6 @@ llvm::OptimizationLevel optimization_level(int level) {
   }
 }
 
-
 template <class... Pass>
 void add_loop_passes(llvm::FunctionPassManager& passes, bool use_memory_ssa, Pass... pass) {
   llvm::LoopPassManager loops;
@@ -119,19 +118,20 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
 
-  builder.registerVectorizerStartEPCallback(
-      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-        passes.addPass(HoistPass());
-        passes.addPass(CancelPass());
-        passes.addPass(LocalMemoryPass());
-      });
-  builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(LongLoopPass()));
+  builder.registerVectorizerStartEPCallback([](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(HoistPass());
+    passes.addPass(CancelPass());
+    passes.addPass(LocalMemoryPass());
   });
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+        passes.addPass(llvm::createModuleToFunctionPassAdaptor(LongLoopPass()));
+      });
   if (!host().has_mask_registers()) {
-    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::WideMaskPass(host().vector_bytes)));
-    });
+    builder.registerOptimizerLastEPCallback(
+        [](llvm::ModulePassManager& passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+          passes.addPass(llvm::createModuleToFunctionPassAdaptor(spmd::WideMaskPass(host().vector_bytes)));
+        });
   }
   const auto level = optimization_level(options.optimization_level);
   if (is_widened && level != llvm::OptimizationLevel::O0) {

@@ -46,7 +46,8 @@ To bits(From from) {
 /// Shifts right by `amount` and rounds the lost bits to nearest even.
 uint64_t round_shift(uint64_t value, int amount) {
   if (amount > 63) return 0;
-  const uint64_t kept = value >> amount, lost = value & ((uint64_t{1} << amount) - 1), half = uint64_t{1} << (amount - 1);
+  const uint64_t kept = value >> amount, lost = value & ((uint64_t{1} << amount) - 1),
+                 half = uint64_t{1} << (amount - 1);
   return kept + (lost > half || (lost == half && (kept & 1)));
 }
 
@@ -106,7 +107,8 @@ void sine_and_cosine(T value, T* sine, T* cosine) {
 std::atomic<AssertionSink> the_assertion_sink{nullptr};
 
 void note_failed_assertion(const char* condition, const char* file, int line, long long element) noexcept {
-  if (const AssertionSink sink = the_assertion_sink.load(std::memory_order_acquire)) sink({condition, file, line, element});
+  if (const AssertionSink sink = the_assertion_sink.load(std::memory_order_acquire))
+    sink({condition, file, line, element});
 }
 
 template <class F>
@@ -121,10 +123,11 @@ SymbolTable make_symbols() {
 #define IRUKA_SINGLE(name) table[#name "f"] = address(static_cast<float (*)(float)>(&::name##f));
 #define IRUKA_DOUBLE(name) table[#name] = address(static_cast<double (*)(double)>(&::name));
 #define IRUKA_UNARY(name) IRUKA_SINGLE(name) IRUKA_DOUBLE(name)
-#define IRUKA_BINARY(name)                                                    \
+#define IRUKA_BINARY(name)                                                      \
   table[#name "f"] = address(static_cast<float (*)(float, float)>(&::name##f)); \
   table[#name] = address(static_cast<double (*)(double, double)>(&::name));
 #define IRUKA_ANY(name) table[#name] = address(&::name);
+  // clang-format off
   IRUKA_UNARY(exp) IRUKA_UNARY(exp2) IRUKA_UNARY(exp10) IRUKA_UNARY(expm1) IRUKA_UNARY(log) IRUKA_UNARY(log2)
   IRUKA_UNARY(log10) IRUKA_UNARY(log1p) IRUKA_UNARY(sin) IRUKA_UNARY(cos) IRUKA_UNARY(tan) IRUKA_UNARY(asin)
   IRUKA_UNARY(acos) IRUKA_UNARY(atan) IRUKA_UNARY(sinh) IRUKA_UNARY(cosh) IRUKA_UNARY(tanh) IRUKA_UNARY(asinh)
@@ -143,12 +146,14 @@ SymbolTable make_symbols() {
   IRUKA_ANY(__floattisf) IRUKA_ANY(__floattidf) IRUKA_ANY(__floatuntisf) IRUKA_ANY(__floatuntidf)
   IRUKA_ANY(__fixsfti) IRUKA_ANY(__fixdfti) IRUKA_ANY(__fixunssfti) IRUKA_ANY(__fixunsdfti)
   IRUKA_ANY(__powisf2) IRUKA_ANY(__powidf2)
+  // clang-format on
 #undef IRUKA_ANY
 #undef IRUKA_BINARY
 #undef IRUKA_UNARY
 #undef IRUKA_DOUBLE
 #undef IRUKA_SINGLE
-  table["memcpy"] = address(&std::memcpy);
+                                                                                  table["memcpy"] =
+                                                                                      address(&std::memcpy);
   table["memmove"] = address(&std::memmove);
   table["memset"] = address(&std::memset);
   table["memcmp"] = address(&std::memcmp);

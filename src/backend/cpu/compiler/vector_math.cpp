@@ -15,22 +15,22 @@ namespace iruka::cpu_backend {
 namespace {
 
 struct MathFunction {
-  const char* name;       ///< C's double function
-  const char* accuracy;   ///< SLEEF's suffix: "u10" is 1.0 ulp
+  const char* name;      ///< C's double function
+  const char* accuracy;  ///< SLEEF's suffix: "u10" is 1.0 ulp
   int arity;
   const char* intrinsic;  ///< LLVM's intrinsic, or null
 };
 
 constexpr MathFunction kFunctions[] = {
-    {"exp", "u10", 1, "llvm.exp"},     {"exp2", "u10", 1, "llvm.exp2"},   {"exp10", "u10", 1, "llvm.exp10"},
-    {"expm1", "u10", 1, nullptr},      {"log", "u10", 1, "llvm.log"},     {"log2", "u10", 1, "llvm.log2"},
-    {"log10", "u10", 1, "llvm.log10"}, {"log1p", "u10", 1, nullptr},      {"sin", "u10", 1, "llvm.sin"},
-    {"cos", "u10", 1, "llvm.cos"},     {"tan", "u10", 1, "llvm.tan"},     {"asin", "u10", 1, "llvm.asin"},
-    {"acos", "u10", 1, "llvm.acos"},   {"atan", "u10", 1, "llvm.atan"},   {"atan2", "u10", 2, "llvm.atan2"},
-    {"sinh", "u10", 1, "llvm.sinh"},   {"cosh", "u10", 1, "llvm.cosh"},   {"tanh", "u10", 1, "llvm.tanh"},
-    {"asinh", "u10", 1, nullptr},      {"acosh", "u10", 1, nullptr},      {"atanh", "u10", 1, nullptr},
-    {"pow", "u10", 2, "llvm.pow"},     {"cbrt", "u10", 1, nullptr},       {"hypot", "u05", 2, nullptr},
-    {"erf", "u10", 1, nullptr},        {"erfc", "u15", 1, nullptr},       {"tgamma", "u10", 1, nullptr},
+    {"exp", "u10", 1, "llvm.exp"},     {"exp2", "u10", 1, "llvm.exp2"}, {"exp10", "u10", 1, "llvm.exp10"},
+    {"expm1", "u10", 1, nullptr},      {"log", "u10", 1, "llvm.log"},   {"log2", "u10", 1, "llvm.log2"},
+    {"log10", "u10", 1, "llvm.log10"}, {"log1p", "u10", 1, nullptr},    {"sin", "u10", 1, "llvm.sin"},
+    {"cos", "u10", 1, "llvm.cos"},     {"tan", "u10", 1, "llvm.tan"},   {"asin", "u10", 1, "llvm.asin"},
+    {"acos", "u10", 1, "llvm.acos"},   {"atan", "u10", 1, "llvm.atan"}, {"atan2", "u10", 2, "llvm.atan2"},
+    {"sinh", "u10", 1, "llvm.sinh"},   {"cosh", "u10", 1, "llvm.cosh"}, {"tanh", "u10", 1, "llvm.tanh"},
+    {"asinh", "u10", 1, nullptr},      {"acosh", "u10", 1, nullptr},    {"atanh", "u10", 1, nullptr},
+    {"pow", "u10", 2, "llvm.pow"},     {"cbrt", "u10", 1, nullptr},     {"hypot", "u05", 2, nullptr},
+    {"erf", "u10", 1, nullptr},        {"erfc", "u15", 1, nullptr},     {"tgamma", "u10", 1, nullptr},
     {"lgamma", "u10", 1, nullptr},
     // fmod is missing, because SLEEF's version gives NaN where the quotient is very large.
 };

@@ -13,7 +13,9 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-int64_t product(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 
 class Sum {
@@ -46,7 +48,8 @@ class Sum {
     }
     const auto* instruction = llvm::dyn_cast<Instruction>(value);
     if (!instruction || depth == kDeepest) return add_term(value, scale);
-    const auto* number = instruction->getNumOperands() == 2 ? llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1)) : nullptr;
+    const auto* number =
+        instruction->getNumOperands() == 2 ? llvm::dyn_cast<llvm::ConstantInt>(instruction->getOperand(1)) : nullptr;
     if (number && number->getBitWidth() > 64) number = nullptr;
     switch (instruction->getOpcode()) {
       case Instruction::Add:
@@ -75,8 +78,9 @@ class Sum {
   }
 
   void add_term(const Value* value, int64_t scale) {
-    auto place = std::lower_bound(result_.terms.begin(), result_.terms.end(), value,
-                                  [](const auto& term, const Value* other) { return std::less<>()(term.first, other); });
+    auto place =
+        std::lower_bound(result_.terms.begin(), result_.terms.end(), value,
+                         [](const auto& term, const Value* other) { return std::less<>()(term.first, other); });
     if (place == result_.terms.end() || place->first != value) place = result_.terms.insert(place, {value, 0});
     place->second = sum(place->second, scale);
     if (place->second == 0) result_.terms.erase(place);

@@ -27,10 +27,8 @@ bool is_hint(ID id) {
     case llvm::Intrinsic::dbg_declare:
     case llvm::Intrinsic::dbg_value:
     case llvm::Intrinsic::dbg_assign:
-    case llvm::Intrinsic::dbg_label:
-      return true;
-    default:
-      return false;
+    case llvm::Intrinsic::dbg_label: return true;
+    default: return false;
   }
 }
 
@@ -42,10 +40,8 @@ bool is_identity(ID id) {
     case llvm::Intrinsic::ptr_annotation:
     case llvm::Intrinsic::launder_invariant_group:
     case llvm::Intrinsic::strip_invariant_group:
-    case llvm::Intrinsic::ssa_copy:
-      return true;
-    default:
-      return false;
+    case llvm::Intrinsic::ssa_copy: return true;
+    default: return false;
   }
 }
 
@@ -56,10 +52,8 @@ bool is_overflow_test(ID id) {
     case llvm::Intrinsic::ssub_with_overflow:
     case llvm::Intrinsic::usub_with_overflow:
     case llvm::Intrinsic::smul_with_overflow:
-    case llvm::Intrinsic::umul_with_overflow:
-      return true;
-    default:
-      return false;
+    case llvm::Intrinsic::umul_with_overflow: return true;
+    default: return false;
   }
 }
 
@@ -183,20 +177,14 @@ void CallWriter::write(llvm::CallInst& call) {
   switch (call_form(call, body_.analysis, body_.target.library, body_.target.costs)) {
     case CallForm::division:
       return divisions_.write(call, *division_opcode(call), call.getArgOperand(0), call.getArgOperand(1));
-    case CallForm::dropped:
-      return;
-    case CallForm::prefetch:
-      return write_prefetch(call);
-    case CallForm::identity:
-      return values_.set_vector(&call, values_.vector(call.getArgOperand(0)));
+    case CallForm::dropped: return;
+    case CallForm::prefetch: return write_prefetch(call);
+    case CallForm::identity: return values_.set_vector(&call, values_.vector(call.getArgOperand(0)));
     case CallForm::unknown:
       return values_.set_vector(&call, llvm::Constant::getNullValue(build_.widened(call.getType())));
-    case CallForm::math:
-      return write_math(call);
-    case CallForm::intrinsic:
-      return write_intrinsic(call);
-    case CallForm::lane_by_lane:
-      return lane_by_lane_.write(call);
+    case CallForm::math: return write_math(call);
+    case CallForm::intrinsic: return write_intrinsic(call);
+    case CallForm::lane_by_lane: return lane_by_lane_.write(call);
   }
 }
 

@@ -21,9 +21,9 @@ using Costs = llvm::TargetTransformInfo;
 constexpr double kScalarParts = 4.5, kVectorParts = 2.7;  ///< issued in a cycle
 constexpr double kPartsInFlight = 200;                    ///< the size of the processor's reorder window
 constexpr double kUnknownRounds = 10;                     ///< of a loop
-constexpr double kIdleLanes = 1.3;         ///< factor for a loop that runs until its last lane has left
-constexpr double kMispredicted = 15;       ///< cycles
-constexpr double kBranchMispredicted = 8;  ///< average parts lost by a data-dependent branch
+constexpr double kIdleLanes = 1.3;                        ///< factor for a loop that runs until its last lane has left
+constexpr double kMispredicted = 15;                      ///< cycles
+constexpr double kBranchMispredicted = 8;                 ///< average parts lost by a data-dependent branch
 constexpr double kMathCall = 225, kVectorMathCall = 135;  ///< a call of the math library, for a number or a register
 constexpr double kDivision = 21, kLongDivision = 27;      ///< of integers, guarded
 constexpr double kLaneOfDivision = 3.4, kLaneOfLongDivision = 5.1;  ///< through doubles
@@ -72,20 +72,14 @@ bool is_near_index(const Value* value, const LaneAnalysis& analysis, int depth =
   const auto is_uniform = [&](unsigned k) { return analysis.is_uniform(instruction->getOperand(k)); };
   switch (instruction->getOpcode()) {
     case Instruction::SExt:
-    case Instruction::ZExt:
-      return is_near(0);
-    case Instruction::Select:
-      return is_near(1) || is_near(2);
+    case Instruction::ZExt: return is_near(0);
+    case Instruction::Select: return is_near(1) || is_near(2);
     case Instruction::Add:
-    case Instruction::Or:
-      return (is_near(0) && is_uniform(1)) || (is_near(1) && is_uniform(0));
-    case Instruction::Sub:
-      return is_near(0) && is_uniform(1);
+    case Instruction::Or: return (is_near(0) && is_uniform(1)) || (is_near(1) && is_uniform(0));
+    case Instruction::Sub: return is_near(0) && is_uniform(1);
     case Instruction::Mul:
-    case Instruction::Shl:
-      return is_near(0) && llvm::isa<llvm::ConstantInt>(instruction->getOperand(1));
-    default:
-      return llvm::isa<llvm::MinMaxIntrinsic>(instruction) && (is_near(0) || is_near(1));
+    case Instruction::Shl: return is_near(0) && llvm::isa<llvm::ConstantInt>(instruction->getOperand(1));
+    default: return llvm::isa<llvm::MinMaxIntrinsic>(instruction) && (is_near(0) || is_near(1));
   }
 }
 
@@ -318,46 +312,32 @@ double CostModel::latency(const Instruction& instruction, bool is_vector) const 
     case Instruction::ZExt:
     case Instruction::Trunc:
     case Instruction::Freeze:
-    case Instruction::BitCast:
-      return is_wide ? 1 : 0;
-    case Instruction::Load:
-      return 5 + (is_vector && access(instruction) == Access::anywhere ? 15 : 0);
+    case Instruction::BitCast: return is_wide ? 1 : 0;
+    case Instruction::Load: return 5 + (is_vector && access(instruction) == Access::anywhere ? 15 : 0);
     case Instruction::FAdd:
     case Instruction::FSub:
     case Instruction::FMul:
     case Instruction::SIToFP:
     case Instruction::UIToFP:
     case Instruction::FPToSI:
-    case Instruction::FPToUI:
-      return 4;
-    case Instruction::Mul:
-      return 3;
-    case Instruction::FDiv:
-      return 13;
-    case Instruction::FCmp:
-      return 2;
+    case Instruction::FPToUI: return 4;
+    case Instruction::Mul: return 3;
+    case Instruction::FDiv: return 13;
+    case Instruction::FCmp: return 2;
     case Instruction::SDiv:
     case Instruction::UDiv:
     case Instruction::SRem:
-    case Instruction::URem:
-      return llvm::isa<llvm::Constant>(instruction.getOperand(1)) ? 5 : 14;
-    case Instruction::Call:
-      break;
-    default:
-      return 1;
+    case Instruction::URem: return llvm::isa<llvm::Constant>(instruction.getOperand(1)) ? 5 : 14;
+    case Instruction::Call: break;
+    default: return 1;
   }
   const auto& call = llvm::cast<llvm::CallInst>(instruction);
   switch (call_form(call, analysis_, target_.library, target_.costs)) {
-    case CallForm::division:
-      return is_wide ? 45 : 16;
-    case CallForm::math:
-      return 60;
-    case CallForm::intrinsic:
-      return 4;
-    case CallForm::lane_by_lane:
-      return is_wide ? lanes_ * 20 : 20;
-    default:
-      return 0;
+    case CallForm::division: return is_wide ? 45 : 16;
+    case CallForm::math: return 60;
+    case CallForm::intrinsic: return 4;
+    case CallForm::lane_by_lane: return is_wide ? lanes_ * 20 : 20;
+    default: return 0;
   }
 }
 
@@ -442,8 +422,7 @@ Cost CostModel::cost(const Instruction& instruction) const {
       constexpr double kAtomic = 40;
       return {kAtomic * lanes_, (kAtomic + kLaneByLane) * lanes_};
     }
-    default:
-      break;
+    default: break;
   }
   const double once = scalar_cost(instruction);
   return {once * lanes_, shape.is_varying() ? vector_arithmetic(instruction) : once};
@@ -465,16 +444,11 @@ Cost CostModel::access_cost(const Instruction& instruction) const {
   const double one_by_one = lanes_, masked = analysis_.reach(instruction.getParent()) == Reach::masked ? 1 : 0;
   const double pieces = registers(type);
   switch (access(instruction)) {
-    case Access::uniform:
-      return {one_by_one, is_store ? 3.0 : 1.0};
-    case Access::consecutive:
-      return {one_by_one, pieces * (1 + masked)};
-    case Access::interleaved:
-      return {one_by_one, masked > 0 ? 2 * one_by_one : 3 * pieces};
-    case Access::clamped:
-      return {one_by_one, 3 * pieces + 8};
-    case Access::anywhere:
-      break;
+    case Access::uniform: return {one_by_one, is_store ? 3.0 : 1.0};
+    case Access::consecutive: return {one_by_one, pieces * (1 + masked)};
+    case Access::interleaved: return {one_by_one, masked > 0 ? 2 * one_by_one : 3 * pieces};
+    case Access::clamped: return {one_by_one, 3 * pieces + 8};
+    case Access::anywhere: break;
   }
   return {one_by_one, gather_lane(instruction) * lanes_};
 }
@@ -537,8 +511,7 @@ Cost CostModel::call_cost(const llvm::CallInst& call) const {
     case CallForm::dropped:
     case CallForm::identity:
     case CallForm::unknown:
-    case CallForm::prefetch:
-      return {};
+    case CallForm::prefetch: return {};
     case CallForm::division:
       if (is_uniform) return {kDivision * lanes_, kDivision};
       if (analysis_.split().quotients.contains(&call) || analysis_.split().remainders.contains(&call)) {
@@ -551,8 +524,7 @@ Cost CostModel::call_cost(const llvm::CallInst& call) const {
       const double once = scalar_cost(call);
       return {once * lanes_, is_uniform ? once : vector_intrinsic(call)};
     }
-    case CallForm::lane_by_lane:
-      break;
+    case CallForm::lane_by_lane: break;
   }
   if (is_marker(call)) return {};
   return {kMathCall * lanes_, is_uniform ? kMathCall : (kMathCall + kLaneByLane) * lanes_};
@@ -633,14 +605,11 @@ CostModel::Obstacle CostModel::obstacle(const Instruction& instruction, bool is_
     const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
     if ((is_store && bits < 16) || (is_masked && bits < 32)) return Obstacle::yes;
     switch (access(instruction)) {
-      case Access::uniform:
-        return is_store || is_masked ? Obstacle::yes : Obstacle::no;
-      case Access::consecutive:
-        return Obstacle::no;
+      case Access::uniform: return is_store || is_masked ? Obstacle::yes : Obstacle::no;
+      case Access::consecutive: return Obstacle::no;
       case Access::anywhere:
         return is_store || is_masked || analysis_.shape(pointer).is_linear() ? Obstacle::yes : Obstacle::gather;
-      default:
-        return Obstacle::yes;
+      default: return Obstacle::yes;
     }
   }
   if (const Shape shape = analysis_.shape(&instruction); shape.is_linear() && shape.only_as_address)
@@ -652,12 +621,9 @@ CostModel::Obstacle CostModel::obstacle(const Instruction& instruction, bool is_
     case CallForm::dropped:
     case CallForm::identity:
     case CallForm::unknown:
-    case CallForm::intrinsic:
-      return Obstacle::no;
-    case CallForm::math:
-      return is_masked ? Obstacle::yes : Obstacle::no;
-    default:
-      return is_marker(*call) ? Obstacle::no : Obstacle::yes;
+    case CallForm::intrinsic: return Obstacle::no;
+    case CallForm::math: return is_masked ? Obstacle::yes : Obstacle::no;
+    default: return is_marker(*call) ? Obstacle::no : Obstacle::yes;
   }
 }
 
@@ -708,13 +674,11 @@ bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis
       case CallForm::division:
         if (shape.is_varying()) return false;
         break;
-      case CallForm::prefetch:
-        return false;
+      case CallForm::prefetch: return false;
       case CallForm::lane_by_lane:
         if (!is_marker(*call)) return false;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return true;

@@ -45,7 +45,8 @@ class Describer {
     }
     for (const llvm::Loop* loop : lane_.loop->getLoopsInPreorder()) {
       if (loop == lane_.loop || !analysis_.is_divergent(loop)) continue;
-      say(loop->getStartLoc().get(), Kind::divergent_loop, "lanes leave this loop in different rounds; it runs while one is left");
+      say(loop->getStartLoc().get(), Kind::divergent_loop,
+          "lanes leave this loop in different rounds; it runs while one is left");
     }
     return std::move(report_);
   }
@@ -56,7 +57,8 @@ class Describer {
   }
 
   void say_row(const Instruction& instruction) {
-    say(instruction.getDebugLoc().get(), Kind::note, "elements run row by row, so that neighbours in a row are neighbouring lanes");
+    say(instruction.getDebugLoc().get(), Kind::note,
+        "elements run row by row, so that neighbours in a row are neighbouring lanes");
   }
 
   void visit(const Instruction& instruction) {
@@ -68,10 +70,12 @@ class Describer {
     } else if (llvm::isa<llvm::AtomicRMWInst>(instruction) || llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {
       say(place, Kind::per_lane, "an atomic operation is done for one lane after the other");
     } else if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-      const bool is_plain = llvm::isa<llvm::IntrinsicInst>(call) || division_opcode(*call) || call->doesNotAccessMemory();
+      const bool is_plain =
+          llvm::isa<llvm::IntrinsicInst>(call) || division_opcode(*call) || call->doesNotAccessMemory();
       if (!is_plain) say(place, Kind::per_lane, "this call is made for one lane after the other");
     } else if (instruction.isTerminator() && analysis_.has_varying_branch(instruction.getParent())) {
-      if (!is_exit(instruction)) say(place, Kind::divergent_branch, "lanes take different sides; both run, each under a mask");
+      if (!is_exit(instruction))
+        say(place, Kind::divergent_branch, "lanes take different sides; both run, each under a mask");
     }
   }
 
@@ -91,11 +95,15 @@ class Describer {
     const int64_t step = shape.stride / size;
     if (shape.is_linear() && shape.stride == step * size && (step == 1 || step == -1)) return;
     if (shape.is_linear() && shape.stride == step * size && step >= 2 && step <= 4) {
-      return say(place, Kind::interleaved,
-                 "one of " + std::to_string(step) + " channels: whole vectors are shuffled, single elements under a mask");
+      return say(
+          place, Kind::interleaved,
+          "one of " + std::to_string(step) + " channels: whole vectors are shuffled, single elements under a mask");
     }
-    if (is_store) say(place, Kind::scatter, "lanes write to unrelated addresses, one after the other where the processor has no scatter");
-    else say(place, Kind::gather, "lanes read from unrelated addresses");
+    if (is_store)
+      say(place, Kind::scatter,
+          "lanes write to unrelated addresses, one after the other where the processor has no scatter");
+    else
+      say(place, Kind::gather, "lanes read from unrelated addresses");
   }
 
   const LaneLoop& lane_;

@@ -115,7 +115,8 @@ class GroupSearch {
     const int64_t lowest = std::min(open.lowest, *distance), highest = std::max(open.highest, *distance);
     const int64_t limit = access.factor ? access.factor * access.size : kLargestWindow;
     if (highest - lowest >= limit) return false;
-    return !is_store || llvm::none_of(open.group.members, [&](const auto& member) { return member.channel == *distance; });
+    return !is_store ||
+           llvm::none_of(open.group.members, [&](const auto& member) { return member.channel == *distance; });
   }
 
   void add(const Access& access, bool is_store) {
@@ -143,7 +144,8 @@ class GroupSearch {
     InterleavedGroup& group = open.group;
     group.channels = (open.highest - open.lowest) / open.size + 1;
     for (auto& member : group.members) member.channel = (member.channel - open.lowest) / open.size;
-    const bool is_covered = static_cast<int64_t>(group.members.size()) == group.factor && group.channels == group.factor;
+    const bool is_covered =
+        static_cast<int64_t>(group.members.size()) == group.factor && group.channels == group.factor;
     if (open.is_store ? is_covered : group.factor || group.channels > 1) groups_.push_back(std::move(group));
   }
 

@@ -49,9 +49,11 @@ Value* loop_bound(const llvm::BranchInst& branch, const llvm::Loop& loop, const 
 
 Refusal read_header(LaneLoop& lane) {
   auto* branch = llvm::dyn_cast<llvm::BranchInst>(lane.header->getTerminator());
-  if (!branch || !branch->isConditional()) return refuse("the loop over the elements has no plain test", *lane.header->getTerminator());
+  if (!branch || !branch->isConditional())
+    return refuse("the loop over the elements has no plain test", *lane.header->getTerminator());
   for (llvm::PHINode& phi : lane.header->phis()) {
-    if (is_step(phi.getIncomingValueForBlock(lane.loop->getLoopLatch()), phi) && phi.getType()->isIntegerTy(64) && !lane.counter) {
+    if (is_step(phi.getIncomingValueForBlock(lane.loop->getLoopLatch()), phi) && phi.getType()->isIntegerTy(64) &&
+        !lane.counter) {
       lane.counter = &phi;
     } else {
       return refuse("a variable of loop_prep carries a value from one element to the next", phi);
@@ -62,14 +64,17 @@ Refusal read_header(LaneLoop& lane) {
   lane.begin = lane.counter->getIncomingValueForBlock(lane.preheader);
   if (!lane.end) return refuse("the loop over the elements has no plain test", *branch);
   for (const Instruction& instruction : *lane.header) {
-    const bool expected = llvm::isa<llvm::PHINode>(instruction) || &instruction == branch || &instruction == branch->getCondition();
-    if (!expected && !instruction.isDebugOrPseudoInst()) return refuse("the loop over the elements has no plain test", instruction);
+    const bool expected =
+        llvm::isa<llvm::PHINode>(instruction) || &instruction == branch || &instruction == branch->getCondition();
+    if (!expected && !instruction.isDebugOrPseudoInst())
+      return refuse("the loop over the elements has no plain test", instruction);
   }
   return {};
 }
 
 bool has_vector_form(llvm::Type* type) {
-  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) return llvm::all_of(structure->elements(), has_vector_form);
+  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type))
+    return llvm::all_of(structure->elements(), has_vector_form);
   return type->isVoidTy() || type->isTokenTy() || llvm::VectorType::isValidElementType(type);
 }
 
@@ -77,7 +82,9 @@ Refusal check_call(const llvm::CallBase& call) {
   if (call.isInlineAsm()) return refuse("inline assembly has no vector form", call);
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) return refuse("a call through a pointer cannot be widened", call);
-  if (!callee->isDeclaration()) return refuse("a function that cannot be inlined (because it is recursive or variadic, say) cannot be widened", call);
+  if (!callee->isDeclaration())
+    return refuse("a function that cannot be inlined (because it is recursive or variadic, say) cannot be widened",
+                  call);
   if (callee->isIntrinsic() && !call.getType()->isVoidTy()) return {};
   if (llvm::isa<llvm::MemIntrinsic>(call)) return refuse("a block of memory of unknown length is set or copied", call);
   return {};
@@ -135,8 +142,9 @@ bool is_counter(const Value* value, const LaneLoop& lane, Value*& offset) {
 Value* outside(Value* divisor, const LaneLoop& lane) {
   if (lane.loop->isLoopInvariant(divisor)) return divisor;
   auto* cast = llvm::dyn_cast<Instruction>(divisor);
-  const bool is_extension = cast && (cast->getOpcode() == Instruction::SExt || cast->getOpcode() == Instruction::ZExt ||
-                                     cast->getOpcode() == Instruction::Trunc || cast->getOpcode() == Instruction::Freeze);
+  const bool is_extension =
+      cast && (cast->getOpcode() == Instruction::SExt || cast->getOpcode() == Instruction::ZExt ||
+               cast->getOpcode() == Instruction::Trunc || cast->getOpcode() == Instruction::Freeze);
   if (!is_extension) return nullptr;
   Value* source = outside(cast->getOperand(0), lane);
   if (!source) return nullptr;
@@ -156,7 +164,8 @@ bool awaits_others(const Value* value, const llvm::Loop& loop, llvm::SmallPtrSet
     return loop.isLoopInvariant(exchange->getCompareOperand());
   }
   if (llvm::isa<llvm::AtomicRMWInst>(instruction)) return true;
-  return llvm::any_of(instruction->operands(), [&](const Value* operand) { return awaits_others(operand, loop, seen); });
+  return llvm::any_of(instruction->operands(),
+                      [&](const Value* operand) { return awaits_others(operand, loop, seen); });
 }
 
 /// Lanes run rounds together, so that the lane that holds a lock could not release it while others wait for it.
@@ -227,8 +236,8 @@ Refusal check_body(const LaneLoop& lane, const PrivateMemory& memory) {
     for (const Instruction& instruction : *block) {
       if (!has_vector_form(instruction.getType())) return refuse("a value of this type cannot be widened", instruction);
       for (const Value* operand : instruction.operands()) {
-        if (!operand->getType()->isLabelTy() && !operand->getType()->isMetadataTy() && !llvm::isa<llvm::Function>(operand) &&
-            !has_vector_form(operand->getType())) {
+        if (!operand->getType()->isLabelTy() && !operand->getType()->isMetadataTy() &&
+            !llvm::isa<llvm::Function>(operand) && !has_vector_form(operand->getType())) {
           return refuse("a value of this type cannot be widened", instruction);
         }
       }

@@ -25,7 +25,8 @@ struct Refusal {
   explicit operator bool() const { return !reason.empty(); }
 };
 
-/// Brings the loop around `marker` into LaneLoop's form. The loop must be in simplified form. Updates loops and dominators.
+/// Brings the loop around `marker` into LaneLoop's form. The loop must be in simplified form. Updates loops and
+/// dominators.
 Refusal find_lane_loop(llvm::CallInst& marker, llvm::LoopInfo& loops, llvm::DominatorTree& dominators, LaneLoop& lane);
 
 /// Refuses bodies that cannot be widened: with recursion, inline assembly or types without a vector form.

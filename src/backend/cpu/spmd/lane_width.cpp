@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace iruka::cpu_backend::spmd {
 namespace {
@@ -57,16 +57,21 @@ LaneWidth choose_lanes(const LaneLoop& lane, const Request& request) {
   for (const llvm::BasicBlock* block : lane.loop->blocks()) {
     if (!lane.contains(block)) continue;
     double weight = 1;
-    for (const llvm::Loop* loop = lane.loops->getLoopFor(block); loop != lane.loop; loop = loop->getParentLoop()) weight *= 8;
+    for (const llvm::Loop* loop = lane.loops->getLoopFor(block); loop != lane.loop; loop = loop->getParentLoop())
+      weight *= 8;
     for (const Instruction& instruction : *block) {
-      if (const unsigned bits = working_bits(instruction)) work[bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64] += weight;
+      if (const unsigned bits = working_bits(instruction))
+        work[bits <= 8 ? 8 : bits <= 16 ? 16 : bits <= 32 ? 32 : 64] += weight;
     }
   }
   for (double part : work) all += part;
   unsigned bits = 32;
-  if (work[64] > 0.5 * all) bits = 64;
-  else if (work[8] > 0.75 * all) bits = 8;
-  else if (work[8] + work[16] > 0.75 * all) bits = 16;
+  if (work[64] > 0.5 * all)
+    bits = 64;
+  else if (work[8] > 0.75 * all)
+    bits = 8;
+  else if (work[8] + work[16] > 0.75 * all)
+    bits = 16;
   const auto width = static_cast<unsigned>(request.vector_bytes) * 8;
   if (request.lanes >= 2) return {request.lanes, bits};
   const unsigned lanes = width / bits * (bits >= 32 && has_spare_registers(lane, request) ? 2 : 1);

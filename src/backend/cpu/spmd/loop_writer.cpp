@@ -65,7 +65,8 @@ Value* LoopWriter::can_split(Value* divisor) {
   result = build_.CreateAnd(result, build_.CreateICmpSGE(index(loop_.begin), build_.getInt64(0)));
   result = build_.CreateAnd(result, build_.CreateICmpSGE(index(loop_.end), index(loop_.begin)));
   const int64_t largest = split.bits >= 64 ? INT64_MAX : (int64_t{1} << (split.bits - 1)) - 1;
-  return build_.CreateAnd(result, build_.CreateICmpSLE(index(loop_.end), build_.getInt64(static_cast<uint64_t>(largest))));
+  return build_.CreateAnd(result,
+                          build_.CreateICmpSLE(index(loop_.end), build_.getInt64(static_cast<uint64_t>(largest))));
 }
 
 void LoopWriter::write_rows(Value* divisor) {
@@ -169,7 +170,8 @@ void LoopWriter::finish_loop(BasicBlock* header, llvm::PHINode* counter, Value* 
   llvm::BranchInst* back = build_.CreateBr(header);
   llvm::LLVMContext& context = build_.getContext();
   const auto flag = [&](const char* name) { return llvm::MDNode::get(context, llvm::MDString::get(context, name)); };
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, flag(kLaneLoopMetadata), flag("llvm.loop.isvectorized")});
+  llvm::MDNode* loop =
+      llvm::MDNode::getDistinct(context, {nullptr, flag(kLaneLoopMetadata), flag("llvm.loop.isvectorized")});
   loop->replaceOperandWith(0, loop);
   back->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }

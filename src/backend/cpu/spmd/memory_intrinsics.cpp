@@ -110,7 +110,8 @@ class Expansion {
   bool find_pieces(llvm::SmallVectorImpl<Piece>& pieces) const {
     for (const llvm::AllocaInst* local : locals()) {
       pieces.clear();
-      if (!local->getAllocatedType()->isAggregateType() || !flatten(local->getAllocatedType(), 0, layout_, pieces)) continue;
+      if (!local->getAllocatedType()->isAggregateType() || !flatten(local->getAllocatedType(), 0, layout_, pieces))
+        continue;
       uint64_t end = 0;
       size_t count = 0;
       for (; count < pieces.size() && end < length_ && pieces[count].offset == end; ++count) {
@@ -171,7 +172,8 @@ class Expansion {
 
   void put(Value* value, Value* offset, uint64_t known) {
     Value* place = build_.CreateGEP(build_.getInt8Ty(), call_.getRawDest(), offset);
-    build_.CreateAlignedStore(value, place, commonAlignment(call_.getDestAlign().valueOrOne(), known), call_.isVolatile());
+    build_.CreateAlignedStore(value, place, commonAlignment(call_.getDestAlign().valueOrOne(), known),
+                              call_.isVolatile());
   }
 
   bool write_loop(llvm::Type* element, uint64_t size) {

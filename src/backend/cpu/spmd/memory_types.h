@@ -16,7 +16,8 @@ inline llvm::Type* memory_type(llvm::Type* type) {
 
 /// Whether the elements of a vector of `type` lie in memory as those of an array do.
 inline bool has_vector_form(llvm::Type* type, const llvm::DataLayout& layout) {
-  return llvm::VectorType::isValidElementType(type) && layout.getTypeSizeInBits(type) == layout.getTypeAllocSizeInBits(type);
+  return llvm::VectorType::isValidElementType(type) &&
+         layout.getTypeSizeInBits(type) == layout.getTypeAllocSizeInBits(type);
 }
 
 /// The alignment of W elements that lie side by side in memory of our own.

@@ -48,8 +48,9 @@ void store_poison_at_lifetime_start(llvm::Function& function) {
   for (llvm::IntrinsicInst* start : starts) {
     auto* local = llvm::dyn_cast<llvm::AllocaInst>(start->getArgOperand(start->arg_size() - 1));
     // A large local stays in memory and needs no such store.
-    const bool may_be_registers = local && !local->isArrayAllocation() &&
-                                  function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
+    const bool may_be_registers =
+        local && !local->isArrayAllocation() &&
+        function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
     if (!may_be_registers) continue;
     llvm::IRBuilder<> build(start->getNextNode());
     build.CreateStore(llvm::UndefValue::get(local->getAllocatedType()), local);
@@ -62,7 +63,8 @@ void hoist_invariants(llvm::Function& function, llvm::FunctionAnalysisManager& a
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
   const MarkedLoops marked = find_marked_loops(function, loops);
   llvm::SmallVector<llvm::Loop*, 8> all = loops.getLoopsInPreorder();
-  llvm::erase_if(all, [&](const llvm::Loop* loop) { return marked.around.contains(loop) || !loop->getLoopPreheader(); });
+  llvm::erase_if(all,
+                 [&](const llvm::Loop* loop) { return marked.around.contains(loop) || !loop->getLoopPreheader(); });
   if (all.empty()) return;
   auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   auto& memory = analyses.getResult<llvm::MemorySSAAnalysis>(function).getMSSA();

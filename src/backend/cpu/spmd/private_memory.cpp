@@ -116,7 +116,8 @@ PrivateMemory::PrivateMemory(const LaneLoop& loop) {
     const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
     if (!local || !belongs_to_element(*local, loop)) continue;
     PrivateLayout place;
-    place.size = static_cast<int64_t>(llvm::alignTo(local->getAllocationSize(layout)->getFixedValue(), local->getAlign()));
+    place.size =
+        static_cast<int64_t>(llvm::alignTo(local->getAllocationSize(layout)->getFixedValue(), local->getAlign()));
     if (place.size == 0) continue;
     place.granule = GranuleSearch(layout).search(*local, place.size);
     locals_[local] = place;

@@ -1,4 +1,5 @@
-// The control flow of a lane loop as nested acyclic regions: the body of the lane loop, and the body of each loop in it.
+// The control flow of a lane loop as nested acyclic regions: the body of the lane loop, and the body of each loop in
+// it.
 #pragma once
 
 #include <memory>
@@ -15,13 +16,13 @@ namespace iruka::cpu_backend::spmd {
 
 /// A block of a region, or a whole loop in it.
 struct Node {
-  static constexpr unsigned kOutside = ~0u;    ///< as a successor: the next round, or out of the region
-  llvm::BasicBlock* block = nullptr;           ///< the header where the node is a loop
-  llvm::Loop* loop = nullptr;                  ///< null where the node is a block
-  unsigned dominator = kOutside;               ///< immediate, in the region
-  llvm::SmallVector<unsigned, 2> successors;   ///< each once
-  llvm::SmallVector<unsigned, 4> children;     ///< nodes it dominates immediately, in topological order
-  llvm::BitVector post_dominators;             ///< nodes that every path from it passes
+  static constexpr unsigned kOutside = ~0u;   ///< as a successor: the next round, or out of the region
+  llvm::BasicBlock* block = nullptr;          ///< the header where the node is a loop
+  llvm::Loop* loop = nullptr;                 ///< null where the node is a block
+  unsigned dominator = kOutside;              ///< immediate, in the region
+  llvm::SmallVector<unsigned, 2> successors;  ///< each once
+  llvm::SmallVector<unsigned, 4> children;    ///< nodes it dominates immediately, in topological order
+  llvm::BitVector post_dominators;            ///< nodes that every path from it passes
 };
 
 /// Nodes in topological order; the first is the entry and dominates the rest.
@@ -45,7 +46,9 @@ struct LaneLoop {
   Region body_region;
   llvm::DenseMap<const llvm::Loop*, std::unique_ptr<Region>> regions;  ///< of the loops inside
 
-  const Region& region(const llvm::Loop* inner) const { return inner == loop ? body_region : *regions.find(inner)->second; }
+  const Region& region(const llvm::Loop* inner) const {
+    return inner == loop ? body_region : *regions.find(inner)->second;
+  }
   bool contains(const llvm::Value* value) const;  ///< an instruction of the body
   bool contains(const llvm::BasicBlock* block) const { return loop->contains(block) && block != header; }
 };

@@ -48,19 +48,15 @@ int64_t step_of_clamped(const Value* value, const LaneAnalysis& analysis, int de
   };
   switch (instruction->getOpcode()) {
     case Instruction::SExt:
-    case Instruction::ZExt:
-      return step_of_clamped(instruction->getOperand(0), analysis, depth + 1);
-    case Instruction::Add:
-      return of_varying_operand();
-    case Instruction::Sub:
-      return analysis.is_uniform(instruction->getOperand(1)) ? of_varying_operand() : 0;
+    case Instruction::ZExt: return step_of_clamped(instruction->getOperand(0), analysis, depth + 1);
+    case Instruction::Add: return of_varying_operand();
+    case Instruction::Sub: return analysis.is_uniform(instruction->getOperand(1)) ? of_varying_operand() : 0;
     case Instruction::Mul:
     case Instruction::Shl: {
       const int64_t factor = factor_of(*instruction);
       return factor ? factor * step_of_clamped(instruction->getOperand(0), analysis, depth + 1) : 0;
     }
-    default:
-      return llvm::isa<llvm::MinMaxIntrinsic>(instruction) ? of_varying_operand() : 0;
+    default: return llvm::isa<llvm::MinMaxIntrinsic>(instruction) ? of_varying_operand() : 0;
   }
 }
 
@@ -73,19 +69,15 @@ bool often_advances(const Value* value, const LaneAnalysis& analysis, int depth 
   const auto does = [&](unsigned k) { return often_advances(instruction->getOperand(k), analysis, depth + 1); };
   switch (instruction->getOpcode()) {
     case Instruction::SExt:
-    case Instruction::ZExt:
-      return does(0);
-    case Instruction::Select:
-      return does(1) || does(2);
+    case Instruction::ZExt: return does(0);
+    case Instruction::Select: return does(1) || does(2);
     case Instruction::Add:
       return (does(0) && analysis.is_uniform(instruction->getOperand(1))) ||
              (does(1) && analysis.is_uniform(instruction->getOperand(0)));
     case Instruction::Sub:
     case Instruction::SRem:
-    case Instruction::URem:
-      return does(0) && analysis.is_uniform(instruction->getOperand(1));
-    default:
-      break;
+    case Instruction::URem: return does(0) && analysis.is_uniform(instruction->getOperand(1));
+    default: break;
   }
   const auto* call = llvm::dyn_cast<llvm::CallInst>(instruction);
   if (!call) return false;

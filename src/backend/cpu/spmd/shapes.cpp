@@ -55,7 +55,8 @@ Shape Shape::linear(int64_t stride, bool only_as_address) {
   return {Kind::linear, only_as_address, stride};
 }
 
-LaneAnalysis::LaneAnalysis(const LaneLoop& loop, const PrivateMemory& memory, RowSplit split, int lanes, bool small_arrays)
+LaneAnalysis::LaneAnalysis(const LaneLoop& loop, const PrivateMemory& memory, RowSplit split, int lanes,
+                           bool small_arrays)
     : loop_(loop), memory_(memory), split_(std::move(split)), lanes_(lanes), small_arrays_(small_arrays) {
   do {
     while (update_shapes()) {
@@ -115,7 +116,9 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
   }
   switch (instruction.getOpcode()) {
     case Instruction::Load:
-      return all_uniform && !instruction.isVolatile() && !memory_.may_be_private(instruction.getOperand(0)) ? Shape::uniform() : Shape::varying();
+      return all_uniform && !instruction.isVolatile() && !memory_.may_be_private(instruction.getOperand(0))
+                 ? Shape::uniform()
+                 : Shape::varying();
     case Instruction::Call: {
       const auto& call = llvm::cast<llvm::CallBase>(instruction);
       return all_uniform && !call.mayHaveSideEffects() && (call.doesNotAccessMemory() || call.onlyReadsMemory())
@@ -153,7 +156,8 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
 }
 
 Shape LaneAnalysis::transfer_binary(const Instruction& instruction) const {
-  if (!instruction.getType()->isIntegerTy() || instruction.getType()->getIntegerBitWidth() > 64) return Shape::varying();
+  if (!instruction.getType()->isIntegerTy() || instruction.getType()->getIntegerBitWidth() > 64)
+    return Shape::varying();
   const Shape a = shape(instruction.getOperand(0)), b = shape(instruction.getOperand(1));
   if (a.is_varying() || b.is_varying()) return Shape::varying();
   const unsigned bits = instruction.getType()->getIntegerBitWidth();
@@ -171,7 +175,8 @@ Shape LaneAnalysis::transfer_binary(const Instruction& instruction) const {
       if (is_number(instruction.getOperand(0), number)) return linear(step(b) * static_cast<uint64_t>(number));
       return Shape::varying();
     case Instruction::Shl:
-      if (is_number(instruction.getOperand(1), number) && number >= 0 && number < bits) return linear(step(a) << number);
+      if (is_number(instruction.getOperand(1), number) && number >= 0 && number < bits)
+        return linear(step(a) << number);
       return Shape::varying();
     case Instruction::Or:
       // This is an addition only within a lane: the bits of different lanes may overlap.
@@ -213,7 +218,8 @@ Shape LaneAnalysis::transfer_cast(const Instruction& instruction) const {
 Shape LaneAnalysis::transfer_sign_extension(const Instruction& instruction) const {
   const Shape from = shape(instruction.getOperand(0));
   int64_t right = 0;
-  if (!small_arrays_ || !instruction.getType()->isIntegerTy(64) || !is_number(instruction.getOperand(1), right)) return Shape::varying();
+  if (!small_arrays_ || !instruction.getType()->isIntegerTy(64) || !is_number(instruction.getOperand(1), right))
+    return Shape::varying();
   if (!from.is_linear() || (from.stride & 0xFFFFFFFF) != 0 || right < 0 || right > 32) return Shape::varying();
   return Shape::linear((from.stride >> 32) * (int64_t{1} << (32 - right)), true);
 }
@@ -267,7 +273,8 @@ void LaneAnalysis::update_region(const Region& region) {
   llvm::SmallVector<std::pair<unsigned, llvm::BitVector>, 8> partings;
   for (unsigned k = 0; k < count; ++k) {
     const Node& node = region.nodes[k];
-    const bool parts = node.loop ? is_divergent(node.loop) && node.successors.size() > 1 : has_varying_branch(node.block);
+    const bool parts =
+        node.loop ? is_divergent(node.loop) && node.successors.size() > 1 : has_varying_branch(node.block);
     if (parts) partings.emplace_back(k, influence(region, k));
   }
   for (const auto& [from, reached] : partings) {

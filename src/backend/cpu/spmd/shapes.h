@@ -87,7 +87,8 @@ class LaneAnalysis {
   llvm::DenseMap<const llvm::Value*, Shape> shapes_;
   llvm::DenseMap<const llvm::BasicBlock*, Reach> reaches_;
   llvm::DenseSet<const llvm::BasicBlock*> blended_;
-  llvm::DenseSet<const llvm::BasicBlock*> partial_;  ///< nodes that lanes reach with fewer lanes than the region began with
+  /// Nodes that fewer lanes reach than began the region.
+  llvm::DenseSet<const llvm::BasicBlock*> partial_;
   llvm::DenseSet<const llvm::Loop*> divergent_loops_;
 };
 

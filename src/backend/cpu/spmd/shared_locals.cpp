@@ -53,9 +53,12 @@ class SharedLocals {
  private:
   std::string visit(Instruction& instruction) {
     if (llvm::isa<llvm::AllocaInst>(instruction)) return "a local array of variable length cannot be widened";
-    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return visit(instruction, load->getPointerOperand(), false);
-    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return visit(instruction, store->getPointerOperand(), true);
-    if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) return visit(instruction, update->getPointerOperand(), true);
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
+      return visit(instruction, load->getPointerOperand(), false);
+    if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+      return visit(instruction, store->getPointerOperand(), true);
+    if (auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+      return visit(instruction, update->getPointerOperand(), true);
     if (auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
       return visit(instruction, exchange->getPointerOperand(), true);
     }

@@ -83,7 +83,8 @@ class Vectoriser {
 
  private:
   bool has_marker(const llvm::Function& function) const {
-    return llvm::any_of(find_markers(module_), [&](const llvm::CallInst* call) { return call->getFunction() == &function; });
+    return llvm::any_of(find_markers(module_),
+                        [&](const llvm::CallInst* call) { return call->getFunction() == &function; });
   }
 
   void run(llvm::Function& function) {
@@ -130,8 +131,9 @@ class Vectoriser {
   }
 
   WidenTarget target(llvm::Function& function, unsigned lane_bits) {
-    return {functions_.getResult<llvm::TargetIRAnalysis>(function), functions_.getResult<llvm::TargetLibraryAnalysis>(function),
-            request_.vector_bytes, request_.has_mask_registers, lane_bits};
+    return {functions_.getResult<llvm::TargetIRAnalysis>(function),
+            functions_.getResult<llvm::TargetLibraryAnalysis>(function), request_.vector_bytes,
+            request_.has_mask_registers, lane_bits};
   }
 
   void add_to_report(const Refusal& refusal) {
@@ -190,7 +192,7 @@ class Vectoriser {
 }  // namespace
 
 Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
-           const Request& request, LaneReport* report) {
+              const Request& request, LaneReport* report) {
   Outcome outcome;
   if (find_markers(module).empty()) return outcome;
   if (request.lanes != 1) outcome = Vectoriser(module, machine, library, request, report).run();

@@ -26,6 +26,6 @@ struct Outcome {
 
 /// Widens the marked loops of `module` and removes the markers. `report` may be null.
 Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const llvm::TargetLibraryInfoImpl& library,
-           const Request& request, LaneReport* report);
+              const Request& request, LaneReport* report);
 
 }  // namespace iruka::cpu_backend::spmd

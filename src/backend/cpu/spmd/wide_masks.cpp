@@ -102,13 +102,16 @@ class MaskWidening {
   /// `mask` in `bits` a lane. A value that is not mask logic is widened where it is defined, so that no i1 vector
   /// crosses blocks.
   Value* wide(Value* mask, unsigned bits) {
-    if (auto* constant = llvm::dyn_cast<llvm::Constant>(mask)) return build_.CreateSExt(constant, wide_type(mask, bits));
+    if (auto* constant = llvm::dyn_cast<llvm::Constant>(mask))
+      return build_.CreateSExt(constant, wide_type(mask, bits));
     if (is_logic(mask)) return wide_.lookup(mask);
     Value*& lanes = leaves_[{mask, bits}];
     if (lanes) return lanes;
     const llvm::IRBuilderBase::InsertPointGuard guard(build_);
-    if (auto* made = llvm::dyn_cast<Instruction>(mask)) build_.SetInsertPoint(made->getParent(), *made->getInsertionPointAfterDef());
-    else build_.SetInsertPoint(&function_.getEntryBlock(), function_.getEntryBlock().getFirstInsertionPt());
+    if (auto* made = llvm::dyn_cast<Instruction>(mask))
+      build_.SetInsertPoint(made->getParent(), *made->getInsertionPointAfterDef());
+    else
+      build_.SetInsertPoint(&function_.getEntryBlock(), function_.getEntryBlock().getFirstInsertionPt());
     return lanes = build_.CreateSExt(mask, wide_type(mask, bits));
   }
 
@@ -148,8 +151,10 @@ class MaskWidening {
       Value*& compare = narrowed[user->getParent()];
       if (!compare) {
         auto* made = llvm::dyn_cast<Instruction>(lanes);
-        if (made && made->getParent() == user->getParent()) build_.SetInsertPoint(made->getParent(), *made->getInsertionPointAfterDef());
-        else build_.SetInsertPoint(user->getParent(), user->getParent()->getFirstInsertionPt());
+        if (made && made->getParent() == user->getParent())
+          build_.SetInsertPoint(made->getParent(), *made->getInsertionPointAfterDef());
+        else
+          build_.SetInsertPoint(user->getParent(), user->getParent()->getFirstInsertionPt());
         compare = narrow(lanes);
       }
       use.set(compare);
@@ -170,7 +175,8 @@ class MaskWidening {
 
 llvm::PreservedAnalyses WideMaskPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
   const bool has_shrunk = llvm::removeUnreachableBlocks(function);  // unreachable blocks would not be rewritten
-  return MaskWidening(function, vector_bytes_).run() || has_shrunk ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  return MaskWidening(function, vector_bytes_).run() || has_shrunk ? llvm::PreservedAnalyses::none()
+                                                                   : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace iruka::cpu_backend::spmd

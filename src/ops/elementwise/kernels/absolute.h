@@ -4,4 +4,4 @@ inline bool absolute(bool x) { return x; }
 inline float absolute(float x) { return fabs(x); }
 inline double absolute(double x) { return fabs(x); }
 template <class F> inline F absolute(complex<F> x) { return hypot(x.real(), x.imag()); }
-}
+}  // namespace op

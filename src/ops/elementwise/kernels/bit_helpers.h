@@ -14,4 +14,4 @@ template <class T> inline unsigned char bit_count(T x) {
   v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
   return (unsigned char)((v * 0x0101010101010101ull) >> 56);
 }
-}
+}  // namespace op

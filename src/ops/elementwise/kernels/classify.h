@@ -6,4 +6,4 @@ template <class T> inline bool is_inf(T x) { return !is_nan(x) && !is_finite(x);
 template <class F> inline bool is_nan(complex<F> x) { return is_nan(x.real()) || is_nan(x.imag()); }
 template <class F> inline bool is_finite(complex<F> x) { return is_finite(x.real()) && is_finite(x.imag()); }
 template <class F> inline bool is_inf(complex<F> x) { return is_inf(x.real()) || is_inf(x.imag()); }
-}
+}  // namespace op

@@ -10,4 +10,4 @@ template <class T> inline T clip(T x, T low, T high) {
   const T raised = is_nan(x) || is_less(low, x) ? x : low;
   return is_nan(raised) || is_less(raised, high) ? raised : high;
 }
-}
+}  // namespace op

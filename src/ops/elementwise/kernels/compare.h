@@ -20,4 +20,4 @@ template <class F> inline bool is_less_equal(complex<F> a, complex<F> b) {
 template <class F> inline bool is_equal(complex<F> a, complex<F> b) {
   return a.real() == b.real() && a.imag() == b.imag();
 }
-}
+}  // namespace op

@@ -7,4 +7,4 @@ template <class T> inline T imaginary(T) { return T(0); }
 template <class F> inline F imaginary(complex<F> x) { return x.imag(); }
 template <class T> inline T angle(T x) { return atan2(T(0), x); }
 template <class F> inline F angle(complex<F> x) { return atan2(x.imag(), x.real()); }
-}
+}  // namespace op

@@ -57,4 +57,4 @@ inline float remainder(float a, float b) { return float_remainder(a, b); }
 inline double remainder(double a, double b) { return float_remainder(a, b); }
 inline float truncated_remainder(float a, float b) { return fmod(a, b); }
 inline double truncated_remainder(double a, double b) { return fmod(a, b); }
-}
+}  // namespace op

@@ -35,4 +35,4 @@ template <class F> inline F logaddexp2(F x, F y) {
   if (difference > 0) return x + F(1.4426950408889634) * ::log1p(::exp2(-difference));
   return difference <= 0 ? y + F(1.4426950408889634) * ::log1p(::exp2(difference)) : difference;
 }
-}
+}  // namespace op

@@ -11,4 +11,4 @@ template <class T> inline T maximum(T a, T b) { return not_less(a, b) || is_nan(
 template <class T> inline T minimum(T a, T b) { return not_less(b, a) || is_nan(a) ? a : b; }
 template <class T> inline T fmax(T a, T b) { return not_less(a, b) || is_nan(b) ? a : b; }
 template <class T> inline T fmin(T a, T b) { return not_less(b, a) || is_nan(b) ? a : b; }
-}
+}  // namespace op

@@ -1,16 +1,24 @@
 // By the bits of the stored type S: its values are ordered as its magnitudes' bits are. scale() is musl's scalbn.
 namespace op {
 template <int Bytes> struct Bits;
-template <> struct Bits<2> { using type = short; };
-template <> struct Bits<4> { using type = int; };
-template <> struct Bits<8> { using type = long long; };
+template <> struct Bits<2> {
+  using type = short;
+};
+template <> struct Bits<4> {
+  using type = int;
+};
+template <> struct Bits<8> {
+  using type = long long;
+};
 template <class S, class T> inline T next_after(T x, T y) {
   using B = typename Bits<sizeof(S)>::type;
   if (x != x || y != y) return x + y;
   if (x == y) return y;  // of zeros of two signs, as C's
   B bits = __builtin_bit_cast(B, static_cast<S>(x));
-  if (x == T(0)) bits = y > T(0) ? B(1) : B((B(1) << (sizeof(S) * 8 - 1)) | 1);
-  else bits = B(bits + ((x < y) == (x > T(0)) ? 1 : -1));
+  if (x == T(0))
+    bits = y > T(0) ? B(1) : B((B(1) << (sizeof(S) * 8 - 1)) | 1);
+  else
+    bits = B(bits + ((x < y) == (x > T(0)) ? 1 : -1));
   return static_cast<T>(__builtin_bit_cast(S, bits));
 }
 template <class S, class T> inline T spacing(T x) {
@@ -41,4 +49,4 @@ inline double split(double x, int& exponent) {
   return __builtin_bit_cast(double, (bits & ~(0x7ffll << 52)) | (1022ll << 52));
 }
 inline float split(float x, int& exponent) { return static_cast<float>(split(static_cast<double>(x), exponent)); }
-}
+}  // namespace op

@@ -1,6 +1,10 @@
 namespace op {
-template <int Bytes> struct Magnitude { using type = unsigned; };
-template <> struct Magnitude<8> { using type = unsigned long long; };
+template <int Bytes> struct Magnitude {
+  using type = unsigned;
+};
+template <> struct Magnitude<8> {
+  using type = unsigned long long;
+};
 template <class T> inline auto magnitude(T x) {
   using U = typename Magnitude<sizeof(T)>::type;
   return x < T(0) ? U(0) - U(x) : U(x);
@@ -18,4 +22,4 @@ template <class T> inline T lcm(T a, T b) {
   const auto divisor = magnitude(gcd(a, b));
   return divisor == 0 ? T(0) : T(magnitude(a) / divisor * magnitude(b));
 }
-}
+}  // namespace op

@@ -13,4 +13,4 @@ template <class T, class F> inline bool is_close(T a, T b, F relative, F absolut
   return (is_finite(b) && distance(a, b) <= absolute + relative * length(b)) || a == b ||
          (equal_nan && is_nan(a) && is_nan(b));
 }
-}
+}  // namespace op

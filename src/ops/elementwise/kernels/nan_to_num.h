@@ -5,4 +5,4 @@ template <class F> inline F nan_to_num(F x, F nan, F above, F below) {
 template <class F> inline complex<F> nan_to_num(complex<F> x, F nan, F above, F below) {
   return complex<F>(nan_to_num(x.real(), nan, above, below), nan_to_num(x.imag(), nan, above, below));
 }
-}
+}  // namespace op

@@ -15,4 +15,4 @@ template <class T> inline T power(T base, T exponent) {
 inline float power(float base, float exponent) { return exponent == 1 ? base : pow(base, exponent); }
 inline double power(double base, double exponent) { return exponent == 1 ? base : pow(base, exponent); }
 template <class F> inline complex<F> power(complex<F> base, complex<F> exponent) { return pow(base, exponent); }
-}
+}  // namespace op

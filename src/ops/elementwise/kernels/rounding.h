@@ -11,4 +11,4 @@ inline double trunc(double x) { return ::trunc(x); }
 inline float rint(float x) { return ::rint(x); }
 inline double rint(double x) { return ::rint(x); }
 template <class F> inline complex<F> rint(complex<F> x) { return complex<F>(::rint(x.real()), ::rint(x.imag())); }
-}
+}  // namespace op

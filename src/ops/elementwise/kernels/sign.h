@@ -28,4 +28,4 @@ template <class F> inline complex<F> reciprocal(complex<F> x) {
   const F ratio = x.real() / x.imag(), denominator = x.imag() + x.real() * ratio;
   return complex<F>(ratio / denominator, F(-1) / denominator);
 }
-}
+}  // namespace op

@@ -6,8 +6,8 @@ template <class T> inline T told(T result) { return result; }
 template <class T> inline T told(T result, T) { return result; }
 template <class T> inline T bounded(T x, float) { return x; }
 #else
-// The result itself, told of where `scaled` is infinite or NaN: infinity times zero and the processor's minimum with NaN
-// are invalid operations.
+// The result itself, told of where `scaled` is infinite or NaN: infinity times zero and the processor's minimum with
+// NaN are invalid operations.
 template <class F> inline F told(F result, F scaled) {
 #ifdef __FMA__
   const F above = fma(scaled, F(0), F(INFINITY));
@@ -23,4 +23,4 @@ template <class T> inline T bounded(T x, float) { return x; }
 inline float bounded(float x, float limit) { return limit < x ? limit : x; }
 inline double bounded(double x, float limit) { return 8 * limit < x ? 8 * limit : x; }
 #endif
-}
+}  // namespace op

@@ -4,8 +4,9 @@
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
 };
-/// The words between rounds: on a CPU in the low halves of 64 bits, whose lanes a vector multiplies without unpacking. A
-/// GPU's compiler takes the two halves of a product for one instruction, but multiplies all 64 bits where it sees them.
+/// The words between rounds: on a CPU in the low halves of 64 bits, whose lanes a vector multiplies without unpacking.
+/// A GPU's compiler takes the two halves of a product for one instruction, but multiplies all 64 bits where it sees
+/// them.
 #ifdef __CUDA_ARCH__
 struct PhiloxState {
   unsigned c0, c1, c2, c3;

@@ -5,7 +5,8 @@ asm(".section .rodata\n"
     ".balign 16\n"
     ".local iruka_prelude_begin\n"
     "iruka_prelude_begin:\n"
-    ".incbin \"" IRUKA_PRECOMPILED_PRELUDE "\"\n"
+    ".incbin \"" IRUKA_PRECOMPILED_PRELUDE
+    "\"\n"
     ".local iruka_prelude_end\n"
     "iruka_prelude_end:\n"
     ".byte 0\n"  // Clang reads to a zero
