@@ -1,5 +1,5 @@
 // NumPy's floating-point errors (errstate, RuntimeWarning, FloatingPointError) of what the CPU computes. The
-// processor's flags say when there may be one; what to say, and how, iruka/_float_errors.py finds out.
+// processor's flags say when there may be one; what to say, and how, iruka/_array/float_errors.py finds out.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ bool any_nan(const Array& x);
 /// `keywords` are as the caller gave them, `keywords` may be null; an operator says what NumPy's operator says.
 void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
                        PyObject* results, PyObject* keywords, bool is_operator);
-/// The same of a ufunc's method, and of another function, by the name that iruka/_float_errors.py knows it by.
+/// The same of a ufunc's method, and of another function, by the name that iruka/_array/float_errors.py knows it by.
 void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
                         const nb::tuple& inputs, const nb::dict& keywords);
 void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);

@@ -1,5 +1,7 @@
 // The texts of reductions for CUDA compile by NVRTC: rows, dtypes, forms and architectures.
 #include <regex>
+#include <set>
+#include <string>
 
 #include "nvrtc_testing.h"
 #include "ops/reduce/reduction_emit_cuda.h"
@@ -88,6 +90,20 @@ TEST_P(CudaReductionTexts, CompileForEveryArchitecture) {
     EXPECT_EQ(std::regex_search(ptx, std::regex(R"(ld\.global\.(v4\.[a-z]+32|v2\.[a-z]+64))")), loads_vectors)
         << kTexts[k].row << " " << k;
   }
+}
+
+/// Only elements as they are may be added in a narrower type: their squares or magnitudes may overflow it.
+TEST(ReductionTable, SaysWhichRowsAddElements) {
+  std::set<std::string> adding;
+  for (const auto& row : reduction_table())
+    if (adds_elements(row)) adding.insert(row.name);
+  EXPECT_EQ(adding, (std::set<std::string>{"sum", "mean", "nansum"}));
+  ReductionFunction::Row squares = row_named("sum");
+  squares.map = "cast(x) * cast(x)";
+  EXPECT_FALSE(adds_elements(squares));
+  const ReductionVariant variant{{Dtype::uint16, u64, u64}, rows, true, false, 0, 0, 0, 16, false};
+  EXPECT_NE(emit_reduction_cuda(row_named("sum"), variant).find("using Narrow = int;"), std::string::npos);
+  EXPECT_EQ(emit_reduction_cuda(squares, variant).find("using Narrow = int;"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, CudaReductionTexts, ::testing::Values(75, 80, 90, 100));

@@ -40,14 +40,14 @@ class Emitter {
   }
   /// Whether float32 may be added in blocks: only where the result is float32 as well.
   bool adds_in_blocks() const {
-    return row_.rule == ResultRule::sum && row_.start == Start::zero && variant_.types.input == Dtype::float32 &&
+    return row_.rule == ResultRule::sum && adds_elements(row_) && variant_.types.input == Dtype::float32 &&
            variant_.types.output == Dtype::float32;
   }
   /// Whether the sum counts nonzero elements. Halves are vectors of bits, in which -0 is not zero.
   bool counts_booleans() const {
     const Dtype input = variant_.types.input;
     if (row_.rule == ResultRule::count) return has_vectors() && !is_half(input);
-    return row_.rule == ResultRule::sum && row_.start == Start::zero && input == Dtype::bool_ &&
+    return row_.rule == ResultRule::sum && adds_elements(row_) && input == Dtype::bool_ &&
            is_integer(variant_.types.accumulator);
   }
   /// Whether rows come in the order of their index, so that the first of equals is the one met first.

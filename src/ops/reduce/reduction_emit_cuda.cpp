@@ -47,7 +47,7 @@ class Emitter {
     const std::string value = computing_type(types.accumulator);
     if (row_.rule == ResultRule::extremes) return "A";
     if (row_.rule == ResultRule::numbers) return "Pair<" + (types.input == Dtype::float32 ? "float" : value) + ", int>";
-    const bool adds = row_.start == Start::zero && (row_.rule == ResultRule::sum || row_.rule == ResultRule::mean);
+    const bool adds = adds_elements(row_);
     if (adds && kind(types.input) < Kind::floating && itemsize(types.input) <= 2) return "int";
     if (adds && types.input == Dtype::float32 && types.output == Dtype::float32) return "float";
     return "A";

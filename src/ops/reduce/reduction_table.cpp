@@ -1,6 +1,8 @@
 // The table of reductions. To add one: a row here and its tests.
 #include "ops/reduce/reduction_table.h"
 
+#include <string_view>
+
 namespace iruka::ops {
 namespace {
 
@@ -64,5 +66,11 @@ constexpr Row kTable[] = {
 }  // namespace
 
 std::span<const Row> reduction_table() { return kTable; }
+
+bool adds_elements(const Row& row) {
+  const std::string_view map = row.map, combine = row.combine;
+  return (row.rule == ResultRule::sum || row.rule == ResultRule::mean) && row.start == Start::zero &&
+         combine == "a + b" && (map == "cast(x)" || map == "cast(number_or(x, 0))");
+}
 
 }  // namespace iruka::ops

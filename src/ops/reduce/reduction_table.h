@@ -48,6 +48,10 @@ namespace ops {
 
 std::span<const ReductionFunction::Row> reduction_table();
 
+/// Whether the row adds up its elements, or 0 for NaN, without changing them first. Its map is then "cast(...)". A few
+/// such elements may be added in a narrower type than the accumulator.
+bool adds_elements(const ReductionFunction::Row& row);
+
 /// Whether the rule carries a Pair, so that one pass does what takes two by other rows.
 inline bool carries_pair(ResultRule rule) { return rule == ResultRule::numbers || rule == ResultRule::extremes; }
 

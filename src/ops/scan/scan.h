@@ -19,7 +19,8 @@ struct ScanCall {
   bool skips_nan;
 };
 
-/// What a GPU's tiles may count on: no gaps in the input, 16-byte words of either side; whether a row has several.
+/// What a GPU's tiles may assume: an input without gaps, 16-byte words of the input and the output, rows of one tile or
+/// of several.
 struct ScanTiles {
   bool is_dense, input_is_aligned, output_is_aligned, looks_back;
   auto operator<=>(const ScanTiles&) const = default;

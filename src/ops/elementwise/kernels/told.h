@@ -1,5 +1,5 @@
 // What makes functions raise exceptions that do not by themselves, so that whoever launched learns of results to look
-// at (python/iruka/_float_errors.py): each returns what it is given, or what gives the same result.
+// at (python/iruka/_array/float_errors.py): each returns what it is given, or what gives the same result.
 namespace op {
 #ifdef __CUDA_ARCH__
 template <class T> inline T told(T result) { return result; }
