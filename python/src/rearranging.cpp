@@ -21,7 +21,8 @@ Slice slice_of(nb::handle object) {
 template <class Function>
 nb::object with_places(nb::handle places, Function function) {
   if (PyLong_Check(places.ptr())) {
-    const int64_t place = to_int64(places, "obj");
+    const Py_ssize_t place = PyNumber_AsSsize_t(places.ptr(), PyExc_IndexError);
+    if (place == -1 && PyErr_Occurred()) throw nb::python_error();
     return make_array([&] { return function(place); });
   }
   if (PySlice_Check(places.ptr())) {

@@ -78,7 +78,7 @@ def test_memory_shared_by_a_block_is_refused_by_line_on_the_cpu(body, words):
         iruka.ElementwiseKernel("float32 x", "float32 z", body, "blocks")
     message = str(caught.value)
     line = 1 + next(at for at, text in enumerate(body.split("\n")) if "__s" in text)
-    assert f"operation, line {line}: error: {words}" in message and "GPUs alone" in message and "^" in message
+    assert f"operation, line {line}: error: {words}" in message and "only for GPUs" in message and "^" in message
     guarded = f"#ifdef __CUDA_ARCH__\n{body}\n#else\nz = x\n#endif"
     kernel = iruka.ElementwiseKernel("float32 x", "float32 z", guarded, "blocks")
     with iruka.device("cpu"):

@@ -172,7 +172,7 @@ def test_views_by_strides():
     [
         (lambda lib, x: lib.as_strided(x, (4,), (8, 8)), "one stride is needed for each axis"),
         (lambda lib, x: lib.as_strided(x, (-1,), (8,)), "negative dimensions"),
-        (lambda lib, x: lib.as_strided(x, (2,), (4,)), "no multiple of the 8 bytes"),
+        (lambda lib, x: lib.as_strided(x, (2,), (4,)), "not a multiple of the 8 bytes"),
         (lambda lib, x: lib.as_strided(x, (5,), (8,)), "reaches bytes 0 to 40 of a buffer of 32"),
         (lambda lib, x: lib.as_strided(x, (2,), (-8,)), "reaches bytes -8 to 8"),
         (lambda lib, x: lib.as_strided(x, (2**62, 2), (2**61, 8)), "too large"),

@@ -285,7 +285,7 @@ def test_delete_and_insert_take_every_index(rng):
                     assert_same(iruka.insert(iruka.asarray(x), given, 7, axis), np.insert(x, obj, 7, axis))
     assert_same(iruka.insert(iruka.arange(5), [1, 3, 3], [7, 8, 9]), np.insert(np.arange(5), [1, 3, 3], [7, 8, 9]))
     for wrong, of_delete, of_insert in (
-        ([9], IndexError, IndexError), (-9, IndexError, IndexError), ([True], ValueError, None),
+        ([9], IndexError, IndexError), (-9, IndexError, IndexError), (2**70, IndexError, IndexError), ([True], ValueError, None),
         (1.5, IndexError, TypeError), ([1.0], IndexError, TypeError), ([1.0, 2.0], IndexError, IndexError),
         (np.array(1.0), IndexError, TypeError), ("1", IndexError, TypeError), (None, IndexError, TypeError),
     ):  # fmt: skip
@@ -295,6 +295,17 @@ def test_delete_and_insert_take_every_index(rng):
                     getattr(m, name)(m.arange(7), wrong, *more)
     with pytest.raises(ValueError):
         iruka.insert(iruka.arange(7), [[1, 2]], 0)
+
+
+def test_splits_into_no_parts_and_into_unequal_ones_are_refused():
+    for m in (np, iruka):
+        for name, parts, error in (
+            ("split", 0, ZeroDivisionError),
+            ("split", 3, ValueError),
+            ("array_split", 0, ValueError),
+        ):
+            with pytest.raises(error):
+                getattr(m, name)(m.arange(10), parts)
 
 
 def test_deleting_many_costs_no_more_than_copying_them():

@@ -130,9 +130,14 @@ def array_split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
 
 
 def split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
-    """array_split into parts of one extent. Raises ValueError where the number of parts does not divide the axis."""
+    """array_split into parts of one extent.
+
+    Raises ValueError where the number of parts does not divide the axis, ZeroDivisionError for 0 parts.
+    """
     if hasattr(indices_or_sections, "__len__"):
         return array_split(ary, indices_or_sections, axis)
+    if indices_or_sections == 0:
+        raise ZeroDivisionError("split: the number of parts must not be 0")
     return _core.split(_array(ary), int(indices_or_sections), axis)
 
 

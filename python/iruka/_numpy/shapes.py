@@ -75,7 +75,8 @@ def broadcast_to(array, shape, subok: bool = False) -> ndarray:
 
 def broadcast_arrays(*args, subok: bool = False) -> tuple[ndarray, ...]:
     """Read-only views of the arrays in the shape they all broadcast to; the arrays themselves where all have it."""
-    return _core.broadcast_arrays(list(map(_array, args)))
+    arrays = tuple(map(_array, args))
+    return arrays if len({a.shape for a in arrays}) == 1 else _core.broadcast_arrays(arrays)
 
 
 def _check_out(out, what: str = "out") -> None:

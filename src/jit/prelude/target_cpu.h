@@ -14,14 +14,10 @@
 #define IRUKA_INLINE inline __attribute__((always_inline))
 
 // Without blocks of threads these would give wrong numbers, not none.
-#define __shared__                                                                                                     \
-  _Pragma(                                                                                                             \
-      "GCC error \"__shared__ memory is for GPUs alone: on the CPU elements do not run in blocks; use raw arrays and " \
-      "atomics, or keep it under #ifdef __CUDA_ARCH__\"")
-#define __syncthreads()                                                                                                \
-  _Pragma(                                                                                                             \
-      "GCC error \"__syncthreads() is for GPUs alone: on the CPU elements do not run in blocks; keep it under #ifdef " \
-      "__CUDA_ARCH__\"")
+// clang-format off
+#define __shared__ _Pragma("GCC error \"__shared__ memory is only for GPUs: on the CPU elements do not run in blocks; use raw arrays and atomics, or keep it under #ifdef __CUDA_ARCH__\"")
+#define __syncthreads() _Pragma("GCC error \"__syncthreads() is only for GPUs: on the CPU elements do not run in blocks; keep it under #ifdef __CUDA_ARCH__\"")
+// clang-format on
 #define __syncwarp(...) ((void)0)
 #define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 // The call of the kernel raises what is noted down here. The operation has an index of its own; elsewhere it is
