@@ -238,6 +238,7 @@ std::vector<Array> unstack(const Array& x, int64_t named) {
   check_least_axes("unstack", x, 1);
   const int axis = normalize_axis("unstack", named, x.ndim());
   std::vector<Array> slices;
+  slices.reserve(static_cast<size_t>(x.shape(axis)));
   for (int64_t k = 0; k < x.shape(axis); ++k) slices.push_back(slice_at(x, axis, k));
   return slices;
 }

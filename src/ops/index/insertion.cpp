@@ -174,6 +174,7 @@ Array delete_places(const Along& along, const std::vector<int64_t>& places) {
   const std::vector<Run> runs = other_runs(places, along.extent());
   if (runs.size() > kFewRuns) return take(along.x, positions(runs).to_device(along.x.device()), along.axis);
   std::vector<Array> parts;
+  parts.reserve(runs.size());
   for (const Run& run : runs) parts.push_back(cut(along.x, along.axis, run.begin, run.end));
   return parts.empty() ? cut(along.x, along.axis, 0, 0).copy() : concatenate(parts, along.axis);
 }
