@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "composed.h"
+#include "core/process_end.h"
 #include "cuda.h"
 #include "jit/specialise.h"
 #include "kernel.h"
@@ -16,6 +17,7 @@ void end_with_interpreter() {
   GilRelease release;
   end_host_functions();
   iruka::jit::end_compilation_on_other_threads();
+  iruka::run_end_steps_before_known_destructors();  // also those of a compiler that is still at work
 }
 
 }  // namespace
