@@ -64,6 +64,20 @@ def on_device(entries):
     return tuple(iruka.array(e) if isinstance(e, np.ndarray) and k % 2 == 0 else e for k, e in enumerate(entries))
 
 
+@pytest.mark.parametrize("shape", [(2, 1), (2, 0)])
+@pytest.mark.parametrize(
+    "entries", [(np.array([5]), np.zeros(0, int)), (..., np.array([1]), False), (np.array([[5], [-9]]), [])]
+)
+def test_no_index_is_checked_where_they_broadcast_to_nothing(shape, entries):
+    x = np.zeros(shape)
+    a = iruka.array(x)
+    assert a[on_device(entries)].shape == x[entries].shape
+    a[on_device(entries)] = 1
+    assert not a.tolist() or not np.any(a.tolist())
+    with pytest.raises(IndexError):
+        a[np.array([5])]
+
+
 @given(mixed_indices())
 def test_getitem_and_setitem(case):
     shape, entries = case

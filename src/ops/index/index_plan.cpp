@@ -56,7 +56,9 @@ class Parts {
     if (shape.size() > kMaxRank)
       throw IndexError("number of dimensions must be within [0, " + std::to_string(kMaxRank) +
                        "], indexing result would have " + std::to_string(shape.size()));
-    IndexPlan plan{strided_view(view_, shape, strides, view_.offset()), {}, IndexMode::raise, is_distinct_};
+    // As NumPy does, no index is checked if the indices broadcast to no elements.
+    const IndexMode mode = count(common) == 0 ? IndexMode::clip : IndexMode::raise;
+    IndexPlan plan{strided_view(view_, shape, strides, view_.offset()), {}, mode, is_distinct_};
     for (const ArrayEntry& entry : arrays_) {
       if (entry.view_axis < 0) continue;
       plan.operands.push_back({entry.positions, spread(entry.positions, shape, common, place),
