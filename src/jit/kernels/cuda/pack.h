@@ -16,9 +16,10 @@ template <> struct iruka_word<2> {
 template <> struct iruka_word<1> {
   using type = unsigned char;
 };
-template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) iruka_pack {
+template <int bytes> constexpr int iruka_word_bytes = bytes < 16 ? bytes : 16;
+template <class T, int N> struct alignas(iruka_word_bytes<sizeof(T) * N>) iruka_pack {
   T at[N];
-  using word = typename iruka_word < sizeof(T) * N<16 ? int(sizeof(T)) * N : 16>::type;
+  using word = typename iruka_word<iruka_word_bytes<sizeof(T) * N>>::type;
   __forceinline__ void load(const void* from) {
     word words[sizeof(T) * N / sizeof(word)];
     for (int k = 0; k < int(sizeof(T) * N / sizeof(word)); ++k) words[k] = ((const word*)from)[k];
