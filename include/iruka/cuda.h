@@ -51,31 +51,18 @@ IRUKA_API void record_use(void* memory, const Stream& stream);
 /// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
 IRUKA_API void launch_host_function(const Stream& stream, void (*function)(void*), void* argument);
 
+/// Gives back the handle of a Graph.
+IRUKA_API void destroy_graph(Device& device, void* graph) noexcept;
+
 /// Recorded work, which may be launched any number of times. It keeps its code and the memory allocated during the
 /// capture. Its destructor waits for the device; where the wait fails, the memory is never released.
-class IRUKA_API Graph {
+class IRUKA_API Graph : public DeviceHandle<void*, destroy_graph> {
  public:
-  ~Graph() { reset(); }
-  Graph(Graph&& other) noexcept : device_(other.device_), handle_(std::exchange(other.handle_, nullptr)) {}
-  Graph& operator=(Graph&& other) noexcept {
-    if (this == &other) return *this;
-    reset();
-    device_ = other.device_;
-    handle_ = std::exchange(other.handle_, nullptr);
-    return *this;
-  }
-
-  Device& device() const { return *device_; }
-  void* handle() const { return handle_; }  ///< CUgraphExec
   void launch(const Stream& stream) const;
 
  private:
   friend Graph end_capture(const Stream& stream);
-  Graph(Device& device, void* handle) : device_(&device), handle_(handle) {}
-  void reset() noexcept;
-
-  Device* device_;
-  void* handle_;
+  Graph(Device& device, void* handle) : DeviceHandle(device, handle, true) {}
 };
 
 /// From here on, work given to the stream is recorded and not run. Not for the default streams.

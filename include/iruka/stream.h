@@ -26,11 +26,45 @@ struct EventOptions {
   bool blocking = false;  ///< threads that wait sleep
 };
 
+/// A handle of a device. `destroy` gives it back with its owner, unless it belongs to somebody else.
+template <class Handle, void (*destroy)(Device&, Handle) noexcept>
+class DeviceHandle {
+ public:
+  ~DeviceHandle() {
+    if (is_owned_) destroy(*device_, handle_);
+  }
+  DeviceHandle(DeviceHandle&& other) noexcept
+      : device_(other.device_), handle_(other.handle_), is_owned_(std::exchange(other.is_owned_, false)) {}
+  DeviceHandle& operator=(DeviceHandle&& other) noexcept {
+    DeviceHandle taken(std::move(other));
+    std::swap(device_, taken.device_);
+    std::swap(handle_, taken.handle_);
+    std::swap(is_owned_, taken.is_owned_);
+    return *this;
+  }
+
+  Device& device() const { return *device_; }
+  Handle handle() const { return handle_; }
+  bool is_owned() const { return is_owned_; }
+
+ protected:
+  DeviceHandle(Device& device, Handle handle, bool is_owned) : device_(&device), handle_(handle), is_owned_(is_owned) {}
+
+ private:
+  Device* device_;
+  Handle handle_;
+  bool is_owned_;
+};
+
+/// Give back what Device::create_stream() and Device::create_event() gave.
+IRUKA_API void destroy_stream(Device& device, StreamHandle stream) noexcept;
+IRUKA_API void destroy_event(Device& device, EventHandle event) noexcept;
+
 class Event;
 
 /// A queue of work on a device. One that this class made is destroyed with it, after its work; others are names alone.
 /// Any thread may use it. Raises DeviceError where the device refuses.
-class IRUKA_API Stream {
+class IRUKA_API Stream : public DeviceHandle<StreamHandle, destroy_stream> {
  public:
   explicit Stream(Device& device, const StreamOptions& options = {});
   /// A stream that belongs to somebody else, for example another library: it has to live as long as it is used.
@@ -38,21 +72,6 @@ class IRUKA_API Stream {
   static Stream default_of(Device& device) { return {device, nullptr}; }
   /// The one to which the calling thread's memory, copies, launches and library calls on `device` belong.
   static Stream current(Device& device);
-  ~Stream() { reset(); }
-  Stream(Stream&& other) noexcept
-      : device_(other.device_), handle_(other.handle_), is_owned_(std::exchange(other.is_owned_, false)) {}
-  Stream& operator=(Stream&& other) noexcept {
-    if (this == &other) return *this;
-    reset();
-    device_ = other.device_;
-    handle_ = other.handle_;
-    is_owned_ = std::exchange(other.is_owned_, false);
-    return *this;
-  }
-
-  Device& device() const { return *device_; }
-  StreamHandle handle() const { return handle_; }
-  bool is_owned() const { return is_owned_; }
 
   /// Whether all work that the stream was given is done.
   bool is_done() const;
@@ -64,34 +83,14 @@ class IRUKA_API Stream {
   void wait_for(const Stream& other) const;
 
  private:
-  Stream(Device& device, StreamHandle handle) : device_(&device), handle_(handle) {}
-  void reset() noexcept;
-
-  Device* device_;
-  StreamHandle handle_;
-  bool is_owned_ = false;
+  Stream(Device& device, StreamHandle handle) : DeviceHandle(device, handle, false) {}
 };
 
 /// A place in a stream's work. It may be recorded again, and then stands for the new place. Owned as a stream is.
-class IRUKA_API Event {
+class IRUKA_API Event : public DeviceHandle<EventHandle, destroy_event> {
  public:
   explicit Event(Device& device, const EventOptions& options = {});
   static Event foreign(Device& device, EventHandle handle) { return {device, handle}; }
-  ~Event() { reset(); }
-  Event(Event&& other) noexcept
-      : device_(other.device_), handle_(other.handle_), is_owned_(std::exchange(other.is_owned_, false)) {}
-  Event& operator=(Event&& other) noexcept {
-    if (this == &other) return *this;
-    reset();
-    device_ = other.device_;
-    handle_ = other.handle_;
-    is_owned_ = std::exchange(other.is_owned_, false);
-    return *this;
-  }
-
-  Device& device() const { return *device_; }
-  EventHandle handle() const { return handle_; }
-  bool is_owned() const { return is_owned_; }
 
   /// Puts the event behind the work that is now in `stream`, or in the calling thread's current stream.
   void record(const Stream& stream) const;
@@ -101,12 +100,7 @@ class IRUKA_API Event {
   void synchronize() const;
 
  private:
-  Event(Device& device, EventHandle handle) : device_(&device), handle_(handle) {}
-  void reset() noexcept;
-
-  Device* device_;
-  EventHandle handle_;
-  bool is_owned_ = false;
+  Event(Device& device, EventHandle handle) : DeviceHandle(device, handle, false) {}
 };
 
 /// From one event to the other on the device's clock. Raises DeviceError while one is to come, or was never recorded.

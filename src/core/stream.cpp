@@ -35,50 +35,42 @@ double Device::elapsed_milliseconds(EventHandle begin, EventHandle end) {
   return std::chrono::duration<double, std::milli>(last.time - first.time).count();
 }
 
-Stream::Stream(Device& device, const StreamOptions& options)
-    : device_(&device), handle_(device.create_stream(options)), is_owned_(true) {}
+void destroy_stream(Device& device, StreamHandle stream) noexcept { device.destroy_stream(stream); }
+void destroy_event(Device& device, EventHandle event) noexcept { device.destroy_event(event); }
 
-void Stream::reset() noexcept {
-  if (is_owned_) device_->destroy_stream(handle_);
-  is_owned_ = false;
-}
+Stream::Stream(Device& device, const StreamOptions& options)
+    : DeviceHandle(device, device.create_stream(options), true) {}
 
 Stream Stream::current(Device& device) { return {device, device.current_stream()}; }
 
-bool Stream::is_done() const { return device_->is_stream_done(handle_); }
+bool Stream::is_done() const { return device().is_stream_done(handle()); }
 
-void Stream::synchronize() const { device_->synchronize_stream(handle_); }
+void Stream::synchronize() const { device().synchronize_stream(handle()); }
 
 void Stream::wait_for(const Event& event) const {
-  if (device_->target().is_host || event.device().target().is_host) return event.synchronize();
-  device_->wait_for_event(handle_, event.handle());
+  if (device().target().is_host || event.device().target().is_host) return event.synchronize();
+  device().wait_for_event(handle(), event.handle());
 }
 
 void Stream::wait_for(const Stream& other) const {
-  if (&other.device() == device_ && other.handle() == handle_) return;
+  if (&other.device() == &device() && other.handle() == handle()) return;
   const Event event(other.device(), {.timing = false});
   event.record(other);
   wait_for(event);
 }
 
-Event::Event(Device& device, const EventOptions& options)
-    : device_(&device), handle_(device.create_event(options)), is_owned_(true) {}
-
-void Event::reset() noexcept {
-  if (is_owned_) device_->destroy_event(handle_);
-  is_owned_ = false;
-}
+Event::Event(Device& device, const EventOptions& options) : DeviceHandle(device, device.create_event(options), true) {}
 
 void Event::record(const Stream& stream) const {
-  check_same_device("record", *device_, stream.device());
-  device_->record_event(handle_, stream.handle());
+  check_same_device("record", device(), stream.device());
+  device().record_event(handle(), stream.handle());
 }
 
-void Event::record() const { device_->record_event(handle_, device_->current_stream()); }
+void Event::record() const { device().record_event(handle(), device().current_stream()); }
 
-bool Event::is_done() const { return device_->is_event_done(handle_); }
+bool Event::is_done() const { return device().is_event_done(handle()); }
 
-void Event::synchronize() const { device_->synchronize_event(handle_); }
+void Event::synchronize() const { device().synchronize_event(handle()); }
 
 double elapsed_milliseconds(const Event& begin, const Event& end) {
   check_same_device("elapsed_milliseconds", begin.device(), end.device());

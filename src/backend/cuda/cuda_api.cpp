@@ -120,18 +120,16 @@ bool is_capturing(const Stream& stream) {
 }
 
 void Graph::launch(const Stream& stream) const {
-  const Active gpu(*device_, "Graph::launch");
-  check(driver().cuGraphLaunch(static_cast<CUgraphExec>(handle_), cu_stream(stream)), "cuGraphLaunch", gpu->name());
+  const Active gpu(device(), "Graph::launch");
+  check(driver().cuGraphLaunch(static_cast<CUgraphExec>(handle()), cu_stream(stream)), "cuGraphLaunch", gpu->name());
   gpu->last_launches().note("a graph");
 }
 
-void Graph::reset() noexcept {
-  if (!handle_) return;
+void destroy_graph(Device& device, void* graph) noexcept {
   try {
-    checked(*device_, "Graph").destroy_graph(static_cast<CUgraphExec>(handle_));
+    checked(device, "Graph").destroy_graph(static_cast<CUgraphExec>(graph));
   } catch (...) {  // work that cannot be waited for may use what the graph keeps
   }
-  handle_ = nullptr;
 }
 
 PoolStatistics memory_statistics(Device& device) { return checked(device, "memory_statistics").pool().statistics(); }
