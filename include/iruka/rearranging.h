@@ -2,8 +2,10 @@
 // view is one.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "iruka/array.h"
@@ -56,8 +58,11 @@ IRUKA_API std::vector<Array> split(const Array& x, std::span<const int64_t> plac
 /// split along the second axis (the first of a vector), the first of at least two, the third. Raise ValueError for
 /// fewer axes.
 IRUKA_API std::vector<Array> hsplit(const Array& x, int64_t sections);
+IRUKA_API std::vector<Array> hsplit(const Array& x, std::span<const int64_t> places);
 IRUKA_API std::vector<Array> vsplit(const Array& x, int64_t sections);
+IRUKA_API std::vector<Array> vsplit(const Array& x, std::span<const int64_t> places);
 IRUKA_API std::vector<Array> dsplit(const Array& x, int64_t sections);
+IRUKA_API std::vector<Array> dsplit(const Array& x, std::span<const int64_t> places);
 /// Views of the slices along an axis, which goes. Raises ValueError for a 0-d array, AxisError.
 IRUKA_API std::vector<Array> unstack(const Array& x, int64_t axis = 0);
 
@@ -68,6 +73,21 @@ IRUKA_API Array hstack(std::span<const Array> arrays);
 IRUKA_API Array dstack(std::span<const Array> arrays);
 /// Vectors as the columns of a matrix, matrices beside each other.
 IRUKA_API Array column_stack(std::span<const Array> arrays);
+
+/// An array, or a list of them: {{a, b}, {c, d}}.
+struct Blocks {
+  Blocks(Array block) : array(std::move(block)) {}
+  Blocks(std::vector<Blocks> blocks) : list(std::move(blocks)), is_list(true) {}
+  Blocks(std::initializer_list<Blocks> blocks) : list(blocks), is_list(true) {}
+
+  Array array;
+  std::vector<Blocks> list;
+  bool is_list = false;
+};
+/// The array that blocks make: the innermost lists joined along the last axis, the next along the one before. Raises
+/// ValueError for an empty list and lists of unequal depth, and what concatenate raises.
+IRUKA_API Array block(const Blocks& blocks);
+
 /// `x` with `values` behind it along an axis; both flat without one. Raises what concatenate raises.
 IRUKA_API Array append(const Array& x, const Array& values, std::optional<int64_t> axis = {});
 

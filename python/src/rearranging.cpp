@@ -3,9 +3,11 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <string>
 #include <vector>
 
 #include "composed.h"
+#include "interop.h"
 
 namespace iruka::python {
 
@@ -33,6 +35,32 @@ nb::object with_places(nb::handle places, Function function) {
   return make_array([&] { return function(given); });
 }
 
+/// A function that divides an array into a number of sections, or at places.
+using SplitIntoSections = std::vector<Array> (*)(const Array&, int64_t);
+using SplitAtPlaces = std::vector<Array> (*)(const Array&, std::span<const int64_t>);
+
+void bind_split(nb::module_& module, const char* name, SplitIntoSections into_sections, SplitAtPlaces at_places) {
+  module.def(name, [=](const Array& x, nb::handle parts) {
+    if (PyLong_Check(parts.ptr())) return to_list(into_sections(x, to_int64(parts, "sections")));
+    return to_list(at_places(x, nb::cast<std::vector<int64_t>>(parts)));
+  });
+}
+
+using Joined = Array (*)(std::span<const Array>);
+
+void bind_join(nb::module_& module, const char* name, Joined join) {
+  module.def(name, [=](const std::vector<Array>& arrays) { return make_mutable_array([&] { return join(arrays); }); });
+}
+
+/// Nested lists of arrays. `place` is what messages call them.
+Blocks blocks_of(nb::handle given, const std::string& place) {
+  if (PyTuple_Check(given.ptr())) throw TypeError("block: " + place + " is a tuple; only lists hold blocks");
+  if (!PyList_Check(given.ptr())) return is_array(given.ptr()) ? array_of(given.ptr()) : as_array(given);
+  std::vector<Blocks> blocks;
+  for (nb::handle part : given) blocks.push_back(blocks_of(part, place + "[" + std::to_string(blocks.size()) + "]"));
+  return blocks;
+}
+
 void bind_views(nb::module_& module) {
   module.def("moveaxis", [](const Array& x, nb::handle source, nb::handle destination) {
     return to_python(moveaxis(x, to_dims(source, "moveaxis: source"), to_dims(destination, "moveaxis: destination")));
@@ -56,10 +84,21 @@ void bind_views(nb::module_& module) {
     return to_list(array_split(x, nb::cast<std::vector<int64_t>>(parts), axis));
   });
   module.def("split", [](const Array& x, int64_t sections, int64_t axis) { return to_list(split(x, sections, axis)); });
+  bind_split(module, "hsplit", hsplit, hsplit);
+  bind_split(module, "vsplit", vsplit, vsplit);
+  bind_split(module, "dsplit", dsplit, dsplit);
   module.def("unstack", [](const Array& x, int64_t axis) { return to_tuple(unstack(x, axis)); });
 }
 
 void bind_copies(nb::module_& module) {
+  bind_join(module, "vstack", vstack);
+  bind_join(module, "hstack", hstack);
+  bind_join(module, "dstack", dstack);
+  bind_join(module, "column_stack", column_stack);
+  module.def("block", [](nb::handle arrays) {
+    const Blocks blocks = blocks_of(arrays, "arrays");
+    return make_mutable_array([&] { return block(blocks); });
+  });
   module.def(
       "roll",
       [](Array x, nb::handle shifts, nb::handle axes) {

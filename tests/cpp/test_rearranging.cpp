@@ -115,6 +115,27 @@ TEST(Rearranging, StacksJoin) {
   EXPECT_THROW(append(counted({2, 1}), counted({2}), 0), ShapeError);
 }
 
+TEST(Rearranging, PartsOfAGivenAxisMayHaveUnlikeExtents) {
+  const Array x = counted({3, 2});
+  const int64_t places[] = {1};
+  EXPECT_EQ(values_of(hsplit(x, places)[0]), (Values{0, 2, 4}));
+  EXPECT_EQ(values_of(vsplit(x, places)[1]), (Values{2, 3, 4, 5}));
+  EXPECT_EQ(dsplit(counted({1, 1, 3}), places)[1].shape(), (Dims{1, 1, 2}));
+  EXPECT_THROW(vsplit(counted({3}), places), ValueError);
+}
+
+TEST(Rearranging, BlocksMakeAnArray) {
+  const Array a = counted({2, 2}), b = counted({2, 1}), c = counted({1, 3});
+  const Array x = block({{a, b}, {c}});
+  EXPECT_EQ(x.shape(), (Dims{3, 3}));
+  EXPECT_EQ(values_of(x), (Values{0, 1, 0, 2, 3, 1, 0, 1, 2}));
+  EXPECT_EQ(block({{counted({}), counted({})}}).shape(), (Dims{1, 2}));
+  EXPECT_EQ(block({counted({1, 1, 3}), counted({1})}).shape(), (Dims{1, 1, 4}));
+  EXPECT_NE(block(a).buffer(), a.buffer());
+  EXPECT_THROW(block({{a}, b}), ValueError);
+  EXPECT_THROW(block({std::vector<Blocks>()}), ValueError);
+}
+
 TEST(Insertion, ValuesStandBeforeTheirPlaces) {
   const Array x = counted({4});
   const Array nine = Array::from<int64_t>({9}), pair = Array::from<int64_t>({8, 9});

@@ -129,39 +129,37 @@ def array_split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
     return _core.array_split(_array(ary), parts, axis)
 
 
+def _sections(parts):
+    """A number of sections, or the places between them. Raises ZeroDivisionError for 0 sections."""
+    if hasattr(parts, "__len__"):
+        return list(map(operator.index, parts))
+    if parts == 0:
+        raise ZeroDivisionError("split: the number of parts must not be 0")
+    return int(parts)
+
+
 def split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
     """array_split into parts of one extent.
 
     Raises ValueError where the number of parts does not divide the axis, ZeroDivisionError for 0 parts.
     """
-    if hasattr(indices_or_sections, "__len__"):
-        return array_split(ary, indices_or_sections, axis)
-    if indices_or_sections == 0:
-        raise ZeroDivisionError("split: the number of parts must not be 0")
-    return _core.split(_array(ary), int(indices_or_sections), axis)
-
-
-def _split_along(function: str, ary, indices_or_sections, axis: int, least: int) -> list[ndarray]:
-    ary = _array(ary)
-    if ary.ndim < least:
-        raise ValueError(f"{function}: the array must have at least {least} axes, not {ary.ndim}")
-    return split(ary, indices_or_sections, axis)
+    parts = _sections(indices_or_sections)
+    return (_core.array_split if isinstance(parts, list) else _core.split)(_array(ary), parts, axis)
 
 
 def hsplit(ary, indices_or_sections) -> list[ndarray]:
     """split along the second axis, along the first of a 1-d array."""
-    ary = _array(ary)
-    return _split_along("hsplit", ary, indices_or_sections, 1 if ary.ndim > 1 else 0, 1)
+    return _core.hsplit(_array(ary), _sections(indices_or_sections))
 
 
 def vsplit(ary, indices_or_sections) -> list[ndarray]:
     """split along the first axis of at least two."""
-    return _split_along("vsplit", ary, indices_or_sections, 0, 2)
+    return _core.vsplit(_array(ary), _sections(indices_or_sections))
 
 
 def dsplit(ary, indices_or_sections) -> list[ndarray]:
     """split along the third axis."""
-    return _split_along("dsplit", ary, indices_or_sections, 2, 3)
+    return _core.dsplit(_array(ary), _sections(indices_or_sections))
 
 
 def unstack(x, /, *, axis: int = 0) -> tuple[ndarray, ...]:
@@ -174,48 +172,21 @@ def unstack(x, /, *, axis: int = 0) -> tuple[ndarray, ...]:
 
 def column_stack(tup) -> ndarray:
     """1-d arrays as the columns of a matrix, matrices beside each other."""
-    arrays = [_array(a) for a in tup]
-    return concatenate([a if a.ndim >= 2 else a.reshape(-1, 1) for a in arrays], 1)
+    return _core.column_stack(list(map(_array, tup)))
 
 
 def dstack(tup) -> ndarray:
     """The arrays behind each other: along the third axis."""
-    return concatenate([atleast_3d(a) for a in tup], 2)
-
-
-def _block(parts, depth: int, deepest: int):
-    if depth == deepest:
-        a = _array(parts)
-        return a
-    joined = [_block(part, depth + 1, deepest) for part in parts]
-    ndim = max([a.ndim for a in joined] + [deepest - depth])
-    return concatenate([a.reshape((1,) * (ndim - a.ndim) + a.shape) for a in joined], -(deepest - depth))
+    return _core.dstack(list(map(_array, tup)))
 
 
 def block(arrays) -> ndarray:
     """An array of nested lists of blocks: the innermost lists joined along the last axis, the next along the one
     before.
 
-    Raises ValueError for lists of unequal depth, or an empty one.
+    Raises ValueError for lists of unequal depth, or an empty one, TypeError for a tuple.
     """
-
-    def depth_of(part, place: str) -> int:
-        if isinstance(part, tuple):
-            raise TypeError(f"block: {place} is a tuple; only lists hold blocks")
-        if not isinstance(part, list):
-            return 0
-        if not part:
-            raise ValueError(f"block: {place} is an empty list")
-        depths = {depth_of(p, f"{place}[{k}]") for k, p in enumerate(part)}
-        if len(depths) > 1:
-            raise ValueError(f"block: the lists in {place} are of unequal depths {sorted(depths)}")
-        return 1 + depths.pop()
-
-    depth = depth_of(arrays, "arrays")
-    leaves = arrays
-    result = _block(leaves, 0, depth)
-    result = result.reshape((1,) * (depth - result.ndim) + result.shape) if result.ndim < depth else result
-    return result.copy() if depth == 0 else result
+    return _core.block(arrays)
 
 
 def append(arr, values, axis: int | None = None) -> ndarray:

@@ -142,20 +142,14 @@ def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None, cast
     return _into(out, _core.stack(_joinable("stack", arrays, out, dtype, casting), axis), "unsafe")
 
 
-def _at_least(a, ndim: int) -> ndarray:
-    a = _array(a)
-    return a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a
-
-
 def vstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays below each other: along the first axis, 1-d ones as rows."""
-    return concatenate([_at_least(a, 2) for a in tup], 0, dtype=dtype, casting=casting)
+    return _core.vstack(_joinable("vstack", tup, None, dtype, casting))
 
 
 def hstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays beside each other: along the second axis, 1-d ones along the first."""
-    arrays = [_at_least(a, 1) for a in tup]
-    return concatenate(arrays, 0 if arrays and arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+    return _core.hstack(_joinable("hstack", tup, None, dtype, casting))
 
 
 def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max=None) -> ndarray:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "ops/checks.h"
 #include "ops/views.h"
@@ -57,9 +59,11 @@ Array part_of_axis(const Array& x, int axis, const Slice& slice) {
   return x.index(index);
 }
 
-std::vector<Array> split_along(const char* function, const Array& x, int64_t sections, int axis, int least) {
+/// split() into sections, or at places, of an array with at least so many axes.
+template <class Parts>
+std::vector<Array> split_along(const char* function, const Array& x, const Parts& parts, int axis, int least) {
   check_least_axes(function, x, least);
-  return split(x, sections, axis);
+  return split(x, parts, axis);
 }
 
 template <class Change>
@@ -68,6 +72,31 @@ std::vector<Array> each(std::span<const Array> arrays, Change change) {
   changed.reserve(arrays.size());
   for (const Array& array : arrays) changed.push_back(change(array));
   return changed;
+}
+
+/// How deep the lists lie in one another. Raises ValueError, which names the list by its `place`.
+int depth_of(const Blocks& blocks, const std::string& place) {
+  if (!blocks.is_list) return 0;
+  if (blocks.list.empty()) throw ValueError("block: " + place + " is an empty list");
+  std::set<int> depths;
+  for (size_t k = 0; k < blocks.list.size(); ++k)
+    depths.insert(depth_of(blocks.list[k], place + "[" + std::to_string(k) + "]"));
+  if (depths.size() == 1) return 1 + *depths.begin();
+  std::string found;
+  for (const int depth : depths) found += (found.empty() ? "" : ", ") + std::to_string(depth);
+  throw ValueError("block: the lists in " + place + " are of unequal depths [" + found + "]");
+}
+
+/// The array of lists that are `depth` deep.
+Array joined(const Blocks& blocks, int depth) {
+  if (depth == 0) return blocks.array;
+  std::vector<Array> parts;
+  int ndim = depth;
+  for (const Blocks& part : blocks.list) {
+    parts.push_back(joined(part, depth - 1));
+    ndim = std::max(ndim, parts.back().ndim());
+  }
+  return concatenate(each(parts, [&](const Array& part) { return with_axes_in_front(part, ndim); }), -depth);
 }
 
 }  // namespace
@@ -231,8 +260,17 @@ std::vector<Array> split(const Array& x, std::span<const int64_t> places, int64_
 std::vector<Array> hsplit(const Array& x, int64_t sections) {
   return split_along("hsplit", x, sections, x.ndim() > 1 ? 1 : 0, 1);
 }
+std::vector<Array> hsplit(const Array& x, std::span<const int64_t> places) {
+  return split_along("hsplit", x, places, x.ndim() > 1 ? 1 : 0, 1);
+}
 std::vector<Array> vsplit(const Array& x, int64_t sections) { return split_along("vsplit", x, sections, 0, 2); }
+std::vector<Array> vsplit(const Array& x, std::span<const int64_t> places) {
+  return split_along("vsplit", x, places, 0, 2);
+}
 std::vector<Array> dsplit(const Array& x, int64_t sections) { return split_along("dsplit", x, sections, 2, 3); }
+std::vector<Array> dsplit(const Array& x, std::span<const int64_t> places) {
+  return split_along("dsplit", x, places, 2, 3);
+}
 
 std::vector<Array> unstack(const Array& x, int64_t named) {
   check_least_axes("unstack", x, 1);
@@ -255,6 +293,11 @@ Array dstack(std::span<const Array> arrays) { return concatenate(each(arrays, at
 Array column_stack(std::span<const Array> arrays) {
   return concatenate(
       each(arrays, [](const Array& array) { return array.ndim() >= 2 ? array : array.reshape({-1, 1}); }), 1);
+}
+
+Array block(const Blocks& blocks) {
+  const int depth = depth_of(blocks, "arrays");
+  return depth == 0 ? blocks.array.copy() : with_axes_in_front(joined(blocks, depth), depth);
 }
 
 Array append(const Array& x, const Array& values, std::optional<int64_t> axis) {
