@@ -15,7 +15,7 @@ std::string emit_check(const KernelText& kernel) {
     const std::string element = type_of(*parameter.dtype);
     names += parameter.name + ",";
     if (parameter.raw) {
-      // An open type stands for an array of any rank.
+      // A template parameter stands for an array of any rank.
       templates += (templates.empty() ? "template <" : ", ") + std::string("class iruka_raw") + number(k);
       parameters += ", iruka_raw" + number(k) + "& ";
     } else {
@@ -24,7 +24,7 @@ std::string emit_check(const KernelText& kernel) {
     }
     parameters += parameter.name;
   }
-  // Compilers check functions more closely than templates.
+  // A template is used only where needed, because compilers check functions more thoroughly.
   if (kernel.sees_indexer) templates += (templates.empty() ? "template <" : ", ") + std::string("int iruka_axes");
   if (!templates.empty()) templates += ">\n";
   const std::string indexer = kernel.sees_indexer ? "CIndexer<iruka_axes>" : "CIndexer<1>";

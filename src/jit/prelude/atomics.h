@@ -1,8 +1,8 @@
-// Atomic operations that the target's own do not cover, each a loop that replaces the value until nobody came between;
-// and complex numbers, where each part is added by itself, as CuPy does.
+// Atomic operations that the target does not define: each is a compare-and-swap loop. The real and the imaginary part
+// of a complex number are added by two atomic operations, as in CuPy.
 #pragma once
 
-// Of const elements the compiler says that the function is deleted, to which advice.cpp adds why.
+// The deleted overload makes calls on const elements fail; advice.cpp adds the reason to the compiler's message.
 #define IRUKA_ATOMIC_UPDATE(name, expression)                                   \
   template <iruka::Mutable T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) { \
     return iruka::atomic_update(p, [=](T old) { return (T)(expression); });     \
@@ -19,7 +19,7 @@ IRUKA_ATOMIC_UPDATE(atomicInc, old >= value ? T(0) : old + 1)
 IRUKA_ATOMIC_UPDATE(atomicDec, old == T(0) || old > value ? value : old - 1)
 #undef IRUKA_ATOMIC_UPDATE
 
-// Those that the target defines.
+// The target defines these for elements that may be written.
 template <class T> void atomicExch(const T* p, iruka::Same<T> value) = delete;
 template <class T> void atomicCAS(const T* p, iruka::Same<T> compare, iruka::Same<T> value) = delete;
 

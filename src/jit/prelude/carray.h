@@ -1,8 +1,8 @@
-// Arrays as a body sees them: raw parameters (CArray) and the loop's own index (CIndexer).
+// The types of a body's raw parameters (CArray) and of the loop's index (CIndexer).
 #pragma once
 
-/// A strided array of rank N. `a[k]` is element k in C order whatever the strides; `a[{y, x}]` and `a[idx]`, where idx
-/// is an array of or a pointer to N integers, go by the strides. Indices are not checked. Strides are in bytes.
+/// A strided array of rank N. `a[k]` is element k in C order, whatever the strides. `a[{y, x}]` and `a[idx]` take N
+/// indices; idx is an array of integers or a pointer to them. Indices are not checked. Strides are in bytes.
 template <class T, int N> struct CArray {
   static constexpr int ndim = N;
 
@@ -41,7 +41,7 @@ template <class T, int N> struct CArray {
     else
       return (T*)((char*)data_ + offset);
   }
-  // Recursion, not loops: the optimiser then sees plain members from the start.
+  // Recursion instead of loops lets the optimiser replace the members by registers from the start.
   template <int D, class I> IRUKA_INLINE ptrdiff_t offset(const I* index) const {
     if constexpr (D >= N)
       return 0;
@@ -58,8 +58,8 @@ template <class T, int N> struct CArray {
   }
 };
 
-/// A raw array that the body may not write to: a const parameter, or a read-only array. Functions that take
-/// CArray<T, N>& take it as well, because many read through one; that they write is not noticed.
+/// A raw array that the body may not write to: a const parameter, or a read-only array. It converts to CArray<T, N>&,
+/// because many functions read through one; their writes are not detected.
 template <class T, int N> struct CConstArray : CArray<T, N> {
   using Base = CArray<T, N>;
   IRUKA_INLINE const T& operator[](ptrdiff_t k) const { return Base::operator[](k); }
@@ -67,7 +67,7 @@ template <class T, int N> struct CConstArray : CArray<T, N> {
   template <iruka::Integer I> IRUKA_INLINE const T& operator[](const I* index) const { return Base::operator[](index); }
 };
 
-/// The loop: its shape, and the element it is at. The multi-index is worked out only where a body asks for it.
+/// The loop's shape and the current element. The multi-index is computed when the body asks for it.
 template <int N> struct CIndexer {
   static constexpr int ndim = N;
 

@@ -29,7 +29,8 @@ using ::complex;
 
 namespace iruka {
 
-/// complex<A> with B, a real or the part of another complex number: integers and 16-bit floats take A's precision.
+/// The result type of complex<A> with B, which is real or the part type of another complex number. Integers and 16-bit
+/// floats take A's precision.
 template <class A, class B> using ComplexSum = complex<Choose<Floating<B>, Sum<A, Choose<Floating<B>, B, A>>, A>>;
 
 }  // namespace iruka
@@ -56,7 +57,8 @@ template <class A, class B> using ComplexSum = complex<Choose<Floating<B>, Sum<A
 
 namespace iruka {
 
-/// Smith's algorithm, rounded as NumPy's: no overflow on the way; by zero gives infinities and NaN part by part.
+/// Smith's algorithm, rounded as in NumPy: intermediate results do not overflow; division by zero gives infinity or NaN
+/// in each part.
 template <class T> IRUKA_INLINE complex<T> divide(complex<T> a, complex<T> b) {
   bool swap = fabs(b.real_) < fabs(b.imag_);
   T larger = swap ? b.imag_ : b.real_, smaller = swap ? b.real_ : b.imag_;
@@ -117,10 +119,10 @@ namespace iruka {
 
 template <class T> IRUKA_INLINE complex<T> times_i(complex<T> z) { return {-z.imag_, z.real_}; }
 template <class T> IRUKA_INLINE complex<T> times_minus_i(complex<T> z) { return {z.imag_, -z.real_}; }
-/// Beyond this, 1 is lost beside |z|^2, and squares are safe up to it.
+/// Above this value 1 + |z|^2 rounds to |z|^2; up to it squares do not overflow.
 template <class T> inline constexpr T kHuge = is_same<T, float> ? T(1e10) : T(1e100);
 
-/// exp(x) * factor * z where exp(x) may overflow though the product does not.
+/// exp(x) * factor * z, where exp(x) may overflow although the product does not.
 template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z, T factor = 1) {
   constexpr T kStep = is_same<T, float> ? T(64) : T(512);
   T first = fmin(fmax(x, -kStep), kStep), rest = x - first;
@@ -128,7 +130,7 @@ template <class T> IRUKA_INLINE complex<T> scaled_by_exp(T x, complex<T> z, T fa
   return {z.real_ * a * b, z.imag_ * a * b};
 }
 
-/// x * y rounded by itself: no part of a fused multiply-add, which would leave another rounding error than meant.
+/// x * y, rounded once: the compiler may not contract it into a fused multiply-add, which has another rounding error.
 template <class T> IRUKA_INLINE T rounded_product(T x, T y) {
   if constexpr (is_same<T, float>)
     return __fmul_rn(x, y);
@@ -136,11 +138,11 @@ template <class T> IRUKA_INLINE T rounded_product(T x, T y) {
     return __dmul_rn(x, y);
 }
 
-/// log |z|, accurate also where |z| is near 1: |z|^2 - 1 is summed with the products' rounding errors.
+/// log |z|, accurate near |z| = 1, too: the sum |z|^2 - 1 includes the products' rounding errors.
 template <class T> inline T log_abs(complex<T> z) {
   T x = fmax(fabs(z.real_), fabs(z.imag_)), y = fmin(fabs(z.real_), fabs(z.imag_));
   constexpr T kSmallest = is_same<T, float> ? T(0x1p-125) : T(0x1p-1021), kLift = is_same<T, float> ? T(64) : T(512);
-  if (x > 0 && x < kSmallest && !isnan(z)) {  // |z| may be subnormal, which hypot would round to few bits
+  if (x > 0 && x < kSmallest && !isnan(z)) {  // hypot would round a subnormal |z| to few bits
     const T up = is_same<T, float> ? T(0x1p64) : T(0x1p512);
     return log(hypot(x * up, y * up)) - kLift * T(M_LN2);
   }
@@ -172,7 +174,7 @@ template <class T> inline complex<T> log(complex<T> z) { return {iruka::log_abs(
 template <class T> inline complex<T> log2(complex<T> z) { return log(z) * T(M_LOG2E); }
 template <class T> inline complex<T> log10(complex<T> z) { return log(z) * T(M_LOG10E); }
 
-/// The root with real part >= 0. Scaled so that |z| + |x| neither overflows nor loses subnormals.
+/// The root with real part >= 0. Scaling keeps |z| + |x| from overflow and keeps the bits of subnormals.
 template <class T> inline complex<T> sqrt(complex<T> z) {
   T x = z.real_, y = z.imag_;
   if (x == 0 && y == 0) return {0, y};
@@ -188,7 +190,7 @@ template <class T> inline complex<T> sqrt(complex<T> z) {
   return x >= 0 ? complex<T>(root * back, other * back) : complex<T>(fabs(other) * back, copysign(root, y) * back);
 }
 
-/// C99 Annex G's special cases; sinh and cosh beyond exp's range go through a scaled exp.
+/// Special cases follow C99, Annex G. Beyond exp's range, sinh and cosh use a scaled exp.
 template <class T> inline complex<T> sinh(complex<T> z) {
   T x = z.real_, y = z.imag_;
   if (y == 0) return {sinh(x), y};
@@ -237,7 +239,7 @@ template <class T> inline complex<T> sin(complex<T> z) { return iruka::times_min
 template <class T> inline complex<T> cos(complex<T> z) { return cosh(iruka::times_i(z)); }
 template <class T> inline complex<T> tan(complex<T> z) { return iruka::times_minus_i(tanh(iruka::times_i(z))); }
 
-/// The inverse functions are Kahan's formulas; beyond kHuge, where 1 is lost beside z, they are logarithms.
+/// The inverse functions use Kahan's formulas, and beyond kHuge logarithms.
 template <class T> inline complex<T> asinh(complex<T> z) {
   T x = z.real_, y = z.imag_;
   if (y == 0 && isnan(x)) return z;
@@ -280,12 +282,12 @@ template <class T> inline complex<T> atan(complex<T> z) { return iruka::times_mi
 
 namespace iruka {
 
-/// 1 or 0, with its sign, for the part of an infinite factor; 0 for NaN in another.
+/// As in C99, G.5.1: a part of an infinite factor becomes 1 or 0 with its sign, and a NaN in a finite factor 0.
 template <class T> IRUKA_INLINE T direction(T part, bool is_infinite) {
   return copysign(is_infinite ? T(isinf(part)) : (isnan(part) ? T(0) : fabs(part)), part);
 }
 
-/// The product as C has it (C99, G.5.1): infinite where a factor is, though both parts come out as NaN.
+/// The product as in C99, G.5.1: infinite where a factor is, even if the plain formula gives NaN in both parts.
 template <class T> IRUKA_INLINE complex<T> c_product(complex<T> a, complex<T> b) {
   const complex<T> z = a * b;
   if (!isnan(z.real_) || !isnan(z.imag_)) return z;
@@ -300,7 +302,8 @@ template <class T> IRUKA_INLINE complex<T> c_product(complex<T> a, complex<T> b)
 
 }  // namespace iruka
 
-/// As NumPy: small integer exponents by multiplication, zero to a positive real part is zero, to others NaN.
+/// As in NumPy: small integer exponents use multiplication. Zero to a power with positive real part is zero, to another
+/// power NaN.
 template <class T> inline complex<T> pow(complex<T> base, complex<T> exponent) {
   T n = exponent.real_;
   if (n == 0 && exponent.imag_ == 0) return {1, 0};

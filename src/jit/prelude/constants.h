@@ -1,4 +1,4 @@
-// What C's headers name: constants of mathematics and the limits of the number types.
+// Constants of C's headers: M_PI and others, and the limits of the number types.
 #pragma once
 
 #define M_E 2.7182818284590452354

@@ -1,4 +1,4 @@
-// Atomic operations of the processor, relaxed as CUDA's are. Each returns the value from before.
+// Atomic operations of the processor with relaxed memory order, as in CUDA. Each returns the old value.
 #pragma once
 
 template <iruka::Mutable T> IRUKA_INLINE T atomicCAS(T* p, iruka::Same<T> compare, iruka::Same<T> value) {
@@ -13,7 +13,7 @@ template <iruka::Mutable T> IRUKA_INLINE T atomicExch(T* p, iruka::Same<T> value
 
 namespace iruka {
 
-/// Replaces *p by update(*p) as one step.
+/// Replaces *p by update(*p) atomically.
 template <class T, class Update> IRUKA_INLINE T atomic_update(T* p, Update update) {
   T old, desired;
   __atomic_load(p, &old, __ATOMIC_RELAXED);

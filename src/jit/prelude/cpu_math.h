@@ -1,8 +1,8 @@
-// CUDA's math API on the CPU. Elementary functions are the C library's by name, so that the compiler may put vector
-// versions in their place; what the processor does in an instruction or two stands here.
+// CUDA's math API on the CPU. Elementary functions call the C library by name, so that the compiler can replace them by
+// vector versions; functions that take an instruction or two are defined here.
 #pragma once
 
-// No memory is read or written (errno included): calls may be moved, merged and vectorised.
+// The functions neither read nor write memory (errno included), so calls may be moved, merged and vectorised.
 #define IRUKA_PURE noexcept __attribute__((const))
 #define IRUKA_EXTERNAL_1(name)                \
   extern "C" double name(double) IRUKA_PURE;  \
@@ -52,7 +52,7 @@ IRUKA_INLINE float remquo(float x, float y, int* quotient) { return remquof(x, y
 #undef IRUKA_EXTERNAL_1
 #undef IRUKA_EXTERNAL_2
 
-// What the processor does itself: for float and double as a template, and under the name with f.
+// Functions that are processor instructions: a template for float and double, and the C name with suffix f.
 #define IRUKA_BUILTIN_1(name, builtin)                                         \
   template <iruka::Floating T> IRUKA_INLINE T name(T x) { return builtin(x); } \
   IRUKA_INLINE float name##f(float x) { return builtin(x); }
@@ -73,8 +73,8 @@ IRUKA_BUILTIN_2(fmax, __builtin_elementwise_maxnum)
 #undef IRUKA_BUILTIN_1
 #undef IRUKA_BUILTIN_2
 
-// The library's vectors of these are infinite where a square or a power in them overflows: from there on the result
-// comes of a smaller argument. `inside` is the library's function.
+// The library's vector versions give infinity where a square or a power inside them overflows. Beyond that argument the
+// result is computed from a smaller one. `inside` is the library's function.
 #define IRUKA_FAR_1(name, inside, body)                                                 \
   namespace iruka {                                                                     \
   extern "C" double inside(double) noexcept __asm__(#name) __attribute__((const));      \
@@ -107,7 +107,7 @@ IRUKA_EXPONENTIAL(cosh, library_cosh)
 #undef IRUKA_EXPONENTIAL
 #undef IRUKA_FAR_1
 
-// The library's vectors of powers are infinite a little below the largest number: there its root is squared.
+// The library's vector versions of pow give infinity a little below the largest number. There pow(x, y / 2) is squared.
 namespace iruka {
 extern "C" double library_pow(double, double) noexcept __asm__("pow") __attribute__((const));
 extern "C" float library_powf(float, float) noexcept __asm__("powf") __attribute__((const));
@@ -135,7 +135,7 @@ template <class T> IRUKA_INLINE T next_after(T x, T y) {
   return from_bits<T>(next_bits(x, y, to_bits(x), to_bits(y), (Bits)((Bits)1 << (sizeof(T) * 8 - 1))));
 }
 
-/// x * 2^n, rounded once: three factors keep every step but the last exact (musl's scalbn).
+/// x * 2^n, rounded once: of three factors only the last one rounds (musl's scalbn).
 template <class T> IRUKA_INLINE T scale_by_power(T x, int n) {
   using Format = FloatFormat<T>;
   using Bits = typename Format::Bits;
@@ -150,7 +150,7 @@ template <class T> IRUKA_INLINE T scale_by_power(T x, int n) {
   return x * from_bits<T>((Bits)(n + Format::kBias) << Format::kMantissa);
 }
 
-/// x = m * 2^exponent with 0.5 <= |m| < 1; zero, infinity and NaN give themselves and exponent 0.
+/// x = m * 2^exponent with 0.5 <= |m| < 1. Zero, infinity and NaN give themselves and exponent 0.
 template <class T> IRUKA_INLINE T split_exponent(T x, int* exponent) {
   using Format = FloatFormat<T>;
   using Bits = typename Format::Bits;
@@ -185,7 +185,7 @@ template <class T> IRUKA_INLINE T cos_of_pi(T x) {
   return turns < T(0.25) ? cos(T(M_PI) * turns) : -cos(T(M_PI) * (1 - turns));
 }
 
-/// The polynomial with these coefficients, the highest power's first.
+/// The polynomial with these coefficients, from the highest power to the lowest.
 template <class... C> IRUKA_INLINE double polynomial(double x, double highest, C... others) {
   ((highest = highest * x + others), ...);
   return highest;
@@ -226,7 +226,8 @@ template <Floating T> inline double normal_quantile(T offset, double tail) {
   return copysign(z, (double)offset);
 }
 
-/// Modified Bessel functions: the power series (all terms positive) to 30, Hankel's asymptotic series beyond.
+/// Modified Bessel functions: the power series, whose terms are all positive, up to 30; Hankel's asymptotic series
+/// beyond.
 template <Floating T> inline double bessel_i(int order, T x) {
   T a = fabs(x), term = order ? a / 2 : 1, sum = term;
   if (a <= 30) {
@@ -246,7 +247,7 @@ template <Floating T> inline double bessel_i(int order, T x) {
   return order && x < 0 ? -sum : sum;
 }
 
-/// erfc(-x / sqrt 2) / 2, with the rounding error of the quotient put back to first order.
+/// erfc(-x / sqrt 2) / 2, corrected to first order for the quotient's rounding error.
 template <Floating T> inline double normal_cdf(T x) {
   T t = -x * M_SQRT1_2;
   double error = fma(-x, M_SQRT1_2, -t) + x * 4.8336466567264567e-17;
@@ -257,7 +258,7 @@ template <Floating T> inline double normal_cdf(T x) {
 
 }  // namespace iruka
 
-// Templates under every name, so that only what a body uses is instantiated.
+// Every name is a template, so that only the functions a body uses are instantiated.
 #define IRUKA_NAMES_1(name, expression)                                             \
   template <iruka::Floating T> IRUKA_INLINE T name(T x) { return (T)(expression); } \
   IRUKA_INLINE float name##f(auto x) { return name((float)x); }
@@ -281,7 +282,7 @@ IRUKA_NAMES_2(fdim, x > y ? x - y : (x != x || y != y ? x + y : 0))
 #undef IRUKA_NAMES_1
 #undef IRUKA_NAMES_2
 
-// The rest of the API: with a second argument or result that is an integer, or results through pointers.
+// Functions with an integer as second argument or result, or with results through pointers.
 #define IRUKA_NAMES_N(result, name, expression)                                             \
   template <iruka::Floating T> IRUKA_INLINE result name(T x, auto n) { return expression; } \
   IRUKA_INLINE auto name##f(auto x, auto n) { return name((float)x, n); }
@@ -305,7 +306,7 @@ template <iruka::Floating T> IRUKA_INLINE void sincospi(T x, T* s, T* c) { *s = 
 IRUKA_INLINE void sincosf(float x, float* s, float* c) { *s = sinf(x), *c = cosf(x); }
 IRUKA_INLINE void sincospif(auto x, float* s, float* c) { sincospi((float)x, s, c); }
 
-// CUDA's intrinsics. Nothing is gained here by less accuracy, so the fast ones are the plain ones.
+// CUDA's fast intrinsics are the accurate functions here, because less accuracy saves no time on a CPU.
 #define IRUKA_FAST(name) \
   IRUKA_INLINE float __##name(float x) { return name(x); }
 IRUKA_FAST(expf)
@@ -378,7 +379,8 @@ IRUKA_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shif
 IRUKA_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
 }
-/// Bytes of y:x that the four low nibbles of `selector` name; a nibble's high bit spreads the byte's sign instead.
+/// The bytes of y:x that the four low nibbles of `selector` choose. A nibble's high bit repeats the byte's sign
+/// instead.
 IRUKA_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   unsigned long long bytes = (unsigned long long)y << 32 | x;
   unsigned result = 0;
@@ -391,7 +393,7 @@ IRUKA_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-// How caches are to be used is the GPU's affair.
+// Cache hints of GPU code are plain loads and stores here.
 #define IRUKA_LOAD(name) \
   template <class T> IRUKA_INLINE T name(const T* p) { return *p; }
 #define IRUKA_STORE(name) \

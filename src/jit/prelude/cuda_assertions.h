@@ -1,9 +1,9 @@
-// assert() on a GPU: the program's record keeps the failure of the first element, and the host reads it when it waits.
+// assert() on a GPU: a program's record keeps the failure of its lowest element, and the host reads it when it waits.
 #pragma once
 
 namespace iruka {
 
-/// As backend/cuda/assertions.cpp has it.
+/// The layout equals that of backend/cuda/assertions.cpp.
 struct AssertionRecord {
   unsigned long long element = ~0ull;
   unsigned* flag = nullptr;
@@ -11,7 +11,7 @@ struct AssertionRecord {
   int line = 0;
   char file[32] = {}, condition[200] = {};
 };
-// A template, so that programs without assertions have none.
+// A template, so that programs without assertions have no such variable.
 template <class> __device__ AssertionRecord assertion_record;
 
 template <int size> __device__ void copy_text(char (&to)[size], const char* from) {
@@ -26,8 +26,8 @@ __noinline__ __device__ void note_failed_assertion(const char* condition, const 
   AssertionRecord& record = assertion_record<Record>;
   const unsigned long long rank = element < 0 ? ~1ull : (unsigned long long)element;
   volatile unsigned long long& first = record.element;
-  // The lock is taken and given back in one round, so that threads of a warp do not wait for each other. Those that
-  // wait for it leave once a lower element is known: the threads of a whole GPU may fail at once.
+  // A thread takes and releases the lock in one round, so that threads of a warp do not wait for each other. Threads
+  // leave the loop once the record has a lower element, because all threads of a GPU may fail at once.
   while (rank < first) {
     if (atomicCAS(&record.lock, 0u, 1u) != 0) continue;
     __threadfence();
@@ -46,7 +46,7 @@ __noinline__ __device__ void note_failed_assertion(const char* condition, const 
 
 }  // namespace iruka
 
-// The operation has an index of its own; elsewhere it is unknown.
+// The element function declares a variable of this name; outside of it the element is unknown.
 constexpr long long iruka_element_index = -1;
 #undef assert
 #define assert(...) \

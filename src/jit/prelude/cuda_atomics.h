@@ -1,5 +1,5 @@
-// Atomic operations of the GPU for every number type. NVRTC's own know int, unsigned, unsigned long long, float and
-// double; those stay as they are, being no templates. Each returns the value from before.
+// Atomic operations of the GPU for every number type. NVRTC's own functions for int, unsigned, unsigned long long,
+// float and double are no templates and so take precedence. Each returns the old value.
 #pragma once
 
 namespace iruka {
@@ -12,7 +12,7 @@ template <class T> using UnsignedWord = Choose<sizeof(T) == 8, unsigned long lon
 template <class T> using Word = Choose<is_signed<T>, Choose<sizeof(T) == 8, long long, int>, UnsignedWord<T>>;
 template <class T> concept WordSized = Integer<T> && sizeof(T) >= 4;
 
-/// What compare-and-swap works on: the value itself, or for a byte the four bytes around it.
+/// The type of the compare-and-swap: the value's own size, or for a byte the four bytes around it.
 template <class T> using AtomicBits = Choose<sizeof(T) == 2, unsigned short, UnsignedWord<T>>;
 
 template <class To, class From> IRUKA_INLINE To copy_bits(From x) {
@@ -21,7 +21,7 @@ template <class To, class From> IRUKA_INLINE To copy_bits(From x) {
   return to;
 }
 
-/// Replaces *p by update(*p) as one step, or leaves it where `may_store` of the old value is false.
+/// Replaces *p by update(*p) atomically, unless may_store(*p) is false.
 template <class T, class Update, class MayStore>
 IRUKA_INLINE T atomic_update_if(T* p, Update update, MayStore may_store) {
   static_assert(sizeof(T) <= 8, "there is no atomic operation on more than eight bytes");
@@ -79,7 +79,8 @@ template <iruka::WordSized T> IRUKA_INLINE T atomicSub(T* p, iruka::Same<T> valu
 }
 template <iruka::Floating T> IRUKA_INLINE T atomicSub(T* p, iruka::Same<T> value) { return atomicAdd(p, -value); }
 
-/// The sum is rounded once from the exact one: float holds enough bits that the CPU's two roundings give the same.
+/// The instruction rounds the exact sum once. The CPU rounds to float first, which gives the same result, because float
+/// has more than twice as many bits.
 template <iruka::Small T> IRUKA_INLINE T atomicAdd(T* p, iruka::Same<T> value) {
   uint16_t old;
   if constexpr (iruka::is_same<typename T::Format, iruka::Binary16>) {

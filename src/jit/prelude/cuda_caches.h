@@ -1,10 +1,10 @@
-// Loads and stores that name a cache. Only texts that may use them include this header: it takes a twentieth of the
-// time that a small kernel takes to compile.
+// Loads and stores with a cache hint. Only texts that may use them include this header, because it takes a twentieth of
+// a small kernel's compile time.
 #pragma once
 
-// A plain parameter is a copy in registers, where an instruction for global memory would read or write somebody else's
-// bytes. The compiler knows which it is, so that nothing is asked when the kernel runs. Other types (bool, float16,
-// complex) have no built-in function. Macros, so that overloads of a preamble's own join these.
+// A plain parameter is a copy in registers, which an instruction for global memory must not address. The compiler knows
+// the kind of an address, so the check costs nothing at run time. bool, float16 and complex have no built-in function.
+// These are macros, so that overloads in a preamble are found, too.
 #define IRUKA_LOAD(name)                                      \
   template <class T> IRUKA_INLINE T iruka##name(const T* p) { \
     if constexpr (requires { name(p); })                      \

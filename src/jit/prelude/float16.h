@@ -1,10 +1,10 @@
-// float16 (IEEE binary16) and bfloat16: two bytes in memory, float in arithmetic.
+// float16 (IEEE binary16) and bfloat16: two bytes in memory; arithmetic is in float.
 #pragma once
 
 namespace iruka {
 
-/// The float next to `x`, its last bit set where `x` lies between floats: rounding it once more to a format at least
-/// two bits narrower gives what one rounding of `x` would (Boldo and Melquiond, 2008).
+/// Rounds to float, with the last bit set where the result is inexact. A second rounding, to a format at least two bits
+/// narrower, then gives the result of a single one (Boldo and Melquiond, 2008).
 IRUKA_INLINE float round_to_odd(double x) {
   float nearest = (float)x;
   double back = nearest;
@@ -17,7 +17,7 @@ IRUKA_INLINE float round_to_odd(double x) {
 struct Binary16 {
   static IRUKA_INLINE float decode(uint16_t bits) { return half_to_float(bits); }
   static IRUKA_INLINE uint16_t encode(float x) { return float_to_half(x); }
-  /// Integers that float rounds are beyond 65504 and become infinite either way.
+  /// An integer that float rounds is beyond 65504, so it becomes infinite in any case.
   template <Integer T> static IRUKA_INLINE uint16_t encode_integer(T x) { return encode((float)x); }
 };
 
@@ -29,7 +29,7 @@ struct Brain16 {
     unsigned quiet_nan = bits >> 16 | 0x40u;
     return (uint16_t)(x != x ? quiet_nan : rounded);
   }
-  /// Integers wider than double's significand keep their high bits and one bit that tells of the rest.
+  /// An integer wider than double's significand keeps its high bits and one bit that is set if any other is.
   template <Integer T> static IRUKA_INLINE uint16_t encode_integer(T x) {
     if constexpr (sizeof(T) == 8) {
       uint64_t limit = (uint64_t)1 << 48;
@@ -42,8 +42,8 @@ struct Brain16 {
   }
 };
 
-/// A 16-bit floating number. Arithmetic with its own type or an integer stays in its type; with float or double it is
-/// the wider type's. Every conversion rounds once, to nearest even.
+/// A 16-bit floating-point number. Arithmetic with its own type or an integer gives its type; with float or double it
+/// gives the wider type. Every conversion rounds once, to nearest even.
 template <class FormatType> struct SmallFloat {
   using Format = FormatType;
 
@@ -90,7 +90,7 @@ template <class FormatType> struct SmallFloat {
 
 template <class Format> inline constexpr NumberKind number_kind<SmallFloat<Format>> = NumberKind::small;
 
-// Both operands deduce, so that float16 + float finds the built-in operator and nothing else.
+// Both operands' types are deduced, so that float16 + float uses the built-in operator alone.
 #define IRUKA_SMALL_OPERATOR(op)                                                                \
   template <class F> IRUKA_INLINE SmallFloat<F> operator op(SmallFloat<F> a, SmallFloat<F> b) { \
     return (float)a op(float) b;                                                                \

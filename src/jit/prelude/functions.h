@@ -1,5 +1,5 @@
-// Math overloads for what is neither float nor double: exp(int) is double's, exp(float16) is float's, rounded.
-// Also min, max and abs for every pair of numbers.
+// Math overloads for types other than float and double: exp(int) returns double; exp(float16) computes in float and
+// returns float16. Also min, max and abs for every pair of numbers.
 #pragma once
 
 #define IRUKA_PROMOTE_1(name) \
@@ -106,7 +106,7 @@ template <iruka::Small A> IRUKA_INLINE A nextafter(A x, A y) {
   return A::from_bits(iruka::next_bits(x, y, x.bits_, y.bits_, (uint16_t)0x8000));
 }
 
-/// Of two numbers in their common type; of a number and NaN, the number.
+/// The result has the common type. Of a number and NaN, the number is returned.
 template <iruka::Real A, iruka::Real B> IRUKA_INLINE iruka::Sum<A, B> min(A x, B y) {
   using T = iruka::Sum<A, B>;
   if constexpr (iruka::Integer<T>)

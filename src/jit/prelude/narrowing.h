@@ -1,11 +1,12 @@
-// Casts of floats to integers of 8 and 16 bits, spelled so that they saturate where a compiler makes them by way of 32:
-// what Iruka puts into a GPU's text where a body casts, plainly or not (backend/cpu/compiler/narrow_casts finds them).
+// Saturating casts of floats to integers of 8 and 16 bits. CUDA's compiler converts to 32 bits first, which wraps; so
+// Iruka puts these into a GPU's text where a body casts, explicitly or not (backend/cpu/compiler/narrow_casts finds the
+// places).
 #pragma once
 
 namespace iruka {
 
-/// `x` as an integer: cut, clamped to T's range, NaN 0. A plain cast gives the same on the CPU, and for 32 and 64 bits
-/// everywhere; CUDA's compiler makes one to 8 or 16 bits by way of 32, which wraps.
+/// `x` truncated and clamped to T's range; NaN gives 0. A plain cast gives the same on the CPU, and everywhere for 32
+/// and 64 bits.
 template <Integer T, Real F> IRUKA_INLINE constexpr T saturate(F x) {
   if constexpr (Integer<F> || is_same<T, bool> || sizeof(T) >= 4) {
     return (T)(Choose<Integer<F>, F, Compute<F>>)x;
@@ -43,7 +44,7 @@ template <class T> using Underlying = typename UnderlyingType<Bare<T>>::Type;
 
 template <class T>
 concept Narrow = is_one_of<Underlying<T>, char, signed char, unsigned char, short, unsigned short, char16_t>;
-/// The integer that a narrow T is, be it an enumeration or a character.
+/// The integer type of a narrow T, which may be an enumeration or a character type.
 template <class T, bool is_narrow = Narrow<T>> struct NarrowType {
   using Type = T;
 };
@@ -53,7 +54,7 @@ template <class T> struct NarrowType<T, true> {
       Choose<sizeof(T) == 1, Choose<kSigned, signed char, unsigned char>, Choose<kSigned, short, unsigned short>>;
 };
 
-/// `x` as it takes part in built-in arithmetic.
+/// `x` as an operand of built-in arithmetic.
 template <class X>
   requires requires(const X& x) { +x; }
 IRUKA_INLINE constexpr auto built_in(const X& x) {
@@ -67,7 +68,7 @@ template <class X> concept CountsAsFloat = requires(const X& x) { requires Float
 template <class T, class X> inline constexpr bool saturates = Narrow<T> && CountsAsFloat<Bare<X>>;
 template <class T, class X> using Narrowed = Choose<saturates<T, X>, typename NarrowType<T>::Type, X>;
 
-/// What a cast to T takes instead of `x`: saturated where T is narrow and `x` counts as a float, else `x` itself.
+/// The operand of a cast to T: saturated where T is narrow and `x` is floating-point, otherwise `x` itself.
 template <class T, class X> IRUKA_INLINE constexpr Narrowed<T, X> narrowed(X&& x) {
   if constexpr (saturates<T, X>)
     return saturate<Narrowed<T, X>>(built_in(x));
@@ -86,7 +87,7 @@ template <class X> struct Narrowing {
 };
 template <class X> IRUKA_INLINE constexpr Narrowing<X> narrowing(X&& x) { return {static_cast<X&&>(x)}; }
 
-/// The left side of +=, -=, *= and /=, whose result is cast back to its type.
+/// The left side of +=, -=, *= and /=, whose result is converted back to its type.
 template <class T> struct NarrowTarget {
   T& target;
   template <class X> IRUKA_INLINE constexpr T& operator+=(const X& x) const { return set(target + built_in(x)); }

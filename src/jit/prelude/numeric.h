@@ -1,9 +1,9 @@
-// What NumPy's functions mean, for the array library's bodies and for users'.
+// NumPy's functions of one element, for the array library and for users' bodies.
 #pragma once
 
 namespace iruka {
 
-/// The extreme values of a number type: infinities where there are any.
+/// The largest value of a number type: infinity where the type has it.
 template <Real T> IRUKA_INLINE T highest() {
   if constexpr (!Integer<T>)
     return (T)INFINITY;
@@ -27,8 +27,8 @@ template <class T> struct Division {
   T quotient, remainder;
 };
 
-/// Quotient rounded down and the remainder with the divisor's sign. Integers: by zero gives 0 and 0.
-/// Floats: NumPy's npy_divmod, so that quotient * b + remainder is close to a.
+/// The quotient rounded down, and the remainder with the divisor's sign. Integers divided by zero give 0 and 0.
+/// Floats follow NumPy's npy_divmod: quotient * b + remainder is close to a.
 template <Real T> IRUKA_INLINE Division<T> divmod(T a, T b) {
   if constexpr (Integer<T>) {
     if (b == 0) return {0, 0};
@@ -55,7 +55,7 @@ template <Real T> IRUKA_INLINE Division<T> divmod(T a, T b) {
 }
 template <Real T> IRUKA_INLINE T floor_divide(T a, T b) { return divmod(a, b).quotient; }
 template <Real T> IRUKA_INLINE T remainder(T a, T b) { return divmod(a, b).remainder; }
-/// C's: the remainder with the dividend's sign.
+/// As C's fmod: the remainder has the dividend's sign.
 template <Real T> IRUKA_INLINE T fmod(T a, T b) {
   if constexpr (!Integer<T>)
     return ::fmod(a, b);
@@ -65,7 +65,7 @@ template <Real T> IRUKA_INLINE T fmod(T a, T b) {
     return b == 0 ? (T)0 : (T)(a % b);
 }
 
-/// Integers wrap; a negative exponent gives what truncation leaves: 1, -1 or 0. Others: ::pow.
+/// Integers wrap. A negative exponent gives the truncated result: 1, -1 or 0. Other types call ::pow.
 template <class T> IRUKA_INLINE T power(T base, T exponent) {
   if constexpr (Integer<T>) {
     if constexpr (is_signed<T>) {
@@ -82,7 +82,7 @@ template <class T> IRUKA_INLINE T power(T base, T exponent) {
   }
 }
 
-/// Greatest common divisor, never negative but where it overflows.
+/// The greatest common divisor: not negative, unless it overflows.
 template <Integer T> IRUKA_INLINE T gcd(T a, T b) {
   while (b != 0) {
     T rest = fmod(a, b);
@@ -96,7 +96,7 @@ template <Integer T> IRUKA_INLINE T lcm(T a, T b) {
   return divisor == 0 ? (T)0 : (T)abs((T)(a / divisor * b));
 }
 
-/// A shift by the type's width or more, or by a negative amount, shifts everything out.
+/// A shift by the type's width or more, or by a negative amount, gives 0, or -1 for right shifts of negative numbers.
 template <Integer T> IRUKA_INLINE T left_shift(T a, T b) {
   return (unsigned long long)b < sizeof(T) * 8 ? (T)((unsigned long long)a << b) : (T)0;
 }
@@ -110,7 +110,7 @@ template <Real T> IRUKA_INLINE T sign(T x) {
   else
     return x > T(0) ? T(1) : (x < T(0) ? T(-1) : (x == T(0) ? T(0) : x));
 }
-/// NumPy 2: z / |z|, and 0 for 0.
+/// As in NumPy 2: z / |z|, and 0 for 0.
 template <class T> IRUKA_INLINE complex<T> sign(complex<T> z) {
   if (z == 0) return T(0);
   T length = abs(z);
@@ -124,7 +124,7 @@ template <Real T> IRUKA_INLINE T heaviside(T x, T at_zero) {
   return x == T(0) ? at_zero : (x < T(0) ? T(0) : (x > T(0) ? T(1) : x));
 }
 
-/// np.minimum and np.maximum: the first NaN wins. Complex numbers in NumPy's order.
+/// np.minimum and np.maximum: the first NaN is the result. Complex numbers compare in NumPy's order.
 template <class T> IRUKA_INLINE T minimum(T a, T b) {
   if constexpr (Integer<T>)
     return a < b ? a : b;
@@ -137,7 +137,7 @@ template <class T> IRUKA_INLINE T maximum(T a, T b) {
   else
     return a > b || isnan(a) ? a : (isnan(b) || !(a == b) ? b : a);
 }
-/// np.fmin and np.fmax: NaN only where both are.
+/// np.fmin and np.fmax: NaN only if both arguments are NaN.
 template <class T> IRUKA_INLINE T fmin(T a, T b) {
   if constexpr (Integer<T>)
     return a < b ? a : b;
@@ -164,7 +164,7 @@ template <Real T> IRUKA_INLINE T logaddexp2(T a, T b) {
   return (T)narrowed<T>((d > 0 ? x : y) + F(M_LOG2E) * log1p(exp2(-fabs(d))));
 }
 
-/// Half to even at `decimals` places, by scaling as NumPy does.
+/// Rounds half to even at `decimals` places, by scaling as NumPy does.
 template <class T> IRUKA_INLINE T around(T x, int decimals) {
   if constexpr (number_kind<T> == NumberKind::none) {
     return {around(x.real_, decimals), around(x.imag_, decimals)};
@@ -177,7 +177,7 @@ template <class T> IRUKA_INLINE T around(T x, int decimals) {
 }
 template <class T> IRUKA_INLINE complex<T> rint(complex<T> z) { return {::rint(z.real_), ::rint(z.imag_)}; }
 
-/// The distance to the next number away from zero, with the sign of `x`; of zeros the least positive number.
+/// The distance to the next number away from zero, with the sign of `x`. For zeros it is the least positive number.
 template <Real T> IRUKA_INLINE T spacing(T x) {
   if (!isfinite(x)) return (T)NAN;
   return nextafter(x, x < T(0) ? (T)-INFINITY : (T)INFINITY) - x;
@@ -189,14 +189,14 @@ template <class T> IRUKA_INLINE T sinc(T x) {
   return x == T(0) ? T(1) : (T)(sin(y) / y);
 }
 template <class T> IRUKA_INLINE T square(T x) { return (T)(x * x); }
-/// 1 / x; integers as NumPy: 1 for 1, -1 for -1, 0 otherwise.
+/// 1 / x. Integers as in NumPy: 1 for 1, -1 for -1, otherwise 0.
 template <class T> IRUKA_INLINE T reciprocal(T x) {
   if constexpr (Integer<T>)
     return x == (T)1 ? (T)1 : (is_signed<T> && x == (T)-1 ? (T)-1 : (T)0);
   else
     return (T)(T(1) / x);
 }
-/// np.clip: the upper bound wins where bounds cross.
+/// np.clip: if low > high, the result is high.
 template <class T> IRUKA_INLINE T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }
 
 }  // namespace iruka

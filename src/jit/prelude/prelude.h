@@ -1,4 +1,4 @@
-// The kernel language: what a body may use beyond C++ itself. Only a target header knows the device.
+// The kernel language: everything a body may use besides C++ itself. Only the target headers depend on the device.
 #pragma once
 
 #ifdef __CUDACC_RTC__

@@ -1,7 +1,8 @@
 // CPU target: CUDA's qualifiers, C's integer types and limits.
 #pragma once
 
-// CUDA's compilers only warn of it, and bodies write `int idx[] = {i / width, i % width};` with i a ptrdiff_t.
+// CUDA's compilers only warn about narrowing, and bodies write `int idx[] = {i / width, i % width};` with a ptrdiff_t
+// i.
 #pragma clang diagnostic ignored "-Wc++11-narrowing"
 
 #define __device__
@@ -13,15 +14,14 @@
 #define __noinline__ __attribute__((noinline))
 #define IRUKA_INLINE inline __attribute__((always_inline))
 
-// Without blocks of threads these would give wrong numbers, not none.
-// clang-format off
+// The CPU has no blocks of threads, so these would compile and give wrong results.
 #define __shared__ _Pragma("GCC error \"__shared__ memory is only for GPUs: on the CPU elements do not run in blocks; use raw arrays and atomics, or keep it under #ifdef __CUDA_ARCH__\"")
 #define __syncthreads() _Pragma("GCC error \"__syncthreads() is only for GPUs: on the CPU elements do not run in blocks; keep it under #ifdef __CUDA_ARCH__\"")
 // clang-format on
 #define __syncwarp(...) ((void)0)
 #define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
-// The call of the kernel raises what is noted down here. The operation has an index of its own; elsewhere it is
-// unknown.
+// The kernel's call raises the recorded failure. The element function declares a variable iruka_element_index; outside
+// of it the element is unknown.
 extern "C" __attribute__((cold)) void iruka_note_failed_assertion(const char* condition, const char* file, int line,
                                                                   long long element) noexcept;
 constexpr long long iruka_element_index = -1;
@@ -58,7 +58,7 @@ IRUKA_INLINE double __hiloint2double(int high, int low) {
 
 namespace iruka {
 
-/// IEEE binary16 by the hardware's conversions, round to nearest even.
+/// IEEE binary16 by the processor's conversions, rounded to nearest even.
 IRUKA_INLINE float half_to_float(uint16_t bits) { return (float)__builtin_bit_cast(_Float16, bits); }
 IRUKA_INLINE uint16_t float_to_half(float x) { return __builtin_bit_cast(uint16_t, (_Float16)x); }
 
@@ -67,7 +67,7 @@ IRUKA_INLINE uint16_t float_to_half(float x) { return __builtin_bit_cast(uint16_
 #include "constants.h"
 namespace iruka {
 
-/// Whether a power is to be a product; the compiler finds that out by itself.
+/// Whether a power is computed as a product. The CPU's compiler makes that transformation itself.
 template <class B> IRUKA_INLINE constexpr bool is_square(B) { return false; }
 
 }  // namespace iruka

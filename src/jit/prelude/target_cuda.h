@@ -1,8 +1,8 @@
-// CUDA target, for NVRTC without any of CUDA's headers. NVRTC knows the qualifiers, the math API and the intrinsics by
-// itself; here is what else C and the CPU target have.
+// CUDA target, for NVRTC without CUDA's headers. NVRTC knows the qualifiers, the math API and the intrinsics; this
+// header defines the rest of C and of the CPU target.
 #pragma once
 
-// Bodies write `int idx[] = {i / width, i % width};` with i a ptrdiff_t.
+// Allows narrowing, because bodies write `int idx[] = {i / width, i % width};` with a ptrdiff_t i.
 #pragma nv_diag_suppress 2361
 
 #define IRUKA_INLINE __forceinline__
@@ -23,11 +23,12 @@ static_assert(sizeof(long) == 8, "the kernel language's int64_t is long, as on t
 
 namespace iruka {
 
-// NVRTC has no literals for these. Templates, because other variables would lie in every kernel's global memory.
+// NVRTC has no literals for these. They are templates, because other variables would be in every kernel's global
+// memory.
 template <class T> inline constexpr T kInfinity = T(1) / T(0);
 template <class T> inline constexpr T kNan = -(T(0) / T(0));
 
-/// IEEE binary16 by the hardware's conversions, round to nearest even.
+/// IEEE binary16 by the GPU's conversions, rounded to nearest even.
 IRUKA_INLINE float half_to_float(uint16_t bits) {
   float x;
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
@@ -39,8 +40,7 @@ IRUKA_INLINE uint16_t float_to_half(float x) {
   return bits;
 }
 
-/// Global memory's *to = word. The compiler takes a vector apart before it is stored, unless the instruction is spelled
-/// out.
+/// Stores a word to global memory. Inline assembly, because the compiler splits vectors into single stores.
 template <class Word> IRUKA_INLINE void store_word(Word* to, Word word) { *to = word; }
 IRUKA_INLINE void store_word(uint2* to, uint2 word) {
   asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x), "r"(word.y)
@@ -52,8 +52,8 @@ IRUKA_INLINE void store_word(uint4* to, uint4 word) {
                : "memory");
 }
 
-/// What blocks tell one another while they run: past the first cache. PTX does not promise it, but GPUs since sm_70
-/// move 16 aligned bytes at once, so that they are seen whole or not at all.
+/// Stores and loads of words that blocks exchange while they run; they bypass the first-level cache. PTX does not
+/// guarantee it, but GPUs since sm_70 move 16 aligned bytes at once, so a word is read whole or not at all.
 IRUKA_INLINE void publish_word(uint4* to, uint4 word) {
   asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(word.x),
                "r"(word.y), "r"(word.z), "r"(word.w)
@@ -68,8 +68,8 @@ IRUKA_INLINE uint4 published_word(const uint4* from) {
   return word;
 }
 
-/// The lanes of a warp, all of them there, that agree on a bit of `digit`. The compiler tests the bit twice unless told
-/// how.
+/// The lanes of a complete warp that have the same value of `bit` in `digit`. Inline assembly, because the compiler
+/// tests the bit twice.
 IRUKA_INLINE unsigned agreeing_lanes(unsigned digit, unsigned bit) {
   unsigned lanes;
   asm volatile(
@@ -92,7 +92,8 @@ IRUKA_INLINE unsigned agreeing_lanes(unsigned digit, unsigned bit) {
 
 namespace iruka {
 
-/// Whether a power is to be a product: the CPU's compiler sees that by itself, a built-in function is taken as it is.
+/// Whether a power is computed as a product. The CPU's compiler makes that transformation itself; NVRTC calls its
+/// built-in function as it is.
 template <class B> IRUKA_INLINE bool is_square(B y) {
   if constexpr (Integer<B>)
     return y == 2;
@@ -105,5 +106,5 @@ template <class B> IRUKA_INLINE bool is_square(B y) {
 template <iruka::Integer B> IRUKA_INLINE float powf(float x, B y) {
   return iruka::is_square(y) ? x * x : powf(x, (float)y);
 }
-// The built-in one is double's alone.
+// The built-in function takes double alone.
 IRUKA_INLINE float rhypot(float x, float y) { return rhypotf(x, y); }

@@ -1,4 +1,4 @@
-// Which types are numbers, and in what type a math function works on them.
+// Concepts of number types, and the type in which a math function computes.
 #pragma once
 
 namespace iruka {
@@ -9,7 +9,7 @@ template <class A, class B> inline constexpr bool is_same = false;
 template <class A> inline constexpr bool is_same<A, A> = true;
 template <class T, class... Others> inline constexpr bool is_one_of = (is_same<T, Others> || ...);
 
-// One expression, not a specialisation for each type: CUDA would put those into every kernel's global memory.
+// One expression, because CUDA would put a specialisation for each type into every kernel's global memory.
 template <class T>
 inline constexpr NumberKind number_kind = is_one_of<T, float, double> ? NumberKind::floating
                                           : is_one_of<T, bool, char, signed char, unsigned char, short, unsigned short,
@@ -18,17 +18,18 @@ inline constexpr NumberKind number_kind = is_one_of<T, float, double> ? NumberKi
                                               : NumberKind::none;
 
 template <class T> concept Mutable = !is_same<T, const T>;
-// Mutable is part of the others so that an overload for them goes before one for any T that may be written.
+// Mutable is part of the others, so that their overloads take precedence over one for any mutable T.
 template <class T> concept Integer = Mutable<T> && number_kind<T> == NumberKind::integer;
 template <class T> concept Floating = Mutable<T> && number_kind<T> == NumberKind::floating;
 template <class T> concept Small = Mutable<T> && number_kind<T> == NumberKind::small;  ///< float16, bfloat16
 template <class T> concept Real = number_kind<T> != NumberKind::none;
-/// Arguments that functions.h must overload math functions for, because the target does not.
+/// Whether functions.h must overload math functions for these argument types, because the target does not.
 template <class A, class B = A, class C = A>
 inline constexpr bool is_promoted = Real<A> && Real<B> && Real<C> && !(Floating<A> && is_same<A, B> && is_same<A, C>);
 template <class A> concept Promoted = is_promoted<A>;
 
-/// The type a math function computes in, and the type it returns: int -> double; float16 -> float, then float16.
+/// The type a math function computes in, and the type it returns: int -> double and double; float16 -> float and
+/// float16.
 template <class T> struct MathTypes {
   using Compute = double;
   using Result = double;
@@ -43,13 +44,13 @@ template <Small T> struct MathTypes<T> {
 };
 template <class T> using Compute = typename MathTypes<T>::Compute;
 template <class T> using Result = typename MathTypes<T>::Result;
-/// What C++'s usual conversions make of two numbers: Sum<short, int> is int, Sum<float16, int> is float16.
+/// The type of C++'s usual arithmetic conversions: Sum<short, int> is int; Sum<float16, int> is float16.
 template <class A, class B> using Sum = decltype(A() + B());
 
 template <class T> struct SameType {
   using Type = T;
 };
-/// A parameter type that takes no part in deduction.
+/// A parameter type that is not deduced.
 template <class T> using Same = typename SameType<T>::Type;
 template <bool condition, class A, class B> struct Choice {
   using Type = A;
@@ -60,7 +61,7 @@ template <class A, class B> struct Choice<false, A, B> {
 template <bool condition, class A, class B> using Choose = typename Choice<condition, A, B>::Type;
 template <class T> inline constexpr bool is_signed = T(-1) < T(0);
 
-/// The bits of a floating type: an unsigned integer as wide, and where the exponent begins.
+/// A floating-point type's layout: an unsigned integer of its size, the number of mantissa bits, the exponent's bias.
 template <class T> struct FloatFormat {
   static_assert(Floating<T>);
   using Bits = Choose<is_same<T, float>, uint32_t, uint64_t>;

@@ -1,5 +1,5 @@
-// Elements `stride` bytes apart, side by side. What the loop vectoriser would make of it takes long to compile, so the
-// one stride that vectors are good at is written as these, and no loop is left to it.
+// Copies elements `stride` bytes apart to neighbouring ones. Clang's loop vectoriser takes long for such loops, so it
+// is disabled here, and the common stride of two elements is vectorised by hand.
 #pragma once
 
 #include "jit/kernels/cpu/move.h"
@@ -12,7 +12,7 @@ template <class T> static __attribute__((noinline)) void iruka_gather(const char
     typedef T V __attribute__((ext_vector_type(2 * lanes)));
     if (stride == 2 * sizeof(T))
 #pragma clang loop vectorize(disable) unroll(disable)
-      for (; k < count - lanes; k += lanes) {  // the last vector would end behind the last element
+      for (; k < count - lanes; k += lanes) {  // the last vector would read past the last element
         V both;
         __builtin_memcpy(&both, from + k * stride, sizeof(both));
         const auto even = both.even;

@@ -1,5 +1,6 @@
-// The loop vectoriser leaves non-temporal element stores scalar, so a few lines' worth of results gather in a local
-// array, which the optimiser keeps in registers, and leave as whole lines. x86 orders such stores only by a fence.
+// Non-temporal stores of whole cache lines. The loop vectoriser does not vectorise such stores of elements, so a few
+// lines of results are collected in a local array, which the optimiser keeps in registers. x86 orders these stores by a
+// fence alone.
 #pragma once
 
 typedef uint64_t iruka_line __attribute__((vector_size(64)));

@@ -1,5 +1,5 @@
-// Turns a tile whose lines are `stride` bytes apart: squares in registers, where in stage D elements of vectors D apart
-// change places; what is left at the edges, element by element.
+// Transposes a tile whose lines are `stride` bytes apart. Squares are transposed in registers: stage D exchanges
+// elements of vectors D apart. Elements at the edges are copied one by one.
 #pragma once
 
 #include "jit/kernels/cpu/move.h"

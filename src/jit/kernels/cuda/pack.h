@@ -1,4 +1,4 @@
-// Neighbours that are loaded and stored 16 bytes at a time.
+// Neighbouring elements that are loaded and stored 16 bytes at a time.
 #pragma once
 
 template <int bytes> struct iruka_word {

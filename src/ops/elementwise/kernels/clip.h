@@ -1,4 +1,4 @@
-// As NumPy's clip compares: of complex numbers an imaginary NaN counts where the real parts are equal only.
+// Comparisons as in NumPy's clip: of complex numbers a NaN imaginary part counts only where the real parts are equal.
 namespace op {
 template <class T> inline bool is_nan(T x) { return x != x; }
 template <class F> inline bool is_nan(complex<F> x) { return x.real() != x.real() || x.imag() != x.imag(); }

@@ -1,7 +1,8 @@
-// Python's division: NumPy's npy_divmod for floats; floor for integers, where x / 0 is 0 and the smallest / -1 wraps.
+// Python's division: floats follow NumPy's npy_divmod. Integers round down; x / 0 is 0, and the smallest integer
+// divided by -1 wraps.
 namespace op {
 #ifdef __CUDA_ARCH__
-// CUDA leaves undefined what divisions by zero, and of the smallest number by -1, give.
+// CUDA does not define division by zero, nor of the smallest integer by -1.
 template <class T> inline constexpr bool is_signed = T(-1) < T(0);
 template <class T> inline T floor_divide(T a, T b) {
   if (b == 0) return 0;
@@ -20,8 +21,8 @@ template <class T> inline T remainder(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? T(r + b) : r;
 }
 #else
-// 0, after the exception of floats that tells of a division of integers by zero: the last bit of infinity is 0. Lanes
-// jump over a side that none of them takes where it has calls, as that of sqrt.
+// Returns 0 and raises the floating-point exception that reports an integer division by zero: a / 0 is infinity, whose
+// last bit is 0. The call of sqrt lets vector code skip this side where no lane needs it.
 template <class T> inline T by_zero(T a, T zero) {
   return T(__float_as_int(sqrt(fabs(float(a) + 0.5f)) / float(zero)) & 1);
 }

@@ -1,4 +1,4 @@
-// Complex numbers are ordered by real, then imaginary part; one with a NaN is a NaN.
+// Complex numbers are ordered by real, then imaginary part. If a part is NaN, the number counts as NaN.
 namespace op {
 template <class T> inline bool is_nan(T x) { return x != x; }
 template <class F> inline bool is_nan(complex<F> x) { return x.real() != x.real() || x.imag() != x.imag(); }

@@ -1,4 +1,4 @@
-// By the bits of the stored type S: its values are ordered as its magnitudes' bits are. scale() is musl's scalbn.
+// Functions on the bits of the stored type S: positive values have the order of their bits. scale() is musl's scalbn.
 namespace op {
 template <int Bytes> struct Bits;
 template <> struct Bits<2> {
@@ -13,7 +13,7 @@ template <> struct Bits<8> {
 template <class S, class T> inline T next_after(T x, T y) {
   using B = typename Bits<sizeof(S)>::type;
   if (x != x || y != y) return x + y;
-  if (x == y) return y;  // of zeros of two signs, as C's
+  if (x == y) return y;  // zeros may differ in sign, as in C
   B bits = __builtin_bit_cast(B, static_cast<S>(x));
   if (x == T(0))
     bits = y > T(0) ? B(1) : B((B(1) << (sizeof(S) * 8 - 1)) | 1);
@@ -26,7 +26,7 @@ template <class S, class T> inline T spacing(T x) {
   const T infinity = T(__builtin_bit_cast(double, 0x7ff0000000000000ll));
   const T distance = next_after<S>(x, x < T(0) ? -infinity : infinity) - x;
   if (sizeof(S) != 2) return distance;
-  // NumPy's float16: the distance to the next value above.
+  // For float16 NumPy returns the distance to the next value above.
   return x < T(0) ? next_after<S>(x, infinity) - x : fabs(distance);
 }
 inline double power_of_two(long long n) { return __builtin_bit_cast(double, (n + 1023) << 52); }

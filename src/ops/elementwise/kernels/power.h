@@ -1,4 +1,4 @@
-// Integers by repeated squaring, wrapping.
+// Integer powers by repeated squaring; they wrap.
 namespace op {
 template <class T, class N> inline T repeated_square(T base, N exponent) {
   T result = T(1);

@@ -2,7 +2,7 @@ namespace op {
 template <class T> inline T sign(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? T(0) : x; }
 template <class F> inline complex<F> sign(complex<F> z) {
   const F larger = fmax(fabs(z.real()), fabs(z.imag()));
-  // So that |z| neither overflows nor is subnormal; the second is 2 ** 64.
+  // Scales z so that |z| neither overflows nor is subnormal; 18446744073709551616 is 2 ** 64.
   const F scale = larger > F(1) ? F(0.5) : larger < F(1e-19) ? F(18446744073709551616.0) : F(1);
   const F x = z.real() * scale, y = z.imag() * scale;
   const bool infinite = fabs(x) == F(INFINITY) || fabs(y) == F(INFINITY);
@@ -14,7 +14,7 @@ template <class F> inline complex<F> sign(complex<F> z) {
   if (x_infinite && y_infinite) return complex<F>(F(NAN), F(NAN));
   return y_infinite ? complex<F>(0, copysign(F(1), y)) : complex<F>(copysign(F(1), x), 0);
 }
-/// Of 1, -1 and floats the quotient, of other integers 0: the division raises what NumPy's does.
+/// The quotient of floats, 1 and -1; 0 for other integers. The division raises NumPy's exceptions.
 template <class T> inline T reciprocal(T x) {
   if constexpr (T(0.5f) != T(0)) return T(1) / x;
   const float quotient = 1 / float(x);

@@ -1,13 +1,12 @@
-// Lemire, "Fast random integer generation in an interval", 2019. A rejected element draws the same place of its block
-// again with the next attempt, so that it stays a function of its index. `threshold` is the word's range modulo the
-// span.
+// Lemire, "Fast random integer generation in an interval", 2019. A rejected element draws again at its place of the
+// block with the next attempt's number, so its value depends on its index alone. `threshold` is 2^bits modulo the span.
 static inline unsigned word_at(PhiloxWords w, int place) {
   return place == 0 ? w.w0 : place == 1 ? w.w1 : place == 2 ? w.w2 : w.w3;
 }
 static inline unsigned long long double_word_at(PhiloxWords w, int place) {
   return place ? (unsigned long long)w.w2 << 32 | w.w3 : (unsigned long long)w.w0 << 32 | w.w1;
 }
-/// W: unsigned for pieces of one word, unsigned long long for two.
+/// W is unsigned for pieces of one word, unsigned long long for two.
 template <class W> static inline W piece_at(PhiloxWords w, int place) {
   return sizeof(W) == 4 ? (W)word_at(w, place) : (W)double_word_at(w, place);
 }
@@ -25,7 +24,7 @@ static inline W redrawn(unsigned long long seed, unsigned long long stream, unsi
   }
   return bounded<W>(word, span);
 }
-/// The first place of a block; a span of 0 stands for 2^64.
+/// The integer at the first place of a block. A span of 0 stands for 2^64.
 static inline unsigned long long bounded_block(unsigned long long seed, unsigned long long stream,
                                                unsigned long long block, unsigned long long span) {
   const unsigned long long word = double_word_at(philox_block(seed, stream, block, 0), 0);

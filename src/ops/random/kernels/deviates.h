@@ -1,8 +1,9 @@
-// Deviates of which one block of words gives several: Unit (one a word or two) and NormalPair (Box and Muller).
-// float takes 31 bits where a logarithm follows: with 24, no exponential would lie beyond 16.7. The logarithm, sine
-// and cosine are polynomials of Moshier's Cephes library, the same on every device and without its library's care for
-// arguments that do not occur, within 2 ulp. float's root is the device's own (unit_root).
-/// `half_open` in [0, 1); independent of one another: `u` in (0, 1], exact near 0, and a sign.
+// Deviates of which one block of words gives several: Unit (from one word or two) and NormalPair (Box and Muller).
+// Where a logarithm follows, float uses 31 bits: 24 bits would limit exponentials to 16.7. The logarithm, sine and
+// cosine are polynomials of Moshier's Cephes library without the cases for arguments that do not occur. They are within
+// 2 ulp and the same on every device; the square root of float is the device's own (unit_root).
+/// `half_open` is in [0, 1). `u` is in (0, 1] and exact near 0; `sign` is 1 or -1; these two are independent of one
+/// another.
 struct Unit {
   T half_open, u, sign;
 };
@@ -20,7 +21,7 @@ static inline Unit unit_of(unsigned word, unsigned, float) {
 }
 static inline Unit unit_of(unsigned high, unsigned low) { return unit_of(high, low, T()); }
 
-/// The natural logarithm of what unit_above_zero() gives.
+/// The natural logarithm of a result of unit_above_zero().
 static inline double log_unit(double u) { return log(u); }
 static inline float log_unit(float u) {
   const int bits = __float_as_int(u), exponent = (bits - 0x3f3504f3) >> 23;
@@ -36,7 +37,7 @@ static inline float log_unit(float u) {
   p = p * f + 3.3333331174e-1f;
   return (float)exponent * 0.69314718f + (f * f * (p * f - 0.5f) + f);
 }
-/// On [-pi/4, pi/4].
+/// Sine and cosine on [-pi/4, pi/4].
 static inline float quarter_sine(float x) {
   const float z = x * x;
   return ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * (z * x) + x;
@@ -65,19 +66,19 @@ static inline double quarter_cosine(double x) {
   p = p * z + 4.16666666666665929218e-2;
   return (p * z - 0.5) * z + 1.0;
 }
-/// An angle in [-pi/4, pi/4) from 30 bits of `high`, without its first two, and, for a double, from `low`.
+/// An angle in [-pi/4, pi/4) from the low 30 bits of `high` and, for a double, from `low`.
 static inline float quarter_angle(unsigned high, unsigned, float) { return (float)(int)(high << 2) * 3.6572952e-10f; }
 static inline double quarter_angle(unsigned high, unsigned low, double) {
   return ((double)(int)(high << 2) + (double)(int)(low >> 1) * 0x1p-29) * 3.657295198167899e-10;
 }
-/// Negative where the first bit of `word` is set.
+/// `x` with its sign flipped where the highest bit of `word` is set.
 static inline float signed_by(unsigned word, float x) {
   return __int_as_float(__float_as_int(x) ^ (int)(word & 0x80000000u));
 }
 static inline double signed_by(unsigned word, double x) {
   return __longlong_as_double(__double_as_longlong(x) ^ (long long)((unsigned long long)(word & 0x80000000u) << 32));
 }
-/// A GPU's own root, within 1 ulp, where the rounded one takes ten instructions.
+/// A GPU uses its approximate square root, within 1 ulp, because the correctly rounded one takes ten instructions.
 static inline double unit_root(double x) { return sqrt(x); }
 static inline float unit_root(float x) {
 #ifdef __CUDA_ARCH__
@@ -90,7 +91,7 @@ static inline float unit_root(float x) {
 struct NormalPair {
   T first, second;
 };
-/// Box and Muller's transform. The angle is one of a quarter circle, turned by pi/4, and two signs.
+/// Box and Muller's transform. The angle is in a quarter circle, turned by pi/4; two bits give the signs.
 static inline NormalPair normal_pair(unsigned a, unsigned b, unsigned c, unsigned d) {
   const T radius = unit_root(-log_unit(unit_above_zero(a, b))), angle = quarter_angle(c, d, T());
   const T sine = quarter_sine(angle), cosine = quarter_cosine(angle);

@@ -1,4 +1,4 @@
-// Deviates of integers and those that need double whatever they are stored in.
+// Samplers of integers, and samplers that compute in double whatever type is stored.
 /// log(k!) - ((k + 1/2) log(k) - k + log(2 pi) / 2).
 static inline double stirling_error(double k) {
   if (k < 0.5) return 0;
@@ -39,7 +39,7 @@ static inline double log_binomial(double k, double n, double p) {
          deviance(rest, n * (1 - p)) + 0.5 * log(n / (6.283185307179586 * k * rest));
 }
 
-/// What all deviates of one mean share: `growth` is exp(mean), the rest is for a mean of 10 or more.
+/// Constants for one mean: `growth` is exp(mean); the other fields are for a mean of 10 or more.
 struct PoissonPlan {
   double mean, growth, inverse_mean, a, b, inverse_alpha, accepted;
 };
@@ -56,7 +56,7 @@ static inline PoissonPlan poisson_plan(double mean) {
   }
   return plan;
 }
-/// By inversion: `left` is the unit less the probabilities so far, over the next one.
+/// Inversion: `left` is the uniform number minus the probabilities so far, divided by the next probability.
 static inline double poisson_small(Draws& d, const PoissonPlan& plan) {
   double left = draw_unit(d) * plan.growth, k = 0;
 #pragma unroll 1
@@ -86,8 +86,8 @@ static inline double draw_poisson(Draws& d, const PoissonPlan& plan) {
 }
 static inline double draw_poisson(Draws& d, double mean) { return draw_poisson(d, poisson_plan(mean)); }
 
-/// What all deviates of one n and p share. `p` is the rarer outcome's; `growth` is (1 - p)^-n, for n p below 10; the
-/// rest is for more.
+/// Constants for one n and p, where `p` is the rarer outcome's. `growth` is (1 - p)^-n, for n p below 10; the later
+/// fields are for a larger n p.
 struct BinomialPlan {
   double n, p, growth, inverse_odds, a, b, accepted, alpha, mode, highest;
   float offset;
@@ -121,7 +121,7 @@ static inline double binomial_small(Draws& d, const BinomialPlan& plan) {
   }
   return k;
 }
-/// A GPU calls what is seldom needed, which keeps a loop short.
+/// On a GPU rarely needed functions are calls, which keeps loops short.
 #ifdef __CUDA_ARCH__
 #define kSeldom static __noinline__
 #else
@@ -130,8 +130,8 @@ static inline double binomial_small(Draws& d, const BinomialPlan& plan) {
 kSeldom bool binomial_decides(double k, double n, double p, double ratio, double highest) {
   return log(ratio) <= log_binomial(k, n, p) - highest;
 }
-/// log(ratio) <= log_binomial(k) - highest. Floats decide where the two differ by more than their error, which is what
-/// nearly every candidate does: the same decision for a fifth of the time.
+/// log(ratio) <= log_binomial(k) - highest. float decides if the two sides differ by more than its error, as they do
+/// for nearly every candidate; otherwise double does. The result is the same, in a fifth of the time.
 static inline bool binomial_accepts(const BinomialPlan& plan, double k, double ratio) {
   const float hits = (float)k, rest = (float)(plan.n - k), x = (float)(k - plan.n * plan.p), share = (float)ratio;
   const float slack = plan.offset - 1.0f / (12.0f * hits + 0.4f / hits) - 1.0f / (12.0f * rest + 0.4f / rest) +
@@ -162,7 +162,7 @@ static inline double draw_binomial(Draws& d, const BinomialPlan& plan) {
 }
 static inline double draw_binomial(Draws& d, double n, double p) { return draw_binomial(d, binomial_plan(n, p)); }
 
-/// Hits among `taken` of `good` + `bad`, one after the other.
+/// The number of `good` ones among `taken`, drawn one after the other.
 static inline double hypergeometric_small(Draws& d, double good, double bad, double taken) {
   double hits = 0, total = good + bad;
   for (int k = 0; k < 10 && k < taken; ++k) {

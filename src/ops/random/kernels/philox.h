@@ -1,12 +1,11 @@
-// philox(counter, key): four 32-bit words for a 128-bit counter and a 64-bit key, lowest words first.
-// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits
-// of the block's number, 48 of the stream's and 32 of the attempt, so that rejections draw anew.
+// philox(counter, key): four 32-bit words from a 128-bit counter and a 64-bit key, lowest words first.
+// philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits of
+// the block's number, 48 of the stream's and 32 of the attempt's; a rejection draws with the next attempt.
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
 };
-/// The words between rounds: on a CPU in the low halves of 64 bits, whose lanes a vector multiplies without unpacking.
-/// A GPU's compiler takes the two halves of a product for one instruction, but multiplies all 64 bits where it sees
-/// them.
+/// The words between rounds. On a CPU they are the low halves of 64 bits, whose lanes a vector instruction multiplies
+/// without unpacking. A GPU's compiler needs the halves of a product separately; otherwise it multiplies all 64 bits.
 #ifdef __CUDA_ARCH__
 struct PhiloxState {
   unsigned c0, c1, c2, c3;
@@ -41,7 +40,7 @@ static inline PhiloxWords philox_block(unsigned long long seed, unsigned long lo
                                        unsigned attempt) {
   return philox(philox_counter(stream, block, attempt), (unsigned)seed, (unsigned)(seed >> 32));
 }
-/// philox_block where it is seldom run: short, so that what is around it stays fast.
+/// philox_block for rare calls: its loop stays rolled, so that the code around it stays small.
 static inline PhiloxWords seldom_philox_block(unsigned long long seed, unsigned long long stream,
                                               unsigned long long block, unsigned attempt) {
   PhiloxState c = philox_begin(philox_counter(stream, block, attempt));
@@ -50,9 +49,9 @@ static inline PhiloxWords seldom_philox_block(unsigned long long seed, unsigned 
   for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
   return philox_end(c);
 }
-/// 53 bits of two words, as a double in [0, 1).
+/// A double in [0, 1) from 53 bits of two words.
 static inline double unit_double(unsigned high, unsigned low) {
   return ((double)(int)(high >> 5) * 67108864.0 + (double)(int)(low >> 6)) * 0x1p-53;
 }
-/// 24 bits of a word, as a float in [0, 1).
+/// A float in [0, 1) from 24 bits of a word.
 static inline float unit_float(unsigned word) { return (float)(int)(word >> 8) * 0x1p-24f; }

@@ -1,13 +1,12 @@
-// Deviates by rejection or several draws. An element's Draws are blocks that no other element reads, and every loop
-// ends, so that a kernel on a GPU does too: the odds of `kAttempts` rejections are below 2^-100.
+// Samplers by rejection, or with several draws. An element's Draws use blocks that no other element reads. Every loop
+// ends, because a kernel on a GPU must: the probability of `kAttempts` rejections is below 2^-100.
 // Gamma: Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. Poisson: PTRS, Hörmann, "The
-// transformed rejection method for generating Poisson random variables", 1993. Binomial: BTRS, Hörmann, "The
-// generation of binomial random variates", 1993. Their probabilities: Loader, "Fast and accurate computation of
-// binomial probabilities", 2000. Hypergeometric: HRUA*, Stadlober, "The ratio of uniforms approach for generating
-// discrete random variates", 1990. Von Mises: Best and Fisher, 1979. Zipf: Devroye, "Non-uniform random variate
-// generation", 1986, X.6. Logarithmic series: Kemp, "Efficient generation of logarithmically distributed pseudo-random
-// variables", 1981. Wald: Michael, Schucany and Haas, 1976, with the smaller root as a quotient, which does not
-// cancel.
+// transformed rejection method for generating Poisson random variables", 1993. Binomial: BTRS, Hörmann, "The generation
+// of binomial random variates", 1993. Their probabilities: Loader, "Fast and accurate computation of binomial
+// probabilities", 2000. Hypergeometric: HRUA*, Stadlober, "The ratio of uniforms approach for generating discrete
+// random variates", 1990. Von Mises: Best and Fisher, 1979. Zipf: Devroye, "Non-uniform random variate generation",
+// 1986, X.6. Logarithmic series: Kemp, "Efficient generation of logarithmically distributed pseudo-random variables",
+// 1981. Wald: Michael, Schucany and Haas, 1976, with the smaller root as a quotient, which does not cancel.
 struct Draws {
   unsigned long long seed, stream, element;
   unsigned next;
@@ -24,7 +23,7 @@ static inline T draw_normal(Draws& d) {
 }
 static inline T word_unit(unsigned word) { return ((T)(int)(word >> 8) + (T)0.5) * (T)0x1p-24; }
 
-/// log(u) < x^2 / 2 + b (1 - cube + log(cube)), as binomial_accepts() decides it.
+/// log(u) < x^2 / 2 + b (1 - cube + log(cube)), decided in float where possible, as in binomial_accepts().
 static inline bool gamma_accepts(T x, T b, T cube, T u) {
   if (sizeof(T) == 8) {
     const float half = (float)x, ratio = (float)cube, scale = (float)b;
@@ -33,7 +32,7 @@ static inline bool gamma_accepts(T x, T b, T cube, T u) {
   }
   return log(u) < (T)0.5 * x * x + b * ((T)1 - cube + log(cube));
 }
-/// For a shape of 1 or more.
+/// For shape >= 1.
 static inline T gamma_above_one(Draws& d, T shape) {
   const T b = shape - (T)(1.0 / 3), c = (T)1 / sqrt((T)9 * b);
   T value = b;
@@ -49,13 +48,13 @@ static inline T gamma_above_one(Draws& d, T shape) {
   }
   return value;
 }
-/// A deviate of shape + 1 times a unit to the power 1 / shape is one of `shape`.
+/// For shape < 1: a deviate of shape + 1, times a uniform number to the power 1 / shape.
 static inline T draw_gamma(Draws& d, T shape) {
   const T above = gamma_above_one(d, shape < 1 ? shape + (T)1 : shape);
   if (shape >= 1) return above;
   return shape > 0 ? above * pow(draw_unit(d), (T)1 / shape) : (T)0;
 }
-/// The logarithm of a gamma deviate, which for a small shape is itself too small for a float.
+/// The logarithm of a gamma deviate. For a small shape the deviate itself is too small for a float.
 static inline T draw_log_gamma(Draws& d, T shape) {
   const T above = log(gamma_above_one(d, shape < 1 ? shape + (T)1 : shape));
   return shape < 1 ? above + log(draw_unit(d)) / shape : above;

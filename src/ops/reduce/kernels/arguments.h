@@ -1,15 +1,15 @@
-// The argument block of a reduction, as arguments_of() of reduction.cpp fills it.
+// The argument block of a reduction; arguments_of() in reduction.cpp fills it.
 #pragma once
 
 namespace iruka::reduction {
 
-/// Axes outside the innermost one, either all kept or all reduced.
+/// The axes outside the innermost one: all kept, or all reduced.
 template <int kRank>
 struct Axes {
   static constexpr int kLength = kRank > 0 ? kRank : 1;
   ptrdiff_t extent[kLength], stride[kLength], step[kLength];
 
-  /// Moves an address and a count of steps to element `number`.
+  /// Advances an address, and a number of elements, to element `number`.
   template <class Index, int axis = kRank - 1>
   IRUKA_INLINE void locate(Index number, const char*& p, ptrdiff_t& steps) const {
     if constexpr (axis == 0) {

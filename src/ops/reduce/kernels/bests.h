@@ -1,4 +1,4 @@
-// argmin and argmax: a partial result is a value and where it stands.
+// argmin and argmax: a partial result is a value and its index.
 #pragma once
 
 namespace iruka::reduction {
@@ -10,7 +10,7 @@ struct Bests : Row {
     C value;
     long long index;
   };
-  /// Of numbers, or of the lanes of two vectors.
+  /// For numbers, and for lanes of two vectors.
   template <class V>
   static IRUKA_INLINE auto beats(V b, V a) {
     return Row::is_before(b, a) | ((b != b) & (a == a));

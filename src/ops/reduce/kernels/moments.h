@@ -1,6 +1,6 @@
-// var and std: a partial result is a mean and the squared distances from it, joined as Chan, Golub and LeVeque (1979)
-// do. Means count from a pivot, one of the elements: so they are small, and exact, whatever all elements have in
-// common.
+// var and std: a partial result is a mean and the sum of squared distances from it; partial results are joined as in
+// Chan, Golub and LeVeque (1979). Means are relative to a pivot, which is one of the elements. So they stay small and
+// accurate, even if all elements share a large offset.
 #pragma once
 
 namespace iruka::reduction {

@@ -1,4 +1,4 @@
-// Two values at once. Sums are of few elements at first, and then in wider types.
+// Two values that are reduced together. A pair converts, because sums of a few elements use narrower types.
 #pragma once
 
 namespace iruka::reduction {

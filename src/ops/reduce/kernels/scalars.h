@@ -1,5 +1,5 @@
-// What the map of a reduction's row may call, for one element. Types is of the generated text: In as stored, C as
-// computed with, A as accumulated, Narrow as few elements are added in.
+// Functions that the map of a reduction's row may call, for one element. The generated text defines Types: In is the
+// stored type, C the type of computations, A the accumulator's, Narrow the type that adds a few elements.
 #pragma once
 
 namespace iruka::reduction {
@@ -11,7 +11,7 @@ struct Scalars : Types {
   using typename Types::In;
   using typename Types::Narrow;
 
-  /// Any byte but 0 is true.
+  /// A bool is true for every byte other than 0.
   static IRUKA_INLINE C computed(In value) {
     if constexpr (Types::kIsTruth) {
       return C(value != 0);

@@ -1,4 +1,4 @@
-// A partial result is an accumulator.
+// Sums and similar reductions: a partial result is an accumulator.
 #pragma once
 
 namespace iruka::reduction {

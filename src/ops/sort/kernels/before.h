@@ -1,4 +1,5 @@
-// The order of sorted arrays: NaN comes last, complex numbers are in the order of NaN, real and imaginary part.
+// The order of sorted arrays: NaN comes last. Complex numbers are ordered by which parts are NaN, then by real part,
+// then by imaginary part.
 template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
 template <class F> inline bool before(complex<F> a, complex<F> b) {
   const bool a_whole = a.imag() == a.imag(), b_whole = b.imag() == b.imag();

@@ -1,4 +1,4 @@
-// Counters of a block's own, added to everyone's in the end.
+// Every block counts in shared memory and adds its counts to the global ones at its end.
 #pragma once
 
 namespace iruka::counting {

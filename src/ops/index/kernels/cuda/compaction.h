@@ -1,4 +1,5 @@
-// A thread looks at 16 bytes. Sums of a block go through shared memory, doubling the reach at each step.
+// Positions of nonzero bytes. A thread reads 16 bytes; a block adds counts in shared memory, with twice the distance at
+// each step.
 #pragma once
 
 namespace iruka::compaction {
@@ -49,7 +50,7 @@ inline T sum_before(T own, T* cells, T& total) {
   return cells[thread] - own;
 }
 
-/// Each tile's count.
+/// Counts the nonzero bytes of each tile.
 template <int kThreads, int kBytes>
 IRUKA_INLINE void count_true(const CompactionArguments& a, ptrdiff_t, ptrdiff_t) {
   const int thread = threadIdx.x;
@@ -60,7 +61,8 @@ IRUKA_INLINE void count_true(const CompactionArguments& a, ptrdiff_t, ptrdiff_t)
   if (thread == 0) a.counts[blockIdx.x] = total;
 }
 
-/// counts[k] becomes the sum of those before it; the last entry the sum of all. One block, a run of counts a thread.
+/// Replaces counts[k] by the sum of the counts before it; the last entry is the sum of all. One block runs; a thread
+/// adds a run of counts.
 template <int kThreads, int kBytes>
 IRUKA_INLINE void scan_counts(const CompactionArguments& a, ptrdiff_t, ptrdiff_t) {
   const int thread = threadIdx.x;
@@ -83,7 +85,7 @@ IRUKA_INLINE void scan_counts(const CompactionArguments& a, ptrdiff_t, ptrdiff_t
   if (thread == 0) a.counts[a.tiles] = before;
 }
 
-/// Positions gather in shared memory, so that neighbours in memory are written by neighbouring threads.
+/// Positions are collected in shared memory first, so that neighbouring threads write neighbouring elements.
 template <int kThreads, int kBytes>
 IRUKA_INLINE void write_true(const CompactionArguments& a, ptrdiff_t, ptrdiff_t) {
   const int thread = threadIdx.x;

@@ -1,4 +1,4 @@
-// A block computes a tile of 64 x 64 elements, a thread 4 x 4 of them, 16 steps of k at a time.
+// A block computes a tile of 64 x 64 elements in steps of 16 along k, a thread 4 x 4 of them.
 #pragma once
 
 namespace iruka::linear_algebra {

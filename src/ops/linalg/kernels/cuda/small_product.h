@@ -1,4 +1,4 @@
-// A thread computes an element. Its neighbours read the same rows and columns, from the first-level cache.
+// A thread computes an element. Neighbouring threads read the same rows and columns from the first-level cache.
 #pragma once
 
 namespace iruka::linear_algebra {

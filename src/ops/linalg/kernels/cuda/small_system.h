@@ -1,5 +1,5 @@
-// Gaussian elimination with partial pivoting in shared memory, [a | b] row after row. A matrix has kGroup threads: each
-// has a row while rows are eliminated, and columns of b after that. Those beyond the last go along to the barriers.
+// Gaussian elimination with partial pivoting of [a | b] in shared memory, in C order. A matrix has kGroup threads: each
+// has a row during elimination, and columns of b after it. Threads without a matrix take part in the barriers alone.
 #pragma once
 
 namespace iruka::linear_algebra {
@@ -14,7 +14,7 @@ struct SystemArguments {
 
 template <int kGroup, class T>
 inline void move(const T* from, int from_width, T* to, int to_width, int rows, int columns, int lane) {
-  constexpr int kAtOnce = 8;  // loads under way
+  constexpr int kAtOnce = 8;  // loads in flight
   for (int c = lane; c < columns; c += kGroup)
 #pragma unroll 1
     for (int r = 0; r < rows; r += kAtOnce) {
@@ -37,7 +37,7 @@ inline F size(complex<F> x) {
   return fabs(x.real()) + fabs(x.imag());
 }
 
-/// `kMatrices` systems a block.
+/// A block solves `kMatrices` systems.
 template <class T, int kGroup, int kMostSides, int kMatrices>
 IRUKA_INLINE void solve_small(const SystemArguments<T>& p, ptrdiff_t begin, ptrdiff_t end) {
   constexpr int kWidth = (kGroup + kMostSides) | 1;

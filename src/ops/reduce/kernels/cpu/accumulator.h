@@ -1,4 +1,4 @@
-// A row's vectors added up: Blocks adds what it can in blocks, Accumulator the rest.
+// Reduces a row: Blocks adds whole blocks of vectors, Accumulator the other vectors and elements.
 #pragma once
 
 namespace iruka::reduction {
@@ -8,7 +8,7 @@ struct Accumulator : Blocks {
   using typename Blocks::A;
   A rest = Blocks::start();
   IRUKA_INLINE void row(const char* p, ptrdiff_t n, ptrdiff_t stride, ptrdiff_t, ptrdiff_t) {
-    const ptrdiff_t last = n - Blocks::kReach;  // where the last vector may begin
+    const ptrdiff_t last = n - Blocks::kReach;  // the last possible start of a vector
     ptrdiff_t i = this->add_blocks(p, last, stride);
     for (; i <= last; i += Blocks::W)
       this->lanes = Blocks::combine_lanes(this->lanes, Blocks::load(p + i * stride, stride));

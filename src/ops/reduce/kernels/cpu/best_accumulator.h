@@ -1,4 +1,4 @@
-// argmin of a row: the least value of each block by vectors, then a search of the one block where it stands.
+// argmin of a row: finds the best value of each block by vectors, then searches the block that has it.
 #pragma once
 
 namespace iruka::reduction {
@@ -21,7 +21,7 @@ struct BestAccumulator : Loads {
     for (; i < n; ++i) value = Loads::combine(value, Loads::element(p, i, stride));
     return value;
   }
-  /// Passes vectors that do not hold what is looked for.
+  /// Skips vectors without an element equal to `value`.
   static IRUKA_INLINE ptrdiff_t skip_others(const char* p, ptrdiff_t at, ptrdiff_t n, ptrdiff_t stride, C value) {
     if constexpr (Loads::kHasVectors) {
       using VC = typename Loads::VC;

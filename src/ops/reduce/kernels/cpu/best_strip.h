@@ -1,4 +1,4 @@
-// argmin where rows come in any order: ties are settled by the index.
+// argmin for rows in any order: of equal values, the one with the lower index wins.
 #pragma once
 
 namespace iruka::reduction {

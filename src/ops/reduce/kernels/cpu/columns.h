@@ -1,11 +1,11 @@
-// The fastest axis is kept: a strip of outputs is accumulated row by row.
+// Reductions that keep the fastest axis: a strip of outputs accumulates row by row.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/units.h"
 
 namespace iruka::reduction {
 
-/// Where a unit's strip begins, and where its results go.
+/// Where a unit's strip begins, and where its results are stored.
 template <class Strip, bool kIsChunked, class Arguments>
 struct StripPlace {
   const Unit<kIsChunked> own;

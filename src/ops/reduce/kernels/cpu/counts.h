@@ -1,4 +1,4 @@
-// What is not zero is counted in lanes as narrow as the elements, 64 vectors at a time.
+// Counts nonzero elements in lanes of the elements' size, 64 vectors at a time.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/accumulator.h"

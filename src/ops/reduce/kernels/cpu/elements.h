@@ -15,7 +15,7 @@ struct Elements : Scalars<Types> {
     const In value = kSpacing ? ((const In*)p)[i * kSpacing] : *(const In*)(p + i * stride);
     return Scalars<Types>::computed(value);
   }
-  /// The stride of a walk over neighbours is a constant.
+  /// A constant for neighbouring elements.
   template <class Arguments>
   static IRUKA_INLINE ptrdiff_t stride_of([[maybe_unused]] const Arguments& a) {
     return kSpacing ? kSpacing * (ptrdiff_t)sizeof(In) : a.stride;

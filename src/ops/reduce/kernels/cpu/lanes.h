@@ -1,5 +1,5 @@
-// What the map of a row may call, for vectors of the language's extension: as many lanes on every machine, so that
-// results do not depend on it. Raw is what vectors of stored elements hold.
+// Functions that the map of a row may call, for vectors (Clang's vector extension). The number of lanes is the same on
+// every machine, so results do not depend on the machine. Raw is the element type of vectors of stored elements.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/elements.h"

@@ -1,4 +1,4 @@
-// var of a row: mean and squared distances of blocks that stay in the nearest cache, joined.
+// var of a row: computes mean and squared distances of blocks that fit in the first-level cache, and joins them.
 #pragma once
 
 namespace iruka::reduction {

@@ -1,9 +1,9 @@
-// The moments of kWidth columns side by side.
+// The moments of kWidth neighbouring columns.
 #pragma once
 
 namespace iruka::reduction {
 
-/// Every row moves the means by a share of its distance from them (Welford, 1962).
+/// Each row updates the means (Welford, 1962).
 template <class Loads, ptrdiff_t width>
 struct MomentsStrip : Loads {
   using typename Loads::A;
@@ -58,7 +58,7 @@ struct MomentsStrip : Loads {
   }
 };
 
-/// Of a period, columns have seen different numbers of rows.
+/// Columns of a period have seen different numbers of rows.
 template <class Loads, ptrdiff_t width>
 struct PeriodicMomentsStrip : MomentsStrip<Loads, width> {
   using typename Loads::Partial;

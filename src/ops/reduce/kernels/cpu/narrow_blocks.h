@@ -1,5 +1,5 @@
-// Blocks of sixteen vectors are added in the input's float32, blocks in float64: half the work, and fewer float32
-// roundings than in any pairwise sum.
+// Blocks of sixteen vectors are added in float32, the input's type, and the blocks' sums in float64. This is half the
+// work of float64, with fewer float32 roundings than a pairwise sum.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/accumulator.h"

@@ -1,5 +1,5 @@
-// argmin where rows come in the order of their index, so that the first of equals is the one met first: a column's best
-// value, and its row. Two arrays, so that both are vectors.
+// argmin for rows in the order of their index: the first of equal values wins. Values and rows are two arrays, so that
+// both are loaded as vectors.
 #pragma once
 
 namespace iruka::reduction {

@@ -1,4 +1,5 @@
-// Dense rows of a few elements that lie end to end: as many as fit side by side make one long row, folded at the end.
+// Contiguous rows of a few elements: as many as fit side by side form one long row, whose accumulators are joined at
+// the end.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/columns.h"

@@ -1,4 +1,4 @@
-// Vectors are added one after another.
+// Adds vectors one after another, without blocks.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/accumulator.h"

@@ -1,4 +1,4 @@
-// Complex numbers have no vectors: four in a row, so that additions overlap.
+// Complex numbers, which no vector type holds: four accumulators, so that additions overlap.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/elements.h"

@@ -1,4 +1,4 @@
-// The fastest axis is reduced: a unit is an output, or a chunk of one.
+// Reductions along the fastest axis: a unit is an output, or a chunk of one.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/units.h"

@@ -1,4 +1,4 @@
-// Dense rows of a few elements, one after another: outputs are what is vectorised.
+// Dense rows of a few elements: the loop over outputs is vectorised.
 #pragma once
 
 #include "ops/reduce/kernels/arguments.h"

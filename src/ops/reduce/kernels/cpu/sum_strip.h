@@ -1,5 +1,5 @@
-// The accumulators of kWidth columns side by side, to which some rows p[0], p[1]... are added a pass, so that
-// accumulators are loaded and stored once for all.
+// The accumulators of kWidth neighbouring columns. A pass adds some rows p[0], p[1]..., so that each accumulator is
+// loaded and stored once a pass.
 #pragma once
 
 namespace iruka::reduction {
@@ -13,7 +13,7 @@ struct SumStrip : Loads {
   static constexpr bool kHasPivots = false;
   alignas(64) A sums[kWidth];
 
-  /// Of `columns` columns, the first `given` have an element at p.
+  /// The first `given` of `columns` columns have an element at p.
   IRUKA_INLINE void start_columns(const char*, ptrdiff_t, ptrdiff_t columns, ptrdiff_t) {
     const VA none = Loads::start_lanes();
     for (ptrdiff_t j = 0; j < columns; j += W) __builtin_memcpy(sums + j, &none, sizeof(none));
@@ -24,7 +24,7 @@ struct SumStrip : Loads {
       VA v;
       __builtin_memcpy(&v, sums + j, sizeof(v));
       if constexpr (requires { Loads::kAddsInBlocks; }) {
-        // As NarrowBlocks: the rows of a pass are added in float32.
+        // As in NarrowBlocks, the rows of a pass are added in float32.
         auto block = Loads::prepare(Loads::load_computed(p[0] + j * stride, stride));
         for (int k = 1; k < count; ++k) block = block + Loads::prepare(Loads::load_computed(p[k] + j * stride, stride));
         v = Loads::combine_lanes(v, Loads::cast(block));
@@ -41,7 +41,7 @@ struct SumStrip : Loads {
     if (count == kPass) return add_counted(p, kPass, columns, stride);
     add_counted(p, count, columns, stride);
   }
-  /// Accumulators repeat with the period `columns`: adds them up to the first ones.
+  /// Accumulators repeat with the period `columns`; adds the others to the first ones.
   IRUKA_INLINE void fold_periods(ptrdiff_t columns, ptrdiff_t period, ptrdiff_t) {
     for (ptrdiff_t k = columns; k < period; k += columns)
       for (ptrdiff_t j = 0; j < columns; ++j) sums[j] = Loads::combine(sums[j], sums[k + j]);

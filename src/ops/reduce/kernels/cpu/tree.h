@@ -1,5 +1,5 @@
-// Sixteen vectors are added one after another; sums of sixteen are the leaves of a binary tree, kept as a binary
-// counter is: level l holds the sum of 2^l leaves. The error grows with the logarithm of the length.
+// Pairwise sums. A leaf is the sum of sixteen vectors; partial sums are kept as in a binary counter: level l holds the
+// sum of 2^l leaves. The error grows with the logarithm of the length.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/accumulator.h"

@@ -1,11 +1,11 @@
-// A unit's share of the work, and the second launch, which joins the partial results of an output.
+// The work of one unit, and the second launch, which joins the partial results of an output.
 #pragma once
 
 #include "ops/reduce/kernels/arguments.h"
 
 namespace iruka::reduction {
 
-/// Which chunk of which place a unit is.
+/// The chunk and the output of a unit.
 template <bool kIsChunked>
 struct Unit {
   ptrdiff_t chunk = 0, place;
@@ -15,7 +15,7 @@ struct Unit {
   }
 };
 
-/// The outer reduced rows of a unit: those of `group`.
+/// The outer reduced rows of the chunks in `group`.
 template <bool kIsChunked>
 struct RowRange {
   ptrdiff_t first = 0, last;
@@ -30,7 +30,7 @@ struct RowRange {
 
 constexpr ptrdiff_t kJoined = 64;
 
-/// Joins chunks in a tree of fixed shape, for some outputs side by side.
+/// Joins chunks in a tree of fixed shape, for `count` neighbouring outputs.
 template <class Partials>
 __attribute__((noinline)) void join(typename Partials::Partial* to, const typename Partials::Partial* p,
                                     ptrdiff_t chunks, ptrdiff_t outputs, ptrdiff_t count) {

@@ -1,4 +1,4 @@
-// How the CPU reads vectors of elements, and combines them.
+// How the CPU loads vectors of elements and combines them.
 #pragma once
 
 #include "ops/reduce/kernels/cpu/lanes.h"
@@ -14,7 +14,7 @@ struct Vectors : Partials {
   using typename Partials::VRaw;
   static constexpr bool kHasVectors = true;
   static constexpr ptrdiff_t W = Partials::W, kSpacing = Partials::kSpacing;
-  /// How many elements a load touches: of elements two apart, those between are loaded as well.
+  /// How many elements a load reads: at a spacing of two, also those between.
   static constexpr ptrdiff_t kReach = kSpacing == 2 ? 2 * W : W;
 
   static IRUKA_INLINE VA start_lanes() { return (VA)(Partials::start()); }
@@ -34,7 +34,7 @@ struct Vectors : Partials {
   }
   static IRUKA_INLINE VC load_computed(const char* p, ptrdiff_t stride) { return Partials::widen(load_raw(p, stride)); }
   static IRUKA_INLINE VA load(const char* p, ptrdiff_t stride) { return Partials::map(load_computed(p, stride)); }
-  /// The lanes of a vector to one value: halves are combined.
+  /// Reduces the lanes of a vector to one value by halves.
   template <class V>
   static IRUKA_INLINE A fold(V v) {
     if constexpr (sizeof(V) == 2 * sizeof(A)) {

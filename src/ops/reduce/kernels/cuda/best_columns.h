@@ -1,4 +1,4 @@
-// argmin: a thread's columns of some rows against its best values.
+// argmin: compares a thread's columns of some rows with its best values.
 #pragma once
 
 namespace iruka::reduction {

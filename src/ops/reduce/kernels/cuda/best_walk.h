@@ -1,4 +1,4 @@
-// argmin of one thread's part of a row: the best word first, then the element in it.
+// argmin of one thread's part of a row: finds the word with the best element, then the element in it.
 #pragma once
 
 #include "ops/reduce/kernels/cuda/row_ends.h"

@@ -1,5 +1,5 @@
-// The fastest axis is kept: threads side by side keep the columns of a strip, as many as one load holds each. Threads
-// by column, then unit, then row.
+// Reductions that keep the fastest axis: neighbouring threads take neighbouring columns of a strip, each as many as one
+// load holds. The thread's number contains column, unit and row, in this order.
 #pragma once
 
 #include "ops/reduce/kernels/cuda/partials.h"
@@ -26,11 +26,11 @@ IRUKA_INLINE void reduce_columns(const BlockArguments<kKeptRank, kReducedRank>& 
   using Index = typename Columns::Index;
   using Partial = typename Columns::Partial;
   constexpr int kThreads = Columns::kThreads, kLanes = Columns::kLanes, kLoads = Columns::kLoads;
-  // Raw memory: a shared variable must not be constructed.
+  // Untyped, because shared variables may not have constructors.
   __shared__ uint4 memory[(kThreads * kLanes * sizeof(Partial) + 15) / 16];
   Partial* cells = (Partial*)memory;
   const int thread = threadIdx.x;
-  // In the end a thread has `mine` results to store, from cells[cell] on.
+  // At the end, a thread stores `mine` results from cells[cell] on.
   int rows = a.row_lanes, width = a.strip_width * a.units, mine = thread < width, cell = thread;
   ptrdiff_t at, step = 1;
   if (kIsChunked && a.stage) {
@@ -60,7 +60,7 @@ IRUKA_INLINE void reduce_columns(const BlockArguments<kKeptRank, kReducedRank>& 
       Partial sums[kLanes];
 #pragma unroll
       for (int v = 0; v < kLanes; ++v) sums[v] = Columns::start_partial();
-      // Strips are whole words wide.
+      // A strip's width is a multiple of a word's.
       if (exists && (kIsPeriodic || column + own < a.extent)) {
         const char* q = p + own * Columns::stride_of(a);
         Index row = range.first + row_lane;
@@ -74,7 +74,8 @@ IRUKA_INLINE void reduce_columns(const BlockArguments<kKeptRank, kReducedRank>& 
       for (int v = 0; v < kLanes; ++v) cells[row_lane * width + slot * a.strip_width + own + v] = sums[v];
     }
     if constexpr (kIsPeriodic) {
-      // A period's accumulators repeat along the strip; what does not fill a strip is added to the first ones.
+      // The accumulators of a period repeat along the strip. Elements that do not fill a strip are added to the first
+      // ones.
       const int period = (int)a.extent;
       if (range.last == (Index)a.rows) {
         __syncthreads();

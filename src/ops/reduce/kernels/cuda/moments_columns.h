@@ -1,4 +1,4 @@
-// var: the moments of a thread's columns of some rows, joined to its own.
+// var: joins the moments of a thread's columns of some rows to its own.
 #pragma once
 
 namespace iruka::reduction {

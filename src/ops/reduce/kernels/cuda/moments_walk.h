@@ -1,4 +1,4 @@
-// var of one thread's part of a row: the moments of a few loads' elements are joined to the thread's.
+// var of one thread's part of a row: joins the moments of each few loads to the thread's.
 #pragma once
 
 #include "ops/reduce/kernels/cuda/row_ends.h"

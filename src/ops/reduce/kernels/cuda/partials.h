@@ -1,11 +1,11 @@
-// Partial results of a block's threads, and of an output's chunks, joined.
+// Joins the partial results of a block's threads, and those of an output's chunks.
 #pragma once
 
 namespace iruka::reduction {
 
-// Here and below: the compiler takes its time over what it unrolls, so it does where that pays alone.
+// Loops are unrolled only where that makes them faster, because unrolled code takes long to compile.
 
-/// Rows of `width` partial results to the first row, in a tree of fixed shape.
+/// Joins rows of `width` partial results into the first row, in a tree of fixed shape.
 template <class Partials>
 inline void fold(typename Partials::Partial* cells, int rows, int width) {
 #pragma unroll 1
@@ -19,7 +19,7 @@ inline void fold(typename Partials::Partial* cells, int rows, int width) {
   __syncthreads();
 }
 
-/// Every `lanes`-th chunk of an output, four loads at a time.
+/// Joins every `lanes`-th chunk of an output, four loads at a time.
 template <class Partials, class Arguments>
 inline typename Partials::Partial joined(const Arguments& a, ptrdiff_t output, typename Partials::Index lane,
                                          int lanes) {
@@ -41,7 +41,7 @@ inline typename Partials::Partial joined(const Arguments& a, ptrdiff_t output, t
   return value;
 }
 
-/// The outer reduced rows of a unit: those of `group`.
+/// The outer reduced rows of the chunks in `group`.
 template <class Index, bool kIsChunked>
 struct ChunkRows {
   Index first = 0, last;

@@ -1,9 +1,9 @@
-// One thread's part of a row: whole words where they are aligned, elements at the row's ends.
+// One thread's part of a row: aligned words in the middle, elements at both ends.
 #pragma once
 
 namespace iruka::reduction {
 
-/// Where the words of a row begin, and how many elements lie before and after them.
+/// Where a row's words begin, and how many elements are outside of them.
 template <class Types>
 struct RowEnds {
   int head, words, edges;
@@ -14,11 +14,11 @@ struct RowEnds {
     words = (n - head) / kLanes;
     edges = n - words * kLanes;
   }
-  /// The place in the row of element `k` of those outside the words.
+  /// The index in the row of element `k` of those outside the words.
   IRUKA_INLINE int edge(int k) const { return k < head ? k : k + words * Types::kLanes; }
 };
 
-/// Loads the words k, k + lanes... that there are, as many as a thread has under way.
+/// Loads the existing ones of the words k, k + lanes..., as many as a thread has in flight.
 template <class Types>
 IRUKA_INLINE void load_words(typename Types::Word* word, const char* p, int k, int lanes, int words, ptrdiff_t stride) {
 #pragma unroll

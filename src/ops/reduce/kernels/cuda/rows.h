@@ -1,4 +1,5 @@
-// The fastest axis is reduced. Threads by lane, then unit, then row: neighbouring units are neighbours in memory.
+// Reductions along the fastest axis. The thread's number contains lane, unit and row, in this order; neighbouring units
+// are neighbours in memory.
 #pragma once
 
 #include "ops/reduce/kernels/cuda/partials.h"
@@ -12,7 +13,7 @@ IRUKA_INLINE void reduce_rows(const BlockArguments<kKeptRank, kReducedRank>& a, 
   using Partial = typename Walk::Partial;
   constexpr int kThreads = Walk::kThreads;
   constexpr bool kHasRows = kReducedRank > 0;
-  // Raw memory: a shared variable must not be constructed.
+  // Untyped, because shared variables may not have constructors.
   __shared__ uint4 memory[(kThreads * sizeof(Partial) + 15) / 16];
   Partial* cells = (Partial*)memory;
   const int thread = threadIdx.x;

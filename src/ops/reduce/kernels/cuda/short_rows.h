@@ -1,4 +1,4 @@
-// Dense rows of a few elements: a block copies a tile of rows to shared memory; then a thread a row.
+// Dense rows of a few elements: a block copies a tile of rows to shared memory, then each thread reduces a row.
 #pragma once
 
 #include "ops/reduce/kernels/cuda/words.h"

@@ -1,4 +1,4 @@
-// A thread's columns of some rows, added to its accumulators.
+// Adds a thread's columns of some rows to its accumulators.
 #pragma once
 
 namespace iruka::reduction {

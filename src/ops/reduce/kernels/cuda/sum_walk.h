@@ -1,4 +1,4 @@
-// One thread's sum of its part of a row.
+// The sum of one thread's part of a row.
 #pragma once
 
 #include "ops/reduce/kernels/cuda/row_ends.h"

@@ -1,4 +1,4 @@
-// What the elements of a word make together.
+// Reduces the elements of a word.
 #pragma once
 
 namespace iruka::reduction {

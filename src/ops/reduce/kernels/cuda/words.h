@@ -1,4 +1,4 @@
-// How a thread reads elements: a Word is what it loads at once, kLanes elements. Types is of the generated text.
+// How a thread reads elements: it loads a Word of kLanes elements at once. The generated text defines Types.
 #pragma once
 
 #include "ops/reduce/kernels/arguments.h"
@@ -6,7 +6,7 @@
 
 namespace iruka::reduction {
 
-/// How the threads of a block share its units: BlockShape's fields.
+/// How the threads of a block share its units: the fields of BlockShape.
 template <int kKeptRank, int kReducedRank>
 struct BlockArguments : Arguments<kKeptRank, kReducedRank> {
   int units, lane_bits, slot_bits, lanes, row_lanes, strip_width, rest;

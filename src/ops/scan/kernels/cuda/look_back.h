@@ -1,4 +1,5 @@
-// What blocks tell one another: sums of tiles, of groups of 32 tiles, and of all groups of groups before one.
+// Decoupled look-back: blocks publish the sums of tiles, of groups of 32 tiles, and of all tiles up to the end of each
+// 32 groups.
 #pragma once
 
 #include "ops/scan/kernels/cuda/shuffles.h"
@@ -12,8 +13,8 @@ struct TileArguments {
   ptrdiff_t n, tiles, groups, supers, group_slots, super_slots, x_row, out_row, x_stride;
 };
 
-/// A sum, eight bytes a word, each beside the flag that says it is there: what is seen of a word is all of it, so that
-/// nobody waits for an order of writes.
+/// A sum in words of 16 bytes: eight bytes of it, and a flag that says they are valid. A word is read whole or not at
+/// all, so no order of stores is needed.
 template <class A>
 struct Published {
   static constexpr int kParts = (sizeof(A) + 7) / 8;
@@ -34,7 +35,7 @@ struct Published {
     for (int k = 0; k < kParts; ++k) seen.part[k] = published_word(a.slots + slot * kParts + k);
     return seen;
   }
-  /// The sum, once it is there.
+  /// Waits until the sum is published.
   inline A value(const TileArguments& a, ptrdiff_t slot) {
     unsigned parts[kParts * 2];
 #pragma unroll
@@ -48,7 +49,8 @@ struct Published {
   }
 };
 
-/// What stands before the tile, in the first warp's last thread. The other warps come along and look nowhere.
+/// The sum of all tiles before this one, valid in the last thread of the first warp. All warps call it; `looks` is true
+/// in the first one alone.
 template <class Types>
 inline typename Types::A look_back(const TileArguments& a, ptrdiff_t row, ptrdiff_t tile, typename Types::A own,
                                    int lane, bool looks) {

@@ -1,5 +1,5 @@
-// What a scan starts from, so that its first element stays as it is (-0 too), and how it combines two values. A is what
-// is carried from element to element.
+// The operations of scans: the start value, which leaves the first element unchanged (-0, too), and how two values
+// combine. A is the accumulator's type.
 #pragma once
 
 namespace iruka::scan {
@@ -26,11 +26,11 @@ struct Multiply<complex<F>> {
   using A = complex<F>;
   static IRUKA_INLINE A start() { return A(1.0, -0.0); }
   static IRUKA_INLINE bool is_start(A a) { return a.real() == 1 && a.imag() == 0 && 1 / a.imag() < 0; }
-  /// A product with 1 would make NaN of infinities' other part.
+  /// A complex product with 1 would turn the other part of an infinity into NaN.
   static IRUKA_INLINE A combine(A a, A b) { return is_start(a) ? b : is_start(b) ? a : a * b; }
 };
 
-/// The text says what these start from.
+/// The generated text defines the start value of these.
 template <class A>
 struct Minimum {
   static IRUKA_INLINE A combine(A a, A b) { return (a == a) & ((b < a) | (b != b)) ? b : a; }
@@ -40,7 +40,7 @@ struct Maximum {
   static IRUKA_INLINE A combine(A a, A b) { return (a == a) & ((b > a) | (b != b)) ? b : a; }
 };
 
-/// An element as it takes part.
+/// The value that an element contributes.
 template <class Types>
 IRUKA_INLINE typename Types::A map(typename Types::In value) {
   if constexpr (Types::kSkipsNan) {

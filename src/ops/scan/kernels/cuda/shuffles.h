@@ -1,4 +1,4 @@
-// Values of a warp's other threads, and the scan of a warp.
+// Shuffles of values of any type among the threads of a warp, and the scan of a warp.
 #pragma once
 
 namespace iruka::scan {

@@ -1,4 +1,4 @@
-// A dense axis in tiles, one a block.
+// Scans of a dense axis in tiles; a block scans one tile.
 #pragma once
 
 #include "ops/scan/kernels/cuda/look_back.h"
@@ -6,8 +6,8 @@
 
 namespace iruka::scan {
 
-/// A warp's elements lie in shared memory, where words of 16 bytes change places so that neither the order of memory
-/// nor a thread's own run of kItems elements meets a bank twice.
+/// A warp's elements in shared memory. Words of 16 bytes are permuted, so that neither accesses in memory order nor a
+/// thread's accesses to its kItems elements have bank conflicts.
 template <class Types>
 struct Segment {
   using In = typename Types::In;
@@ -92,7 +92,7 @@ IRUKA_INLINE void scan_tiles(const TileArguments& a, ptrdiff_t begin, ptrdiff_t)
   __syncwarp();
   In value[kItems];
   Segment::fetch(segment, lane, value);
-  // Four sums at once: the other blocks wait for what this one publishes.
+  // Four independent sums are faster than one, and the other blocks wait for the sum that this block publishes.
   constexpr int kRun = kItems / 4;
   A sums[4];
 #pragma unroll
@@ -120,7 +120,7 @@ IRUKA_INLINE void scan_tiles(const TileArguments& a, ptrdiff_t begin, ptrdiff_t)
     prefix = Types::combine(totals[kThreads / 32], prefix);
   }
   if (lane > 0) prefix = Types::combine(prefix, exclusive);
-  Segment::fetch(segment, lane, value);  // again, rather than registers kept while looking back
+  Segment::fetch(segment, lane, value);  // again, so that the elements take no registers during look_back()
   __syncwarp();
 #pragma unroll
   for (int w = 0; w < Segment::kOutWords; ++w) {

@@ -1,4 +1,4 @@
-// A thread a column.
+// Scans of other axes: a thread scans a column.
 #pragma once
 
 #include "ops/scan/kernels/cuda/operations.h"

@@ -1,10 +1,10 @@
-// Keys without a sign whose order is that of the elements: the same as sort_keys.h's. Format is of the generated text:
-// the bits of a real part, the key, and what they mean.
+// Unsigned keys in the order of the elements, the same as in sort_keys.h. The generated text defines Format: the bits
+// of a real part, the key, and the kind of number.
 #pragma once
 
 namespace iruka::sorting {
 
-/// An element's key and back; `equal_key` is one key for elements that are equal.
+/// Converts between elements and keys. equal_key() gives equal elements the same key.
 template <class Format>
 struct IntegerKeys : Format {
   using typename Format::Bits;
@@ -38,7 +38,7 @@ struct FloatKeys : Format {
   }
 };
 
-/// A complex number has two words, the high one in front.
+/// A complex number has two words; the high one decides first.
 template <class Format>
 struct ComplexKeys : FloatKeys<Format> {
   using typename Format::Bits;

@@ -1,11 +1,11 @@
-// Both kernels of a radix sort of 8 bits a pass.
+// Shared by both kernels of a radix sort with 8 bits a pass.
 #pragma once
 
 namespace iruka::sorting {
 
 constexpr int kDigits = 256;
 
-/// What comes before the thread's value in the block. Two barriers are passed.
+/// The sum of the values of the block's threads before this one. It contains two barriers.
 template <int kWarps, class Count>
 inline Count before_thread(Count value, Count* warp_sums, int thread) {
   const int lane = thread % 32, warp = thread / 32;

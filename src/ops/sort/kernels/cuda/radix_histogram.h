@@ -1,4 +1,4 @@
-// The first kernel of a radix sort.
+// The first kernel of a radix sort: it counts digits.
 #pragma once
 
 #include "ops/sort/kernels/cuda/radix.h"
@@ -13,8 +13,8 @@ struct HistogramArguments {
   ptrdiff_t n, chunks;
 };
 
-/// Counts the digits of all passes at once. The row's last block makes places of them: where each digit's keys begin;
-/// and tells the passes that move anything: where all keys share a digit, none moves.
+/// Counts the digits of all passes at once. The row's last block replaces the counts by the places where each digit's
+/// keys begin, and sets a bit for each pass that moves keys: a pass where all keys have the same digit is skipped.
 template <class Sort>
 IRUKA_INLINE void count_digits(const HistogramArguments<typename Sort::Count>& a, ptrdiff_t begin, ptrdiff_t) {
   using X = typename Sort::X;
@@ -54,10 +54,10 @@ IRUKA_INLINE void count_digits(const HistogramArguments<typename Sort::Count>& a
     volatile Count* const own = histogram + pass * kDigits + thread;
     const Count found = thread < kDigits ? *own : (Count)0, before = before_thread<kWarps>(found, warp_sums, thread);
     if (thread < kDigits) *own = before;
-    if (found == (Count)a.n) still |= 1u << pass;  // one thread at most
+    if (found == (Count)a.n) still |= 1u << pass;  // true for at most one thread
   }
   __syncthreads();
-  // Of equal keys the last pass is made all the same: it brings them to their place.
+  // If all keys are equal, the last pass still runs and copies them to the output.
   const unsigned all = (1u << kPasses) - 1, moving = all & ~still;
   if (thread == 0) a.moving[row] = moving ? moving : 1u << (kPasses - 1);
 }

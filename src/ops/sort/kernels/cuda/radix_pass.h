@@ -1,4 +1,5 @@
-// Onesweep, Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022.
+// One pass of a radix sort: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs",
+// 2022.
 #pragma once
 
 #include "ops/sort/kernels/cuda/radix.h"
@@ -17,7 +18,7 @@ struct PassArguments {
   int pass;
 };
 
-/// The lanes that have the same digit.
+/// The lanes of the warp that have the same digit.
 inline unsigned same_lanes(unsigned digit) {
   unsigned same = agreeing_lanes(digit, 1u);
 #pragma unroll
@@ -25,7 +26,7 @@ inline unsigned same_lanes(unsigned digit) {
   return same;
 }
 
-/// Sort with what follows from it.
+/// The constants that follow from Sort, and the pass.
 template <class Sort>
 struct Pass : Sort {
   using typename Sort::Count;
@@ -40,8 +41,9 @@ struct Pass : Sort {
   static constexpr int kCountedBytes = kWarps * kDigits * (int)sizeof(unsigned);
   static constexpr int kExchanged = kTile * (int)(sizeof(Key) + (kHasIndex ? sizeof(Index) : 0));
 
-  /// How many keys of the thread's digit lie before this tile: the sum of what the tiles before it publish, back to one
-  /// that knows its own sum. Tiles begin in the order of their tickets, so none waits for one that has not begun.
+  /// The number of keys with the thread's digit in earlier tiles: the sum of the counts that those publish, back to the
+  /// first that has published its own sum. Tiles are numbered by tickets in the order of their start, so none waits for
+  /// a tile that has not started.
   static inline Count look_back(const Arguments& a, ptrdiff_t row, ptrdiff_t tile, int digit, Count own) {
     volatile Count* const status = a.status + (row * a.tiles + tile) * kDigits + digit;
     if (tile == 0) {
@@ -63,7 +65,7 @@ struct Pass : Sort {
     return before;
   }
 
-  /// All loads are under way before the first is waited for. `place` is the thread's first one in the tile.
+  /// All loads are issued before the first one is used. `place` is the thread's first place in the tile.
   static inline void load_elements(const Arguments& a, ptrdiff_t base, ptrdiff_t first, int place, int count, Key* keys,
                                    Index* indices) {
     const X* const x = (const X*)a.x + base;
@@ -132,11 +134,11 @@ struct Pass : Sort {
     __shared__ Count warp_sums[kWarps];
     __shared__ unsigned shared_ticket;
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, shift = 8 * a.pass;
-    unsigned* const counters = (unsigned*)memory + warp * kDigits;  // of the warp: its keys that have the digit
+    unsigned* const counters = (unsigned*)memory + warp * kDigits;  // the warp's number of keys with each digit
     if (thread == 0) shared_ticket = atomicAdd(a.ticket, 1u);
 #pragma unroll 1
     for (int k = thread; k < kWarps * kDigits; k += kThreads) ((unsigned*)memory)[k] = 0;
-    unsigned moving = a.moving[0];  // on its way while the ticket is
+    unsigned moving = a.moving[0];  // loaded while the ticket is
     __syncthreads();
     const ptrdiff_t row = shared_ticket / (unsigned)a.tiles, tile = shared_ticket - row * a.tiles, first = tile * kTile;
     if (row > 0) moving = a.moving[row];
@@ -149,7 +151,7 @@ struct Pass : Sort {
     Index indices[kItems];
     unsigned ranks[kItems];
 #pragma unroll
-    for (int k = 0; k < kItems; ++k) keys[k] = (Key) ~(Key)0, indices[k] = 0;  // what fills up the last tile comes last
+    for (int k = 0; k < kItems; ++k) keys[k] = (Key) ~(Key)0, indices[k] = 0;  // padding of the last tile sorts last
     const int place = warp * kItems * 32 + lane;
     if (is_first) {
       load_elements(a, row * a.n, first, place, count, keys, indices);
@@ -175,7 +177,7 @@ struct Pass : Sort {
     }
     const unsigned start = (unsigned)before_thread<kWarps>((Count)total, warp_sums, thread);
     if (thread < kDigits) {
-      unsigned next = start;  // from counts to where the warp's keys of the digit begin
+      unsigned next = start;  // replaces counts by where the warp's keys of the digit begin
 #pragma unroll
       for (int w = 0; w < kWarps; ++w) {
         volatile unsigned* const counter = (unsigned*)memory + w * kDigits + thread;

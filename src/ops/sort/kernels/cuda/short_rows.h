@@ -1,4 +1,4 @@
-// Short rows, as many as fit a block's shared memory.
+// Sorts short rows in shared memory; a block sorts as many as fit.
 #pragma once
 
 namespace iruka::sorting {
@@ -11,7 +11,7 @@ struct ShortRows {
   int slots_per_row;
 };
 
-/// Batcher's bitonic sort of every row of slots. Where keys are equal, places decide.
+/// Batcher's bitonic sort of every row of slots. Equal keys are ordered by their places.
 template <bool kHasIndex, class Key, class Index>
 inline void exchange(Key* keys, Index* places, int low, int high, bool ascending) {
   const Key a = keys[low], b = keys[high];
