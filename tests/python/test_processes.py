@@ -231,6 +231,38 @@ assert events and events[0].kind == "compiled" and events[0].milliseconds > 0 an
     assert done.returncode == 0, done.stderr
 
 
+def test_kernels_of_functions_are_compiled_again_after_clear_cache(tmp_path):
+    done = run_python(
+        """
+import numpy, iruka
+x = iruka.asarray(numpy.linspace(0, 1, 90_000))
+total = iruka.ReductionKernel("T x", "T y", "x * 2", "a + b", "y = a", "0", "doubled")
+calls = {
+    "add": lambda: x + x, "sum": lambda: x.sum(), "argmax": lambda: x.reshape(300, 300).argmax(axis=1),
+    "median": lambda: iruka.median(x.reshape(30, 3000), axis=1), "doubled": lambda: total(x),
+    "random": lambda: iruka.random.default_rng(1).random(90_000),
+}
+
+def compiled(call):
+    iruka.clear_kernel_history()
+    call()
+    iruka.finish_background_compilation()
+    return sorted({event.kernel for event in iruka.kernel_history() if event.kind == "compiled"})
+
+for name, call in calls.items():
+    iruka.clear_cache()
+    first = compiled(call)
+    assert first, name
+    assert compiled(call) == [], name
+    iruka.clear_cache()
+    assert compiled(call) == first, name
+""",
+        IRUKA_CACHE_DIR=str(tmp_path / "cache"),
+        IRUKA_SHIPPED_KERNELS="0",
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_import_brings_nothing_heavy():
     """Slow libraries are loaded at first use; benchmarks/gpu.py and the README's table show the import time."""
     done = run_python(

@@ -3,7 +3,7 @@
 #include "jit/program.h"
 #include "ops/index/compaction.h"
 #include "ops/index/index_plan.h"
-#include "ops/kept.h"
+#include "ops/kept_programs.h"
 #include "ops/kernel_text.h"
 
 namespace iruka::ops {
@@ -13,8 +13,8 @@ const char* stage_name(CompactionStage stage) {
   return stage == CompactionStage::count ? "count_true" : stage == CompactionStage::scan ? "scan_counts" : "write_true";
 }
 
-std::shared_ptr<const jit::Program> program_for(CompactionStage stage, Device& device) {
-  static constinit Kept<std::pair<CompactionStage, Device*>, std::shared_ptr<const jit::Program>> programs;
+const jit::Program& program_for(CompactionStage stage, Device& device) {
+  static constinit KeptPrograms<std::pair<CompactionStage, Device*>> programs;
   return programs.get({stage, &device}, [&] {
     const ProgramSource source{compaction_text(stage), "iruka_entry", {}, std::string("<") + stage_name(stage) + ">"};
     return jit::build(device, source, {stage_name(stage), "bool mask", "", {}});
@@ -32,7 +32,7 @@ void launch(CompactionStage stage, const Array& mask, const Array& counts, const
   LaunchGrid grid;
   grid.count = stage == CompactionStage::scan ? 1 : tiles;
   grid.threads_per_block = kCompactionThreads;
-  program_for(stage, mask.device())->launch(block.bytes(), grid);
+  program_for(stage, mask.device()).launch(block.bytes(), grid);
 }
 
 }  // namespace

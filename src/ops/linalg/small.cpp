@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "jit/program.h"
-#include "ops/kept.h"
+#include "ops/kept_programs.h"
 #include "ops/kernel_text.h"
 #include "ops/linalg/operands.h"
 
@@ -38,10 +38,9 @@ struct SystemBlocks {
 
 /// `key` settles the text together with the device.
 template <class MakeText>
-std::shared_ptr<const jit::Program> program_for(Device& device, const char* name, Dtype dtype, const Dims& key,
-                                                MakeText make_text) {
+const jit::Program& program_for(Device& device, const char* name, Dtype dtype, const Dims& key, MakeText make_text) {
   using Key = std::tuple<Device*, std::string, Dtype, std::vector<int64_t>>;
-  static constinit Kept<Key, std::shared_ptr<const jit::Program>> programs;
+  static constinit KeptPrograms<Key> programs;
   return programs.get({&device, name, dtype, {key.begin(), key.end()}}, [&] {
     const ProgramSource source{make_text(), "iruka_entry", {}, std::string("<") + name + ">"};
     return jit::build(device, source, {name, iruka::name(dtype), "", {}});
@@ -62,7 +61,7 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
   grid.threads_per_block = blocks.threads();
   program_for(a.device(), "small_systems", a.dtype(), {blocks.group, blocks.most_sides}, [&] {
     return small_system_text(a.dtype(), n, sides);
-  })->launch(block.bytes(), grid);
+  }).launch(block.bytes(), grid);
 }
 
 }  // namespace
@@ -106,7 +105,7 @@ void multiply_small(const Array& c, const StridedProduct& p) {
   grid.threads_per_block = kProductThreads;
   program_for(c.device(), "small_matmul", c.dtype(), {}, [&] {
     return small_product_text(c.dtype());
-  })->launch(block.bytes(), grid);
+  }).launch(block.bytes(), grid);
 }
 
 Array solve_small(const Array& a, const Array* b, const Array& singular) {

@@ -13,7 +13,7 @@
 #include "iruka/statistics.h"
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/kept.h"
+#include "ops/kept_programs.h"
 #include "ops/listener.h"
 #include "ops/reduce/folding.h"
 #include "ops/reduce/reduction_emit.h"
@@ -59,7 +59,7 @@ constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
 const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions", {&kCpu, &kCuda}};
 
 /// A row's programs by variant and device.
-using Programs = Kept<std::pair<uint64_t, Device*>, std::shared_ptr<const jit::Program>>;
+using Programs = KeptPrograms<std::pair<uint64_t, Device*>>;
 
 Programs& programs_of(const Row& row) {
   const auto& programs = made_once([] { return std::make_unique<Programs[]>(reduction_table().size()); });
@@ -67,7 +67,7 @@ Programs& programs_of(const Row& row) {
 }
 
 const jit::Program& program_for(const Row& row, const ReductionVariant& variant, Device& device) {
-  return *programs_of(row).get({variant.key(), &device}, [&] {
+  return programs_of(row).get({variant.key(), &device}, [&] {
     const auto& loops = device.service<ReductionLoops>();
     const ProgramSource source{loops.text(row, variant), "iruka_entry", loops.options(variant),
                                std::string("<") + row.name + ">"};

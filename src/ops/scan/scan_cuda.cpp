@@ -13,7 +13,7 @@
 #include "core/layout.h"
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/kept.h"
+#include "ops/kept_programs.h"
 #include "ops/kernel_text.h"
 #include "ops/reduce/reduction_text.h"
 #include "ops/scan/scan.h"
@@ -115,8 +115,8 @@ struct TextKey {
 
 template <class Text>
 const jit::Program& program_for(const TextKey& key, Text text) {
-  static constinit Kept<TextKey, std::shared_ptr<const jit::Program>> programs;
-  return *programs.get(key, [&] {
+  static constinit KeptPrograms<TextKey> programs;
+  return programs.get(key, [&] {
     return jit::build(*key.device, {text(), "iruka_entry", {}, "<scan>"}, {"scan", name(key.input), "", {}});
   });
 }
