@@ -57,7 +57,7 @@ Array reshape_ordered(const Array& given, const Dims& shape, nb::handle order) {
 /// x.shape = shape. Raises AttributeError, as NumPy does, where that takes a copy.
 void set_shape(nb::handle self, nb::handle shape) {
   Array& x = checked_array(self, "shape");
-  if (x.is_value()) throw nb::attribute_error("the shape of a value, as x[3] and x.sum() are, cannot be set");
+  if (x.is_value()) throw nb::attribute_error("the shape of a value, such as x[3] or x.sum(), cannot be set");
   std::optional<Array> view = x.reshape_view(to_dims(shape, "shape"));
   if (!view)
     throw nb::attribute_error(

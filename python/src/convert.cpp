@@ -55,7 +55,8 @@ void import_needed() {
 }
 
 void refuse_uninitialised(nb::handle object) {
-  throw TypeError("the " + text_of(object.type().attr("__name__")) + " was never made: its __init__ was not called");
+  throw TypeError("the " + text_of(object.type().attr("__name__")) +
+                  " is not initialised: its __init__ was not called");
 }
 
 Array& checked_array(nb::handle object, const char* function) {
@@ -113,8 +114,7 @@ Dtype from_numpy_dtype(nb::handle dtype) {
   std::string name = text_of(dtype.attr("name"));
   if (!nb::cast<bool>(dtype.attr("isnative"))) {
     throw TypeError("dtype " + describe(dtype) +
-                    " is of the other byte order; arrays are in this machine's, in which "
-                    "they take others in: use dtype.newbyteorder('=')");
+                    " is not in this machine's byte order, in which arrays are stored: use dtype.newbyteorder('=')");
   }
   try {
     return parse_dtype(name);

@@ -215,12 +215,12 @@ void update_at(Array array, nb::handle key, const ElementwiseFunction& function,
 
 void set_item(Array array, nb::handle key, nb::handle value) {
   if (array.is_value())
-    throw TypeError("a value, as x[3] and x.sum() are, does not support item assignment; x[3:4] and x[3, ...] do");
+    throw TypeError("a value, such as x[3] or x.sum(), does not support item assignment; x[3:4] and x[3, ...] do");
   const Key parts(key, array.device());
   if (!parts.has_arrays) {
     const Array target = array.index(parts.basic);
     if (names_one_element(parts, array) && has_axes(value))
-      throw ValueError("setting an array element with a sequence: one element takes no array with axes");
+      throw ValueError("setting an array element with a sequence: one element cannot be set to an array with axes");
     return assign_value(target, value);
   }
   array.check_writable("assignment destination");

@@ -79,7 +79,8 @@ std::optional<Array> given_output(nb::handle out) {
   const nb::object address = out.attr("__array_interface__")["data"][0];
   if (shared.size() > 0 && shared.data() != PyLong_AsVoidPtr(address.ptr()))
     throw TypeError(
-        "out is a NumPy array that is not aligned or of the other byte order, and a copy of it would be lost");
+        "out is a NumPy array that is not aligned or not in this machine's byte order, so the results cannot be "
+        "written to it");
   return shared;
 }
 

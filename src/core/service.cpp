@@ -3,7 +3,7 @@
 namespace iruka {
 
 void raise_missing_service(const char* service, const Device& device) {
-  throw DeviceError(std::string(service) + ": " + device.name() + " does not offer it");
+  throw DeviceError(device.name() + " does not support " + service);
 }
 
 }  // namespace iruka

@@ -19,8 +19,8 @@ HostEvent& host_event(EventHandle event) { return *static_cast<HostEvent*>(event
 
 void check_same_device(const char* function, const Device& a, const Device& b) {
   if (&a != &b)
-    throw ValueError(std::string(function) + ": the events and streams are of two devices, " + a.name() + " and " +
-                     b.name());
+    throw ValueError(std::string(function) + ": events and streams must belong to one device, not to " + a.name() +
+                     " and " + b.name());
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void Device::record_event(EventHandle event, StreamHandle) { host_event(event) =
 double Device::elapsed_milliseconds(EventHandle begin, EventHandle end) {
   const HostEvent &first = host_event(begin), &last = host_event(end);
   if (!first.is_recorded || !last.is_recorded)
-    throw DeviceError(name() + ": elapsed_milliseconds: an event was never recorded");
+    throw DeviceError(name() + ": elapsed_milliseconds: both events must be recorded first");
   return std::chrono::duration<double, std::milli>(last.time - first.time).count();
 }
 

@@ -65,7 +65,7 @@ Pixels pixels_of(const std::string& where, const Array& picture, Format format) 
 }
 
 void check_dtype(const std::string& where, const Array& picture, Format format) {
-  if (!picture.valid()) throw ValueError(where + ": no array to write");
+  if (!picture.valid()) throw ValueError(where + ": the array is a default-constructed Array, which has no elements");
   Dtype dtype = picture.dtype();
   if (dtype == Dtype::uint8 || (dtype == Dtype::uint16 && format == Format::png)) return;
   const char* rule = format == Format::png ? ": a PNG holds uint8 or uint16, not " : ": a JPEG holds uint8, not ";

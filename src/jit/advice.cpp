@@ -89,11 +89,11 @@ std::optional<LooseBracket> loose_bracket(std::string_view text) {
     if (c == '(' || c == '[' || c == '{') open.push_back({c, line, column});
     if (c == ')' || c == ']' || c == '}') {
       const char partner = c == ')' ? '(' : c == ']' ? '[' : '{';
-      if (open.empty()) return LooseBracket{line, column, std::string("this '") + c + "' closes nothing"};
+      if (open.empty()) return LooseBracket{line, column, std::string("this '") + c + "' has no opening bracket"};
       if (open.back().bracket != partner)
         return LooseBracket{line, column,
-                            std::string("this '") + c + "' stands where the '" + open.back().bracket + "' of line " +
-                                std::to_string(open.back().line) + " is to be closed"};
+                            std::string("this '") + c + "' does not match the '" + open.back().bracket + "' of line " +
+                                std::to_string(open.back().line)};
       open.pop_back();
     }
     if (c == '\n') ++line, line_begin = at + 1;

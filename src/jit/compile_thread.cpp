@@ -92,7 +92,7 @@ std::string in_words(double seconds) {
 [[noreturn]] void fail(const Blame& blame, double limit) {
   throw CompileError(
       "kernel '" + blame.kernel_name + "'" + (blame.made_at.empty() ? "" : ", made at " + blame.made_at) +
-      ": compiling it took longer than " + in_words(limit) +
+      ": compilation took longer than " + in_words(limit) +
       "; the option --compile-timeout=SECONDS or the environment variable IRUKA_COMPILE_TIMEOUT sets another "
       "limit (0: none)");
 }
@@ -100,9 +100,8 @@ std::string in_words(double seconds) {
 [[noreturn]] void refuse_in_child(const Blame& blame) {
   throw CompileError(
       "kernel '" + blame.kernel_name +
-      "' is not compiled: fork() made this process while a compiler that had been given up was still at work, and "
-      "locks of its may never be free here; start the process with the method 'spawn', or call the kernel "
-      "before the fork");
+      "' cannot be compiled: fork() made this process while an abandoned compilation was running, whose locks may stay "
+      "locked here; start the process with the method 'spawn', or call the kernel before the fork");
 }
 
 }  // namespace
@@ -120,7 +119,8 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
     counted.end();
     sleep_for_ever();
   }
-  if (process_ends.load()) throw CompileError("kernel '" + blame.kernel_name + "' is not compiled: the process ends");
+  if (process_ends.load())
+    throw CompileError("kernel '" + blame.kernel_name + "' is not compiled, because the process is exiting");
   ProgramSource copy = source;
   if (!copy.given_up) copy.given_up = std::make_shared<std::atomic<bool>>(false);
   const auto given_up = copy.given_up;
@@ -140,8 +140,8 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
       run_end_steps_before_known_destructors();
       task = {};
     }).detach();
-  } catch (const std::system_error&) {
-    throw CompileError("kernel '" + blame.kernel_name + "': no thread could be started to compile on");
+  } catch (const std::system_error& error) {
+    throw CompileError("kernel '" + blame.kernel_name + "': cannot start a thread for the compiler: " + error.what());
   }
   const auto wants_to_stop = [] {
     const ForkMayGoOn asking;  // for Python's lock

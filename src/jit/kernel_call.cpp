@@ -125,8 +125,8 @@ void KernelCall::settle_shape(const CallOptions& options) {
     shape_ = Dims{*options.size};
   } else if (plain == 0) {
     const bool has_arrays = std::ranges::any_of(arguments_, &Argument::is_array);
-    throw ValueError("kernel '" + kernel_.text.name + "': the loop's length is undecided: " +
-                     (has_arrays ? "every array is raw" : "no array was given") + ", so give size=");
+    throw ValueError("kernel '" + kernel_.text.name + "': the loop's length is unknown, because " +
+                     (has_arrays ? "every array is raw" : "no argument is an array") + ": pass size=");
   } else {
     bool same = true;
     for (size_t k = 1; same && k < plain; ++k) same = *shapes[k] == *shapes[0];
@@ -351,7 +351,7 @@ void KernelCall::pack_scalar(ArgumentBlock& block, IntegerValues& integers, size
   if (is_integer(dtype) && (is_integer(value.dtype()) || value.dtype() == Dtype::bool_) && !value.fits(dtype))
     throw OverflowError(where(k) + value.to_string() + " does not fit " + name(dtype));
   if (value.kind() == Kind::complex && kind(dtype) != Kind::complex)
-    throw TypeError(where(k) + "the complex number " + value.to_string() + " cannot become " + name(dtype));
+    throw TypeError(where(k) + "cannot convert the complex number " + value.to_string() + " to " + name(dtype));
   alignas(16) std::byte bytes[16];
   value.store(dtype, bytes);
   const size_t size = static_cast<size_t>(itemsize(dtype));

@@ -42,9 +42,8 @@ std::string describe_remark(const Remark& remark, const Texts& texts) {
 void tell_measured(LaneReport& report, double ratio) {
   if (ratio <= 0 || report.lanes == 1) return;
   char words[160];
-  std::snprintf(words, sizeof(words),
-                "%d elements side by side were measured to take %.2f times as long as the scalar path", report.lanes,
-                ratio);
+  std::snprintf(words, sizeof(words), "%d lanes were measured to take %.2f times as long as the scalar path",
+                report.lanes, ratio);
   if (Trial::is_scalar_faster(ratio)) {
     report.lanes = 1;
     report.reason = words;

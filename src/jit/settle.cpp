@@ -41,7 +41,7 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
       throw TypeError(place_of(text, k) + "a raw parameter takes an array, not a scalar");
   for (size_t k = 0; k < given; ++k)
     if (arguments[k].is_array() && !arguments[k].array().valid())
-      throw TypeError(place_of(text, k) + "the array was never made (a default-constructed Array)");
+      throw TypeError(place_of(text, k) + "the array is a default-constructed Array, which has no elements or device");
 }
 
 Device& settle_device(const KernelText& text, std::span<const Argument> arguments) {
@@ -92,8 +92,8 @@ void settle_types(const KernelText& text, const Placeholders& placeholders, std:
   for (size_t k = 0; k < text.parameter_count(); ++k) {
     const int slot = placeholders.slots[k];
     if (slot >= 0 && settled_by[slot] < 0)
-      throw TypeError(place_of(text, k) + "nothing settles the type '" + text.parameter(k).type +
-                      "': give an output, or an input of that type");
+      throw TypeError(place_of(text, k) + "the type '" + text.parameter(k).type +
+                      "' is unknown: pass an output, or an input with this type");
     dtypes[k] = slot < 0 ? *text.parameter(k).dtype : settled[slot];
   }
 }

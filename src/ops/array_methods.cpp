@@ -17,9 +17,8 @@
 namespace iruka {
 namespace {
 
-/// The text of a cast of floats or complex numbers to integers, which raises an exception of floats where NumPy's does:
-/// of infinity, NaN and what is too large; for smaller integers, which go by way of 32 bits, what is too large for
-/// these.
+/// The text of a cast of floats or complex numbers to integers that raises NumPy's floating-point exceptions: for
+/// infinity, NaN and values out of range. For small integers, NumPy checks the range of 32 bits.
 std::string telling_cast(Dtype from, Dtype to) {
   const Dtype part = ops::computing_dtype(real_dtype(from));
   const int exponents = part == Dtype::float64 ? 1024 : 128, bits = itemsize(to) == 8 ? 64 : 32;
@@ -44,7 +43,7 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
   });
 }
 
-/// Whether the two are dense in the same order, so that their bytes correspond.
+/// Whether both arrays are dense in the same order, so that their bytes correspond.
 bool same_dense_layout(const Array& a, const Array& b) {
   return (a.is_c_contiguous() && b.is_c_contiguous()) || (a.is_f_contiguous() && b.is_f_contiguous());
 }
@@ -72,7 +71,7 @@ void transfer(const Array& source, const Array& target) {
   if (is_between_gpus) from.synchronize();
   Device& copier = to_host ? from : to;
   copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()));
-  // What is page-locked, the host may read or change now.
+  // The host may read or change page-locked memory from now on.
   if (is_between_gpus || cuda::is_pinned(to_host ? target.data() : source.data())) copier.synchronize();
   if (to_host) check_indices(from);
 }

@@ -7,9 +7,9 @@
 
 namespace iruka::ops {
 
-/// Values by key, kept for the life of the process: a binary search tree that only grows, so that neither lookups nor
-/// insertions take a lock. It is constant-initialised, so that it may be a function's static variable, and never frees
-/// its nodes, since kernels are called while the process ends, too. Keys are ordered by `<`.
+/// A map from keys to values that live as long as the process. It is a binary search tree that only grows, so neither
+/// lookups nor insertions take a lock. It is constant-initialised, so that it may be a function's static variable, and
+/// never frees its nodes, because kernels are also called while the process ends. Keys are ordered by `<`.
 template <class Key, class Value>
 class Kept {
  public:
@@ -20,8 +20,8 @@ class Kept {
     return node ? &node->value : nullptr;
   }
 
-  /// The value of the key; `make()`, which may compile, where there is none yet. Several threads may make one at the
-  /// same time; the first one made is kept.
+  /// The value of the key. If there is none, `make()` creates it, possibly by compiling. Several threads may create one
+  /// at the same time; the first is used.
   template <class Make>
   const Value& get(const Key& key, Make&& make) {
     const Value* const found = find(key);
@@ -40,7 +40,7 @@ class Kept {
     std::atomic<Node*> before{nullptr}, after{nullptr};
   };
 
-  /// Apart from get(), which is then small enough to be inlined.
+  /// Separate from get(), which is then small enough to be inlined.
   template <class Make>
   [[gnu::noinline]] const Value& insert(const Key& key, Make&& make) {
     auto made = std::make_unique<Node>(key, std::forward<Make>(make)());

@@ -1,5 +1,4 @@
-// The few lines of a kernel's text that are not in a header of kernel code: which headers, types and constants it
-// takes, and its entry.
+// The generated lines of a kernel's text: the headers of kernel code that it includes, types, constants, and its entry.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ std::string include_text(const std::string& family, const std::string& header);
 std::string using_text(const char* name, const std::string& type);
 /// "static constexpr TYPE NAME = VALUE;\n".
 std::string constant_text(const char* type, const char* name, int64_t value);
-/// A type without a sign of some bytes.
+/// The unsigned type of this many bytes.
 std::string unsigned_type(int64_t bytes);
 
 /// The entry of a GPU's kernel, which does nothing but CALL(arguments, begin, end). `threads` of a block, where at

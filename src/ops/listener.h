@@ -16,7 +16,7 @@ class Listener {
                       std::span<const Array> outputs) = 0;
   virtual void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
                        const Array& result) = 0;
-  /// A warning that the result does not show: a mean of no elements.
+  /// A warning that cannot be derived from the result, as for the mean of no elements.
   virtual void warned(const char* message) = 0;
 
  protected:

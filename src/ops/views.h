@@ -25,7 +25,7 @@ inline Array reversed(const Array& x, int axis) {
   return x.view(x.dtype(), x.shape(), std::move(strides), offset);
 }
 
-/// x[k] of one axis, which goes.
+/// x[k] along one axis, which is removed.
 inline Array slice_at(const Array& x, int axis, int64_t k) {
   Dims shape, strides;
   for (int other = 0; other < x.ndim(); ++other) {
@@ -46,7 +46,7 @@ inline Array with_axis_at(const Array& x, int from, int to) {
   return x.transpose(Dims(order.data(), x.ndim()));
 }
 
-/// New axes of one element in front, until there are `ndim`.
+/// Adds axes of extent 1 in front until there are `ndim`.
 inline Array with_axes_in_front(const Array& x, int ndim) {
   if (x.ndim() >= ndim) return x;
   Dims shape(ndim, 1);
@@ -54,7 +54,7 @@ inline Array with_axes_in_front(const Array& x, int ndim) {
   return x.reshape(shape);
 }
 
-/// A shape of `ndim` ones, but `extent` at an axis: that of a vector which lies along the axis.
+/// A shape of `ndim` ones, except for `extent` at one axis: a vector along that axis.
 inline Dims along_axis(int ndim, int axis, int64_t extent) {
   Dims shape(ndim, 1);
   shape[axis] = extent;

@@ -194,7 +194,7 @@ TEST_F(NarrowCasts, AreNoServiceOfTheCpu) {
     cpu().service<iruka::NarrowCasts>();
     FAIL();
   } catch (const DeviceError& error) {
-    EXPECT_STREQ(error.what(), "casts to narrow integers: cpu does not offer it");
+    EXPECT_STREQ(error.what(), "cpu does not support casts to narrow integers");
   }
 }
 

@@ -235,7 +235,7 @@ if child == 0:
         try:
             iruka.ElementwiseKernel("T x", "T z", "z = x - 12321", "of_the_child")(iruka.ones(2))
         except iruka.errors.CompileError as error:
-            code = not ("kernel 'of_the_child' is not compiled" in str(error) and "fork()" in str(error) and "'spawn'" in str(error))
+            code = not ("kernel 'of_the_child' cannot be compiled" in str(error) and "fork()" in str(error) and "'spawn'" in str(error))
         if grandchild and not code:
             code = os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1])
     finally:

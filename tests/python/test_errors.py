@@ -378,9 +378,9 @@ for body in ("y = ;", "y = x / 0;", "y = *(int*)0 + x;"):
     "body, words",
     [
         ("if (x > 0) {\n  z = x;", ["operation, line 1: error: this '{' is never closed", "if (x > 0) {"]),
-        ("z = x;\n}", ["operation, line 2: error: this '}' closes nothing"]),
+        ("z = x;\n}", ["operation, line 2: error: this '}' has no opening bracket"]),
         ("z = max(x, (x + 1);\nz += 1", ["operation, line 1: error: this '(' is never closed"]),
-        ("int t[2] = {0, 1); z = t[0];", ["this ')' stands where the '{' of line 1 is to be closed"]),
+        ("int t[2] = {0, 1); z = t[0];", ["this ')' does not match the '{' of line 1"]),
         ("z = std::max(x, 1.0f);", ["line 1: error: ", "'std'", "without std::"]),
         ("#include <cmath>\nz = x;", ["line 1: error: 'cmath' file not found", "a kernel includes nothing"]),
         ('printf("%f", x); z = x;', ["line 1: error: ", "'printf'", "cannot print"]),

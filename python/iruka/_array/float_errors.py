@@ -334,6 +334,6 @@ def _handler(message, fits):
     if not fits(handler):
         words, function = message.split(" encountered in ")
         raise NameError(
-            f"the error state asks for a call or log of {words} (in {function}), and numpy.seterrcall gave {handler!r}"
+            f"{function}: the error state reports {words} by numpy.seterrcall's handler, but that is {handler!r}"
         )
     return handler

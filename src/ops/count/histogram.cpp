@@ -15,12 +15,12 @@
 namespace iruka::ops {
 namespace {
 
-/// The fewest elements of a piece with its own counters, the most counters of all pieces, and the most pieces.
+/// The fewest elements of a piece with its own counters, the most counters of all pieces, the most pieces.
 constexpr int64_t kPiece = 1 << 17, kMostCounters = 1 << 21, kMostPieces = 64;
 /// Few bins get several counters each, so that equal neighbours do not wait for one another.
 constexpr int64_t kFewBins = 512, kCopies = 4;
 
-constexpr int64_t kFewIndices = 4096;  ///< a plain loop is over before a reduction begins
+constexpr int64_t kFewIndices = 4096;  ///< a plain loop is faster for fewer
 
 struct Weights {
   const char* data;
@@ -66,7 +66,7 @@ void count_cpu(const Array& indices, const Array* weights, int64_t bins, const A
   (indices.dtype() == Dtype::int32 ? count_indices<int32_t> : count_indices<int64_t>)(indices, weights, bins, result);
 }
 
-// Counters of a block's own in shared memory, added to everyone's in the end.
+// Each block counts in shared memory and adds its counters to the global ones.
 constexpr int64_t kSharedBins = 4096, kPerBlock = 1 << 16, kBlockThreads = 256;
 void count_in_shared_memory(const Array& indices, int64_t bins, const Array& result) {
   jit::ArgumentBlock block;
@@ -100,7 +100,7 @@ void count_cuda(const Array& indices, const Array* weights, int64_t bins, const 
 
 struct Counting {
   static constinit const Implementations<const Counting> implementations;
-  /// count_bins() of some indices and bins, into `result`.
+  /// Adds count_bins() of some indices and bins to `result`.
   void (*count)(const Array& indices, const Array* weights, int64_t bins, const Array& result);
 };
 constexpr Counting kCpu{count_cpu}, kCuda{count_cuda};
@@ -142,8 +142,8 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
 }
 
 Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool right) {
-  // The first two unlike bins tell whether they descend, as in NumPy, to which NaN stands for any value after them. The
-  // first threads look whether all do.
+  // As in NumPy, the first two different bins tell whether bins descend; NaN counts as greater than every number. The
+  // first threads check all bins.
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("T x, raw const T edges, raw const E bins, I n, bool right, raw _non_const int64 report",
                              "int64 bin",

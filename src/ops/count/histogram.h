@@ -11,12 +11,12 @@ namespace iruka::ops {
 /// The smallest and largest of `indices` (int32 or int64, 1-d); 0 and -1 where there are none.
 std::pair<int64_t, int64_t> index_range(const Array& indices);
 
-/// How many elements of `indices` (int32 or int64, 1-d, 0 <= index < bins) are k, for each k: int64, shape (bins,).
-/// With `weights`, float64 of the same shape, what those elements weigh: float64. The CPU adds in an order that the
-/// only the shape decides; a GPU adds weights in any order.
+/// For each k, the number of elements of `indices` (int32 or int64, 1-d, 0 <= index < bins) that equal k: int64, shape
+/// (bins,). With `weights` (float64, same shape), the sum of their weights: float64. On the CPU the order of additions
+/// depends on the shape alone; on a GPU it is undefined.
 Array count_bins(const Array& indices, const Array* weights, int64_t bins);
 
-/// The text that a GPU counts few bins by.
+/// The text of a GPU's kernel for few bins.
 std::string count_bins_text(Dtype index);
 
 /// The bin that each element of x falls into (NumPy's digitize), on a GPU. `edges` are the bins in x's dtype. Bins that

@@ -33,7 +33,7 @@ const ElementwiseKernel& count_kernel(Dtype dtype) {
   });
 }
 
-/// What Python's and NumPy's scalars give for an operation: a value of both's dtype, weak where both are.
+/// The result of an operation on Python or NumPy scalars: its dtype is the promoted one, weak if both are.
 template <class Operation>
 Scalar in_common_dtype(const Scalar& a, const Scalar& b, Operation operation) {
   const Argument both[] = {a, b};
@@ -84,7 +84,7 @@ Scalar second(const Scalar& start, const Scalar& step) {
   return start.dtype() == Dtype::uint64 ? Scalar(sum) : Scalar(static_cast<int64_t>(sum));
 }
 
-/// start + step - start in `dtype`: NumPy's increment, which holds what rounding left of the second element.
+/// start + step - start in `dtype`: NumPy's increment, which includes the rounding of the second element.
 Scalar increment(const Scalar& start, const Scalar& step, Dtype dtype) {
   if (kind(dtype) == Kind::complex) {
     const std::complex<double> first = start.as_element(dtype).as_complex();

@@ -19,7 +19,8 @@ Array counting(int64_t count, bool is_row, Device& device) {
   return is_row ? numbers.reshape({count, 1}) : numbers;
 }
 
-/// Kernels compare 32-bit numbers: extents of what has two axes fit, and a diagonal further off is one just outside.
+/// Kernels compare 32-bit numbers, which hold the extents of every array of two axes. A diagonal outside is clamped to
+/// one just outside.
 Scalar near_diagonal(int64_t k) { return Scalar(std::clamp<int64_t>(k, INT32_MIN, INT32_MAX)).typed(Dtype::int64); }
 
 void check_matrix(const char* function, const Array& x) {
@@ -44,7 +45,7 @@ Array diagonal(const Array& x, int64_t offset, int64_t named1, int64_t named2) {
   const int64_t length = std::max<int64_t>(0, std::min(x.shape(axis1) - row, x.shape(axis2) - column));
   shape.push_back(length);
   strides.push_back(x.strides()[axis1] + x.strides()[axis2]);
-  // An empty view stays where x is.
+  // An empty view begins at x's first element.
   const int64_t first = length ? row * x.strides()[axis1] + column * x.strides()[axis2] : 0;
   return x.view(x.dtype(), shape, strides, x.offset() + first);
 }
@@ -61,7 +62,7 @@ Array tri(int64_t rows, int64_t columns, int64_t k) {
 
 namespace {
 
-/// The element where `keeps`, a condition on column - row, holds, else 0.
+/// x where the condition `keeps` on column - row holds, else 0.
 ElementwiseKernel triangle_kernel(const char* name, const std::string& keeps) {
   return ElementwiseKernel("T x, int32 row, int32 column, int64 k", "T y",
                            "y = column - row " + keeps + " k ? x : T(0);", name);

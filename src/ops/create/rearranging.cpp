@@ -14,7 +14,7 @@ namespace {
 
 using namespace ops;
 
-/// The remainder that Python gives, 0 <= result < extent.
+/// Python's remainder, 0 <= result < extent.
 int64_t modulo(int64_t value, int64_t extent) {
   const int64_t rest = value % extent;
   return rest < 0 ? rest + extent : rest;
@@ -27,7 +27,7 @@ void check_least_axes(const char* function, const Array& x, int least) {
                    (x.ndim() == 0 && least == 1 ? "" : ", not " + std::to_string(x.ndim())));
 }
 
-/// Writes the source into the target, from `axis` on moved by as many places as `by` says.
+/// Copies the source into the target, rolled along the axes from `axis` on by `by`.
 void roll_into(const Array& target, const Array& source, const Dims& by, int axis) {
   while (axis < by.size() && by[axis] == 0) ++axis;
   if (axis == by.size()) {
@@ -39,7 +39,7 @@ void roll_into(const Array& target, const Array& source, const Dims& by, int axi
   roll_into(cut(target, axis, 0, moved), cut(source, axis, extent - moved, extent), by, axis + 1);
 }
 
-/// How far each axis moves, within its extent.
+/// Each axis's shift modulo its extent.
 Dims total_shifts(const Array& x, const Dims& shifts, const Dims& axes) {
   if (shifts.size() != axes.size() && shifts.size() != 1 && axes.size() != 1)
     throw ValueError("roll: " + std::to_string(shifts.size()) + " shifts but " + std::to_string(axes.size()) + " axes");

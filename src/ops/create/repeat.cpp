@@ -1,4 +1,4 @@
-// repeat: on the CPU straight copies, a thread a part of the result; on a GPU a view's copy, or indices and a gather.
+// repeat. On the CPU each thread copies a part of the result; a GPU copies a view, or gathers by computed indices.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace iruka {
 namespace {
 
-/// The same count for every piece: where piece k ends, and which piece a place of the result comes from.
+/// All pieces have one count: where piece k ends, and the piece at a place of the result.
 struct EqualCounts {
   int64_t count, pieces;
   int64_t end(int64_t piece) const { return (piece + 1) * count; }
@@ -21,7 +21,7 @@ struct EqualCounts {
   int64_t total() const { return pieces * count; }
 };
 
-/// A count of its own for each: running sums of them.
+/// Each piece has its own count: their running sums.
 struct OwnCounts {
   const int64_t* ends;
   int64_t pieces;
@@ -43,8 +43,8 @@ struct PieceWriter {
   }
 };
 
-/// The same for small pieces, in whole blocks: what a block writes too much the next piece writes over. A loop of a few
-/// unforeseen steps would cost more.
+/// The same for small pieces, copied in whole blocks: a block may write past its piece, and the next piece overwrites
+/// the excess. A loop over a few unpredictable steps would be slower.
 template <size_t kBytes>
 struct BlockWriter {
   static constexpr int64_t kPieces = 32 / kBytes;
@@ -69,7 +69,7 @@ void with_writer(int64_t bytes, Use&& use) {
   }
 }
 
-/// Fills places [begin, end) of the result, rows of `total` places after each other.
+/// Fills places [begin, end) of the result, which consists of rows of `total` places.
 template <class Counts, class Writer>
 void fill_places(const Counts& counts, int64_t bytes, const char* from, char* to, int64_t begin, int64_t end,
                  const Writer& write) {
@@ -113,7 +113,7 @@ Array repeat_to_ends_cpu(const Array& x, const Array& ends, int64_t /*total*/, i
   return repeat_cpu(x, OwnCounts{static_cast<const int64_t*>(ends.data()), x.shape(axis)}, axis);
 }
 
-/// A view with an axis of stride 0, copied.
+/// Copies a view that has an axis of stride 0.
 Array repeat_equally_cuda(const Array& x, int64_t count, int axis) {
   const Array one = x.expand_dims(axis + 1);
   Array result = Array::empty(with_extent(one.shape(), axis + 1, count), x.dtype(), x.device());

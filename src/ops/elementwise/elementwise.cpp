@@ -1,4 +1,4 @@
-// Calls of elementwise functions: dtypes settled, a kernel for them made once, outputs checked, overlap resolved.
+// Calls of elementwise functions: resolves dtypes, builds a kernel for them once, checks outputs, and resolves overlap.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -30,7 +30,7 @@ Kept<uint64_t, Variant>& variants_of(const Row& row) {
   return variants[static_cast<size_t>(&row - elementwise_table().data())];
 }
 
-/// What of CallRules the settled dtypes and the kernel's text depend on.
+/// The parts of CallRules that determine the dtypes and the kernel's text.
 struct VariantRules {
   std::optional<Dtype> forced;  ///< the loop
   Casting casting;
@@ -255,7 +255,7 @@ Dims axes_by_stride(std::span<const Argument> inputs, int ndim) {
     const int own = static_cast<int>(axis) - (ndim - x.ndim());
     return own < 0 || x.shape(own) == 1 ? 0 : std::abs(x.strides()[own]);
   };
-  // 1: `outer` must stay outside `inner`, -1: it must not, 0: no input has a say.
+  // 1: `outer` must stay outside `inner`; -1: it must not; 0: the inputs allow both.
   auto compared = [&](int64_t outer, int64_t inner) {
     int verdict = 0;
     for (const Argument& input : inputs) {

@@ -20,7 +20,7 @@ enum class Rule : uint8_t {
   power,    ///< the same as promote, but integers to negative integers are a ValueError
 };
 
-/// The dtypes for which the body gives infinity or NaN for finite numbers and the processor notes no exception.
+/// The dtypes for which the body gives infinity or NaN for finite numbers without a floating-point exception.
 enum class Quiet : uint8_t { no, complex_numbers, all };
 
 /// Most arguments, inputs and outputs together, that a row may have.

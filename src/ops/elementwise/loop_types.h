@@ -19,8 +19,7 @@ struct LoopTypes {
 int input_count(const ElementwiseFunction::Row& row);
 int output_count(const ElementwiseFunction::Row& row);
 
-/// The loop that `rules` force by dtype or signature; none where they leave the choice. Raises TypeError where no loop
-/// is like that.
+/// The loop that `rules` force by dtype or signature; none if they force none. Raises TypeError if no loop matches.
 std::optional<Dtype> forced_loop(const ElementwiseFunction::Row& row, std::span<const Argument> inputs,
                                  const CallRules& rules);
 
@@ -36,9 +35,9 @@ char character_of_dtype(Dtype dtype);
 
 /// Raises OverflowError where the literal `value` is an integer that `dtype` cannot hold.
 void check_literal_fits(const Scalar& value, Dtype dtype);
-/// Raises what NumPy's assignment of an element does for a number that the dtype has no place for: OverflowError for
-/// one out of bounds and an infinity, and ValueError for NaN, among integers; TypeError for a complex literal among
-/// reals. Typed scalars are cast, but for those that become signed integers.
+/// Raises what NumPy raises when the number is assigned to an element: OverflowError for one out of an integer dtype's
+/// bounds and for infinity, ValueError for NaN, TypeError for a complex literal and a real dtype. Typed scalars are
+/// cast, except to signed integers.
 void check_element(const Scalar& value, Dtype dtype);
 
 }  // namespace iruka::ops

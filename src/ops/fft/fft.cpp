@@ -42,8 +42,8 @@ Array prepared(const Array& x, Dtype dtype, const Dims& axes, const Dims& length
   return continued;
 }
 
-/// A copy, times `scale`, for a library that spoils spectra: without the imaginary parts that NumPy does not read,
-/// those of the first element of a row and, for an even length, of the last.
+/// A copy, times `scale`, for a library that overwrites its input. It omits the imaginary parts that NumPy does not
+/// read: those of a row's first element and, for an even length, of the last.
 Array without_stray_parts(const Array& spectrum, int64_t length, double scale) {
   KernelOptions options;
   options.diagnose_early = false;
@@ -57,7 +57,7 @@ Array without_stray_parts(const Array& spectrum, int64_t length, double scale) {
   return kernel(spectrum, length / 2 + 1, last, scale);
 }
 
-/// All axes, `axes` behind the others.
+/// All axes, with `axes` last.
 Dims moved_last(int ndim, const Dims& axes) {
   Dims order;
   for (int64_t axis = 0; axis < ndim; ++axis)
@@ -72,7 +72,7 @@ Array moved_back(const Array& x, const Dims& order) {
   return x.transpose(inverse);
 }
 
-/// The work of one call of the library on `x` as it lies: the sizes around its axes.
+/// The parameters of one library call on `x` in its memory order: the sizes around its axes.
 FourierTransform job_for(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward) {
   FourierTransform job{static_cast<FourierKind>(kind), !is_single(x.dtype()), forward, lengths.back()};
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -117,8 +117,8 @@ Array transform_together(const Array& x, Kind kind, const Dims& lengths, const D
   return result;
 }
 
-/// The last of `lengths` and `axes`, as many as the library transforms at once. Different axes are brought into the
-/// order of memory; that of half a spectrum stays the last.
+/// The last entries of `lengths` and `axes`, as many as the library transforms at once. Different axes are sorted by
+/// memory order; the axis with half a spectrum stays last.
 void take_together(FourierLibrary& library, Kind kind, Dims& lengths, Dims& axes, Dims& lengths_now, Dims& axes_now) {
   std::vector<std::pair<int64_t, int64_t>> taken;  // axis and length, the last one first
   const auto is_taken = [&](int64_t axis) {
@@ -153,7 +153,7 @@ Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool fo
 Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward, double scale) {
   if (axes.empty() || axes.size() != lengths.size())
     throw ValueError("fft: " + std::to_string(axes.size()) + " axes and " + std::to_string(lengths.size()) +
-                     " lengths are given; one length for each of one axis or more is needed");
+                     " lengths; at least one axis, and one length for each axis, are needed");
   Dims axes_left, lengths_left = lengths, lengths_now, axes_now;
   for (int64_t axis : axes) axes_left.push_back(normalize_axis("fft", axis, x.ndim()));
   check(x, kind, lengths);

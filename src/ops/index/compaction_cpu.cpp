@@ -1,4 +1,4 @@
-// Compaction on the CPU, in two passes: how many of each chunk, then each chunk to its place.
+// Compaction on the CPU in two passes: the first counts each chunk's true bytes, the second writes their positions.
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace iruka::ops {
 namespace {
 
-/// Bytes of a mask that one step of a pass takes.
+/// The mask bytes of one step of a pass.
 constexpr int64_t kChunk = 1 << 15, kWord = 8;
 constexpr uint64_t kOnes = 0x0101010101010101;
 
@@ -22,7 +22,7 @@ uint64_t truths(const uint8_t* mask) {
   return (((word & kLow) + kLow) | word) >> 7 & kOnes;
 }
 
-/// How many; as a product, because the processor's own count is no part of the oldest x86-64.
+/// The number of true bytes, computed by a product, because the oldest x86-64 processors have no popcnt.
 int64_t count_truths(uint64_t word) { return static_cast<int64_t>(word * kOnes >> 56); }
 
 int64_t count_true(const uint8_t* mask, int64_t count) {
@@ -32,7 +32,7 @@ int64_t count_true(const uint8_t* mask, int64_t count) {
   return total;
 }
 
-/// Where each chunk's true bytes go; the last entry is how many there are.
+/// The place of each chunk's first position; the last entry is the total.
 std::vector<int64_t> chunk_starts(const Array& mask) {
   const int64_t size = mask.size(), chunks = (size + kChunk - 1) / kChunk;
   const auto* bytes = static_cast<const uint8_t*>(mask.data());
@@ -48,7 +48,7 @@ std::vector<int64_t> chunk_starts(const Array& mask) {
 /// Bit b for byte b.
 size_t bits_of(uint64_t word) { return word * 0x0102040810204080 >> 56; }
 
-/// For eight bits, the numbers of those that are set, in order; the rest is 0.
+/// For eight bits, the indices of those that are set, in order; the rest is 0.
 struct SetBits {
   uint8_t of[256][kWord];
   constexpr SetBits() : of() {

@@ -81,7 +81,7 @@ std::atomic<bool>& is_immediate() {
   });
 }
 
-/// What the host can tell: no index is within an axis without elements.
+/// A check on the host: no index is within an axis without elements.
 void check_empty_axes(const IndexPlan& plan) {
   for (const IndexOperand& operand : plan.operands)
     if (operand.extent == 0 && operand.own.size() > 0)
@@ -240,7 +240,7 @@ namespace {
 
 }  // namespace ops
 
-// Several threads may do this at once. Each raises what was not raised when it began.
+// Several threads may do this at once. Each raises errors that were not raised when it began.
 void check_indices(Device& device) {
   if (device.target().is_host) return;  // it raises where the mistake is
   ops::Report before;

@@ -117,7 +117,7 @@ class Parts {
       return;
     }
     for (int k = 0; k < mask.ndim(); ++k)
-      if (mask.shape(k) != 0 && mask.shape(k) != x_.shape(axis_ + k))  // NumPy lets an axis of none pass
+      if (mask.shape(k) != 0 && mask.shape(k) != x_.shape(axis_ + k))  // as in NumPy, a mask's axis may be empty
         throw IndexError("boolean index did not match indexed array along axis " + std::to_string(axis_ + k) +
                          "; size of axis is " + std::to_string(x_.shape(axis_ + k)) +
                          " but size of corresponding boolean axis is " + std::to_string(mask.shape(k)));
@@ -162,7 +162,7 @@ class Parts {
     }
   }
 
-  /// Positions over the result's shape, in which the common axes begin at `place`.
+  /// Positions in the result's shape, where the common axes begin at `place`.
   static Array spread(const Array& positions, const Dims& shape, const Dims& common, int place) {
     const Array wide = positions.broadcast_to(common);
     Dims strides(shape.size());

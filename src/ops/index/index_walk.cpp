@@ -1,4 +1,5 @@
-// Gather and scatter on the CPU: offsets of a block of pieces first, then the pieces, so that loads wait side by side.
+// Gather and scatter on the CPU: computes the offsets of a block of pieces, then copies the pieces, so that cache
+// misses overlap.
 #include "ops/index/index_walk.h"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ struct Line {
   int64_t first, step;
 };
 
-/// Position * stride for `count` positions, added to what is there, or (`is_first`) to the line that base walks. False
-/// where a position is out of bounds.
+/// Adds position * stride for `count` positions to the offsets, or (`is_first`) to the line that base walks. False if a
+/// position is out of bounds.
 template <IndexMode mode, bool is_first, class I>
 bool place_positions(const char* at, int64_t step, int64_t count, const IndexOperand& operand, Line line,
                      int64_t* out) {
@@ -217,7 +218,7 @@ void scatter_block(char* base, const int64_t* offsets, const char* from, const i
   for (int64_t k = 0; k < count; ++k) copy(base + offsets[k], from + sources[k]);
 }
 
-/// Without a block of offsets between: false where a position is out of bounds.
+/// Computes no offsets in advance. False if a position is out of bounds.
 template <class I, class Copy>
 bool gather_line(char* out, int64_t bytes, const char* base, const IndexOperand& operand, const char* at, int64_t step,
                  int64_t count, Copy copy) {
@@ -231,7 +232,7 @@ bool gather_line(char* out, int64_t bytes, const char* base, const IndexOperand&
   return true;
 }
 
-/// The same the other way, of positions known to be good.
+/// The reverse, for positions that are known to be in bounds.
 template <class I, class Copy>
 void scatter_line(char* base, const IndexOperand& operand, const char* at, int64_t step, const char* from,
                   int64_t from_step, int64_t count, Copy copy) {
@@ -251,7 +252,7 @@ auto with_line(const IndexWalk& walk, const IndexOperand& operand, int64_t begin
   return operand.positions.dtype() == Dtype::int32 ? use(at, step, int32_t()) : use(at, step, int64_t());
 }
 
-/// Bytes between the values of neighbouring pieces, where that is one number.
+/// The stride between the values of neighbouring pieces, if there is one.
 std::optional<int64_t> value_step(const Array& values, int64_t piece_bytes) {
   if (values.is_c_contiguous()) return piece_bytes;
   if (std::ranges::all_of(values.strides(), [](int64_t stride) { return stride == 0; })) return 0;

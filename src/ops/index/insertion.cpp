@@ -1,4 +1,4 @@
-// Elements and slices put into an array, taken out of it, and zeros cut off its ends.
+// Insertion and deletion of elements and slices, and trimming of zeros.
 #include <algorithm>
 #include <numeric>
 
@@ -88,7 +88,7 @@ struct Run {
   int64_t begin, end;
 };
 
-/// The runs of what of 0, 1, ..., count - 1 is not among the places.
+/// The runs of those numbers of 0, 1, ..., count - 1 that are not among the places.
 std::vector<Run> other_runs(std::vector<int64_t> places, int64_t count) {
   std::ranges::sort(places);
   places.push_back(count);
@@ -101,7 +101,7 @@ std::vector<Run> other_runs(std::vector<int64_t> places, int64_t count) {
   return runs;
 }
 
-/// Runs are copied one by one where they are few, else all by an index.
+/// Copies runs one by one if they are few, else all by an index.
 constexpr size_t kFewRuns = 64;
 
 Array positions(const std::vector<Run>& runs) {
@@ -137,7 +137,7 @@ Dims with_extent(const Along& along, int64_t extent) {
   return shape;
 }
 
-/// Any number of slices go to one place.
+/// Inserts any number of slices at one place.
 Array insert_at(const Along& along, int64_t place, const Array& values) {
   const Array slices = values.broadcast_to(with_extent(along, values.shape(along.axis)));
   return joined(along, place, &slices, place);

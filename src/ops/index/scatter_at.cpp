@@ -1,4 +1,4 @@
-// ufunc.at: an elementwise function applied where indices say, as often as they say it.
+// ufunc.at: applies an elementwise function at indices, once for each occurrence of an index.
 #include <optional>
 
 #include "ops/elementwise/cast_text.h"
@@ -16,7 +16,7 @@ using Row = ElementwiseFunction::Row;
 /// Offsets that the CPU works out at a time: as many as the second cache level holds.
 constexpr int64_t kOffsetsAtOnce = 1 << 14;
 
-/// What one kernel is made for.
+/// The properties for which a kernel is generated.
 struct Form {
   const Row* row;
   Dtype target, values;
@@ -63,7 +63,7 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
   const std::string target = name(form.target), values = name(form.values), label = std::string(form.row->name) + "_at";
   const std::string text = update_text(form, types, "old");
   if (!form.is_atomic) {
-    // One after the other, in one thread: the sum of floats does not depend on how many there are.
+    // Sequential, in one thread: a sum of floats must not depend on the number of threads.
     const std::string at = form.positions ? name(*form.positions) : "int64";
     const std::string place = form.positions ? "(at[k] + (at[k] < 0 ? extent : 0)) * stride" : "at[k]";
     return ElementwiseKernel("raw _non_const " + target + " x, raw const " + values + " v, int64 step, raw const " +

@@ -97,8 +97,8 @@ bool has_lost_pivot(const LuFactors& f) {
   return false;
 }
 
-/// Raises LinAlgError where LAPACK calls a matrix singular. What was factored is its transpose; where that leaves a
-/// doubt the matrix itself is, as by NumPy, whose pivots may be 0 where rounding leaves something of the transpose's.
+/// Raises LinAlgError where LAPACK finds a matrix singular. The transposes have been factored; if a pivot is close to
+/// 0, the matrix itself is factored as in NumPy, because rounding may give 0 in one of them alone.
 void check_nonsingular(const LuFactors& f, const Array& a) {
   check_info(f.info, "Singular matrix");
   if (!a.device().target().is_host) return;  // looking at the pivots takes a copy of the factors
@@ -109,7 +109,7 @@ void check_nonsingular(const LuFactors& f, const Array& a) {
   if (in_doubt) check_info(factor(matrix_transpose(a)).info, "Singular matrix");
 }
 
-/// What determinants need: of the matrices or, which is as good for them, of their transposes; no info.
+/// What determinants need: factors of the matrices or, which suffices, of their transposes. Without info.
 LuFactors factor_either_way(const Array& a) {
   const Dtype dtype = linalg_dtype("lu", a.dtype());
   const int64_t n = a.shape(a.ndim() - 1), batch = batch_of(a);
@@ -142,7 +142,7 @@ KernelOptions quiet() {
   return options;
 }
 
-/// Zeros on one side of the diagonal.
+/// Zeros above or below the diagonal.
 Array triangle(const Array& x, bool lower) {
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("T x, int64 rows, int64 columns, bool lower", "T y",
@@ -305,7 +305,7 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
   const int64_t n = copy.shape(copy.ndim() - 2), m = copy.shape(copy.ndim() - 1);
   left = Array::empty(batch_shape(copy, {m, m}), copy.dtype(), copy.device());
   const Array v = Array::empty(batch_shape(copy, {n, n}), copy.dtype(), copy.device()), info = new_info(copy);
-  // What is not finite does not show in the library's values, and it overwrites the copy.
+  // The library does not report infinities and NaN, and it overwrites the copy, so they are found first.
   const ElementwiseKernel& unfit = made_once([&] {
     return ElementwiseKernel("raw const T a, int32 like, int64 count", "int32 found",
                              "int any = 0;\nfor (long long k = 0; k < count; ++k) { const T x = a[i * count + k]; any "

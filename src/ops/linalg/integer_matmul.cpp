@@ -10,7 +10,7 @@
 #include "ops/kernel_text.h"
 #include "ops/linalg/operands.h"
 
-// What chooses among the clones runs while the program is loaded, before ThreadSanitizer's calls in it can be made.
+// The resolvers of the clones run while the program is loaded, before ThreadSanitizer can be called.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define IRUKA_FOR_EVERY_X86 __attribute__((target_clones("avx2", "default")))
 #else
@@ -41,7 +41,7 @@ inline __attribute__((always_inline)) void add_tile(const T* a, const T* b, int6
   }
 }
 
-// Attributes of this kind do not go with templates.
+// GCC does not accept this attribute on templates.
 IRUKA_FOR_EVERY_X86 void add_tile_of(const uint8_t* a, const uint8_t* b, int64_t rows, uint8_t* c) {
   add_tile(a, b, rows, c);
 }

@@ -55,7 +55,7 @@ MatrixOperand transposed_operand(Array& x) {
       return {x.data(), Transpose::no, ld, *batch};
     if (const int64_t ld = leading_of(columns, rows, x.strides()[column], x.strides()[row], size); batch && ld)
       return {x.data(), Transpose::yes, ld, *batch};
-    if (copied) throw ValueError("matmul: a dense copy is not dense");
+    if (copied) throw ValueError("matmul: internal error: a dense copy is not dense");
     x = x.copy();
   }
 }

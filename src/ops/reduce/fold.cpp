@@ -55,7 +55,7 @@ Lines lines_of(const Array& x, int axis) {
   return lines;
 }
 
-/// Whether the array with its axes reversed is in C order: then it is folded like that, without a copy.
+/// Whether the array with its axes reversed is in C order. It is then folded in that form, without a copy.
 bool lies_reversed(const Array& x) { return x.ndim() > 1 && x.is_f_contiguous() && !x.is_c_contiguous(); }
 
 enum class Walk : uint8_t { reduce, accumulate, segments };
@@ -118,7 +118,7 @@ const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtyp
                      [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
 }
 
-/// The dtype a fold is done in. The result takes the accumulator's place, so the two must be of one dtype.
+/// The dtype of the fold's loop. The result is the next accumulator, so their dtypes must be equal.
 Dtype fold_dtype(const ElementwiseFunction& function, Dtype input, std::optional<Dtype> dtype, const char* method) {
   const Row& row = function.row();
   if (input_count(row) != 2) throw ValueError(std::string(method) + " only supported for binary functions");
@@ -138,7 +138,8 @@ Dtype fold_dtype(const ElementwiseFunction& function, Dtype input, std::optional
   return types.types[2];
 }
 
-/// Lines shorter than this are one loop each; so are any of which there are enough to keep every thread busy.
+/// Lines shorter than this are one loop each, and so are lines of any length if there are enough of them for all
+/// threads.
 constexpr int64_t kShortLine = 64, kManyLines = 1 << 14;
 
 /// How many pieces to cut each line into.
@@ -178,7 +179,7 @@ Array fold_axis(const Row& row, const Array& x, int axis, Dtype loop) {
   return fold_lines(row, lines_of(x, axis), loop).reshape(without_axis(x.shape(), axis, true));
 }
 
-/// Along no axis: each element is its own fold.
+/// Without axes: each element is its own fold.
 Array fold_one(const ElementwiseFunction& function, const Array& x, const FoldRules& rules,
                const std::optional<Scalar>& start) {
   const Folding* folding = find_folding(function.row().name);
@@ -187,7 +188,7 @@ Array fold_one(const ElementwiseFunction& function, const Array& x, const FoldRu
   return rules.where ? where(*rules.where, folded, *start) : folded;
 }
 
-/// The axes that go, sorted; all of them when none are named.
+/// The axes that are folded, sorted; all axes if none are given.
 std::vector<int> fold_axes(const char* method, const std::optional<Dims>& axes, int ndim) {
   std::vector<int> result;
   for (int axis = 0; !axes && axis < ndim; ++axis) result.push_back(axis);
@@ -211,15 +212,15 @@ std::optional<Scalar> identity_of(const Row& row, const FoldRules& rules, Dtype 
   return identity->as_element(loop);
 }
 
-/// What the caller starts from. Raises what check_element does.
+/// The caller's initial value. Raises what check_element raises.
 std::optional<Scalar> initial_of(const FoldRules& rules, Dtype loop) {
   if (!rules.initial) return {};
   check_element(*rules.initial, loop);
   return rules.initial->as_element(loop);
 }
 
-/// Raises ValueError where an integer is raised to a negative power: every element but the first of a line, or all of
-/// them after `initial`, is an exponent.
+/// Raises ValueError where an integer is raised to a negative power. The exponents are all elements but the first of a
+/// line, or all of them after `initial`.
 void check_powers(const Row& row, const Array& x, int axis, Dtype loop, bool has_initial = false,
                   const Array* mask = nullptr) {
   if (row.rule != Rule::power) return;
@@ -229,7 +230,7 @@ void check_powers(const Row& row, const Array& x, int axis, Dtype loop, bool has
   check_exponents(Argument(x.index(rest)), loop, mask ? &wanted : nullptr);
 }
 
-/// The same of segments: the first element of each is a base.
+/// The same for segments, whose first elements are bases.
 void check_segment_powers(const Row& row, const Array& x, const Array& starts, int axis, Dtype loop) {
   if (row.rule != Rule::power) return;
   const int64_t length = x.shape(axis);
@@ -266,7 +267,7 @@ Array fold_nothing(const Row& row, const Array& x, const std::vector<int>& axes,
   return result;
 }
 
-/// The scan whose steps are the function's.
+/// The scan that computes the function's accumulate.
 std::optional<ScanOperation> scan_operation(std::string_view function) {
   if (function == "add") return ScanOperation::add;
   if (function == "multiply") return ScanOperation::multiply;
@@ -281,7 +282,7 @@ Array fold_by_reduction(const Folding& folding, const Array& x, const std::vecto
   return ReductionFunction(folding.reduction)(x, named, true, loop);
 }
 
-/// The fold of the array with its axes reversed, turned back.
+/// The fold of the array with its axes reversed, transposed back.
 Array fold_reversed(const ElementwiseFunction& function, const Array& x, const std::vector<int>& axes,
                     FoldRules rules) {
   Dims reversed;
@@ -373,7 +374,7 @@ Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Di
   const bool is_single = folded_length(x, axes) == 1 && !*folding->reduction;
   if (initial || (is_single && identity)) result = function(*start, result);
   if (rules.where && initial && !*folding->reduction) {
-    // A fully masked line gives the initial value unchanged, of which hypot would give the magnitude.
+    // A line that is masked completely gives the initial value unchanged; hypot would give its magnitude.
     Dims lines;
     for (const int axis : axes) lines.push_back(axis);
     result = where(ReductionFunction("any")(*rules.where, lines, true), result, *start);
@@ -386,7 +387,7 @@ Array accumulate(const ElementwiseFunction& function, const Array& x, int64_t ax
   const Dtype loop = fold_dtype(function, x.dtype(), dtype, "accumulate");
   if (x.ndim() == 0) throw TypeError("cannot accumulate on a scalar");
   const int along = normalize_axis(function.name(), axis, x.ndim());
-  // Halves are rounded at each step, which a scan does not.
+  // float16 is rounded at each step, which a scan does not do.
   if (const auto operation = scan_operation(function.row().name); operation && !is_half(loop))
     return scan(x, *operation, along, {.dtype = loop});
   if (lies_reversed(x)) return accumulate(function, x.transpose(), x.ndim() - 1 - along, dtype).transpose();

@@ -100,15 +100,15 @@ ReductionTypes reduction_types(const Row& row, Dtype input) {
   return {input, computing_dtype(input), Dtype::int64};
 }
 
-/// Whether the accumulator for the input's own dtype is as good as the one for `dtype`, so that no cast is needed
-/// first.
+/// Whether the accumulator for the input's own dtype is as good as the one for `dtype`, so that the input need not be
+/// cast.
 bool accumulates_as(const ReductionTypes& types, Dtype dtype) {
   const bool integers = is_integer(dtype) && !is_inexact(types.input);
   return integers || (types.accumulator == Dtype::float64 && kind(dtype) == Kind::floating && is_inexact(types.input) &&
                       itemsize(dtype) >= itemsize(types.input));
 }
 
-/// Which axes go; all of them when none are named.
+/// The axes that are reduced; all axes if none are given.
 struct AxisSet {
   bool reduced[kMaxRank] = {};
   int64_t length = 1;  ///< product of the reduced extents
@@ -222,8 +222,8 @@ Array products_in_order(const Array& x, const AxisSet& axes, Dtype dtype) {
   return fold_in_order(multiply, rows, 1, dtype).reshape(axes.result);
 }
 
-/// Computes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though no factor is NaN:
-/// partial products left the range, which may depend on the order.
+/// Recomputes in NumPy's order the products that are 0 though no factor is, or infinite or NaN though no factor is NaN:
+/// whether a partial product overflows depends on the order.
 template <class T>
 void recompute_products(Array& products, const Row& row, const Array& x, const std::optional<Dims>& axes,
                         bool keepdims) {

@@ -32,7 +32,7 @@ class Emitter {
   bool is_periodic() const { return variant_.form == ReductionForm::periodic; }
   bool indexed() const { return row_.rule == ResultRule::index; }
   bool moments() const { return row_.rule == ResultRule::moments; }
-  /// Complex numbers have none.
+  /// Complex numbers have no vector type.
   bool has_vectors() const { return !is_short() && kind(variant_.types.input) != Kind::complex; }
   bool joins_by_tree() const {
     return !row_.is_exact && computing_dtype(variant_.types.input) == variant_.types.accumulator &&
@@ -50,9 +50,9 @@ class Emitter {
     return row_.rule == ResultRule::sum && adds_elements(row_) && input == Dtype::bool_ &&
            is_integer(variant_.types.accumulator);
   }
-  /// Whether rows come in the order of their index, so that the first of equals is the one met first.
+  /// Whether rows come in the order of their index, so that the first of equal values is met first.
   bool rows_are_ordered() const { return variant_.reduced_rank <= 1 && has_vectors(); }
-  /// Rows need many additions under way; columns, few left over.
+  /// Rows need many independent additions; columns need few elements outside of vectors.
   int64_t lanes() const {
     return is_rows() ? 32 : std::min<int64_t>(32, 64 / itemsize(computing_dtype(variant_.types.input)));
   }

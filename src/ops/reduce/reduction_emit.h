@@ -41,8 +41,8 @@ inline constexpr int64_t kPartialBytes = 48;
 /// axis; then extents, strides and steps of the outer kept axes, and of the outer reduced axes.
 std::string emit_reduction(const ReductionFunction::Row& row, const ReductionVariant& variant);
 
-/// Compiler options for the text. What is hot is written as vectors, so that the passes that find them need not run:
-/// that halves the time to compile. Short rows are left to the vectoriser.
+/// Compiler options for the text. Its inner loops are written as vectors, so LLVM's vectorisers need not run, which
+/// halves the compile time. Short rows are vectorised by LLVM.
 std::vector<std::string> reduction_options(const ReductionVariant& variant);
 
 }  // namespace iruka::ops

@@ -40,7 +40,8 @@ class Emitter {
     return text + include_text("reduce", is_rows() ? "cuda/rows" : is_short() ? "cuda/short_rows" : "cuda/columns");
   }
 
-  /// Where a handful of elements add up exactly in 32 bits, or in float32 with fewer roundings than a pairwise sum has.
+  /// The type in which a few elements are added: 32-bit integers if that is exact, float32 if it rounds less than a
+  /// pairwise sum.
   std::string narrow_type() const {
     const ReductionTypes& types = variant_.types;
     if (row_.rule == ResultRule::count) return "int";

@@ -22,7 +22,7 @@ struct ReductionKernel::State {
   ops::ReductionTexts texts;
   jit::KernelText front;  ///< name and parameters, as calls are checked by them
   jit::Placeholders placeholders;
-  bool sees_order = false;                          ///< whether a text uses the index of an element
+  bool sees_order = false;                          ///< whether a text uses an element's index
   std::map<std::string, ElementwiseKernel> stages;  ///< by all that their texts depend on; see stage_mutex
   jit::PendingWarnings warnings;                    ///< of all stages
 };
@@ -47,7 +47,7 @@ const ElementwiseKernel& stage_kernel(ReductionKernel::State& state, const Reduc
   return state.stages.emplace(std::move(key), std::move(made)).first->second;
 }
 
-/// Bytes of a partial result; the maximum for a type that only the compiler knows.
+/// The size of a partial result; the maximum for a type that only the compiler knows.
 int64_t partial_bytes(const ReductionTexts& texts, const std::vector<Dtype>& types) {
   if (texts.options.reduce_type.empty()) return itemsize(types[texts.inputs.size()]);
   const std::string type = reduce_type_of(texts);
@@ -90,7 +90,7 @@ class Call {
       has_raw |= texts_.inputs[k].raw;
     }
     if (shapes.empty())
-      throw ValueError("kernel '" + texts_.name + "': what to reduce is undecided: " +
+      throw ValueError("kernel '" + texts_.name + "': there is no shape to reduce: " +
                        (has_raw ? "every array is raw" : "no argument is an array"));
     try {
       shape_ = broadcast_shapes(shapes);
@@ -161,7 +161,7 @@ class Call {
     }
   }
 
-  /// False where the innermost reduced axis is too short to loop over and others are left.
+  /// False if the innermost reduced axis is too short for a loop and other reduced axes exist.
   bool merge(const std::vector<Array>& inputs) {
     constexpr int64_t kShortest = 16;
     const int kept = kept_shape_.size(), reduced = reduced_shape_.size();
@@ -294,17 +294,18 @@ void check_parameters(const ReductionTexts& texts) {
   const auto fail = [&](const Parameter& parameter, const std::string& rule) {
     throw ValueError(std::string(kKind) + " '" + texts.name + "': parameter '" + parameter.name + "': " + rule);
   };
-  if (texts.outputs.empty()) throw ValueError(std::string(kKind) + " '" + texts.name + "': there must be an output");
+  if (texts.outputs.empty())
+    throw ValueError(std::string(kKind) + " '" + texts.name + "': at least one output is needed");
   for (size_t k = 0; k < texts.parameter_count(); ++k) {
     const Parameter& parameter = texts.parameter(k);
     if (std::ranges::find(kTaken, parameter.name) != std::end(kTaken) || parameter.name.starts_with("_reduce_"))
-      fail(parameter, "'" + parameter.name + "' is a name of the reduction itself");
+      fail(parameter, "the name '" + parameter.name + "' is reserved in reductions");
     if (k < texts.inputs.size() && !parameter.raw && !parameter.is_const)
-      fail(parameter, "only a raw input can be _non_const, a reduction does not write to elements");
+      fail(parameter, "only a raw input can be _non_const, because a reduction does not write to elements");
   }
 }
 
-/// Whether a text may tell in which order elements are reduced.
+/// Whether a text may depend on the order in which elements are reduced.
 bool can_see_order(const ReductionTexts& texts) {
   const auto names_place = [](const std::string& text) {
     return std::ranges::any_of(std::initializer_list<const char*>{"_J", "_j", "i", "_in_ind"},

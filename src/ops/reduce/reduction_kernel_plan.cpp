@@ -8,11 +8,11 @@ namespace iruka::ops {
 namespace {
 
 constexpr int kCpuLanes = 16, kWarp = 32;
-/// Elements of a block that stays in a processor's nearer cache while its lanes go through it.
+/// Elements of a block that stays in a processor's first-level cache while its lanes process it.
 constexpr int64_t kCpuBlock = 1 << 14;
-/// Rows that one loop reduces as fast as lanes do, if there are many of them.
+/// The length of rows that one loop reduces as fast as lanes do, if there are many rows.
 constexpr int64_t kShortRow = 256;
-/// Lines that one column covers before the next column, whose elements are on the same memory pages.
+/// Lines that one column processes before the next column, whose elements are on the same memory pages.
 constexpr int64_t kColumnBlock = 32;
 /// The threads that saturate a GPU's memory, and the fewest elements of a thread.
 constexpr int64_t kThreads = 1 << 18, kPerThread = 16;

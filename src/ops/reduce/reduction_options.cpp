@@ -30,8 +30,8 @@ Array masked(const Row& row, const Array& x, const Array& where, const std::opti
   return iruka::where(where.broadcast_to(x.shape()), x, neutral.as_element(x.dtype()));
 }
 
-/// The sum in `dtype` divided by how many elements count, as NumPy does for a mask and for integer dtypes. Neither sum
-/// nor count passes through a 16-bit float.
+/// The sum in `dtype`, divided by the number of elements that are not masked: NumPy's rule for masks and integer
+/// dtypes. Neither the sum nor the number passes through a 16-bit float.
 Array mean_of_sum(const Array& x, const ReductionOptions& options) {
   const Dtype inexact = kind(x.dtype()) >= Kind::floating ? x.dtype() : Dtype::float64;
   const Dtype dtype = options.dtype.value_or(inexact);

@@ -23,7 +23,7 @@ class AxisList {
     std::reverse(axes_, axes_ + size_);
   }
 
-  /// Walks every axis forwards in memory, but reduced axes whose order tells which index is first.
+  /// Gives every axis a positive stride, except reduced axes whose order decides which index is first.
   void flip(ReductionPlan& plan) {
     for (int k = 0; k < size_; ++k) {
       ReductionAxis& axis = axes_[k];
@@ -36,7 +36,7 @@ class AxisList {
     }
   }
 
-  /// Long strides outside, and broadcast axes outside of all.
+  /// Sorts axes by decreasing stride; broadcast axes are outermost.
   void sort() {
     auto distance = [](const ReductionAxis& axis) { return axis.stride == 0 ? INT64_MAX : std::abs(axis.stride); };
     std::stable_sort(axes_, axes_ + size_, [&](const auto& a, const auto& b) { return distance(a) > distance(b); });
@@ -57,7 +57,7 @@ class AxisList {
     if (size_ > 0) size_ = last + 1;
   }
 
-  /// Takes the innermost axis, unless it is short and a long one of the other kind makes the better inner loop.
+  /// Chooses the innermost axis, unless it is short and a long axis of the other kind makes the better inner loop.
   ReductionAxis take_inner(bool swaps) {
     if (size_ == 0) return {1, 0, 0, true};
     int chosen = size_ - 1;

@@ -71,8 +71,8 @@ struct ReductionPlan {
   BlockShape block;
 };
 
-/// `reduced` tells for each axis of x whether it goes. x and its reduced extents are not empty. With `keeps_index`,
-/// elements of a row are met in the order of their index.
+/// `reduced` says for each axis of x whether it is reduced. Neither x nor its reduced extents are empty. With
+/// `keeps_index`, the elements of a row are met in the order of their index.
 /// Nothing is cut into chunks yet.
 ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keeps_index, const WalkRules& rules);
 /// For the CPU.

@@ -7,24 +7,24 @@
 namespace iruka::ops {
 namespace {
 
-// 1. rows: L threads side by side walk a row in loads of 16 bytes, four loads a thread where the row is long enough;
-//    L * R threads make one output, where few outputs would leave threads idle R rows at a time. A block of 256 threads
-//    takes 256 / (L * R) units.
-// 2. short_rows of no whole number of 16-byte loads, or of one: a block copies a tile of rows to shared memory; then a
-// thread a row.
-// 3. columns: L threads side by side keep the columns of a strip, as many as one load holds each; R rows at a time;
-//    again a block takes 256 / (L * R) units.
-// 4. periodic: as columns, of rows made of so many short rows that all threads are side by side.
-// Where that gives too few blocks, rows are cut into chunks, whose partial results a second launch joins.
+// 1. rows: L threads side by side walk a row in loads of 16 bytes, four loads a thread if the row is long enough. L * R
+// threads make one output; R > 1 rows at a time only if few outputs would leave threads idle. A block of 256 threads
+// takes 256 / (L * R) units.
+// 2. short_rows whose size is not a multiple of 16 bytes, or is 16 bytes: a block copies a tile of rows to shared
+// memory; then each thread reduces a row.
+// 3. columns: L threads side by side keep the columns of a strip, each as many as one load holds; R rows at a time;
+// again a block takes 256 / (L * R) units.
+// 4. periodic: as columns, with rows made of so many short rows that all threads are side by side.
+// If that gives too few blocks, rows are cut into chunks, whose partial results a second launch joins.
 constexpr int64_t kEnoughBlocks = 2048, kEnoughThreads = kEnoughBlocks * kBlockThreads / 2;
-/// A block's share of memory: less does not pay for its start, more leaves multiprocessors idle at the end.
+/// Bytes that a block reads: fewer do not pay for its start, more leave multiprocessors idle at the end.
 constexpr int64_t kLeastChunk = 16 << 10, kMostChunk = 128 << 10;
-/// The bytes that one block reads as fast as two launches do; and the most it may read, to stay accurate.
+/// The bytes that one block reads as fast as two launches do, and the most that it may read without losing accuracy.
 constexpr int64_t kOneLaunch = 64 << 10, kLongestWalk = 1 << 20;
 constexpr int64_t kLoadBytes = 16;
 /// Longest row of short_rows in bytes.
 constexpr int64_t kShortRowBytes = 128;
-/// Loads that one thread has under way.
+/// The loads that a thread has in flight.
 constexpr int64_t kLoads = 4;
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -71,7 +71,7 @@ void cut_short_rows(ReductionPlan& plan, int64_t itemsize) {
   plan.units = plan.outputs;
 }
 
-/// Makes one row of as many short ones as keep the threads of a block busy.
+/// Makes one row of as many short ones as needed to keep the threads of a block busy.
 void widen_rows(ReductionPlan& plan, int64_t elements_per_load) {
   BlockShape& block = plan.block;
   const int64_t period = plan.inner.extent, step = std::lcm(period, elements_per_load);
@@ -128,7 +128,7 @@ ReductionPlan plan_reduction_cuda(const Array& x, std::span<const bool> reduced,
   const bool is_periodic = plan.form == ReductionForm::periodic;
   int64_t aligned = alignment(x, plan, plan.kept_rank, is_periodic ? 0 : plan.reduced_rank);
   if (plan.form == ReductionForm::short_rows) {
-    // Rows of whole loads need no tile, but one load is too little to do for a thread.
+    // Rows of whole loads need no tile, but a single load is too little work for a thread.
     if (aligned == kLoadBytes && (plan.inner.extent * itemsize > kLoadBytes || itemsize == 1))
       plan.form = ReductionForm::rows;
     else

@@ -36,11 +36,12 @@ struct ReductionFunction::Row {
   /// The texts are compiled for scalars and for vectors of the kernel language, so they may use only what both have.
   const char* map;      ///< of x: cast(x) is x as the accumulator, nonzero(x) is 0 or 1
   const char* combine;  ///< of two accumulators a and b, a from earlier elements
-  /// Of the accumulator a and the number of elements, count. Of moments m and what their squares are divided by.
+  /// The result from the accumulator a and the number of elements, count. For moments, from m and the divisor of their
+  /// squares.
   const char* finish;
   const char* documentation;
-  bool is_internal = false;  ///< a step of another function, not offered by name
-  /// Whether values of the input, compared by combine, are all that counts: sums gain from a tree, these do not.
+  bool is_internal = false;  ///< used by other functions alone, without a public name
+  /// Whether the result is one of the input's values, selected by combine; a tree of additions is useless then.
   bool is_exact = false;
 };
 
@@ -48,11 +49,11 @@ namespace ops {
 
 std::span<const ReductionFunction::Row> reduction_table();
 
-/// Whether the row adds up its elements, or 0 for NaN, without changing them first. Its map is then "cast(...)". A few
-/// such elements may be added in a narrower type than the accumulator.
+/// Whether the row adds its elements, or 0 for NaN, unchanged. Its map is then "cast(...)". A few such elements may be
+/// added in a narrower type than the accumulator.
 bool adds_elements(const ReductionFunction::Row& row);
 
-/// Whether the rule carries a Pair, so that one pass does what takes two by other rows.
+/// Whether the accumulator is a Pair, so that one pass does the work of two rows.
 inline bool carries_pair(ResultRule rule) { return rule == ResultRule::numbers || rule == ResultRule::extremes; }
 
 }  // namespace ops

@@ -13,16 +13,17 @@ struct ReductionTypes {
   Dtype input, accumulator, output;
 };
 
-/// bool is computed in as a byte: vectors of bool are bit masks, and any byte but 0 is true.
+/// The computing type of bool is a byte: vectors of bool are bit masks, and every byte but 0 is true.
 std::string computing_type(Dtype dtype);
 
 /// The start value as the accumulator's type, A.
 std::string start_text(Start start, Dtype accumulator);
 
-/// The types that kernels/scalars.h names, but Narrow and A.
+/// The types that kernels/scalars.h uses, except Narrow and A.
 std::string types_text(const ReductionFunction::Row& row, const ReductionTypes& types);
 
-/// combine() and finish(), and is_before() of an index: what the row says, for kernels/sums.h, bests.h or moments.h.
+/// combine() and finish(), and for argmin is_before(): the row's functions, which kernels/sums.h, bests.h and moments.h
+/// call.
 std::string combine_text(const ReductionFunction::Row& row, const ReductionTypes& types);
 
 /// "Sums", "Bests" or "Moments": the template in kernels/ for a partial result.

@@ -8,15 +8,14 @@ constexpr ops::Scanning kCpu{ops::scan_cpu}, kCuda{ops::scan_cuda};
 
 bool is_sum(ScanOperation operation) { return operation == ScanOperation::add || operation == ScanOperation::multiply; }
 
-/// What a scan of `input` returns by itself.
+/// The dtype of a scan of `input` by default.
 Dtype scan_output(ScanOperation operation, Dtype input) {
   if (!is_sum(operation)) return input;
   if (kind(input) == Kind::boolean || kind(input) == Kind::signed_integer) return Dtype::int64;
   return kind(input) == Kind::unsigned_integer ? Dtype::uint64 : input;
 }
 
-/// The array whose scan, cast to `dtype`, is the result: integers wrap, so that narrow ones may be scanned
-/// wide.
+/// The array whose scan, cast to `dtype`, is the result. Integers wrap, so narrow ones may be scanned in 64 bits.
 Array as_scanned(const Array& x, ScanOperation operation, Dtype dtype) {
   const Dtype own = scan_output(operation, x.dtype());
   const bool narrows = is_sum(operation) && is_integer(dtype) && is_integer(own) && itemsize(own) >= itemsize(dtype);

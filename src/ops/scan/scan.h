@@ -19,14 +19,15 @@ struct ScanCall {
   bool skips_nan;
 };
 
-/// What a GPU's tiles may assume: an input without gaps, 16-byte words of the input and the output, rows of one tile or
-/// of several.
+/// What the kernel for tiles may assume: whether the input has gaps, whether input and output have aligned words of 16
+/// bytes, whether a row has one tile or several.
 struct ScanTiles {
   bool is_dense, input_is_aligned, output_is_aligned, looks_back;
   auto operator<=>(const ScanTiles&) const = default;
 };
 
-/// The texts that a GPU runs: tiles of `threads` runs of elements, and a thread a column of `rank` axes.
+/// The texts of a GPU's kernels: tiles, with `threads` runs of elements, and a walk with a thread for each column of
+/// `rank` axes.
 std::string scan_tiles_text(const ScanCall& call, int64_t threads, const ScanTiles& tiles);
 std::string scan_walk_text(const ScanCall& call, int rank);
 

@@ -1,6 +1,6 @@
-// Scans on the CPU. A unit of work is a block of the axis times a strip of neighbouring columns. Few units: every block
-// is folded first, the folds are scanned, and the blocks then start from them. How an axis is cut depends on its shape
-// alone, never on the number of threads.
+// Scans on the CPU. A unit of work is a block of the axis times a strip of neighbouring columns. If there are few
+// units, every block is first folded, the folds are scanned, and the blocks then start from them. How an axis is cut
+// depends on its shape alone, never on the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -41,7 +41,8 @@ struct ScanWalk {
         outer(loop.count() / width),
         x(static_cast<const char*>(call.x.data()) + loop.offset(0)),
         out(static_cast<char*>(call.result.data()) + loop.offset(1)) {
-    // Columns pay where they are neighbours and the axis is not: else each is a row of its own.
+    // Columns are faster where they are neighbours in memory and the axis is not; otherwise each column is a row of its
+    // own.
     if (std::abs(out_step) <= std::abs(out_stride) || n == 1) return;
     width_of_rows = width;
     outer *= width;
@@ -94,7 +95,7 @@ struct Multiply {
     else
       return A(1);
   }
-  /// A product with 1 would make NaN of infinities' other part.
+  /// A complex product with 1 would turn the other part of an infinity into NaN.
   template <class A>
   static bool is_start(A a) {
     return a.real() == 1 && a.imag() == 0 && std::signbit(a.imag());
@@ -103,7 +104,7 @@ struct Multiply {
   static A combine(A a, A b) {
     if constexpr (is_complex<A>)
       if (is_start(a) || is_start(b)) return is_start(a) ? b : a;
-    if constexpr (is_complex<A>)  // as NumPy: without C's repair of infinities
+    if constexpr (is_complex<A>)  // as in NumPy, without C's special cases for infinities
       return A(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
     else if constexpr (std::is_integral_v<A>)
       return A(uint64_t(a) * uint64_t(b));  // wraps

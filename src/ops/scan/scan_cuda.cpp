@@ -47,7 +47,7 @@ const char* operation_type(ScanOperation operation) {
   }
 }
 
-/// What kernels/cuda takes as Types, but for the form's own constants.
+/// The struct Types of kernels/cuda, except the constants of one form.
 std::string types_text(const ScanCall& call, const std::string& constants) {
   const Dtype input = call.x.dtype(), output = call.result.dtype(), accumulator = scan_accumulator(call);
   const bool is_bool = input == Dtype::bool_, is_small = itemsize(accumulator) < 4;  // carried as int
@@ -101,7 +101,7 @@ std::string scan_walk_text(const ScanCall& call, int axes) {
 
 namespace {
 
-/// What a text depends on.
+/// Everything that a text depends on.
 struct TextKey {
   Device* device;
   ScanOperation operation;

@@ -52,7 +52,7 @@ T element(const char* row, int64_t k, int64_t stride) {
   return *reinterpret_cast<const T*>(row + k * stride);
 }
 
-/// Copies a row; whether it has no NaN.
+/// Copies a row. False if it has a NaN.
 template <class T>
 bool take_row(const char* row, int64_t n, int64_t stride, T* to) {
   bool has_nan = false;
@@ -130,13 +130,13 @@ class LongRow {
   static constexpr size_t kKeys = size_t{1} << kKeyBits;
   int64_t pieces() const { return (n_ + kPiece - 1) / kPiece; }
 
-  /// Whether there is no NaN.
+  /// False if there is a NaN.
   bool count() {
     counts_.assign(kKeys, 0);
     std::vector<std::atomic<int64_t>> shared(kKeys);
     std::atomic<bool> has_nan{false};
     parallel_for(pieces(), 1, [&](int64_t begin, int64_t end) {
-      std::vector<int64_t> own(4 * kKeys);  // four counters a key, so that equal neighbours do not wait for each other
+      std::vector<int64_t> own(4 * kKeys);  // four counters a key, so that increments of one key are independent
       bool nan = false;
       const int64_t last = std::min(n_, end * kPiece);
       for (int64_t k = begin * kPiece; k < last; ++k) {

@@ -7,9 +7,9 @@
 
 namespace iruka::ops {
 
-/// Of each row (the last axis) of `x` the elements that sorting would put at `ranks`, which are 0 <= rank < n, in any
-/// order: shape (ranks, rows' shape). A row with a NaN gives NaN. Raises TypeError for complex numbers,
-/// DeviceError for an array that is not on the CPU.
+/// For each row (the last axis) of `x`, the elements that sorting would put at `ranks` (0 <= rank < n, in any order):
+/// shape (ranks, rows' shape). A row with a NaN gives NaN. Raises TypeError for complex numbers, DeviceError for an
+/// array that is not on the CPU.
 Array select_ranks(const Array& x, std::span<const int64_t> ranks);
 
 /// The inverse of each row's weighted distribution function at `quantiles`: shape (quantiles, rows' shape). `weights`

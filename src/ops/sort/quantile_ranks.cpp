@@ -101,7 +101,8 @@ Neighbours neighbours(const std::vector<int64_t>& counts, bool many, const Share
       const double previous = std::floor(position.index);
       found.lower.push_back(static_cast<int64_t>(std::min(std::max(previous, 0.0), last)));
       found.upper.push_back(static_cast<int64_t>(std::min(std::max(previous + 1, 0.0), last)));
-      // NumPy weighs by the distance from where it looked, also beyond the ends, where both neighbours are one.
+      // As in NumPy, the weight is the distance from the position searched for, also beyond the ends, where both
+      // neighbours are equal.
       found.weight.push_back(weight_of(method, positions.distance(position.index), position.index));
     }
   }

@@ -1,4 +1,4 @@
-// Where quantiles stand among sorted elements.
+// The positions of quantiles among sorted elements.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace iruka::ops {
 
-/// Shares of elements, as the caller gave them.
+/// The requested quantiles as shares from 0 to 1.
 struct Shares {
   std::vector<double> values;
   Dtype dtype = Dtype::float64;  ///< in which positions are computed
-  bool is_weak = false;          ///< a number, which leaves the dtype of the elements as it is
+  bool is_weak = false;          ///< a Python number, which does not change the elements' dtype
   Dims shape;
 };
 

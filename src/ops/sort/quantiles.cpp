@@ -1,4 +1,4 @@
-// Medians and quantiles: elements by rank, and what lies between two of them.
+// Medians and quantiles: selects elements by rank and interpolates between two of them.
 #include "iruka/quantiles.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace ops;
 
-/// What lies between a and b at share t.
+/// Interpolates between a and b at share t.
 const ElementwiseKernel& between_kernel() {
   return made_once([] {
     return ElementwiseKernel("T a, T b, U t", "V y", R"(
@@ -35,7 +35,7 @@ const ElementwiseKernel& between_kernel() {
   });
 }
 
-/// The mean of two; their halves where the sum overflows.
+/// The mean of two numbers; the sum of their halves where the sum overflows.
 const ElementwiseKernel& middle_kernel() {
   return made_once([] {
     return ElementwiseKernel("T a, T b", "V y",
@@ -88,7 +88,7 @@ struct Rows {
   }
   int64_t length() const { return rows.shape(rows.ndim() - 1); }
   int64_t count() const { return iruka::count(shape); }
-  /// Results, one for each row and share, in the shape asked for.
+  /// The results, one for each row and share, in the requested shape.
   Array finished(const Array& result, const Dims& first, bool keepdims) const {
     Dims all = first;
     for (const int64_t extent : keepdims ? whole : shape) all.push_back(extent);
@@ -153,7 +153,9 @@ Shares shares_of(const Argument& q, bool percent, QuantileMethod method) {
 
 Dtype result_dtype(const Array& x, const Shares& shares) {
   if (x.dtype() == Dtype::bool_)
-    throw TypeError("quantile: booleans have no differences; cast them, or choose a method that picks an element");
+    throw TypeError(
+        "quantile: this method interpolates, which bool does not allow; cast the array, or use a method that selects "
+        "an element");
   return shares.is_weak ? promote_weak(x.dtype(), Scalar(0.0)) : promote(x.dtype(), shares.dtype);
 }
 
@@ -228,7 +230,7 @@ Array quantile_of(const char* function, const Array& x, const Shares& shares, co
   return elements.finished(result, shares.shape, options.keepdims);
 }
 
-/// How many of each sorted row's elements are no NaN.
+/// The number of each sorted row's elements that are not NaN.
 std::vector<int64_t> number_counts(const Array& sorted) {
   std::vector<int64_t> counts = sum(equal(sorted, sorted), Dims{-1}).to_vector<int64_t>();
   if (std::ranges::find(counts, 0) != counts.end()) warn("All-NaN slice encountered");

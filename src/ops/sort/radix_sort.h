@@ -16,7 +16,7 @@
 
 namespace iruka::ops {
 
-/// A record of an array's own elements.
+/// A record that is an element of the array.
 template <class Kind>
 struct Value {
   typename Kind::Element bits;
@@ -26,7 +26,7 @@ typename Kind::Key key_of(Value<Kind> value) {
   return Kind::key(value.bits);
 }
 
-/// A key of up to 32 bits above an index: equal ones do not occur, so any sort is a stable one.
+/// A key of up to 32 bits above an index: records are distinct, so every sort of them is stable.
 enum PackedIndex : uint64_t {};
 inline uint64_t key_of(PackedIndex record) { return record; }
 
@@ -38,7 +38,7 @@ inline uint64_t key_of(const KeyedIndex& record) { return record.key; }
 template <class R>
 using KeyOf = decltype(key_of(std::declval<R>()));
 
-/// The numbers that records are, if vector instructions sort these; else void.
+/// The type of the numbers that records are, if vector instructions sort them; else void.
 template <class R>
 struct NumberOf {
   using Type = void;
@@ -136,7 +136,7 @@ void sort_by_digits(R* records, R* spare, int64_t n) {
   }
 }
 
-/// Brings NaN to the end; how many numbers there are.
+/// Moves NaN to the end and returns the number of other elements.
 template <class Kind>
 int64_t move_nan_last(Value<Kind>* values, int64_t n) {
   if constexpr (Kind::kHasNan) {

@@ -84,7 +84,7 @@ void check_real(const std::string& refusal, const Array& x) {
   if (kind(x.dtype()) == Kind::complex) throw TypeError(refusal);
 }
 
-/// Whether a literal is a value of the dtype, so that the array it is sought in may stay as it is.
+/// Whether the dtype has the literal's value, so that the sorted array need not be cast.
 bool holds(Dtype dtype, const Scalar& value) {
   if (!value.weak() || value.kind() == Kind::complex) return false;
   if (is_integer(dtype)) return value.kind() != Kind::floating && value.fits(dtype);
@@ -107,7 +107,7 @@ Scalar length_of(const Array& x) {
   return Scalar(x.size()).typed(x.size() < int64_t{1} << 31 ? Dtype::int32 : Dtype::int64);
 }
 
-/// Whether bins ascend, or else descend. The first two unlike ones decide; NaN stands for any value after them.
+/// Whether bins ascend or else descend. The first two different ones decide; NaN counts as greater than every number.
 bool ascends(const Array& bins) {
   const Array later = cut(bins, 0, std::min<int64_t>(1, bins.size()), bins.size());
   const Array earlier = cut(bins, 0, 0, std::max<int64_t>(bins.size() - 1, 0));
@@ -126,7 +126,7 @@ Array digitize_host(const Array& x, const Array& bins, bool right) {
   return subtract(bins.size(), searchsorted(reversed(bins, 0), x, side));
 }
 
-/// The device looks itself whether bins ascend: nothing waits for it.
+/// The device itself checks whether bins ascend, so that nothing waits for it.
 Array digitize_device(const Array& x, const Array& bins, bool right) {
   if (x.size() == 0) return digitize_host(x, bins, right);
   const Argument both[] = {bins, x};

@@ -1,4 +1,4 @@
-// Rows sorted on the CPU: many rows by a thread each, few long ones by all threads.
+// Sorts rows on the CPU: many rows with one thread each, few long ones with all threads.
 #include "core/device.h"
 #include "iruka/device.h"
 #include "ops/sort/radix_sort.h"
@@ -78,7 +78,7 @@ struct RowKeys {
   }
 };
 
-/// Calls set(i, key) for all n of them.
+/// Calls set(i, key) for all n elements.
 template <class Kind, class Set>
 void for_keys(const RowKeys<Kind>& keys, const Chunks& chunks, const Set& set) {
   chunks.each([&](int64_t, int64_t begin, int64_t end) {
@@ -134,7 +134,7 @@ void select_wide(const RowKeys<Kind>& keys, int64_t* to, uint64_t* memory, int64
   }
 }
 
-/// What argsort_rows_cpu is given.
+/// The arguments of argsort_rows_cpu.
 struct IndexRows {
   const Array& x;
   const Array* previous;

@@ -7,9 +7,9 @@
 namespace iruka::ops {
 namespace {
 
-// Memory of a block that a pass keeps keys and indices in, beside what it counts in.
+// Bytes of shared memory in which a pass keeps keys and indices, besides its counters.
 constexpr int kExchangeBytes = 44 << 10;
-// More, and their keys, indices and ranks leave the registers that two blocks of a multiprocessor have.
+// With more items, keys, indices and ranks do not fit in the registers that two blocks of a multiprocessor have.
 constexpr int kMostKeys = 20, kMostPairs = 14;
 
 /// Bits of a real part's mantissa; 0 for integers.
@@ -23,7 +23,7 @@ int mantissa(Dtype dtype) {
   }
 }
 
-/// What kernels/cuda takes as Sort: keys, indices and constants.
+/// The struct Sort of kernels/cuda: keys, indices and constants.
 std::string sort_text(const SortVariant& variant, int threads) {
   const Dtype dtype = variant.dtype;
   const bool is_complex = kind(dtype) == Kind::complex;
@@ -44,7 +44,8 @@ std::string sort_text(const SortVariant& variant, int threads) {
          constant_text("bool", "kIsSigned", kind(dtype) == Kind::signed_integer) +
          constant_text("bool", "kHasIndex", variant.has_index) + "};\nstruct Sort : iruka::sorting::" + keys +
          "<Format> {\nstatic inline Key key_of(X x) { return Key(" + flip + "(" + word + ")); }\n" +
-         // Only keys alone become elements again; with indices the function is named and not called.
+         // Keys are converted back to elements only if there are no indices; with indices, the function is declared but
+         // not called.
          (variant.has_index
               ? "static inline X element_of(Key) { return X{}; }\n"
               : std::string("static inline X element_of(Key key) { return bits_of(Key(") + flip + "key)); }\n") +

@@ -7,11 +7,11 @@
 
 namespace iruka::ops {
 
-/// What settles a text.
+/// Everything that a text depends on.
 struct SortVariant {
   Dtype dtype;
   int word = 0;            ///< of the key
-  bool has_index = false;  ///< indices are sorted by equal keys; else the elements themselves, by keys one to one
+  bool has_index = false;  ///< sorts indices; else the elements themselves, whose keys convert back to them
   bool descending = false;
   bool is_wide = false;  ///< rows of 2^30 elements or more: counts and indices need 64 bits
 

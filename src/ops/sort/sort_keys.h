@@ -37,7 +37,7 @@ struct RealKey {
 
   static bool is_nan(Bits bits) { return kHasNan && static_cast<Bits>(bits & ~kSign) > kInfinity; }
 
-  /// One to one: -0 comes before 0, and NaN of either sign last (a negative NaN would come first otherwise).
+  /// A bijection: -0 comes before 0, and NaN of either sign comes last.
   static Key key(Bits bits) {
     if constexpr (kKind == KeyKind::boolean) return bits != 0;
     if constexpr (kKind == KeyKind::unsigned_integer) return bits;
@@ -53,8 +53,9 @@ struct RealKey {
   }
 };
 
-/// NumPy's order: numbers, then those with a NaN imaginary part (by real part), then those with a NaN real part (by
-/// imaginary part), then those with two. The high word tells these apart: keys of real parts leave room at the top.
+/// NumPy's order: numbers; then those with a NaN imaginary part, by real part; then those with a NaN real part, by
+/// imaginary part; then those with two NaN parts. The high word distinguishes these groups: keys of real parts leave
+/// its highest values free.
 template <class Part>
 struct ComplexKey {
   using Word = typename Part::Key;

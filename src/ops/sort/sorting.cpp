@@ -1,4 +1,4 @@
-// Sorting along an axis: rows made of it, sorted on their device, put back.
+// Sorting along an axis: moves it to the end, sorts the rows on their device, moves it back.
 #include "iruka/sorting.h"
 
 #include <algorithm>

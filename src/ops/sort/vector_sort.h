@@ -1,5 +1,5 @@
-// Sorting and selection on one thread by vector instructions: Highway's, for the instruction set that the processor
-// has; std::sort and std::nth_element where it has none.
+// Sorting and selection on one thread by Highway's vector instructions for the processor's instruction set; by
+// std::sort and std::nth_element if it has none.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr bool kIsVectorSorted = std::is_arithmetic_v<T> && (sizeof(T) ==
 template <class T>
 void vector_sort(T* numbers, int64_t n);
 
-/// Brings the number of rank k to its place, no larger ones before it and no smaller ones after it.
+/// Moves the number of rank k to its place, with no larger ones before it and no smaller ones after it.
 template <class T>
 void vector_select(T* numbers, int64_t k, int64_t n);
 

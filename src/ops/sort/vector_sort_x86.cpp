@@ -32,8 +32,8 @@ void sort(T* numbers, size_t n) {
   if (n > 1) sorting::Sort(sorting::SortTag<T>(), Traits<T>(), numbers, n, numbers);
 }
 
-/// Quickselect by Highway's partition: all up to the pivot go before it, so that no progress means that it is the
-/// largest.
+/// Quickselect by Highway's partition, which moves all numbers up to the pivot to the front; if none remain behind, the
+/// pivot is the largest.
 template <class T>
 void select(T* numbers, size_t k, size_t n) {
   const sorting::SortTag<T> tag;
@@ -55,8 +55,8 @@ void select(T* numbers, size_t k, size_t n) {
   sort(numbers, n);
 }
 
-/// Between floats and integers in the same order, in place. Highway 1.0.3 loses infinities: it pads with the largest
-/// number.
+/// Converts in place between floats and integers of the same order. Highway 1.0.3 loses infinities, because it pads
+/// with the largest number.
 template <class Bits>
 void swap_order(Bits* bits, size_t n) {
   const sorting::ScalableTag<Bits> tag;
@@ -69,7 +69,7 @@ void swap_order(Bits* bits, size_t n) {
   for (; i < n; ++i) bits[i] ^= bits[i] < 0 ? std::numeric_limits<Bits>::max() : 0;
 }
 
-/// Calls `order` with integers in the place and order of the numbers.
+/// Calls `order` with the integers that stand for the numbers.
 template <class T, class Order>
 void in_integers(T* numbers, size_t n, Order order) {
   if constexpr (std::is_floating_point_v<T>) {
