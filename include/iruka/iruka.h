@@ -13,6 +13,7 @@
 #include "iruka/linalg.h"
 #include "iruka/memory.h"
 #include "iruka/ops.h"
+#include "iruka/products.h"
 #include "iruka/quantiles.h"
 #include "iruka/random.h"
 #include "iruka/rearranging.h"

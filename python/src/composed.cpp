@@ -41,9 +41,28 @@ void Telling::reduced(const ReductionFunction& function, const Array& x, const R
                  nb::make_tuple(to_python(x), or_none(options.axes), dtype, initial, where));
 }
 
+void Telling::computed(const char* function, std::span<const Argument> inputs, const Array& result) {
+  const unsigned raised = floats_.raised();
+  if (!raised) return;
+  const GilHold hold;
+  nb::list given;
+  for (const Argument& input : inputs) given.append(python_value(input));
+  tell_function_errors(function, raised, result, nb::tuple(given));
+}
+
 void Telling::warned(const char* message) {
   const GilHold hold;
   package_attribute("iruka._array.float_errors", "warn")(message);
+}
+
+OperandPair::OperandPair(nb::handle first, nb::handle second, const char* function) {
+  if (!is_array(first.ptr()) && is_array(second.ptr())) {
+    b = array_of(second.ptr());
+    a = as_operand(first, function, b.device());
+  } else {
+    a = as_operand(first, function, default_device());
+    b = as_operand(second, function, a.device());
+  }
 }
 
 nb::list to_list(std::vector<Array> arrays) {

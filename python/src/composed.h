@@ -15,6 +15,7 @@ class Telling final : public ops::Listener {
               std::span<const Array> outputs) override;
   void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
                const Array& result) override;
+  void computed(const char* function, std::span<const Argument> inputs, const Array& result) override;
   void warned(const char* message) override;
 
  private:
@@ -35,6 +36,13 @@ nb::object composed_array(Make&& make) {
   return to_result(composed(make));
 }
 
+/// Both operands of a function as arrays, on the device of the first array among them.
+struct OperandPair {
+  OperandPair(nb::handle a, nb::handle b, const char* function);
+
+  Array a, b;
+};
+
 /// A list of arrays, and a tuple of them, as Python's.
 nb::list to_list(std::vector<Array> arrays);
 nb::tuple to_tuple(std::vector<Array> arrays);
@@ -43,6 +51,7 @@ nb::tuple to_tuple(std::vector<Array> arrays);
 std::optional<int64_t> optional_axis(nb::handle axis, const char* what);
 std::optional<Dims> optional_axes(nb::handle axes);
 
+void bind_products(nb::module_& module);
 void bind_quantiles(nb::module_& module);
 void bind_rearranging(nb::module_& module);
 void bind_searching(nb::module_& module);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "convert.h"
+#include "composed.h"
 #include "float_errors.h"
 #include "interop.h"
 #include "linalg.h"
@@ -82,11 +82,11 @@ void bind_linalg(nb::module_& module) {
   module.def(
       "matmul",
       [](nb::handle a, nb::handle b, nb::handle out) -> nb::object {
-        const Array left = matrix_operand(a, "matmul"), right = matrix_operand(b, "matmul");
-        if (out.is_none()) return product(left, right);
+        const OperandPair pair(a, b, "matmul");
+        if (out.is_none()) return product(pair.a, pair.b);
         const std::optional<Array> given = given_output(out);
         const Array target = given ? *given : checked_array(out, "matmul: out");
-        product(left, right, &target);
+        product(pair.a, pair.b, &target);
         return nb::borrow(out);
       },
       nb::arg("a"), nb::arg("b"), nb::arg("out").none());

@@ -46,6 +46,7 @@ NB_MODULE(_core, module) {
   bind_memory_hook(module);
   bind_linalg(module);
   bind_fft(module);
+  bind_products(module);
   bind_quantiles(module);
   bind_rearranging(module);
   bind_searching(module);

@@ -16,6 +16,28 @@
 
 namespace iruka::python {
 
+Array as_operand(nb::handle object, const char* function, Device& device) {
+  if (!is_array_like(object.ptr())) {
+    Scalar scalar;
+    if (!to_scalar(object.ptr(), scalar)) {
+      throw TypeError(std::string(function) + ": expected an array, not " + describe(object.type()));
+    }
+  }
+  return as_array(object, device);
+}
+
+std::vector<Array> arrays_of(nb::handle sequence, const char* function) {
+  std::vector<Array> arrays;
+  if (is_array(sequence.ptr()) && array_of(sequence.ptr()).ndim() == 0) {
+    throw TypeError(std::string(function) + ": expected a sequence of arrays, not one without axes");
+  }
+  const nb::object items = nb::steal(PySequence_List(sequence.ptr()));
+  if (!items.is_valid()) throw nb::python_error();
+  const std::span<PyObject* const> objects(PySequence_Fast_ITEMS(items.ptr()), nb::len(items));
+  for (PyObject* item : objects) arrays.push_back(as_operand(item, function, device_among(objects)));
+  return arrays;
+}
+
 namespace {
 
 /// Whether the results are positions: of argmin and argmax.
@@ -39,18 +61,6 @@ std::optional<Dims> reduction_axes(nb::handle axis) {
   return to_dims(axis, "axis");
 }
 
-Array as_operand(nb::handle object, const char* function, Device& device) {
-  if (!is_array_like(object.ptr())) {
-    Scalar scalar;
-    if (!to_scalar(object.ptr(), scalar)) {
-      throw TypeError(std::string(function) + ": expected an array, not " + describe(object.type()));
-    }
-  }
-  return as_array(object, device);
-}
-
-Array as_operand(nb::handle object, const char* function) { return as_operand(object, function, default_device()); }
-
 Scalar scalar_of(nb::handle object, const char* function, bool inexact = false) {
   Scalar scalar;
   if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) return item_of(array_of(object.ptr()));
@@ -58,18 +68,6 @@ Scalar scalar_of(nb::handle object, const char* function, bool inexact = false) 
     throw TypeError(std::string(function) + ": expected a scalar, not " + describe(object));
   }
   return scalar;
-}
-
-std::vector<Array> arrays_of(nb::handle sequence, const char* function) {
-  std::vector<Array> arrays;
-  if (is_array(sequence.ptr()) && array_of(sequence.ptr()).ndim() == 0) {
-    throw TypeError(std::string(function) + ": expected a sequence of arrays, not one without axes");
-  }
-  const nb::object items = nb::steal(PySequence_List(sequence.ptr()));
-  if (!items.is_valid()) throw nb::python_error();
-  const std::span<PyObject* const> objects(PySequence_Fast_ITEMS(items.ptr()), nb::len(items));
-  for (PyObject* item : objects) arrays.push_back(as_operand(item, function, device_among(objects)));
-  return arrays;
 }
 
 /// NumPy's result is at least int64, even if the bounds are of a smaller type.

@@ -1,10 +1,18 @@
 // Calling rows of the tables from Python.
 #pragma once
 
+#include <vector>
+
 #include "convert.h"
+#include "iruka/device.h"
 #include "iruka/statistics.h"
 
 namespace iruka::python {
+
+/// Anything array-like, or a scalar, as an array; what lies in the CPU's memory comes to `device`.
+Array as_operand(nb::handle object, const char* function, Device& device = default_device());
+/// A sequence of them, on the device of the first array among them.
+std::vector<Array> arrays_of(nb::handle sequence, const char* function);
 
 /// A reduction's keywords as values, and what they keep alive.
 struct ReductionCall {

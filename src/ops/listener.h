@@ -16,6 +16,8 @@ class Listener {
                       std::span<const Array> outputs) = 0;
   virtual void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
                        const Array& result) = 0;
+  /// A function that is no row of a table.
+  virtual void computed(const char* function, std::span<const Argument> inputs, const Array& result) = 0;
   /// A warning that cannot be derived from the result, as for the mean of no elements.
   virtual void warned(const char* message) = 0;
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-import warnings
 
 from .. import _core
 from .._core import ndarray
 from .._functions import elementwise
-from ..errors import ShapeError, TypeError, ValueError
+from ..errors import TypeError, ValueError
 from .conversion import _array
-from .shapes import _axes, _check_out, _into, can_cast, moveaxis, result_type
+from .shapes import _check_out, _into, can_cast, moveaxis, result_type
 
 _multiply = elementwise["multiply"]
 
@@ -27,16 +26,11 @@ def _conjugate(a: ndarray) -> ndarray:
     return elementwise["conjugate"](a) if a.dtype.kind == "c" else a
 
 
-def _sum(a: ndarray, axis) -> ndarray:
-    """A sum in the array's own dtype; whether any is true, for booleans."""
-    return a.any(axis=axis) if a.dtype.kind == "b" else a.sum(axis=axis, dtype=a.dtype)
-
-
-def _operands(function: str, x1, x2, dtype, casting: str) -> tuple[ndarray, ndarray]:
-    """Both as arrays, of `dtype` if it is given. Raises TypeError if `casting` forbids the cast."""
-    x1, x2 = _pair(x1, x2)
+def _operands(function: str, x1, x2, dtype, casting: str) -> tuple:
+    """Both as arrays of `dtype` where that or a rule is given. Raises TypeError if `casting` forbids the cast."""
     if dtype is None and casting in ("same_kind", "unsafe"):
         return x1, x2
+    x1, x2 = _pair(x1, x2)
     wanted = result_type(x1.dtype, x2.dtype) if dtype is None else _core.dtype_of(dtype)
     for x in (x1, x2):
         if not can_cast(x.dtype, wanted, casting):
@@ -46,11 +40,13 @@ def _operands(function: str, x1, x2, dtype, casting: str) -> tuple[ndarray, ndar
 
 def _written(function: str, out, result: ndarray, casting: str) -> ndarray:
     """The result, written to `out` if it is given. Raises TypeError if `casting` forbids the cast."""
-    if out is not None and not can_cast(result.dtype, out.dtype, casting):
+    if out is None:
+        return result
+    if not can_cast(result.dtype, out.dtype, casting):
         raise TypeError(
             f"{function}: cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}"
         )
-    if out is None or casting != "unsafe":
+    if casting != "unsafe":
         return _into(out, result)
     return _into(out, result.astype(out.dtype, copy=False))
 
@@ -75,6 +71,7 @@ def matmul(x1, x2, /, out: ndarray | None = None, *, casting: str = "same_kind",
     """
     x1, x2 = _operands("matmul", x1, x2, dtype, casting)
     if axes is not None:
+        x1, x2 = _pair(x1, x2)
         if len(axes) != 3:
             raise ValueError(f"matmul: axes needs an entry for each of 3 arrays, not {len(axes)}")
         result = _core.matmul(_moved(x1, axes[0]), _moved(x2, axes[1]), None)
@@ -91,17 +88,11 @@ def dot(a, b, out: ndarray | None = None) -> ndarray:
     Scalars multiply. Raises ValueError where the extents differ, or out is not a C-contiguous array of the
     result's shape and dtype; TypeError where it is no array.
     """
+    if out is None:
+        return _core.dot(a, b)
     _check_out(out, "dot: out")
-    a, b = _pair(a, b)
-    if out is None and a.ndim > 0 and 0 < b.ndim <= 2:
-        return a @ b
-    if a.ndim == 0 or b.ndim == 0:
-        result = _multiply(a, b, order="C")
-    elif b.ndim <= 2:
-        result = matmul(a, b)
-    else:
-        result = tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2,)))
-    if out is not None and (out.dtype != result.dtype or out.ndim != result.ndim or not out.flags.c_contiguous):
+    result = _core.dot(a, b)
+    if out.dtype != result.dtype or out.ndim != result.ndim or not out.flags.c_contiguous:
         raise ValueError(
             f"dot: out must be a C-contiguous array of {result.dtype} and {result.ndim} axes, "
             f"not of {out.dtype} and {out.ndim}"
@@ -111,53 +102,35 @@ def dot(a, b, out: ndarray | None = None) -> ndarray:
 
 def inner(a, b, /) -> ndarray:
     """Product over the last axes of both; scalars multiply."""
-    a, b = _pair(a, b)
-    if a.ndim == 0 or b.ndim == 0:
-        return _multiply(a, b, order="C")
-    return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))[()]
+    return _core.inner(a, b)
 
 
 def vdot(a, b, /) -> ndarray:
     """Inner product of all elements of both in C order, the first ones conjugated."""
-    a, b = _pair(a, b)
-    if a.size != b.size:
-        raise ShapeError(f"vdot: cannot multiply {a.size} by {b.size} elements")
-    return matmul(_conjugate(a.ravel()), b.ravel())
+    return _core.vdot(a, b)
 
 
 def outer(a, b, out: ndarray | None = None) -> ndarray:
     """Every element of a times every element of b, both flattened: (a.size, b.size)."""
-    a, b = _pair(a, b)
-    return _into(out, _multiply(a.ravel()[:, None], b.ravel()[None, :]))
+    return _core.outer(a, b) if out is None else _into(out, _core.outer(a, b))
 
 
 def vecdot(x1, x2, /, out: ndarray | None = None, *, axis: int = -1, casting: str = "same_kind", dtype=None) -> ndarray:
     """Inner product along one axis of both, x1 conjugated; the other axes broadcast."""
     x1, x2 = _operands("vecdot", x1, x2, dtype, casting)
-    if x1.ndim == 0 or x2.ndim == 0:
-        raise ShapeError(f"vecdot: each operand needs an axis: shapes {x1.shape} and {x2.shape}")
-    x1, x2 = moveaxis(x1, axis, -1), moveaxis(x2, axis, -1)
-    if x1.shape[-1] != x2.shape[-1]:
-        raise ShapeError(f"vecdot: the extents along the axis differ: {x1.shape[-1]} and {x2.shape[-1]}")
-    if x1.ndim == 1 and x2.ndim == 1:
-        return _written("vecdot", out, matmul(_conjugate(x1), x2), casting)
-    return _written("vecdot", out, _sum(_multiply(_conjugate(x1), x2), -1), casting)
+    return _written("vecdot", out, _core.vecdot(x1, x2, axis), casting)
 
 
 def matvec(x1, x2, /, out: ndarray | None = None, *, casting: str = "same_kind", dtype=None) -> ndarray:
     """Matrices (..., m, n) times vectors (..., n): (..., m)."""
     x1, x2 = _operands("matvec", x1, x2, dtype, casting)
-    if x1.ndim < 2 or x2.ndim < 1:
-        raise ShapeError(f"matvec: a matrix and a vector are needed, not shapes {x1.shape} and {x2.shape}")
-    return _written("matvec", out, matmul(x1, x2[..., None])[..., 0], casting)
+    return _written("matvec", out, _core.matvec(x1, x2), casting)
 
 
 def vecmat(x1, x2, /, out: ndarray | None = None, *, casting: str = "same_kind", dtype=None) -> ndarray:
     """Conjugated vectors (..., n) times matrices (..., n, m): (..., m)."""
     x1, x2 = _operands("vecmat", x1, x2, dtype, casting)
-    if x1.ndim < 1 or x2.ndim < 2:
-        raise ShapeError(f"vecmat: a vector and a matrix are needed, not shapes {x1.shape} and {x2.shape}")
-    return _written("vecmat", out, matmul(_conjugate(x1)[..., None, :], x2)[..., 0, :], casting)
+    return _written("vecmat", out, _core.vecmat(x1, x2), casting)
 
 
 def tensordot(a, b, axes=2) -> ndarray:
@@ -165,24 +138,10 @@ def tensordot(a, b, axes=2) -> ndarray:
 
     Raises ValueError where extents differ.
     """
-    a, b = _pair(a, b)
-    if hasattr(axes, "__iter__"):
-        axes_a, axes_b = (tuple(x) if hasattr(x, "__iter__") else (x,) for x in axes)
-    else:
-        count = operator.index(axes)
-        axes_a, axes_b = tuple(range(-count, 0)), tuple(range(count))
-    if len(axes_a) != len(axes_b):
-        raise ValueError(f"tensordot: shape-mismatch for sum: {len(axes_a)} and {len(axes_b)} axes")
-    axes_a, axes_b = _axes("tensordot", axes_a, a.ndim), _axes("tensordot", axes_b, b.ndim)
-    summed = [a.shape[axis] for axis in axes_a]
-    if summed != [b.shape[axis] for axis in axes_b]:
-        raise ShapeError(f"tensordot: shape-mismatch for sum: {a.shape} over {axes_a} and {b.shape} over {axes_b}")
-    kept_a = [axis for axis in range(a.ndim) if axis not in axes_a]
-    kept_b = [axis for axis in range(b.ndim) if axis not in axes_b]
-    shape = [a.shape[axis] for axis in kept_a], [b.shape[axis] for axis in kept_b]
-    left = a.transpose([*kept_a, *axes_a]).reshape((_product(shape[0]), _product(summed)))
-    right = b.transpose([*axes_b, *kept_b]).reshape((_product(summed), _product(shape[1])))
-    return matmul(left, right).reshape((*shape[0], *shape[1]))
+    if not hasattr(axes, "__iter__"):
+        return _core.tensordot(a, b, operator.index(axes), None)
+    axes_a, axes_b = (tuple(x) if hasattr(x, "__iter__") else (x,) for x in axes)
+    return _core.tensordot(a, b, axes_a, axes_b)
 
 
 def _product(extents) -> int:
@@ -194,12 +153,7 @@ def _product(extents) -> int:
 
 def kron(a, b) -> ndarray:
     """Kronecker product: every element of a times all of b, as blocks. Missing axes are added in front."""
-    a, b = _pair(a, b)
-    ndim = max(a.ndim, b.ndim)
-    shape_a, shape_b = (1,) * (ndim - a.ndim) + a.shape, (1,) * (ndim - b.ndim) + b.shape
-    left = a.reshape(tuple(extent for n in shape_a for extent in (n, 1)))
-    right = b.reshape(tuple(extent for n in shape_b for extent in (1, n)))
-    return _multiply(left, right).reshape(tuple(m * n for m, n in zip(shape_a, shape_b)))
+    return _core.kron(a, b)
 
 
 def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> ndarray:
@@ -207,33 +161,6 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | N
 
     Raises ValueError for other extents. Vectors of two elements are deprecated, as in NumPy.
     """
-    a, b = _pair(a, b)
     if axis is not None:
         axisa = axisb = axisc = axis
-    if a.ndim == 0 or b.ndim == 0:
-        raise ShapeError("cross: at least one array has zero dimension")
-    a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
-    extents = a.shape[-1], b.shape[-1]
-    if not set(extents) <= {2, 3}:
-        raise ValueError(f"cross: vectors must have 2 or 3 elements, not {extents[0]} and {extents[1]}")
-
-    def determinant(i, j):
-        """a[i] * b[j] - a[j] * b[i]; what a vector has no element for is 0."""
-        pairs = [(a, i, b, j), (a, j, b, i)]
-        products = [
-            _multiply(u[..., k], v[..., m]) if k < u.shape[-1] and m < v.shape[-1] else None for u, k, v, m in pairs
-        ]
-        if products[1] is None:
-            return products[0]
-        return -products[1] if products[0] is None else products[0] - products[1]
-
-    if 2 in extents:
-        warnings.warn("cross: vectors of 2 elements are deprecated; use 3", DeprecationWarning, stacklevel=2)
-    if extents == (2, 2):
-        return determinant(0, 1)
-    return moveaxis(_core.stack([determinant((k + 1) % 3, (k + 2) % 3) for k in range(3)], -1), -1, axisc)
-
-
-def common_dtype(*arrays):
-    """The dtype that arrays are multiplied in together."""
-    return result_type(*(a.dtype for a in arrays))
+    return _core.cross(a, b, axisa, axisb, axisc)

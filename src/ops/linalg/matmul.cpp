@@ -9,6 +9,7 @@
 #include "ops/checks.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/linalg/operands.h"
+#include "ops/listener.h"
 
 namespace iruka {
 namespace ops {
@@ -142,20 +143,7 @@ void check_cast(const Array& out, Dtype dtype) {
                     " by the rule 'same_kind'");
 }
 
-}  // namespace
-
-const Implementations<const ExactProducts> ExactProducts::implementations{"matrix products", {&kCpu, &kCuda}};
-
-int64_t batch_of(const Array& x) {
-  int64_t product = 1;
-  for (int axis = 0; axis + 2 < x.ndim(); ++axis) product *= x.shape(axis);
-  return product;
-}
-
-}  // namespace ops
-
-Array matmul(const Array& a, const Array& b, const Array* out) {
-  using namespace ops;
+Array checked_product(const Array& a, const Array& b, const Array* out) {
   if (a.ndim() == 0 || b.ndim() == 0)
     throw ShapeError("matmul: Input operand does not have enough dimensions (each needs one axis): shapes " +
                      to_string(a.shape()) + " and " + to_string(b.shape()));
@@ -180,11 +168,32 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
                       !out->may_overlap(a) && !out->may_overlap(b) && out->size() > 0;
   if (!direct) {
     Array target = *out;
-    target.assign(matmul(a, b));
+    target.assign(checked_product(a, b, nullptr));
   } else {
     product(left, right, dtype, out);
   }
   return *out;
+}
+
+}  // namespace
+
+const Implementations<const ExactProducts> ExactProducts::implementations{"matrix products", {&kCpu, &kCuda}};
+
+int64_t batch_of(const Array& x) {
+  int64_t product = 1;
+  for (int axis = 0; axis + 2 < x.ndim(); ++axis) product *= x.shape(axis);
+  return product;
+}
+
+}  // namespace ops
+
+Array matmul(const Array& a, const Array& b, const Array* out) {
+  const Array result = ops::checked_product(a, b, out);
+  if (ops::current_listener) {
+    const Argument both[] = {a, b};
+    ops::current_listener->computed("matmul", both, result);
+  }
+  return result;
 }
 
 }  // namespace iruka
