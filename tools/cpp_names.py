@@ -33,6 +33,8 @@ SPELLED = {
         "issubdtype": "kind",
         "nancumprod": "scan",
         "nancumsum": "scan",
+        "nanstd": "nanvariance",
+        "nanvar": "nanvariance",
         "ndim": "Array::ndim",
         "permute_dims": "Array::transpose",
         "row_stack": "vstack",

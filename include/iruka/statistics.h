@@ -38,8 +38,62 @@ struct ReductionOptions {
 /// A reduction with NumPy's `initial` and `where`. Raises ValueError where min, max, argmin... need an initial value.
 IRUKA_API Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options);
 
+/// Which elements variance() takes, and how.
+struct VarianceOptions {
+  std::optional<Dims> axes{};  ///< all of them by default
+  bool keepdims = false;
+  double correction = 0;           ///< subtracted from the number of elements
+  bool root = false;               ///< the square root of the variance: the standard deviation
+  std::optional<Dtype> dtype{};    ///< in which mean and distances are added up
+  std::optional<Argument> mean{};  ///< where it is known; an array has x's axes
+  const Array* where = nullptr;    ///< bool, broadcast against x: the elements that count
+};
+
 /// Mean of squared distances from the mean: sum |x - mean|^2 / (n - correction), in one pass over memory (pairs of
-/// mean and sum of squares joined as in Chan, Golub and LeVeque, 1979). `root`: its square root.
-IRUKA_API Array variance(const Array& x, const std::optional<Dims>& axes, bool keepdims, double correction, bool root);
+/// mean and sum of squares joined as in Chan, Golub and LeVeque, 1979) where neither mean, dtype nor `where` is given.
+/// Infinite or NaN where n - correction is not positive. Integers give float64, complex numbers a real result. Raises
+/// AxisError.
+IRUKA_API Array variance(const Array& x, const VarianceOptions& options = {});
+/// The same of the elements that are not NaN. Raises TypeError for a dtype of integers where x has floats.
+IRUKA_API Array nanvariance(const Array& x, const VarianceOptions& options = {});
+
+/// The mean of the elements that are not NaN; NaN where there are none. `initial` is not taken. Raises TypeError for a
+/// dtype of integers where x has floats.
+IRUKA_API Array nanmean(const Array& x, const ReductionOptions& options = {});
+/// The index of the first smallest or largest element that is not NaN. Raises ValueError where all are NaN.
+IRUKA_API Array nanargmin(const Array& x, std::optional<int64_t> axis = {}, bool keepdims = false);
+IRUKA_API Array nanargmax(const Array& x, std::optional<int64_t> axis = {}, bool keepdims = false);
+/// Largest minus smallest element. Raises ValueError for an empty axis.
+IRUKA_API Array ptp(const Array& x, const std::optional<Dims>& axes = {}, bool keepdims = false);
+
+/// Weights that add up to zero (Python: ZeroDivisionError).
+class IRUKA_API ZeroWeightsError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
+/// A weighted mean, and the sums of weights that it was divided by, which broadcast against it.
+struct WeightedMean {
+  Array mean, weights;
+};
+/// The mean weighed by `weights`, of x's shape or of the axes'. Raises TypeError for weights of another shape without
+/// axes, ValueError where they do not fit, ZeroWeightsError.
+IRUKA_API WeightedMean average(const Array& x, const Array& weights, const std::optional<Dims>& axes = {},
+                               bool keepdims = false);
+
+/// How cov() takes its variables.
+struct CovarianceOptions {
+  const Array* y = nullptr;         ///< further variables
+  bool rowvar = true;               ///< a row a variable; else a column
+  int64_t correction = 1;           ///< subtracted from the number of observations
+  const Array* fweights = nullptr;  ///< whole numbers: how often each observation counts
+  const Array* aweights = nullptr;  ///< what each observation weighs
+  std::optional<Dtype> dtype{};     ///< of the result; float64 or wider by default
+};
+/// The covariance matrix of variables, 0-d for one. Raises ValueError for more than two axes and negative weights,
+/// TypeError for fweights that are no whole numbers, ShapeError for weights that are not as many as observations.
+IRUKA_API Array cov(const Array& x, const CovarianceOptions& options = {});
+/// Pearson's correlation coefficients of variables, within [-1, 1].
+IRUKA_API Array corrcoef(const Array& x, const CovarianceOptions& options = {});
 
 }  // namespace iruka

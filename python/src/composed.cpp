@@ -50,6 +50,31 @@ void Telling::computed(const char* function, std::span<const Argument> inputs, c
   tell_function_errors(function, raised, result, nb::tuple(given));
 }
 
+void Telling::varied(const Array& x, const std::optional<Dims>& axes, double correction, const Array& result) {
+  const unsigned raised = floats_.raised();
+  if (!raised) return;
+  const GilHold hold;
+  tell_function_errors("variance", raised, result, nb::make_tuple(to_python(x), or_none(axes), correction));
+}
+
+void Telling::scanned(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options,
+                      const Array& result) {
+  const unsigned raised = floats_.raised();
+  if (!raised) return;
+  const GilHold hold;
+  const char* const name = operation == ScanOperation::add ? "add" : "multiply";
+  if (operation != ScanOperation::add && operation != ScanOperation::multiply) return;
+  const nb::object dtype = options.dtype ? dtype_object(*options.dtype) : nb::none();
+  tell_function_errors("scan", raised, result, nb::make_tuple(to_python(x), name, axis, dtype, options.skips_nan));
+}
+
+void Telling::cast(const Array& x, Dtype dtype) {
+  const unsigned raised = floats_.raised();
+  if (!raised) return;
+  const GilHold hold;
+  tell_cast_errors(raised, to_python(x), dtype, x.device());
+}
+
 void Telling::warned(const char* message) {
   const GilHold hold;
   package_attribute("iruka._array.float_errors", "warn")(message);
@@ -76,6 +101,11 @@ nb::tuple to_tuple(std::vector<Array> arrays) { return nb::tuple(to_list(std::mo
 std::optional<int64_t> optional_axis(nb::handle axis, const char* what) {
   if (axis.is_none()) return {};
   return to_int64(axis, what);
+}
+
+std::optional<Array> optional_array(nb::handle array, const char* what) {
+  if (array.is_none()) return {};
+  return checked_array(array, what);
 }
 
 std::optional<Dims> optional_axes(nb::handle axes) {

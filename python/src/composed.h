@@ -16,6 +16,10 @@ class Telling final : public ops::Listener {
   void reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
                const Array& result) override;
   void computed(const char* function, std::span<const Argument> inputs, const Array& result) override;
+  void varied(const Array& x, const std::optional<Dims>& axes, double correction, const Array& result) override;
+  void scanned(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options,
+               const Array& result) override;
+  void cast(const Array& x, Dtype dtype) override;
   void warned(const char* message) override;
 
  private:
@@ -50,6 +54,10 @@ nb::tuple to_tuple(std::vector<Array> arrays);
 /// None, or an axis; None, or axes.
 std::optional<int64_t> optional_axis(nb::handle axis, const char* what);
 std::optional<Dims> optional_axes(nb::handle axes);
+
+/// None, or an array. Raises TypeError, which names `what`, for anything else.
+std::optional<Array> optional_array(nb::handle array, const char* what);
+inline const Array* pointer_to(const std::optional<Array>& array) { return array ? &*array : nullptr; }
 
 void bind_products(nb::module_& module);
 void bind_quantiles(nb::module_& module);

@@ -5,6 +5,7 @@
 #include "interrupts.h"
 #include "iruka/error.h"
 #include "iruka/linalg.h"
+#include "iruka/statistics.h"
 
 namespace iruka::python {
 
@@ -44,6 +45,8 @@ void set_iruka_error(const Error& error) {
     name = "LinAlgError";
   } else if (dynamic_cast<const ShapeError*>(&error)) {
     name = "ShapeError";
+  } else if (dynamic_cast<const ZeroWeightsError*>(&error)) {
+    name = "ZeroDivisionError";
   } else if (dynamic_cast<const ValueError*>(&error)) {
     name = "ValueError";
   } else if (dynamic_cast<const TypeError*>(&error)) {

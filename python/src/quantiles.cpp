@@ -33,10 +33,8 @@ void bind_quantile(nb::module_& module, const char* name) {
       name,
       [](Array x, nb::handle q, nb::handle axis, const std::string& method, bool keepdims, nb::handle weights) {
         const GivenShares shares(q);
-        std::optional<Array> given;
-        if (!weights.is_none()) given = checked_array(weights, "quantile: weights");
-        const QuantileOptions options{optional_axes(axis), parse_quantile_method(method), keepdims,
-                                      given ? &*given : nullptr};
+        const std::optional<Array> given = optional_array(weights, "quantile: weights");
+        const QuantileOptions options{optional_axes(axis), parse_quantile_method(method), keepdims, pointer_to(given)};
         return composed_array([&] { return function(x, shares.argument(), options); });
       },
       nb::arg("x"), nb::arg("q"), nb::arg("axis").none(), nb::arg("method"), nb::arg("keepdims"),

@@ -27,11 +27,9 @@ void bind_searching(nb::module_& module) {
         Operand operand;
         if (!operand.take(sought.ptr(), false, huge, others))
           throw TypeError("searchsorted: v must be an array or a number, not " + describe(sought.type()));
-        std::optional<Array> given;
-        if (!order.is_none()) given = checked_array(order, "searchsorted: sorter");
+        const std::optional<Array> given = optional_array(order, "searchsorted: sorter");
         const SearchSide side = from_right ? SearchSide::right : SearchSide::left;
-        return composed_array(
-            [&] { return searchsorted(sorted, operand.argument(), side, given ? &*given : nullptr); });
+        return composed_array([&] { return searchsorted(sorted, operand.argument(), side, pointer_to(given)); });
       },
       nb::arg("sorted"), nb::arg("sought"), nb::arg("from_right"), nb::arg("order").none());
   module.def("digitize",

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "convert.h"
+#include "composed.h"
 #include "float_errors.h"
 #include "ops.h"
 #include "ops/count/histogram.h"
-#include "ops/reduce/reduction.h"
+#include "truth.h"
 
 namespace iruka::python {
 
@@ -25,9 +25,51 @@ ScanOperation scan_operation(const std::string& name) {
   throw ValueError("scan: the operation must be 'add', 'multiply', 'minimum' or 'maximum', not '" + name + "'");
 }
 
-std::optional<Dims> axes_of(nb::handle axis) {
-  if (axis.is_none()) return {};
-  return to_dims(axis, "axis");
+template <auto function>
+void bind_variance(nb::module_& module, const char* name) {
+  module.def(
+      name,
+      [](Array x, nb::handle axis, nb::handle dtype, Truth keepdims, double correction, bool root, nb::handle where,
+         nb::handle mean) {
+        const std::optional<Array> mask = optional_array(where, "var: where");
+        VarianceOptions options{optional_axes(axis),      keepdims, correction,      root,
+                                to_optional_dtype(dtype), {},       pointer_to(mask)};
+        Operand known;
+        if (!mean.is_none()) {
+          if (!known.take(mean.ptr(), false)) throw TypeError("var: mean must be an array or a number");
+          options.mean = known.argument();
+        }
+        return composed_array([&] { return function(x, options); });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims"), nb::arg("correction"),
+      nb::arg("root"), nb::arg("where").none(), nb::arg("mean").none());
+}
+
+template <auto function>
+void bind_nan_selection(nb::module_& module, const char* name) {
+  module.def(
+      name,
+      [](Array x, nb::handle axis, Truth keepdims) {
+        const std::optional<int64_t> along = optional_axis(axis, "axis");
+        return composed_array([&] { return function(x, along, keepdims); });
+      },
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"));
+}
+
+template <auto function>
+void bind_covariance(nb::module_& module, const char* name) {
+  module.def(
+      name,
+      [](Array x, nb::handle y, bool rowvar, int64_t correction, nb::handle fweights, nb::handle aweights,
+         nb::handle dtype) {
+        const std::optional<Array> more = optional_array(y, "cov: y"), counts = optional_array(fweights, "fweights"),
+                                   shares = optional_array(aweights, "aweights");
+        const CovarianceOptions options{
+            pointer_to(more), rowvar, correction, pointer_to(counts), pointer_to(shares), to_optional_dtype(dtype)};
+        return composed_array([&] { return function(x, options); });
+      },
+      nb::arg("x"), nb::arg("y").none(), nb::arg("rowvar"), nb::arg("correction"), nb::arg("fweights").none(),
+      nb::arg("aweights").none(), nb::arg("dtype").none());
 }
 
 }  // namespace
@@ -45,24 +87,34 @@ void bind_statistics(nb::module_& module) {
       nb::arg("includes_initial") = false,
       nb::sig("def scan(x: ndarray, operation: str, axis: int, dtype=None, "
               "skips_nan: bool = False, includes_initial: bool = False) -> ndarray"));
+  bind_variance<variance>(module, "variance");
+  bind_variance<nanvariance>(module, "nanvariance");
   module.def(
-      "variance",
-      [](Array x, nb::handle axis, bool keepdims, double correction, bool root) {
-        const std::optional<Dims> axes = axes_of(axis);
-        return to_result(computed_telling(
-            "variance", [&] { return variance(x, axes, keepdims, correction, root); }, x, axis, correction));
+      "nanmean",
+      [](Array x, nb::handle axis, nb::handle dtype, Truth keepdims, nb::handle where) {
+        const ReductionCall call("nanmean", x.dtype(), axis, dtype, keepdims, nb::none(), where);
+        return composed_array([&] { return nanmean(x, call.options); });
       },
-      nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("correction"), nb::arg("root"),
-      nb::sig("def variance(x: ndarray, axis, keepdims: bool, correction: float, root: bool) -> ndarray"));
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims"), nb::arg("where").none());
+  bind_nan_selection<nanargmin>(module, "nanargmin");
+  bind_nan_selection<nanargmax>(module, "nanargmax");
   module.def(
-      "reduce_gpu",
-      [](Array x, const std::string& row, nb::handle axis, bool keepdims) {
-        const std::optional<Dims> axes = axes_of(axis);
-        return make_array([&] { return ops::reduce_row(ops::reduction_row(row), x, axes, keepdims, {}); });
+      "ptp",
+      [](Array x, nb::handle axis, Truth keepdims) {
+        const std::optional<Dims> axes = optional_axes(axis);
+        return composed_array([&] { return ptp(x, axes, keepdims); });
       },
-      nb::arg("x"), nb::arg("row"), nb::arg("axis").none(), nb::arg("keepdims"),
-      nb::sig("def reduce_gpu(x: ndarray, row: str, axis, keepdims: bool) -> ndarray"),
-      "A reduction of the table that only a GPU computes in one pass: nanmean, ptp.");
+      nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"));
+  module.def(
+      "average",
+      [](Array x, Array weights, nb::handle axis, Truth keepdims) {
+        const std::optional<Dims> axes = optional_axes(axis);
+        WeightedMean result = composed([&] { return average(x, weights, axes, keepdims); });
+        return nb::make_tuple(to_result(std::move(result.mean)), to_result(std::move(result.weights)));
+      },
+      nb::arg("x"), nb::arg("weights"), nb::arg("axis").none(), nb::arg("keepdims"));
+  bind_covariance<cov>(module, "cov");
+  bind_covariance<corrcoef>(module, "corrcoef");
   module.def(
       "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); },
       nb::arg("indices"), nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));

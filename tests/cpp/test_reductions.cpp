@@ -253,4 +253,85 @@ TEST(ReductionNames, AreCallable) {
   EXPECT_THROW(ReductionFunction("no_such_reduction"), ValueError);
 }
 
+/// NaN stands for NaN.
+void expect_near(const Array& x, const std::vector<double>& expected) {
+  const std::vector<double> values = x.to_vector<double>();
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (std::isnan(expected[k]))
+      EXPECT_TRUE(std::isnan(values[k])) << k;
+    else if (std::isinf(expected[k]))
+      EXPECT_EQ(values[k], expected[k]) << k;
+    else
+      EXPECT_NEAR(values[k], expected[k], 1e-12) << k;
+  }
+}
+
+TEST(Moments, VarianceByMeanMaskAndDtype) {
+  const Array x = Array::from<double>({1, 2, 4, 3, 5, 4}).reshape({2, 3});
+  const Array known = Array::from<double>({2, 3, 4}).reshape({1, 3}), some = greater(x, 1.5);
+  expect_near(variance(x, {.axes = Dims{0}, .mean = known}), {1, 2.5, 0});
+  expect_near(variance(x, {.where = &some}), {1.04});
+  expect_near(variance(x, {.correction = 1, .root = true}), {1.4719601443879746});
+  expect_near(variance(x.astype(Dtype::int8), {.axes = Dims{1}, .keepdims = true}), {14.0 / 9, 2.0 / 3});
+  EXPECT_EQ(variance(x.astype(Dtype::float16), {.where = &some}).dtype(), Dtype::float16);
+  EXPECT_EQ(variance(x.astype(Dtype::float32), {.dtype = Dtype::float64}).dtype(), Dtype::float64);
+  expect_near(variance(x.at(Slice{}, 0), {.correction = 2}), {INFINITY});
+  expect_near(variance(ones({2}), {.correction = 2}), {NAN});
+  EXPECT_EQ(variance(Array::from<std::complex<double>>({{0, 1}, {0, -1}})).item<double>(), 1);
+  EXPECT_THROW(variance(x, {.axes = Dims{2}}), AxisError);
+}
+
+TEST(Moments, WithoutNan) {
+  const Array x = Array::from<double>({1, NAN, 4, 2, 6, NAN}).reshape({2, 3});
+  const Array none = Array::from<double>({NAN, NAN, 3, NAN}).reshape({2, 2});
+  for (const Dtype dtype : {Dtype::float64, Dtype::float32, Dtype::float16}) {
+    const Array of = x.astype(dtype);
+    expect_near(nanmean(of, {.axes = Dims{0}}), {1.5, 6, 4});
+    EXPECT_EQ(nanmean(of).item<double>(), 3.25);
+    EXPECT_EQ(nanmean(of).dtype(), dtype);
+    expect_near(nanvariance(of, {.axes = Dims{1}, .correction = 1}), {4.5, 8});
+    EXPECT_EQ(nanargmax(of).item<int64_t>(), 4);
+    EXPECT_EQ(nanargmin(of, 1).to_vector<int64_t>(), (std::vector<int64_t>{0, 0}));
+  }
+  expect_near(nanvariance(x, {.root = true}), {1.920286436967152});
+  expect_near(nanmean(none, {.axes = Dims{1}, .keepdims = true}), {NAN, 3});
+  expect_near(nanvariance(none, {.axes = Dims{1}}), {NAN, 0});
+  expect_near(nanmean(x.at(Slice{{}, {}, -1}, Slice{{}, {}, 2}), {.axes = Dims{1}}), {2, 2.5});
+  EXPECT_EQ(nanmean(Array::from<int8_t>({1, 2})).item<double>(), 1.5);
+  EXPECT_EQ(nanvariance(Array::from<int8_t>({1, 2})).item<double>(), 0.25);
+  EXPECT_TRUE(std::isnan(nanmean(Array::empty({0}, Dtype::float32)).item<double>()));
+  EXPECT_THROW(nanargmin(none, 1), ValueError);
+  EXPECT_THROW(nanmean(x, {.dtype = Dtype::int64}), TypeError);
+}
+
+TEST(Moments, RangesAndWeightedMeans) {
+  EXPECT_EQ(ptp(Array::from<uint8_t>({4, 250, 2})).item<int64_t>(), 248);
+  EXPECT_EQ(ptp(zeros({2, 3}), Dims{1}, true).shape(), (Dims{2, 1}));
+  EXPECT_THROW(ptp(zeros({0})), ValueError);
+  const Array x = Array::from<double>({1, 2, 4, 3, 5, 4}).reshape({2, 3}), weights = Array::from<int64_t>({1, 2, 1});
+  expect_near(average(x, weights, Dims{1}).mean, {2.25, 4.25});
+  EXPECT_EQ(average(x, weights, Dims{1}, true).weights.shape(), (Dims{1, 1}));
+  EXPECT_EQ(average(x, x).mean.item<double>(), 71.0 / 19);
+  EXPECT_THROW(average(x, weights), TypeError);
+  EXPECT_THROW(average(x, weights, Dims{0}), ValueError);
+  EXPECT_THROW(average(x, zeros({3}), Dims{1}), ZeroWeightsError);
+}
+
+TEST(Moments, CovarianceAndCorrelation) {
+  const Array x = Array::from<double>({1, 2, 4, 3, 5, 4}).reshape({2, 3}), first = x.at(0), second = x.at(1);
+  const Array counts = Array::from<int64_t>({1, 2, 1}), shares = Array::from<double>({1, 0.5, 1});
+  expect_near(cov(x), {7.0 / 3, 0.5, 0.5, 1});
+  expect_near(corrcoef(x), {1, 0.32732683535398854, 0.32732683535398854, 1});
+  expect_near(cov(x, {.correction = 0, .fweights = &counts}), {1.1875, 0.1875, 0.1875, 0.6875});
+  expect_near(cov(first, {.y = &second, .aweights = &shares}), {2.875, 0.75, 0.75, 0.875});
+  expect_near(cov(x, {.rowvar = false}), {2, 3, 0, 3, 4.5, 0, 0, 0, 0});
+  EXPECT_EQ(cov(first).ndim(), 0);
+  EXPECT_EQ(cov(zeros({0, 3})).shape(), (Dims{0, 0}));
+  EXPECT_EQ(cov(x, {.dtype = Dtype::float32}).dtype(), Dtype::float32);
+  EXPECT_THROW(cov(zeros({2, 2, 2})), ValueError);
+  EXPECT_THROW(cov(x, {.fweights = &shares}), TypeError);
+  EXPECT_THROW(cov(x, {.aweights = &x}), ShapeError);
+}
+
 }  // namespace

@@ -9,13 +9,14 @@ from typing import Any
 import numpy
 
 from .. import _core
+from .._array.float_errors import warn as _warn
 from .._core import ElementwiseKernel, ndarray
 from .._functions import elementwise, reductions
 from ..errors import TypeError, ValueError
 from .conversion import _array, asarray
 from .quantiles import percentile
 from .shapes import can_cast, result_type
-from .statistics import _kind, _warn, std
+from .statistics import _kind, std
 
 # The bin of x among n equally wide ones; n if it is in none. The guess is off by at most one, and the edges decide.
 _even_bin = ElementwiseKernel(

@@ -310,10 +310,6 @@ Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bo
   return result;
 }
 
-Array variance(const Array& x, const std::optional<Dims>& axes, bool keepdims, double correction, bool root) {
-  return ops::reduce_row(ops::reduction_row(root ? "std" : "var"), x, axes, keepdims, {}, {.correction = correction});
-}
-
 std::vector<std::string> reduction_names() {
   std::vector<std::string> names;
   for (const auto& row : ops::reduction_table())

@@ -49,7 +49,7 @@ Array reduce_with(const ReductionFunction& function, const Array& x, const Reduc
   const Row& row = function.row();
   if (row.rule == ResultRule::mean && (options.where || (options.dtype && is_integral(*options.dtype))))
     return mean_of_sum(x, options);
-  if (!options.initial && !options.where) return function(x, options.axes, options.keepdims, options.dtype);
+  if (!options.initial && !options.where) return reduce_row(row, x, options.axes, options.keepdims, options.dtype);
   const Folding* combine = folding_of_reduction(row.name);
   if (!combine) throw TypeError(std::string(row.name) + "() takes neither 'initial' nor 'where'");
   Array wide = row.has_identity ? x : x.astype(options.dtype.value_or(x.dtype()), false);  // holds `initial`

@@ -1,6 +1,8 @@
 // Scans: dtypes settled as NumPy does, and the initial value.
 #include "ops/scan/scan.h"
 
+#include "ops/listener.h"
+
 namespace iruka {
 namespace {
 
@@ -59,7 +61,9 @@ Array scan(const Array& x, ScanOperation operation, int64_t axis, const ScanOpti
   }
   if (source.size() > 0)
     x.device().service<ops::Scanning>().scan({source, target, operation, along, options.skips_nan});
-  return options.dtype ? result.astype(*options.dtype, false) : result;
+  if (options.dtype) result = result.astype(*options.dtype, false);
+  if (ops::current_listener) ops::current_listener->scanned(x, operation, along, options, result);
+  return result;
 }
 
 }  // namespace iruka

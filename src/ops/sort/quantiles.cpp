@@ -14,6 +14,7 @@
 #include "ops/checks.h"
 #include "ops/functions.h"
 #include "ops/listener.h"
+#include "ops/reduce/weights.h"
 #include "ops/sort/order_statistics.h"
 #include "ops/sort/quantile_ranks.h"
 
@@ -159,23 +160,9 @@ Dtype result_dtype(const Array& x, const Shares& shares) {
   return shares.is_weak ? promote_weak(x.dtype(), Scalar(0.0)) : promote(x.dtype(), shares.dtype);
 }
 
-/// Weights that broadcast against x, as float64 of its shape.
-Array weights_for(const Array& x, const Array& weights, const std::optional<Dims>& given) {
-  if (weights.shape() == x.shape()) return weights.astype(Dtype::float64);
-  if (!given) throw TypeError("Axis must be specified when shapes of a and weights differ.");
-  const Dims axes = normalize_axes("average", *given, x.ndim());
-  Dims shape(x.ndim(), 1), expected;
-  for (const int64_t axis : axes) expected.push_back(x.shape(static_cast<int>(axis)));
-  if (!(weights.shape() == expected))
-    throw ValueError("Shape of weights must be consistent with shape of a along specified axis.");
-  std::vector<int64_t> order(static_cast<size_t>(axes.size()));
-  for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
-  std::ranges::sort(order, {}, [&](int64_t k) { return axes[static_cast<int>(k)]; });
-  for (const int64_t axis : axes) shape[static_cast<int>(axis)] = x.shape(static_cast<int>(axis));
-  return weights.transpose(Dims(order.data(), axes.size()))
-      .reshape(shape)
-      .astype(Dtype::float64)
-      .broadcast_to(x.shape());
+/// The weights as float64 of x's shape.
+Array weights_of_all(const Array& x, const QuantileOptions& options) {
+  return weights_along(x, *options.weights, options.axes).astype(Dtype::float64).broadcast_to(x.shape());
 }
 
 Array weighted(const Array& x, const Shares& shares, const QuantileOptions& options, const Array& weights) {
@@ -215,7 +202,7 @@ Array quantile_of(const char* function, const Array& x, const Shares& shares, co
     throw IndexError(std::string(function) + ": cannot take a quantile of no elements, shape " + to_string(x.shape()));
   if (options.weights) {
     check_weighted(options.method, name_of(options.method));
-    return weighted(x, shares, options, weights_for(x, *options.weights, options.axes));
+    return weighted(x, shares, options, weights_of_all(x, options));
   }
   Neighbours found = neighbours({elements.length()}, false, shares, options.method);
   if (found.is_discrete) return elements.finished(select(elements.rows, found.lower), shares.shape, options.keepdims);
@@ -246,7 +233,7 @@ std::vector<int64_t> known_ranks(std::vector<int64_t> ranks, const std::vector<i
 
 Array nan_weighted(const Array& x, const Shares& shares, const QuantileOptions& options) {
   check_weighted(options.method, name_of(options.method));
-  const Array weights = weights_for(x, *options.weights, options.axes);
+  const Array weights = weights_of_all(x, options);
   if (!is_inexact(x)) return weighted(x, shares, options, weights);
   const Array valid = logical_not(ops::isnan(x)), some = any(valid, options.axes, true);
   if (!all(some).item().as_bool()) warn("All-NaN slice encountered");
