@@ -27,7 +27,7 @@ class FakeStreamDevice {
  public:
   size_t budget = SIZE_MAX;  ///< bytes it can give in all
   bool refuses_events = false, refuses_waits = false;
-  std::function<void()> after_synchronize;
+  std::function<void()> after_synchronize, before_record;
   StreamHandle capture_origin = nullptr;
   std::set<StreamHandle> joined;  ///< streams that take part in the capture of capture_origin
 
@@ -54,6 +54,9 @@ class FakeStreamDevice {
   /// Finishes the oldest `count` pieces of work of the stream.
   void finish(StreamHandle stream, size_t count = SIZE_MAX) {
     locked([&] { finish_unlocked(streams_[stream], count); });
+  }
+  void destroy(StreamHandle stream) {
+    locked([&] { destroyed_.insert(stream); });
   }
   /// Whether `stream` may write there now, in its order: no other stream has work left that touches it.
   bool may_use(StreamHandle stream, const void* memory, size_t bytes) const {
@@ -90,8 +93,10 @@ class FakeStreamDevice {
     if (after_synchronize) after_synchronize();
   }
   void* record(StreamHandle stream) {
+    if (before_record) before_record();
     std::lock_guard guard(mutex_);
     EXPECT_EQ(capture_origin, nullptr) << "an event of a capture says nothing";
+    EXPECT_FALSE(destroyed_.contains(stream)) << "a stream that does not exist is used";
     if (refuses_events) return nullptr;
     auto* event = new Event{stream, streams_[stream].finished + streams_[stream].pending.size()};
     events_.insert(event);
@@ -147,6 +152,7 @@ class FakeStreamDevice {
   std::map<void*, size_t> chunks_;
   std::map<StreamHandle, Stream> streams_;
   std::set<Event*> events_;
+  std::set<StreamHandle> destroyed_;
   size_t live_bytes_ = 0, allocations_ = 0, synchronizations_ = 0;
 };
 

@@ -497,7 +497,7 @@ TEST_F(CudaDeviceTest, UsesAreMarkedOnTheirOwnDevice) {
   const Stream stream(gpu(), {.non_blocking = true});
   void* const memory = pool.allocate(1000, nullptr);
   cuda::begin_capture(stream);
-  pool.record_use(memory, cuda_backend::kLegacyStream, /*device=*/1);
+  pool.record_use(memory, /*stream=*/nullptr, /*device=*/1);  // not the stream of that handle which allocated it
   pool.release(memory);
   hold_second(true);
   const cuda::Graph graph = cuda::end_capture(stream);

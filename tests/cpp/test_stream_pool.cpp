@@ -542,6 +542,63 @@ TEST(StreamPool, NobodyWaitsOrAsksDuringACapture) {
   pool->release(first), pool->release(second);
 }
 
+TEST(StreamPool, StreamsDestroyedDuringACaptureGetNoMarkAfterwards) {
+  for (const bool is_done : {true, false}) {
+    FakePool<StreamPool> pool;
+    void* waiting = pool->allocate(kPage, A);
+    void* living = pool->allocate(kPage, A);
+    {
+      Captured capture(pool, C, 1);
+      for (void* block : {waiting, living}) {
+        pool.device.work(B, block, kPage);
+        pool->record_use(block, B);
+      }
+      pool->release(waiting);
+      if (is_done) pool.device.finish(B);
+      pool.device.destroy(B);
+      pool->forget_stream(B, is_done);
+    }
+    pool->release(living);
+    void* fresh = pool->allocate(kPage, A);
+    EXPECT_TRUE(pool.device.may_use(A, fresh, kPage));
+    EXPECT_EQ(fresh == waiting || fresh == living, is_done);
+    pool->free_all_blocks();  // waits for the device, and so for what a destroyed stream had left
+    EXPECT_EQ(pool.device.chunks(), 1u);
+    pool->release(fresh);
+  }
+}
+
+TEST(StreamPool, AStreamIsForgottenAfterItsLastMark) {
+  FakePool<StreamPool> pool;
+  void* block = pool->allocate(kPage, A);
+  {
+    Captured capture(pool, C, 1);
+    pool->record_use(block, B);
+  }
+  std::thread destroyer;
+  pool.device.before_record = [&] {  // while another thread releases the block
+    destroyer = std::thread([&] {
+      pool->forget_stream(B);
+      pool.device.destroy(B);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  pool->release(block);
+  destroyer.join();
+  EXPECT_EQ(pool->allocate(kPage, A), block);
+  pool->release(block);
+}
+
+TEST(StreamPool, AnEqualHandleOfAnotherDeviceIsAnotherStream) {
+  FakePool<StreamPool> pool;
+  void* block = pool->allocate(kPage, A);
+  pool->record_use(block, A, /*device=*/1);
+  EXPECT_EQ(pool.device.live_events(), 1u);
+  pool->record_use(block, A, /*device=*/0);
+  EXPECT_EQ(pool.device.live_events(), 1u);
+  pool->release(block);
+}
+
 TEST(StreamPool, CapturesAreChecked) {
   FakePool<StreamPool> pool;
   EXPECT_EQ(error_of<ValueError>([&] { pool->begin_capture(A, 0); }), "begin_capture: a graph's number is not 0");

@@ -139,7 +139,7 @@ void* DriverSource::record(StreamHandle stream, int device) noexcept {
 }
 
 CudaDevice::CudaDevice(int index)
-    : index_(index), name_(name_of(index)), pool_(name_, std::make_unique<DeviceMemory>(*this)) {
+    : index_(index), name_(name_of(index)), pool_(name_, std::make_unique<DeviceMemory>(*this), index) {
   const Driver& api = driver();
   cuda_backend::check(api.cuDeviceGet(&handle_, index), "cuDeviceGet", name_);
   cuda_backend::check(api.cuDevicePrimaryCtxRetain(&context_, handle_), "cuDevicePrimaryCtxRetain", name_);

@@ -25,7 +25,7 @@ struct Block {
     collected,  ///< taken off the bins, on its way back to the source
   };
   struct Use {
-    StreamHandle stream;
+    StreamHandle stream;  ///< none, by the name kNoStream, where it was destroyed with work left
     int device;
     void* event;  ///< null where the source refused, or a capture forbade to ask
   };

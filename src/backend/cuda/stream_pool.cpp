@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "iruka/error.h"
@@ -52,8 +53,8 @@ class HookScope {
 
 }  // namespace
 
-StreamPool::StreamPool(std::string name, std::unique_ptr<BlockSource> source)
-    : name_(std::move(name)), source_(std::move(source)), retired_(kNoStream, 0) {}
+StreamPool::StreamPool(std::string name, std::unique_ptr<BlockSource> source, int device)
+    : name_(std::move(name)), source_(std::move(source)), device_(device), retired_(kNoStream, 0) {}
 
 StreamPool::~StreamPool() {
   if (!is_forked()) give_everything_back();
@@ -232,7 +233,7 @@ bool StreamPool::release_block(void* memory) noexcept {
 /// perhaps for a host function that releases memory.
 void StreamPool::record_uses(Block* block) noexcept {
   for (Block::Use& use : block->uses)
-    if (!use.event) use.event = source_->record(use.stream, use.device);
+    if (!use.event && use.stream != kNoStream) use.event = source_->record(use.stream, use.device);
   Guard guard(lock_);
   block->state = Block::State::waiting;
 }
@@ -244,7 +245,7 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
     Guard guard(lock_);
     Block* const block = live_.find(memory);
     if (!block) return false;
-    if (block->arena->stream == stream) return true;
+    if (block->arena->stream == stream && device == device_) return true;
     block->uses.reserve(block->uses.size() + 1);
     can_record = captures_.empty() && !is_forked();
   }
@@ -496,12 +497,36 @@ void StreamPool::retire(Arena& arena, bool is_done) {
 }
 
 void StreamPool::forget_stream(StreamHandle stream, bool is_done) {
-  Guard guard(lock_);
+  const auto is_unmarked = [&](const Block::Use& use) { return use.stream == stream && !use.event; };
+  const auto forget_uses = [&](Block* block) {
+    if (is_done) {
+      std::erase_if(block->uses, is_unmarked);
+    } else {
+      for (Block::Use& use : block->uses)
+        if (is_unmarked(use)) use.stream = kNoStream;  // only a wait for the device tells when it is over
+    }
+    return true;
+  };
+  std::lock_guard settling(settling_);
+  Lock lock(lock_);
+  while (is_marking(stream)) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
   if (Arena* const arena = streams_.find(stream)) retire(*arena, is_done);
-  if (!is_done) return;
-  live_.for_each([&](Block* block) {
-    std::erase_if(block->uses, [&](const Block::Use& use) { return use.stream == stream && !use.event; });
+  live_.for_each(forget_uses);
+  waiting_.visit_while(forget_uses);
+}
+
+/// Whether a thread that released a block marks work of the stream.
+bool StreamPool::is_marking(StreamHandle stream) const {
+  bool found = false;
+  waiting_.visit_while([&](const Block* block) {
+    found = block->state == Block::State::recording && std::ranges::count(block->uses, stream, &Block::Use::stream) > 0;
+    return !found;
   });
+  return found;
 }
 
 void StreamPool::begin_capture(StreamHandle stream, uint64_t graph) {

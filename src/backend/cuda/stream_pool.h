@@ -47,7 +47,8 @@ using cuda::PoolHook;
 /// A child of fork() may release blocks; asking for memory there raises DeviceError, as a GPU does not survive fork().
 class StreamPool {
  public:
-  StreamPool(std::string name, std::unique_ptr<BlockSource> source);
+  /// `device`: the number of the GPU whose streams allocate.
+  StreamPool(std::string name, std::unique_ptr<BlockSource> source, int device = 0);
   /// Gives everything back but the chunks of blocks that live.
   ~StreamPool();
   StreamPool(const StreamPool&) = delete;
@@ -64,7 +65,7 @@ class StreamPool {
   /// `device` tells equal handles of several devices apart. False: no live block of this pool begins there.
   bool record_use(void* memory, StreamHandle stream, int device = 0);
   /// The stream is about to be destroyed: any stream may take its blocks, at once where its work has finished, else
-  /// after the device was waited for.
+  /// after the device was waited for. The source gets no mark to make on it from here on.
   void forget_stream(StreamHandle stream, bool is_done = true);
 
   /// Until end_capture(), what is allocated for `stream` and for streams that join its capture belongs to `graph`
@@ -124,6 +125,7 @@ class StreamPool {
   Arena& add_arena(StreamHandle stream, uint64_t graph);
   uint64_t graph_of(StreamHandle stream, Lock& lock);
   void retire(Arena& arena, bool is_done = true);
+  bool is_marking(StreamHandle stream) const;
   bool is_idle(const Block& block) const { return block.released <= finished_epoch_; }
 
   Block* best_of_all(const Arena& own, bool is_small, size_t bytes);
@@ -149,6 +151,7 @@ class StreamPool {
 
   const std::string name_;
   const std::unique_ptr<BlockSource> source_;
+  const int device_;
   /// Held by whoever moves chunks from or to the source, or waits for the device; taken before lock_.
   std::mutex growth_;
   /// Held by whoever asks the driver for the uses of waiting blocks; taken before lock_, by no one who releases.
