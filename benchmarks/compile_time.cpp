@@ -51,7 +51,7 @@ Times measure(const std::string& body) {
     std::exit(1);
   }
   start = Clock::now();
-  const iruka::cpu_backend::LinkedObject object(program.code, source.entry);
+  const iruka::cpu_backend::LinkedObject object(program.code);
   times.link = milliseconds(start);
   float x[32], y[32], z[32];
   for (int k = 0; k < 32; ++k) x[k] = static_cast<float>(k), y[k] = 1;
@@ -60,7 +60,7 @@ Times measure(const std::string& body) {
     float* z;
     long n;
   } arguments{x, y, z, 32};
-  object.entry()(&arguments, 0, 32);
+  object.symbols().front().function()(&arguments, 0, 32);
   if (!(z[3] == z[3])) std::exit(1);
   return times;
 }

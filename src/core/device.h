@@ -15,6 +15,7 @@
 
 #include "core/last_launches.h"
 #include "core/launch_context.h"
+#include "core/module.h"
 #include "iruka/device.h"
 #include "iruka/error.h"
 #include "iruka/memory.h"
@@ -32,6 +33,9 @@ struct ProgramSource {
   bool wants_report = false;           ///< compile for the report's sake, with line tables
   bool may_narrow = false;             ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> outputs{};  ///< names that the user's texts are to write; a warning where they do not
+  /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
+  /// that its text makes visible.
+  std::vector<std::string> exports{};
   std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
   /// What a compiler asks now and then, to end early.
   bool is_given_up() const { return given_up && given_up->load(std::memory_order_relaxed); }
@@ -75,30 +79,6 @@ struct CompiledProgram {
   std::string code;
   std::vector<Diagnostic> diagnostics;
   LaneReport report;  ///< where the source wants one; the code is then left out
-};
-
-/// Loaded code, ready to launch. Unloads when the last handle goes.
-class LoadedProgram {
- public:
-  virtual ~LoadedProgram() = default;
-  /// Whether the compiler could not tell if the option `--lanes=1` gives faster code.
-  virtual bool is_uncertain() const { return false; }
-};
-
-/// What threads of a host run over: the entry is called with ranges that cover [begin, begin + count) once.
-struct LaunchRange {
-  int64_t count = 0;
-  int64_t align = 1;            ///< ranges begin at multiples of this
-  int64_t grain = 1;            ///< fewer units than this are not worth another thread
-  bool counts_elements = true;  ///< else a unit is a larger piece of work
-  int64_t begin = 0;            ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
-};
-
-/// A grid of thread blocks: each thread calls the entry with all of [0, count) and finds its units by its place.
-struct LaunchGrid {
-  int64_t count = 0;
-  int64_t units_per_block = 1;
-  int threads_per_block = 256;
 };
 
 /// Devices of one kind share the implementations of services (core/service.h).
@@ -155,18 +135,20 @@ class Device {
   virtual CompiledProgram check(const ProgramSource& source) = 0;
   /// The assembly text of what compile() would give; for people to read.
   virtual std::string assembly(const ProgramSource& source) = 0;
-  /// Raises DeviceError when `code` is not what compile() gave.
-  virtual std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) = 0;
-  /// Runs `entry(arguments, begin, end)` over `range`, or over `grid`: a device does one of the two. `arguments` is
-  /// copied before the call returns.
-  /// Raises Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU
-  /// at a later wait for the stream or the device.
-  virtual void launch(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
+  /// The module's name is for errors. Raises DeviceError when `code` is not what compile() gave.
+  virtual std::shared_ptr<const Module> load(std::string_view code, const std::string& name) = 0;
+  /// A device launches functions over ranges, or over grids. What it is given is copied before the call returns.
+  /// These raise Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a
+  /// GPU at a later wait for the stream or the device.
+  /// Calls `function(arguments, begin, end)` for ranges that cover `range`.
+  virtual void launch(LaunchContext& /*context*/, const Function& /*function*/,
                       std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/) {
     throw DeviceError(name() + ": kernels are launched over a grid of thread blocks, not over ranges");
   }
-  virtual void launch_grid(LaunchContext& /*context*/, const LoadedProgram& /*program*/,
-                           std::span<const std::byte> /*arguments*/, const LaunchGrid& /*grid*/) {
+  /// Each thread calls `function(parameters...)`. Raises ValueError for a grid that the device or the function does not
+  /// allow.
+  virtual void launch_grid(LaunchContext& /*context*/, const Function& /*function*/,
+                           std::span<const ParameterBytes> /*parameters*/, const LaunchGrid& /*grid*/) {
     throw DeviceError(name() + ": kernels are launched over ranges, not over a grid of thread blocks");
   }
 

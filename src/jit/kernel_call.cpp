@@ -31,13 +31,13 @@ int threads_for(const LaunchRange& range) {
 }
 
 /// Small blocks, if with few elements some multiprocessors would have no block.
-void spread_over(LaunchGrid& grid, int multiprocessors) {
+void spread_over(GridRange& range, int multiprocessors) {
   constexpr int kSmallest = 32;
-  const int64_t per_thread = grid.units_per_block / grid.threads_per_block;
-  while (grid.threads_per_block > kSmallest &&
-         grid.count < 4 * int64_t{multiprocessors} * per_thread * grid.threads_per_block)
-    grid.threads_per_block /= 2;
-  grid.units_per_block = per_thread * grid.threads_per_block;
+  const int64_t per_thread = range.units_per_block / range.threads_per_block;
+  while (range.threads_per_block > kSmallest &&
+         range.count < 4 * int64_t{multiprocessors} * per_thread * range.threads_per_block)
+    range.threads_per_block /= 2;
+  range.units_per_block = per_thread * range.threads_per_block;
 }
 
 class Stopwatch {
@@ -482,20 +482,20 @@ void KernelCall::launch_over_grid(Specialisation& made, std::span<const std::byt
                                   const IntegerValues& values) const {
   const Choice choice = values.empty() ? Choice{made.program.get()} : choose_program(made, values, count_);
   const GpuShape shape = gpu_shape(kernel_.text, signature_);
-  LaunchGrid grid;
-  grid.count = unit_count();
-  grid.threads_per_block = shape.threads;
-  grid.units_per_block = signature_.form == LoopForm::tiles ? 1 : int64_t{shape.threads} * shape.per_thread;
-  if (!shape.fixed_threads) spread_over(grid, target_->multiprocessors);
+  GridRange range;
+  range.count = unit_count();
+  range.threads_per_block = shape.threads;
+  range.units_per_block = signature_.form == LoopForm::tiles ? 1 : int64_t{shape.threads} * shape.per_thread;
+  if (!shape.fixed_threads) spread_over(range, target_->multiprocessors);
   const uint32_t calls = values.empty() ? 1 : made.count_call();
   if (values.empty() || (calls >= kMeasuredCalls && calls % kMeasureEvery != 0)) {
-    choice.program->launch(block, grid);
+    choice.program->launch(block, range);
     return;
   }
   const double earlier = made.timing.take();
   if (earlier > 0)
     note_work(kernel_, made, signature_, values, calls < kMeasuredCalls ? earlier : earlier * kMeasureEvery);
-  made.timing.around(*device_, [&] { choice.program->launch(block, grid); });
+  made.timing.around(*device_, [&] { choice.program->launch(block, range); });
 }
 
 void KernelCall::launch() const {

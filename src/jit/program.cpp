@@ -71,6 +71,8 @@ CacheKey key_of(Device& device, const ProgramSource& source, std::string_view pu
   part(purpose);
   part(device.target().fingerprint);
   part(source.entry);
+  for (const std::string& name : source.exports) part(name);
+  part("");
   for (const std::string& option : without_time_limit(source.options)) part(option);
   part("");
   for (const std::string& output : source.outputs) part(output);
@@ -133,8 +135,8 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   std::vector<Diagnostic> warnings;
   if (std::string_view object; code && unpack_code(*code, warnings, object)) {
     try {
-      auto program = std::make_shared<const Program>(device, device.load(object, source.entry), blame.kernel_name,
-                                                     std::move(warnings));
+      auto program = std::make_shared<const Program>(device, device.load(object, blame.kernel_name), source.entry,
+                                                     blame.kernel_name, std::move(warnings));
       record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
       return program;
     } catch (const OutOfMemoryError&) {
@@ -147,8 +149,8 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
   warnings = warnings_about(compiled.diagnostics, blame);
   disk->write(key, pack_code(warnings, compiled.code));
-  auto program = std::make_shared<const Program>(device, device.load(compiled.code, source.entry), blame.kernel_name,
-                                                 std::move(warnings));
+  auto program = std::make_shared<const Program>(device, device.load(compiled.code, blame.kernel_name), source.entry,
+                                                 blame.kernel_name, std::move(warnings));
   record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
   return program;
 }
@@ -216,9 +218,31 @@ std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& 
 
 }  // namespace
 
-Program::Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel,
-                 std::vector<Diagnostic> warnings)
-    : device_(device), loaded_(std::move(loaded)), kernel_(keep(kernel)), warnings_(std::move(warnings)) {}
+Program::Program(Device& device, std::shared_ptr<const Module> module, const std::string& entry,
+                 const std::string& kernel, std::vector<Diagnostic> warnings)
+    : device_(device),
+      module_(std::move(module)),
+      function_(entry.empty() ? nullptr : &module_->function(entry)),
+      kernel_(keep(kernel)),
+      warnings_(std::move(warnings)) {}
+
+void Program::launch(std::span<const std::byte> arguments, const GridRange& range) const {
+  if (range.count <= 0) return;
+  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+  const int64_t blocks = (range.count + range.units_per_block - 1) / range.units_per_block;
+  if (blocks > kMostBlocks)
+    throw ValueError(device_.name() + ": a launch of " + std::to_string(range.count) + " elements needs " +
+                     std::to_string(blocks) + " blocks; a grid has at most " + std::to_string(kMostBlocks));
+  const int64_t begin = 0;
+  const ParameterBytes parameters[] = {arguments, std::as_bytes(std::span(&begin, 1)),
+                                       std::as_bytes(std::span(&range.count, 1))};
+  LaunchGrid grid;
+  grid.blocks.x = static_cast<unsigned>(blocks);
+  grid.threads.x = static_cast<unsigned>(range.threads_per_block);
+  LaunchContext context(kernel_);
+  device_.launch_grid(context, *function_, parameters, grid);
+  device_.last_launches().note(kernel_);
+}
 
 std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
                                      KernelEvent::Kind kind) {

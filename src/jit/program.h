@@ -12,30 +12,38 @@
 
 namespace iruka::jit {
 
-/// Compiled and loaded source. Keep the handle, because a look-up hashes the whole source.
+/// Units of work for a grid of thread blocks: each thread calls `entry(arguments, 0, count)` and finds its units by its
+/// place.
+struct GridRange {
+  int64_t count = 0;
+  int64_t units_per_block = 1;
+  int threads_per_block = 256;
+};
+
+/// Compiled and loaded source, and the function of its module that is launched. Keep the handle, because a look-up
+/// hashes the whole source.
 class Program {
  public:
-  /// `kernel`: a name for what went wrong.
-  Program(Device& device, std::shared_ptr<const LoadedProgram> loaded, const std::string& kernel,
+  /// `kernel`: a name for what went wrong. `entry` may be empty where only the module is wanted. Raises DeviceError
+  /// where the module has no function of that name.
+  Program(Device& device, std::shared_ptr<const Module> module, const std::string& entry, const std::string& kernel,
           std::vector<Diagnostic> warnings);
   void launch(std::span<const std::byte> arguments, const LaunchRange& range) const {
     LaunchContext context(kernel_);
-    device_.launch(context, *loaded_, arguments, range);
+    device_.launch(context, *function_, arguments, range);
     device_.last_launches().note(kernel_);
   }
-  void launch(std::span<const std::byte> arguments, const LaunchGrid& grid) const {
-    LaunchContext context(kernel_);
-    device_.launch_grid(context, *loaded_, arguments, grid);
-    device_.last_launches().note(kernel_);
-  }
+  void launch(std::span<const std::byte> arguments, const GridRange& range) const;
   Device& device() const { return device_; }
-  bool is_uncertain() const { return loaded_->is_uncertain(); }
+  const Module& module() const { return *module_; }
+  bool is_uncertain() const { return module_->is_uncertain(); }
   /// The compiler's warnings about the user's texts.
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
  private:
   Device& device_;
-  std::shared_ptr<const LoadedProgram> loaded_;
+  const std::shared_ptr<const Module> module_;
+  const Function* const function_;
   const char* const kernel_;  ///< lives as long as the process
   const std::vector<Diagnostic> warnings_;
 };

@@ -51,7 +51,7 @@ inline std::unique_ptr<cpu_backend::LinkedObject> build(const ProgramSource& sou
   const auto compiled = cpu_backend::compile(source);
   EXPECT_TRUE(compiled.ok) << errors(compiled.diagnostics) << source.text;
   if (!compiled.ok) return nullptr;
-  return std::make_unique<cpu_backend::LinkedObject>(compiled.code, source.entry);
+  return std::make_unique<cpu_backend::LinkedObject>(compiled.code);
 }
 
 /// z = body(a, b) for every k, by compiled code.
@@ -66,7 +66,7 @@ std::vector<Z> evaluate(const std::string& types_and_body, const std::vector<A>&
     const B* b;
     Z* z;
   } arguments{a.data(), b.data(), z.data()};
-  object->entry()(&arguments, 0, static_cast<int64_t>(a.size()));
+  object->symbols().front().function()(&arguments, 0, static_cast<int64_t>(a.size()));
   return z;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
@@ -52,17 +53,20 @@ class EmulatedLaunch : public EmulatedBlock {
  public:
   using Kernel = void (*)(const void*, ptrdiff_t, ptrdiff_t);
 
-  EmulatedLaunch(std::span<const std::byte> arguments, const LaunchGrid& grid)
-      : arguments_(arguments.begin(), arguments.end()), grid_(grid) {
-    arguments_.resize(arguments.size() + 16);  // the structure that a kernel takes may end in padding
+  /// `parameters` are those of an elementwise kernel: its arguments, the begin and the end of its range.
+  EmulatedLaunch(std::span<const ParameterBytes> parameters, const LaunchGrid& grid)
+      : arguments_(parameters[0].begin(), parameters[0].end()), grid_(grid) {
+    std::memcpy(&begin_, parameters[1].data(), sizeof(begin_));
+    std::memcpy(&end_, parameters[2].data(), sizeof(end_));
+    arguments_.resize(parameters[0].size() + 16);  // the structure that a kernel takes may end in padding
     barrier = [](EmulatedBlock* self) { static_cast<EmulatedLaunch*>(self)->wait(); };
     run = [](EmulatedBlock* self, Kernel kernel) { static_cast<EmulatedLaunch*>(self)->run_blocks(kernel); };
   }
 
   void run_blocks(Kernel kernel) {
     kernel_ = kernel;
-    blocks = static_cast<unsigned>((grid_.count + grid_.units_per_block - 1) / grid_.units_per_block);
-    threads = static_cast<unsigned>(grid_.threads_per_block);
+    blocks = grid_.blocks.x;
+    threads = grid_.threads.x;
     for (block = 0; block < blocks; ++block) run_block();
   }
 
@@ -85,7 +89,7 @@ class EmulatedLaunch : public EmulatedBlock {
   // end.
   __attribute__((no_sanitize("thread"), noinline)) static void start() {
     EmulatedLaunch* self = current_;
-    self->kernel_(self->arguments_.data(), 0, self->grid_.count);
+    self->kernel_(self->arguments_.data(), self->begin_, self->end_);
     self->fibers_[self->thread].done = true;
     self->wait();
   }
@@ -122,6 +126,7 @@ class EmulatedLaunch : public EmulatedBlock {
   static inline EmulatedLaunch* current_ = nullptr;
   std::vector<std::byte> arguments_;
   LaunchGrid grid_;
+  int64_t begin_ = 0, end_ = 0;
   Kernel kernel_ = nullptr;
   std::vector<Fiber> fibers_;
   void* scheduler_ = nullptr;
@@ -157,16 +162,17 @@ class EmulatedCuda : public testing::HostDevice {
     ++compiled;
     return cpu().compile(wrapped);
   }
-  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override {
-    return cpu().load(code, entry);
+  std::shared_ptr<const Module> load(std::string_view code, const std::string& name) override {
+    return cpu().load(code, name);
   }
 
-  void launch_grid(LaunchContext&, const LoadedProgram& program, std::span<const std::byte> arguments,
+  void launch_grid(LaunchContext&, const Function& function, std::span<const ParameterBytes> parameters,
                    const LaunchGrid& grid) override {
-    if (arguments.size() > target_.most_argument_bytes) throw DeviceError("emulated CUDA: too many bytes of arguments");
-    EmulatedLaunch emulated(arguments, grid);
+    if (parameters[0].size() > target_.most_argument_bytes)
+      throw DeviceError("emulated CUDA: too many bytes of arguments");
+    EmulatedLaunch emulated(parameters, grid);
     EmulatedBlock* const block = &emulated;
-    test::launch_on(cpu(), program, std::as_bytes(std::span(&block, 1)), LaunchRange{1});
+    test::launch_on(cpu(), function, std::as_bytes(std::span(&block, 1)), LaunchRange{1});
     if (emulated.diverged) throw DeviceError("emulated CUDA: threads of a block ended before a barrier of others");
     ++launched;
   }

@@ -21,7 +21,7 @@ class HostDevice : public Device {
   CompiledProgram compile(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }
   CompiledProgram check(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }
   std::string assembly(const ProgramSource&) override { throw DeviceError("host: compiles nothing"); }
-  std::shared_ptr<const LoadedProgram> load(std::string_view, const std::string&) override {
+  std::shared_ptr<const Module> load(std::string_view, const std::string&) override {
     throw DeviceError("host: loads nothing");
   }
 

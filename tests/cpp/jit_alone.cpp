@@ -12,8 +12,12 @@
 namespace iruka {
 namespace {
 
-struct Code final : LoadedProgram {
-  std::string text;
+/// A module whose functions all have its text as their name.
+struct Code final : Module {
+  explicit Code(std::string_view text) : Module("code"), only(std::string(text)) {}
+  const Function& function(const std::string&) const override { return only; }
+  GlobalVariable global(const std::string&) const override { return {}; }
+  Function only;
 };
 
 /// Compiles a text to itself; a launch notes what it was given.
@@ -21,14 +25,11 @@ class TextDevice final : public testing::HostDevice {
  public:
   CompiledProgram compile(const ProgramSource& source) override { return {.ok = true, .code = source.text}; }
   CompiledProgram check(const ProgramSource&) override { return {.ok = true}; }
-  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string&) override {
-    auto program = std::make_shared<Code>();
-    program->text = code;
-    return program;
+  std::shared_ptr<const Module> load(std::string_view code, const std::string&) override {
+    return std::make_shared<Code>(code);
   }
-  void launch(LaunchContext&, const LoadedProgram& program, std::span<const std::byte>,
-              const LaunchRange& range) override {
-    launched = static_cast<const Code&>(program).text;
+  void launch(LaunchContext&, const Function& function, std::span<const std::byte>, const LaunchRange& range) override {
+    launched = function.name();
     elements = range.count;
   }
 

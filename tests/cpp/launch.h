@@ -5,16 +5,16 @@
 
 namespace iruka::test {
 
-inline void launch_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
+inline void launch_on(Device& device, const Function& function, std::span<const std::byte> arguments,
                       const LaunchRange& range) {
   LaunchContext context("test");
-  device.launch(context, program, arguments, range);
+  device.launch(context, function, arguments, range);
 }
 
-inline void launch_grid_on(Device& device, const LoadedProgram& program, std::span<const std::byte> arguments,
+inline void launch_grid_on(Device& device, const Function& function, std::span<const ParameterBytes> parameters,
                            const LaunchGrid& grid) {
   LaunchContext context("test");
-  device.launch_grid(context, program, arguments, grid);
+  device.launch_grid(context, function, parameters, grid);
 }
 
 }  // namespace iruka::test

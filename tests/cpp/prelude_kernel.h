@@ -21,7 +21,7 @@ inline std::unique_ptr<cpu_backend::LinkedObject> build_text(const std::string& 
       ADD_FAILURE() << d.file << ":" << d.line << ": " << d.message << "\n" << text;
   }
   if (!program.ok) return nullptr;
-  return std::make_unique<cpu_backend::LinkedObject>(program.code, "iruka_entry");
+  return std::make_unique<cpu_backend::LinkedObject>(program.code);
 }
 
 /// Runs `body` with element index `i` from 0 to `count`. `pointers` are seen under their declarations, in order:
@@ -38,7 +38,7 @@ inline void run_body(const std::string& preamble, const std::vector<std::string>
   text += "  for (ptrdiff_t i = begin; i < end; ++i) {\n" + body + "\n  }\n}\n";
   const auto linked = build_text(text);
   ASSERT_TRUE(linked);
-  linked->entry()(pointers.data(), 0, count);
+  linked->symbols().front().function()(pointers.data(), 0, count);
 }
 
 template <class To, class From>

@@ -11,7 +11,12 @@
 namespace iruka {
 namespace {
 
-struct Nothing final : LoadedProgram {};
+struct Nothing final : Module {
+  Nothing() : Module("nothing"), only("nothing") {}
+  const Function& function(const std::string&) const override { return only; }
+  GlobalVariable global(const std::string&) const override { return {}; }
+  Function only;
+};
 
 /// A GPU that computes nothing and records each request and its stream.
 class StreamedDevice final : public testing::HostDevice {
@@ -48,10 +53,10 @@ class StreamedDevice final : public testing::HostDevice {
   }
   void wait_for_event(StreamHandle stream, EventHandle) override { waited.push_back(stream); }
   CompiledProgram compile(const ProgramSource&) override { return {.ok = true, .code = "nothing"}; }
-  std::shared_ptr<const LoadedProgram> load(std::string_view, const std::string&) override {
+  std::shared_ptr<const Module> load(std::string_view, const std::string&) override {
     return std::make_shared<Nothing>();
   }
-  void launch_grid(LaunchContext&, const LoadedProgram&, std::span<const std::byte>, const LaunchGrid&) override {
+  void launch_grid(LaunchContext&, const Function&, std::span<const ParameterBytes>, const LaunchGrid&) override {
     if (fails) throw DeviceError("streamed: the launch failed");
     launched.push_back(current);
   }

@@ -477,18 +477,17 @@ TEST(LinkedObject, DamagedCodeIsRefused) {
   const auto source = program(loop_text("float", "float", "float", "z = a + b;"));
   const auto compiled = cpu_backend::compile(source);
   ASSERT_TRUE(compiled.ok);
-  EXPECT_THROW(LinkedObject(compiled.code, "another_name"), DeviceError);
-  EXPECT_THROW(LinkedObject("", source.entry), DeviceError);
+  EXPECT_THROW(LinkedObject(""), DeviceError);
   for (size_t size = 0; size < compiled.code.size(); size += 37) {
-    EXPECT_THROW(LinkedObject(compiled.code.substr(0, size), source.entry), DeviceError) << size;
+    EXPECT_THROW(LinkedObject(compiled.code.substr(0, size)), DeviceError) << size;
   }
   std::mt19937 random(5);
   for (int k = 0; k < 300; ++k) {
     std::string code = compiled.code;
     code[random() % code.size()] ^= static_cast<char>(1 + random() % 255);
-    EXPECT_THROW(LinkedObject(code, source.entry), DeviceError);
+    EXPECT_THROW(LinkedObject{code}, DeviceError);
   }
-  EXPECT_THROW(LinkedObject(std::string(1000, 'x'), source.entry), DeviceError);
+  EXPECT_THROW(LinkedObject(std::string(1000, 'x')), DeviceError);
 }
 
 TEST(LinkedObject, ManyComeAndGo) {
@@ -496,14 +495,14 @@ TEST(LinkedObject, ManyComeAndGo) {
   const auto compiled = cpu_backend::compile(source);
   ASSERT_TRUE(compiled.ok);
   for (int k = 0; k < 2000; ++k) {
-    LinkedObject object(compiled.code, source.entry);
+    LinkedObject object(compiled.code);
     const int a = k;
     int z = 0;
     struct {
       const int *a, *b;
       int* z;
     } arguments{&a, &a, &z};
-    object.entry()(&arguments, 0, 1);
+    object.symbols().front().function()(&arguments, 0, 1);
     ASSERT_EQ(z, 3 * k);
   }
 }

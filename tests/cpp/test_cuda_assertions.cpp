@@ -19,7 +19,7 @@ using cuda_backend::CUstream;
 struct Asserting {
   AssertionRecord record{AssertionRecord::kNone, 0, 0, 0, "", ""};
   int64_t element = -1;
-  std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<const Module> module;
 };
 
 class CudaAssertionsTest : public ::testing::Test {
@@ -31,12 +31,12 @@ class CudaAssertionsTest : public ::testing::Test {
     });
     for (Asserting* asserting : {&a_, &b_}) {
       fake::set_global(AssertionRecord::kName, &asserting->record, sizeof(asserting->record));
-      asserting->program = gpu().load("code", "entry");
+      asserting->module = gpu().load("code", "entry");
     }
     fake::set_global(AssertionRecord::kName, nullptr, 0);
   }
   void TearDown() override {
-    a_.program = b_.program = nullptr;
+    a_.module = b_.module = nullptr;
     gpu().load("code", "entry");  // unloads what was dropped, as the records are about to go
     fake::set_launch_handler(nullptr);
     EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
@@ -59,7 +59,7 @@ class CudaAssertionsTest : public ::testing::Test {
     asserting.element = element;
     LaunchContext context(kernel);
     const StreamScope scope(gpu(), stream);
-    gpu().launch_grid(context, *asserting.program, {}, {16});
+    gpu().launch_grid(context, asserting.module->function("entry"), {}, {});
   }
 
   /// What `wait` raises; empty where nothing.
@@ -114,7 +114,7 @@ TEST_F(CudaAssertionsTest, OfSeveralKernelsAreToldOneByOne) {
 
 TEST_F(CudaAssertionsTest, OutliveTheirProgram) {
   launch(a_, "first", nullptr, 1);
-  a_.program.reset();
+  a_.module.reset();
   gpu().load("code", "entry");
   EXPECT_NE(told_by_device().find("'first'"), std::string::npos);
   EXPECT_EQ(told_by_device(), "");

@@ -38,12 +38,12 @@ class LaunchGraphsTest : public ::testing::Test {
       std::memcpy(&now.end, parameters[2], sizeof(now.end));
       return [this, now] { ran_.push_back(now); };
     });
-    program_ = gpu().load("code", "entry");
+    module_ = gpu().load("code", "entry");
     launched_ = fake::launches().size();
     graphs_ = fake::calls("cuGraphLaunch");
   }
   void TearDown() override {
-    program_.reset();
+    module_.reset();
     gpu().synchronize();
     fake::set_launch_handler(nullptr);
     EXPECT_TRUE(fake::misuses().empty()) << fake::misuses().front();
@@ -52,8 +52,14 @@ class LaunchGraphsTest : public ::testing::Test {
   Device& gpu() { return device("cuda:0"); }
   void launch(int64_t value, int64_t count = 16, CUstream stream = nullptr) {
     const StreamScope scope(gpu(), stream);
-    test::launch_grid_on(gpu(), *program_, std::as_bytes(std::span(&value, 1)), LaunchGrid{count, 256});
+    const int64_t begin = 0;
+    const ParameterBytes parameters[] = {bytes(value), bytes(begin), bytes(count)};
+    LaunchGrid grid;
+    grid.blocks.x = static_cast<unsigned>(count + 255) / 256;
+    grid.threads.x = 256;
+    test::launch_grid_on(gpu(), module_->function("entry"), parameters, grid);
   }
+  static ParameterBytes bytes(const int64_t& value) { return std::as_bytes(std::span(&value, 1)); }
   void warm(CUstream stream = nullptr) {
     for (int k = 0; k < LaunchGraphs::kWorthwhile; ++k) launch(-1, 16, stream);
     gpu().synchronize();
@@ -62,7 +68,7 @@ class LaunchGraphsTest : public ::testing::Test {
   int64_t graph_launches() const { return fake::calls("cuGraphLaunch") - graphs_; }
 
   std::vector<Ran> ran_;
-  std::shared_ptr<const LoadedProgram> program_;
+  std::shared_ptr<const Module> module_;
   size_t launched_ = 0;
   int64_t graphs_ = 0;
 };
@@ -125,7 +131,7 @@ TEST_F(LaunchGraphsTest, CapturedLaunchesArePlain) {
 
 TEST_F(LaunchGraphsTest, WithoutAGraphLaunchesGoOnPlainly) {
   for (const char* call : {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphInstantiate"}) {
-    program_ = gpu().load("code", "entry");
+    module_ = gpu().load("code", "entry");
     warm();
     fake::fail(call, 2);
     launch(1);
@@ -138,7 +144,7 @@ TEST_F(LaunchGraphsTest, WithoutAGraphLaunchesGoOnPlainly) {
 
 TEST_F(LaunchGraphsTest, WhatAGraphRefusesIsLaunchedPlainly) {
   for (const char* call : {"cuGraphExecKernelNodeSetParams", "cuGraphLaunch"}) {
-    program_ = gpu().load("code", "entry");
+    module_ = gpu().load("code", "entry");
     warm();
     launch(1);
     const int64_t destroyed = fake::calls("cuGraphExecDestroy");
@@ -171,30 +177,30 @@ TEST_F(LaunchGraphsTest, MoreStreamsThanGraphs) {
   EXPECT_EQ(counts, std::vector<int>(streams.size(), 2 * LaunchGraphs::kWorthwhile));
 }
 
-TEST_F(LaunchGraphsTest, AnUnloadedProgramTakesItsGraphsAlong) {
+TEST_F(LaunchGraphsTest, AnUnloadedModuleTakesItsGraphsAlong) {
   const int64_t destroyed = fake::calls("cuGraphExecDestroy");
   warm();
   launch(1);
-  program_.reset();
+  module_.reset();
   EXPECT_EQ(fake::calls("cuGraphExecDestroy") - destroyed, 1);
 }
 
-TEST_F(LaunchGraphsTest, AProgramStaysLoadedAsLongAsAGraphHoldsIt) {
+TEST_F(LaunchGraphsTest, AModuleStaysLoadedAsLongAsAGraphHoldsIt) {
   const int64_t unloaded = fake::calls("cuModuleUnload");
   const auto unloads = [&] { return fake::calls("cuModuleUnload") - unloaded; };
   const Stream stream(gpu(), {.non_blocking = true}), joined(gpu(), {.non_blocking = true});
   launch(1, 16, cu(stream));
-  program_.reset();
+  module_.reset();
   EXPECT_EQ(unloads(), 0);
-  program_ = gpu().load("code", "entry");  // a load unloads what was dropped before
+  module_ = gpu().load("code", "entry");  // a load unloads what was dropped before
   EXPECT_EQ(unloads(), 1);
   {
     cuda::begin_capture(stream);
     joined.wait_for(stream);
     launch(2, 16, cu(joined));
     const cuda::Graph graph = cuda::end_capture(stream);
-    program_.reset();
-    program_ = gpu().load("code", "entry");
+    module_.reset();
+    module_ = gpu().load("code", "entry");
     EXPECT_EQ(unloads(), 1);
   }
   gpu().synchronize();  // as does a wait for the device
@@ -202,19 +208,19 @@ TEST_F(LaunchGraphsTest, AProgramStaysLoadedAsLongAsAGraphHoldsIt) {
   cuda::begin_capture(stream);
   launch(3, 16, cu(stream));
   cuda::cancel_capture(stream);
-  program_.reset();
+  module_.reset();
   gpu().synchronize();
   EXPECT_EQ(unloads(), 3);
 }
 
-TEST_F(LaunchGraphsTest, AProgramInAGraphOfAnotherLibraryStaysLoaded) {
+TEST_F(LaunchGraphsTest, AModuleInAGraphOfAnotherLibraryStaysLoaded) {
   const int64_t unloaded = fake::calls("cuModuleUnload");
   const Stream stream(gpu(), {.non_blocking = true});
   fake::table().cuStreamBeginCapture(cu(stream), cuda_backend::kCaptureRelaxed);
   launch(1, 16, cu(stream));
   cuda_backend::CUgraph graph = nullptr;
   fake::table().cuStreamEndCapture(cu(stream), &graph);
-  program_.reset();
+  module_.reset();
   gpu().synchronize();
   EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded);
   fake::table().cuGraphDestroy(graph);
@@ -222,15 +228,15 @@ TEST_F(LaunchGraphsTest, AProgramInAGraphOfAnotherLibraryStaysLoaded) {
 
 TEST_F(LaunchGraphsTest, TheProcessMakesOnlySoMany) {
   const int64_t made = fake::calls("cuGraphInstantiate");
-  std::vector<std::shared_ptr<const LoadedProgram>> programs;
+  std::vector<std::shared_ptr<const Module>> modules;
   for (int k = 0; k < LaunchGraphs::kMostLaunchGraphs + 5; ++k) {
-    programs.push_back(program_ = gpu().load("code", "entry"));
+    modules.push_back(module_ = gpu().load("code", "entry"));
     warm();
     launch(k);
   }
   EXPECT_EQ(fake::calls("cuGraphInstantiate") - made, LaunchGraphs::kMostLaunchGraphs);
-  programs.clear();
-  program_ = gpu().load("code", "entry");
+  modules.clear();
+  module_ = gpu().load("code", "entry");
   warm();
   launch(1);
   EXPECT_EQ(fake::calls("cuGraphInstantiate") - made, LaunchGraphs::kMostLaunchGraphs + 1);

@@ -107,7 +107,8 @@ void run_in_threads(const std::string& declaration, const std::string& body, voi
       "  for (ptrdiff_t i = begin; i < end; ++i) {\n" + body + "\n  }\n}\n");
   ASSERT_TRUE(linked);
   std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) threads.emplace_back([&, t] { linked->entry()(&z, t * 5000, (t + 1) * 5000); });
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] { linked->symbols().front().function()(&z, t * 5000, (t + 1) * 5000); });
   for (auto& thread : threads) thread.join();
 }
 

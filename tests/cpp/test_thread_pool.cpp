@@ -314,7 +314,7 @@ TEST_F(Interrupts, StopEndlessKernels) {
   const auto compiled =
       cpu().compile(test::program(test::loop_text("int", "int", "int", "while (true) { z = z * 3 + 1; }")));
   ASSERT_TRUE(compiled.ok) << test::errors(compiled.diagnostics);
-  const auto program = cpu().load(compiled.code, "iruka_entry");
+  const auto module = cpu().load(compiled.code, "test");
   std::vector<int> values(1000);
   struct {
     const int *a, *b;
@@ -324,15 +324,15 @@ TEST_F(Interrupts, StopEndlessKernels) {
   for (const int64_t grain : {1, 100000}) {  // on the pool, and directly
     const Threads use(3);
     checks = 0;
-    EXPECT_THROW(test::launch_on(cpu(), *program, bytes, {1000, 1, grain}), Interrupted);
+    EXPECT_THROW(test::launch_on(cpu(), module->function("iruka_entry"), bytes, {1000, 1, grain}), Interrupted);
     EXPECT_GE(checks, 3);
   }
   // The next launch is not affected.
   set_interrupt_check(nullptr);
   const auto quick = cpu().compile(test::program(test::loop_text("int", "int", "int", "z = a + 1;")));
-  const auto next = cpu().load(quick.code, "iruka_entry");
+  const auto next = cpu().load(quick.code, "test");
   std::fill(values.begin(), values.end(), 4);
-  test::launch_on(cpu(), *next, bytes, {1000, 1, 1});
+  test::launch_on(cpu(), next->function("iruka_entry"), bytes, {1000, 1, 1});
   EXPECT_EQ(values, std::vector<int>(1000, 5));
 }
 
@@ -380,12 +380,13 @@ TEST_F(Interrupts, StopNestedLoopsOfKnownLength) {
   for (const char* body : bodies) {
     const auto compiled = cpu().compile(test::program(test::loop_text("int", "int", "int", body)));
     ASSERT_TRUE(compiled.ok) << test::errors(compiled.diagnostics);
-    const auto program = cpu().load(compiled.code, "iruka_entry");
+    const auto module = cpu().load(compiled.code, "test");
     for (const int64_t grain : {1, 100}) {  // on the pool, and directly
       const Threads use(2);
       checks = 0;
       const auto start = std::chrono::steady_clock::now();
-      EXPECT_THROW(test::launch_on(cpu(), *program, std::as_bytes(std::span(&arguments, 1)), {3, 1, grain}),
+      EXPECT_THROW(test::launch_on(cpu(), module->function("iruka_entry"), std::as_bytes(std::span(&arguments, 1)),
+                                   {3, 1, grain}),
                    Interrupted);
       EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << body;
     }
@@ -397,10 +398,10 @@ std::map<int64_t, int64_t> ranges_of(const LaunchRange& range) {
   const auto compiled =
       cpu().compile(test::program("extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) { "
                                   "(*(long* const*)block)[begin] = end; }"));
-  const auto program = cpu().load(compiled.code, "iruka_entry");
+  const auto module = cpu().load(compiled.code, "test");
   std::vector<int64_t> ends(static_cast<size_t>(range.count), -1);
   int64_t* const block = ends.data();
-  test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), range);
+  test::launch_on(cpu(), module->function("iruka_entry"), std::as_bytes(std::span(&block, 1)), range);
   std::map<int64_t, int64_t> ranges;
   for (size_t k = 0; k < ends.size(); ++k) {
     if (ends[k] >= 0) ranges[static_cast<int64_t>(k)] = ends[k];
@@ -431,12 +432,13 @@ TEST(CpuDevice, LaunchesOverAPart) {
   const auto compiled =
       cpu().compile(test::program("extern \"C\" void iruka_entry(const unsigned char* block, long begin, long end) {"
                                   "  for (long k = begin; k < end; ++k) ++(*(int* const*)block)[k]; }"));
-  const auto program = cpu().load(compiled.code, "iruka_entry");
+  const auto module = cpu().load(compiled.code, "test");
   for (const int64_t grain : {1, 100'000}) {  // on the pool, and directly
     std::vector<int> runs(10'000), expected(10'000);
     std::fill(expected.begin() + 2048, expected.begin() + 7001, 1);
     int* const block = runs.data();
-    test::launch_on(cpu(), *program, std::as_bytes(std::span(&block, 1)), {4953, 1024, grain, true, 2048});
+    test::launch_on(cpu(), module->function("iruka_entry"), std::as_bytes(std::span(&block, 1)),
+                    {4953, 1024, grain, true, 2048});
     EXPECT_EQ(runs, expected);
   }
 }

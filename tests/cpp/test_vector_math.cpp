@@ -109,9 +109,10 @@ void check_lanes_and_tails() {
     } block{a.data(), b.data(), nullptr};
     std::vector<T> whole(a.size()), single(a.size());
     block.z = whole.data();
-    object->entry()(&block, 0, static_cast<int64_t>(a.size()));
+    object->symbols().front().function()(&block, 0, static_cast<int64_t>(a.size()));
     block.z = single.data();
-    for (size_t k = 0; k < a.size(); ++k) object->entry()(&block, static_cast<int64_t>(k), static_cast<int64_t>(k) + 1);
+    for (size_t k = 0; k < a.size(); ++k)
+      object->symbols().front().function()(&block, static_cast<int64_t>(k), static_cast<int64_t>(k) + 1);
     for (size_t k = 0; k < a.size(); ++k) {
       ASSERT_TRUE(same_bits(whole[k], single[k]))
           << c_name<T>(function) << "(" << a[k] << ", " << b[k] << "): lane " << whole[k] << ", alone " << single[k];

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <fstream>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -23,19 +24,50 @@ namespace {
 constexpr size_t kThreadedCopy = size_t{4} << 20;
 constexpr int64_t kPage = 4096;
 
-class CpuProgram final : public LoadedProgram {
+class CpuFunction final : public Function {
  public:
-  CpuProgram(std::string_view code, const std::string& entry) : object_(std::in_place, code, entry) {}
-  ~CpuProgram() override {
+  CpuFunction(std::string name, EntryFunction entry, int lanes)
+      : Function(std::move(name)), entry_(entry), lanes_(lanes) {}
+  EntryFunction entry() const { return entry_; }
+  int lanes() const { return lanes_; }
+
+ private:
+  const EntryFunction entry_;
+  const int lanes_;
+};
+
+class CpuModule final : public Module {
+ public:
+  CpuModule(std::string_view code, const std::string& name) : Module(name), object_(std::in_place, code) {
+    for (const ExportedSymbol& symbol : object_->symbols())
+      if (symbol.is_function) functions_.emplace_back(symbol.name, symbol.function(), object_->lanes());
+  }
+  ~CpuModule() override {
     const ForkWaits unloading;  // the linker has locks of its own
     object_.reset();
   }
-  EntryFunction entry() const { return object_->entry(); }
-  int lanes() const { return object_->lanes(); }
+  const Function& function(const std::string& name) const override {
+    const auto found = std::ranges::find(functions_, name, &Function::name);
+    if (found == functions_.end()) throw_missing("function", name, names(true));
+    return *found;
+  }
+  GlobalVariable global(const std::string& name) const override {
+    for (const ExportedSymbol& symbol : object_->symbols())
+      if (!symbol.is_function && symbol.name == name) return {symbol.address, symbol.bytes};
+    throw_missing("variable", name, names(false));
+  }
   bool is_uncertain() const override { return object_->is_uncertain(); }
 
  private:
+  std::vector<std::string> names(bool of_functions) const {
+    std::vector<std::string> names;
+    for (const ExportedSymbol& symbol : object_->symbols())
+      if (symbol.is_function == of_functions) names.push_back(symbol.name);
+    return names;
+  }
+
   std::optional<LinkedObject> object_;
+  std::list<CpuFunction> functions_;
 };
 
 /// The size of a core's cache `index` as the operating system reports it, or 0.
@@ -81,9 +113,9 @@ void enter(EntryFunction entry, const void* block, int64_t begin, int64_t end, L
 }
 
 /// Runs the whole range, on this thread alone if waking others would cost more.
-void run_ranges(const CpuProgram& loaded, std::span<const std::byte> arguments, const LaunchRange& range,
+void run_ranges(const CpuFunction& function, std::span<const std::byte> arguments, const LaunchRange& range,
                 LaunchContext& context) {
-  const EntryFunction entry = loaded.entry();
+  const EntryFunction entry = function.entry();
   const void* block = arguments.data();
   // Waking a thread costs more than this loop takes, or there is only one range.
   if (range.count <= std::max(range.grain, range.align)) {
@@ -96,7 +128,7 @@ void run_ranges(const CpuProgram& loaded, std::span<const std::byte> arguments, 
     return;
   }
   ThreadPool::instance().run(
-      range.count, range_align(range, loaded.lanes()),
+      range.count, range_align(range, function.lanes()),
       [=, &context, first = range.begin](int64_t begin, int64_t end) {
         enter(entry, block, first + begin, first + end, context);
       },
@@ -143,13 +175,13 @@ CompiledProgram CpuDevice::check(const ProgramSource& source) { return cpu_backe
 
 std::string CpuDevice::assembly(const ProgramSource& source) { return cpu_backend::assembly(source); }
 
-std::shared_ptr<const LoadedProgram> CpuDevice::load(std::string_view code, const std::string& entry) {
-  return std::make_shared<CpuProgram>(code, entry);
+std::shared_ptr<const Module> CpuDevice::load(std::string_view code, const std::string& name) {
+  return std::make_shared<CpuModule>(code, name);
 }
 
-void CpuDevice::launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+void CpuDevice::launch(LaunchContext& context, const Function& function, std::span<const std::byte> arguments,
                        const LaunchRange& range) {
-  run_ranges(static_cast<const CpuProgram&>(program), arguments, range, context);
+  run_ranges(static_cast<const CpuFunction&>(function), arguments, range, context);
   context.throw_if_failed();
 }
 

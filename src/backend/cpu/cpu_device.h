@@ -24,8 +24,8 @@ class CpuDevice final : public Device {
   CompiledProgram compile(const ProgramSource& source) override;
   CompiledProgram check(const ProgramSource& source) override;
   std::string assembly(const ProgramSource& source) override;
-  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
-  void launch(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+  std::shared_ptr<const Module> load(std::string_view code, const std::string& name) override;
+  void launch(LaunchContext& context, const Function& function, std::span<const std::byte> arguments,
               const LaunchRange& range) override;
 
   MemoryPool& pool() { return pool_; }

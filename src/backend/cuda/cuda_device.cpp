@@ -280,7 +280,7 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
   }
   if (result != kSuccess) {
     pool_.release_graph(captured.id);
-    take_programs(captured.id);
+    take_modules(captured.id);
   }
   cuda_backend::check(result, call, name_);
   std::lock_guard lock(graphs_mutex_);
@@ -294,24 +294,24 @@ void CudaDevice::cancel_capture(CUstream stream) noexcept {
   if (!active.is_active() || !finish_capture(stream, captured)) return;
   if (captured.result == kSuccess) driver().cuGraphDestroy(captured.graph);
   pool_.release_graph(captured.id);
-  take_programs(captured.id);
+  take_modules(captured.id);
 }
 
-bool CudaDevice::keep_for_graph(CUstream stream, const std::shared_ptr<const LoadedProgram>& program) {
+bool CudaDevice::keep_for_graph(CUstream stream, const std::shared_ptr<const Module>& module) {
   const uint64_t driver_id = capture_id(stream);
   if (driver_id == 0) return false;
   std::lock_guard lock(graphs_mutex_);
   const auto found = std::ranges::find(captures_, driver_id, [](const auto& item) { return item.second.driver_id; });
   if (found == captures_.end()) return false;
-  Programs& kept = programs_[found->second.graph];
-  if (std::ranges::find(kept, program) == kept.end()) kept.push_back(program);
+  Modules& kept = modules_[found->second.graph];
+  if (std::ranges::find(kept, module) == kept.end()) kept.push_back(module);
   return true;
 }
 
-CudaDevice::Programs CudaDevice::take_programs(uint64_t graph) {
+CudaDevice::Modules CudaDevice::take_modules(uint64_t graph) {
   std::lock_guard lock(graphs_mutex_);
-  const auto found = programs_.extract(graph);
-  return found ? std::move(found.mapped()) : Programs();
+  const auto found = modules_.extract(graph);
+  return found ? std::move(found.mapped()) : Modules();
 }
 
 bool CudaDevice::is_capturing_any() {
@@ -332,7 +332,7 @@ void CudaDevice::destroy_graph(CUgraphExec graph) {
   }
   driver().cuGraphExecDestroy(graph);
   pool_.release_graph(id);
-  take_programs(id);
+  take_modules(id);
 }
 
 int cuda_device_count() {

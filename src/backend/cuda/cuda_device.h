@@ -125,8 +125,8 @@ class CudaDevice final : public Device {
   CompiledProgram compile(const ProgramSource& source) override;
   CompiledProgram check(const ProgramSource& source) override;
   std::string assembly(const ProgramSource& source) override;
-  std::shared_ptr<const LoadedProgram> load(std::string_view code, const std::string& entry) override;
-  void launch_grid(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
+  std::shared_ptr<const Module> load(std::string_view code, const std::string& name) override;
+  void launch_grid(LaunchContext& context, const Function& function, std::span<const ParameterBytes> parameters,
                    const LaunchGrid& grid) override;
 
   /// The next load() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
@@ -166,9 +166,9 @@ class CudaDevice final : public Device {
   void cancel_capture(CUstream stream) noexcept;
   void destroy_graph(CUgraphExec graph);
   bool is_capturing_any();
-  /// `program` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds the program
-  /// from here on; false where it becomes part of somebody else's.
-  bool keep_for_graph(CUstream stream, const std::shared_ptr<const LoadedProgram>& program);
+  /// A function of `module` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds
+  /// the module from here on; false where it becomes part of somebody else's.
+  bool keep_for_graph(CUstream stream, const std::shared_ptr<const Module>& module);
 
  private:
   struct Captured {
@@ -208,12 +208,12 @@ class CudaDevice final : public Device {
     uint64_t graph;
     uint64_t driver_id;  ///< by which streams that joined the capture are known
   };
-  using Programs = std::vector<std::shared_ptr<const LoadedProgram>>;
-  /// The programs of a graph that is gone, to be dropped without the lock.
-  Programs take_programs(uint64_t graph);
+  using Modules = std::vector<std::shared_ptr<const Module>>;
+  /// The modules of a graph that is gone, to be dropped without the lock.
+  Modules take_modules(uint64_t graph);
   std::unordered_map<StreamHandle, Capture> captures_;
   std::unordered_map<CUgraphExec, uint64_t> graphs_;
-  std::unordered_map<uint64_t, Programs> programs_;  ///< of each graph, captured or being captured
+  std::unordered_map<uint64_t, Modules> modules_;  ///< of each graph, captured or being captured
   uint64_t last_graph_ = 0;
 };
 

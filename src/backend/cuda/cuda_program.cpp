@@ -1,13 +1,10 @@
-// From text to loaded machine code, and its launch.
+// From text to machine code.
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
-#include <new>
-#include <optional>
 
 #include "backend/cuda/cuda_device.h"
+#include "backend/cuda/cuda_module.h"
 #include "backend/cuda/guard_ptx.h"
-#include "backend/cuda/launch_graphs.h"
 #include "backend/cuda/nvrtc.h"
 #include "core/once.h"
 
@@ -18,57 +15,7 @@ const char* code_version();
 
 namespace {
 
-/// CUfunction_attribute and CUjitInputType of the driver.
-constexpr int kLocalBytes = 3, kRegisters = 4, kPtxInput = 1;
-
-class CudaProgram final : public LoadedProgram, public std::enable_shared_from_this<CudaProgram> {
- public:
-  CudaProgram(CudaDevice& device, std::string_view code, const std::string& entry) : device_(device) {
-    const ForkMayGoOn loading;  // the driver may wait for the GPU, and the GPU for a function that needs Python's lock
-    const ContextScope active = device.activate();
-    const AllowedWhileCapturing allowed;
-    cuda_backend::check(driver().cuModuleLoadData(&module_, code.data()), "cuModuleLoadData", device.name());
-    const CUresult result = driver().cuModuleGetFunction(&function_, module_, entry.c_str());
-    if (result == kSuccess) {
-      asserts_ = device.assertions().add(module_);
-      graphs_.emplace(function_);
-      return;
-    }
-    driver().cuModuleUnload(module_);
-    cuda_backend::check(result, "cuModuleGetFunction", entry);
-  }
-  ~CudaProgram() override {
-    const ContextScope active = device_.try_to_activate();
-    if (!active.is_active()) return;  // the driver is gone at exit, and the module with it
-    const AllowedWhileCapturing allowed;
-    graphs_->destroy();
-    if (!is_captured_.load(std::memory_order_relaxed)) device_.unload_later(module_);
-  }
-  /// Called before a launch that may become part of a graph of the user's. A graph of ours keeps the program loaded;
-  /// for one that another library captures, the code stays loaded as long as the process.
-  void keep_for_graphs(CUstream stream) const {
-    const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
-    if (is_legacy || is_captured_.load(std::memory_order_relaxed) || !may_capture(stream)) return;
-    if (!device_.keep_for_graph(stream, shared_from_this())) is_captured_.store(true, std::memory_order_relaxed);
-  }
-  CUmodule module() const { return module_; }
-  CUfunction function() const { return function_; }
-  bool asserts() const { return asserts_; }
-  LaunchGraphs& graphs() const { return *graphs_; }
-  int attribute(int which) const {
-    int value = 0;
-    driver().cuFuncGetAttribute(&value, which, function_);
-    return value;
-  }
-
- private:
-  CudaDevice& device_;
-  CUmodule module_ = nullptr;
-  CUfunction function_ = nullptr;
-  bool asserts_ = false;
-  mutable std::optional<LaunchGraphs> graphs_;
-  mutable std::atomic<bool> is_captured_{false};
-};
+constexpr int kPtxInput = 1;  ///< CUjitInputType
 
 Diagnostic plain_error(std::string message) { return {Diagnostic::Level::error, "", 0, 0, std::move(message)}; }
 
@@ -199,11 +146,12 @@ CompiledProgram CudaDevice::compile(const ProgramSource& source) {
   program.ok = !program.code.empty();
   if (!program.ok || !source.wants_report) return program;
   constexpr int kWarp = 32;
-  const CudaProgram loaded(*this, program.code, source.entry);
+  const CudaModule loaded(*this, program.code, source.file_name);
+  const FunctionAttributes attributes = loaded.function(source.entry).attributes();
   program.report.lanes = kWarp;
   program.report.remarks.push_back({Remark::Kind::note, "", 0, 0,
-                                    std::to_string(loaded.attribute(kRegisters)) + " registers a thread, " +
-                                        std::to_string(loaded.attribute(kLocalBytes)) + " bytes of local memory"});
+                                    std::to_string(attributes.num_regs) + " registers a thread, " +
+                                        std::to_string(attributes.local_size_bytes) + " bytes of local memory"});
   program.code.clear();
   return program;
 }
@@ -219,62 +167,6 @@ std::string CudaDevice::assembly(const ProgramSource& source) {
   const NvrtcOutput output = run(source, compute_, program);
   if (output.ok) return final_ptx(output.ptx, assembler_options(source.options));
   throw CompileError("assembly: the text does not compile: " + output.log);
-}
-
-void CudaDevice::unload_later(CUmodule module) noexcept {
-  std::lock_guard lock(dropped_mutex_);
-  try {
-    dropped_.push_back(module);
-  } catch (const std::bad_alloc&) {  // it stays loaded
-  }
-}
-
-void CudaDevice::unload_dropped() {
-  const ContextScope active = activate();
-  std::vector<CUmodule> modules;
-  {
-    std::lock_guard lock(dropped_mutex_);
-    modules.swap(dropped_);
-  }
-  if (modules.empty()) return;
-  const ForkMayGoOn unloading;
-  const AllowedWhileCapturing allowed;
-  if (assertions_.is_watching(modules)) driver().cuCtxSynchronize();
-  for (const CUmodule module : modules) {
-    assertions_.remove(module);
-    driver().cuModuleUnload(module);
-  }
-}
-
-std::shared_ptr<const LoadedProgram> CudaDevice::load(std::string_view code, const std::string& entry) {
-  unload_dropped();
-  return std::make_shared<CudaProgram>(*this, code, entry);
-}
-
-void CudaDevice::launch_grid(LaunchContext& context, const LoadedProgram& program, std::span<const std::byte> arguments,
-                             const LaunchGrid& grid) {
-  if (grid.count <= 0) return;
-  const auto& loaded = static_cast<const CudaProgram&>(program);
-  const ContextScope active = activate();
-  const int64_t blocks = (grid.count + grid.units_per_block - 1) / grid.units_per_block;
-  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
-  if (blocks > kMostBlocks)
-    throw ValueError("cuda: a launch of " + std::to_string(grid.count) + " elements needs " + std::to_string(blocks) +
-                     " blocks; a GPU takes at most " + std::to_string(kMostBlocks));
-  KernelLaunch launch{arguments, 0, grid.count, static_cast<unsigned>(blocks),
-                      static_cast<unsigned>(grid.threads_per_block)};
-  const CUstream used = thread_stream();
-  if (loaded.asserts())
-    assertions_.note_launch(loaded.module(), context.kernel(), may_capture(used) ? nullptr : own_name(used));
-  if (!launches_block() && loaded.graphs().launch(launch, used)) return;
-  loaded.keep_for_graphs(used);
-  void* parameters[] = {const_cast<std::byte*>(arguments.data()), &launch.begin, &launch.end};
-  const CUresult result = driver().cuLaunchKernel(loaded.function(), launch.blocks, 1, 1, launch.threads, 1, 1, 0, used,
-                                                  parameters, nullptr);
-  cuda_backend::check(result, "cuLaunchKernel", name_);
-  if (!launches_block() || may_capture(used)) return;
-  cuda_backend::check(driver().cuStreamSynchronize(used), "cuStreamSynchronize", name_);
-  throw_if_asserted(used);
 }
 
 }  // namespace iruka::cuda_backend

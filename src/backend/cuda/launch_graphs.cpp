@@ -11,28 +11,6 @@ namespace {
 
 std::atomic<int> graphs_of_the_process{0};
 
-/// What the driver wants to know of a launch; holds the pointers that it reads.
-class NodeParameters {
- public:
-  NodeParameters(CUfunction function, const KernelLaunch& launch)
-      : begin_(launch.begin),
-        end_(launch.end),
-        pointers_{const_cast<std::byte*>(launch.arguments.data()), &begin_, &end_} {
-    node_.function = function;
-    node_.grid_x = launch.blocks;
-    node_.block_x = launch.threads;
-    node_.parameters = pointers_;
-  }
-  NodeParameters(const NodeParameters&) = delete;
-  NodeParameters& operator=(const NodeParameters&) = delete;
-  const KernelNode* get() const { return &node_; }
-
- private:
-  int64_t begin_, end_;
-  void* pointers_[3];
-  KernelNode node_;
-};
-
 /// Keeps other threads out while it lives.
 class Turn {
  public:
@@ -51,16 +29,41 @@ class Turn {
 
 }  // namespace
 
+KernelLaunch::KernelLaunch(std::span<const ParameterBytes> parameters, const LaunchGrid& grid)
+    : parameters_(parameters), grid_(grid) {
+  if (parameters.size() > std::size(inline_)) heap_.resize(parameters.size());
+  void** to = pointers();
+  for (const ParameterBytes& bytes : parameters) *to++ = const_cast<std::byte*>(bytes.data());
+}
+
+KernelNode KernelLaunch::node(CUfunction function) const {
+  return {.function = function,
+          .grid_x = grid_.blocks.x,
+          .grid_y = grid_.blocks.y,
+          .grid_z = grid_.blocks.z,
+          .block_x = grid_.threads.x,
+          .block_y = grid_.threads.y,
+          .block_z = grid_.threads.z,
+          .shared_bytes = grid_.shared_bytes,
+          .parameters = pointers()};
+}
+
 bool LaunchGraphs::Slot::holds(const KernelLaunch& launch) const {
-  return begin == launch.begin && end == launch.end && blocks == launch.blocks && threads == launch.threads &&
-         arguments.size() == launch.arguments.size() &&
-         std::memcmp(arguments.data(), launch.arguments.data(), arguments.size()) == 0;
+  if (grid != launch.grid()) return false;
+  ParameterBytes held = parameters;
+  for (const ParameterBytes& bytes : launch.parameters()) {
+    if (bytes.empty()) continue;
+    if (bytes.size() > held.size() || std::memcmp(held.data(), bytes.data(), bytes.size()) != 0) return false;
+    held = held.subspan(bytes.size());
+  }
+  return held.empty();
 }
 
 void LaunchGraphs::Slot::hold(const KernelLaunch& launch) {
-  arguments.assign(launch.arguments.begin(), launch.arguments.end());
-  begin = launch.begin, end = launch.end;
-  blocks = launch.blocks, threads = launch.threads;
+  parameters.clear();
+  for (const ParameterBytes& bytes : launch.parameters())
+    parameters.insert(parameters.end(), bytes.begin(), bytes.end());
+  grid = launch.grid();
 }
 
 LaunchGraphs::~LaunchGraphs() {
@@ -90,10 +93,10 @@ bool LaunchGraphs::make(Slot& slot, const KernelLaunch& launch) {
     return false;
   }
   const Driver& api = driver();
-  const NodeParameters parameters(function_, launch);
+  const KernelNode kernel = launch.node(function_);
   if (api.cuGraphCreate(&slot.graph, 0) != kSuccess) slot.graph = nullptr;
   const bool is_made = slot.graph &&
-                       api.cuGraphAddKernelNode(&slot.node, slot.graph, nullptr, 0, parameters.get()) == kSuccess &&
+                       api.cuGraphAddKernelNode(&slot.node, slot.graph, nullptr, 0, &kernel) == kSuccess &&
                        api.cuGraphInstantiate(&slot.executable, slot.graph, 0) == kSuccess;
   if (!is_made) {
     slot.executable = nullptr;
@@ -111,8 +114,8 @@ bool LaunchGraphs::run(Slot& slot, const KernelLaunch& launch, CUstream stream) 
     if (!make(slot, launch)) return false;
   }
   if (!slot.holds(launch)) {
-    const NodeParameters parameters(function_, launch);
-    if (driver().cuGraphExecKernelNodeSetParams(slot.executable, slot.node, parameters.get()) != kSuccess) return false;
+    const KernelNode kernel = launch.node(function_);
+    if (driver().cuGraphExecKernelNodeSetParams(slot.executable, slot.node, &kernel) != kSuccess) return false;
     slot.hold(launch);
   }
   return driver().cuGraphLaunch(slot.executable, stream) == kSuccess;

@@ -73,11 +73,11 @@ void count_in_shared_memory(const Array& indices, int64_t bins, const Array& res
   block.push(indices.data());
   block.push(result.data());
   for (const int64_t value : {indices.strides()[0], indices.size(), bins}) block.push(value);
-  LaunchGrid grid{(indices.size() + kPerBlock - 1) / kPerBlock};
-  grid.threads_per_block = kBlockThreads;
+  jit::GridRange range{(indices.size() + kPerBlock - 1) / kPerBlock};
+  range.threads_per_block = kBlockThreads;
   jit::build(indices.device(), {count_bins_text(indices.dtype()), "iruka_entry", {}, "<count_bins>"},
              {"count_bins", "", "", {}})
-      ->launch(block.bytes(), grid);
+      ->launch(block.bytes(), range);
 }
 
 void count_cuda(const Array& indices, const Array* weights, int64_t bins, const Array& result) {

@@ -29,10 +29,10 @@ void launch(CompactionStage stage, const Array& mask, const Array& counts, const
   block.push(tiles);
   block.push(counts.data());
   block.push(out.valid() ? out.data() : nullptr);
-  LaunchGrid grid;
-  grid.count = stage == CompactionStage::scan ? 1 : tiles;
-  grid.threads_per_block = kCompactionThreads;
-  program_for(stage, mask.device()).launch(block.bytes(), grid);
+  jit::GridRange range;
+  range.count = stage == CompactionStage::scan ? 1 : tiles;
+  range.threads_per_block = kCompactionThreads;
+  program_for(stage, mask.device()).launch(block.bytes(), range);
 }
 
 }  // namespace

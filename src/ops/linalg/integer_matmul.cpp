@@ -129,9 +129,9 @@ void multiply_integers_cuda(Device& device, const StridedProduct& p) {
   for (int64_t value : {p.m, p.n, p.k, p.a.row_stride, p.a.column_stride, p.a.batch_stride, p.b.row_stride,
                         p.b.column_stride, p.b.batch_stride, tiles_m, tiles_n})
     block.push(value);
-  LaunchGrid grid{p.batch * tiles_m * tiles_n};
-  grid.threads_per_block = kIntegerThreads;
-  program->launch(block.bytes(), grid);
+  jit::GridRange range{p.batch * tiles_m * tiles_n};
+  range.threads_per_block = kIntegerThreads;
+  program->launch(block.bytes(), range);
 }
 
 std::string integer_product_text(const std::string& c_type) {

@@ -57,11 +57,11 @@ void launch_systems(const Array& a, int64_t sides, const void* b, const Array& o
   block.push(pivots);
   block.push(singular);
   for (int64_t value : {batch, n, sides}) block.push(value);
-  LaunchGrid grid{(batch + blocks.matrices - 1) / blocks.matrices};
-  grid.threads_per_block = blocks.threads();
+  jit::GridRange range{(batch + blocks.matrices - 1) / blocks.matrices};
+  range.threads_per_block = blocks.threads();
   program_for(a.device(), "small_systems", a.dtype(), {blocks.group, blocks.most_sides}, [&] {
     return small_system_text(a.dtype(), n, sides);
-  }).launch(block.bytes(), grid);
+  }).launch(block.bytes(), range);
 }
 
 }  // namespace
@@ -101,11 +101,11 @@ void multiply_small(const Array& c, const StridedProduct& p) {
   for (int64_t value : {c.size(), p.m, p.n, p.k, p.a.row_stride, p.a.column_stride, p.a.batch_stride, p.b.row_stride,
                         p.b.column_stride, p.b.batch_stride})
     block.push(value);
-  LaunchGrid grid{(c.size() + kProductThreads - 1) / kProductThreads};
-  grid.threads_per_block = kProductThreads;
+  jit::GridRange range{(c.size() + kProductThreads - 1) / kProductThreads};
+  range.threads_per_block = kProductThreads;
   program_for(c.device(), "small_matmul", c.dtype(), {}, [&] {
     return small_product_text(c.dtype());
-  }).launch(block.bytes(), grid);
+  }).launch(block.bytes(), range);
 }
 
 Array solve_small(const Array& a, const Array* b, const Array& singular) {

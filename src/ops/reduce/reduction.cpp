@@ -50,7 +50,7 @@ void launch_ranges(const jit::Program& program, const jit::ArgumentBlock& block,
 }
 
 void launch_blocks(const jit::Program& program, const jit::ArgumentBlock& block, const ReductionUnits& units) {
-  program.launch(block.bytes(), LaunchGrid{units.count, units.per_block, kBlockThreads});
+  program.launch(block.bytes(), jit::GridRange{units.count, units.per_block, kBlockThreads});
 }
 
 constexpr ReductionLoops kCpu{plan_reduction, emit_reduction, reduction_options, launch_ranges};

@@ -154,11 +154,11 @@ void run_tiles(const ScanCall& call, int64_t rows, int64_t x_row, int64_t out_ro
   block.push(tiles > 1 ? work.data() : nullptr);
   for (int64_t value : {n, tiles, groups, supers, rows * tiles, rows * (tiles + groups), x_row, out_row, x_stride})
     block.push(value);
-  LaunchGrid grid{rows * tiles};
-  grid.threads_per_block = static_cast<int>(threads);
+  jit::GridRange range{rows * tiles};
+  range.threads_per_block = static_cast<int>(threads);
   TextKey key = key_of(call);
   key.tiles = form, key.threads = threads;
-  program_for(key, [&] { return scan_tiles_text(call, threads, form); }).launch(block.bytes(), grid);
+  program_for(key, [&] { return scan_tiles_text(call, threads, form); }).launch(block.bytes(), range);
 }
 
 void run_walk(const ScanCall& call, const LoopLayout& loop) {
@@ -170,12 +170,12 @@ void run_walk(const ScanCall& call, const LoopLayout& loop) {
   for (int axis = 0; axis < loop.rank(); ++axis) block.push(loop.extent(axis));
   for (int operand : {0, 1})
     for (int axis = 0; axis < loop.rank(); ++axis) block.push(loop.stride(operand, axis));
-  LaunchGrid grid{loop.count()};
-  grid.units_per_block = kWalkThreads;
-  grid.threads_per_block = static_cast<int>(kWalkThreads);
+  jit::GridRange range{loop.count()};
+  range.units_per_block = kWalkThreads;
+  range.threads_per_block = static_cast<int>(kWalkThreads);
   TextKey key = key_of(call);
   key.rank = loop.rank();
-  program_for(key, [&] { return scan_walk_text(call, loop.rank()); }).launch(block.bytes(), grid);
+  program_for(key, [&] { return scan_walk_text(call, loop.rank()); }).launch(block.bytes(), range);
 }
 
 /// The array with its axis last.

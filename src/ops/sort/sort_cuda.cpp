@@ -29,10 +29,10 @@ void launch(const std::string& text, const Rows& rows, const jit::ArgumentBlock&
             int64_t units_per_block, int threads) {
   Device& device = rows.x.device();
   const ProgramSource source{text, "iruka_entry", {}, "<sort>"};
-  LaunchGrid grid{units};
-  grid.units_per_block = units_per_block;
-  grid.threads_per_block = threads;
-  jit::build(device, source, {"sort", name(rows.x.dtype()), "", {}})->launch(arguments.bytes(), grid);
+  jit::GridRange range{units};
+  range.units_per_block = units_per_block;
+  range.threads_per_block = threads;
+  jit::build(device, source, {"sort", name(rows.x.dtype()), "", {}})->launch(arguments.bytes(), range);
 }
 
 void* data_of(const Array* array) { return array ? array->data() : nullptr; }

@@ -66,6 +66,26 @@ void set_attributes(llvm::Module& module, bool is_widened) {
   }
 }
 
+bool is_exported(const ProgramSource& source, llvm::StringRef name) {
+  return name == source.entry || llvm::is_contained(source.exports, name);
+}
+
+/// Whether the text defines what it is to export.
+bool check_exports(const llvm::Module& module, const ProgramSource& source, std::vector<Diagnostic>& diagnostics) {
+  const llvm::Function* entry = module.getFunction(source.entry);
+  if (!source.entry.empty() && (!entry || entry->isDeclaration())) {
+    fail(diagnostics, "the text does not define the function '" + source.entry + "'");
+    return false;
+  }
+  for (const std::string& name : source.exports) {
+    const llvm::GlobalValue* value = module.getNamedValue(name);
+    if (value && !value->isDeclaration() && !value->hasLocalLinkage()) continue;
+    fail(diagnostics, "the text does not define a function or variable '" + name + "' that is visible outside of it");
+    return false;
+  }
+  return true;
+}
+
 /// A kernel is a function: objects with constructors and thread-local variables would need a runtime.
 bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnostics) {
   for (const llvm::GlobalVariable& variable : module.globals()) {
@@ -117,15 +137,10 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
 
 GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options,
                        Output output, std::vector<Diagnostic>& diagnostics, LaneReport* report) {
-  const std::string& entry = source.entry;
-  llvm::Function* function = module.getFunction(entry);
-  if (!function || function->isDeclaration()) {
-    fail(diagnostics, "the text does not define the function '" + entry + "'");
-    return {};
-  }
+  if (!check_exports(module, source, diagnostics)) return {};
   const TargetMachineLease machine(options.optimization_level, options.fast_math);
   module.setDataLayout(machine->createDataLayout());
-  llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return value.getName() == entry; });
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return is_exported(source, value.getName()); });
   mark_math_functions(module);
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   set_attributes(module, outcome.lanes > 1);

@@ -21,9 +21,9 @@ struct GeneratedCode {
   bool is_uncertain = false;  ///< this number of lanes may be slower than the scalar loop
 };
 
-/// Optimises `module`, of which only the entry is kept visible, and emits it. The result is empty if an error was added
-/// to `diagnostics`. If `report` is not null, it receives the outcome of vectorisation, and no object code is
-/// generated.
+/// Optimises `module`, of which only the entry and the exports are kept visible, and emits it. The result is empty if
+/// an error was added to `diagnostics`. If `report` is not null, it receives the outcome of vectorisation, and no
+/// object code is generated.
 GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options,
                        Output output, std::vector<Diagnostic>& diagnostics, LaneReport* report);
 

@@ -33,17 +33,27 @@ IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
 IRUKA_COMPILER_API std::optional<std::string> saturate_narrow_casts(const ProgramSource& source);
 IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
 
-/// The function a compiled program exports.
+/// A function that a compiled program exports for launches over ranges.
 using EntryFunction = void (*)(const void* arguments, int64_t begin, int64_t end);
 
-/// Links an object into this process. Raises DeviceError when the object is damaged or `entry` is not in it.
+/// A function or variable that an object exports.
+struct ExportedSymbol {
+  std::string name;
+  void* address;
+  size_t bytes;
+  bool is_function;
+  EntryFunction function() const { return reinterpret_cast<EntryFunction>(address); }
+};
+
+/// Links an object into this process. Raises DeviceError when the object is damaged.
 class IRUKA_COMPILER_API LinkedObject {
  public:
-  LinkedObject(std::string_view object, const std::string& entry);
+  explicit LinkedObject(std::string_view object);
   ~LinkedObject();
   LinkedObject(const LinkedObject&) = delete;
   LinkedObject& operator=(const LinkedObject&) = delete;
-  EntryFunction entry() const { return entry_; }
+  /// The `entry` and the `exports` of the source.
+  const std::vector<ExportedSymbol>& symbols() const;
   /// Elements that the code computes at a time; shorter ranges leave lanes idle.
   int lanes() const { return lanes_; }
   /// Whether this number of lanes may be slower than the scalar loop, which only a measurement can show.
@@ -52,7 +62,6 @@ class IRUKA_COMPILER_API LinkedObject {
  private:
   struct State;
   std::unique_ptr<State> state_;
-  EntryFunction entry_ = nullptr;
   int lanes_ = 1;
   bool is_uncertain_ = false;
 };

@@ -28,17 +28,21 @@ const std::shared_ptr<llvm::orc::SymbolStringPool>& symbol_pool() {
   return pool;
 }
 
+/// Only what the source exports is visible outside of an object.
+bool is_exported(const jitlink::Symbol& symbol) {
+  return symbol.hasName() && symbol.getScope() == jitlink::Scope::Default;
+}
+
 /// The outcome of a link.
 struct LinkResult {
   FinalizedAlloc allocation;
-  void* entry = nullptr;
+  std::vector<ExportedSymbol> symbols;
   std::string error;
 };
 
 class LinkContext : public jitlink::JITLinkContext {
  public:
-  LinkContext(LinkResult& result, const std::string& entry)
-      : jitlink::JITLinkContext(nullptr), result_(result), entry_(entry) {}
+  explicit LinkContext(LinkResult& result) : jitlink::JITLinkContext(nullptr), result_(result) {}
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return memory_manager(); }
   void notifyFailed(llvm::Error error) override { result_.error = llvm::toString(std::move(error)); }
@@ -57,40 +61,38 @@ class LinkContext : public jitlink::JITLinkContext {
   }
 
   llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
-    for (jitlink::Symbol* symbol : graph.defined_symbols()) {
-      if (symbol->hasName() && *symbol->getName() == entry_) result_.entry = symbol->getAddress().toPtr<void*>();
-    }
-    return result_.entry ? llvm::Error::success()
-                         : llvm::createStringError("it does not define the function '" + entry_ + "'");
+    for (const jitlink::Symbol* symbol : graph.defined_symbols())
+      if (is_exported(*symbol))
+        result_.symbols.push_back({(*symbol->getName()).str(), symbol->getAddress().toPtr<void*>(),
+                                   static_cast<size_t>(symbol->getSize()), symbol->isCallable()});
+    return llvm::Error::success();
   }
 
   void notifyFinalized(FinalizedAlloc allocation) override { result_.allocation = std::move(allocation); }
 
-  /// Only the entry and what it reaches is kept; kernels throw nothing, so unwind tables go, too.
+  /// What is exported and what it reaches is kept; kernels throw nothing, so unwind tables go, too.
   jitlink::LinkGraphPassFunction getMarkLivePass(const llvm::Triple&) const override {
-    return [this](jitlink::LinkGraph& graph) {
-      for (jitlink::Symbol* symbol : graph.defined_symbols()) {
-        symbol->setLive(symbol->hasName() && *symbol->getName() == entry_);
-      }
+    return [](jitlink::LinkGraph& graph) {
+      for (jitlink::Symbol* symbol : graph.defined_symbols()) symbol->setLive(is_exported(*symbol));
       return llvm::Error::success();
     };
   }
 
  private:
   LinkResult& result_;
-  const std::string& entry_;
 };
 
 }  // namespace
 
 struct LinkedObject::State {
   FinalizedAlloc allocation;
+  std::vector<ExportedSymbol> symbols;
   ~State() {
     if (allocation) llvm::consumeError(memory_manager().deallocate(std::move(allocation)));
   }
 };
 
-LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : state_(std::make_unique<State>()) {
+LinkedObject::LinkedObject(std::string_view code) : state_(std::make_unique<State>()) {
   install_error_handlers();
   const auto packed = unpack_object(code);
   if (!packed)
@@ -100,14 +102,16 @@ LinkedObject::LinkedObject(std::string_view code, const std::string& entry) : st
   auto graph = jitlink::createLinkGraphFromELFObject_x86_64(buffer, symbol_pool());
   if (!graph) throw DeviceError("load: the code cannot be read: " + llvm::toString(graph.takeError()));
   LinkResult result;
-  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(result, entry));
+  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(result));
   state_->allocation = std::move(result.allocation);
   if (!result.error.empty()) throw DeviceError("load: the code cannot be linked: " + result.error);
-  entry_ = reinterpret_cast<EntryFunction>(result.entry);
+  state_->symbols = std::move(result.symbols);
   lanes_ = packed->lanes;
   is_uncertain_ = packed->is_uncertain;
 }
 
 LinkedObject::~LinkedObject() = default;
+
+const std::vector<ExportedSymbol>& LinkedObject::symbols() const { return state_->symbols; }
 
 }  // namespace iruka::cpu_backend
