@@ -47,8 +47,6 @@ SPELLED = {
     "linalg": {
         "diagonal": "diagonal",
         "matmul": "matmul",
-        "matrix_norm": "linalg::norm",
-        "vector_norm": "linalg::norm",
     },
     "fft": {
         **dict.fromkeys(

@@ -1,6 +1,8 @@
 // Discrete Fourier transforms of any length along one axis or several.
 #pragma once
 
+#include <optional>
+
 #include "iruka/array.h"
 
 namespace iruka::fft {
@@ -18,5 +20,14 @@ IRUKA_API Array transform(const Array& x, Kind kind, int64_t length, int64_t axi
 /// too unless there is an axis at least and a length for each.
 IRUKA_API Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward = true,
                           double scale = 1);
+
+/// Frequencies of a transform's n elements in cycles per unit of the spacing, float64: 0, 1, ..., -2, -1 over n times
+/// the spacing; rfftfreq: 0, 1, ..., n / 2. Raise ValueError for n below 1.
+IRUKA_API Array fftfreq(int64_t n, double spacing = 1);
+IRUKA_API Array rfftfreq(int64_t n, double spacing = 1);
+/// A copy with the zero frequency in the middle of the axes, of all without any; ifftshift moves it back. Raise
+/// AxisError, and ValueError where one axis is named twice.
+IRUKA_API Array fftshift(const Array& x, const std::optional<Dims>& axes = {});
+IRUKA_API Array ifftshift(const Array& x, const std::optional<Dims>& axes = {});
 
 }  // namespace iruka::fft

@@ -10,9 +10,9 @@ import operator
 
 from . import _core
 from ._core import ndarray
-from ._numpy.conversion import _array
+from ._numpy.conversion import _array, _place
 from ._numpy.products import _conjugate
-from ._numpy.shapes import _axes, _into, concatenate
+from ._numpy.shapes import _axes, _into
 from .errors import ValueError
 
 _COMPLEX, _TO_HALF, _TO_REAL = 0, 1, 2
@@ -166,41 +166,28 @@ def irfft2(a, s=None, axes=(-2, -1), norm: str | None = None, out: ndarray | Non
     return irfftn(a, s, axes, norm, out)
 
 
-def _frequencies(first: int, count: int, n: int, d: float, dtype, device) -> ndarray:
-    with _core.device(device) if isinstance(device, str) else device or _core.default_device():
-        values = _core.arange(first, first + count, 1, "int64") * (1.0 / (n * d))
+def _frequencies(n, is_half: bool, d, dtype, device) -> ndarray:
+    n = operator.index(n)
+    with _place(device):
+        values = _core.fft_frequencies(n, is_half, float(1.0 / (n * d)))
         return values if dtype is None else values.astype(dtype)
 
 
 def fftfreq(n: int, d: float = 1.0, device=None, *, dtype=None) -> ndarray:
     """Frequencies of fft's elements in cycles per unit of the spacing d: 0, 1, ..., -2, -1 over n d."""
-    n = operator.index(n)
-    positive = _frequencies(0, (n - 1) // 2 + 1, n, d, dtype, device)
-    return concatenate([positive, _frequencies(-(n // 2), n // 2, n, d, dtype, device)])
+    return _frequencies(n, False, d, dtype, device)
 
 
 def rfftfreq(n: int, d: float = 1.0, device=None, *, dtype=None) -> ndarray:
     """Frequencies of rfft's elements: 0, 1, ..., n // 2 over n d."""
-    n = operator.index(n)
-    return _frequencies(0, n // 2 + 1, n, d, dtype, device)
-
-
-def _rolled(x, axes, inverse: bool) -> ndarray:
-    x = _array(x)
-    axes = tuple(range(x.ndim)) if axes is None else axes
-    for axis in _axes("fftshift", axes, x.ndim):
-        n = x.shape[axis]
-        cut = n // 2 if inverse else n - n // 2
-        turned = x.swapaxes(axis, 0)
-        x = concatenate([turned[cut:], turned[:cut]]).swapaxes(axis, 0)
-    return x
+    return _frequencies(n, True, d, dtype, device)
 
 
 def fftshift(x, axes=None) -> ndarray:
     """Moves the zero frequency to the middle of the axes, all by default."""
-    return _rolled(x, axes, False)
+    return _core.fftshift(x, axes, False)
 
 
 def ifftshift(x, axes=None) -> ndarray:
     """Inverse of fftshift."""
-    return _rolled(x, axes, True)
+    return _core.fftshift(x, axes, True)

@@ -3,8 +3,10 @@
 
 #include <nanobind/stl/vector.h>
 
-#include "convert.h"
+#include "composed.h"
 #include "linalg.h"
+#include "ops.h"
+#include "ops/fft/frequencies.h"
 
 namespace iruka::python {
 
@@ -30,6 +32,17 @@ void bind_fft(nb::module_& module) {
       },
       nb::arg("x"), nb::arg("kind"), nb::arg("lengths"), nb::arg("axes"), nb::arg("forward"), nb::arg("scale"),
       "Transform along several axes, the last one first; kinds as those of fft_transform, for the last axis.");
+  module.def("fft_frequencies", [](int64_t n, bool is_half, double step) {
+    return make_array([&] { return ops::frequencies(n, is_half, step); });
+  });
+  module.def(
+      "fftshift",
+      [](nb::handle x, nb::handle axes, bool inverse) {
+        const Array array = as_operand(x, "fftshift");
+        const std::optional<Dims> along = optional_axes(axes);
+        return make_mutable_array([&] { return (inverse ? fft::ifftshift : fft::fftshift)(array, along); });
+      },
+      nb::arg("x"), nb::arg("axes").none(), nb::arg("inverse"));
 }
 
 }  // namespace iruka::python

@@ -10,12 +10,11 @@
 #include "interop.h"
 #include "linalg.h"
 #include "ops.h"
+#include "truth.h"
 
 namespace iruka::python {
 
 namespace {
-
-Array matrix_operand(nb::handle object, const char* function) { return checked_array(object, function); }
 
 /// Both results as a tuple, None for one that was not requested.
 nb::object optional_array(Array array) { return array.valid() ? to_python(std::move(array)) : nb::none(); }
@@ -31,7 +30,7 @@ linalg::QrMode qr_mode(const std::string& mode) {
 /// A function of one array without the GIL.
 template <class Function>
 auto of_matrix(nb::handle a, const char* name, Function&& function) {
-  const Array array = matrix_operand(a, name);
+  const Array array = as_operand(a, name);
   return without_gil([&] { return function(array); });
 }
 
@@ -78,7 +77,170 @@ PyObject* inplace_matrix_multiply(PyObject* x, PyObject* y) {
   });
 }
 
+namespace {
+
+/// What norm() does for an order that has a name.
+Array named_norm(const Array& x, const std::string& order, const std::optional<Dims>& axes, bool keepdims) {
+  const int rank = axes ? axes->size() : x.ndim();
+  if (rank == 1) throw ValueError("norm: Invalid norm order '" + order + "' for vectors");
+  if (rank != 2)
+    throw ValueError("norm: Improper number of dimensions to norm: " + std::to_string(rank) + "; order '" + order +
+                     "' needs two axes");
+  if (order == "fro" || order == "f") return linalg::norm(x, {}, axes, keepdims);
+  if (order == "nuc") return linalg::nuclear_norm(x, axes.value_or(Dims{0, 1}), keepdims);
+  throw ValueError("norm: Invalid norm order '" + order + "' for matrices");
+}
+
+Array any_norm(const Array& x, nb::handle order, const std::optional<Dims>& axes, bool keepdims) {
+  if (PyUnicode_Check(order.ptr())) {
+    const std::string name = to_text(order, "norm: ord");
+    return without_gil([&] { return named_norm(x, name, axes, keepdims); });
+  }
+  std::optional<double> p;
+  if (!order.is_none()) p = nb::cast<double>(order);
+  return without_gil([&] { return linalg::norm(x, p, axes, keepdims); });
+}
+
+/// A norm whose errors are told as those of `function` with the array, the order and the axes.
+template <class Compute>
+nb::object told_norm(const char* function, const Array& x, nb::handle order, nb::handle axis, Compute&& compute) {
+  const FloatWatch floats;
+  Array result = compute();
+  if (const unsigned raised = floats.raised())
+    tell_function_errors(function, raised, result, nb::make_tuple(to_python(x), order, axis));
+  return to_result(std::move(result));
+}
+
+void bind_norms(nb::module_& module) {
+  module.def(
+      "norm",
+      [](nb::handle x, nb::handle order, nb::handle axis, Truth keepdims) {
+        const Array array = as_operand(x, "norm");
+        const std::optional<Dims> axes = optional_axes(axis);
+        return told_norm("norm", array, order, axis, [&] { return any_norm(array, order, axes, keepdims); });
+      },
+      nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
+  module.def(
+      "vector_norm",
+      [](nb::handle x, nb::handle order, nb::handle axis, Truth keepdims) {
+        const Array array = as_operand(x, "vector_norm");
+        const std::optional<Dims> axes = optional_axes(axis);
+        const double p = nb::cast<double>(order);
+        return told_norm("vector_norm", array, order, axis,
+                         [&] { return without_gil([&] { return linalg::vector_norm(array, p, axes, keepdims); }); });
+      },
+      nb::arg("x"), nb::arg("order"), nb::arg("axis").none(), nb::arg("keepdims"));
+  module.def(
+      "matrix_norm",
+      [](nb::handle x, nb::handle order, Truth keepdims) {
+        const Array array = as_operand(x, "matrix_norm");
+        if (array.ndim() < 2)
+          throw linalg::LinAlgError("matrix_norm: " + std::to_string(array.ndim()) +
+                                    "-dimensional array given. Array must be at least two-dimensional");
+        const Dims axes{-2, -1};
+        return told_norm("norm", array, order, from_dims(axes), [&] { return any_norm(array, order, axes, keepdims); });
+      },
+      nb::arg("x"), nb::arg("order").none(), nb::arg("keepdims"));
+  module.def(
+      "cond",
+      [](nb::handle x, nb::handle order) {
+        const Array array = as_operand(x, "cond");
+        if (PyUnicode_Check(order.ptr())) {
+          const std::string name = to_text(order, "cond: p");
+          if (name != "fro" && name != "f" && name != "nuc")
+            throw ValueError("norm: Invalid norm order '" + name + "' for matrices");
+          return make_array(
+              [&] { return name == "nuc" ? linalg::nuclear_cond(array) : linalg::frobenius_cond(array); });
+        }
+        std::optional<double> p;
+        if (!order.is_none()) p = nb::cast<double>(order);
+        return make_array([&] { return linalg::cond(array, p); });
+      },
+      nb::arg("x"), nb::arg("order").none());
+}
+
+/// An array of tolerances, one a matrix; none for None.
+std::optional<Array> tolerances(nb::handle given, const char* function, const Array& a) {
+  if (given.is_none()) return {};
+  return as_operand(given, function, a.device());
+}
+
+std::optional<Argument> optional_argument(const std::optional<Array>& array) {
+  if (!array) return {};
+  return Argument(*array);
+}
+
+void bind_by_singular_values(nb::module_& module) {
+  module.def("svd_hermitian", [](nb::handle a, bool vectors) {
+    const Array array = as_operand(a, "svd");
+    linalg::SvdResult parts = composed([&] { return linalg::svd_hermitian(array, vectors); });
+    return nb::make_tuple(optional_array(parts.u), to_python(parts.s), optional_array(parts.vh));
+  });
+  module.def(
+      "pinv",
+      [](nb::handle a, nb::handle tolerance, Truth hermitian) {
+        const Array array = as_operand(a, "pinv");
+        if (PyFloat_Check(tolerance.ptr())) {
+          const Argument number(nb::cast<double>(tolerance));
+          return composed_array([&] { return linalg::pinv(array, number, hermitian); });
+        }
+        const std::optional<Array> given = tolerances(tolerance, "pinv", array);
+        return composed_array([&] { return linalg::pinv(array, optional_argument(given), hermitian); });
+      },
+      nb::arg("a"), nb::arg("tolerance").none(), nb::arg("hermitian"));
+  module.def(
+      "matrix_rank",
+      [](nb::handle a, nb::handle tolerance, nb::handle relative, Truth hermitian) {
+        const Array array = as_operand(a, "matrix_rank");
+        const std::optional<Array> limits = tolerances(tolerance, "matrix_rank", array);
+        const std::optional<Array> shares = tolerances(relative, "matrix_rank", array);
+        return composed_array([&] {
+          return linalg::matrix_rank(array, {optional_argument(limits), optional_argument(shares), hermitian});
+        });
+      },
+      nb::arg("a"), nb::arg("tolerance").none(), nb::arg("relative_tolerance").none(), nb::arg("hermitian"));
+  module.def(
+      "lstsq",
+      [](nb::handle a, nb::handle b, nb::handle tolerance) {
+        const OperandPair pair(a, b, "lstsq");
+        std::optional<double> relative;
+        if (!tolerance.is_none()) relative = nb::cast<double>(tolerance);
+        const linalg::LeastSquares found = composed([&] { return linalg::lstsq(pair.a, pair.b, relative); });
+        return nb::make_tuple(to_python(found.x), to_python(found.residuals), found.rank,
+                              to_python(found.singular_values));
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("tolerance").none());
+}
+
+void bind_chains(nb::module_& module) {
+  module.def("matrix_power", [](nb::handle a, int64_t power) {
+    const Array array = as_operand(a, "matrix_power");
+    return composed_array([&] { return linalg::matrix_power(array, power); });
+  });
+  module.def("multi_dot", [](nb::handle arrays) {
+    const std::vector<Array> chain = arrays_of(arrays, "multi_dot");
+    return composed_array([&] { return linalg::multi_dot(chain); });
+  });
+  module.def(
+      "tensorsolve",
+      [](nb::handle a, nb::handle b, nb::handle axes) {
+        const OperandPair pair(a, b, "tensorsolve");
+        const std::optional<Dims> moved = optional_axes(axes);
+        return make_mutable_array([&] { return linalg::tensorsolve(pair.a, pair.b, moved); });
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("axes").none());
+  module.def("tensorinv", [](nb::handle a, int64_t rows) {
+    const Array array = as_operand(a, "tensorinv");
+    return make_mutable_array([&] { return linalg::tensorinv(array, rows); });
+  });
+}
+
+}  // namespace
+
 void bind_linalg(nb::module_& module) {
+  bind_norms(module);
+  bind_by_singular_values(module);
+  bind_chains(module);
   module.def(
       "matmul",
       [](nb::handle a, nb::handle b, nb::handle out) -> nb::object {
@@ -92,8 +254,8 @@ void bind_linalg(nb::module_& module) {
       nb::arg("a"), nb::arg("b"), nb::arg("out").none());
   module.def("linalg_inv", [](nb::handle a) { return to_python(of_matrix(a, "inv", linalg::inv)); });
   module.def("linalg_solve", [](nb::handle a, nb::handle b) {
-    const Array matrices = matrix_operand(a, "solve"), sides = matrix_operand(b, "solve");
-    return make_array([&] { return linalg::solve(matrices, sides); });
+    const OperandPair pair(a, b, "solve");
+    return make_array([&] { return linalg::solve(pair.a, pair.b); });
   });
   module.def("linalg_det", [](nb::handle a) { return to_result(determinants(a, "det", linalg::det)); });
   module.def("linalg_slogdet", [](nb::handle a) {

@@ -263,17 +263,6 @@ void bind_joining(nb::module_& module) {
     for (const Dims& d : dims) pointers.push_back(&d);
     return from_dims(iruka::broadcast_shapes(pointers));
   });
-  module.def(
-      "norm",
-      [](nb::handle x, nb::handle order, nb::handle axis, Truth keepdims) {
-        std::optional<double> p;
-        if (!order.is_none()) p = nb::cast<double>(order);
-        Array array = as_operand(x, "norm");
-        std::optional<Dims> axes = reduction_axes(axis);
-        return to_result(
-            computed_telling("norm", [&] { return linalg::norm(array, p, axes, keepdims); }, array, order, axis));
-      },
-      nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
 }
 
 }  // namespace

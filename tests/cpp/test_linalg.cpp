@@ -1,6 +1,7 @@
 // Products of integers by both devices' methods, and the C++ interface of linear algebra and transforms.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <complex>
 #include <numeric>
 
@@ -140,6 +141,130 @@ TEST(Linalg, DiagonalsShareMemory) {
   diagonal(x, 1).fill(2);
   EXPECT_EQ(sum(x).item<double>(), 6);
   EXPECT_EQ(diagonal(x, -5).shape(), (Dims{0}));
+}
+
+using Doubles = std::vector<double>;
+
+Array matrix(std::initializer_list<double> values, const Dims& shape) {
+  return Array::from(std::span<const double>(values.begin(), values.size()), shape);
+}
+
+void expect_near(const Array& got, const Doubles& expected, double tolerance = 1e-12) {
+  const Doubles values = got.to_vector<double>();
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t k = 0; k < values.size(); ++k) EXPECT_NEAR(values[k], expected[k], tolerance) << k;
+}
+
+const Array kDiagonal = matrix({3, 0, 0, 0, -4, 0}, {2, 3});  // its singular values are 4 and 3
+
+TEST(Linalg, NormsOfEveryOrder) {
+  EXPECT_NEAR(linalg::norm(kDiagonal).item<double>(), 5, 1e-15);
+  EXPECT_NEAR(linalg::norm(kDiagonal, 2, Dims{0, 1}).item<double>(), 4, 1e-14);
+  EXPECT_NEAR(linalg::norm(kDiagonal, -2, Dims{0, 1}).item<double>(), 3, 1e-14);
+  EXPECT_EQ(linalg::norm(kDiagonal, 1, Dims{0, 1}).item<double>(), 4);
+  EXPECT_EQ(linalg::norm(kDiagonal, -INFINITY, Dims{0, 1}, true).shape(), (Dims{1, 1}));
+  EXPECT_NEAR(linalg::nuclear_norm(kDiagonal).item<double>(), 7, 1e-14);
+  EXPECT_EQ(linalg::nuclear_norm(ones({2, 3, 4}), {0, 2}, true).shape(), (Dims{1, 3, 1}));
+  EXPECT_EQ(linalg::norm(arange(-3, 1, 1)).item<double>(), std::sqrt(14.0));
+  EXPECT_EQ(linalg::norm(ones({2, 2, 2})).item<double>(), std::sqrt(8.0));
+  EXPECT_EQ(linalg::vector_norm(kDiagonal, 1).item<double>(), 7);
+  expect_near(linalg::vector_norm(ones({2, 3, 4}), 2, Dims{2, 0}), Doubles(3, std::sqrt(8.0)));
+  EXPECT_EQ(linalg::vector_norm(ones({2, 3, 4}), 2, Dims{2, 0}, true).shape(), (Dims{1, 3, 1}));
+  expect_near(linalg::matrix_norm(ones({5, 2, 2})), Doubles(5, 2));
+  EXPECT_THROW(linalg::norm(kDiagonal, 3, Dims{0, 1}), ValueError);
+  EXPECT_THROW(linalg::norm(ones({2, 2, 2}), 1), ValueError);
+  EXPECT_THROW(linalg::norm(kDiagonal, 1, Dims{0, 0}), ValueError);
+  EXPECT_THROW(linalg::norm(kDiagonal, 1, Dims{2}), AxisError);
+  EXPECT_THROW(linalg::matrix_norm(ones({2})), linalg::LinAlgError);
+}
+
+TEST(Linalg, WhatSingularValuesTell) {
+  expect_near(linalg::svdvals(kDiagonal), {4, 3});
+  expect_near(linalg::pinv(kDiagonal), {1.0 / 3, 0, 0, -0.25, 0, 0});
+  expect_near(linalg::pinv(kDiagonal, 0.8), {0, 0, 0, -0.25, 0, 0});
+  const Array limits = matrix({0.8, 0.1}, {2}), both[] = {kDiagonal, kDiagonal};
+  expect_near(linalg::matrix_rank(stack(both), {.relative_tolerance = Argument(limits)}), {1, 2});
+  EXPECT_EQ(linalg::pinv(ones({0, 3})).shape(), (Dims{3, 0}));
+  EXPECT_EQ(linalg::matrix_rank(kDiagonal).item<int64_t>(), 2);
+  EXPECT_EQ(linalg::matrix_rank(kDiagonal, {.tolerance = Argument(3.5)}).item<int64_t>(), 1);
+  EXPECT_EQ(linalg::matrix_rank(ones({4, 4}), {.hermitian = true}).item<int64_t>(), 1);
+  EXPECT_EQ(linalg::matrix_rank(zeros({3})).item<int64_t>(), 0);
+  EXPECT_EQ(linalg::matrix_rank(zeros({2, 0, 3})).shape(), (Dims{2}));
+  EXPECT_THROW(linalg::matrix_rank(kDiagonal, {Argument(1.0), Argument(1.0)}), ValueError);
+  const Array symmetric = matrix({1, 2, 2, -2}, {2, 2});  // its eigenvalues are 2 and -3
+  const linalg::SvdResult parts = linalg::svd_hermitian(symmetric);
+  expect_near(parts.s, {3, 2});
+  expect_near(matmul(multiply(parts.u, parts.s), parts.vh), {1, 2, 2, -2});
+  expect_near(linalg::eigvalsh(symmetric), {-3, 2});
+  const auto values = linalg::eigvals(matrix({0, -1, 1, 0}, {2, 2})).to_vector<std::complex<double>>();
+  EXPECT_NEAR(std::abs(values[0] * values[0] + 1.0), 0, 1e-14);
+  EXPECT_THROW(linalg::eigvals(full({2, 2}, INFINITY)), linalg::LinAlgError);
+}
+
+TEST(Linalg, ConditionNumbers) {
+  const Array x = matrix({3, 0, 0, -4}, {2, 2});
+  EXPECT_NEAR(linalg::cond(x).item<double>(), 4.0 / 3, 1e-14);
+  EXPECT_NEAR(linalg::cond(x, -2).item<double>(), 0.75, 1e-14);
+  EXPECT_NEAR(linalg::cond(x, 1).item<double>(), 4.0 / 3, 1e-14);
+  EXPECT_NEAR(linalg::frobenius_cond(x).item<double>(), 5 * std::hypot(1.0 / 3, 0.25), 1e-14);
+  EXPECT_NEAR(linalg::nuclear_cond(x).item<double>(), 7 * (1.0 / 3 + 0.25), 1e-14);
+  EXPECT_EQ(linalg::cond(zeros({2, 2})).item<double>(), INFINITY);
+  const Array both[] = {x, zeros({2, 2})};
+  expect_near(linalg::cond(stack(both), 1).at(0), {4.0 / 3});
+  EXPECT_EQ(linalg::cond(stack(both), 1).at(1).item<double>(), INFINITY);
+  EXPECT_TRUE(std::isnan(linalg::cond(full({2, 2}, NAN), 1).item<double>()));
+  EXPECT_THROW(linalg::cond(zeros({0, 0})), linalg::LinAlgError);
+  EXPECT_THROW(linalg::cond(ones({2, 3}), 1), linalg::LinAlgError);
+}
+
+TEST(Linalg, LeastSquares) {
+  // A line through (0, 1), (1, 2), (2, 4): 1.5 x + 5 / 6, which misses by 1/6, -1/3 and 1/6.
+  const Array a = matrix({0, 1, 1, 1, 2, 1}, {3, 2});
+  const linalg::LeastSquares line = linalg::lstsq(a, matrix({1, 2, 4}, {3}));
+  expect_near(line.x, {1.5, 5.0 / 6});
+  expect_near(line.residuals, {1.0 / 6});
+  EXPECT_EQ(line.rank, 2);
+  EXPECT_EQ(line.singular_values.shape(), (Dims{2}));
+  EXPECT_EQ(linalg::lstsq(ones({2, 2}), ones({2, 3})).rank, 1);
+  EXPECT_EQ(linalg::lstsq(ones({2, 2}), ones({2, 3})).residuals.shape(), (Dims{0}));
+  EXPECT_EQ(linalg::lstsq(ones({0, 2}), ones({0})).x.shape(), (Dims{2}));
+  EXPECT_THROW(linalg::lstsq(a, ones({2})), linalg::LinAlgError);
+  EXPECT_THROW(linalg::lstsq(ones({2}), ones({2})), linalg::LinAlgError);
+}
+
+TEST(Linalg, PowersChainsAndTensors) {
+  const Array shear = matrix({1, 1, 0, 1}, {2, 2});
+  expect_near(linalg::matrix_power(shear, 5), {1, 5, 0, 1});
+  expect_near(linalg::matrix_power(shear, -3), {1, -3, 0, 1});
+  expect_near(linalg::matrix_power(shear, 0), {1, 0, 0, 1});
+  EXPECT_NE(linalg::matrix_power(shear, 1).buffer(), shear.buffer());
+  EXPECT_EQ(linalg::matrix_power(full({1, 1}, 3), 4).item<int64_t>(), 81);
+  const Array chain[] = {ones({3}), ones({3, 4}), ones({4, 2}), ones({2})};
+  EXPECT_EQ(linalg::multi_dot(chain).item<double>(), 24);
+  EXPECT_EQ(linalg::multi_dot(std::span(chain).subspan(1)).shape(), (Dims{3}));
+  EXPECT_THROW(linalg::multi_dot(std::span(chain).first(1)), ValueError);
+  const Array deep[] = {ones({2, 2, 2}), ones({2, 2})};
+  EXPECT_THROW(linalg::multi_dot(deep), linalg::LinAlgError);
+  const Array twice = multiply(eye(4), 2).reshape({2, 2, 2, 2});
+  expect_near(linalg::tensorsolve(twice, ones({2, 2})), Doubles(4, 0.5));
+  EXPECT_EQ(linalg::tensorsolve(twice, ones({2, 2}), Dims{0, 1}).shape(), (Dims{2, 2}));
+  expect_near(linalg::tensorinv(twice).reshape({4, 4}).at(0), {0.5, 0, 0, 0});
+  EXPECT_THROW(linalg::tensorsolve(twice, ones({3})), linalg::LinAlgError);
+  EXPECT_THROW(linalg::tensorinv(twice, 0), ValueError);
+}
+
+TEST(Fourier, FrequenciesAndShifts) {
+  expect_near(fft::fftfreq(4, 0.5), {0, 0.5, -1, -0.5});
+  expect_near(fft::fftfreq(5), {0, 0.2, 0.4, -0.4, -0.2});
+  expect_near(fft::rfftfreq(5), {0, 0.2, 0.4});
+  expect_near(fft::rfftfreq(4), {0, 0.25, 0.5});
+  EXPECT_THROW(fft::fftfreq(0), ValueError);
+  const Array x = arange(6).reshape({2, 3});
+  EXPECT_EQ(fft::fftshift(x).to_vector<int64_t>(), (std::vector<int64_t>{5, 3, 4, 2, 0, 1}));
+  EXPECT_EQ(fft::ifftshift(fft::fftshift(x)).to_vector<int64_t>(), x.to_vector<int64_t>());
+  EXPECT_EQ(fft::ifftshift(x, Dims{1}).to_vector<int64_t>(), (std::vector<int64_t>{1, 2, 0, 4, 5, 3}));
+  EXPECT_EQ(fft::fftshift(zeros({0, 2})).shape(), (Dims{0, 2}));
+  EXPECT_THROW(fft::fftshift(x, Dims{2}), AxisError);
 }
 
 TEST(Fourier, OneThreadGivesTheSameBits) {

@@ -284,6 +284,10 @@ def _norm(result, x, order, axis) -> None:
     numpy.linalg.norm(x, order, axis)
 
 
+def _vector_norm(result, x, order, axis) -> None:
+    numpy.linalg.vector_norm(x, ord=order, axis=axis)
+
+
 _FUNCTIONS = {
     "sum": _sum,
     "prod": _product,
@@ -295,6 +299,7 @@ _FUNCTIONS = {
     "matmul": _matmul,
     "det": _determinant,
     "norm": _norm,
+    "vector_norm": _vector_norm,
 }
 
 

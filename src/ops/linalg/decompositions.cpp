@@ -377,6 +377,8 @@ EigenResult eigh(const Array& a, bool lower, bool vectors) {
 
 EigenResult eig(const Array& a, bool vectors) {
   check_square("eig", a);
+  if (kind(a.dtype()) >= Kind::floating && !all(ElementwiseFunction("isfinite")(a)).item().as_bool())
+    throw LinAlgError("eig: Array must not contain infs or NaNs");
   const Dtype dtype = linalg_dtype("eig", a.dtype());
   const Dtype complex = real_dtype(dtype) == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;
   const Array columns = working_copy(matrix_transpose(a.to_device(cpu())), dtype);

@@ -1,7 +1,11 @@
-// linalg.norm: vector norms and those matrix norms that need no decomposition, from rows of the tables.
+// linalg.norm: norms of vectors and matrices, from rows of the tables and singular values.
 #include <cmath>
 
+#include "iruka/linalg.h"
 #include "iruka/ops.h"
+#include "iruka/rearranging.h"
+#include "iruka/statistics.h"
+#include "ops/checks.h"
 
 namespace iruka::linalg {
 namespace {
@@ -21,7 +25,7 @@ Array largest(const Array& x, const std::optional<Dims>& axes, bool keepdims) {
   return x.size() > 0 ? max(x, axes, keepdims) : sum(x, axes, keepdims);
 }
 
-Array vector_norm(const Array& x, double order, const std::optional<Dims>& axes, bool keepdims) {
+Array norm_along(const Array& x, double order, const Dims& axes, bool keepdims) {
   if (order == 2) return kRootOfSquares(x, axes, keepdims);
   if (order == 1) return kSumOfMagnitudes(x, axes, keepdims);
   if (order == 0) return kNonzero(x, axes, keepdims).astype(norm_dtype(x.dtype()), false);
@@ -32,28 +36,53 @@ Array vector_norm(const Array& x, double order, const std::optional<Dims>& axes,
   return power_norm(x, order, axes, keepdims);
 }
 
+/// Largest singular value for order 2, smallest for -2.
+Array singular_norm(const Array& x, double order, const Dims& axes) {
+  const Array values = svdvals(moveaxis(x, axes, {-2, -1}));
+  if (order < 0) return min(values, Dims{-1});
+  return reduce(max, values, {.axes = Dims{-1}, .initial = Scalar(0.0)});
+}
+
 /// Largest or smallest sum of magnitudes: of columns for order 1 and -1, of rows for inf and -inf.
-Array matrix_norm(const Array& x, double order, const Dims& axes, bool keepdims) {
-  const int row = normalize_axis("norm", axes[0], x.ndim());
-  const int column = normalize_axis("norm", axes[1], x.ndim());
-  if (row == column) throw ValueError("norm: duplicate axes given: " + to_string(axes));
-  if (std::abs(order) != 1 && !std::isinf(order))
-    throw ValueError("norm: invalid norm order " + Scalar(order).to_string() +
-                     " for matrices; 1, -1, inf, -inf or none (Frobenius) are offered");
+Array largest_sum(const Array& x, double order, const Dims& axes) {
+  const int row = static_cast<int>(axes[0]), column = static_cast<int>(axes[1]);
   const int summed = std::abs(order) == 1 ? row : column, compared = summed == row ? column : row;
   const Array sums = kSumOfMagnitudes(x, Dims{summed}, true);
   const Array result = order > 0 ? largest(sums, Dims{compared}, true) : min(sums, Dims{compared}, true);
-  return keepdims ? result : result.squeeze(std::max(row, column)).squeeze(std::min(row, column));
+  return result.squeeze(std::max(row, column)).squeeze(std::min(row, column));
+}
+
+Array norm_over(const Array& x, double order, const Dims& axes, bool keepdims) {
+  if (std::abs(order) != 1 && std::abs(order) != 2 && !std::isinf(order))
+    throw ValueError("norm: Invalid norm order " + Scalar(order).to_string() +
+                     " for matrices; 1, -1, 2, -2, inf, -inf or none (Frobenius) are offered");
+  Array result = std::abs(order) == 2 ? singular_norm(x, order, axes) : largest_sum(x, order, axes);
+  if (keepdims)
+    for (const int64_t axis : {std::min(axes[0], axes[1]), std::max(axes[0], axes[1])})
+      result = result.expand_dims(axis);
+  return result;
+}
+
+/// Of all elements, as of one long vector.
+Array norm_of_all(const Array& x, bool keepdims) {
+  if (x.ndim() <= 2) return kRootOfSquares(x, {}, keepdims);
+  const Array result = kRootOfSquares(x.ravel(), {}, false);
+  return keepdims ? result.reshape(Dims(x.ndim(), 1)) : result;
 }
 
 }  // namespace
 
-Array norm(const Array& x, std::optional<double> order, std::optional<Dims> axes, bool keepdims) {
-  if (!order && (!axes || axes->size() <= 2)) return kRootOfSquares(x, axes, keepdims);
-  const int rank = axes ? axes->size() : x.ndim();
-  if (rank == 1) return vector_norm(x, order.value_or(2), axes, keepdims);
-  if (rank != 2) throw ValueError("norm: improper number of dimensions to norm: " + std::to_string(rank));
-  return matrix_norm(x, *order, axes.value_or(Dims{0, 1}), keepdims);
+Array norm(const Array& given, std::optional<double> order, std::optional<Dims> named, bool keepdims) {
+  const Array x = kind(given.dtype()) < Kind::floating ? given.astype(Dtype::float64) : given;
+  if (!named && !order) return norm_of_all(x, keepdims);
+  Dims axes;
+  for (int axis = 0; axis < (named ? 0 : x.ndim()); ++axis) axes.push_back(axis);
+  if (named) axes = ops::normalize_axes("norm", *named, x.ndim());
+  if (axes.size() == 1) return norm_along(x, order.value_or(2), axes, keepdims);
+  if (axes.size() != 2)
+    throw ValueError("norm: Improper number of dimensions to norm: " + std::to_string(axes.size()) +
+                     "; orders need one or two axes");
+  return order ? norm_over(x, *order, axes, keepdims) : kRootOfSquares(x, axes, keepdims);
 }
 
 }  // namespace iruka::linalg
