@@ -5,6 +5,7 @@
 
 #include "jit/grammar.h"
 #include "jit/kernel_call.h"
+#include "jit/kernel_headers.h"
 #include "jit/kernel_state.h"
 #include "jit/report.h"
 
@@ -38,7 +39,7 @@ bool has_raw(const jit::KernelText& text) {
 
 jit::BodyWeight weight_of(const jit::KernelText& text) {
   constexpr size_t kGreatDeal = 800;
-  const auto loops = [](const std::string& code) {
+  const auto loops = [](std::string_view code) {
     return std::ranges::any_of(std::array{"for", "while", "goto"},
                                [&](const char* word) { return jit::mentions(code, word); });
   };
@@ -47,10 +48,12 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   if (jit::mentions(text.operation, "iruka_place_of") && !has_frame && !loops(text.operation))
     return jit::BodyWeight::gather;
   // The length of a preamble does not count: it may have functions that this body does not call.
-  if (has_raw(text) || has_frame || loops(text.operation) || loops(text.preamble) || text.operation.size() > kGreatDeal)
+  const auto helpers = jit::with_included(text.preamble);
+  if (has_raw(text) || has_frame || loops(text.operation) || std::ranges::any_of(helpers, loops) ||
+      text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
-  return jit::has_calls(text.preamble) || jit::has_calls(text.operation) ? jit::BodyWeight::medium
-                                                                         : jit::BodyWeight::light;
+  return jit::has_calls(text.operation) || std::ranges::any_of(helpers, jit::has_calls) ? jit::BodyWeight::medium
+                                                                                        : jit::BodyWeight::light;
 }
 
 std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params,
@@ -73,7 +76,7 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->text.sees_index = state->text.sees_indexer || state->text.asserts || can_see(state->text, options, "i") ||
                            !options.loop_prep.empty() || !options.after_loop.empty() || !options.reduce_dims;
   for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop}) {
-    state->may_fix_values &= !jit::has_open_power(*text);
+    state->may_fix_values &= std::ranges::none_of(jit::with_included(*text), jit::has_open_power);
     state->may_name_narrow_types |= jit::may_name_narrow_types(*text);
   }
   for (const std::string& option : options.options) state->may_name_narrow_types |= jit::may_name_narrow_types(option);

@@ -15,9 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "jit/kernel_headers.h"
+
 namespace iruka::cuda_backend {
 std::string with_prelude(const std::string& text, std::span<const std::string> options);
-std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
 }  // namespace iruka::cuda_backend
 
 namespace iruka::test {
@@ -52,7 +53,8 @@ class Nvrtc {
   /// `text` after the prelude, with the options of the product. `architecture` is 75, 90...
   Output compile(const std::string& text, int architecture) const {
     std::vector<std::string> names, files;
-    for (const auto& [name, file] : cuda_backend::prelude_files()) names.emplace_back(name), files.emplace_back(file);
+    for (const auto& [name, file] : jit::kernel_headers())
+      if (!jit::is_for_cpu(name)) names.emplace_back(name), files.emplace_back(file);
     const std::vector<std::string> options = {"--gpu-architecture=compute_" + std::to_string(architecture),
                                               "--std=c++20",
                                               "--device-as-default-execution-space",

@@ -8,7 +8,7 @@
 #include "iruka/ops.h"
 #include "iruka/random.h"
 #include "nvrtc_testing.h"
-#include "ops/random/kernel_texts.h"
+#include "ops/random/kernels.h"
 #include "ops/random/philox.h"
 #include "ops/random/table.h"
 
@@ -190,7 +190,7 @@ TEST_F(GpuRandom, Counts) {
 
 TEST(Philox, HostAndKernelLanguageAgree) {
   KernelOptions options;
-  options.preamble = ops::kernels::philox;
+  options.preamble = ops::random_header("philox");
   const ElementwiseKernel kernel("uint64 seed, uint64 stream, uint64 block, uint32 attempt", "raw uint32 y",
                                  "const PhiloxWords w = philox_block(seed, stream, block, attempt), v = "
                                  "seldom_philox_block(seed, stream, block, attempt);"

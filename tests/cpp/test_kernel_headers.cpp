@@ -6,19 +6,18 @@
 namespace iruka::test {
 namespace {
 
-/// The build's list, without those whose path holds `without`.
-std::vector<std::string> kernel_headers(const std::string& without) {
+/// Kernel code, without that for which `without` is true.
+std::vector<std::string> kernel_code(bool (*without)(std::string_view)) {
   std::vector<std::string> names;
-  std::istringstream list(IRUKA_KERNEL_HEADERS);
-  for (std::string name; std::getline(list, name, '|');)
-    if (name.find(without) == name.npos) names.push_back(name);
+  for (const auto& [name, text] : jit::kernel_headers())
+    if (jit::is_kernel_code(name) && !without(name)) names.emplace_back(name);
   return names;
 }
 
 std::string including(const std::string& header) { return "#include \"" + header + "\"\n"; }
 
 TEST(KernelHeaders, ClangParsesThoseForTheCpu) {
-  const auto headers = kernel_headers("/cuda/");
+  const auto headers = kernel_code(jit::is_for_cuda);
   ASSERT_GT(headers.size(), 15u);
   for (const auto& header : headers) {
     const auto checked = cpu_backend::check(program(including(header)));
@@ -27,7 +26,7 @@ TEST(KernelHeaders, ClangParsesThoseForTheCpu) {
 }
 
 TEST(KernelHeaders, ClangParsesThoseForGpus) {
-  const auto headers = kernel_headers("/cpu/");
+  const auto headers = kernel_code(jit::is_for_cpu);
   ASSERT_GT(headers.size(), 10u);
   for (const auto& header : headers)
     EXPECT_TRUE(cpu_backend::saturate_narrow_casts(program(including(header)))) << header;
@@ -37,7 +36,7 @@ TEST(KernelHeaders, ClangParsesThoseForGpus) {
 class KernelHeadersOfGpus : public NvrtcTest {};
 
 TEST_F(KernelHeadersOfGpus, NvrtcParsesThem) {
-  for (const auto& header : kernel_headers("/cpu/")) {
+  for (const auto& header : kernel_code(jit::is_for_cpu)) {
     const std::string ptx = ptx_of(including(header) + "extern \"C\" __global__ void iruka_entry() {}\n");
     EXPECT_NE(ptx.find("iruka_entry"), std::string::npos) << header;
   }

@@ -7,7 +7,8 @@
 #include <set>
 
 #include "iruka/iruka.h"
-#include "ops/random/kernel_texts.h"
+#include "jit/kernel_headers.h"
+#include "ops/random/kernels.h"
 #include "ops/random/philox.h"
 
 namespace {
@@ -25,9 +26,15 @@ TEST(Philox, KnownAnswers) {
       {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
        0x24126ea1},
   };
-  for (const std::string form : {"", "#define __CUDA_ARCH__ 900\n"}) {
+  // A GPU's form as well, which the precompiled header does not hold: its text, in another namespace.
+  std::string gpu;
+  for (const auto& [name, text] : jit::kernel_headers())
+    if (name == "ops/random/kernels/philox.h") gpu = text;
+  ASSERT_NE(gpu, "");
+  gpu = "#define __CUDA_ARCH__ 900\n#define random random_of_gpus\n" + gpu + "using namespace iruka::random;\n";
+  for (const std::string& form : {ops::random_header("philox"), gpu}) {
     KernelOptions options;
-    options.preamble = form + ops::kernels::philox;
+    options.preamble = form;
     const ElementwiseKernel kernel(
         "raw uint32 input", "raw uint32 output",
         "const PhiloxWords w = philox(PhiloxWords{input[0], input[1], input[2], input[3]}, input[4], input[5]);"
@@ -168,14 +175,13 @@ TEST(Statistics, IntegersByChiSquareInEveryDtype) {
 
 TEST(Statistics, FloatsDecideAsDoublesDo) {
   KernelOptions options;
-  options.preamble = std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates +
-                     ops::kernels::samplers + ops::kernels::double_samplers;
+  options.preamble = ops::random_header("gamma") + ops::random_header("binomial");
   const ElementwiseKernel binomial("float64 n, float64 p", "int32 wrong", R"(
     const BinomialPlan plan = binomial_plan(n, p);
     const PhiloxWords w = philox_block(1, 2, i, 0);
-    const double u = unit_above_zero(w.w0, w.w1) - 0.5, us = max(0.5 - fabs(u), 1e-9);
+    const double u = unit_above_zero<double>(w.w0, w.w1) - 0.5, us = max(0.5 - fabs(u), 1e-9);
     const double k = min(max(floor((2 * plan.a / us + plan.b) * u + n * p + 0.5), 0.0), n);
-    const double ratio = unit_above_zero(w.w2, w.w3) * plan.alpha / (plan.a / (us * us) + plan.b);
+    const double ratio = unit_above_zero<double>(w.w2, w.w3) * plan.alpha / (plan.a / (us * us) + plan.b);
     wrong = binomial_accepts(plan, k, ratio) != (log(ratio) <= log_binomial(k, n, p) - plan.highest);
   )",
                                    "binomial_decisions", options);
@@ -189,8 +195,8 @@ TEST(Statistics, FloatsDecideAsDoublesDo) {
       }
   const ElementwiseKernel gamma("float64 b", "int32 wrong", R"(
     const PhiloxWords w = philox_block(3, 4, i, 0);
-    const double x = normal_pair(w.w0, w.w1, w.w2, 0).first, root = max(1 + x / sqrt(9 * b), 1e-3);
-    const double cube = root * root * root, u = word_unit(w.w3);
+    const double x = normal_pair<double>(w.w0, w.w1, w.w2, 0).first, root = max(1 + x / sqrt(9 * b), 1e-3);
+    const double cube = root * root * root, u = word_unit<double>(w.w3);
     wrong = gamma_accepts(x, b, cube, u) != (log(u) < 0.5 * x * x + b * (1 - cube + log(cube)));
   )",
                                 "gamma_decisions", options);

@@ -13,12 +13,9 @@
 #include "core/once.h"
 #include "iruka/error.h"
 #include "jit/compile_options.h"
+#include "jit/kernel_headers.h"
 
 namespace iruka::cuda_backend {
-
-/// The prelude's files by name; the build makes this function.
-std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
-
 namespace {
 
 using Program = struct NvrtcProgram*;
@@ -137,7 +134,8 @@ class Compilation {
     std::vector<std::string> storage;
     std::vector<const char*> texts, names;
     Headers() {
-      for (const auto& [name, text] : prelude_files()) {
+      for (const auto& [name, text] : jit::kernel_headers()) {
+        if (jit::is_for_cpu(name)) continue;
         storage.emplace_back(name);
         storage.emplace_back(text);
       }

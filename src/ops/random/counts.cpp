@@ -1,21 +1,19 @@
 // Random counts over categories: one element of the loop draws a whole row, category after category.
 #include "core/once.h"
 #include "iruka/ops.h"
-#include "ops/random/kernel_texts.h"
 #include "ops/random/kernels.h"
 #include "ops/random/philox.h"
 
 namespace iruka::random {
 namespace {
 
-ElementwiseKernel counts_kernel(const char* inputs, const char* body, const char* name) {
+ElementwiseKernel counts_kernel(const char* inputs, const char* body, const std::string& distribution) {
   KernelOptions options;
-  options.preamble = std::string(ops::kernels::philox) + "using T = double;\n" + ops::kernels::deviates +
-                     ops::kernels::samplers + ops::kernels::double_samplers;
+  options.preamble = ops::random_header(distribution);
   options.diagnose_early = false;
   options.options = {ops::kFewerLanes};
-  return ElementwiseKernel(std::string("uint64 seed, uint64 stream, ") + inputs, "raw int64 counts", body, name,
-                           options);
+  return ElementwiseKernel(std::string("uint64 seed, uint64 stream, ") + inputs, "raw int64 counts", body,
+                           "random_" + distribution, options);
 }
 
 /// shape, then one more axis.
@@ -43,19 +41,10 @@ void check_probabilities(const Array& probabilities) {
 
 Array Generator::multinomial(const Array& trials, const Array& pvals, const std::optional<Dims>& size) {
   const ElementwiseKernel& kernel = made_once([] {
-    return counts_kernel("raw const int64 trials, raw const float64 pvals", R"(
-    Draws d{seed, stream, (unsigned long long)i, 0};
-    const long long row = i, categories = pvals.shape()[1];
-    double left = (double)trials[row], rest = 1;
-    for (long long k = 0; k < categories; ++k) {
-      const double p = pvals[{row, k}];
-      const double hits = k == categories - 1 || p >= rest ? left : draw_binomial(d, left, p / rest);
-      counts[{row, k}] = (long long)hits;
-      left -= hits;
-      rest -= p;
-    }
-  )",
-                         "random_multinomial");
+    return counts_kernel(
+        "raw const int64 trials, raw const float64 pvals",
+        "draw_multinomial(Draws<double>{seed, stream, (unsigned long long)i, 0}, i, trials, pvals, counts);",
+        "multinomial");
   });
   const Array probabilities = pvals.astype(Dtype::float64, false);
   check_probabilities(probabilities);
@@ -87,19 +76,10 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
 
 Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken, const Dims& size) {
   const ElementwiseKernel& kernel = made_once([] {
-    return counts_kernel("raw const int64 colors, int64 taken, int64 total", R"(
-    Draws d{seed, stream, (unsigned long long)i, 0};
-    const long long row = i, categories = colors.size();
-    double left = (double)taken, rest = (double)total;
-    for (long long k = 0; k < categories; ++k) {
-      const double good = (double)colors[k];
-      rest -= good;
-      const double hits = left <= 0 ? 0 : rest <= 0 ? left : draw_hypergeometric(d, good, rest, left);
-      counts[{row, k}] = (long long)hits;
-      left -= hits;
-    }
-  )",
-                         "random_multivariate_hypergeometric");
+    return counts_kernel(
+        "raw const int64 colors, int64 taken, int64 total",
+        "draw_colors(Draws<double>{seed, stream, (unsigned long long)i, 0}, i, colors, taken, total, counts);",
+        "multivariate_hypergeometric");
   });
   const std::string function = "random.multivariate_hypergeometric: ";
   if (colors.ndim() != 1 || kind(colors.dtype()) >= Kind::floating)

@@ -1,6 +1,5 @@
 // Random integers within bounds, without modulo bias.
 #include "iruka/ops.h"
-#include "ops/random/kernel_texts.h"
 #include "ops/random/kernels.h"
 #include "ops/random/philox.h"
 
@@ -23,9 +22,10 @@ Wide largest(Dtype dtype) {
   return (Wide{1} << (itemsize(dtype) * 8 - (kind(dtype) == Kind::signed_integer ? 1 : 0))) - 1;
 }
 
-ElementwiseKernel bounded_kernel(const std::string& inputs, const std::string& output, const std::string& body) {
+ElementwiseKernel bounded_kernel(const std::string& inputs, const std::string& output, const std::string& headers,
+                                 const std::string& body) {
   KernelOptions options;
-  options.preamble = std::string(ops::kernels::philox) + ops::kernels::bounded;
+  options.preamble = headers;
   options.diagnose_early = false;
   options.options = {ops::kLanes};
   return ElementwiseKernel("uint64 seed, uint64 stream, " + inputs, output, body, "random_integers", options);
@@ -45,60 +45,20 @@ Cut cut_for(Wide span) {
   return {span < Wide{1} << 32 ? 32 : 64, true};
 }
 
-/// The type W of the kernel language's functions.
-const char* word_type(const Cut& cut) { return cut.bits == 64 ? "unsigned long long" : "unsigned"; }
-
-std::string piece(const Cut& cut, int place) {
-  if (cut.bits >= 32) return std::string("piece_at<") + word_type(cut) + ">(w, " + std::to_string(place) + ")";
-  const int pieces = 32 / cut.bits;
-  return "(word_at(w, " + std::to_string(place / pieces) + ") >> " + std::to_string(place % pieces * cut.bits) + " & " +
-         std::to_string((1 << cut.bits) - 1) + "u)";
-}
-
-/// Writes every place once, and rejected ones again, which is rare and skipped by lanes without any.
-std::string block_body(const std::string& type, const Cut& cut) {
-  const std::string of_word = std::string("<") + word_type(cut) + ">(", per_block = std::to_string(cut.per_block());
-  std::string body = "const PhiloxWords w = philox_block(seed, stream, i, 0);\n", rejected;
-  for (int place = 0; place < cut.per_block(); ++place) {
-    const std::string value = cut.bounded ? "bounded" + of_word + piece(cut, place) + ", span)" : piece(cut, place);
-    body += "y[" + per_block + " * i + " + std::to_string(place) + "] = (" + type + ")(low + " + value + ");\n";
-    rejected += (place ? " | " : "") + ("is_rejected" + of_word + piece(cut, place) + ", span, threshold)");
-  }
-  if (!cut.bounded) return body;
-  return body + "if (" + rejected + ") {\n  for (int place = 0; place < " + per_block +
-         "; ++place)\n    if (is_rejected" + of_word + "piece_at" + of_word + "w, place), span, threshold))\n      y[" +
-         per_block + " * i + place] = (" + type + ")(low + redrawn" + of_word +
-         "seed, stream, i, place, span, threshold));\n}\n";
-}
-
-/// If a block gives more than 16 bytes, several threads store a part each: computing all its words again is cheaper
-/// than passing them between threads.
-std::string pack_body(Dtype dtype, const Cut& cut) {
-  const int64_t elements = ops::pack_elements(dtype, cut.per_block()), parts = cut.per_block() / elements;
-  const std::string of_word = std::string("<") + word_type(cut) + ">(", type = info(dtype).c_type,
-                    count = std::to_string(elements), bits = std::to_string(cut.bits), all = std::to_string(parts);
-  std::string value = "piece_at" + of_word + "w, place)";
-  if (cut.bits < 32)
-    value = "word_at(w, place / " + std::to_string(32 / cut.bits) + ") >> place % " + std::to_string(32 / cut.bits) +
-            " * " + bits + " & " + std::to_string((1 << cut.bits) - 1) + "u";
-  std::string body = "const unsigned long long block = (unsigned long long)k / " + all + ";\n" +
-                     "const PhiloxWords w = philox_block(seed, stream, block, 0);\niruka_pack<" + type + ", " + count +
-                     "> pack;\n#pragma unroll\nfor (int n = 0; n < " + count + "; ++n) {\n" +
-                     "const int place = (int)((unsigned long long)k % " + all + ") * " + count + " + n;\n" +
-                     word_type(cut) + " value = " + value + ";\n";
-  if (cut.bounded)
-    body += "value = is_rejected" + of_word + "value, span, threshold) ? redrawn" + of_word +
-            "seed, stream, block, place, span, threshold) : bounded" + of_word + "value, span);\n";
-  return ops::pack_loop(body + "pack.at[n] = (" + type + ")(low + value);\n}\npack.store(&y[" + count + " * k]);\n");
-}
-
 const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) {
   static constexpr char owner = 0;
   return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 4 + cut.bounded * 2 + packed}, [&] {
     const std::string word = cut.bits == 64 ? "uint64" : "uint32";
+    const std::string inputs = "uint64 low, " + word + " span, " + word + " threshold";
+    const std::string form = std::string("store_integers<") + info(dtype).c_type + ", " + std::to_string(cut.bits) +
+                             (cut.bounded ? ", true" : ", false"),
+                      rest = ", low, span, threshold, y);", output = std::string("raw ") + name(dtype) + " y";
+    if (!packed)
+      return bounded_kernel(inputs, output, ops::random_header("cpu/integers"), form + ">(seed, stream, i" + rest);
     return bounded_kernel(
-        "uint64 low, " + word + " span, " + word + " threshold" + (packed ? ops::kPackParameters : ""),
-        std::string("raw ") + name(dtype) + " y", packed ? pack_body(dtype, cut) : block_body(info(dtype).c_type, cut));
+        inputs + ops::kPackParameters, output, ops::random_header("cuda/integers") + ops::random_header("cuda/packs"),
+        "each_pack(i, packs, rounds, [&](long long k) {\n" + form + ", " +
+            std::to_string(ops::pack_elements(dtype, cut.per_block())) + ">(seed, stream, k" + rest + "\n});");
   });
 }
 
@@ -108,6 +68,7 @@ const ElementwiseKernel& element_kernel(Dtype dtype) {
   return ops::kept_kernel({&owner, static_cast<int>(dtype), 0}, [&] {
     const std::string bound = dtype == Dtype::uint64 ? "uint64" : "int64", type = info(dtype).c_type;
     return bounded_kernel(bound + " low, " + bound + " last", std::string(name(dtype)) + " y",
+                          ops::random_header("bounded"),
                           "const unsigned long long first = (unsigned long long)low;\ny = (" + type +
                               ")(first + bounded_block(seed, stream, i, (unsigned long long)last - first + 1));");
   });

@@ -55,14 +55,6 @@ std::vector<Argument> with_state(random::State state, std::span<const Argument> 
 
 int64_t pack_elements(Dtype dtype, int64_t most) { return std::min<int64_t>(most, 16 / itemsize(dtype)); }
 
-// Threads of a warp take neighbouring packs, round by round.
-std::string pack_loop(const std::string& body) {
-  return "long long k = (i >> 5) * 32 * rounds + (i & 31);\n"
-         "const long long end = min(k + 32 * rounds, packs);\n"
-         "#pragma unroll 1\nfor (; k < end; k += 32) {\n" +
-         body + "}\n";
-}
-
 bool takes_packs(const std::optional<Array>& out) {
   return (out ? out->device() : default_device()).service<jit::LaunchPolicy>().has_grid;
 }

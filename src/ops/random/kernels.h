@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "iruka/random.h"
+#include "ops/kernel_text.h"
 
 namespace iruka::ops {
 
@@ -22,6 +23,11 @@ using KernelKey = std::tuple<const void*, int, int>;
 
 /// The kernel made for `key`: made once, kept for the life of the process.
 const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make);
+
+/// Includes HEADER.h of kernels/, and names what it declares.
+inline std::string random_header(const std::string& header) {
+  return include_text("random", header) + "using namespace iruka::random;\n";
+}
 
 inline Argument typed(uint64_t value) { return Scalar(value).typed(Dtype::uint64); }
 
@@ -42,9 +48,7 @@ struct Filling {
 /// Elements of 16 bytes, or `most` of fewer: what a thread of a GPU stores by one instruction. Neighbouring threads'
 /// stores combine only then; separate stores of 8 bytes take five times as long.
 int64_t pack_elements(Dtype dtype, int64_t most);
-/// `body` for pack number `k` of y, in a loop over several packs a thread: what does not depend on k is done once.
-std::string pack_loop(const std::string& body);
-/// What the loop needs, in the kernel's parameters.
+/// What each_pack() of kernels/cuda/packs.h needs, in the kernel's parameters.
 inline constexpr const char* kPackParameters = ", int64 packs, int32 rounds";
 
 /// Runs kernel(seed, stream, arguments..., [packs, rounds,] raw y).

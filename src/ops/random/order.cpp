@@ -5,7 +5,6 @@
 #include "core/once.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
-#include "ops/random/kernel_texts.h"
 #include "ops/random/kernels.h"
 #include "ops/random/philox.h"
 
@@ -15,44 +14,27 @@ namespace {
 constexpr int64_t kExactOrder = 1024;  ///< above, one lane for a whole order takes a GPU too long
 constexpr int kRounds = 24;
 
+/// `headers`: what includes the helpers of `body`.
 ElementwiseKernel order_kernel(const std::string& inputs, const std::string& output, const std::string& body,
-                               const std::string& helpers, const char* name) {
+                               const std::string& headers, const char* name) {
   KernelOptions options;
-  options.preamble = helpers;
+  options.preamble = headers;
   options.diagnose_early = false;
   return ElementwiseKernel(inputs, output, body, name, options);
 }
 
-/// Fisher and Yates's shuffle, forwards, so that the first `chosen` entries are settled early. One element of the loop
-/// is one row of `y`.
+/// One element of the loop is one row of `y`.
 const ElementwiseKernel& exact_kernel() {
   const ElementwiseKernel& kernel = made_once([] {
-    return order_kernel("uint64 seed, uint64 stream, int64 chosen", "raw T y", R"(
-    const long long row = i, columns = y.shape()[1];
-    PhiloxWords w{0, 0, 0, 0};
-    for (long long k = 0; k < chosen; ++k) {
-      const unsigned long long block = (unsigned long long)row * 256 + (k >> 2);
-      const int place = (int)k & 3;
-      if (place == 0) w = philox_block(seed, stream, block, 0);
-      const unsigned left = (unsigned)(columns - k), word = word_at(w, place);
-      unsigned step = bounded<unsigned>(word, left);
-      if (word * left < left) {
-        const unsigned threshold = (0u - left) % left;
-        if (word * left < threshold) step = redrawn<unsigned>(seed, stream, block, place, left, threshold);
-      }
-      const long long other = k + step;
-      const T kept = y[{row, k}];
-      y[{row, k}] = y[{row, other}];
-      y[{row, other}] = kept;
-    }
-  )",
-                        std::string(ops::kernels::philox) + ops::kernels::bounded, "random_permuted_rows");
+    return order_kernel("uint64 seed, uint64 stream, int64 chosen", "raw T y",
+                        "shuffle_row<T>(seed, stream, i, chosen, y);", ops::random_header("shuffle"),
+                        "random_permuted_rows");
   });
   return kernel;
 }
 
 /// The order that exact_kernel() makes of a row 0, 1, ..., n-1, on the host: one thread of a GPU takes longer than all
-/// of this and the copy. Lemire's rejections as in kernels::bounded.
+/// of this and the copy. Lemire's rejections as in kernels/bounded.h.
 std::vector<int64_t> exact_order(State state, int64_t n, int64_t chosen) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -81,31 +63,15 @@ void permute_rows(const Array& matrix, State state, int64_t chosen) {
   exact_kernel().fill(arguments, options);
 }
 
-/// A bijection of [0, 2^bits), walked until it lands in [0, items): a bijection of that. The round is VariablePhilox's.
 const ElementwiseKernel& bijection_kernel() {
   const ElementwiseKernel& kernel = made_once([] {
-    std::string inputs = "uint64 items, int32 right_bits, int32 left_bits", rounds;
-    for (int round = 0; round < kRounds; round += 2) {
-      const std::string keys = "keys" + std::to_string(round / 2);
-      inputs += ", uint64 " + keys;
-      rounds += "scramble(left, right, (unsigned)" + keys +
-                ", left_bits, right_bits);\nscramble(left, right, (unsigned)(" + keys +
-                " >> 32), left_bits, right_bits);\n";
+    std::string inputs = "uint64 items, int32 right_bits, int32 left_bits", keys;
+    for (int pair = 0; pair < kRounds / 2; ++pair) {
+      inputs += ", uint64 keys" + std::to_string(pair);
+      keys += ", keys" + std::to_string(pair);
     }
-    return order_kernel(
-        inputs, "int64 y",
-        "unsigned long long x = i;\ndo {\n"
-        "unsigned left = (unsigned)(x >> right_bits), right = (unsigned)x & ((1u << right_bits) - 1);\n" +
-            rounds + "x = (unsigned long long)left << right_bits | right;\n} while (x >= items);\ny = (long long)x;",
-        R"(
-static inline void scramble(unsigned& left, unsigned& right, unsigned key, int left_bits, int right_bits) {
-  const unsigned long long product = 0xD2B74407B1CE6E93ull * left;
-  const unsigned low = (unsigned)product << (right_bits - left_bits) | right >> left_bits;
-  left = ((unsigned)(product >> 32) ^ key ^ right) & ((1u << left_bits) - 1);
-  right = low & ((1u << right_bits) - 1);
-}
-)",
-        "random_permutation");
+    return order_kernel(inputs, "int64 y", "y = bijection(i, items, right_bits, left_bits" + keys + ");",
+                        ops::random_header("bijection"), "random_permutation");
   });
   return kernel;
 }

@@ -8,7 +8,6 @@
 #include "core/fork.h"
 #include "core/once.h"
 #include "iruka/ops.h"
-#include "ops/random/kernel_texts.h"
 #include "ops/random/kernels.h"
 #include "ops/random/philox.h"
 #include "ops/random/table.h"
@@ -64,73 +63,50 @@ std::string parameter_list(const DistributionRow& row, const char* type) {
 
 bool has_plan(const DistributionRow& row) { return *row.plan != 0; }
 
-/// `deviate(..., parameters)`, or `deviate(..., plan)`: the row's text as a function of its source.
+/// `deviate(source, parameters)`, or `deviate(source, plan)`: the row's text as a function.
 std::string deviate_function(const DistributionRow& row) {
   const std::string parameters = has_plan(row) ? ", const auto plan" : parameter_list(row, "const T"),
                     result = row.text;
   if (row.source == Source::draws)
-    return "static inline T deviate(Draws d" + parameters + ") { return " + result + "; }\n";
+    return "static inline T deviate(Draws<T> d" + parameters + ") { return " + result + "; }\n";
   if (row.source == Source::normal)
     return "static inline T deviate(const T z" + parameters + ") { return " + result + "; }\n";
-  return "static inline T deviate(const Unit unit" + parameters +
+  return "static inline T deviate(const Unit<T> unit" + parameters +
          ") {\n  const T half_open = unit.half_open, u = unit.u, sign = unit.sign;\n  (void)half_open, (void)u, "
-         "(void)sign;\n"
-         "  return " +
+         "(void)sign;\n  return " +
          result + ";\n}\n";
 }
-
-constexpr const char* kWords = "const PhiloxWords w = philox_block(seed, stream, ";
 
 int64_t deviates_per_block(const DistributionRow& row, bool is_double) {
   return row.source == Source::draws ? 1 : is_double ? 2 : 4;
 }
 
-/// Assigns the deviates of block number `block` to "<target><0, 1, ...>]".
-std::string block_body(const DistributionRow& row, bool is_double, const std::string& parameters,
-                       const std::string& block, const std::string& target) {
+/// Assigns the deviates of block number `block` to `target`, which names an array up to the place within the block.
+std::string block_body(const DistributionRow& row, const std::string& parameters, const std::string& block,
+                       const std::string& target) {
   if (row.source == Source::draws)
-    return target + "0] = deviate(Draws{seed, stream, (unsigned long long)" + block + ", 0}" + parameters + ");\n";
-  std::string body = kWords + block + ", 0);\n";
-  if (row.source == Source::normal)
-    body += is_double ? "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\n"
-                      : "const NormalPair p = normal_pair(w.w0, 0, w.w1, 0), q = normal_pair(w.w2, 0, w.w3, 0);\n";
-  const char* pairs[] = {"p.first", "p.second", "q.first", "q.second"};
-  const char* units[2][4] = {{"unit_of(w.w0, 0)", "unit_of(w.w1, 0)", "unit_of(w.w2, 0)", "unit_of(w.w3, 0)"},
-                             {"unit_of(w.w0, w.w1)", "unit_of(w.w2, w.w3)"}};
-  for (int k = 0; k < deviates_per_block(row, is_double); ++k)
-    body += target + std::to_string(k) + "] = deviate(" +
-            (row.source == Source::normal ? pairs[k] : units[is_double][k]) + parameters + ");\n";
-  return body;
+    return target + "0] = deviate(Draws<T>{seed, stream, (unsigned long long)" + block + ", 0}" + parameters + ");\n";
+  const std::string each = row.source == Source::normal ? "each_normal<T>" : "each_unit<T>";
+  return each + "(philox_block(seed, stream, " + block + ", 0), [&](int place, auto source) {\n  " + target +
+         "place] = deviate(source" + parameters + ");\n});\n";
 }
 
 /// A pack is the deviates of one block, which together are 16 bytes or fewer.
-std::string pack_body(const DistributionRow& row, Dtype dtype, bool is_double, const std::string& parameters) {
-  const std::string per_block = std::to_string(deviates_per_block(row, is_double));
-  return ops::pack_loop("iruka_pack<" + std::string(info(dtype).c_type) + ", " + per_block + "> pack;\n" +
-                        block_body(row, is_double, parameters, "k", "pack.at[") + "pack.store(&y[" + per_block +
-                        " * k]);\n");
+std::string pack_body(const DistributionRow& row, Dtype dtype, const std::string& per_block,
+                      const std::string& parameters) {
+  return "each_pack(i, packs, rounds, [&](long long k) {\niruka_pack<" + std::string(info(dtype).c_type) + ", " +
+         per_block + "> pack;\n" + block_body(row, parameters, "k", "pack.at[") + "pack.store(&y[" + per_block +
+         " * k]);\n});\n";
 }
 
 /// Assigns deviate i to y.
-std::string element_body(const DistributionRow& row, bool is_double, const std::string& parameters) {
-  if (row.source == Source::draws)
-    return "y = deviate(Draws{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
-  const std::string body = std::string(kWords) + (is_double ? "i >> 1, 0);\n" : "i >> 2, 0);\n");
-  if (is_double) {
-    if (row.source == Source::normal)
-      return body +
-             "const NormalPair p = normal_pair(w.w0, w.w1, w.w2, w.w3);\ny = deviate(i & 1 ? p.second : p.first" +
-             parameters + ");";
-    return body + "y = deviate(i & 1 ? unit_of(w.w2, w.w3) : unit_of(w.w0, w.w1)" + parameters + ");";
+std::string element_body(const DistributionRow& row, const std::string& parameters) {
+  switch (row.source) {
+    case Source::draws: return "y = deviate(Draws<T>{seed, stream, (unsigned long long)i, 0}" + parameters + ");";
+    case Source::normal: return "y = deviate(normal_at<T>(seed, stream, i)" + parameters + ");";
+    case Source::unit: break;
   }
-  if (row.source == Source::normal)
-    return body +
-           "const NormalPair p = i & 2 ? normal_pair(w.w2, 0, w.w3, 0) : normal_pair(w.w0, 0, w.w1, 0);\n"
-           "y = deviate(i & 1 ? p.second : p.first" +
-           parameters + ");";
-  return body +
-         "const unsigned word = i & 2 ? (i & 1 ? w.w3 : w.w2) : (i & 1 ? w.w1 : w.w0);\ny = deviate(unit_of(word, 0)" +
-         parameters + ");";
+  return "y = deviate(unit_at<T>(seed, stream, i)" + parameters + ");";
 }
 
 Dtype computing_dtype(const DistributionRow& row, Dtype dtype) {
@@ -144,11 +120,11 @@ std::string body_of(const DistributionRow& row, Dtype dtype, bool is_double, For
   const std::string before = has_plan(row) ? std::string("const auto plan = ") + row.plan + ";\n" : "";
   const std::string per_block = std::to_string(deviates_per_block(row, is_double));
   switch (form) {
-    case Form::blocks: return before + block_body(row, is_double, arguments, "i", "y[" + per_block + " * i + ");
-    case Form::packs: return before + pack_body(row, dtype, is_double, arguments);
+    case Form::blocks: return before + block_body(row, arguments, "i", "y[" + per_block + " * i + ");
+    case Form::packs: return before + pack_body(row, dtype, per_block, arguments);
     case Form::elements: break;
   }
-  return before + element_body(row, is_double, arguments);
+  return before + element_body(row, arguments);
 }
 
 ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form) {
@@ -160,11 +136,9 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
   // Only rare branches need many registers; limiting these lets twice as many threads run on a GPU.
   if (form == Form::packs && row.source == Source::draws && row.result == Result::integer)
     options.options.push_back("--maxrregcount=64");
-  options.preamble =
-      std::string(ops::kernels::philox) + "using T = " + info(computing).c_type + ";\n" + ops::kernels::deviates;
-  if (row.source == Source::draws) options.preamble += ops::kernels::samplers;
-  if (row.source == Source::draws && row.result != Result::real) options.preamble += ops::kernels::double_samplers;
-  options.preamble += deviate_function(row);
+  options.preamble = ops::random_header(row.header);
+  if (form == Form::packs) options.preamble += ops::random_header("cuda/packs");
+  options.preamble += ops::using_text("T", info(computing).c_type) + deviate_function(row);
   const std::string inputs = "uint64 seed, uint64 stream" + parameter_list(row, name(computing)) +
                              (form == Form::packs ? ops::kPackParameters : "");
   const std::string output = std::string(form == Form::elements ? "" : "raw ") + name(dtype) + " y";

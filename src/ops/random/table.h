@@ -29,9 +29,9 @@ struct DomainRule {
 
 /// Where a deviate's randomness comes from.
 enum class Source : uint8_t {
-  unit,    ///< one word (float32) or two (float64): the row's text sees `half_open`, `u` and `sign` (kernels::deviates)
-  normal,  ///< half a pair of normals: the text uses `z`
-  draws,   ///< any number of blocks: the text uses `Draws d` (kernels::samplers)
+  unit,    ///< one word (float32) or two (float64): the row's text sees `half_open`, `u` and `sign` (kernels/units.h)
+  normal,  ///< half a pair of normals: the text uses `z` (kernels/normals.h)
+  draws,   ///< any number of blocks: the text uses `Draws<T> d` (kernels/draws.h)
 };
 
 enum class Result : uint8_t {
@@ -45,7 +45,8 @@ struct DistributionRow {
   std::vector<const char*> parameters;
   Source source;
   Result result;
-  const char* text;  ///< an expression of the source, the parameters and T
+  const char* text;    ///< an expression of the source, the parameters and T
+  const char* header;  ///< HEADER.h of kernels/ declares the source and the functions of the text
   std::vector<DomainRule> rules;
   const char* integer_parameters =
       "";                 ///< names of parameters that must be integers, one letter of each position: "02"

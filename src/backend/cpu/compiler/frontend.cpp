@@ -1,6 +1,5 @@
 #include "backend/cpu/compiler/frontend.h"
 
-#include <span>
 #include <string_view>
 
 #include "backend/cpu/compiler/diagnostics.h"
@@ -20,13 +19,11 @@
 #include "clang/Parse/ParseAST.h"
 #include "clang/Sema/Sema.h"
 #include "clang/Serialization/ASTWriter.h"
+#include "core/once.h"
+#include "jit/kernel_headers.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
-
-namespace iruka::jit {
-std::span<const std::pair<std::string_view, std::string_view>> prelude_files();
-}
 
 namespace iruka::cpu_backend {
 namespace {
@@ -122,19 +119,19 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOpt
   return invocation;
 }
 
-/// The prelude's files and nothing else: no #include, #embed or pragma can reach the disk.
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> prelude_file_system() {
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  for (const auto& [name, text] : jit::prelude_files()) {
-    files->addFileNoOwn(std::string(kPreludeFolder) + "/" + std::string(name), 0,
-                        llvm::MemoryBufferRef(llvm::StringRef(text.data(), text.size()), name));
-  }
-  const std::string_view precompiled = precompiled_prelude();
-  if (!precompiled.empty()) {
-    files->addFileNoOwn(kPrecompiledFile, 0,
-                        llvm::MemoryBufferRef(llvm::StringRef(precompiled.data(), precompiled.size()), "prelude.pch"));
-  }
-  return files;
+/// The headers of the kernel language and nothing else: no #include, #embed or pragma can reach the disk. Compilations
+/// share it, because adding a file hashes its content; all of them only read it.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> header_file_system() {
+  return made_once([] {
+    auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+    const auto add = [&](const std::string& path, std::string_view content) {
+      files->addFileNoOwn(path, 0, llvm::MemoryBufferRef(llvm::StringRef(content.data(), content.size()), path));
+    };
+    for (const auto& [name, text] : jit::kernel_headers())
+      add(std::string(kPreludeFolder) + "/" + std::string(name), text);
+    if (!precompiled_prelude().empty()) add(kPrecompiledFile, precompiled_prelude());
+    return llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(files);
+  });
 }
 
 /// The text after the user's macros. They are text and not options, so that the precompiled prelude can be used.
@@ -163,7 +160,7 @@ bool run_clang(const std::string& text, const ProgramSource& source, const jit::
     return false;
   }
   clang::CompilerInstance compiler(make_invocation(options, prelude));
-  compiler.setVirtualFileSystem(prelude_file_system());
+  compiler.setVirtualFileSystem(header_file_system());
   DiagnosticCollector collector(diagnostics, options);
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   if (!compiler.createTarget()) return false;
@@ -238,9 +235,8 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
                                                  /*AllowASTWithErrors=*/false, /*IncludeTimestamps=*/false);
   };
   ProgramSource source{"#include \"prelude.h\"\n", "", {}, "prelude"};
-  for (const auto& [name, text] : jit::prelude_files())
-    if (name.find("/kernels/") != name.npos && name.find("/cuda/") == name.npos)
-      source.text += "#include \"" + std::string(name) + "\"\n";
+  for (const auto& [name, text] : jit::kernel_headers())
+    if (jit::is_kernel_code(name) && !jit::is_for_cuda(name)) source.text += "#include \"" + std::string(name) + "\"\n";
   run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics, make_consumer, [] {});
   return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();
 }

@@ -1,6 +1,10 @@
 // philox(counter, key): four 32-bit words from a 128-bit counter and a 64-bit key, lowest words first.
 // philox_block(seed, stream, block, attempt): the words of one block of an array's stream. The counter holds 48 bits of
 // the block's number, 48 of the stream's and 32 of the attempt's; a rejection draws with the next attempt.
+#pragma once
+
+namespace iruka::random {
+
 struct PhiloxWords {
   unsigned w0, w1, w2, w3;
 };
@@ -49,9 +53,5 @@ static inline PhiloxWords seldom_philox_block(unsigned long long seed, unsigned 
   for (int round = 0; round < 10; ++round, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) c = philox_round(c, key0, key1);
   return philox_end(c);
 }
-/// A double in [0, 1) from 53 bits of two words.
-static inline double unit_double(unsigned high, unsigned low) {
-  return ((double)(int)(high >> 5) * 67108864.0 + (double)(int)(low >> 6)) * 0x1p-53;
-}
-/// A float in [0, 1) from 24 bits of a word.
-static inline float unit_float(unsigned word) { return (float)(int)(word >> 8) * 0x1p-24f; }
+
+}  // namespace iruka::random
