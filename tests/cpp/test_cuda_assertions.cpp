@@ -120,6 +120,22 @@ TEST_F(CudaAssertionsTest, OutliveTheirProgram) {
   EXPECT_EQ(told_by_device(), "");
 }
 
+TEST_F(CudaAssertionsTest, OfAProgramDroppedDuringACaptureAreToldAfterIt) {
+  const Stream stream(gpu(), {.non_blocking = true}), captured(gpu(), {.non_blocking = true});
+  fake::hold(static_cast<CUstream>(stream.handle()));
+  launch(a_, "first", static_cast<CUstream>(stream.handle()), 1);
+  cuda::begin_capture(captured);
+  a_.module.reset();
+  const int64_t waits = fake::calls("cuCtxSynchronize"), unloaded = fake::calls("cuModuleUnload");
+  fake::let_go(static_cast<CUstream>(stream.handle()));
+  gpu().load("code", "entry");
+  EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);  // which would break the capture
+  EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded);
+  const cuda::Graph graph = cuda::end_capture(captured);
+  EXPECT_GT(fake::calls("cuModuleUnload"), unloaded);
+  EXPECT_NE(told_by(stream).find("'first'"), std::string::npos);
+}
+
 TEST_F(CudaAssertionsTest, CostAWaitNothingWhereNoneFailed) {
   launch(a_, "first");
   gpu().synchronize();

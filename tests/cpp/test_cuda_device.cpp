@@ -304,6 +304,45 @@ TEST_F(CudaDeviceTest, GraphsReplayWhatWasCaptured) {
   there = Array();
 }
 
+TEST_F(CudaDeviceTest, GraphsDroppedDuringACaptureAreGivenBackAfterIt) {
+  const Stream stream(gpu(), {.non_blocking = true}), other(gpu(), {.non_blocking = true});
+  gpu().synchronize();
+  cuda::free_all_blocks(gpu());
+  std::optional<cuda::Graph> dropped;
+  {
+    const StreamScope scope(stream);
+    cuda::begin_capture(stream);
+    Array::empty({1 << 20}, Dtype::int32, gpu()).fill(0);
+    dropped.emplace(cuda::end_capture(stream));
+    dropped->launch(stream);
+  }
+  fake::hold(cu(stream));
+  dropped->launch(stream);
+  EXPECT_GT(cuda::memory_statistics(gpu()).held_bytes, 0u);
+  const int64_t destroyed = fake::calls("cuGraphExecDestroy"), waits = fake::calls("cuCtxSynchronize");
+  cuda::begin_capture(other);
+  dropped.reset();
+  EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);  // which would break the capture
+  EXPECT_EQ(fake::calls("cuGraphExecDestroy"), destroyed);
+  fake::let_go(cu(stream));
+  const cuda::Graph graph = cuda::end_capture(other);
+  EXPECT_EQ(fake::calls("cuGraphExecDestroy"), destroyed + 1);
+  cuda::free_all_blocks(gpu());
+  EXPECT_EQ(cuda::memory_statistics(gpu()).held_bytes, 0u);
+}
+
+TEST_F(CudaDeviceTest, GraphsThatCannotBeWaitedForAreGivenBackLater) {
+  const Stream stream(gpu(), {.non_blocking = true});
+  cuda::begin_capture(stream);
+  std::optional<cuda::Graph> dropped(cuda::end_capture(stream));
+  const int64_t destroyed = fake::calls("cuGraphExecDestroy");
+  fake::fail("cuCtxSynchronize", 700);
+  dropped.reset();
+  EXPECT_EQ(fake::calls("cuGraphExecDestroy"), destroyed);
+  gpu().synchronize();
+  EXPECT_EQ(fake::calls("cuGraphExecDestroy"), destroyed + 1);
+}
+
 /// Runs `body(stream)` on a new thread whose current stream is its own.
 template <class Body>
 void on_own_stream(Device& device, Body&& body) {

@@ -219,7 +219,7 @@ void CudaDevice::finish_all_work() {
 void CudaDevice::synchronize() {
   finish_all_work();
   const ContextScope active = activate();
-  unload_dropped();
+  give_back_dropped();
   assertions_.throw_if_failed();
 }
 
@@ -261,6 +261,7 @@ bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
   captured.result = driver().cuStreamEndCapture(stream, &captured.graph);
   pinned.unlock();
   pool_.end_capture(name);
+  give_back_dropped();
   return true;
 }
 
@@ -320,19 +321,52 @@ bool CudaDevice::is_capturing_any() {
 }
 
 void CudaDevice::destroy_graph(CUgraphExec graph) {
-  const ContextScope active = activate();
-  finish_all_work();
-  uint64_t id = 0;
+  check_not_forked();
+  Graphs::node_type found;
   {
     std::lock_guard lock(graphs_mutex_);
-    const auto found = graphs_.find(graph);
-    if (found == graphs_.end()) throw ValueError("destroy_graph: there is no such graph");
-    id = found->second;
-    graphs_.erase(found);
+    found = graphs_.extract(graph);
   }
-  driver().cuGraphExecDestroy(graph);
-  pool_.release_graph(id);
-  take_modules(id);
+  if (!found) throw ValueError("destroy_graph: there is no such graph");
+  {
+    std::lock_guard lock(dropped_mutex_);
+    dropped_.graphs.insert(std::move(found));
+  }
+  give_back_dropped();
+}
+
+void CudaDevice::give_back_dropped() noexcept {
+  const ContextScope active = try_to_activate();
+  if (!active.is_active()) return;  // the driver is gone at exit, and all this with it
+  Dropped dropped;
+  {
+    std::lock_guard lock(dropped_mutex_);
+    std::swap(dropped, dropped_);
+  }
+  auto& [graphs, modules] = dropped;
+  if (graphs.empty() && modules.empty()) return;
+  const ForkMayGoOn giving_back;
+  bool is_over = graphs.empty() && !assertions_.is_watching(modules);
+  try {
+    is_over = is_over || pool_.wait_for_device();
+  } catch (const Error&) {  // the next wait tells of it
+  }
+  if (!is_over) {
+    std::lock_guard lock(dropped_mutex_);
+    dropped_.graphs.merge(graphs);
+    dropped_.modules.insert(dropped_.modules.end(), modules.begin(), modules.end());
+    return;
+  }
+  const AllowedWhileCapturing allowed;
+  for (const auto& [graph, id] : graphs) {
+    driver().cuGraphExecDestroy(graph);
+    pool_.release_graph(id);
+    take_modules(id);
+  }
+  for (const CUmodule module : modules) {
+    assertions_.remove(module);
+    driver().cuModuleUnload(module);
+  }
 }
 
 int cuda_device_count() {

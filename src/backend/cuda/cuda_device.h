@@ -129,7 +129,7 @@ class CudaDevice final : public Device {
   void launch_grid(LaunchContext& context, const Function& function, std::span<const ParameterBytes> parameters,
                    const LaunchGrid& grid) override;
 
-  /// The next load() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
+  /// give_back_dropped() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
   /// destructor: its thread may hold a lock that this work needs, as Python's.
   void unload_later(CUmodule module) noexcept;
 
@@ -164,6 +164,7 @@ class CudaDevice final : public Device {
   CUgraphExec end_capture(CUstream stream);
   /// Ends the capture and forgets what it noted down; nothing where there is none.
   void cancel_capture(CUstream stream) noexcept;
+  /// Gives the graph and its memory back, at once or, while a stream is captured, after that.
   void destroy_graph(CUgraphExec graph);
   bool is_capturing_any();
   /// A function of `module` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds
@@ -177,12 +178,20 @@ class CudaDevice final : public Device {
     CUresult result = kSuccess;
   };
 
+  using Graphs = std::unordered_map<CUgraphExec, uint64_t>;  ///< with their ids
+  struct Dropped {
+    Graphs graphs;
+    std::vector<CUmodule> modules;
+  };
+
   /// Raises DeviceError in a child of fork().
   void check_not_forked() const;
   bool finish_capture(CUstream stream, Captured& captured);
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
-  void unload_dropped();
+  /// Destroys graphs and unloads modules that nobody has any more. Where their work must be waited for, which would
+  /// break a capture or fails, they stay for the next call: by load(), by synchronize(), at the end of a capture.
+  void give_back_dropped() noexcept;
   /// Machine code for PTX, by the driver's own assembler.
   std::string assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics);
 
@@ -201,7 +210,7 @@ class CudaDevice final : public Device {
   std::vector<CUevent> events_;  ///< not in use
 
   ForkSafeMutex dropped_mutex_;
-  std::vector<CUmodule> dropped_;  ///< modules to unload
+  Dropped dropped_;
 
   ForkSafeMutex graphs_mutex_;
   struct Capture {
@@ -212,7 +221,7 @@ class CudaDevice final : public Device {
   /// The modules of a graph that is gone, to be dropped without the lock.
   Modules take_modules(uint64_t graph);
   std::unordered_map<StreamHandle, Capture> captures_;
-  std::unordered_map<CUgraphExec, uint64_t> graphs_;
+  Graphs graphs_;
   std::unordered_map<uint64_t, Modules> modules_;  ///< of each graph, captured or being captured
   uint64_t last_graph_ = 0;
 };

@@ -91,30 +91,14 @@ void CudaModule::keep_for_graphs(CUstream stream) const {
 void CudaDevice::unload_later(CUmodule module) noexcept {
   std::lock_guard lock(dropped_mutex_);
   try {
-    dropped_.push_back(module);
+    dropped_.modules.push_back(module);
   } catch (const std::bad_alloc&) {  // it stays loaded
   }
 }
 
-void CudaDevice::unload_dropped() {
-  const ContextScope active = activate();
-  std::vector<CUmodule> modules;
-  {
-    std::lock_guard lock(dropped_mutex_);
-    modules.swap(dropped_);
-  }
-  if (modules.empty()) return;
-  const ForkMayGoOn unloading;
-  const AllowedWhileCapturing allowed;
-  if (assertions_.is_watching(modules)) driver().cuCtxSynchronize();
-  for (const CUmodule module : modules) {
-    assertions_.remove(module);
-    driver().cuModuleUnload(module);
-  }
-}
-
 std::shared_ptr<const Module> CudaDevice::load(std::string_view code, const std::string& name) {
-  unload_dropped();
+  check_not_forked();
+  give_back_dropped();
   return std::make_shared<CudaModule>(*this, code, name);
 }
 

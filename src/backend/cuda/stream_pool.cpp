@@ -567,17 +567,23 @@ void StreamPool::release_graph(uint64_t graph) {
 
 // Giving chunks back, growth_ held.
 
-/// Afterwards all blocks that were released before are idle; not during a capture, and not where it raises.
-void StreamPool::synchronize() {
+/// Afterwards all blocks that were released before are idle, where it gives true.
+bool StreamPool::synchronize() {
   uint64_t epoch;
   {
     Guard guard(lock_);
-    if (!captures_.empty()) return;
+    if (!captures_.empty()) return false;
     epoch = epoch_++;
   }
-  if (!source_->synchronize()) return;
+  if (!source_->synchronize()) return false;
   Guard guard(lock_);
   finished_epoch_ = epoch;
+  return true;
+}
+
+bool StreamPool::wait_for_device() {
+  std::lock_guard growth(growth_);
+  return synchronize();
 }
 
 void StreamPool::give_back(const StreamHandle* only_stream) {

@@ -75,6 +75,8 @@ class StreamPool {
   void end_capture(StreamHandle stream);
   /// Nobody waits for the device on the pool's behalf while the result lives.
   [[nodiscard]] std::unique_lock<std::mutex> without_waits() { return std::unique_lock(growth_); }
+  /// Waits for the device. False, without waiting, while a stream is captured. Raises DeviceError.
+  bool wait_for_device();
   /// The graph is gone and its last run has finished: its blocks become ordinary ones, those that live when released.
   void release_graph(uint64_t graph);
 
@@ -141,7 +143,7 @@ class StreamPool {
   void settle_waiting(bool all, Lock& lock);
   bool is_done(const Waiting& waiting) const;
 
-  void synchronize();
+  bool synchronize();
   void give_everything_back() noexcept;
   void give_back(const StreamHandle* only_stream);
   BlockList collect(const StreamHandle* only_stream);
