@@ -146,7 +146,7 @@ template <> inline int32_t Array::item<int32_t>() const { return static_cast<int
 
 /// The shape all `shapes` broadcast to. Raises ShapeError that lists them.
 IRUKA_API Dims broadcast_shapes(std::span<const Dims* const> shapes);
-/// Byte strides of a C-ordered array.
+/// Byte strides of a C-ordered array. Raises ShapeError where it has more than 2^63 - 1 bytes.
 IRUKA_API Dims c_strides(const Dims& shape, int64_t itemsize);
 /// Product of extents. Raises ShapeError on overflow or a negative extent.
 IRUKA_API int64_t count(const Dims& shape);

@@ -27,7 +27,7 @@ IRUKA_API int thread_count();
 IRUKA_API void set_thread_count(int count);
 
 /// Called at intervals while a kernel runs; true stops it with Interrupted. The Python module sets it for Ctrl-C.
-using InterruptCheck = bool (*)();
+using InterruptCheck = bool (*)() noexcept;
 IRUKA_API void set_interrupt_check(InterruptCheck check);
 
 /// While it exists, `token` can stop the calling thread's work: once a stop is requested, the thread's kernels on the

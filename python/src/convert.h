@@ -135,7 +135,7 @@ nb::object make_mutable_array(Make&& make) {
 
 /// Whether the call that runs is to end: on the main thread a signal handler raised, on another one Ctrl-C came since
 /// the call began. With or without the GIL.
-bool interrupt_requested();
+bool interrupt_requested() noexcept;
 
 /// Sets the Python error of the C++ exception being handled.
 void set_python_error() noexcept;

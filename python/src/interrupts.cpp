@@ -75,7 +75,7 @@ void note_begin_of_call() {
 }
 
 // Called at intervals while a kernel runs.
-bool interrupt_requested() {
+bool interrupt_requested() noexcept {
   if (!can_call_python()) return false;
   if (is_main_thread()) return raised_on_main_thread();
   if (begin_of_call == 0) return false;  // a thread of the library's own

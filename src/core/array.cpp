@@ -6,6 +6,7 @@
 
 #include "core/array_operations.h"
 #include "core/device.h"
+#include "core/layout.h"
 #include "iruka/device.h"
 
 namespace iruka {
@@ -55,6 +56,8 @@ Array::Array(BufferHandle buffer, Dtype dtype, Dims shape, Dims strides, int64_t
   if (strides_.size() != shape_.size())
     throw ShapeError("Array: strides " + to_string(strides_) + " do not go with shape " + to_string(shape_));
   size_ = count(shape_);
+  if (int64_t bytes; __builtin_mul_overflow(size_, iruka::itemsize(dtype_), &bytes))
+    raise_too_large(shape_, iruka::itemsize(dtype_));
 }
 
 Array Array::empty(const Dims& shape, Dtype dtype, Device& device) {

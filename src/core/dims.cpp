@@ -1,6 +1,7 @@
 // Lists of extents: text, counts, strides, broadcasting.
 #include "iruka/dims.h"
 
+#include "core/layout.h"
 #include "iruka/array.h"
 #include "iruka/error.h"
 
@@ -31,14 +32,17 @@ int64_t count(const Dims& shape) {
   return empty ? 0 : product;
 }
 
+void raise_too_large(const Dims& shape, int64_t itemsize) {
+  throw ShapeError("shape " + to_string(shape) + " with elements of " + std::to_string(itemsize) +
+                   " bytes has more than 2^63 - 1 bytes");
+}
+
 Dims c_strides(const Dims& shape, int64_t itemsize) {
   Dims strides(shape.size());
   int64_t stride = itemsize;
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
     strides[axis] = stride;
-    if (shape[axis] > 1 && __builtin_mul_overflow(stride, shape[axis], &stride))
-      throw ShapeError("shape " + to_string(shape) + " with elements of " + std::to_string(itemsize) +
-                       " bytes has more than 2^63 - 1 bytes");
+    if (shape[axis] > 1 && __builtin_mul_overflow(stride, shape[axis], &stride)) raise_too_large(shape, itemsize);
   }
   return strides;
 }

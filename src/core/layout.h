@@ -72,6 +72,9 @@ enum class Overlap : uint8_t {
 /// Exact unless a search over the strides takes more than a few thousand steps; then `partial`.
 Overlap overlap(const Array& a, const Array& b);
 
+/// The ShapeError of an array of more than 2^63 - 1 bytes.
+[[noreturn]] void raise_too_large(const Dims& shape, int64_t itemsize);
+
 /// The alignment of an element in bytes: its size, or that of a complex number's parts.
 inline int64_t alignment(Dtype dtype) { return kind(dtype) == Kind::complex ? itemsize(dtype) / 2 : itemsize(dtype); }
 /// Whether all elements are aligned. `data` is the first one's address.

@@ -4,8 +4,14 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <system_error>
+#include <thread>
+
+#include "core/signal_mask.h"
 
 namespace iruka {
 namespace {
@@ -13,12 +19,29 @@ namespace {
 constinit std::array<std::atomic<bool (*)() noexcept>, kEndSteps> actions{};
 constinit std::atomic<bool> process_ends{false};
 
+/// Writes what C streams hold. A stream whose lock another thread holds, such as one that waits for its input, keeps
+/// the flush waiting, so that it gets a second on a thread of its own.
+void flush_streams() {
+  std::promise<void> is_done;
+  const auto done = is_done.get_future();
+  try {
+    const SignalsBlocked blocked;
+    std::thread([is_done = std::move(is_done)]() mutable {
+      std::fflush(nullptr);
+      is_done.set_value();
+    }).detach();
+  } catch (const std::system_error&) {
+    return;
+  }
+  done.wait_for(std::chrono::seconds(1));
+}
+
 void take_steps(int status, void*) {
   if (process_ends.exchange(true)) return;
   for (const auto& action : actions) {
     const auto run = action.load(std::memory_order_acquire);
     if (!run || run()) continue;
-    std::fflush(nullptr);
+    flush_streams();
     ::_exit(status);
   }
 }

@@ -1,6 +1,8 @@
 #include "iruka/stream.h"
 
+#include <atomic>
 #include <chrono>
+#include <limits>
 
 #include "core/device.h"
 
@@ -9,10 +11,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An event of a device whose calls return when their work is done.
+/// An event of a device whose calls return when their work is done. Any thread may record it.
 struct HostEvent {
-  bool is_recorded = false;
-  Clock::time_point time;
+  static constexpr Clock::rep kNever = std::numeric_limits<Clock::rep>::min();
+  std::atomic<Clock::rep> ticks{kNever};
 };
 
 HostEvent& host_event(EventHandle event) { return *static_cast<HostEvent*>(event); }
@@ -27,12 +29,14 @@ void check_same_device(const char* function, const Device& a, const Device& b) {
 
 EventHandle Device::create_event(const EventOptions&) { return new HostEvent; }
 void Device::destroy_event(EventHandle event) noexcept { delete &host_event(event); }
-void Device::record_event(EventHandle event, StreamHandle) { host_event(event) = {true, Clock::now()}; }
+void Device::record_event(EventHandle event, StreamHandle) {
+  host_event(event).ticks.store(Clock::now().time_since_epoch().count());
+}
 double Device::elapsed_milliseconds(EventHandle begin, EventHandle end) {
-  const HostEvent &first = host_event(begin), &last = host_event(end);
-  if (!first.is_recorded || !last.is_recorded)
+  const Clock::rep first = host_event(begin).ticks.load(), last = host_event(end).ticks.load();
+  if (first == HostEvent::kNever || last == HostEvent::kNever)
     throw DeviceError(name() + ": elapsed_milliseconds: both events must be recorded first");
-  return std::chrono::duration<double, std::milli>(last.time - first.time).count();
+  return std::chrono::duration<double, std::milli>(Clock::duration(last - first)).count();
 }
 
 void destroy_stream(Device& device, StreamHandle stream) noexcept { device.destroy_stream(stream); }

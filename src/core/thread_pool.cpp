@@ -64,6 +64,7 @@ int default_thread_count() {
 /// This thread's part in a loop.
 struct ThreadState {
   std::atomic<bool>* stop = nullptr;  ///< the running loop's, null outside loops
+  bool has_helpers = false;           ///< other threads run parts of that loop
   bool on_worker = false;
   bool stopped = false;  ///< a body that was called directly has stopped early
   int64_t last_check = 0;
@@ -71,15 +72,25 @@ struct ThreadState {
 };
 thread_local ThreadState state;
 
+/// Calls the interrupt check outside of the running loop, because a signal handler may launch kernels of its own. In a
+/// child that the handler forked, the loop stops where helpers had a part in it.
+bool ask(InterruptCheck check) {
+  const int generation = fork_generation();
+  ThreadState outer = std::exchange(state, ThreadState{.token = state.token});
+  const bool stops = check();
+  outer.last_check = now();
+  state = outer;
+  if (generation == fork_generation() || !state.stop || !state.has_helpers) return stops;
+  state.stop->store(true, std::memory_order_relaxed);
+  return true;
+}
+
 /// Polls the stop token, and the interrupt check when it is due. Called only on the thread that launched.
 bool interrupted() {
   if (state.token && state.token->stop_requested()) return true;
   const InterruptCheck check = the_check.load(std::memory_order_relaxed);
   if (!check) return false;
-  const int64_t time = now();
-  if (time - state.last_check < kCheckNanoseconds) return false;
-  state.last_check = time;
-  return check();
+  return now() - state.last_check >= kCheckNanoseconds && ask(check);
 }
 
 std::atomic<ThreadPool*> the_pool{nullptr};
@@ -93,6 +104,7 @@ struct ThreadPool::Job {
   const int64_t units;  ///< of `align` elements
   const int64_t count, align;
   const int threads;
+  const int generation = fork_generation();
   const LoopBody body;
   std::atomic<int64_t> next{0};  ///< the first unit that no thread has taken
   std::atomic<bool> stop{false};
@@ -101,6 +113,9 @@ struct ThreadPool::Job {
   std::atomic<bool> has_error{false};
   std::exception_ptr error;              ///< written by the thread that set has_error
   std::atomic<unsigned> float_flags{0};  ///< of the helpers that have finished
+
+  /// Whether this process was forked inside the loop, so that parts of it were left to threads of the parent.
+  bool is_cut_by_fork() const { return threads > 1 && generation != fork_generation(); }
 
   /// Takes up to `wanted` units; less near the end, so that the threads finish together.
   bool take(int64_t wanted, int64_t& begin, int64_t& end) {
@@ -156,8 +171,14 @@ void ThreadPool::run(int64_t count, int64_t align, LoopBody body, bool goes_on) 
   if (!goes_on) state.last_check = now();
   run_chunks(job, /*on_caller=*/true);
   if (helpers > 0) {
-    withdraw(job);
-    wait_for_helpers(job);
+    if (!job.is_cut_by_fork()) {  // else the lock may be held by a thread that is not here
+      withdraw(job);
+      wait_for_helpers(job);
+    }
+    if (job.is_cut_by_fork())
+      throw DeviceError(
+          "fork() made this process inside a loop whose other threads stayed in the parent: its result "
+          "is incomplete here");
     add_float_flags(job.float_flags.load(std::memory_order_relaxed));
   }
   if (job.has_error.load(std::memory_order_acquire)) std::rethrow_exception(job.error);
@@ -246,6 +267,7 @@ void ThreadPool::leave(Job& job) {
 
 void ThreadPool::run_chunks(Job& job, bool on_caller) {
   state.stop = &job.stop;
+  state.has_helpers = job.threads > 1;
   int64_t wanted = std::clamp<int64_t>(job.units / (32 * job.threads), 1, 256);
   int64_t begin, end, before = now();
   while (job.take(wanted, begin, end)) {
@@ -280,6 +302,7 @@ void ThreadPool::run_chunks(Job& job, bool on_caller) {
 void ThreadPool::wait_for_helpers(Job& job) {
   int spins = 0;
   while (const uint32_t inside = job.helpers.load(std::memory_order_acquire)) {
+    if (job.is_cut_by_fork()) return;
     if (++spins < kSpins) {
       _mm_pause();
       continue;
@@ -292,7 +315,7 @@ void ThreadPool::wait_for_helpers(Job& job) {
   }
 }
 
-bool should_stop() {
+bool should_stop() noexcept {
   if (state.stop && state.stop->load(std::memory_order_relaxed)) return true;
   if (state.on_worker) return false;
   if (state.stopped) return true;

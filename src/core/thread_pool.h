@@ -40,7 +40,8 @@ class ThreadPool {
   /// Calls `body` on ranges that cover [0, count) once and begin at multiples of `align`. Ranges start small and grow
   /// while they are fast, which balances costly bodies and keeps the overhead of cheap ones low. The first exception of
   /// `body` ends the loop and is rethrown. Raises Interrupted when the interrupt check says so, which the calling
-  /// thread polls about every 50 ms. A loop that continues another one continues its interval.
+  /// thread polls about every 50 ms, and DeviceError in a child that the check forked inside a loop of several threads.
+  /// A loop that continues another one continues its interval.
   void run(int64_t count, int64_t align, LoopBody body, bool goes_on = false);
 
   /// Threads in a loop, the caller included.
@@ -74,7 +75,7 @@ class ThreadPool {
 };
 
 /// Whether a loop in compiled code must stop now. The thread that launched also polls the interrupt check every 50 ms.
-bool should_stop();
+bool should_stop() noexcept;
 
 /// For a body called directly, without the pool: raises Interrupted when should_stop() has said to stop meanwhile.
 void throw_if_stopped();

@@ -54,18 +54,13 @@ const bool is_at_work_in_the_parent = [] {
   return true;
 }();
 
-[[noreturn]] void sleep_for_ever() {
-  for (;;) pause();
-}
-
 /// Counts one compiler.
 class AtWork {
  public:
   AtWork() { at_work.fetch_add(1); }
   AtWork(AtWork&& other) noexcept : counts_(std::exchange(other.counts_, false)) {}
-  ~AtWork() { end(); }
-  void end() {
-    if (std::exchange(counts_, false)) at_work.fetch_sub(1);
+  ~AtWork() {
+    if (counts_) at_work.fetch_sub(1);
   }
 
  private:
@@ -115,10 +110,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   });
   const double limit = limit_of(source);
   AtWork counted;
-  if (one_thread_compiles.load() && !is_that_thread) {
-    counted.end();
-    sleep_for_ever();
-  }
+  if (one_thread_compiles.load() && !is_that_thread) throw CompilersEnded();
   if (process_ends.load())
     throw CompileError("kernel '" + blame.kernel_name + "' is not compiled, because the process is exiting");
   ProgramSource copy = source;
@@ -166,6 +158,11 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
     }
   }
   return result.get();
+}
+
+void sleep_for_ever() {
+  const ForkMayGoOn asleep;
+  for (;;) pause();
 }
 
 void end_compilers_of_other_threads() {

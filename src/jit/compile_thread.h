@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "core/device.h"
 #include "jit/program.h"
@@ -14,8 +15,25 @@ using CompilerCall = std::function<CompiledProgram(const ProgramSource&)>;
 /// options or else IRUKA_COMPILE_TIMEOUT says, 60 where neither does, 0 for no limit; and Interrupted at Ctrl-C. The
 /// call continues on its own thread, on a copy of the source, until the compiler checks is_given_up(); what it holds
 /// outlives it. Setting the source's `given_up` meanwhile ends the compiler, too.
-/// After end_compilers_of_other_threads(), a call from another thread blocks for ever.
+/// Throws CompilersEnded on other threads after end_compilers_of_other_threads().
 CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blame, CompilerCall call);
+
+/// Thrown where a thread may not start compilers any more. It is no Error, because nobody is to handle it but
+/// sleep_where_compilers_ended().
+struct CompilersEnded {};
+
+[[noreturn]] void sleep_for_ever();
+
+/// The result of `work`, which compiles. A thread that may not compile any more sleeps here for ever, once it holds
+/// nothing that others wait for.
+template <class Work>
+auto sleep_where_compilers_ended(Work&& work) {
+  try {
+    return std::forward<Work>(work)();
+  } catch (const CompilersEnded&) {
+  }
+  sleep_for_ever();
+}
 
 /// For the end of a process whose other threads still run, before it destroys what compilers use. Running compilers
 /// end within a second at most, and from now on only this thread starts compilers.

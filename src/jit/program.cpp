@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,6 +29,7 @@ constexpr size_t kMostChecked = 100'000;
 
 /// A source being built, or built. Threads that find it unfinished wait for the one that builds it.
 struct Pending {
+  const std::thread::id builder = std::this_thread::get_id();
   bool done = false;
   bool is_interrupted = false;
   std::weak_ptr<const Program> program;  ///< the kernels hold it, and unload it with the last of them
@@ -194,6 +196,9 @@ std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& 
     } catch (const Interrupted&) {
       error = std::current_exception();
       is_interrupted = true;
+    } catch (const CompilersEnded&) {
+      error = std::current_exception();
+      is_interrupted = true;
     } catch (...) {
       error = std::current_exception();
     }
@@ -214,6 +219,84 @@ std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& 
   all.finished.notify_all();
   if (error) std::rethrow_exception(error);
   return program;
+}
+
+std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource& source, const Blame& blame,
+                                             KernelEvent::Kind kind) {
+  Table& all = table();
+  const CacheKey key = key_of(device, source, device.name());
+  const auto pending = std::make_shared<Pending>();
+  const auto make = [&] { return find_or_compile(device, key, source, blame, kind); };
+  std::shared_ptr<const Program> unloaded;
+  {
+    std::unique_lock lock(all.mutex.joined());
+    while (const std::shared_ptr<Pending> other = all.programs.try_emplace(key, pending).first->second) {
+      if (other == pending) break;
+      if (!other->done && other->builder == pending->builder) {
+        // A signal handler calls the kernel whose compilation it interrupted on this thread.
+        lock.unlock();
+        const ForkWaits building;
+        return make();
+      }
+      wait_for(all, *other, lock);
+      if (other->is_interrupted) continue;  // that thread's user, not this one's
+      if (other->error) std::rethrow_exception(other->error);
+      if (auto program = other->program.lock()) {
+        unloaded = note_use(all, program);
+        return program;
+      }
+      // Nobody held it any more.
+      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == other)
+        all.programs.erase(item);
+    }
+  }
+  return finish(all, key, *pending, make);
+}
+
+std::vector<Diagnostic> find_or_check(Device& device, const ProgramSource& source, const Blame& blame) {
+  Table& all = table();
+  const CacheKey key = key_of(device, source, "check");
+  {
+    std::lock_guard lock(all.mutex);
+    if (const auto found = all.checked.find(key); found != all.checked.end()) return found->second;
+  }
+  std::vector<Diagnostic> warnings;
+  {
+    const ForkWaits building;
+    const std::shared_ptr<DiskCache> disk = disk_cache();
+    std::optional<std::string> known = read_shipped(key);
+    if (!known) known = disk->read(key);
+    if (known) {
+      warnings = decode_warnings(*known);
+    } else {
+      const CompiledProgram result =
+          within_time_limit(source, blame, [&device](const ProgramSource& text) { return device.check(text); });
+      if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
+      warnings = warnings_about(result.diagnostics, blame);
+      disk->write(key, encode_warnings(warnings));
+    }
+  }
+  std::lock_guard lock(all.mutex);
+  if (all.checked.size() >= kMostChecked) all.checked.clear();  // the disk still has them
+  all.checked[key] = warnings;
+  return warnings;
+}
+
+std::string assembly_within_time_limit(Device& device, const ProgramSource& source) {
+  const ForkWaits building;
+  const Blame blame{source.file_name, "", "", {}};
+  const CompilerCall call = [&device](const ProgramSource& text) {
+    CompiledProgram made;
+    made.code = device.assembly(text);
+    return made;
+  };
+  const ProgramSource saturating = with_saturating_casts(device, source, blame);
+  try {
+    return within_time_limit(saturating, blame, call).code;
+  } catch (const CompileError&) {
+    if (saturating.text == source.text) throw;
+  }
+  return within_time_limit(source, blame, call).code;
 }
 
 }  // namespace
@@ -246,80 +329,22 @@ void Program::launch(std::span<const std::byte> arguments, const GridRange& rang
 
 std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
                                      KernelEvent::Kind kind) {
-  Table& all = table();
-  const CacheKey key = key_of(device, source, device.name());
-  const auto pending = std::make_shared<Pending>();
-  std::shared_ptr<const Program> unloaded;
-  {
-    std::unique_lock lock(all.mutex.joined());
-    while (const std::shared_ptr<Pending> other = all.programs.try_emplace(key, pending).first->second) {
-      if (other == pending) break;
-      wait_for(all, *other, lock);
-      if (other->is_interrupted) continue;  // that thread's user, not this one's
-      if (other->error) std::rethrow_exception(other->error);
-      if (auto program = other->program.lock()) {
-        unloaded = note_use(all, program);
-        return program;
-      }
-      // Nobody held it any more.
-      if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == other)
-        all.programs.erase(item);
-    }
-  }
-  return finish(all, key, *pending, [&] { return find_or_compile(device, key, source, blame, kind); });
+  return sleep_where_compilers_ended([&] { return find_or_build(device, source, blame, kind); });
 }
 
 std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame) {
-  Table& all = table();
-  const CacheKey key = key_of(device, source, "check");
-  {
-    std::lock_guard lock(all.mutex);
-    if (const auto found = all.checked.find(key); found != all.checked.end()) return found->second;
-  }
-  std::vector<Diagnostic> warnings;
-  {
-    const ForkWaits building;
-    const std::shared_ptr<DiskCache> disk = disk_cache();
-    std::optional<std::string> known = read_shipped(key);
-    if (!known) known = disk->read(key);
-    if (known) {
-      warnings = decode_warnings(*known);
-    } else {
-      const CompiledProgram result =
-          within_time_limit(source, blame, [&device](const ProgramSource& text) { return device.check(text); });
-      if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
-      warnings = warnings_about(result.diagnostics, blame);
-      disk->write(key, encode_warnings(warnings));
-    }
-  }
-  std::lock_guard lock(all.mutex);
-  if (all.checked.size() >= kMostChecked) all.checked.clear();  // the disk still has them
-  all.checked[key] = warnings;
-  return warnings;
+  return sleep_where_compilers_ended([&] { return find_or_check(device, source, blame); });
 }
 
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame) {
   const ForkWaits building;
-  CompiledProgram compiled = compile(device, source, blame);
+  CompiledProgram compiled = sleep_where_compilers_ended([&] { return compile(device, source, blame); });
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
   return compiled;
 }
 
 std::string assembly(Device& device, const ProgramSource& source) {
-  const ForkWaits building;
-  const Blame blame{source.file_name, "", "", {}};
-  const CompilerCall call = [&device](const ProgramSource& text) {
-    CompiledProgram made;
-    made.code = device.assembly(text);
-    return made;
-  };
-  const ProgramSource saturating = with_saturating_casts(device, source, blame);
-  try {
-    return within_time_limit(saturating, blame, call).code;
-  } catch (const CompileError&) {
-    if (saturating.text == source.text) throw;
-  }
-  return within_time_limit(source, blame, call).code;
+  return sleep_where_compilers_ended([&] { return assembly_within_time_limit(device, source); });
 }
 
 uint64_t cache_generation() { return table().generation.load(std::memory_order_acquire); }

@@ -1,10 +1,10 @@
 #include "jit/trial.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
+
+#include "core/fork.h"
 
 namespace iruka::jit {
 namespace {
@@ -35,8 +35,8 @@ Slices::Slices(int64_t count, int64_t step, int threads, double nanoseconds) : c
 }
 
 Trial::Seat Trial::enter(int64_t units) {
-  const pid_t self = getpid();
-  pid_t seated = seated_.load(std::memory_order_relaxed);
+  const int self = fork_generation() + 1;
+  int seated = seated_.load(std::memory_order_relaxed);
   if (seated == self || !seated_.compare_exchange_strong(seated, self, std::memory_order_acquire)) return {};
   Seat seat(this);
   if (seated != 0) progress_ = {};  // a thread of the parent had it, which did not come along through fork

@@ -1,8 +1,6 @@
 // A trial of two programs that compute the same: calls alternate between them until the faster one is known.
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <atomic>
 #include <memory>
@@ -80,8 +78,8 @@ class Trial {
   bool is_enough(double ratio) const;
 
   const std::shared_ptr<const Program> programs_[2];
-  std::atomic<pid_t> seated_{0};  ///< the process whose thread has the seat
-  Progress progress_;             ///< only for the call that has the seat
+  std::atomic<int> seated_{0};  ///< 1 + fork_generation() of the process whose thread has the seat
+  Progress progress_;           ///< only for the call that has the seat
 };
 
 }  // namespace iruka::jit

@@ -527,7 +527,7 @@ TEST(Compiler, ManyThreadsCompileAtOnce) {
 TEST(Compiler, LoopsOfUnknownLengthStopWhenTold) {
   static int asked;
   asked = 0;
-  cpu_backend::set_cancel_poll([] { return ++asked >= 3; });
+  cpu_backend::set_cancel_poll([]() noexcept { return ++asked >= 3; });
   // A loop with a computable count checks between strips of 65536 iterations, so short ones never do.
   const std::vector<int32_t> a = {1000000}, few = {65536};
   const std::string counting =
@@ -553,7 +553,7 @@ TEST(Compiler, LoopsOfUnknownLengthStopWhenTold) {
 
 #ifdef __x86_64__
 // What a loop carries must outlive the question whether to stop, which changes every register that it may.
-bool answer_and_change_all_registers() {
+bool answer_and_change_all_registers() noexcept {
   asm volatile(
       "xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%esi, %%esi\n xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, "
       "%%r9d\n"

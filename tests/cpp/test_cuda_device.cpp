@@ -89,7 +89,7 @@ TEST_F(CudaDeviceTest, CopiesInPiecesWaitForEarlierWorkAndCanBeInterrupted) {
   const Array here = on_cpu(values), there = here.to_device(gpu());
   fake::hold(nullptr);
   static std::atomic<bool> wants_to_stop{false};
-  set_interrupt_check([] { return wants_to_stop.load(); });
+  set_interrupt_check([]() noexcept { return wants_to_stop.load(); });
   std::thread later([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(80));
     wants_to_stop = true;

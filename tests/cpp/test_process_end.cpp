@@ -3,8 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "core/process_end.h"
@@ -65,6 +68,22 @@ TEST(ProcessEnd, StepsComeBeforeDestructorsThatWereRegisteredLater) {
     run_end_steps_before_known_destructors();
   });
   EXPECT_EQ(letters, "cbd");
+  EXPECT_EQ(status, 7);
+}
+
+TEST(ProcessEnd, AThreadThatHoldsAStreamDoesNotKeepTheProcess) {
+  const auto [letters, status] = letters_of_exit([] {
+    std::fputs("text", fdopen(pipe_ends[1], "w"));
+    std::atomic<bool> is_held{false};
+    std::thread([&] {
+      flockfile(stdin);
+      is_held = true;
+      pause();
+    }).detach();
+    while (!is_held) std::this_thread::yield();
+    register_steps(false);
+  });
+  EXPECT_EQ(letters, "ctext");
   EXPECT_EQ(status, 7);
 }
 

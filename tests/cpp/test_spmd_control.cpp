@@ -689,7 +689,7 @@ TEST(SpmdTexts, MeanOfAWindowWithBorders) {
 // Interrupts.
 
 std::atomic<int> questions{0};
-bool at_the_first_question() { return ++questions >= 1; }
+bool at_the_first_question() noexcept { return ++questions >= 1; }
 
 class SpmdInterrupts : public testing::Test {
  protected:

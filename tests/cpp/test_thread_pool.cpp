@@ -265,7 +265,7 @@ std::atomic<bool> asked_elsewhere{false};
 std::thread::id main_thread;
 
 /// Interrupts at the third question.
-bool third_time() {
+bool third_time() noexcept {
   if (std::this_thread::get_id() != main_thread) asked_elsewhere = true;
   return ++checks >= 3;
 }
@@ -299,6 +299,30 @@ TEST_F(Interrupts, StopALongLoop) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
     EXPECT_LT(ran, 100000);
     EXPECT_EQ(checks, 3);
+  }
+}
+
+/// A handler's loop, which the check runs at the second question, is the one that the third question stops.
+TEST_F(Interrupts, StopALoopOfAHandler) {
+  static std::atomic<bool> has_stopped;
+  static constexpr auto sleep = [](int64_t begin, int64_t end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(end - begin));
+  };
+  for (const int threads : {1, 3}) {
+    const Threads use(threads);
+    checks = 0;
+    has_stopped = false;
+    set_interrupt_check([]() noexcept {
+      if (++checks != 2) return checks == 3;
+      try {
+        ThreadPool::instance().run(100000, 1, sleep);
+      } catch (const Interrupted&) {
+        has_stopped = true;
+      }
+      return has_stopped.load();
+    });
+    EXPECT_THROW(ThreadPool::instance().run(100000, 1, sleep), Interrupted);
+    EXPECT_TRUE(has_stopped);
   }
 }
 

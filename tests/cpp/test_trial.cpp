@@ -375,7 +375,7 @@ TEST_F(TrialOfKernels, ACancelledCallLeavesTheTrialInOrder) {
     return z.to_vector<uint32_t>();
   };
   const auto expected = run();
-  set_interrupt_check([] { return cancels.load(); });
+  set_interrupt_check([]() noexcept { return cancels.load(); });
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (choices("cancelled") == 0 && std::chrono::steady_clock::now() < end) {
     cancels = !cancels;

@@ -256,6 +256,16 @@ def test_joining(rng):
         iruka.concatenate(arrays, 2)
 
 
+def test_a_view_of_more_bytes_than_an_index_counts_is_refused():
+    with pytest.raises(
+        ValueError, match=r"shape \(4611686018427387904,\) with elements of 8 bytes has more than 2\^63"
+    ):
+        iruka.broadcast_to(iruka.ones(1), (2**62,))
+    with pytest.raises(ValueError, match="more than 2"):
+        iruka.lib.stride_tricks.as_strided(iruka.ones(1), (2**61,), (0,))
+    assert iruka.broadcast_to(iruka.ones(1, "int8"), (2**62,)).nbytes == 2**62
+
+
 def test_broadcasting():
     x = np.arange(3).reshape(3, 1)
     assert_same(iruka.broadcast_to(iruka.array(x), (2, 3, 4)), np.broadcast_to(x, (2, 3, 4)))

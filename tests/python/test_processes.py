@@ -93,6 +93,91 @@ except Custom as error:
 
 
 @pytest.mark.cpu_only
+def test_ctrl_c_stops_the_kernel_of_a_handler():
+    done = run_python(
+        """
+import os, signal, threading, time
+import iruka
+k = iruka.ElementwiseKernel("float32 x", "float32 y", "float t = x; while (t < 2) { t = t * 0.5f + 0.5f; if (t >= 1) t = 0; } y = t;", "endless")
+told = []
+def handler(*_):
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        k(iruka.zeros(100_000, "float32"))
+    except KeyboardInterrupt:
+        told.append("handler")
+        raise
+signal.signal(signal.SIGALRM, handler)
+for threads in (1, 2):
+    iruka.set_num_threads(threads)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        k(iruka.zeros(100_000, "float32"))
+    except KeyboardInterrupt:
+        told.append("program")
+print(told)
+"""
+    )
+    assert done.stdout == "['handler', 'program', 'handler', 'program']\n", done.stdout + done.stderr
+
+
+@pytest.mark.cpu_only
+def test_a_handler_calls_the_kernel_whose_compilation_it_interrupted(tmp_path):
+    done = run_python(
+        """
+import signal
+import iruka
+lines = "".join(f"T a{n} = sin(x + {n}) * exp(x * {n}) + pow(x, a{n - 1}); " for n in range(1, 60))
+k = iruka.ElementwiseKernel("T x", "T y", "T a0 = x; " + lines + "y = a59;", "lengthy")
+x = iruka.ones(4, "float32")
+results = []
+signal.signal(signal.SIGALRM, lambda *_: results.append(k(x).tolist()))
+signal.setitimer(signal.ITIMER_REAL, 0.06)
+results.append(k(x).tolist())
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(len(results), results[0] == results[-1])
+""",
+        IRUKA_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    assert done.stdout == "2 True\n", done.stdout + done.stderr
+
+
+@pytest.mark.cpu_only
+def test_a_handler_forks_inside_a_loop():
+    """Helpers of the loop stay in the parent, so that the child has no result; a loop of one thread goes on in both."""
+    done = run_python(
+        """
+import os, signal
+import numpy as np
+import iruka
+body = "double s = x; for (int n = 0; n < 4000; ++n) s = s * 0.999 + sin(s); y = s;"
+k = iruka.ElementwiseKernel("float64 x", "float64 y", body, "lengthy")
+expected = k(iruka.ones(1)).item()
+children = []
+signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
+for threads in (2, 1):
+    iruka.set_num_threads(threads)
+    children.clear()
+    signal.setitimer(signal.ITIMER_REAL, 0.15)
+    try:
+        said = (np.asarray(k(iruka.ones(40_000))) == expected).all()
+    except iruka.errors.DeviceError as error:
+        said = "forked" if "fork() made this process inside a loop" in str(error) else error
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if children == [0]:
+        if threads == 2:  # the child has threads of its own now
+            said = said, (np.asarray(k(iruka.ones(4_000))) == expected).all()
+        print("child", said, flush=True)
+        os._exit(0)
+    os.waitpid(children[0], 0)
+    print("parent", said, flush=True)
+"""
+    )
+    expected = "child ('forked', True)\nparent True\nchild True\nparent True\n"
+    assert done.stdout.replace("np.True_", "True") == expected, done.stdout + done.stderr
+
+
+@pytest.mark.cpu_only
 def test_other_threads_run_during_a_kernel():
     done = run_python(
         LONG_KERNEL.replace("40000", "10000").replace("1 << 22", "1 << 18")
@@ -480,6 +565,40 @@ print(min(parts), usual)
 
 
 @pytest.mark.cpu_only
+@pytest.mark.parametrize("last_act", ["fork", "call"])
+def test_what_runs_after_the_end_of_compilers(tmp_path, last_act):
+    """A daemon thread that compiles at the interpreter's end keeps neither a fork nor a call of its kernel waiting."""
+    done = run_python(
+        """
+import atexit, itertools, os, threading, time
+latest = 0
+def act():
+    time.sleep(0.3)
+    if os.environ["LAST_ACT"] == "call":
+        iruka.ElementwiseKernel("T x", "T y", f"y = x + {latest};", f"k{latest}")(x)
+    else:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    print("done", flush=True)
+atexit.register(act)  # before Iruka's own
+import iruka
+x = iruka.ones(4, "float32")
+def compile_on():
+    global latest
+    for latest in itertools.count():
+        iruka.ElementwiseKernel("T x", "T y", f"y = x + {latest};", f"k{latest}")(x)
+threading.Thread(target=compile_on, daemon=True).start()
+time.sleep(0.5)
+""",
+        LAST_ACT=last_act,
+        IRUKA_CACHE_DIR=str(tmp_path / "cache"),
+        IRUKA_LEAK_WARNINGS="0",
+    )
+    assert done.stdout == "done\n", done.stdout + done.stderr
+
+
 def test_the_end_of_a_process_whose_daemon_threads_go_on():
     """They run kernels of the user's and of the library's, compile new ones, and have them specialised meanwhile."""
     program = """

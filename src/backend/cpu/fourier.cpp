@@ -131,7 +131,7 @@ struct Tables {
   }
 };
 
-/// A cache of the objects for the lengths used last.
+/// A cache of the objects for a few dozen lengths; one more displaces the shortest, which is the quickest to make.
 template <class Made>
 std::shared_ptr<const Made> cached(int64_t length) {
   constexpr size_t kMost = 64;

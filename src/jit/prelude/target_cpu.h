@@ -15,6 +15,7 @@
 #define IRUKA_INLINE inline __attribute__((always_inline))
 
 // The CPU has no blocks of threads, so these would compile and give wrong results.
+// clang-format off: it would split the pragmas' literals
 #define __shared__ _Pragma("GCC error \"__shared__ memory is only for GPUs: on the CPU elements do not run in blocks; use raw arrays and atomics, or keep it under #ifdef __CUDA_ARCH__\"")
 #define __syncthreads() _Pragma("GCC error \"__syncthreads() is only for GPUs: on the CPU elements do not run in blocks; keep it under #ifdef __CUDA_ARCH__\"")
 // clang-format on

@@ -69,7 +69,7 @@ class IRUKA_COMPILER_API LinkedObject {
 /// Loops whose length the compiler cannot bound call this every few thousand rounds, on the thread that runs them; if
 /// it is true, the function around the loop returns at once. Set it once, before the first launch; without it no loop
 /// stops.
-using CancelPoll = bool (*)();
+using CancelPoll = bool (*)() noexcept;
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 
 /// Is told of each failure on the thread that runs the kernel. Set once, before the first launch.
