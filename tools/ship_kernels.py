@@ -67,7 +67,8 @@ CALLS = """
     cp.linalg.norm(x) | cp.linalg.norm(m, axis=0) | cp.linalg.inv(d) | cp.linalg.solve(d, d) | cp.linalg.det(d)
     cp.linalg.svd(m) | cp.linalg.qr(m) | cp.linalg.eigh(d) | cp.linalg.cholesky(d) | cp.linalg.pinv(d)
     cp.linalg.lstsq(d, d)
-    cp.fft.fft(x) | cp.fft.rfft(x) | cp.fft.ifft(x) | cp.fft.fftshift(x) | cp.fft.fftfreq(9) | cp.packbits(x > 1) | cp.unpackbits(b)
+    cp.fft.fft(x) | cp.fft.rfft(x) | cp.fft.ifft(x) | cp.fft.fftshift(x) | cp.fft.fftfreq(9)
+    cp.packbits(x > 1) | cp.unpackbits(b)
 """
 DRAWS = """
     random(99) | normal(size=99) | standard_normal(99) | uniform(1, 2, 99) | integers(0, 9, 99) | exponential(1, 99)

@@ -60,8 +60,11 @@ std::optional<Array> optional_array(nb::handle array, const char* what);
 inline const Array* pointer_to(const std::optional<Array>& array) { return array ? &*array : nullptr; }
 
 void bind_products(nb::module_& module);
+void bind_calculus(nb::module_& module);
+void bind_histograms(nb::module_& module);
 void bind_quantiles(nb::module_& module);
 void bind_rearranging(nb::module_& module);
 void bind_searching(nb::module_& module);
+void bind_sequences(nb::module_& module);
 
 }  // namespace iruka::python

@@ -47,9 +47,12 @@ NB_MODULE(_core, module) {
   bind_linalg(module);
   bind_fft(module);
   bind_products(module);
+  bind_calculus(module);
+  bind_histograms(module);
   bind_quantiles(module);
   bind_rearranging(module);
   bind_searching(module);
+  bind_sequences(module);
   explain_refused_arguments(module);
   package_attribute("atexit", "register")(nb::cpp_function(end_with_interpreter));
 }

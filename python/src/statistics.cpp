@@ -1,7 +1,6 @@
 // Scans, variance, order statistics and counting for the package's Python modules.
 #include "iruka/statistics.h"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <string>
@@ -10,7 +9,6 @@
 #include "composed.h"
 #include "float_errors.h"
 #include "ops.h"
-#include "ops/count/histogram.h"
 #include "truth.h"
 
 namespace iruka::python {
@@ -56,7 +54,8 @@ void bind_nan_selection(nb::module_& module, const char* name) {
       nb::arg("x"), nb::arg("axis").none(), nb::arg("keepdims"));
 }
 
-template <auto function>
+/// `is_value`: whether a result without axes is a value, as NumPy's is.
+template <auto function, bool is_value>
 void bind_covariance(nb::module_& module, const char* name) {
   module.def(
       name,
@@ -66,7 +65,8 @@ void bind_covariance(nb::module_& module, const char* name) {
                                    shares = optional_array(aweights, "aweights");
         const CovarianceOptions options{
             pointer_to(more), rowvar, correction, pointer_to(counts), pointer_to(shares), to_optional_dtype(dtype)};
-        return composed_array([&] { return function(x, options); });
+        Array result = composed([&] { return function(x, options); });
+        return is_value ? to_result(std::move(result)) : to_python(std::move(result));
       },
       nb::arg("x"), nb::arg("y").none(), nb::arg("rowvar"), nb::arg("correction"), nb::arg("fweights").none(),
       nb::arg("aweights").none(), nb::arg("dtype").none());
@@ -113,20 +113,8 @@ void bind_statistics(nb::module_& module) {
         return nb::make_tuple(to_result(std::move(result.mean)), to_result(std::move(result.weights)));
       },
       nb::arg("x"), nb::arg("weights"), nb::arg("axis").none(), nb::arg("keepdims"));
-  bind_covariance<cov>(module, "cov");
-  bind_covariance<corrcoef>(module, "corrcoef");
-  module.def(
-      "index_range", [](Array indices) { return without_gil([&] { return ops::index_range(indices); }); },
-      nb::arg("indices"), nb::sig("def index_range(indices: ndarray) -> tuple[int, int]"));
-  module.def(
-      "count_bins",
-      [](Array indices, nb::handle weights, int64_t bins) {
-        Array given;
-        if (!weights.is_none()) given = checked_array(weights, "count_bins");
-        return make_array([&] { return ops::count_bins(indices, given.valid() ? &given : nullptr, bins); });
-      },
-      nb::arg("indices"), nb::arg("weights").none(), nb::arg("bins"),
-      nb::sig("def count_bins(indices: ndarray, weights: ndarray | None, bins: int) -> ndarray"));
+  bind_covariance<cov, false>(module, "cov");
+  bind_covariance<corrcoef, true>(module, "corrcoef");
 }
 
 }  // namespace iruka::python

@@ -160,32 +160,14 @@ def linspace(
             values = _core.linspace(start, stop, num, bool(endpoint), computing)
             step = numpy.float64((float(stop) - float(start)) / parts) if parts > 0 and retstep else float("nan")
         else:
-            values, step = _spaced(_array(start), _array(stop), num, parts, bool(endpoint), computing)
-            step = numpy.float64(step) if has_numbers else step
+            values, step = _core.spaced(_array(start), _array(stop), num, bool(endpoint), computing)
+            step = numpy.nan if step is None else numpy.float64(step) if has_numbers else step
     if axis != 0:
         values = moveaxis(values, 0, axis)
     if wanted.kind in "iu":
         values = _functions.elementwise["floor"](values)
     values = values.astype(wanted, copy=False)
     return (values, step) if retstep else values
-
-
-def _spaced(start: ndarray, stop: ndarray, num: int, parts: int, endpoint: bool, dtype) -> tuple:
-    """linspace of arrays along a new first axis, in a dtype of floats or complex numbers, and the steps."""
-    delta = _functions.elementwise["subtract"](stop, start, dtype=dtype)
-    with delta.device:
-        count = _core.arange(0, num, 1, dtype).reshape((num,) + (1,) * delta.ndim)
-    step: Any
-    if parts > 0:
-        step = delta / parts
-        # A step that underflows to 0 is multiplied last.
-        where, is_lost = _functions.elementwise["where"], step == 0
-        values = where(is_lost, count / parts, count) * where(is_lost, delta, step) + start
-    else:
-        step, values = numpy.nan, count * delta + start
-    if endpoint and num > 1:
-        values[-1, ...] = stop
-    return values.astype(dtype, copy=False), step
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype=float, order="C", *, device=None) -> ndarray:

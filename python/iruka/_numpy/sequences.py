@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import operator
 
 from .. import _core
 from .._core import ndarray
 from .._functions import elementwise
 from ..errors import ValueError
-from .conversion import _array, asarray
+from .conversion import _array
 from .creation import linspace
 from .shapes import expand_dims, moveaxis
 
@@ -82,44 +81,29 @@ def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
     return result if increasing else result[:, ::-1].copy()
 
 
-# --- windows: Harris (1978), "On the use of windows for harmonic analysis with the discrete Fourier transform"
-# ---------
-
-
-def _window(M, function) -> ndarray:
-    if M < 1:
-        return _core.empty(0, "float64")
-    if M == 1:
-        return _core.ones(1, "float64")
-    return function(_core.arange(1 - M, M, 2, "float64"))
+# --- windows ---
 
 
 def bartlett(M) -> ndarray:
     """The triangular window of M points, 0 at both ends."""
-    return _window(M, lambda n: 1 - elementwise["absolute"](n) / (M - 1))
+    return _core.bartlett(float(M))
 
 
 def hanning(M) -> ndarray:
     """The raised cosine window of M points, 0 at both ends."""
-    return _window(M, lambda n: 0.5 + 0.5 * elementwise["cos"](math.pi * n / (M - 1)))
+    return _core.hanning(float(M))
 
 
 def hamming(M) -> ndarray:
     """The raised cosine window of M points with 0.08 at both ends."""
-    return _window(M, lambda n: 0.54 + 0.46 * elementwise["cos"](math.pi * n / (M - 1)))
+    return _core.hamming(float(M))
 
 
 def blackman(M) -> ndarray:
     """The window of M points from three cosine terms, 0 at both ends."""
-    cos = elementwise["cos"]
-    return _window(M, lambda n: 0.42 + 0.5 * cos(math.pi * n / (M - 1)) + 0.08 * cos(2 * math.pi * n / (M - 1)))
+    return _core.blackman(float(M))
 
 
 def kaiser(M, beta) -> ndarray:
     """The Kaiser window of M points from the modified Bessel function of order 0."""
-    i0 = elementwise["i0"]
-    if M == 1:
-        return _core.ones(1, "float64")
-    n = _core.arange(0, M, 1, "float64")
-    alpha = (M - 1) / 2.0
-    return i0(beta * elementwise["sqrt"](1 - ((n - alpha) / alpha) ** 2)) / i0(asarray([float(beta)]))
+    return _core.kaiser(float(M), float(beta))

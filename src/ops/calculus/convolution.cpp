@@ -1,0 +1,85 @@
+// Convolution and correlation of vectors, term by term.
+#include "core/once.h"
+#include "iruka/calculus.h"
+#include "ops/functions.h"
+#include "ops/views.h"
+
+namespace iruka {
+namespace {
+
+using namespace ops;
+
+/// Output k of the full convolution needs k - j >= 0 of the longer vector for each j of the shorter one.
+const ElementwiseKernel& convolution_kernel() {
+  return made_once([] {
+    return ElementwiseKernel("raw const T x, raw const T y, int64 nx, int64 ny, int64 first", "raw T z", R"(
+    const int64_t k = i + first;
+    const int64_t from = k - nx + 1 > 0 ? k - nx + 1 : 0, to = k < ny - 1 ? k : ny - 1;
+    S sum = S(0);
+    for (int64_t j = from; j <= to; ++j) sum = sum + product((S)x[k - j], (S)y[j]);
+    z[i] = T(sum);
+    )",
+                             "convolve", {.preamble = R"(
+    template <class T> struct Computing { using Type = T; };
+    template <iruka::Small T> struct Computing<T> { using Type = float; };
+    using S = Computing<T>::Type;
+    __device__ inline S product(S a, S b) { return a * b; }
+    )"});
+  });
+}
+
+/// x is the longer vector.
+Array convolved(const Array& x, const Array& y, ConvolutionMode mode) {
+  if (x.dtype() == Dtype::bool_) return not_equal(convolved(x.astype(Dtype::int32), y.astype(Dtype::int32), mode), 0);
+  const int64_t nx = x.size(), ny = y.size();
+  int64_t first = 0, size = nx + ny - 1;
+  if (mode == ConvolutionMode::same) first = (ny - 1) / 2, size = nx;
+  if (mode == ConvolutionMode::valid) first = ny - 1, size = nx - ny + 1;
+  const Array result = Array::empty({size}, x.dtype(), x.device());
+  const auto typed = [](int64_t number) { return Argument(Scalar(number).typed(Dtype::int64)); };
+  const Argument arguments[] = {x, y, typed(nx), typed(ny), typed(first), result};
+  convolution_kernel().fill(arguments, {.size = size});
+  return result;
+}
+
+/// Two vectors in their common dtype.
+struct Vectors {
+  Vectors(const Array& first, const Array& second) {
+    check("a", first);
+    check("v", second);
+    const Dtype dtype = promote(first.dtype(), second.dtype());
+    a = first.astype(dtype, false);
+    v = second.astype(dtype, false);
+  }
+  static void check(const char* name, const Array& x) {
+    if (x.ndim() != 1)
+      throw ValueError(std::string("object ") + (x.ndim() ? "too deep" : "of too small depth") + " for desired array");
+    if (x.size() == 0) throw ValueError(std::string(name) + " cannot be empty");
+  }
+
+  Array a, v;
+};
+
+}  // namespace
+
+ConvolutionMode parse_convolution_mode(const std::string& name) {
+  if (name == "full") return ConvolutionMode::full;
+  if (name == "same") return ConvolutionMode::same;
+  if (name == "valid") return ConvolutionMode::valid;
+  throw ValueError("mode must be one of 'valid', 'same', or 'full' (got '" + name + "')");
+}
+
+Array convolve(const Array& a, const Array& v, ConvolutionMode mode) {
+  const Vectors both(with_axes_in_front(a, 1), with_axes_in_front(v, 1));
+  return v.size() > a.size() ? convolved(both.v, both.a, mode) : convolved(both.a, both.v, mode);
+}
+
+Array correlate(const Array& a, const Array& v, ConvolutionMode mode) {
+  Vectors both(a, v);
+  if (kind(both.v.dtype()) == Kind::complex) both.v = conjugate(both.v);
+  if (a.size() >= v.size()) return convolved(both.a, reversed(both.v, 0), mode);
+  // The vectors change places and so does the direction; 'same' keeps the length of the longer one.
+  return reversed(convolved(both.v, reversed(both.a, 0), mode), 0).copy();
+}
+
+}  // namespace iruka
