@@ -53,6 +53,9 @@ class IRUKA_API Generator {
   Array multinomial(const Array& trials, const Array& probabilities, const std::optional<Dims>& size);
   /// Counts of `taken` items of an urn with colors[k] items of kind k. Raises ValueError beyond the urn or 10^9.
   Array multivariate_hypergeometric(const Array& colors, int64_t taken, const Dims& size);
+  /// Normal vectors mean + z R of shape size + (n,), float64, for independent standard normals z: their covariance is
+  /// R'R, see covariance_rows(). mean: (n,); R: (n, n). Raises ShapeError.
+  Array multivariate_normal(const Array& mean, const Array& rows, const Dims& size = {});
 
  private:
   State next();
@@ -75,6 +78,8 @@ IRUKA_API Array normal(double mean, double deviation, const Dims& shape, Dtype d
 /// Uniform in [low, high), float64 or float32; rounding may give `high`.
 IRUKA_API Array uniform(double low, double high, const Dims& shape, Dtype dtype = Dtype::float64);
 
+/// R with R'R = covariance, float64, by singular values. Raises LinAlgError for no square matrix.
+IRUKA_API Array covariance_rows(const Array& covariance);
 /// Slices of `array` along its first axis in the order that `order` (int64, any shape) names: shape order + rest.
 IRUKA_API Array take_rows(const Array& array, const Array& order);
 /// Where each of `units` falls among the ascending `cumulative` (float64, one axis): its first entry above the unit.

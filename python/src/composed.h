@@ -59,9 +59,13 @@ std::optional<Dims> optional_axes(nb::handle axes);
 std::optional<Array> optional_array(nb::handle array, const char* what);
 inline const Array* pointer_to(const std::optional<Array>& array) { return array ? &*array : nullptr; }
 
+void bind_comparing(nb::module_& module);
+void bind_creation_of_likes(nb::module_& module);
+void bind_polynomials(nb::module_& module);
 void bind_products(nb::module_& module);
 void bind_calculus(nb::module_& module);
 void bind_histograms(nb::module_& module);
+void bind_selection(nb::module_& module);
 void bind_quantiles(nb::module_& module);
 void bind_rearranging(nb::module_& module);
 void bind_searching(nb::module_& module);

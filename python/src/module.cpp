@@ -46,9 +46,13 @@ NB_MODULE(_core, module) {
   bind_memory_hook(module);
   bind_linalg(module);
   bind_fft(module);
+  bind_comparing(module);
+  bind_creation_of_likes(module);
+  bind_polynomials(module);
   bind_products(module);
   bind_calculus(module);
   bind_histograms(module);
+  bind_selection(module);
   bind_quantiles(module);
   bind_rearranging(module);
   bind_searching(module);

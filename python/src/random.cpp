@@ -103,6 +103,13 @@ void bind_generator(nb::module_& module) {
             return make_array([&] { return g.multinomial(n, p, shape); });
           },
           nb::arg("trials"), nb::arg("probabilities"), nb::arg("size").none())
+      .def("multivariate_normal",
+           [](Generator& g, nb::handle mean, nb::handle rows, nb::handle size) {
+             const Array center = checked_array(mean, "random.multivariate_normal: mean");
+             const Array factor = checked_array(rows, "random.multivariate_normal: rows");
+             const Dims shape = to_dims(size, "random.multivariate_normal: size");
+             return make_array([&] { return g.multivariate_normal(center, factor, shape); });
+           })
       .def("multivariate_hypergeometric", [](Generator& g, nb::handle colors, int64_t taken, nb::handle size) {
         const Array kinds = checked_array(colors, "random.multivariate_hypergeometric");
         const Dims shape = to_dims(size, "random.multivariate_hypergeometric: size");

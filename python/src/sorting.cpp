@@ -5,7 +5,10 @@
 
 #include <vector>
 
-#include "convert.h"
+#include "composed.h"
+#include "iruka/sets.h"
+#include "ops.h"
+#include "truth.h"
 
 namespace iruka::python {
 
@@ -18,11 +21,13 @@ std::optional<int64_t> axis_of(nb::handle axis, const char* what) {
 
 nb::object or_none(const Array& array) { return array.valid() ? to_python(array) : nb::none(); }
 
-nb::tuple unique_parts(UniqueResult (*find)(const Array&, const UniqueParts&, bool), const Array& x, UniqueParts parts,
-                       bool equal_nan) {
-  const UniqueResult result = without_gil([&] { return find(x, parts, equal_nan); });
-  return nb::make_tuple(to_python(result.values), or_none(result.index), or_none(result.inverse),
-                        or_none(result.counts));
+/// The values alone, or a tuple of them and what else was requested.
+nb::object requested(UniqueResult result) {
+  std::vector<Array> parts{std::move(result.values)};
+  for (Array* part : {&result.index, &result.inverse, &result.counts})
+    if (part->valid()) parts.push_back(std::move(*part));
+  if (parts.size() == 1) return to_python(std::move(parts.front()));
+  return to_tuple(std::move(parts));
 }
 
 void bind_functions(nb::module_& module) {
@@ -63,30 +68,41 @@ void bind_functions(nb::module_& module) {
 void bind_sets(nb::module_& module) {
   module.def(
       "unique",
-      [](Array x, bool index, bool inverse, bool counts, bool equal_nan) {
-        return unique_parts(unique, x, {index, inverse, counts}, equal_nan);
+      [](nb::handle x, Truth index, Truth inverse, Truth counts, nb::handle axis, Truth equal_nan) {
+        const Array array = as_operand(x, "unique");
+        const std::optional<int64_t> along = axis_of(axis, "unique: axis");
+        if (along) normalize_axis("unique", *along, array.ndim());
+        const UniqueParts parts{index, inverse, counts};
+        // NumPy compares slices as bytes: NaN differs from NaN.
+        UniqueResult result = without_gil([&] {
+          return along && array.ndim() > 1 ? unique_along(array, *along, parts) : unique(array, parts, equal_nan);
+        });
+        if (inverse && (!along || array.ndim() == 1)) result.inverse = result.inverse.reshape(array.shape());
+        return requested(std::move(result));
       },
-      nb::arg("x"), nb::arg("index"), nb::arg("inverse"), nb::arg("counts"), nb::arg("equal_nan"));
-  module.def(
-      "unique_rows",
-      [](Array x, bool index, bool inverse, bool counts, bool equal_nan) {
-        return unique_parts(unique_rows, x, {index, inverse, counts}, equal_nan);
-      },
-      nb::arg("x"), nb::arg("index"), nb::arg("inverse"), nb::arg("counts"), nb::arg("equal_nan"));
-  module.def(
-      "find_sorted", [](Array sorted, Array sought) { return make_array([&] { return find_sorted(sorted, sought); }); },
-      nb::arg("sorted"), nb::arg("sought"));
-  module.def(
-      "is_among_sorted",
-      [](Array sorted, Array sought, bool invert) {
-        return make_array([&] { return is_among_sorted(sorted, sought, invert); });
-      },
-      nb::arg("sorted"), nb::arg("sought"), nb::arg("invert"));
-  module.def(
-      "true_indices", [](Array flags) { return make_array([&] { return true_indices(flags); }); }, nb::arg("flags"));
-  module.def(
-      "take_flat", [](Array x, Array indices) { return make_array([&] { return take_flat(x, indices); }); },
-      nb::arg("x"), nb::arg("indices"));
+      nb::arg("x"), nb::arg("index"), nb::arg("inverse"), nb::arg("counts"), nb::arg("axis").none(),
+      nb::arg("equal_nan"));
+  module.def("isin", [](nb::handle elements, nb::handle tests, Truth invert) {
+    const OperandPair pair(elements, tests, "isin");
+    return make_array([&] { return isin(pair.a, pair.b, invert); });
+  });
+  module.def("union1d", [](nb::handle a, nb::handle b) {
+    const OperandPair pair(a, b, "union1d");
+    return make_array([&] { return union1d(pair.a, pair.b); });
+  });
+  module.def("intersect1d", [](nb::handle a, nb::handle b, Truth indices) {
+    const OperandPair pair(a, b, "intersect1d");
+    const Intersection found = without_gil([&] { return intersect1d(pair.a, pair.b, indices); });
+    return nb::make_tuple(to_python(found.values), or_none(found.first), or_none(found.second));
+  });
+  module.def("setdiff1d", [](nb::handle a, nb::handle b, Truth assume_unique) {
+    const OperandPair pair(a, b, "setdiff1d");
+    return make_array([&] { return setdiff1d(pair.a, pair.b, assume_unique); });
+  });
+  module.def("setxor1d", [](nb::handle a, nb::handle b) {
+    const OperandPair pair(a, b, "setxor1d");
+    return make_array([&] { return setxor1d(pair.a, pair.b); });
+  });
 }
 
 nb::object in_package(const char* name) { return package_attribute("iruka._numpy.sorting", name); }

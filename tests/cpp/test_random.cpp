@@ -242,4 +242,21 @@ TEST(Integers, FullRangesAndBounds) {
   EXPECT_THROW(random::normal(0, -1, {1}), ValueError);
 }
 
+TEST(Generator, NormalVectorsHaveTheirCovariance) {
+  random::Generator generator(random::State{1, 0});
+  const double covariance[] = {4, 1, 1, 2};
+  const Array rows = random::covariance_rows(Array::from(std::span<const double>(covariance), {2, 2}));
+  const Array square = matmul(rows.transpose(), rows);
+  for (int64_t k = 0; k < 4; ++k) EXPECT_NEAR(square.ravel().at(k).item<double>(), covariance[k], 1e-12);
+  const double center[] = {5, -3};
+  const Array mean = Array::from(std::span<const double>(center), {2});
+  const Array drawn = generator.multivariate_normal(mean, rows, {100000});
+  const Array away = subtract(drawn, mean), found = divide(matmul(away.transpose(), away), 100000.0);
+  for (int64_t k = 0; k < 4; ++k) EXPECT_NEAR(found.ravel().at(k).item<double>(), covariance[k], 0.1);
+  for (int64_t k = 0; k < 2; ++k) EXPECT_NEAR(iruka::mean(drawn, Dims{0}).at(k).item<double>(), center[k], 0.05);
+  EXPECT_EQ(generator.multivariate_normal(mean, rows, {3, 0}).shape(), (Dims{3, 0, 2}));
+  EXPECT_EQ(generator.multivariate_normal(mean, rows).shape(), (Dims{2}));
+  EXPECT_THROW(generator.multivariate_normal(mean, ones({2, 3})), ShapeError);
+}
+
 }  // namespace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -59,43 +58,24 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None) -> ndarray:
     return _made(_core.full, shape, fill_value, dtype, order=order, device=device)
 
 
-def _like(function: str, make, a, order, dtype, shape, device) -> ndarray:
-    """The result of `make`, on the array's device unless one is given; K and A keep the elements' order in memory."""
-    order = _order(function, order)
-    a = _array(a)
-    dtype = a.dtype if dtype is None else dtype
-    extents = a.shape if shape is None else _extents(shape)
-    with a.device if device is None else _core.device(device):
-        if order == "K" and len(extents) == a.ndim:
-            axes = sorted(range(a.ndim), key=lambda k: -builtins.abs(a.strides[k]))
-            if axes != sorted(axes):
-                return make(tuple(extents[k] for k in axes), dtype).transpose(
-                    sorted(range(a.ndim), key=axes.__getitem__)
-                )
-        c_order, f_order, *_ = a._layout
-        return _made(
-            make, extents, dtype, order="F" if order == "F" or order == "A" and f_order and not c_order else "C"
-        )
-
-
 def empty_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """An uninitialised array with the shape and dtype of another, on its device or the one named."""
-    return _like("empty_like", _core.empty, a, order, dtype, shape, device)
+    return _core.empty_like(a, dtype, order, shape, device)
 
 
 def zeros_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """Zeros with the shape and dtype of another array, on its device or the one named."""
-    return _like("zeros_like", _core.zeros, a, order, dtype, shape, device)
+    return _core.zeros_like(a, dtype, order, shape, device)
 
 
 def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """Ones with the shape and dtype of another array, on its device or the one named."""
-    return _like("ones_like", _core.ones, a, order, dtype, shape, device)
+    return _core.ones_like(a, dtype, order, shape, device)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """One value with the shape and dtype of another array, on its device or the one named."""
-    result = _like("full_like", _core.empty, a, order, dtype, shape, device)
+    result = _core.empty_like(a, dtype, order, shape, device)
     copyto(result, fill_value, "unsafe")  # also casts values that an assignment does not accept
     return result
 

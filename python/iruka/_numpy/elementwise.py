@@ -11,7 +11,6 @@ from .._core import ndarray
 from .._functions import elementwise
 from ..errors import TypeError
 from .conversion import _array, asarray, asnumpy
-from .dtypes import finfo
 from .shapes import _check_out
 
 
@@ -77,12 +76,7 @@ def isnat(x, /, out=None, **keywords) -> ndarray:
 
 def real_if_close(a, tol: float = 100) -> ndarray:
     """The real part where every imaginary part is below `tol`: machine epsilons for tol > 1, else an absolute size."""
-    a = _array(a)
-    if a.dtype.kind != "c":
-        return a
-    if tol > 1:
-        tol = float(finfo(a.dtype).eps) * tol
-    return a.real if bool((abs(a.imag) < tol).all()) else a
+    return _core.real_if_close(a, tol)
 
 
 def _to_host(value):
@@ -191,25 +185,12 @@ def may_share_memory(a, b, max_work: int = 0) -> bool:
 
 def array_equal(a1, a2, equal_nan: bool = False) -> bool:
     """Whether two arrays have one shape and equal elements; NaNs are equal where `equal_nan` says so."""
-    a1, a2 = _array(a1), _array(a2)
-    return a1.shape == a2.shape and _all_equal(a1, a2, equal_nan)
+    return _core.array_equal(a1, a2, equal_nan)
 
 
 def array_equiv(a1, a2) -> bool:
     """Whether two arrays broadcast to one shape and have equal elements there."""
-    a1, a2 = _array(a1), _array(a2)
-    try:
-        _core.broadcast_shapes(a1.shape, a2.shape)
-    except ValueError:
-        return False
-    return _all_equal(a1, a2, False)
-
-
-def _all_equal(a, b, equal_nan) -> bool:
-    equal = a == b
-    if equal_nan and a.dtype.kind not in "biu" and b.dtype.kind not in "biu":
-        equal = equal | (elementwise["isnan"](a) & elementwise["isnan"](b))
-    return bool(equal.all())
+    return _core.array_equiv(a1, a2)
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None) -> str:

@@ -93,14 +93,8 @@ def putmask(a: ndarray, mask, values) -> None:
     Raises ValueError where mask and a differ in size.
     """
     mask = _near(mask, a)
-    if mask.size != a.size:
-        raise ValueError("putmask: mask and data must be the same size")
     _check_safe("putmask", values, a)
-    values = _core.values_array(values, a).to_device(a.device)
-    if values.size == 0:
-        return
-    positions = _core.flatnonzero(mask)
-    put(a, positions, _core.take(values, positions, None, "wrap"))
+    _core.putmask(a, mask, _core.values_array(values, a))
 
 
 def _check_safe(function: str, values, target: ndarray) -> None:
@@ -112,13 +106,8 @@ def _check_safe(function: str, values, target: ndarray) -> None:
 def place(arr: ndarray, mask, vals) -> None:
     """arr[mask] = vals, which repeat as needed. Raises ValueError for no vals where the mask holds."""
     mask = _near(mask, arr)
-    if mask.size != arr.size:
-        raise ValueError("place: mask and data must be the same size")
     _check_safe("place", vals, arr)
-    positions, vals = _core.flatnonzero(mask), _core.values_array(vals, arr)
-    if positions.size and not vals.size:
-        raise ValueError("Cannot insert from an empty array!")
-    put(arr, positions, vals)
+    _core.place(arr, mask, _core.values_array(vals, arr))
 
 
 def compress(condition, a, axis: int | None = None, out: ndarray | None = None) -> ndarray:
@@ -136,8 +125,7 @@ def compress(condition, a, axis: int | None = None, out: ndarray | None = None) 
 
 def extract(condition, arr) -> ndarray:
     """The elements, in C order, where condition (as many elements) holds."""
-    arr = _array(arr)
-    return take(arr, _core.flatnonzero(_near(condition, arr)))
+    return _core.extract(condition, arr)
 
 
 def choose(a, choices, out: ndarray | None = None, mode: str = "raise") -> ndarray:
@@ -146,36 +134,8 @@ def choose(a, choices, out: ndarray | None = None, mode: str = "raise") -> ndarr
     >>> iruka.choose([1, 0], [[1, 2], [10, 20]])
     array([10,  2])
     """
-    a = _array(a)
-    if isinstance(choices, (ndarray, numpy.ndarray)):
-        choices = list(_near(choices, a))
-    if not choices:
-        raise ValueError("choose: there must be at least one choice")
-    common = _core.result_type(*_weak(choices))
-    choices = [_near(choice, a) for choice in choices]
-    if a.dtype.kind not in "iub" or a.dtype == "uint64":
-        raise TypeError(f"Cannot cast array data from {a.dtype!r} to dtype('int64') according to the rule 'safe'")
-    shape = _core.broadcast_shapes(a.shape, *(choice.shape for choice in choices))
-    # One long axis with all choices, indexed by choice and element.
-    table = _core.stack([choice.astype(common, copy=False)._broadcast_to(shape).ravel() for choice in choices], 0)
-    rows = a.astype("int64", copy=False)._broadcast_to(shape).ravel()[None]
-    try:
-        if mode != "raise":
-            flat = _wrapped(rows, len(choices), mode)
-            result = _core.take_along_axis(table, flat, 0)
-        else:
-            if rows.size and bool((rows < 0).any()):
-                raise ValueError("invalid entry in choice array")
-            result = _core.take_along_axis(table, rows, 0)
-    except IndexError as error:
-        raise ValueError("invalid entry in choice array") from error
-    return _into(out, result.reshape(shape))
-
-
-def _wrapped(indices: ndarray, extent: int, mode: str) -> ndarray:
-    """Indices brought into an extent by `mode`: wrapped, clipped, or checked."""
-    with indices.device:
-        return _core.take(_core.arange(extent, None, 1, "int64"), indices, 0, mode)
+    result = _core.choose(a, choices, mode)
+    return result if out is None else _into(out, result)
 
 
 def select(condlist, choicelist, default=0) -> ndarray:
@@ -183,25 +143,7 @@ def select(condlist, choicelist, default=0) -> ndarray:
 
     Raises ValueError for lists that are empty or of two lengths, TypeError for conditions that are not bool.
     """
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
-    if not len(condlist):
-        raise ValueError("select with an empty condition list is not possible")
-    conditions, dtype = [_array(c) for c in condlist], _core.result_type(*_weak([*choicelist, default]))
-    for number, condition in enumerate(conditions):
-        if condition.dtype != bool:
-            raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-    choices = [_near(c, conditions[0]) for c in choicelist]
-    shape = _core.broadcast_shapes(*(c.shape for c in conditions), *(c.shape for c in choices), _array(default).shape)
-    result = _near(default, conditions[0]).astype(dtype, copy=False)._broadcast_to(shape)
-    for condition, choice in zip(reversed(conditions), reversed(choices)):
-        result = elementwise["where"](condition, choice.astype(dtype, copy=False), result)
-    return result.copy() if result.ndim and not result._layout[0] else result if result.ndim else result[...]
-
-
-def _weak(choices):
-    """Python's scalars unchanged, because they adapt to the arrays' dtype; the others as arrays."""
-    return [c if type(c) in (bool, int, float, complex) else _array(c) for c in choices]
+    return _core.select(condlist, choicelist, default)
 
 
 def piecewise(x, condlist, funclist, *args, **kw) -> ndarray:
@@ -383,27 +325,18 @@ def diagonal(a, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
 
 def diag(v, k: int = 0) -> ndarray:
     """A copy of the k-th diagonal of a matrix, or the matrix whose k-th diagonal is v."""
-    v = _array(v)
-    if v.ndim == 2:
-        return _core.diagonal(v, k, 0, 1).copy()
-    if v.ndim != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    return diagflat(v, k)
+    return _core.diag(v, k)
 
 
 def diagflat(v, k: int = 0) -> ndarray:
     """The matrix whose k-th diagonal holds the elements of v in C order."""
-    v = _array(v).ravel()
-    extent = v.size + abs(k)
-    with v.device:
-        result = _core.zeros((extent, extent), v.dtype)
-    if v.size:
-        _core.diagonal(result, k, 0, 1)[...] = v
-    return result
+    return _core.diagflat(v, k)
 
 
 def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out: ndarray | None = None) -> ndarray:
     """The sum along a diagonal of two axes."""
+    if out is None:
+        return _core.trace(a, offset, axis1, axis2, dtype)
     return reductions["sum"](diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
@@ -412,18 +345,7 @@ def fill_diagonal(a: ndarray, val, wrap: bool = False) -> None:
 
     Raises ValueError for fewer than two axes, and for unequal extents of more than two.
     """
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    end = a.size
-    if a.ndim == 2:
-        step = a.shape[1] + 1
-        if not wrap:
-            end = a.shape[1] * a.shape[1]
-    else:
-        if len(set(a.shape)) != 1:
-            raise ValueError("All dimensions of input must be of equal length")
-        step = 1 + sum(a.shape[0] ** power for power in range(1, a.ndim))
-    a.flat[:end:step] = val
+    _core.fill_diagonal(a, _core.values_array(val, a), wrap)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype=float, *, like=None) -> ndarray:
@@ -453,12 +375,12 @@ def triu(m, k: int = 0) -> ndarray:
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
     """The indices of the lower triangle of an n by m array."""
-    return nonzero(_core.tri(n, n if m is None else m, k))
+    return _core.tril_indices(n, n if m is None else m, k)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
     """The indices of the upper triangle of an n by m array."""
-    return nonzero(~_core.tri(n, n if m is None else m, k - 1))
+    return _core.triu_indices(n, n if m is None else m, k)
 
 
 def _matrix_shape(arr) -> tuple[int, int]:
@@ -500,17 +422,11 @@ def mask_indices(n: int, mask_func, k=0) -> tuple[ndarray, ...]:
 
 def ix_(*args) -> tuple[ndarray, ...]:
     """1-d sequences as arrays that index their cross product: x[ix_(rows, columns)]. Bools are where they hold."""
-    result = []
-    for axis, sequence in enumerate(args):
-        a = _array(sequence)
-        if a.ndim != 1:
-            raise ValueError("Cross index must be 1 dimensional")
-        if a.size == 0 and not isinstance(sequence, (ndarray, numpy.ndarray)):
-            a = a.astype("int64")
-        if a.dtype == bool:
-            a = _core.flatnonzero(a)
-        result.append(a.reshape((1,) * axis + (a.size,) + (1,) * (len(args) - axis - 1)))
-    return tuple(result)
+    sequences = [_array(a) for a in args]
+    for k, a in enumerate(sequences):
+        if a.size == 0 and not isinstance(args[k], (ndarray, numpy.ndarray)):
+            sequences[k] = a.astype("int64")
+    return _core.ix_(sequences)
 
 
 def unravel_index(indices, shape, order: str = "C") -> Any:
@@ -536,28 +452,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndar
     """
     in_c_order = _order("ravel_multi_index", order, "CF") == "C"
     dims = (int(dims),) if isinstance(dims, (int, numpy.integer)) else tuple(int(extent) for extent in dims)
-    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    if len(multi_index) != len(dims):
-        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
-    if numpy.prod(dims, dtype=object) > numpy.iinfo("int64").max:
-        raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
-    if 0 in dims:
-        raise ValueError("cannot unravel if shape has zero entries (is empty).")
-    parts = [_integers("ravel_multi_index", part).astype("int64", copy=False) for part in multi_index]
-    strides = numpy.cumprod([1, *(dims[:0:-1] if in_c_order else dims[:-1])], dtype=int)
-    strides = strides[::-1] if in_c_order else strides
-    result: Any = None
-    for part, extent, stride, way in zip(parts, dims, strides, modes):
-        if way not in ("raise", "wrap", "clip"):
-            raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {way!r})")
-        if way == "raise":
-            if part.size and not bool(((part >= 0) & (part < extent)).all()):
-                raise ValueError("invalid entry in coordinates array")
-        else:
-            part = part % extent if way == "wrap" else elementwise["clip"](part, 0, extent - 1)
-        term = part * int(stride)
-        result = term if result is None else result + term
-    return result
+    modes = [mode] * len(dims) if isinstance(mode, str) else list(mode)
+    return _core.ravel_multi_index(multi_index, dims, modes, not in_c_order)
 
 
 def _integers(function: str, indices) -> ndarray:
@@ -580,18 +476,7 @@ def indices(dimensions, dtype=int, sparse: bool = False) -> Any:
 
     sparse gives a tuple of arrays that broadcast to that instead.
     """
-    dimensions = tuple(dimensions)
-    ndim = len(dimensions)
-    axes = [
-        _core.arange(extent, None, 1, dtype).reshape((1,) * axis + (extent,) + (1,) * (ndim - axis - 1))
-        for axis, extent in enumerate(dimensions)
-    ]
-    if sparse:
-        return tuple(axes)
-    result = _core.empty((ndim, *dimensions), dtype)
-    for axis, part in enumerate(axes):
-        result[axis] = part
-    return result
+    return (_core.sparse_indices if sparse else _core.indices)(tuple(dimensions), dtype)
 
 
 def set_index_check(when: str) -> str:

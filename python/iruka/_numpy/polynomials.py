@@ -6,26 +6,16 @@ the points lie.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy
 
 from .. import _core
-from .._core import ElementwiseKernel, ndarray
-from ..errors import TypeError, ValueError
-from .conversion import _array, _place, asnumpy
-from .creation import zeros_like
+from .._core import ndarray
+from ..errors import ValueError
+from .conversion import _array, asnumpy
 from .rearranging import trim_zeros
 from .shapes import concatenate
-
-_horner = ElementwiseKernel(
-    "T x, raw const T p, int64 count",
-    "T y",
-    "T sum = T(0); for (ptrdiff_t k = 0; k < count; ++k) sum = T(sum * x) + p[k]; y = sum",
-    "polyval",
-    options=("--fmad=false",),
-)
 
 
 def _through_numpy(function, *arguments, **keywords):
@@ -47,8 +37,8 @@ def _coefficients(p) -> ndarray:
 
 
 def _as_given(function, *polynomials):
-    """What NumPy's function of polynomials gives: poly1d where one of them is."""
-    found = _through_numpy(function, *map(_coefficients, polynomials))
+    """What a function of coefficients gives: poly1d where one of the polynomials is."""
+    found = function(*map(_coefficients, polynomials))
     if not any(isinstance(p, poly1d) for p in polynomials):
         return found
     return tuple(map(poly1d, found)) if isinstance(found, tuple) else poly1d(found)
@@ -66,56 +56,48 @@ def polyval(p, x) -> ndarray | poly1d:
         for coefficient in _coefficients(p):
             result = result * x + coefficient
         return result
-    p = p.coeffs if isinstance(p, poly1d) else p
-    with _place(next((a.device for a in (x, p) if isinstance(a, ndarray)), None)):
-        x, p = _array(x), _array(p)
-    if p.ndim == 0:
-        raise TypeError("polyval: the coefficients must have an axis")
-    if p.ndim > 1:  # the rows are the coefficients
-        return functools.reduce(lambda total, row: total * x + row, p, zeros_like(x))
-    dtype = _core.result_type(p, x) if p.size else x.dtype
-    return _horner(x.astype(dtype, copy=False), p.astype(dtype, copy=False), p.size)[()]
+    return _core.polyval(p.coeffs if isinstance(p, poly1d) else p, x)
 
 
-def poly(seq_of_zeros) -> ndarray:
+def poly(seq_of_zeros) -> ndarray | float:
     """The coefficients of the polynomial with these roots; of a square matrix, its characteristic polynomial."""
-    return _through_numpy(numpy.poly, _array(seq_of_zeros))
+    zeros = _array(seq_of_zeros)
+    return _core.poly(zeros) if zeros.size or zeros.ndim != 1 else 1.0
 
 
 def polyadd(a1, a2) -> ndarray | poly1d:
     """The sum of two polynomials."""
-    return _as_given(numpy.polyadd, a1, a2)
+    return _as_given(_core.polyadd, a1, a2)
 
 
 def polysub(a1, a2) -> ndarray | poly1d:
     """The difference of two polynomials."""
-    return _as_given(numpy.polysub, a1, a2)
+    return _as_given(_core.polysub, a1, a2)
 
 
 def polymul(a1, a2) -> ndarray | poly1d:
     """The product of two polynomials."""
-    return _as_given(numpy.polymul, a1, a2)
+    return _as_given(_core.polymul, a1, a2)
 
 
 def polydiv(u, v) -> tuple[ndarray, ndarray] | tuple[poly1d, poly1d]:
     """Quotient and remainder of two polynomials."""
-    return _as_given(numpy.polydiv, u, v)
+    return _as_given(_core.polydiv, u, v)
 
 
 def polyder(p, m: int = 1) -> ndarray | poly1d:
     """The m-th derivative. Raises ValueError for a negative m."""
-    return _as_given(lambda a: numpy.polyder(a, m), p)
+    return _as_given(lambda a: _core.polyder(a, int(m)), p)
 
 
 def polyint(p, m: int = 1, k=None) -> ndarray | poly1d:
     """The m-th antiderivative with integration constants k. Raises ValueError for a negative m."""
-    k = asnumpy(k) if isinstance(k, ndarray) else k
-    return _as_given(lambda a: numpy.polyint(a, m, k), p)
+    return _as_given(lambda a: _core.polyint(a, int(m), k), p)
 
 
 def roots(p) -> ndarray:
     """The roots of the polynomial with coefficients p: eigenvalues of its companion matrix."""
-    return _through_numpy(numpy.roots, _coefficients(p))
+    return _core.roots(_coefficients(p))
 
 
 def polyfit(x, y, deg: int, rcond: float | None = None, full: bool = False, w=None, cov: bool | str = False) -> Any:

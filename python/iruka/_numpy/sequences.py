@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 from .. import _core
 from .._core import ndarray
 from .._functions import elementwise
@@ -56,29 +54,12 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', not {indexing!r}")
-    arrays = [_array(x) for x in xi]
-    ndim = len(arrays)
-    grid = [x.reshape((1,) * k + (-1,) + (1,) * (ndim - k - 1)) for k, x in enumerate(arrays)]
-    if indexing == "xy" and ndim > 1:
-        grid[0], grid[1] = (g.swapaxes(0, 1) for g in grid[:2])
-    if not sparse:
-        shape = _core.broadcast_shapes(*(g.shape for g in grid)) if grid else ()
-        grid = [g._broadcast_to(shape) for g in grid]
-    return tuple(g.copy() for g in grid) if copy else tuple(grid)
+    return _core.meshgrid(xi, copy, sparse, indexing == "xy")
 
 
 def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
     """The Vandermonde matrix: powers of a 1-d array as columns, the highest first unless increasing."""
-    x = _array(x)
-    if x.ndim != 1:
-        raise ValueError(f"vander: the array must have one axis, not {x.ndim}")
-    columns = x.size if N is None else operator.index(N)
-    if columns < 0:
-        raise ValueError(f"vander: the number of columns must not be negative, but is {columns}")
-    powers = _core.arange(0, columns, 1, "int64")
-    dtype = _core.promote_types(x.dtype, "int64")
-    result = elementwise["power"](x.astype(dtype).reshape(-1, 1), powers.reshape(1, -1))
-    return result if increasing else result[:, ::-1].copy()
+    return _core.vander(x, N, increasing)
 
 
 # --- windows ---

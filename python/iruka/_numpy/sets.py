@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from typing import Any, NamedTuple
 
@@ -12,7 +11,9 @@ from .. import _core
 from .._core import ndarray
 from ..errors import ValueError
 from .conversion import _array
-from .shapes import _axes, concatenate, moveaxis, result_type
+from .shapes import result_type
+
+_NUMBERS = (bool, int, float, complex)  # their dtypes adapt to those of arrays
 
 
 class UniqueAllResult(NamedTuple):
@@ -38,16 +39,6 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: ndarray
 
 
-def _along_axis(x: ndarray, axis: int, index: bool, inverse: bool, counts: bool):
-    front = moveaxis(x, axis, 0)
-    width = 1
-    for extent in front.shape[1:]:
-        width *= extent
-    # As NumPy compares slices: NaN differs from NaN.
-    values, *rest = _core.unique_rows(front.reshape((front.shape[0], width)), index, inverse, counts, False)
-    return moveaxis(values.reshape((values.shape[0], *front.shape[1:])), 0, axis), *rest
-
-
 def unique(
     ar,
     return_index: bool = False,
@@ -67,16 +58,7 @@ def unique(
     >>> iruka.unique([2, 1, 2], return_counts=True)
     (array([1, 2]), array([1, 2]))
     """
-    ar = _array(ar)
-    if axis is not None:
-        (axis,) = _axes("unique", operator.index(axis), ar.ndim)
-    if axis is None or ar.ndim == 1:
-        values, index, inverse, counts = _core.unique(ar, return_index, return_inverse, return_counts, bool(equal_nan))
-        inverse = inverse.reshape(ar.shape) if return_inverse else None
-    else:
-        values, index, inverse, counts = _along_axis(ar, axis, return_index, return_inverse, return_counts)
-    parts = [part for part in (index, inverse, counts) if part is not None]
-    return (values, *parts) if parts else values
+    return _core.unique(ar, return_index, return_inverse, return_counts, axis, equal_nan)
 
 
 def unique_values(x) -> ndarray:
@@ -97,21 +79,6 @@ def unique_inverse(x) -> UniqueInverseResult:
 def unique_all(x) -> UniqueAllResult:
     """Distinct elements, where each comes first, which each element is, and how often each occurs (array API)."""
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
-
-
-def _flat_pair(ar1, ar2) -> tuple[ndarray, ndarray]:
-    """Both flattened, in the dtype that holds both."""
-    ar1, ar2 = _array(ar1), _array(ar2)
-    dtype = result_type(ar1, ar2)
-    return ar1.ravel().astype(dtype, copy=False), ar2.ravel().astype(dtype, copy=False)
-
-
-def _members(elements: ndarray, of: ndarray, invert: bool = False) -> ndarray:
-    return _core.is_among_sorted(_core.sort(of, 0, False, False), elements, invert)
-
-
-def _select(x: ndarray, mask: ndarray) -> ndarray:
-    return _core.take_flat(x, _core.true_indices(mask))
 
 
 def _tests(given, of_integers: bool):
@@ -136,10 +103,9 @@ def isin(element, test_elements, assume_unique: bool = False, invert: bool = Fal
         raise ValueError(f"isin: kind must be None, 'sort' or 'table', not {kind!r}")
     element = _array(element)
     test_elements = _tests(test_elements, element.dtype.kind in "biu")
-    flat, tests = _flat_pair(element, test_elements)
-    if kind == "table" and not all(_array(a).dtype.kind in "biu" for a in (element, test_elements)):
+    if kind == "table" and not all(a.dtype.kind in "biu" for a in (element, test_elements)):
         raise ValueError("isin: kind='table' takes bools and integers only")
-    return _members(flat, tests, bool(invert)).reshape(element.shape)
+    return _core.isin(element, test_elements, invert)
 
 
 def union1d(ar1, ar2) -> ndarray:
@@ -148,7 +114,10 @@ def union1d(ar1, ar2) -> ndarray:
     >>> iruka.union1d([1, 3], [2, 3])
     array([1, 2, 3])
     """
-    return unique(concatenate((ar1, ar2), axis=None))
+    if type(ar1) in _NUMBERS or type(ar2) in _NUMBERS:
+        dtype = result_type(ar1, ar2)
+        ar1, ar2 = _array(ar1).astype(dtype, copy=False), _array(ar2).astype(dtype, copy=False)
+    return _core.union1d(ar1, ar2)
 
 
 def intersect1d(ar1, ar2, assume_unique: bool = False, return_indices: bool = False) -> Any:
@@ -158,15 +127,8 @@ def intersect1d(ar1, ar2, assume_unique: bool = False, return_indices: bool = Fa
     >>> iruka.intersect1d([3, 1, 2], [2, 3])
     array([2, 3])
     """
-    flat1, flat2 = _flat_pair(ar1, ar2)
-    values1, first1, *_ = _core.unique(flat1, return_indices, False, False, True)
-    values2, first2, *_ = _core.unique(flat2, return_indices, False, False, True)
-    places = _core.find_sorted(values2, values1)
-    common = _core.true_indices(places >= 0)
-    values = _core.take_flat(values1, common)
-    if not return_indices:
-        return values
-    return values, _core.take_flat(first1, common), _core.take_flat(first2, _core.take_flat(places, common))
+    values, first, second = _core.intersect1d(ar1, ar2, return_indices)
+    return (values, first, second) if return_indices else values
 
 
 def setdiff1d(ar1, ar2, assume_unique: bool = False) -> ndarray:
@@ -175,9 +137,8 @@ def setdiff1d(ar1, ar2, assume_unique: bool = False) -> ndarray:
     >>> iruka.setdiff1d([3, 1, 2], [2])
     array([1, 3])
     """
-    ar1 = _array(ar1).ravel()
-    values = ar1 if assume_unique else unique(ar1)
-    return _select(values, isin(values, ar2, invert=True))
+    ar1 = _array(ar1)
+    return _core.setdiff1d(ar1, _tests(ar2, ar1.dtype.kind in "biu"), assume_unique)
 
 
 def setxor1d(ar1, ar2, assume_unique: bool = False) -> ndarray:
@@ -186,9 +147,4 @@ def setxor1d(ar1, ar2, assume_unique: bool = False) -> ndarray:
     >>> iruka.setxor1d([1, 2], [2, 3])
     array([1, 3])
     """
-    values1, values2 = (unique(x) for x in _flat_pair(ar1, ar2))
-    only1, only2 = (
-        _select(values1, _members(values1, values2, True)),
-        _select(values2, _members(values2, values1, True)),
-    )
-    return _core.sort(concatenate((only1, only2)), 0, False, False)
+    return _core.setxor1d(ar1, ar2)

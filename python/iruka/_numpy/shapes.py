@@ -173,7 +173,7 @@ def isclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = Fa
 
 def allclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether isclose holds for every element."""
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    return _core.allclose(a, b, rtol, atol, equal_nan)
 
 
 def nan_to_num(

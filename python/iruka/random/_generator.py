@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import operator
 
 import numpy
@@ -310,8 +309,7 @@ class Distributions:
                 f"random.multivariate_normal: mean must be (n,) and cov (n, n), not {mean.shape} and {cov.shape}"
             )
         rows = _core.as_array(factor(cov, check_valid, tol, method))
-        deviates = self._draw("normal", (0.0, 1.0), _shape(size) + mean.shape, numpy.float64)
-        result = _transform(deviates, rows, _core.as_array(mean))
+        result = self._stream.multivariate_normal(_core.as_array(mean), rows, _shape(size))
         return result if dtype is None else result.astype(dtype, copy=False)
 
 
@@ -320,29 +318,6 @@ def _to_numpy(values):
 
 
 _exp = _core.ufunc("exp")
-
-
-@functools.cache
-def _affine():
-    return _core.ElementwiseKernel(
-        "raw const float64 deviates, raw const float64 rows, raw const float64 mean, int64 n",
-        "float64 y",
-        """
-        const long long row = i / n, column = i - row * n;
-        double sum = mean[column];
-        for (long long k = 0; k < n; ++k) sum += deviates[row * n + k] * rows[{k, column}];
-        y = sum;
-        """,
-        "random_affine",
-    )
-
-
-def _transform(deviates, rows, mean):
-    """mean + deviates @ rows."""
-    result = _core.empty(deviates.shape, numpy.float64)
-    if result.size:
-        _affine()(deviates.reshape(-1), rows, mean, mean.size, result)
-    return result
 
 
 class Generator(Distributions):
