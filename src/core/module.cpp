@@ -1,5 +1,7 @@
 #include "core/module.h"
 
+#include <algorithm>
+
 #include "iruka/error.h"
 
 namespace iruka {
@@ -17,9 +19,11 @@ void Function::set_preferred_shared_memory_carveout(int /*percent*/) const { thr
 
 void Module::throw_missing(const std::string& kind, const std::string& name,
                            const std::vector<std::string>& existing) const {
+  std::vector<std::string> names = existing;
+  std::ranges::sort(names);
   std::string message = "module '" + name_ + "' has no " + kind + " '" + name + "'";
-  if (!existing.empty()) message += "; it has";
-  for (size_t k = 0; k < existing.size(); ++k) message += (k == 0 ? " '" : ", '") + existing[k] + "'";
+  if (!names.empty()) message += "; it has";
+  for (size_t k = 0; k < names.size(); ++k) message += (k == 0 ? " '" : ", '") + names[k] + "'";
   throw DeviceError(message);
 }
 

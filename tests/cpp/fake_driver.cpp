@@ -169,6 +169,14 @@ int attribute_of(int attribute, CUdevice device) {
     case kComputeMajor: return 9;
     case kComputeMinor: return 0;
     case kMultiprocessors: return 132;
+    case kMostThreadsX:
+    case kMostThreadsY: return 1024;
+    case kMostThreadsZ: return 64;
+    case kMostBlocksX: return 2147483647;
+    case kMostBlocksY:
+    case kMostBlocksZ: return 65535;
+    case kCooperativeLaunch: return 1;
+    case kMostSharedBytesPerBlock: return 227 << 10;
     case kLevel2Bytes: return 50 << 20;
     case kWarpSize: return 32;
     case kMostThreadsPerBlock: return 1024;
@@ -188,6 +196,7 @@ const Driver& table() {
     Driver functions;
 #define IRUKA_FAKE_FILL(name, symbol, parameters) functions.name = fake_##name;
     IRUKA_DRIVER_FUNCTIONS(IRUKA_FAKE_FILL)
+    IRUKA_NEWER_DRIVER_FUNCTIONS(IRUKA_FAKE_FILL)
 #undef IRUKA_FAKE_FILL
     return functions;
   }();
@@ -201,6 +210,26 @@ void set_device_count(int count) {
 void set_global(const std::string& name, void* address, size_t bytes) {
   Lock lock(state().mutex);
   state().globals[name] = {reinterpret_cast<CUdeviceptr>(address), bytes};
+}
+void set_functions(std::vector<std::string> names) {
+  Lock lock(state().mutex);
+  state().function_names = std::move(names);
+}
+void set_parameters(std::vector<ParameterPlace> parameters) {
+  Lock lock(state().mutex);
+  state().parameters = std::move(parameters);
+}
+void set_function_attribute(FunctionAttribute which, int value) {
+  Lock lock(state().mutex);
+  state().function_attributes[which] = value;
+}
+std::pair<int, int> last_function_attribute() {
+  Lock lock(state().mutex);
+  return state().last_function_attribute;
+}
+void set_blocks_per_multiprocessor(int blocks) {
+  Lock lock(state().mutex);
+  state().blocks_per_multiprocessor = blocks;
 }
 void set_device_bytes(size_t bytes) {
   Lock lock(state().mutex);

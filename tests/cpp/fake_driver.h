@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/cuda/driver.h"
+#include "core/module.h"
 
 namespace iruka::testing::fake_driver {
 
@@ -19,7 +21,7 @@ const Driver& table();
 /// One kernel launch as the driver saw it.
 struct Launch {
   std::string function;
-  unsigned blocks, threads;
+  LaunchGrid grid;
   CUstream stream;
 };
 /// Called by each launch, before it returns: gives the work to be done in the stream's order, or nothing.
@@ -33,6 +35,16 @@ void set_device_bytes(size_t bytes);
 
 /// Modules loaded from here on have a variable of that name at `address`.
 void set_global(const std::string& name, void* address, size_t bytes);
+
+/// Modules loaded from here on have these functions, and none else; without names, any function.
+void set_functions(std::vector<std::string> names);
+/// Every function's, from here on: what it is given, and an attribute as the driver tells it.
+void set_parameters(std::vector<ParameterPlace> parameters);
+void set_function_attribute(FunctionAttribute which, int value);
+/// What cuFuncSetAttribute was told last: which, and the value.
+std::pair<int, int> last_function_attribute();
+/// Blocks of any function that a multiprocessor runs at the same time.
+void set_blocks_per_multiprocessor(int blocks);
 
 /// Work for the stream waits from here on, and with it what waits for that work; waiting threads wait, too.
 void hold(CUstream stream);

@@ -255,7 +255,11 @@ Work work_of(const KernelNode& kernel, Launch& launch) {
   LaunchHandler handler;
   {
     Lock lock(state().mutex);
-    launch = {state().functions[number(kernel.function)], kernel.grid_x, kernel.block_x, nullptr};
+    launch = {state().functions[number(kernel.function)],
+              {{kernel.grid_x, kernel.grid_y, kernel.grid_z},
+               {kernel.block_x, kernel.block_y, kernel.block_z},
+               kernel.shared_bytes},
+              nullptr};
     handler = state().handler;
   }
   Work work;
@@ -367,40 +371,82 @@ CUresult fake_cuModuleLoadData(CUmodule* module, const void*) {
   BEGIN("cuModuleLoadData");
   wait(lock, [device = device_of_context()] { return is_idle(device); });
   *module = new_handle<CUmodule>();
+  state().modules[number(*module)] = state().function_names;
   return kSuccess;
 }
-CUresult fake_cuModuleUnload(CUmodule) {
+CUresult fake_cuModuleUnload(CUmodule module) {
   BEGIN("cuModuleUnload");
   wait(lock, [device = device_of_context()] { return is_idle(device); });
+  state().modules.erase(number(module));
   return kSuccess;
 }
-CUresult fake_cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
+CUresult fake_cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   BEGIN("cuModuleGetFunction");
+  const std::vector<std::string>& names = state().modules[number(module)];
+  if (!names.empty() && std::ranges::find(names, name) == names.end()) return kNotFound;
   *function = new_handle<CUfunction>();
   state().functions[number(*function)] = name;
   return kSuccess;
 }
+CUresult fake_cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  BEGIN("cuModuleGetFunctionCount");
+  *count = static_cast<unsigned>(state().modules[number(module)].size());
+  return kSuccess;
+}
+CUresult fake_cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
+  BEGIN("cuModuleEnumerateFunctions");
+  const std::vector<std::string>& names = state().modules[number(module)];
+  for (unsigned k = 0; k < count && k < names.size(); ++k) {
+    functions[k] = new_handle<CUfunction>();
+    state().functions[number(functions[k])] = names[k];
+  }
+  return kSuccess;
+}
+CUresult fake_cuFuncGetName(const char** name, CUfunction function) {
+  BEGIN("cuFuncGetName");
+  const auto found = state().functions.find(number(function));
+  if (found == state().functions.end()) return kInvalidHandle;
+  *name = found->second.c_str();
+  return kSuccess;
+}
 CUresult fake_cuModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule, const char* name) {
   BEGIN("cuModuleGetGlobal");
-  constexpr CUresult kNotFound = 500;
   const auto found = state().globals.find(name);
   if (found == state().globals.end()) return kNotFound;
   std::tie(*address, *bytes) = found->second;
   return kSuccess;
 }
-CUresult fake_cuFuncGetAttribute(int* value, int, CUfunction) {
+CUresult fake_cuFuncGetAttribute(int* value, int attribute, CUfunction) {
   BEGIN("cuFuncGetAttribute");
-  *value = 0;
+  *value = state().function_attributes[attribute];
   return kSuccess;
 }
-CUresult fake_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned, unsigned, unsigned block_x, unsigned,
-                             unsigned, unsigned, CUstream handle, void** parameters, void**) {
+CUresult fake_cuFuncSetAttribute(CUfunction, int attribute, int value) {
+  BEGIN("cuFuncSetAttribute");
+  state().function_attributes[attribute] = value;
+  state().last_function_attribute = {attribute, value};
+  return kSuccess;
+}
+CUresult fake_cuFuncGetParamInfo(CUfunction, size_t index, size_t* offset, size_t* size) {
+  BEGIN("cuFuncGetParamInfo");
+  if (index >= state().parameters.size()) return kInvalidValue;
+  *offset = state().parameters[index].offset;
+  *size = state().parameters[index].size;
+  return kSuccess;
+}
+CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, size_t) {
+  BEGIN("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  *blocks = state().blocks_per_multiprocessor;
+  return kSuccess;
+}
+static CUresult launch_kernel(const char* name, CUfunction function, const LaunchGrid& grid, CUstream handle,
+                              void** parameters) {
   LaunchHandler handler;
   Launch launch;
   {
-    BEGIN("cuLaunchKernel");
+    BEGIN(name);
     if (!find_stream(handle)) return kInvalidHandle;
-    launch = {state().functions[number(function)], grid_x, block_x, handle};
+    launch = {state().functions[number(function)], grid, handle};
     state().launches.push_back(launch);
     handler = state().handler;
   }
@@ -410,6 +456,18 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned, uns
   Lock lock(state().mutex);
   if (Stream* stream = find_stream(handle)) push(*stream, std::move(work));
   return kSuccess;
+}
+CUresult fake_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                             unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
+                             void** parameters, void**) {
+  const LaunchGrid grid{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+  return launch_kernel("cuLaunchKernel", function, grid, stream, parameters);
+}
+CUresult fake_cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                        CUstream stream, void** parameters) {
+  const LaunchGrid grid{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, /*is_cooperative=*/true};
+  return launch_kernel("cuLaunchCooperativeKernel", function, grid, stream, parameters);
 }
 CUresult fake_cuLaunchHostFunc(CUstream handle, void (*function)(void*), void* argument) {
   BEGIN("cuLaunchHostFunc");

@@ -17,12 +17,13 @@
       __attribute__((visibility("default"))) iruka::cuda_backend::CUresult fake_##name parameters __asm__(symbol);
 namespace iruka::cuda_backend {
 IRUKA_DRIVER_FUNCTIONS(IRUKA_FAKE_DECLARE)
+IRUKA_NEWER_DRIVER_FUNCTIONS(IRUKA_FAKE_DECLARE)
 }
 #undef IRUKA_FAKE_DECLARE
 
 namespace iruka::testing::fake_driver {
 
-constexpr CUresult kInvalidValue = 1, kInvalidHandle = 400, kCaptureUnsupported = 900, kCaptureRefused = 901;
+constexpr CUresult kInvalidHandle = 400, kCaptureUnsupported = 900, kCaptureRefused = 901;
 constexpr int kDevices = 8;
 
 struct Event {
@@ -69,6 +70,13 @@ struct State {
   std::map<uintptr_t, std::shared_ptr<Event>> events;
   std::map<uintptr_t, Graph> captures, graphs, executables;
   std::map<uintptr_t, std::string> functions, links;
+  std::map<uintptr_t, std::vector<std::string>> modules;  ///< the names of their functions, empty for any
+  std::vector<std::string> function_names;
+  std::vector<ParameterPlace> parameters;
+  std::map<int, int> function_attributes = {
+      {kMaxThreadsPerBlock, 1024}, {kMaxDynamicSharedSizeBytes, 48 << 10}, {kPreferredSharedMemoryCarveout, -1}};
+  std::pair<int, int> last_function_attribute;
+  int blocks_per_multiprocessor = 2;
   std::map<std::string, std::pair<CUdeviceptr, size_t>> globals;
   std::string assembled;
   std::map<std::string, std::pair<CUresult, int>> failures;

@@ -82,7 +82,7 @@ TEST_F(LaunchGraphsTest, TakesOverAfterManyLaunchesAndExchangesWhatChanged) {
   launch(2, 1000);
   EXPECT_EQ(graph_launches(), 5);
   EXPECT_EQ(fake::calls("cuGraphExecKernelNodeSetParams") - exchanged, 2);
-  EXPECT_EQ(fake::launches().back().blocks, 4u);
+  EXPECT_EQ(fake::launches().back().grid.blocks.x, 4u);
   gpu().synchronize();
   EXPECT_EQ(ran_, (std::vector<Ran>{{1, 0, 16}, {1, 0, 16}, {2, 0, 16}, {2, 0, 1000}, {2, 0, 1000}}));
 }

@@ -144,6 +144,12 @@ CudaDevice::CudaDevice(int index)
   cuda_backend::check(api.cuDeviceGet(&handle_, index), "cuDeviceGet", name_);
   cuda_backend::check(api.cuDevicePrimaryCtxRetain(&context_, handle_), "cuDevicePrimaryCtxRetain", name_);
   compute_ = attribute(kComputeMajor) * 10 + attribute(kComputeMinor);
+  const auto limit = [&](DeviceAttribute which) { return static_cast<unsigned>(attribute(which)); };
+  grid_limits_ = {.blocks = {limit(kMostBlocksX), limit(kMostBlocksY), limit(kMostBlocksZ)},
+                  .threads = {limit(kMostThreadsX), limit(kMostThreadsY), limit(kMostThreadsZ)},
+                  .threads_per_block = limit(kMostThreadsPerBlock),
+                  .shared_bytes = attribute(kMostSharedBytesPerBlock),
+                  .is_cooperative = attribute(kCooperativeLaunch) != 0};
 }
 
 int CudaDevice::attribute(DeviceAttribute which) const {

@@ -88,6 +88,14 @@ void limit_registers(std::string& ptx, int most);
 /// What a launch may carry beside its range: since CUDA 12.1, and from Volta on, 32764 bytes in all, before that 4096.
 size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version, int compute);
 
+/// What a GPU can launch.
+struct GridLimits {
+  Dim3 blocks, threads;
+  unsigned threads_per_block = 0;
+  int shared_bytes = 0;  ///< of a block, static and dynamic
+  bool is_cooperative = false;
+};
+
 class CudaDevice final : public Device {
  public:
   /// Raises DeviceError where the driver refuses.
@@ -136,6 +144,7 @@ class CudaDevice final : public Device {
   int index() const { return index_; }
   CUdevice handle() const { return handle_; }
   int attribute(DeviceAttribute which) const;
+  const GridLimits& grid_limits() const { return grid_limits_; }
   StreamPool& pool() { return pool_; }
   Assertions& assertions() { return assertions_; }
   /// `stream` was waited for: raises DeviceError where an assertion of its kernels failed.
@@ -201,6 +210,7 @@ class CudaDevice final : public Device {
   CUdevice handle_ = 0;
   CUcontext context_ = nullptr;
   int compute_ = 0;  ///< 90 for 9.0
+  GridLimits grid_limits_;
   StreamPool pool_;
   Assertions assertions_;
 

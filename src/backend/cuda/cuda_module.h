@@ -18,18 +18,33 @@ class CudaModule;
 
 class CudaFunction final : public Function {
  public:
-  CudaFunction(const CudaModule& module, std::string name, CUfunction handle)
-      : Function(std::move(name)), module_(module), handle_(handle), graphs_(handle) {}
+  /// The device must be the calling thread's.
+  CudaFunction(const CudaModule& module, std::string name, CUfunction handle);
 
   FunctionAttributes attributes() const override;
+  std::optional<std::vector<ParameterPlace>> parameters() const override;
+  void set_max_dynamic_shared_size_bytes(int bytes) const override;
+  void set_preferred_shared_memory_carveout(int percent) const override;
+
+  /// Raises ValueError that names the limit which `grid` exceeds, and DeviceError where the GPU has no cooperative
+  /// launches. The device must be the calling thread's.
+  void check_grid(const LaunchGrid& grid) const;
 
   const CudaModule& module() const { return module_; }
   CUfunction handle() const { return handle_; }
   LaunchGraphs& graphs() const { return graphs_; }
 
  private:
+  int attribute(FunctionAttribute which) const;
+  void set_attribute(FunctionAttribute which, int value) const;
+  [[noreturn]] void throw_excess(const LaunchGrid& grid) const;
+  void check_cooperative(const LaunchGrid& grid) const;
+
   const CudaModule& module_;
   const CUfunction handle_;
+  const unsigned max_threads_;
+  const int static_shared_bytes_;
+  mutable std::atomic<unsigned> max_dynamic_shared_bytes_;
   mutable LaunchGraphs graphs_;
 };
 
@@ -50,11 +65,14 @@ class CudaModule final : public Module, public std::enable_shared_from_this<Cuda
   void keep_for_graphs(CUstream stream) const;
 
  private:
+  /// Empty where the driver cannot tell.
+  std::vector<std::string> function_names() const;
+
   CudaDevice& device_;
   CUmodule handle_ = nullptr;
   bool asserts_ = false;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, CudaFunction> functions_;  ///< those that were asked for
+  mutable std::map<std::string, std::unique_ptr<CudaFunction>> functions_;  ///< those that were asked for
   mutable std::atomic<bool> is_captured_{false};
 };
 

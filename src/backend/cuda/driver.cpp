@@ -28,10 +28,14 @@ struct System {
       return;
     }
     const char* missing = nullptr;
-#define IRUKA_DRIVER_FIND(name, symbol, parameters)                                  \
-  functions.name = reinterpret_cast<CUresult(*) parameters>(dlsym(library, symbol)); \
+#define IRUKA_DRIVER_FIND(name, symbol, parameters) \
+  functions.name = reinterpret_cast<CUresult(*) parameters>(dlsym(library, symbol));
+#define IRUKA_DRIVER_NEED(name, symbol, parameters) \
+  IRUKA_DRIVER_FIND(name, symbol, parameters)       \
   if (!functions.name) missing = symbol;
-    IRUKA_DRIVER_FUNCTIONS(IRUKA_DRIVER_FIND)
+    IRUKA_DRIVER_FUNCTIONS(IRUKA_DRIVER_NEED)
+    IRUKA_NEWER_DRIVER_FUNCTIONS(IRUKA_DRIVER_FIND)
+#undef IRUKA_DRIVER_NEED
 #undef IRUKA_DRIVER_FIND
     if (missing) {
       problem = std::string("libcuda.so.1 has no ") + missing +

@@ -31,13 +31,20 @@ struct KernelNode {
   CUcontext context = nullptr;  ///< null: the calling thread's
 };
 
-inline constexpr CUresult kSuccess = 0, kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;
+inline constexpr CUresult kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kNotFound = 500,
+                          kNotReady = 600;
 /// Streams that every context has: the one that waits for all others, and each thread's own.
 inline const CUstream kLegacyStream = reinterpret_cast<CUstream>(uintptr_t{1});
 inline const CUstream kPerThreadStream = reinterpret_cast<CUstream>(uintptr_t{2});
 
 /// CUdevice_attribute
 enum DeviceAttribute : int {
+  kMostThreadsX = 2,
+  kMostThreadsY = 3,
+  kMostThreadsZ = 4,
+  kMostBlocksX = 5,
+  kMostBlocksY = 6,
+  kMostBlocksZ = 7,
   kMultiprocessors = 16,
   kPciBus = 33,
   kPciDevice = 34,
@@ -49,10 +56,25 @@ enum DeviceAttribute : int {
   kPciDomain = 50,
   kComputeMajor = 75,
   kComputeMinor = 76,
+  kCooperativeLaunch = 95,
+  kMostSharedBytesPerBlock = 97,  ///< with a function's consent; else kSharedBytesPerBlock
   kSharedBytesPerBlock = 8,
   kWarpSize = 10,
   kMostThreadsPerBlock = 1,
   kRegistersPerBlock = 12,
+};
+/// CUfunction_attribute
+enum FunctionAttribute : int {
+  kMaxThreadsPerBlock = 0,
+  kSharedSizeBytes = 1,
+  kConstSizeBytes = 2,
+  kLocalSizeBytes = 3,
+  kNumRegs = 4,
+  kPtxVersion = 5,
+  kBinaryVersion = 6,
+  kCacheModeCa = 7,
+  kMaxDynamicSharedSizeBytes = 8,
+  kPreferredSharedMemoryCarveout = 9,
 };
 /// CUpointer_attribute
 enum PointerAttribute : int { kMemoryType = 2, kDeviceOrdinal = 9 };
@@ -121,6 +143,12 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuModuleGetGlobal, "cuModuleGetGlobal_v2",                                                                    \
     (CUdeviceptr * address, size_t* bytes, CUmodule module, const char* name))                                    \
   F(cuFuncGetAttribute, "cuFuncGetAttribute", (int* value, int attribute, CUfunction function))                   \
+  F(cuFuncSetAttribute, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                    \
+  F(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                   \
+    (int* blocks, CUfunction function, int threads, size_t shared_bytes))                                         \
+  F(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                                       \
+    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,  \
+     unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters))                                \
   F(cuLaunchKernel, "cuLaunchKernel",                                                                             \
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,  \
      unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters, void** extra))                  \
@@ -132,10 +160,18 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuLinkComplete, "cuLinkComplete", (CUlinkState state, void** cubin, size_t* size))                            \
   F(cuLinkDestroy, "cuLinkDestroy", (CUlinkState state))
 
-/// The driver's functions. Tests put others in their place.
+// Those that drivers for CUDA 12.4 and later have.
+#define IRUKA_NEWER_DRIVER_FUNCTIONS(F)                                                                          \
+  F(cuFuncGetName, "cuFuncGetName", (const char** name, CUfunction function))                                    \
+  F(cuFuncGetParamInfo, "cuFuncGetParamInfo", (CUfunction function, size_t index, size_t* offset, size_t* size)) \
+  F(cuModuleGetFunctionCount, "cuModuleGetFunctionCount", (unsigned* count, CUmodule module))                    \
+  F(cuModuleEnumerateFunctions, "cuModuleEnumerateFunctions", (CUfunction * functions, unsigned count, CUmodule module))
+
+/// The driver's functions; an older driver has none of the newer ones, which are null. Tests put others in their place.
 struct Driver {
 #define IRUKA_DRIVER_MEMBER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
   IRUKA_DRIVER_FUNCTIONS(IRUKA_DRIVER_MEMBER)
+  IRUKA_NEWER_DRIVER_FUNCTIONS(IRUKA_DRIVER_MEMBER)
 #undef IRUKA_DRIVER_MEMBER
 };
 

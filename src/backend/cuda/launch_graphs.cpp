@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "backend/cuda/cuda_device.h"
 
@@ -72,7 +73,12 @@ LaunchGraphs::~LaunchGraphs() {
 }
 
 void LaunchGraphs::destroy() {
-  for (Slot& slot : slots_) destroy(slot);
+  while (is_busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  for (Slot& slot : slots_) {
+    destroy(slot);
+    slot.launches = 0;
+  }
+  is_busy_.clear(std::memory_order_release);
 }
 
 LaunchGraphs::Slot* LaunchGraphs::slot_of(CUstream stream) {
@@ -133,6 +139,7 @@ void LaunchGraphs::destroy(Slot& slot) {
 
 bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
   if (stream == kPerThreadStream) return false;  // one handle for many streams
+  if (launch.grid().is_cooperative) return false;  // which needs a call of its own
   const Turn turn(is_busy_);
   if (!turn) return false;
   Slot* slot = slot_of(stream);

@@ -50,6 +50,7 @@ class LaunchGraphs {
 
   /// Launches, or gives false where the caller has to. The device must be the calling thread's, here and in destroy().
   bool launch(const KernelLaunch& launch, CUstream stream);
+  /// Later launches may make new graphs, which see the function's attributes as they are then.
   void destroy();
 
  private:
