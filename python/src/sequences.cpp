@@ -56,6 +56,27 @@ void bind_sequences(nb::module_& module) {
         return nb::make_tuple(to_python(made.values), made.steps.valid() ? to_result(made.steps) : nb::none());
       },
       nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("dtype"));
+  module.def(
+      "logspace",
+      [](nb::handle start, nb::handle stop, int64_t count, bool endpoint, nb::handle base, nb::handle dtype,
+         int64_t axis) {
+        const Operand first = operand_of(start, "logspace: start"), last = operand_of(stop, "logspace: stop"),
+                      power = operand_of(base, "logspace: base");
+        const std::optional<Dtype> wanted = to_optional_dtype(dtype);
+        return to_python(composed([&] {
+          return logspace(first.argument(), last.argument(), count, endpoint, power.argument(), wanted, axis);
+        }));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("base"),
+      nb::arg("dtype").none(), nb::arg("axis"));
+  module.def(
+      "geomspace",
+      [](Array start, Array stop, int64_t count, bool endpoint, nb::handle dtype, int64_t axis) {
+        const std::optional<Dtype> wanted = to_optional_dtype(dtype);
+        return to_python(composed([&] { return geomspace(start, stop, count, endpoint, wanted, axis); }));
+      },
+      nb::arg("start"), nb::arg("stop"), nb::arg("count"), nb::arg("endpoint"), nb::arg("dtype").none(),
+      nb::arg("axis"));
   module.def("bartlett", [](double points) { return make_array([&] { return bartlett(points); }); });
   module.def("hanning", [](double points) { return make_array([&] { return hanning(points); }); });
   module.def("hamming", [](double points) { return make_array([&] { return hamming(points); }); });

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import operator
+
 from .. import _core
 from .._core import ndarray
-from .._functions import elementwise
 from ..errors import ValueError
 from .conversion import _array
-from .creation import linspace
-from .shapes import expand_dims, moveaxis
 
 
 def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0) -> ndarray:
     """base ** linspace(start, stop, num): evenly spaced on a logarithmic scale. Arrays broadcast; see linspace."""
-    if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
-        start, stop, base = map(_array, (start, stop, base))
-        ndim = max(a.ndim for a in (start, stop, base))
-        start, stop, base = (a.reshape((1,) * (ndim - a.ndim) + a.shape) for a in (start, stop, base))
-        base = expand_dims(base, axis)
-    result = elementwise["power"](base, linspace(start, stop, num, endpoint, axis=axis))
-    return result if dtype is None else result.astype(dtype, copy=False)
+    return _core.logspace(start, stop, operator.index(num), bool(endpoint), base, dtype, axis)
 
 
 def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> ndarray:
@@ -27,24 +20,7 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
 
     Raises ValueError where start or stop is 0.
     """
-    start, stop = _array(start), _array(stop)
-    if bool((start == 0).any()) or bool((stop == 0).any()):
-        raise ValueError("Geometric sequence cannot include zero")
-    wanted = None if dtype is None else _core.dtype_of(dtype)
-    common = _core.result_type(start, stop, float(num), _core.dtype_of(float) if wanted is None else wanted)
-    start, stop = start.astype(common, copy=False), stop.astype(common, copy=False)
-    # In the direction of start, so that logarithms of negative and complex numbers stay real where they can.
-    direction, log10 = elementwise["sign"](start), elementwise["log10"]
-    first, last = start / direction, stop / direction
-    result = logspace(log10(first), log10(last), num, endpoint, dtype=common)
-    if num > 0:  # the ends exactly
-        result[0] = first
-        if endpoint and num > 1:
-            result[-1] = last
-    result = result * direction
-    if axis != 0:
-        result = moveaxis(result, 0, axis)
-    return result if wanted is None else result.astype(wanted, copy=False)
+    return _core.geomspace(_array(start), _array(stop), operator.index(num), bool(endpoint), dtype, axis)
 
 
 def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[ndarray, ...]:

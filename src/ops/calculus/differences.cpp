@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <functional>
-#include <numeric>
 
 #include "core/once.h"
 #include "iruka/calculus.h"
+#include "iruka/creation.h"
 #include "iruka/statistics.h"
 #include "ops/checks.h"
 #include "ops/elementwise/cast_text.h"
@@ -62,19 +61,6 @@ Scalar scaled(const Scalar& number, double factor) {
 Scalar inverse(const Scalar& number, double factor) {
   if (number.kind() == Kind::complex) return computed_from(number, factor / number.as_complex());
   return computed_from(number, factor / number.as_double());
-}
-
-/// A new array whose axes lie in memory in the order of x's.
-Array empty_in_order_of(const Array& x, Dtype dtype) {
-  std::vector<int> axes(static_cast<size_t>(x.ndim()));
-  std::iota(axes.begin(), axes.end(), 0);
-  std::ranges::stable_sort(axes, std::greater(), [&](int axis) { return std::abs(x.strides()[axis]); });
-  Dims extents, back(x.ndim());
-  for (const int axis : axes) {
-    back[axis] = extents.size();
-    extents.push_back(x.shape(axis));
-  }
-  return Array::empty(extents, dtype, x.device()).transpose(back);
 }
 
 const ElementwiseKernel& slope_kernel() {
@@ -155,7 +141,7 @@ void first_order_ends(const Array& out, const Array& y, const Steps& steps) {
 }
 
 Array gradient_along(const Array& f, int axis, const Steps& steps, int edge_order) {
-  const Array result = empty_in_order_of(f, is_inexact(f.dtype()) ? f.dtype() : Dtype::float64);
+  const Array result = empty_like(f, {.dtype = is_inexact(f.dtype()) ? f.dtype() : Dtype::float64});
   const Array y = with_axis_at(as_float(f), axis, f.ndim() - 1), out = with_axis_at(result, axis, f.ndim() - 1);
   const Array before = of_last(y, 0, -2), at = of_last(y, 1, -1), after = of_last(y, 2, 0);
   if (steps.each.valid()) {

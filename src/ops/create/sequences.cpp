@@ -2,6 +2,7 @@
 #include "iruka/sequences.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "iruka/device.h"
@@ -59,16 +60,27 @@ Array with_axes(const Argument& argument, int ndim, Device& device) {
 
 int axes_of(const Argument& argument) { return argument.is_array() ? argument.array().ndim() : 0; }
 
-/// The window of values at 1 - points, 3 - points...
-template <class Function>
-Array window(double points, Function function) {
+/// The window of values at 1 - points, 3 - points..., which `change` puts in place of them.
+template <class Change>
+Array window(double points, Change change) {
   if (points < 1) return Array::empty({0}, Dtype::float64);
   if (points == 1) return ones({1});
-  return function(arange(1 - points, points, 2, Dtype::float64));
+  const Array n = arange(1 - points, points, 2, Dtype::float64);
+  change(n);
+  return n;
 }
 
-Array cosine(const Array& n, double points, int times = 1) {
-  return cos(divide(multiply(times * std::numbers::pi, n), points - 1));
+/// n becomes cos(times * pi * n / (points - 1)) * factor.
+void make_cosine(const Array& n, double points, double factor, int times = 1) {
+  multiply(times * std::numbers::pi, n, n);
+  divide(n, points - 1, n);
+  cos(n, n);
+  multiply(factor, n, n);
+}
+
+/// The number that an argument without axes is.
+double number_of(const Argument& argument) {
+  return (argument.is_array() ? argument.array().item() : argument.scalar()).as_double();
 }
 
 }  // namespace
@@ -78,6 +90,15 @@ Array linspace(const Argument& start, const Argument& stop, int64_t count, bool 
   if (count < 0) throw ValueError("linspace: num must not be negative, but is " + std::to_string(count));
   const Argument all[] = {start, stop, 0.0};
   const Dtype computing = result_type(all);
+  if (computing == Dtype::float64 && axes_of(start) == 0 && axes_of(stop) == 0) {
+    const double first = number_of(start), last = number_of(stop);
+    if (std::isfinite(last - first)) {  // no value overflows
+      const DeviceScope scope(start.is_array()  ? start.array().device()
+                              : stop.is_array() ? stop.array().device()
+                                                : default_device());
+      return finished(linspace(first, last, count, endpoint), dtype.value_or(computing), axis);
+    }
+  }
   return finished(spaced(start, stop, count, endpoint, computing).values, dtype.value_or(computing), axis);
 }
 
@@ -117,29 +138,49 @@ Array geomspace(const Array& start, const Array& stop, int64_t count, bool endpo
 }
 
 Array bartlett(double points) {
-  return window(points, [&](const Array& n) { return subtract(1, divide(absolute(n), points - 1)); });
+  return window(points, [&](const Array& n) {
+    absolute(n, n);
+    divide(n, points - 1, n);
+    subtract(1, n, n);
+  });
 }
 
 Array hanning(double points) {
-  return window(points, [&](const Array& n) { return add(0.5, multiply(0.5, cosine(n, points))); });
+  return window(points, [&](const Array& n) {
+    make_cosine(n, points, 0.5);
+    add(0.5, n, n);
+  });
 }
 
 Array hamming(double points) {
-  return window(points, [&](const Array& n) { return add(0.54, multiply(0.46, cosine(n, points))); });
+  return window(points, [&](const Array& n) {
+    make_cosine(n, points, 0.46);
+    add(0.54, n, n);
+  });
 }
 
 Array blackman(double points) {
   return window(points, [&](const Array& n) {
-    return add(add(0.42, multiply(0.5, cosine(n, points))), multiply(0.08, cosine(n, points, 2)));
+    const Array twice = n.copy();
+    make_cosine(n, points, 0.5);
+    make_cosine(twice, points, 0.08, 2);
+    add(0.42, n, n);
+    add(n, twice, n);
   });
 }
 
 Array kaiser(double points, double beta) {
   if (points == 1) return ones({1});
   const double middle = (points - 1) / 2;
-  const Array share = divide(subtract(arange(0, points, 1, Dtype::float64), middle), middle);
-  const Array least = full({1}, beta, Dtype::float64);
-  return divide(i0(multiply(beta, sqrt(subtract(1, square(share))))), i0(least));
+  const Array n = arange(0, points, 1, Dtype::float64);
+  subtract(n, middle, n);
+  divide(n, middle, n);
+  square(n, n);
+  subtract(1, n, n);
+  sqrt(n, n);
+  multiply(beta, n, n);
+  const Array values = i0(n);
+  return divide(values, i0(full({1}, beta, Dtype::float64)), values);
 }
 
 }  // namespace iruka

@@ -41,8 +41,9 @@ Array per_count(const Array& total, const Argument& count) { return cast(divide(
 
 /// The sum in `dtype` of squared distances from `mean`.
 Array squared_distances(const Array& x, const Argument& mean, const ReductionOptions& sums) {
-  const Array distance = subtract(x, mean);
-  return reduce(sum, square(kind(distance.dtype()) == Kind::complex ? absolute(distance) : distance), sums);
+  Array distance = subtract(x, mean);
+  if (kind(distance.dtype()) == Kind::complex) distance = absolute(distance);
+  return reduce(sum, square(distance, distance), sums);
 }
 
 Array rooted(const Array& squares) {
