@@ -11,8 +11,6 @@ from ..errors import TypeError, ValueError
 from .conversion import _array
 from .shapes import _check_out, _into, can_cast, moveaxis, result_type
 
-_multiply = elementwise["multiply"]
-
 
 def _pair(a, b) -> tuple[ndarray, ndarray]:
     """Both as arrays on the device of the first array among them."""
@@ -142,13 +140,6 @@ def tensordot(a, b, axes=2) -> ndarray:
         return _core.tensordot(a, b, operator.index(axes), None)
     axes_a, axes_b = (tuple(x) if hasattr(x, "__iter__") else (x,) for x in axes)
     return _core.tensordot(a, b, axes_a, axes_b)
-
-
-def _product(extents) -> int:
-    result = 1
-    for extent in extents:
-        result *= extent
-    return result
 
 
 def kron(a, b) -> ndarray:

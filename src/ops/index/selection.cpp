@@ -30,11 +30,7 @@ void check_sizes(const char* function, const Array& x, const Array& mask) {
 
 /// The rows of a table that numbers choose, in range.
 Array rows_of(const Array& numbers, int64_t rows, IndexMode mode) {
-  if (mode != IndexMode::raise) {
-    Array counted = Array::empty({rows}, Dtype::int64, numbers.device());
-    counted.assign(arange(rows).to_device(numbers.device()));
-    return take(counted, numbers, 0, mode);
-  }
+  if (mode != IndexMode::raise) return take(arange(rows).to_device(numbers.device()), numbers, 0, mode);
   if (numbers.size() > 0 && any(less(numbers, 0)).item().as_bool()) throw ValueError("invalid entry in choice array");
   return numbers;
 }
