@@ -11,18 +11,3 @@ function(embed_text output namespace function)
     DEPENDS ${ARGN} ${IRUKA_EMBED_SCRIPT}
     VERBATIM)
 endfunction()
-
-# embed_kernels(TARGET HEADER NAMESPACE FILE...): a header, built before TARGET, that defines for each file NAME.h
-#   inline constexpr const char* NAMESPACE::NAME
-# its text.
-set(IRUKA_EMBED_KERNELS_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_kernels_script.cmake)
-function(embed_kernels target header namespace)
-  string(REPLACE ";" "|" joined "${ARGN}")
-  add_custom_command(
-    OUTPUT ${header}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${header} -DNAMESPACE=${namespace} "-DFILES=${joined}"
-            -P ${IRUKA_EMBED_KERNELS_SCRIPT}
-    DEPENDS ${ARGN} ${IRUKA_EMBED_KERNELS_SCRIPT}
-    VERBATIM)
-  target_sources(${target} PRIVATE ${header})
-endfunction()

@@ -2,8 +2,10 @@
 # under src. Those in a folder `cpu` or `cuda` are only for that device.
 function(kernel_headers variable)
   set(src ${PROJECT_SOURCE_DIR}/src)
-  file(GLOB headers CONFIGURE_DEPENDS ${src}/jit/prelude/*.h ${src}/ops/reduce/kernels/*.h ${src}/ops/random/kernels/*.h
-       ${src}/ops/*/kernels/cpu/*.h ${src}/ops/*/kernels/cuda/*.h
-       ${src}/jit/kernels/cpu/*.h ${src}/jit/kernels/cuda/*.h)
+  set(patterns ${src}/jit/prelude/*.h)
+  foreach(folder jit/kernels ops/*/kernels)
+    list(APPEND patterns ${src}/${folder}/*.h ${src}/${folder}/cpu/*.h ${src}/${folder}/cuda/*.h)
+  endforeach()
+  file(GLOB headers CONFIGURE_DEPENDS ${patterns})
   set(${variable} ${headers} PARENT_SCOPE)
 endfunction()

@@ -10,7 +10,7 @@
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/elementwise/kernel_texts.h"
+#include "ops/elementwise/elementwise_table.h"
 #include "ops/elementwise/loop_types.h"
 #include "ops/kept.h"
 
@@ -37,7 +37,7 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
     KernelOptions options;
     options.diagnose_early = false;
     const bool tells = kind(from) >= Kind::floating && is_integer(to);
-    if (tells) options.preamble = ops::kernels::told;
+    if (tells) options.preamble = ops::helper_text("told");
     const std::string text = tells ? telling_cast(from, to) : "y = " + ops::cast_text(from, to, "x") + ";";
     return ElementwiseKernel(in, out, text, from == to ? "copy" : "astype", options);
   });

@@ -6,6 +6,10 @@ std::string include_text(const std::string& family, const std::string& header) {
   return "#include \"ops/" + family + "/kernels/" + header + ".h\"\n";
 }
 
+std::string header_text(const std::string& family, const std::string& header, const std::string& name_space) {
+  return include_text(family, header) + "using namespace iruka::" + name_space + ";\n";
+}
+
 std::string using_text(const char* name, const std::string& type) {
   return std::string("using ") + name + " = " + type + ";\n";
 }

@@ -8,6 +8,8 @@ namespace iruka::ops {
 
 /// Includes HEADER.h of ops/FAMILY/kernels.
 std::string include_text(const std::string& family, const std::string& header);
+/// The same, and names what it declares in the namespace iruka::NAMESPACE.
+std::string header_text(const std::string& family, const std::string& header, const std::string& name_space);
 /// "using NAME = TYPE;\n".
 std::string using_text(const char* name, const std::string& type);
 /// "static constexpr TYPE NAME = VALUE;\n".

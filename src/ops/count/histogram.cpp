@@ -142,31 +142,11 @@ Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
 }
 
 Array digitize_gpu(const Array& x, const Array& edges, const Array& bins, bool right) {
-  // As in NumPy, the first two different bins tell whether bins descend; NaN counts as greater than every number. The
-  // first threads check all bins.
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("T x, raw const T edges, raw const E bins, I n, bool right, raw _non_const int64 report",
-                             "int64 bin",
-                             R"(
-    I unlike = 1;
-    while (unlike < n && bins[unlike] == bins[0]) ++unlike;
-    const bool descends = unlike < n && !(bins[0] < bins[unlike]);
-    for (ptrdiff_t k = i; k + 1 < n; k += _ind.size())
-      if (descends ? bins[k] < bins[k + 1] : bins[k + 1] < bins[k]) iruka_report(&report[0], iruka_bad_bins, 0, 0, 0);
-    I low = 0;
-    for (I length = n; length > 0;) {
-      const I half = length - length / 2, at = low + half - 1;
-      const T edge = edges[descends ? n - 1 - at : at];
-      low += (right ? before(edge, x) : !before(x, edge)) ? half : (I)0;
-      length -= half;
-    }
-    bin = descends ? n - low : low;
-  )",
+                             "int64 bin", "bin = digitize(x, edges, bins, n, right, &report[0], i, _ind.size());",
                              "digitize",
-                             {.preamble = std::string(kReportText) + R"(
-template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
-)",
-                              .diagnose_early = false});
+                             {.preamble = header_text("count", "cuda/digitize", "count"), .diagnose_early = false});
   });
   const int64_t n = edges.size();
   const Array report = bad_index_report(x.device());

@@ -9,6 +9,7 @@
 #include "iruka/indexing.h"
 #include "iruka/statistics.h"
 #include "ops/index/index_plan.h"
+#include "ops/sort/order_text.h"
 
 namespace iruka {
 namespace {
@@ -124,14 +125,9 @@ Array repeat_equally_cuda(const Array& x, int64_t count, int axis) {
 /// The piece of each of `total` places, by bisection of the cumulative sums.
 Array piece_indices(const Array& ends, int64_t total) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw const int64 ends, int64 count", "int64 piece", R"(
-    ptrdiff_t low = 0, high = count;
-    while (low < high) {
-      const ptrdiff_t middle = (low + high) / 2;
-      if (ends[middle] <= i) low = middle + 1; else high = middle;
-    }
-    piece = low)",
-                             "repeated_piece");
+    return ElementwiseKernel("raw const int64 ends, int64 count", "int64 piece",
+                             "piece = count_first(count, [&](int64_t k) { return ends[k] <= i; });", "repeated_piece",
+                             {.preamble = ops::order_text("search")});
   });
   Array pieces = Array::empty({total}, Dtype::int64, ends.device());
   if (total > 0) kernel(ends, Scalar(ends.size()).typed(Dtype::int64), pieces);

@@ -41,13 +41,15 @@ struct ElementwiseFunction::Row {
   const char* body;
   const char* documentation;
   ops::Rule rule = ops::Rule::promote;
-  const char* helpers = "";  ///< functions that the body calls
+  const char* helpers = "";  ///< HEADER.h of kernels/ declares the functions that the body calls
   ops::Quiet quiet = ops::Quiet::no;
 };
 
 namespace ops {
 
 std::span<const ElementwiseFunction::Row> elementwise_table();
+/// Includes HEADER.h of kernels/, whose functions are in the namespace op.
+std::string helper_text(const std::string& header);
 /// The names of types in a row's body, and the functions that it calls.
 std::string body_names(const ElementwiseFunction::Row& row, Dtype loop);
 /// The row's index, also for a second name (mod for remainder); -1 if there is none.

@@ -13,8 +13,8 @@
 #include "core/layout.h"
 #include "core/once.h"
 #include "jit/program.h"
-#include "ops/index/kernel_texts.h"
 #include "ops/kept.h"
+#include "ops/kernel_text.h"
 
 namespace iruka {
 namespace ops {
@@ -54,7 +54,7 @@ int64_t word_bytes(const IndexPlan& plan, const LoopLayout& loop, const Array& o
 /// Never held while a device is waited for.
 constinit ForkSafeMutex reports_mutex;
 
-/// The record that kernels write; kReportText depends on the order of its members.
+/// The record that kernels write; kernels/cuda/report.h depends on the order of its members.
 struct ReportWords {
   int64_t errors = 0;     ///< so far; kernels alone write it, so that none is lost
   int64_t raised = 0;     ///< of them, written by the host: the next one is described by what follows
@@ -115,21 +115,11 @@ const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool i
 
 }  // namespace
 
-// The first error after those that were raised is described.
-const char* const kReportText = R"(
-constexpr int64_t iruka_bad_index = 1, iruka_bad_bins = 2;
-__device__ inline void iruka_report(int64_t* report, int64_t kind, int64_t index, int64_t axis, int64_t extent) {
-  const int64_t before = atomicAdd(report, int64_t(1));
-  if (before != report[1]) return;
-  report[2] = before + 1, report[3] = kind, report[4] = index, report[5] = axis, report[6] = extent;
-}
-)";
-
 IndexTexts index_texts(const IndexPlan& plan, bool has_axes) {
   IndexTexts texts;
-  texts.preamble = plan.mode == IndexMode::raise  ? std::string(kReportText) + kernels::place_raise
-                   : plan.mode == IndexMode::wrap ? kernels::place_wrap
-                                                  : kernels::place_clip;
+  texts.preamble = include_text("index", plan.mode == IndexMode::raise  ? "cuda/place_raise"
+                                         : plan.mode == IndexMode::wrap ? "cuda/place_wrap"
+                                                                        : "cuda/place_clip");
   texts.prepare = std::string("char* element = (char*)&x[") + (has_axes ? "_ind.get()" : "0") + "];\n";
   for (size_t k = 0; k < plan.operands.size(); ++k) {
     const std::string id = std::to_string(k);

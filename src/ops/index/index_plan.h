@@ -74,9 +74,8 @@ Array true_positions_cuda(const Array& mask);
 void check_bounds_cpu(const IndexPlan& plan);
 
 /// An int64 array in a GPU's memory, where kernels record the errors that check_indices raises. They call
-/// `iruka_report(&report[0], iruka_bad_index, index, axis, extent)` of kReportText, or iruka_bad_bins and zeros.
+/// iruka_report() of kernels/cuda/report.h.
 Array bad_index_report(Device& device);
-extern const char* const kReportText;
 /// Called after the launch of a kernel that may record errors. In mode 'immediate', waits and raises them.
 void expect_report(Device& device);
 

@@ -25,9 +25,7 @@ using KernelKey = std::tuple<const void*, int, int>;
 const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make);
 
 /// Includes HEADER.h of kernels/, and names what it declares.
-inline std::string random_header(const std::string& header) {
-  return include_text("random", header) + "using namespace iruka::random;\n";
-}
+inline std::string random_header(const std::string& header) { return header_text("random", header, "random"); }
 
 inline Argument typed(uint64_t value) { return Scalar(value).typed(Dtype::uint64); }
 

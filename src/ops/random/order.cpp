@@ -7,6 +7,7 @@
 #include "iruka/ops.h"
 #include "ops/random/kernels.h"
 #include "ops/random/philox.h"
+#include "ops/sort/order_text.h"
 
 namespace iruka::random {
 namespace {
@@ -148,15 +149,9 @@ Array take_rows(const Array& array, const Array& order) {
 
 Array search_cumulative(const Array& cumulative, const Array& units) {
   const ElementwiseKernel& kernel = made_once([] {
-    return order_kernel("raw const float64 cumulative, float64 unit", "int64 y", R"(
-    long long low = 0, high = cumulative.size() - 1;
-    while (low < high) {
-      const long long middle = (low + high) >> 1;
-      if (cumulative[middle] <= unit) low = middle + 1; else high = middle;
-    }
-    y = low;
-  )",
-                        "", "random_search");
+    return order_kernel("raw const float64 cumulative, float64 unit", "int64 y",
+                        "y = count_first(cumulative.size() - 1, [&](ptrdiff_t k) { return cumulative[k] <= unit; });",
+                        ops::order_text("search"), "random_search");
   });
   return kernel(cumulative, units);
 }

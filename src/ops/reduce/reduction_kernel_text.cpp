@@ -3,25 +3,13 @@
 #include "ops/reduce/reduction_kernel_text.h"
 
 #include "jit/kernel_writer.h"
+#include "ops/kernel_text.h"
 
 namespace iruka::ops {
 namespace {
 
 using jit::number;
 using jit::quoted;
-
-// The lanes of a warp exchange values of any type as words.
-constexpr const char* kShuffle = R"(
-#line 1 "generated"
-template <class T> static __forceinline__ T _reduce_from_lane(const T& value, int distance) {
-  unsigned words[(sizeof(T) + 3) / 4] = {};
-  memcpy(words, &value, sizeof(T));
-  for (int k = 0; k < int((sizeof(T) + 3) / 4); ++k) words[k] = __shfl_down_sync(0xffffffffu, words[k], distance);
-  T result = value;
-  memcpy(&result, words, sizeof(T));
-  return result;
-}
-)";
 
 constexpr const char* kSizes =
     ", int64 _reduce_outputs, int64 _reduce_inner, int64 _reduce_n, int64 _reduce_blocks, "
@@ -320,7 +308,8 @@ std::string reduce_type_of(const ReductionTexts& texts) {
 ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
                                          const std::vector<Dtype>& types, bool diagnose_early) {
   KernelOptions options;
-  options.preamble = texts.options.preamble + (stage.in_warps && stage.lanes > 1 ? kShuffle : "");
+  options.preamble = texts.options.preamble +
+                     (stage.in_warps && stage.lanes > 1 ? "\n" + include_text("reduce", "cuda/from_lane") : "");
   options.options = texts.options.options;
   options.diagnose_early = diagnose_early;
   options.made_at = texts.options.made_at;

@@ -16,6 +16,7 @@
 #include "ops/listener.h"
 #include "ops/reduce/weights.h"
 #include "ops/sort/order_statistics.h"
+#include "ops/sort/order_text.h"
 #include "ops/sort/quantile_ranks.h"
 
 namespace iruka {
@@ -26,13 +27,8 @@ using namespace ops;
 /// Interpolates between a and b at share t.
 const ElementwiseKernel& between_kernel() {
   return made_once([] {
-    return ElementwiseKernel("T a, T b, U t", "V y", R"(
-    const V low = (V)a, high = (V)b, share = (V)t, width = high - low;
-    const bool is_too_wide = width - width != (V)0 && low - low == (V)0 && high - high == (V)0;
-    if (is_too_wide) y = (V)(low * ((V)1 - share) + high * share);
-    else y = share >= (V)0.5 ? (V)(high - width * ((V)1 - share)) : (V)(low + width * share);
-    )",
-                             "quantile");
+    return ElementwiseKernel("T a, T b, U t", "V y", "y = between((V)a, (V)b, (V)t);", "quantile",
+                             {.preamble = order_text("between")});
   });
 }
 

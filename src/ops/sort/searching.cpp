@@ -11,7 +11,7 @@
 #include "iruka/sorting.h"
 #include "ops/count/histogram.h"
 #include "ops/functions.h"
-#include "ops/sort/kernel_texts.h"
+#include "ops/sort/order_text.h"
 #include "ops/views.h"
 
 namespace iruka {
@@ -19,59 +19,26 @@ namespace {
 
 using namespace ops;
 
-/// All lanes halve the same length, so that none waits for another.
 ElementwiseKernel search_kernel(const std::string& arrays, const std::string& element) {
   return ElementwiseKernel(arrays + ", T v, I n, bool from_right", "int64 y",
-                           R"(
-I low = 0;
-for (I length = n; length > 0;) {
-  const I half = length - length / 2;
-  const T element = )" + element +
-                               R"(;
-  const bool up = from_right ? !before(v, element) : before(element, v);
-  low += up ? half : (I)0;
-  length -= half;
-}
-y = low;
-)",
-                           "searchsorted", {.preamble = kernels::before});
+                           "y = count_first(n, [&](I k) {\nconst T element = " + element +
+                               ";\nreturn from_right ? !before(v, element) : before(element, v);\n});",
+                           "searchsorted", {.preamble = order_text("before") + order_text("search")});
 }
 
 const ElementwiseKernel& plain_search() {
-  return made_once([] { return search_kernel("raw const T a", "a[low + half - 1]"); });
+  return made_once([] { return search_kernel("raw const T a", "a[k]"); });
 }
 const ElementwiseKernel& ordered_search() {
-  return made_once([] { return search_kernel("raw const T a, raw const int64 order", "a[order[low + half - 1]]"); });
+  return made_once([] { return search_kernel("raw const T a, raw const int64 order", "a[order[k]]"); });
 }
 
 const ElementwiseKernel& interp_kernel() {
   return made_once([] {
     return ElementwiseKernel(
         "float64 x, raw const float64 xp, raw const V fp, int64 n, V left, V right, bool has_left, bool has_right",
-        "V y",
-        R"(
-    int64_t low = 0, high = n;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (before(x, xp[middle])) high = middle;
-      else low = middle + 1;
-    }
-    const int64_t k = low - 1;
-    if (x != x) y = V(x);
-    else if (k < 0) y = has_left ? left : fp[0];
-    else if (k == n - 1) y = x == xp[k] || !has_right ? fp[k] : right;
-    else if (xp[k] == x) y = fp[k];
-    else {
-      const V slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k]);
-      V value = slope * (x - xp[k]) + fp[k];
-      if (value != value) {
-        value = slope * (x - xp[k + 1]) + fp[k + 1];
-        if (value != value && fp[k] == fp[k + 1]) value = fp[k];
-      }
-      y = value;
-    }
-    )",
-        "interp", {.preamble = kernels::before, .options = {"--fmad=false"}});
+        "V y", "y = interpolate<V>(x, xp, fp, n, left, right, has_left, has_right);", "interp",
+        {.preamble = order_text("interp"), .options = {"--fmad=false"}});
   });
 }
 

@@ -11,7 +11,7 @@
 #include "iruka/ops.h"
 #include "iruka/sorting.h"
 #include "ops/index/compaction.h"
-#include "ops/sort/kernel_texts.h"
+#include "ops/sort/order_text.h"
 
 namespace iruka {
 namespace {
@@ -100,15 +100,9 @@ UniqueResult describe_runs(const Array& flags, const Array& order, const UniqueP
   });
   // The run of a sorted element is the last one that begins at or before it.
   const ElementwiseKernel& inverse_kernel = made_once([&] {
-    return ElementwiseKernel("raw const int64 starts, int64 place, int64 runs", "raw int64 inverse", R"(
-    int64_t low = 0, high = runs;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (starts[middle] <= i) low = middle + 1; else high = middle;
-    }
-    inverse[place] = low - 1;
-  )",
-                             "number_runs");
+    return ElementwiseKernel("raw const int64 starts, int64 place, int64 runs", "raw int64 inverse",
+                             "inverse[place] = count_first(runs, [&](int64_t k) { return starts[k] <= i; }) - 1;",
+                             "number_runs", {.preamble = ops::order_text("search")});
   });
   const int64_t n = flags.size();
   const Array starts = true_indices(flags);
@@ -145,7 +139,7 @@ UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("raw const T x, bool equal_nan", "bool is_first",
                              "is_first = i == 0 || differ(x[i], x[i > 0 ? i - 1 : 0], equal_nan);", "mark_runs",
-                             {.preamble = ops::kernels::differ});
+                             {.preamble = ops::order_text("differ")});
   });
   const Array flat = x.ravel().contiguous();
   Array order, sorted;
@@ -165,12 +159,9 @@ UniqueResult unique(const Array& x, const UniqueParts& parts, bool equal_nan) {
 
 UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_nan) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("raw const T x, raw const int64 order, int64 width, bool equal_nan", "bool is_first", R"(
-    is_first = i == 0;
-    for (int64_t k = 0; !is_first && k < width; ++k)
-      is_first = differ(x[order[i] * width + k], x[order[i - 1] * width + k], equal_nan);
-  )",
-                             "mark_row_runs", {.preamble = ops::kernels::differ});
+    return ElementwiseKernel("raw const T x, raw const int64 order, int64 width, bool equal_nan", "bool is_first",
+                             "is_first = begins_run(x, order, i, width, equal_nan);", "mark_row_runs",
+                             {.preamble = ops::order_text("differ")});
   });
   if (x.ndim() != 2) throw ShapeError("unique_rows: needs two axes, not shape " + to_string(x.shape()));
   const int64_t n = x.shape(0), width = x.shape(1);
@@ -193,15 +184,10 @@ UniqueResult unique_rows(const Array& x, const UniqueParts& parts, bool equal_na
 
 Array find_sorted(const Array& sorted, const Array& sought) {
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("T x, raw const T sorted, int64 n", "int64 place", R"(
-    int64_t low = 0, high = n;
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      if (precedes(sorted[middle], x)) low = middle + 1; else high = middle;
-    }
-    place = low < n && sorted[low < n ? low : 0] == x ? low : -1;
-  )",
-                             "find_sorted", {.preamble = ops::kernels::precedes});
+    return ElementwiseKernel("T x, raw const T sorted, int64 n", "int64 place",
+                             "const int64_t low = count_first(n, [&](int64_t k) { return before(sorted[k], x); });\n"
+                             "place = low < n && sorted[low < n ? low : 0] == x ? low : -1;",
+                             "find_sorted", {.preamble = ops::order_text("before") + ops::order_text("search")});
   });
   if (sorted.size() == 0) {
     Array places = Array::empty(sought.shape(), Dtype::int64, sought.device());
@@ -212,18 +198,11 @@ Array find_sorted(const Array& sorted, const Array& sought) {
 }
 
 Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
-  // All lanes halve the same length, so that none waits for another.
   const ElementwiseKernel& kernel = made_once([&] {
-    return ElementwiseKernel("T x, raw const T sorted, I n, bool invert", "bool found", R"(
-    I low = 0;
-    for (I length = n; length > 0;) {
-      const I half = length - length / 2;
-      low += precedes(sorted[low + half - 1], x) ? half : (I)0;
-      length -= half;
-    }
-    found = (low < n && sorted[low < n ? low : (I)0] == x) != invert;
-  )",
-                             "is_among_sorted", {.preamble = ops::kernels::precedes});
+    return ElementwiseKernel("T x, raw const T sorted, I n, bool invert", "bool found",
+                             "const I low = count_first(n, [&](I k) { return before(sorted[k], x); });\n"
+                             "found = (low < n && sorted[low < n ? low : (I)0] == x) != invert;",
+                             "is_among_sorted", {.preamble = ops::order_text("before") + ops::order_text("search")});
   });
   if (sorted.size() == 0) {
     Array found = Array::empty(sought.shape(), Dtype::bool_, sought.device());

@@ -1,5 +1,8 @@
 // The modified Bessel function of order 0 by Chebyshev series: Cephes' i0.c, as in NumPy.
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <class T, int N> inline T chebyshev(T x, const double (&series)[N]) {
   T b0 = T(series[0]), b1 = 0, b2 = 0;
   for (int k = 1; k < N; ++k) b2 = b1, b1 = b0, b0 = x * b1 - b2 + T(series[k]);
@@ -28,4 +31,5 @@ template <class T> inline T bessel_i0(T x) {
   if (x <= T(8)) return exp(x) * chebyshev(x / T(2) - T(2), near);
   return exp(x) * chebyshev(T(32) / x - T(2), far) / sqrt(x);
 }
-}  // namespace op
+
+}  // namespace iruka::op

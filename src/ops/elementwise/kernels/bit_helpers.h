@@ -1,4 +1,7 @@
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <class T> inline T invert(T x) { return T(~x); }
 inline bool invert(bool x) { return !x; }
 template <class T> inline constexpr int width = sizeof(T) * 8;
@@ -14,4 +17,5 @@ template <class T> inline unsigned char bit_count(T x) {
   v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
   return (unsigned char)((v * 0x0101010101010101ull) >> 56);
 }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,4 +1,7 @@
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <class A> inline bool is_less(A a, A b) { return a < b; }
 template <class A> inline bool is_less_equal(A a, A b) { return a <= b; }
 template <class A> inline bool is_equal(A a, A b) { return a == b; }
@@ -20,4 +23,5 @@ template <class F> inline bool is_less_equal(complex<F> a, complex<F> b) {
 template <class F> inline bool is_equal(complex<F> a, complex<F> b) {
   return a.real() == b.real() && a.imag() == b.imag();
 }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,6 +1,9 @@
 // Python's division: floats follow NumPy's npy_divmod. Integers round down; x / 0 is 0, and the smallest integer
 // divided by -1 wraps.
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 #ifdef __CUDA_ARCH__
 // CUDA does not define division by zero, nor of the smallest integer by -1.
 template <class T> inline constexpr bool is_signed = T(-1) < T(0);
@@ -43,7 +46,7 @@ template <class T> inline T float_floor_divide(T a, T b) {
   T div = (a - mod) / b;
   if (mod != 0 && (b < 0) != (mod < 0)) div -= T(1);
   if (div == 0) return copysign(T(0), a / b);
-  const T whole = floor(div);
+  const T whole = ::floor(div);
   return div - whole > T(0.5) ? whole + T(1) : whole;
 }
 template <class T> inline T float_remainder(T a, T b) {
@@ -58,4 +61,5 @@ inline float remainder(float a, float b) { return float_remainder(a, b); }
 inline double remainder(double a, double b) { return float_remainder(a, b); }
 inline float truncated_remainder(float a, float b) { return fmod(a, b); }
 inline double truncated_remainder(double a, double b) { return fmod(a, b); }
-}  // namespace op
+
+}  // namespace iruka::op

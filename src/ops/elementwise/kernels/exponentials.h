@@ -1,5 +1,8 @@
 // Complex expm1 and log1p by NumPy's formulas.
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 inline float exp2(float x) { return ::exp2(x); }
 inline double exp2(double x) { return ::exp2(x); }
 inline float expm1(float x) { return ::expm1(x); }
@@ -35,4 +38,5 @@ template <class F> inline F logaddexp2(F x, F y) {
   if (difference > 0) return x + F(1.4426950408889634) * ::log1p(::exp2(-difference));
   return difference <= 0 ? y + F(1.4426950408889634) * ::log1p(::exp2(difference)) : difference;
 }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,5 +1,8 @@
 // Functions on the bits of the stored type S: positive values have the order of their bits. scale() is musl's scalbn.
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <int Bytes> struct Bits;
 template <> struct Bits<2> {
   using type = short;
@@ -49,4 +52,5 @@ inline double split(double x, int& exponent) {
   return __builtin_bit_cast(double, (bits & ~(0x7ffll << 52)) | (1022ll << 52));
 }
 inline float split(float x, int& exponent) { return static_cast<float>(split(static_cast<double>(x), exponent)); }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,4 +1,7 @@
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <int Bytes> struct Magnitude {
   using type = unsigned;
 };
@@ -22,4 +25,5 @@ template <class T> inline T lcm(T a, T b) {
   const auto divisor = magnitude(gcd(a, b));
   return divisor == 0 ? T(0) : T(magnitude(a) / divisor * magnitude(b));
 }
-}  // namespace op
+
+}  // namespace iruka::op

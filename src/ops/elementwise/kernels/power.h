@@ -1,5 +1,8 @@
 // Integer powers by repeated squaring; they wrap.
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <class T, class N> inline T repeated_square(T base, N exponent) {
   T result = T(1);
   for (; exponent != 0; exponent = N(exponent >> 1)) {
@@ -15,4 +18,5 @@ template <class T> inline T power(T base, T exponent) {
 inline float power(float base, float exponent) { return exponent == 1 ? base : pow(base, exponent); }
 inline double power(double base, double exponent) { return exponent == 1 ? base : pow(base, exponent); }
 template <class F> inline complex<F> power(complex<F> base, complex<F> exponent) { return pow(base, exponent); }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,4 +1,7 @@
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <class T> inline T floor(T x) { return x; }
 template <class T> inline T ceil(T x) { return x; }
 template <class T> inline T trunc(T x) { return x; }
@@ -11,4 +14,5 @@ inline double trunc(double x) { return ::trunc(x); }
 inline float rint(float x) { return ::rint(x); }
 inline double rint(double x) { return ::rint(x); }
 template <class F> inline complex<F> rint(complex<F> x) { return complex<F>(::rint(x.real()), ::rint(x.imag())); }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,7 +1,10 @@
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 template <class T> inline T sign(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? T(0) : x; }
 template <class F> inline complex<F> sign(complex<F> z) {
-  const F larger = fmax(fabs(z.real()), fabs(z.imag()));
+  const F larger = ::fmax(fabs(z.real()), fabs(z.imag()));
   // Scales z so that |z| neither overflows nor is subnormal; 18446744073709551616 is 2 ** 64.
   const F scale = larger > F(1) ? F(0.5) : larger < F(1e-19) ? F(18446744073709551616.0) : F(1);
   const F x = z.real() * scale, y = z.imag() * scale;
@@ -28,4 +31,5 @@ template <class F> inline complex<F> reciprocal(complex<F> x) {
   const F ratio = x.real() / x.imag(), denominator = x.imag() + x.real() * ratio;
   return complex<F>(ratio / denominator, F(-1) / denominator);
 }
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,6 +1,9 @@
 // What makes functions raise exceptions that do not by themselves, so that whoever launched learns of results to look
 // at (python/iruka/_array/float_errors.py): each returns what it is given, or what gives the same result.
-namespace op {
+#pragma once
+
+namespace iruka::op {
+
 #ifdef __CUDA_ARCH__
 template <class T> inline T told(T result) { return result; }
 template <class T> inline T told(T result, T) { return result; }
@@ -9,11 +12,7 @@ template <class T> inline T bounded(T x, float) { return x; }
 // The result itself, told of where `scaled` is infinite or NaN: infinity times zero and the processor's minimum with
 // NaN are invalid operations.
 template <class F> inline F told(F result, F scaled) {
-#ifdef __FMA__
-  const F above = fma(scaled, F(0), F(INFINITY));
-#else
   const F above = scaled * F(0) + F(INFINITY);
-#endif
   return above < result ? above : result;  // never above
 }
 template <class F> inline F told(F result) { return told(result, result); }
@@ -23,4 +22,5 @@ template <class T> inline T bounded(T x, float) { return x; }
 inline float bounded(float x, float limit) { return limit < x ? limit : x; }
 inline double bounded(double x, float limit) { return 8 * limit < x ? 8 * limit : x; }
 #endif
-}  // namespace op
+
+}  // namespace iruka::op

@@ -1,5 +1,9 @@
 // The order of sorted arrays: NaN comes last. Complex numbers are ordered by which parts are NaN, then by real part,
 // then by imaginary part.
+#pragma once
+
+namespace iruka::order {
+
 template <class T> inline bool before(T a, T b) { return (a < b) | ((b != b) & (a == a)); }
 template <class F> inline bool before(complex<F> a, complex<F> b) {
   const bool a_whole = a.imag() == a.imag(), b_whole = b.imag() == b.imag();
@@ -8,3 +12,5 @@ template <class F> inline bool before(complex<F> a, complex<F> b) {
   if (a.real() == b.real() || (a.real() != a.real() && b.real() != b.real())) return before(a.imag(), b.imag());
   return b.real() != b.real();
 }
+
+}  // namespace iruka::order

@@ -1,5 +1,9 @@
 // An index out of bounds is recorded as an error and reads element 0, so that no thread leaves the array.
-template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis,
+#pragma once
+
+#include "ops/index/kernels/cuda/report.h"
+
+template <class I> static inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis,
                                                               int64_t* report) {
   const ptrdiff_t place = (ptrdiff_t)index + (index < 0 ? extent : 0);
   if ((size_t)place < (size_t)extent) return place;

@@ -1,4 +1,0 @@
-template <class I> __device__ inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t, int64_t*) {
-  const ptrdiff_t place = (ptrdiff_t)index % extent;
-  return place + (place < 0 ? extent : 0);
-}
