@@ -43,6 +43,7 @@ class CudaAssertionsTest : public ::testing::Test {
   }
 
   static Device& gpu() { return device("cuda:0"); }
+  static CUstream handle_of(const Stream& stream) { return static_cast<CUstream>(stream.handle()); }
 
   static void fail(Asserting& asserting) {
     AssertionRecord& record = asserting.record;
@@ -94,12 +95,12 @@ TEST_F(CudaAssertionsTest, AreToldOnceInTheWordsOfTheCpu) {
 
 TEST_F(CudaAssertionsTest, AreToldByWaitsForTheirStream) {
   const Stream mine(gpu(), {.non_blocking = true}), others(gpu(), {.non_blocking = true});
-  launch(a_, "first", static_cast<CUstream>(mine.handle()), 1);
-  launch(b_, "second", static_cast<CUstream>(others.handle()), 2);
+  launch(a_, "first", handle_of(mine), 1);
+  launch(b_, "second", handle_of(others), 2);
   EXPECT_NE(told_by(others).find("'second'"), std::string::npos);
   EXPECT_EQ(told_by(others), "");
   EXPECT_NE(told_by(mine).find("'first'"), std::string::npos);
-  launch(b_, "second", static_cast<CUstream>(others.handle()), 2);
+  launch(b_, "second", handle_of(others), 2);
   EXPECT_NE(told_by_device().find("'second'"), std::string::npos);
 }
 
@@ -122,18 +123,86 @@ TEST_F(CudaAssertionsTest, OutliveTheirProgram) {
 
 TEST_F(CudaAssertionsTest, OfAProgramDroppedDuringACaptureAreToldAfterIt) {
   const Stream stream(gpu(), {.non_blocking = true}), captured(gpu(), {.non_blocking = true});
-  fake::hold(static_cast<CUstream>(stream.handle()));
-  launch(a_, "first", static_cast<CUstream>(stream.handle()), 1);
+  fake::hold(handle_of(stream));
+  launch(a_, "first", handle_of(stream), 1);
   cuda::begin_capture(captured);
   a_.module.reset();
   const int64_t waits = fake::calls("cuCtxSynchronize"), unloaded = fake::calls("cuModuleUnload");
-  fake::let_go(static_cast<CUstream>(stream.handle()));
+  fake::let_go(handle_of(stream));
   gpu().load("code", "entry");
   EXPECT_EQ(fake::calls("cuCtxSynchronize"), waits);  // which would break the capture
   EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded);
   const cuda::Graph graph = cuda::end_capture(captured);
   EXPECT_GT(fake::calls("cuModuleUnload"), unloaded);
   EXPECT_NE(told_by(stream).find("'first'"), std::string::npos);
+}
+
+TEST_F(CudaAssertionsTest, OfTheDefaultStreamByItsNumberAreToldByWhatWaitsForIt) {
+  const Stream blocking(gpu(), StreamOptions{});
+  launch(a_, "first", cuda_backend::kLegacyStream, 1);
+  EXPECT_NE(told_by(blocking).find("'first'"), std::string::npos);
+}
+
+// A kernel that was not waited for may be writing its record.
+TEST_F(CudaAssertionsTest, AreToldByTheDefaultStreamWhereItWaitsForTheirs) {
+  const Stream blocking(gpu(), StreamOptions{}), other(gpu(), {.non_blocking = true});
+  const Stream null = Stream::default_of(gpu());
+  launch(a_, "first", handle_of(other), 1);
+  launch(b_, "second", handle_of(blocking), 2);
+  EXPECT_NE(told_by(null).find("'second'"), std::string::npos);
+  EXPECT_EQ(told_by(null), "");
+  EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
+}
+
+TEST_F(CudaAssertionsTest, OfADestroyedStreamAreToldByTheNextWait) {
+  const Stream other(gpu(), {.non_blocking = true});
+  {
+    const Stream stream(gpu(), {.non_blocking = true});
+    launch(a_, "first", handle_of(stream), 1);
+  }
+  EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
+  EXPECT_EQ(told_by_device(), "");
+}
+
+TEST_F(CudaAssertionsTest, AreNotOfANewStreamWithAnOldHandle) {
+  const Stream stream(gpu(), {.non_blocking = true}), other(gpu(), {.non_blocking = true});
+  launch(a_, "first", handle_of(stream));
+  cuda_backend::cuda_device(0).assertions().forget_stream(handle_of(stream));
+  launch(a_, "first", handle_of(other), 1);
+  EXPECT_EQ(told_by(stream), "");
+  EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
+}
+
+TEST_F(CudaAssertionsTest, ThatNobodyWaitsForCostOthersNothing) {
+  const Stream mine(gpu(), {.non_blocking = true}), other(gpu(), {.non_blocking = true});
+  launch(a_, "first", handle_of(other), 1);
+  EXPECT_EQ(told_by(mine), "");
+  const int64_t copies = fake::calls("cuMemcpyAsync");
+  EXPECT_EQ(told_by(mine), "");
+  EXPECT_EQ(fake::calls("cuMemcpyAsync"), copies);
+  EXPECT_NE(told_by(other).find("'first'"), std::string::npos);
+}
+
+TEST_F(CudaAssertionsTest, AreToldLaterWhereTheDriverRefusesToReadThem) {
+  launch(a_, "first", nullptr, 1);
+  fake::fail("cuMemcpyAsync", 700);
+  EXPECT_EQ(told_by_device(), "");
+  EXPECT_NE(told_by_device().find("'first'"), std::string::npos);
+}
+
+TEST_F(CudaAssertionsTest, LeaveNothingBehindWhereAProgramCannotBeWatched) {
+  Device& second = device("cuda:1");
+  const int64_t flags = fake::calls("cuMemHostAlloc");
+  fake::set_global(AssertionRecord::kName, &a_.record, sizeof(a_.record));
+  for (const char* call : {"cuStreamCreateWithPriority", "cuMemHostAlloc", "cuMemcpyAsync"}) {
+    const int64_t unloaded = fake::calls("cuModuleUnload"), streams = fake::calls("cuStreamCreateWithPriority");
+    fake::fail(call, 2);
+    EXPECT_THROW(second.load("code", "entry"), OutOfMemoryError) << call;
+    EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded + 1) << call;
+    EXPECT_LE(fake::calls("cuStreamCreateWithPriority"), streams + 1);
+  }
+  fake::set_global(AssertionRecord::kName, nullptr, 0);
+  EXPECT_EQ(fake::calls("cuMemHostAlloc"), flags + 2);  // one was refused
 }
 
 TEST_F(CudaAssertionsTest, CostAWaitNothingWhereNoneFailed) {

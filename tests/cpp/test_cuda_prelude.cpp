@@ -228,6 +228,10 @@ TEST_P(CudaPrelude, AssertionsFillARecord) {
   const std::string record = std::string(AssertionRecord::kName) + "[" + std::to_string(sizeof(AssertionRecord)) + "]";
   const std::string ptx = ptx_of(kernel("k", "const float* p, float* q", "assert(p[1] > 0 && \"text\"); *q = *p;"));
   EXPECT_NE(ptx.find(".global .align 8 .b8 " + record), ptx.npos) << ptx;
+  // The host may read the record as soon as it has seen the flag, which is the last store.
+  const size_t flag = ptx.rfind("st.volatile"), element = ptx.rfind("st.volatile", flag - 1);
+  const size_t fence = ptx.find("membar.sys", element);
+  EXPECT_TRUE(element < fence && fence < flag) << ptx;
   EXPECT_EQ(ptx_of(kernel("k", "const float* p, float* q", "*q = *p;")).find(AssertionRecord::kName), ptx.npos);
   if (find_ptxas().empty()) return;
   EXPECT_TRUE(assembles(ptx, GetParam()));

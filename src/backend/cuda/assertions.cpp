@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "backend/cuda/cuda_device.h"
 #include "core/launch_context.h"
 #include "iruka/error.h"
 
@@ -14,10 +15,19 @@ constexpr size_t kMostStreams = 16;
 
 CUdeviceptr address(void* host) { return reinterpret_cast<CUdeviceptr>(host); }
 
+bool is_default(CUstream stream) { return !stream || stream == kLegacyStream; }
+
+/// Whether the default stream waits for the one that pools know by that name; true when in doubt.
+bool is_blocking(CUstream name) {
+  const std::optional<CUstream> stream = driver_stream(name);
+  unsigned flags = 0;
+  return !stream || driver().cuStreamGetFlags(*stream, &flags) != kSuccess || !(flags & kStreamNonBlocking);
+}
+
 }  // namespace
 
 bool Assertions::Launches::include(CUstream stream) const {
-  return is_everywhere || !stream || stream == kLegacyStream || std::ranges::find(streams, stream) != streams.end();
+  return is_everywhere || (is_default(stream) ? is_blocking : std::ranges::count(streams, stream) > 0);
 }
 
 bool Assertions::add(CUmodule module) {
@@ -27,12 +37,13 @@ bool Assertions::add(CUmodule module) {
       bytes != sizeof(AssertionRecord))
     return false;
   std::lock_guard lock(mutex_);
+  if (!stream_)
+    check(driver().cuStreamCreateWithPriority(&stream_, kStreamNonBlocking, 0), "cuStreamCreateWithPriority",
+          "assertions");
   if (!flag_) {
     void* flag = nullptr;
     constexpr unsigned kPortableMapped = 1 | 2;
     check(driver().cuMemHostAlloc(&flag, sizeof(unsigned), kPortableMapped), "cuMemHostAlloc", "assertions");
-    check(driver().cuStreamCreateWithPriority(&stream_, kStreamNonBlocking, 0), "cuStreamCreateWithPriority",
-          "assertions");
     flag_ = static_cast<unsigned*>(flag);
     __atomic_store_n(flag_, 0u, __ATOMIC_RELAXED);
   }
@@ -50,19 +61,40 @@ void Assertions::note_launch(CUmodule module, const char* kernel, CUstream strea
   if (found == watched_.end()) return;
   Launches& launches = found->launches;
   launches.kernel = kernel;
-  if (launches.is_everywhere || (stream && launches.include(stream))) return;
-  launches.is_everywhere = !stream || stream == kLegacyStream || launches.streams.size() == kMostStreams;
-  if (!launches.is_everywhere) launches.streams.push_back(stream);
+  if (launches.is_everywhere || std::ranges::count(launches.streams, stream)) return;
+  launches.is_everywhere = is_default(stream) || launches.streams.size() == kMostStreams;
+  if (launches.is_everywhere) return;
+  launches.streams.push_back(stream);
+  launches.is_blocking = launches.is_blocking || is_blocking(stream);
 }
 
 bool Assertions::read(const Watched& watched, AssertionRecord& record) {
-  return driver().cuMemcpyAsync(address(&record), watched.record, sizeof(record), stream_) == kSuccess &&
-         driver().cuStreamSynchronize(stream_) == kSuccess && record.element != AssertionRecord::kNone;
+  if (driver().cuMemcpyAsync(address(&record), watched.record, sizeof(record), stream_) == kSuccess &&
+      driver().cuStreamSynchronize(stream_) == kSuccess)
+    return true;
+  __atomic_store_n(flag_, 1u, __ATOMIC_RELEASE);
+  return false;
+}
+
+void Assertions::find_failed() {
+  if (!is_flag_set()) return;
+  __atomic_store_n(flag_, 0u, __ATOMIC_RELEASE);  // before the records are read: a later failure sets it again
+  for (Watched& watched : watched_) {
+    AssertionRecord record{};
+    if (!watched.has_failed) watched.has_failed = read(watched, record) && record.element != AssertionRecord::kNone;
+  }
+}
+
+void Assertions::note_untold() {
+  has_untold_.store(!failures_.empty() || std::ranges::count(watched_, true, &Watched::has_failed) > 0,
+                    std::memory_order_release);
 }
 
 void Assertions::collect(Watched& watched) {
   AssertionRecord record{};
   if (!read(watched, record)) return;
+  watched.has_failed = false;
+  if (record.element == AssertionRecord::kNone) return;
   const int64_t element = record.element == AssertionRecord::kUnknown ? -1 : static_cast<int64_t>(record.element);
   const FailedAssertion failed{record.condition, record.file, record.line, element};
   failures_.push_back(
@@ -85,27 +117,38 @@ void Assertions::remove(CUmodule module) {
   if (found == watched_.end()) return;
   if (has_failed()) collect(*found);
   watched_.erase(found);
+  note_untold();
+}
+
+void Assertions::forget_stream(CUstream stream) {
+  std::lock_guard lock(mutex_);
+  find_failed();
+  for (Watched& watched : watched_) {
+    Launches& launches = watched.launches;
+    if (std::erase(launches.streams, stream) == 0 || !launches.streams.empty() || launches.is_everywhere) continue;
+    launches.is_blocking = false;
+    if (watched.has_failed) collect(watched);
+  }
+  for (Failure& failure : failures_) {
+    std::erase(failure.launches.streams, stream);
+    failure.launches.is_everywhere = failure.launches.is_everywhere || failure.launches.streams.empty();
+  }
+  note_untold();
 }
 
 void Assertions::throw_failure(const CUstream* stream) {
   std::string text;
   {
     std::lock_guard lock(mutex_);
-    __atomic_store_n(flag_, 0u, __ATOMIC_RELEASE);  // before the records are read: a later failure sets it again
+    find_failed();
     const auto is_meant = [&](const auto& what) { return !stream || what.launches.include(*stream); };
-    bool has_others = false;
-    for (Watched& watched : watched_) {
-      AssertionRecord record{};
-      if (is_meant(watched))
-        collect(watched);
-      else
-        has_others |= read(watched, record);  // a kernel that runs may be writing it
-    }
+    for (Watched& watched : watched_)
+      if (watched.has_failed && is_meant(watched)) collect(watched);
     if (const auto found = std::ranges::find_if(failures_, is_meant); found != failures_.end()) {
       text = std::move(found->text);
       failures_.erase(found);
     }
-    if (has_others || !failures_.empty()) __atomic_store_n(flag_, 1u, __ATOMIC_RELEASE);
+    note_untold();
   }
   if (!text.empty()) throw DeviceError(text);
 }

@@ -1,6 +1,7 @@
 // Failed assertions of a GPU's kernels, found where the host waits.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +34,9 @@ class Assertions {
   void note_launch(CUmodule module, const char* kernel, CUstream stream);
   /// The module's work is over, and the module about to be unloaded: its failure is kept.
   void remove(CUmodule module);
+  /// The stream's work is over, and the stream about to be destroyed, after which its handle may name another one: the
+  /// failures of modules that were launched on no other stream are for every wait.
+  void forget_stream(CUstream stream);
   bool is_watching(const std::vector<CUmodule>& modules);
 
   /// `stream` was waited for. Raises DeviceError that tells of a failure in a kernel that was launched on it; every
@@ -50,32 +54,40 @@ class Assertions {
   struct Launches {
     const char* kernel = "";
     std::vector<CUstream> streams;
-    bool is_everywhere = false;  ///< on the stream that waits for others, in a graph, or on many streams
+    bool is_blocking = false;    ///< on one of the streams that the default stream waits for
+    bool is_everywhere = false;  ///< on the default stream, in a graph, or on many streams
 
+    /// Whether a wait for `stream` waits for them.
     bool include(CUstream stream) const;
   };
   struct Watched {
     CUmodule module;
     CUdeviceptr record;
     Launches launches;
+    bool has_failed = false;  ///< the record has a failure that was not collected yet
   };
   struct Failure {
     std::string text;
     Launches launches;
   };
 
-  bool has_failed() const { return flag_ && __atomic_load_n(flag_, __ATOMIC_ACQUIRE) != 0; }
+  bool is_flag_set() const { return flag_ && __atomic_load_n(flag_, __ATOMIC_ACQUIRE) != 0; }
+  bool has_failed() const { return has_untold_.load(std::memory_order_acquire) || is_flag_set(); }
   void throw_failure(const CUstream* stream);
-  /// False where the record has no failure, or the driver refuses.
+  /// False, with the flag set again, where the driver refuses.
   bool read(const Watched& watched, AssertionRecord& record);
+  /// Where the flag is set: finds the records that have failed since, of kernels that may run yet, and clears it.
+  void find_failed();
   /// Moves the failure of a record, if it has one, to the list.
   void collect(Watched& watched);
+  void note_untold();
 
   ForkSafeMutex mutex_;
   unsigned* flag_ = nullptr;   ///< in page-locked memory, which the GPU sets
   CUstream stream_ = nullptr;  ///< of copies, which wait for no other stream
   std::vector<Watched> watched_;
-  std::vector<Failure> failures_;  ///< not raised yet
+  std::vector<Failure> failures_;        ///< not raised yet
+  std::atomic<bool> has_untold_{false};  ///< failures, collected or in their records
 };
 
 }  // namespace iruka::cuda_backend

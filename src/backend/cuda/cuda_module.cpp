@@ -137,7 +137,12 @@ CudaModule::CudaModule(CudaDevice& device, std::string_view code, const std::str
   const ContextScope active = device.activate();
   const AllowedWhileCapturing allowed;
   check(driver().cuModuleLoadData(&handle_, code.data()), "cuModuleLoadData", device.name());
-  asserts_ = device.assertions().add(handle_);
+  try {
+    asserts_ = device.assertions().add(handle_);
+  } catch (...) {
+    driver().cuModuleUnload(handle_);
+    throw;
+  }
 }
 
 CudaModule::~CudaModule() {

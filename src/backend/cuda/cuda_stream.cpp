@@ -26,6 +26,7 @@ void CudaDevice::destroy_stream(StreamHandle stream) noexcept {
     const bool is_done = driver().cuStreamSynchronize(as_stream(stream)) == kSuccess;
     pool_.forget_stream(stream, is_done);
     pinned_pool().forget_stream(stream, is_done);
+    if (is_done) assertions_.forget_stream(as_stream(stream));
     if (thread_stream() == stream) thread_stream() = nullptr;
     driver().cuStreamDestroy(as_stream(stream));
   } catch (...) {

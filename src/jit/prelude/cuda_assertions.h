@@ -37,8 +37,8 @@ __noinline__ __device__ void note_failed_assertion(const char* condition, const 
       copy_text(record.condition, condition);
       __threadfence();
       first = rank;
+      __threadfence_system();  // the host reads the record when it has seen the flag
       *(volatile unsigned*)record.flag = 1;
-      __threadfence_system();
     }
     atomicExch(&record.lock, 0u);
   }
