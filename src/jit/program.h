@@ -31,7 +31,6 @@ class Program {
   void launch(std::span<const std::byte> arguments, const LaunchRange& range) const {
     LaunchContext context(kernel_);
     device_.launch(context, *function_, arguments, range);
-    device_.last_launches().note(kernel_);
   }
   void launch(std::span<const std::byte> arguments, const GridRange& range) const;
   Device& device() const { return device_; }

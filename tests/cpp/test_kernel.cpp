@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "core/device.h"
 #include "iruka/iruka.h"
 #include "jit/warnings.h"
 
@@ -48,6 +49,12 @@ TEST(Kernel, AddsConcreteTypes) {
   const Array z = k(sequence<float>({3, 3}), sequence<float>({3}));
   EXPECT_EQ(z.shape(), (Dims{3, 3}));
   EXPECT_EQ(z.to_vector<float>(), (std::vector<float>{0, 2, 4, 3, 5, 7, 6, 8, 10}));
+}
+
+// Work that fails later is what they are for.
+TEST(Kernel, TheCpuKeepsNoNamesOfLaunches) {
+  adder()(sequence<float>({3}), sequence<float>({3}));
+  EXPECT_EQ(cpu().last_launches().list(), "");
 }
 
 template <class T>
