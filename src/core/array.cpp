@@ -75,7 +75,7 @@ Array Array::from_bytes(const void* values, int64_t count, Dtype dtype, const Di
   Array result = empty(shape, dtype);
   if (count == 0) return result;
   result.device().copy(result.data(), values, static_cast<size_t>(result.nbytes()));
-  result.device().synchronize();
+  result.device().synchronize_stream(result.device().current_stream());
   return result;
 }
 

@@ -63,16 +63,18 @@ void write(const Array& source, const Array& target) {
 }
 
 /// Copies an array to another device's memory, dense in the same order. The CPU cannot reach a GPU's memory. Between
-/// two GPUs, the target copies after the source's work so far, and before the source's memory may change.
+/// two GPUs, the target's stream copies after the work that the source's stream has so far, and before what it gets.
 void transfer(const Array& source, const Array& target) {
   Device &from = source.device(), &to = target.device();
   const bool to_host = to.target().is_host;
   const bool is_between_gpus = !from.target().is_host && !to_host;
-  if (is_between_gpus) from.synchronize();
+  if (is_between_gpus) Stream::current(to).wait_for(Stream::current(from));
   Device& copier = to_host ? from : to;
   copier.copy(target.data(), source.data(), static_cast<size_t>(source.nbytes()));
-  // The host may read or change page-locked memory from now on.
-  if (is_between_gpus || cuda::is_pinned(to_host ? target.data() : source.data())) copier.synchronize();
+  if (is_between_gpus)
+    Stream::current(from).wait_for(Stream::current(to));
+  else if (cuda::is_pinned(to_host ? target.data() : source.data()))  // the host may read or change it from now on
+    copier.synchronize_stream(copier.current_stream());
   if (to_host) check_indices(from);
 }
 
@@ -160,7 +162,7 @@ void Array::copy_to(void* values, Dtype dtype) const {
   if (size_ == 0) return;
   const Array dense = astype(dtype, false).contiguous();
   device().copy(values, dense.data(), static_cast<size_t>(dense.nbytes()));
-  device().synchronize();
+  device().synchronize_stream(device().current_stream());  // a copy to page-locked memory may be under way
   check_indices(device());
 }
 

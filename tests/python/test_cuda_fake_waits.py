@@ -190,3 +190,49 @@ assert 0 not in works and works[0] != works[1] and works[:2] == works[2:], notes
 """,
         CUDA_PATH=str(TOOLKIT),
     )
+
+
+def test_reads_and_writes_wait_for_the_threads_stream_alone():
+    run(
+        """
+busy, mine = (iruka.cuda.Stream(non_blocking=True) for _ in range(2))
+pinned = iruka.cuda.zeros_pinned(100, "int32")
+host = iruka.asarray(pinned, device="cpu")
+ones = np.ones(100, "int32")
+with mine:
+    a, theirs = iruka.asarray(ones), iruka.empty(100, "int32")
+works = {
+    "to the device": lambda: host.to_device("cuda:0"),
+    "from the device": lambda: host.__setitem__(Ellipsis, a),
+    "between devices": lambda: a.to_device("cuda:1"),
+    "values": lambda: iruka.asarray([1, 2, 3]),
+    "elements": lambda: a[3].item(),
+    "indices": lambda: a[[0, 1]].tolist(),
+}
+def work(done):
+    with mine:
+        for name, each in works.items():
+            each()
+            done.append(name)
+def in_a_thread():
+    done = []
+    thread = threading.Thread(target=work, args=(done,), daemon=True)
+    thread.start()
+    thread.join(20)
+    return thread, done
+theirs.fill(0)
+thread, done = in_a_thread()  # loads code, which waits for the GPU
+assert done == list(works)
+waits = driver.fake_driver_calls(b"cuCtxSynchronize")
+hold(busy)
+with busy:
+    theirs.fill(0)
+thread, done = in_a_thread()
+let_go(busy)
+thread.join()
+assert driver.fake_driver_calls(b"cuCtxSynchronize") == waits
+assert done == list(works), done
+del host  # owners of memory that still exists at exit are not released
+""",
+        CUDA_PATH=str(TOOLKIT),
+    )

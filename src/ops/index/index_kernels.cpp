@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "core/device.h"
 #include "core/fork.h"
@@ -64,9 +65,20 @@ struct ReportWords {
 constexpr int64_t kBadBins = 2;  ///< a kind
 constexpr int64_t kReportWords = sizeof(ReportWords) / sizeof(int64_t);
 
+/// A thread's own stream has one handle for all threads.
+struct Launcher {
+  std::thread::id thread;
+  StreamHandle stream;
+
+  static Launcher current(const Device& device) { return {std::this_thread::get_id(), device.current_stream()}; }
+  bool operator==(const Launcher&) const = default;
+};
+
 struct Report {
   Array words;
   uint64_t launches = 0, read_launches = 0;  ///< that may have written, and those of them whose errors were read
+  Launcher launcher{};                       ///< of the last one
+  bool is_one_launcher = true;               ///< made all launches that were not read
   int64_t raised = 0;
 };
 
@@ -200,7 +212,7 @@ Array bad_index_report(Device& device) {
   }
   Array words = Array::empty({kReportWords}, Dtype::int64, device);
   words.fill(0);
-  device.synchronize();  // other streams may be the next to write
+  device.synchronize_stream(device.current_stream());  // other streams may be the next to write
   std::lock_guard lock(reports_mutex);
   Array& first = reports()[&device].words;
   if (!first.valid()) first = std::move(words);
@@ -210,7 +222,12 @@ Array bad_index_report(Device& device) {
 void expect_report(Device& device) {
   {
     std::lock_guard lock(reports_mutex);
-    ++reports()[&device].launches;  // after the launch: a thread that read the report before would not find its error
+    Report& report = reports()[&device];
+    const Launcher launcher = Launcher::current(device);
+    report.is_one_launcher =
+        report.launches == report.read_launches || (report.is_one_launcher && report.launcher == launcher);
+    report.launcher = launcher;
+    ++report.launches;  // after the launch: a thread that read the report before would not find its error
   }
   if (is_immediate()) check_indices(device);
 }
@@ -242,14 +259,13 @@ void check_indices(Device& device) {
   }
   if (before.launches == before.read_launches) return;
   ops::ReportWords words;
-  device.synchronize();
-  device.copy(&words, before.words.data(), sizeof(words));
-  device.synchronize();
+  if (!before.is_one_launcher || before.launcher != ops::Launcher::current(device)) device.synchronize();
+  device.copy(&words, before.words.data(), sizeof(words));  // waits for the calling thread's stream
   const bool has_error = words.errors > before.raised;
   if (has_error) {
     device.copy(static_cast<char*>(before.words.data()) + offsetof(ops::ReportWords, raised), &words.errors,
                 sizeof(words.errors));
-    device.synchronize();  // other streams may be the next to write
+    device.synchronize_stream(device.current_stream());  // other streams may be the next to write
   }
   {
     std::lock_guard lock(ops::reports_mutex);
