@@ -13,7 +13,7 @@ struct Plan {
 };
 
 std::mutex mutex;
-int last_plan = 0;
+int last_plan = 0, destroyed_plans = 0;
 std::string notes;
 Plan plans[1024];
 
@@ -36,7 +36,10 @@ int cufftCreate(int* handle) {
   *handle = ++last_plan;
   return 0;
 }
-int cufftDestroy(int) { return 0; }
+int cufftDestroy(int) {
+  std::lock_guard lock(mutex);
+  return ++destroyed_plans, 0;
+}
 int cufftSetStream(int handle, void* stream) { return plans[handle].stream = stream, 0; }
 int cufftSetAutoAllocation(int handle, int is_automatic) { return plans[handle].is_automatic = is_automatic, 0; }
 int cufftSetWorkArea(int handle, void* work) { return plans[handle].work = work, 0; }
@@ -52,6 +55,8 @@ int cufftExecD2Z(int handle, void*, void*) { return note(handle); }
 int cufftExecC2R(int handle, void*, void*) { return note(handle); }
 int cufftExecZ2D(int handle, void*, void*) { return note(handle); }
 
+int fake_cufft_plans() { return last_plan; }
+int fake_cufft_destroyed_plans() { return destroyed_plans; }
 const char* fake_cufft_notes() {
   static std::string copy;
   std::lock_guard lock(mutex);

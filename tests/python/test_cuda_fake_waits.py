@@ -192,6 +192,54 @@ assert 0 not in works and works[0] != works[1] and works[:2] == works[2:], notes
     )
 
 
+def test_transforms_drop_the_plan_that_was_not_used_for_longest():
+    """Without waiting for the GPU; a plan goes when its last transform is over, and the last graph that holds it."""
+    library = TOOLKIT / "lib64" / "libcufft.so.12"
+    if not library.exists():
+        pytest.skip("the toolkit in software was not built")
+    run(
+        f"""
+cufft = ctypes.CDLL({str(library)!r})
+made, destroyed = cufft.fake_cufft_plans, cufft.fake_cufft_destroyed_plans
+s, other = (iruka.cuda.Stream(non_blocking=True) for _ in range(2))
+arrays = [iruka.asarray(np.ones(n, "complex64")) for n in range(100, 300)]
+def transform(k):
+    with s:
+        iruka.fft.fft(arrays[k])
+transform(0)
+hold(s)
+for k in range(64):
+    transform(k)
+transform(0)
+assert made() == 64
+waits = driver.fake_driver_calls(b"cuCtxSynchronize")
+other.begin_capture()
+transform(64)
+transform(0)
+assert made() == 65 and destroyed() == 0
+empty = other.end_capture()  # which waits for the GPU when it is dropped
+transform(1)  # which was not used for longest
+assert made() == 66 and destroyed() == 0 and driver.fake_driver_calls(b"cuCtxSynchronize") == waits
+let_go(s)
+transform(65)
+assert made() == 67 and destroyed() == 3, destroyed()
+with s:
+    s.begin_capture()
+    iruka.fft.fft(arrays[66])
+    graph = s.end_capture()
+for k in range(70, 134):
+    transform(k)
+transform(134)
+assert destroyed() == made() - 64 - 1, (destroyed(), made())
+del graph
+gc.collect()
+transform(135)
+assert destroyed() == made() - 64, (destroyed(), made())
+""",
+        CUDA_PATH=str(TOOLKIT),
+    )
+
+
 def test_reads_and_writes_wait_for_the_threads_stream_alone():
     run(
         """

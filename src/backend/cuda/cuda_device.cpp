@@ -192,6 +192,7 @@ void CudaDevice::end_own_stream() noexcept {
   const bool is_done = driver().cuStreamQuery(kPerThreadStream) == kSuccess;
   pool_.forget_stream(stream, is_done);
   pinned_pool().forget_stream(stream, is_done);
+  if (is_done) assertions_.forget_stream(static_cast<CUstream>(stream));
 }
 
 void* CudaDevice::allocate(size_t bytes) { return pool_.allocate(bytes, pool_stream(thread_stream())); }
@@ -287,7 +288,7 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
   }
   if (result != kSuccess) {
     pool_.release_graph(captured.id);
-    take_modules(captured.id);
+    take_kept(captured.id);
   }
   cuda_backend::check(result, call, name_);
   std::lock_guard lock(graphs_mutex_);
@@ -301,24 +302,24 @@ void CudaDevice::cancel_capture(CUstream stream) noexcept {
   if (!active.is_active() || !finish_capture(stream, captured)) return;
   if (captured.result == kSuccess) driver().cuGraphDestroy(captured.graph);
   pool_.release_graph(captured.id);
-  take_modules(captured.id);
+  take_kept(captured.id);
 }
 
-bool CudaDevice::keep_for_graph(CUstream stream, const std::shared_ptr<const Module>& module) {
+bool CudaDevice::keep_for_graph(CUstream stream, const std::shared_ptr<const void>& needed) {
   const uint64_t driver_id = capture_id(stream);
   if (driver_id == 0) return false;
   std::lock_guard lock(graphs_mutex_);
   const auto found = std::ranges::find(captures_, driver_id, [](const auto& item) { return item.second.driver_id; });
   if (found == captures_.end()) return false;
-  Modules& kept = modules_[found->second.graph];
-  if (std::ranges::find(kept, module) == kept.end()) kept.push_back(module);
+  Kept& kept = kept_[found->second.graph];
+  if (std::ranges::find(kept, needed) == kept.end()) kept.push_back(needed);
   return true;
 }
 
-CudaDevice::Modules CudaDevice::take_modules(uint64_t graph) {
+CudaDevice::Kept CudaDevice::take_kept(uint64_t graph) {
   std::lock_guard lock(graphs_mutex_);
-  const auto found = modules_.extract(graph);
-  return found ? std::move(found.mapped()) : Modules();
+  const auto found = kept_.extract(graph);
+  return found ? std::move(found.mapped()) : Kept();
 }
 
 bool CudaDevice::is_capturing_any() {
@@ -367,7 +368,7 @@ void CudaDevice::give_back_dropped() noexcept {
   for (const auto& [graph, id] : graphs) {
     driver().cuGraphExecDestroy(graph);
     pool_.release_graph(id);
-    take_modules(id);
+    take_kept(id);
   }
   for (const CUmodule module : modules) {
     assertions_.remove(module);

@@ -176,9 +176,9 @@ class CudaDevice final : public Device {
   /// Gives the graph and its memory back, at once or, while a stream is captured, after that.
   void destroy_graph(CUgraphExec graph);
   bool is_capturing_any();
-  /// A function of `module` is launched on `stream`. Where that becomes part of a graph of this device, the graph holds
-  /// the module from here on; false where it becomes part of somebody else's.
-  bool keep_for_graph(CUstream stream, const std::shared_ptr<const Module>& module);
+  /// What is launched on `stream` needs `needed`, a module or a plan. Where that becomes part of a graph of this
+  /// device, the graph holds it from here on; false where it becomes part of somebody else's.
+  bool keep_for_graph(CUstream stream, const std::shared_ptr<const void>& needed);
 
  private:
   struct Captured {
@@ -227,12 +227,12 @@ class CudaDevice final : public Device {
     uint64_t graph;
     uint64_t driver_id;  ///< by which streams that joined the capture are known
   };
-  using Modules = std::vector<std::shared_ptr<const Module>>;
-  /// The modules of a graph that is gone, to be dropped without the lock.
-  Modules take_modules(uint64_t graph);
+  using Kept = std::vector<std::shared_ptr<const void>>;
+  /// What a graph held that is gone, to be dropped without the lock.
+  Kept take_kept(uint64_t graph);
   std::unordered_map<StreamHandle, Capture> captures_;
   Graphs graphs_;
-  std::unordered_map<uint64_t, Modules> modules_;  ///< of each graph, captured or being captured
+  std::unordered_map<uint64_t, Kept> kept_;  ///< for each graph, captured or being captured
   uint64_t last_graph_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "backend/cuda/cufft.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,18 +59,49 @@ const Cufft& cufft() {
   return found;
 }
 
-/// A plan without memory to work in, which each transform brings.
+/// A plan without memory to work in, which each transform brings. It owns tables in the GPU's memory, so that it must
+/// live until its transforms are over.
 struct Plan {
+  /// The last transform of a stream.
+  struct Use {
+    StreamHandle stream;
+    CUevent event;  ///< behind it
+  };
+
   const Cufft& library;
+  CudaDevice& device;
   Handle handle = 0;
   size_t work_bytes = 0;
+  std::vector<Use> uses;
 
-  explicit Plan(const Cufft& f) : library(f) {}
+  Plan(const Cufft& f, CudaDevice& gpu) : library(f), device(gpu) {}
   ~Plan() {
     if (handle) library.destroy(handle);
+    for (const Use& use : uses) device.give_back(use.event);
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
+
+  /// A transform was put into the stream.
+  void note_use(CUstream stream) {
+    const StreamHandle name = device.pool_stream(stream);
+    auto use = std::ranges::find(uses, name, &Use::stream);
+    if (use == uses.end()) {
+      drop_finished_uses();
+      use = uses.insert(uses.end(), {name, device.take_event()});
+    }
+    check(driver().cuEventRecord(use->event, stream), "cuEventRecord", device.name());
+  }
+  /// Whether all transforms are over.
+  bool drop_finished_uses() {
+    const AllowedWhileCapturing allowed;
+    std::erase_if(uses, [&](const Use& use) {
+      const bool is_over = driver().cuEventQuery(use.event) == kSuccess;
+      if (is_over) device.give_back(use.event);
+      return is_over;
+    });
+    return uses.empty();
+  }
 };
 
 class CudaFourier final : public FourierLibrary {
@@ -93,17 +125,22 @@ class CudaFourier final : public FourierLibrary {
   void transform(const FourierTransform& job, double) override {
     const Cufft& f = cufft();
     const ContextScope active = device_.activate();
-    const std::shared_ptr<const Plan> plan = find_plan(f, job);
+    const std::shared_ptr<Plan> plan = find_plan(f, job);
     const Scratch work(device_, plan->work_bytes);
     std::lock_guard lock(mutex_);  // a plan is one thread's at a time
     check_status(f.set_stream(plan->handle, device_.thread_stream()), "cufftSetStream", device_);
     check_status(f.set_work_area(plan->handle, work.data()), "cufftSetWorkArea", device_);
     execute(f, plan->handle, job);
+    note_use(plan);
   }
 
  private:
   using Key = std::tuple<FourierKind, bool, std::vector<long long>, int64_t, int64_t>;  ///< kind to outer and inner
   static constexpr size_t kMostPlans = 64;
+  struct Cached {
+    std::shared_ptr<Plan> plan;
+    uint64_t last_use;
+  };
 
   void execute(const Cufft& f, Handle plan, const FourierTransform& job) {
     void* const in = const_cast<void*>(job.in);
@@ -118,25 +155,36 @@ class CudaFourier final : public FourierLibrary {
     check_status(status, "cufftExec", device_);
   }
 
-  std::shared_ptr<const Plan> find_plan(const Cufft& f, const FourierTransform& job) {
+  /// A graph that the transform becomes part of keeps the plan; one of another library, as long as the process.
+  void note_use(const std::shared_ptr<Plan>& plan) {
+    const CUstream stream = device_.thread_stream();
+    const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
+    if (is_legacy || !may_capture(stream))
+      plan->note_use(stream);
+    else if (!device_.keep_for_graph(stream, plan))
+      kept_.push_back(plan);
+  }
+
+  std::shared_ptr<Plan> find_plan(const Cufft& f, const FourierTransform& job) {
     std::vector<long long> lengths(job.earlier.begin(), job.earlier.end());
     lengths.push_back(job.length);
     const Key key{job.kind, job.is_double, lengths, job.outer, job.inner};
     {
       std::lock_guard lock(mutex_);
-      if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+      if (const auto found = plans_.find(key); found != plans_.end()) {
+        found->second.last_use = ++last_use_;
+        return found->second.plan;
+      }
     }
-    std::shared_ptr<const Plan> made = make_plan(f, job, lengths);
-    std::unique_lock lock(mutex_);
-    if (plans_.size() >= kMostPlans) {
-      lock.unlock();
-      drop_plans();
-      lock.lock();
-    }
-    return plans_.emplace(key, std::move(made)).first->second;
+    std::shared_ptr<Plan> made = make_plan(f, job, lengths);
+    std::lock_guard lock(mutex_);
+    if (plans_.size() >= kMostPlans && !plans_.contains(key))
+      drop(std::ranges::min_element(plans_, {}, [](const auto& item) { return item.second.last_use; }));
+    destroy_dropped();
+    return plans_.try_emplace(key, std::move(made), ++last_use_).first->second.plan;
   }
 
-  std::shared_ptr<const Plan> make_plan(const Cufft& f, const FourierTransform& job, std::vector<long long>& lengths) {
+  std::shared_ptr<Plan> make_plan(const Cufft& f, const FourierTransform& job, std::vector<long long>& lengths) {
     constexpr int kTypes[3][2] = {{kC2C, kZ2Z}, {kR2C, kD2Z}, {kC2R, kZ2D}};
     const int type = kTypes[static_cast<size_t>(job.kind)][job.is_double], rank = static_cast<int>(lengths.size());
     // Without lengths in memory a plan is for dense rows, which some of cuFFT's kernels insist on.
@@ -144,7 +192,7 @@ class CudaFourier final : public FourierLibrary {
     const long long stride = job.inner, batch = job.inner == 1 ? job.outer : job.inner;
     std::shared_ptr<Plan> plan;
     const auto make = [&] {
-      plan = std::make_shared<Plan>(f);
+      plan = std::make_shared<Plan>(f, device_);
       check_status(f.create(&plan->handle), "cufftCreate", device_);
       check_status(f.set_auto_allocation(plan->handle, 0), "cufftSetAutoAllocation", device_);
       return f.plan_many(plan->handle, rank, lengths.data(), in_memory, stride, 1, in_memory, stride, 1, type, batch,
@@ -153,26 +201,40 @@ class CudaFourier final : public FourierLibrary {
     constexpr int kNoMemory = 2;  // CUFFT_ALLOC_FAILED
     int status = make();
     if (status == kNoMemory) {  // plans take memory beside the pool's
-      drop_plans();
-      device_.pool().free_all_blocks();
+      {
+        std::lock_guard lock(mutex_);
+        while (!plans_.empty()) drop(plans_.begin());
+      }
+      device_.pool().free_all_blocks();  // waits for the device, but during a capture
+      {
+        std::lock_guard lock(mutex_);
+        destroy_dropped();
+      }
       status = make();
     }
     check_status(status, "cufftMakePlanMany64", device_);
     return plan;
   }
 
-  void drop_plans() {
-    std::map<Key, std::shared_ptr<const Plan>> dropped;
-    {
-      std::lock_guard lock(mutex_);
-      dropped.swap(plans_);
-    }
-    device_.synchronize();  // plans own memory that work under way may use
+  void drop(std::map<Key, Cached>::iterator cached) {
+    dropped_.push_back(std::move(cached->second.plan));
+    plans_.erase(cached);
+  }
+
+  /// Those that no thread, no graph and no transform under way needs.
+  void destroy_dropped() {
+    const AllowedWhileCapturing allowed;
+    std::erase_if(dropped_, [](const std::shared_ptr<Plan>& plan) {
+      return plan.use_count() == 1 && plan->drop_finished_uses();
+    });
   }
 
   CudaDevice& device_;
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<const Plan>> plans_;
+  std::map<Key, Cached> plans_;
+  uint64_t last_use_ = 0;
+  std::vector<std::shared_ptr<Plan>> dropped_;  ///< from plans_, not destroyed yet
+  std::vector<std::shared_ptr<Plan>> kept_;
 };
 
 }  // namespace
