@@ -249,5 +249,5 @@ def test_a_missing_function_names_numpys():
 
 
 def test_a_kernel_given_only_scalars_says_so():
-    with pytest.raises(ValueError, match="no array was given, so give size="):
+    with pytest.raises(ValueError, match="no argument is an array: pass size="):
         iruka.ElementwiseKernel("T x", "T y", "y = x;", "only_scalars")(3)
