@@ -27,9 +27,9 @@ using Index = std::variant<int64_t, Slice, NewAxis, Ellipsis>;
 
 class IRUKA_API Array {
  public:
-  /// No array at all: valid() is false.
+  /// An empty handle: valid() is false.
   Array() = default;
-  /// A view of `buffer`: strides and offset in bytes. The caller answers for their staying inside the buffer.
+  /// A view of `buffer`; strides and offset are in bytes. The caller ensures that all elements are inside the buffer.
   Array(BufferHandle buffer, Dtype dtype, Dims shape, Dims strides, int64_t offset = 0);
 
   /// Uninitialised, C order. Raises ShapeError (negative extent, rank over 32, size overflow), OutOfMemoryError.
@@ -56,7 +56,7 @@ class IRUKA_API Array {
   int64_t nbytes() const { return size_ * itemsize(); }
   Device& device() const { return buffer_->device(); }
   bool writable() const { return buffer_->writable() && writable_; }
-  /// Raises ValueError "`what` is read-only" where it is.
+  /// Raises ValueError ("`what` is read-only") unless the array is writable.
   void check_writable(std::string_view what) const {
     if (!writable()) raise_read_only(what);
   }
@@ -91,10 +91,10 @@ class IRUKA_API Array {
   /// The same bytes as another dtype, the last axis rescaled. Raises ValueError where elements are unaligned on a GPU.
   Array view(Dtype dtype) const;
   Array read_only() const;
-  /// Any view of the buffer, as writable as this array. Strides and offset in bytes; the caller answers for their
-  /// staying inside.
+  /// Any view of the buffer, as writable as this array; strides and offset are in bytes. The caller ensures that all
+  /// elements are inside the buffer.
   Array view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const;
-  /// This array where it has axes, else a value. Nobody may write to the memory afterwards.
+  /// This array if it has axes, else a value. Nobody may write to the memory afterwards.
   Array as_value() const&;
   Array&& as_value() &&;
 
@@ -121,7 +121,7 @@ class IRUKA_API Array {
     return values;
   }
 
-  /// Whether the memory of the two can share a byte (by bounds, so it may say yes for interleaved views).
+  /// Whether the two arrays' memory may overlap, by their bounds: interleaved views count as overlapping.
   bool may_overlap(const Array& other) const;
 
  private:

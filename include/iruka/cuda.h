@@ -1,5 +1,6 @@
-// CUDA devices: what there is, streams, events, graphs, and the pools of device and page-locked memory. Everything
-// raises DeviceError where there is no GPU, and names the driver's call and error where one fails.
+// CUDA devices: their properties, streams, events, graphs, and the pools of device and page-locked memory. Every
+// function raises DeviceError if there is no GPU; if a call of the driver fails, the error names the call and the
+// driver's error.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,17 @@ namespace iruka::cuda {
 
 /// Whether a GPU can be used; never raises.
 IRUKA_API bool is_available();
-/// Why not; empty where one can.
+/// Why no GPU can be used; empty if one can.
 IRUKA_API std::string unavailable_reason();
-/// GPUs of this process; 0 where none can be used.
+/// The number of GPUs of this process; 0 if none can be used.
 IRUKA_API int device_count();
 /// The number of a device "cuda:N", -1 for others.
 IRUKA_API int device_index(const Device& device);
 /// Versions as CUDA counts them: 13000 for 13.0. nvrtc_version() raises where NVRTC is missing.
 IRUKA_API int driver_version();
 IRUKA_API std::string nvrtc_version();
-/// Folders where Python packages lie ("site-packages"), to look for nvidia-* in. Before the first kernel is compiled.
+/// Adds folders of Python packages ("site-packages") in which nvidia-* packages are searched. To be called before the
+/// first kernel is compiled.
 IRUKA_API void add_package_folders(const std::string* folders, int count);
 
 struct DeviceProperties {
@@ -34,7 +36,7 @@ struct DeviceProperties {
   std::string pci_bus_id;  ///< "0000:1B:00.0"
 };
 IRUKA_API DeviceProperties properties(const Device& device);
-/// By the driver's number for it (CUdevice_attribute).
+/// An attribute by the driver's number for it (CUdevice_attribute).
 IRUKA_API int attribute(const Device& device, int which);
 /// Waits for all streams of the device.
 IRUKA_API void synchronize(Device& device);
@@ -44,14 +46,14 @@ IRUKA_API void synchronize(Device& device);
 
 /// Whether the stream neither waits for the legacy default stream nor is waited for by it.
 IRUKA_API bool is_non_blocking(const Stream& stream);
-/// The work that is now in `stream` uses `memory`, of the pool of its device: it is reused only after that.
+/// Tells the pool of `memory` that the work now in `stream` uses it: the memory is reused only after that work.
 IRUKA_API void record_use(void* memory, const Stream& stream);
 
 /// Calls `function(argument)` on a thread of the driver, after the work that is now in `stream` and before later work.
 /// It must not use CUDA; after an error of the GPU it is not called. Raises DeviceError while the stream is captured.
 IRUKA_API void launch_host_function(const Stream& stream, void (*function)(void*), void* argument);
 
-/// Gives back the handle of a Graph.
+/// Destroys the handle of a Graph.
 IRUKA_API void destroy_graph(Device& device, void* graph) noexcept;
 
 /// Recorded work, which may be launched any number of times. It keeps its code and the memory allocated during the
@@ -89,23 +91,25 @@ class IRUKA_API PoolHook {
   virtual void malloc_preprocess(const std::string& /*pool*/, size_t /*requested*/, size_t /*bytes*/) noexcept {}
   virtual void malloc_postprocess(const std::string& /*pool*/, size_t /*requested*/, size_t /*bytes*/,
                                   void* /*memory*/) noexcept {}
-  /// Around what held memory cannot answer.
+  /// Before and after a request that held memory cannot satisfy.
   virtual void alloc_preprocess(const std::string& /*pool*/, size_t /*bytes*/) noexcept {}
   virtual void alloc_postprocess(const std::string& /*pool*/, size_t /*bytes*/, void* /*memory*/) noexcept {}
-  /// Around everything that goes back to a pool.
+  /// Before and after a block returns to a pool.
   virtual void free_preprocess(const std::string& /*pool*/, void* /*memory*/, size_t /*bytes*/) noexcept {}
   virtual void free_postprocess(const std::string& /*pool*/, void* /*memory*/, size_t /*bytes*/) noexcept {}
 
-  /// Listens to the calling thread, all pools, after the hooks that already do. Raises ValueError if it is one.
+  /// Activates the hook for the calling thread and all pools, after the hooks that are active. Raises ValueError if it
+  /// is active.
   void enter();
-  /// Raises ValueError if it does not listen.
+  /// Deactivates the hook. Raises ValueError if it is not active.
   void leave();
 };
 
 /// Page-locked host memory, which copies to and from a GPU at the link's full speed.
 IRUKA_API void* allocate_pinned(size_t bytes);
 IRUKA_API void release_pinned(void* memory);
-/// The work that is now in `stream` uses what allocate_pinned() gave: it is reused only after that.
+/// Tells the pool that the work now in `stream` uses this memory of allocate_pinned(): it is reused only after that
+/// work.
 IRUKA_API void record_pinned_use(void* memory, const Stream& stream);
 IRUKA_API size_t pinned_free_blocks();
 IRUKA_API void free_pinned_blocks();

@@ -1,4 +1,4 @@
-// Places that hold arrays and run kernels.
+// Devices, which hold arrays and run kernels.
 #pragma once
 
 #include <stop_token>
@@ -12,10 +12,10 @@ class Device;
 
 /// The CPU.
 IRUKA_API Device& cpu();
-/// Where arrays are made unless a call says otherwise: what set_default_device() says for this thread, else
-/// IRUKA_DEVICE, else the first GPU if there is one, else the CPU.
+/// The device of new arrays: the one of set_default_device() for this thread, else IRUKA_DEVICE, else the first GPU if
+/// there is one, else the CPU.
 IRUKA_API Device& default_device();
-/// Chooses for the calling thread; null: none of its own. Gives what was chosen before.
+/// Sets the calling thread's default device; null: none of its own. Returns the previous one.
 IRUKA_API Device* set_default_device(Device* device);
 /// The device named "cpu", "cuda:0"... Raises DeviceError that says what is missing.
 IRUKA_API Device& device(const std::string& name);

@@ -8,7 +8,7 @@
 
 namespace iruka {
 
-/// What of nothing a function makes, and whether the order of its operands may change.
+/// A function's result for no operands, and whether its operands may change places.
 struct FoldTraits {
   std::optional<Scalar> identity;
   bool is_reorderable;
@@ -24,9 +24,10 @@ struct FoldRules {
   const Array* where = nullptr;  ///< bools; elements where it is false are left out
 };
 
-/// f(...f(f(x0, x1), x2)..., xn) along `axes`, all of them without any. Functions whose operands may change places are
-/// folded in parallel. Raises ValueError for a function that is not of two inputs and one output, for several axes of
-/// one that is not reorderable, and for an empty axis without identity; TypeError where no loop gives what it takes.
+/// f(...f(f(x0, x1), x2)..., xn) along `axes`; along all axes if there are none. Functions whose operands may change
+/// places are folded in parallel. Raises ValueError for a function without exactly two inputs and one output, for
+/// several axes of a function that is not reorderable, and for an empty axis without identity; TypeError if no loop
+/// accepts the dtypes.
 IRUKA_API Array fold(const ElementwiseFunction& function, const Array& x, std::optional<Dims> axes,
                      const FoldRules& rules = {});
 

@@ -1,4 +1,4 @@
-// Pictures in and out: JPEG and PNG. A picture is an array (height, width, channels) or (height, width), uint8 or
+// Reading and writing JPEG and PNG. A picture is an array (height, width, channels) or (height, width), uint8 or
 // uint16.
 #pragma once
 

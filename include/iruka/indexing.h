@@ -1,4 +1,4 @@
-// Elements chosen by arrays: integer and boolean indices, take and put, where the nonzero elements are.
+// Indexing with arrays: integer and boolean indices, take and put, and the positions of nonzero elements.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ namespace iruka {
 /// One entry of any index. An Array holds integers or bools; a bool array of k axes takes k axes of what it indexes.
 using AnyIndex = std::variant<int64_t, Slice, NewAxis, Ellipsis, Array>;
 
-/// What an index outside its axis is: an error, the same modulo the extent, or the nearest end (negative ones: 0).
+/// How an index outside its axis is treated: an error, modulo the extent, or clipped to the nearest end (negative ones
+/// to 0).
 enum class IndexMode : uint8_t { raise, wrap, clip };
 /// "raise", "wrap" or "clip". Raises ValueError for anything else.
 IRUKA_API IndexMode parse_index_mode(const std::string& mode);
@@ -44,7 +45,7 @@ IRUKA_API void put_along_axis(const Array& x, const Array& indices, const Array&
 IRUKA_API Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis = {});
 IRUKA_API Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis = {});
 
-/// Where x is nonzero: an int64 array of shape (max(ndim, 1), count), C order. Waits for the device.
+/// The indices of x's nonzero elements: an int64 array of shape (max(ndim, 1), count), C order. Waits for the device.
 IRUKA_API Array nonzero(const Array& x);
 /// The same as positions in C order, shape (count,).
 IRUKA_API Array flatnonzero(const Array& x);

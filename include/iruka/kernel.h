@@ -1,4 +1,4 @@
-// ElementwiseKernel: the inside of a loop as a string of C++.
+// ElementwiseKernel: the body of a loop as a string of C++.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace iruka {
 
 /// One argument of a kernel call: an array or a scalar. It refers to its array, which must live until the call returns:
-/// k(x, f(y)) is fine, a list of Arguments that outlives the arrays in it is not.
+/// k(x, f(y)) is valid; a list of Arguments must not outlive their arrays.
 class Argument {
  public:
   Argument(const Array& array) : array_(&array) {}
@@ -43,7 +43,7 @@ struct Parameter {
   std::optional<Dtype> dtype;  ///< absent for a placeholder
   bool raw = false;
   bool is_const = true;        ///< false for outputs and `_non_const` inputs, which are written back
-  bool follows_array = false;  ///< a raw input that says neither: the body may write to it where its array is writable
+  bool follows_array = false;  ///< a raw input without qualifier: writable if its array is
 };
 
 /// The options of CuPy's ElementwiseKernel, besides the four texts.
@@ -55,7 +55,7 @@ struct KernelOptions {
   bool reduce_dims = true;             ///< merge axes where layouts allow
   bool return_tuple = false;
   bool no_return = false;
-  bool diagnose_early = true;  ///< look for wrong C++ in the constructor where all types are concrete
+  bool diagnose_early = true;  ///< check the C++ in the constructor if all types are concrete
   std::vector<std::pair<std::string, std::string>> quoted{};  ///< file name and text that `operation` quotes by #line
   std::vector<std::string> written{};                         ///< names that the texts must write, besides the outputs
   std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
@@ -83,7 +83,7 @@ class IRUKA_API ElementwiseKernel {
   ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name = "kernel",
                     KernelOptions options = {}, std::source_location where = std::source_location::current());
 
-  /// Inputs, then (optionally) outputs to fill. Returns the first output; an invalid Array when there is none.
+  /// Takes inputs, then (optionally) outputs to fill. Returns the first output; an invalid Array if there is none.
   template <class... A>
   Array operator()(const A&... arguments) const {
     const Argument list[] = {Argument(arguments)...};
@@ -92,7 +92,7 @@ class IRUKA_API ElementwiseKernel {
   }
   /// The same with options; returns all outputs in order (given outputs are returned as they are).
   std::vector<Array> call(std::span<const Argument> arguments, const CallOptions& options = {}) const;
-  /// The same for outputs that are given, and not returned.
+  /// The same, if outputs are passed; returns nothing.
   void fill(std::span<const Argument> arguments, const CallOptions& options = {}) const;
 
   const std::string& name() const;
@@ -106,14 +106,14 @@ class IRUKA_API ElementwiseKernel {
   /// The generated text, and its assembly, for arguments like these.
   std::string source(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   std::string assembly(std::span<const Argument> arguments, const CallOptions& options = {}) const;
-  /// How many elements run side by side for arguments like these, or why they do not, with remarks about the
-  /// user's lines. Compiles again at each call. Raises what assembly() raises.
+  /// How many elements run side by side for arguments like these, or why they do not, with remarks about the user's
+  /// lines. Compiles again at each call. Raises what assembly() raises.
   KernelReport report(std::span<const Argument> arguments, const CallOptions& options = {}) const;
   /// Every text generated so far, most recent last.
   std::vector<GeneratedSource> generated_sources() const;
   /// The compiler's warnings about the texts since the last call of this function, each worded like an error: an
   /// output that is not written, a statement without effect, a variable without a value, a[y, x]. Empty as a rule.
-  std::vector<std::string> take_warnings() const;
+  std::vector<std::string> pop_warnings() const;
   /// "ElementwiseKernel mat_add(float32 x, float32 y) -> (float32 z)"
   std::string to_string() const;
 
@@ -123,15 +123,15 @@ class IRUKA_API ElementwiseKernel {
   std::shared_ptr<State> state_;
 };
 
-/// One line of what the JIT did in this process.
+/// One event of the JIT compiler in this process.
 struct KernelEvent {
   enum class Kind : uint8_t {
     compiled,
     loaded_from_disk,
-    specialised,    ///< compiled for integer arguments that stay the same
-    rival,          ///< the scalar path compiled, to be measured against the lanes
-    lanes_chosen,   ///< the lanes were measured against the scalar path and go on
-    scalar_chosen,  ///< the scalar path was faster and runs from now on
+    specialised,      ///< compiled for integer arguments that stay the same
+    scalar_compiled,  ///< the scalar path was compiled, to be measured against the lanes
+    lanes_chosen,     ///< the lanes were measured against the scalar path and go on
+    scalar_chosen,    ///< the scalar path was faster and runs from now on
   };
   Kind kind;
   std::string kernel;

@@ -10,9 +10,9 @@
 
 namespace iruka {
 
-/// Matrix product of the last two axes, of any dtype; the others broadcast. A 1-d array is a row on the left, a column
-/// on the right, without that axis in the result. With `out` (that shape, any dtype the result casts to) the result
-/// goes there. Raises ShapeError where inner extents differ or an operand has no axes.
+/// Matrix product of the last two axes, of any dtype; the other axes broadcast. A 1-d array is a row on the left and a
+/// column on the right; the result lacks that axis. With `out` (of the result's shape, and a dtype to which the result
+/// casts), the result is written there. Raises ShapeError if inner extents differ or an operand has no axes.
 IRUKA_API Array matmul(const Array& a, const Array& b, const Array* out = nullptr);
 
 namespace linalg {

@@ -11,7 +11,7 @@
 
 namespace iruka {
 
-/// In which order of axes new outputs lie: C, Fortran, Fortran where every input is, or as the inputs do.
+/// The memory order of new outputs: C, Fortran, Fortran if every input is, or that of the inputs.
 enum class MemoryOrder : uint8_t { c, fortran, any, keep };
 
 /// The options of one call of an elementwise function.
@@ -42,7 +42,7 @@ class IRUKA_API ElementwiseFunction {
   }
   /// Inputs, then optionally outputs.
   std::vector<Array> call(std::span<const Argument> arguments, const CallRules& rules = {}) const;
-  /// The same for outputs that are given, and not returned.
+  /// The same, if outputs are passed; returns nothing.
   void fill(std::span<const Argument> arguments, const CallRules& rules = {}) const;
   /// The loop's dtypes for these inputs (given outputs only have to be castable to): inputs, then outputs.
   std::vector<Dtype> types(std::span<const Argument> arguments, const CallRules& rules = {}) const;
@@ -52,7 +52,7 @@ class IRUKA_API ElementwiseFunction {
   const Row& row() const { return *row_; }
 
  private:
-  /// The outputs that it makes; none where they are given.
+  /// The new outputs; none if outputs were passed.
   std::vector<Array> run(std::span<const Argument> arguments, const CallRules& rules) const;
 
   const Row* row_;

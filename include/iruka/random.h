@@ -46,7 +46,7 @@ class IRUKA_API Generator {
   /// (Fisher and Yates, Durstenfeld 1964); above, a bijection of 24 keyed rounds (Mitchell, Stokes, Frank and Holmes,
   /// "Bandwidth-optimal random shuffling for GPUs", 2022), of which at most 2^64 differ for one key and any draw.
   Array permutation(int64_t n, std::optional<int64_t> count = {});
-  /// Each row of a matrix in an order of its own.
+  /// A copy with each row of a matrix in a random order of its own.
   Array permuted_rows(const Array& matrix);
 
   /// Counts of `trials` over categories: trials (any shape, int64) broadcast with the leading axes of `probabilities`.

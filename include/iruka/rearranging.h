@@ -1,5 +1,5 @@
-// Arrays turned, rolled, repeated, resized, split, joined, and with elements put in or taken out. What can be a
-// view is one.
+// Flipping, rolling, repeating, resizing, splitting, joining, and inserting or deleting elements. The result is a view
+// if possible.
 #pragma once
 
 #include <initializer_list>
@@ -20,7 +20,8 @@ IRUKA_API Array moveaxis(const Array& x, const Dims& source, const Dims& destina
 IRUKA_API Array rollaxis(const Array& x, int64_t axis, int64_t start = 0);
 /// View with the last two axes exchanged. Raises ValueError for fewer than two.
 IRUKA_API Array matrix_transpose(const Array& x);
-/// Views with at least so many axes: new ones in front; for three, (n,) becomes (1, n, 1) and (m, n) becomes (m, n, 1).
+/// Views with at least one, two or three axes: new axes are in front; with three, (n,) becomes (1, n, 1) and (m, n)
+/// becomes (m, n, 1).
 IRUKA_API Array atleast_1d(const Array& x);
 IRUKA_API Array atleast_2d(const Array& x);
 IRUKA_API Array atleast_3d(const Array& x);
@@ -28,7 +29,7 @@ IRUKA_API Array atleast_3d(const Array& x);
 /// ShapeError.
 IRUKA_API std::vector<Array> broadcast_arrays(std::span<const Array> arrays);
 
-/// View with the order of elements reversed along the axes, all of them without any. Raises AxisError.
+/// View with the elements reversed along the axes; along all axes if there are none. Raises AxisError.
 IRUKA_API Array flip(const Array& x, const std::optional<Dims>& axes = {});
 /// flip of the second axis, and of the first. Raise ValueError for fewer axes.
 IRUKA_API Array fliplr(const Array& x);
@@ -36,16 +37,16 @@ IRUKA_API Array flipud(const Array& x);
 /// View turned `times` by 90 degrees from axis `first` towards axis `second`. Raises AxisError, ValueError for one
 /// axis.
 IRUKA_API Array rot90(const Array& x, int64_t times = 1, int64_t first = 0, int64_t second = 1);
-/// A copy whose elements have moved by `shifts` places along the axes, the last ones to the front; by one shift in the
-/// flattened array without axes. One shift serves all axes, one axis takes all shifts. Raises AxisError, and ValueError
-/// where shifts and axes do not go together.
+/// A copy whose elements have moved by `shifts` places along the axes; those moved past the end come to the front.
+/// Without axes, the flattened array is rolled by one shift. One shift serves all axes; one axis takes all shifts.
+/// Raises AxisError, and ValueError if shifts and axes do not match.
 IRUKA_API Array roll(const Array& x, const Dims& shifts, const std::optional<Dims>& axes = {});
 
-/// The array laid repetitions[k] times side by side along axis k; the shorter of shape and repetitions gets ones in
+/// The array repeated repetitions[k] times along axis k. The shorter of shape and repetitions is extended by ones in
 /// front. Raises ValueError for a negative number.
 IRUKA_API Array tile(const Array& x, const Dims& repetitions);
-/// A copy of another shape: the elements in C order, again from the start where they do not suffice; zeros where there
-/// are none. Raises ValueError for a negative extent.
+/// A copy with another shape: the elements in C order, repeated if there are too few; zeros if there are none. Raises
+/// ValueError for a negative extent.
 IRUKA_API Array resize(const Array& x, const Dims& shape);
 
 /// Views of the parts along an axis: `sections` of nearly equal extent, or those between the given places, which count
@@ -63,15 +64,14 @@ IRUKA_API std::vector<Array> vsplit(const Array& x, int64_t sections);
 IRUKA_API std::vector<Array> vsplit(const Array& x, std::span<const int64_t> places);
 IRUKA_API std::vector<Array> dsplit(const Array& x, int64_t sections);
 IRUKA_API std::vector<Array> dsplit(const Array& x, std::span<const int64_t> places);
-/// Views of the slices along an axis, which goes. Raises ValueError for a 0-d array, AxisError.
+/// Views of the slices along an axis, which they lack. Raises ValueError for a 0-d array, AxisError.
 IRUKA_API std::vector<Array> unstack(const Array& x, int64_t axis = 0);
 
-/// The arrays below each other, beside each other, behind each other: joined along the first, the second (of vectors
-/// the first), the third axis. Raise what concatenate raises.
+/// Joins arrays along the first, the second (vectors: the first), or the third axis. Raise what concatenate raises.
 IRUKA_API Array vstack(std::span<const Array> arrays);
 IRUKA_API Array hstack(std::span<const Array> arrays);
 IRUKA_API Array dstack(std::span<const Array> arrays);
-/// Vectors as the columns of a matrix, matrices beside each other.
+/// Joins vectors, as columns, and matrices along the second axis.
 IRUKA_API Array column_stack(std::span<const Array> arrays);
 
 /// An array, or a list of them: {{a, b}, {c, d}}.
@@ -88,7 +88,7 @@ struct Blocks {
 /// ValueError for an empty list and lists of unequal depth, and what concatenate raises.
 IRUKA_API Array block(const Blocks& blocks);
 
-/// `x` with `values` behind it along an axis; both flat without one. Raises what concatenate raises.
+/// `x` followed by `values` along an axis; both flattened without one. Raises what concatenate raises.
 IRUKA_API Array append(const Array& x, const Array& values, std::optional<int64_t> axis = {});
 
 /// A copy of x with `values` before place `place` of an axis (of the flattened array without one), or before each of

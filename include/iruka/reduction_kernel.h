@@ -1,4 +1,4 @@
-// ReductionKernel: what a reduction does to an element, to two values and to the result, as three strings of C++.
+// ReductionKernel: a reduction as three strings of C++, for an element, for two values, and for the result.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ struct ReductionKernelOptions {
   std::string reduce_type{};  ///< of mapped values: a dtype, or a type of the preamble; the first output's when empty
   std::string preamble{};     ///< helper functions and types
   std::vector<std::string> options{};  ///< compiler options
-  bool reduce_dims = true;             ///< accepted for CuPy's sake: axes are merged where no text can tell
-  std::string made_at{};               ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+  bool reduce_dims = true;  ///< accepted for compatibility with CuPy; axes are merged where no text depends on them
+  std::string made_at{};    ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 
 /// Which axes a call reduces.
@@ -31,11 +31,10 @@ struct ReductionAxes {
 /// thread-safe. The order in which values are combined depends only on shapes, layouts and the device.
 class IRUKA_API ReductionKernel {
  public:
-  /// `map_expr` uses inputs by name, raw ones as CArray, and gives a value of the reduce_type; `reduce_expr` has two
-  /// of these as `a` and `b`; `post_map_expr` has the last as `a` and assigns outputs. `identity` is what an empty
-  /// reduction gives, an expression that changes no value it is combined with; without one an empty reduction is an
-  /// error. Raises ValueError for malformed parameters or names, CompileError for wrong C++ where all types are
-  /// concrete.
+  /// `map_expr` uses inputs by name, raw ones as CArray, and has the type reduce_type. `reduce_expr` combines two such
+  /// values, `a` and `b`. `post_map_expr` assigns outputs from the last value, `a`. `identity` is the result for no
+  /// elements, an expression that changes no value it is combined with; without it an empty reduction is an error.
+  /// Raises ValueError for malformed parameters or names, CompileError for wrong C++ if all types are concrete.
   ReductionKernel(std::string in_params, std::string out_params, std::string map_expr, std::string reduce_expr,
                   std::string post_map_expr, std::optional<std::string> identity, std::string name = "reduce_kernel",
                   ReductionKernelOptions options = {}, std::source_location where = std::source_location::current());
@@ -52,7 +51,7 @@ class IRUKA_API ReductionKernel {
   }
 
   /// The compiler's warnings since the last call of this function, each worded like an error; as ElementwiseKernel's.
-  std::vector<std::string> take_warnings() const;
+  std::vector<std::string> pop_warnings() const;
 
   const std::string& name() const;
   const std::string& map_expr() const;

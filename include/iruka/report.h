@@ -1,4 +1,4 @@
-// What the compiler tells about the code it made of a kernel.
+// What the compiler reports about a kernel's code.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace iruka {
 /// A remark about the widened code, and its place in the user's text.
 struct Remark {
   enum class Kind : uint8_t {
-    refused,           ///< why the body was not widened
+    not_widened,       ///< why the body was not widened
     note,              ///< anything else
     gather,            ///< a load from unrelated addresses
     scatter,           ///< a store to unrelated addresses
     divergent_branch,  ///< lanes take different sides
-    divergent_loop,    ///< lanes leave in different rounds
-    per_lane,          ///< done for one lane after the other
+    divergent_loop,    ///< lanes leave after different numbers of iterations
+    per_lane,          ///< runs for one lane after the other
     interleaved,       ///< channels loaded or stored as vectors and shuffled
     spill,             ///< a local array that stays in memory
   };

@@ -8,13 +8,13 @@
 
 namespace iruka {
 
-/// Which of the places that keep the order a search gives: the first or the last.
+/// Which of several possible places a search gives: the first or the last.
 enum class SearchSide : uint8_t { left, right };
 
-/// Where each element of `sought` belongs in `sorted` (one axis, ascending): int64, the shape of `sought`. left: the
-/// first index i with sorted[i] >= element, right: with sorted[i] > element. NaN comes last. `order` holds the integers
-/// that would sort an array that is not sorted. Raises ValueError for another number of axes and for an order of
-/// another length or out of range, TypeError for one that holds no integers.
+/// The place of each element of `sought` in `sorted` (one axis, ascending): int64, the shape of `sought`. left: the
+/// first index i with sorted[i] >= element; right: with sorted[i] > element. NaN comes last. If `sorted` is not sorted,
+/// `order` has the integers that sort it. Raises ValueError for another number of axes and for an order of another
+/// length or out of range, TypeError for an order that is not of integers.
 IRUKA_API Array searchsorted(const Array& sorted, const Argument& sought, SearchSide side = SearchSide::left,
                              const Array* order = nullptr);
 

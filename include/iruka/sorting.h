@@ -23,12 +23,13 @@ IRUKA_API Array argsort(const Array& x, std::optional<int64_t> axis = -1, const 
 /// Raises TypeError without keys, ShapeError where shapes differ, AxisError.
 IRUKA_API Array lexsort(std::span<const Array> keys, int64_t axis = -1);
 
-/// A copy in which each element at a position in `kth` is what sort would put there, with no larger one before it and
-/// no smaller one after it. Negative positions count from the end. Raises ValueError for one out of bounds, AxisError.
+/// A copy in which each element at a position in `kth` is the one that sort() would put there, with no larger one
+/// before it and no smaller one after it. Negative positions count from the end. Raises ValueError for a position out
+/// of bounds, AxisError.
 IRUKA_API Array partition(const Array& x, std::span<const int64_t> kth, std::optional<int64_t> axis = -1);
 IRUKA_API Array argpartition(const Array& x, std::span<const int64_t> kth, std::optional<int64_t> axis = -1);
 
-/// The result of unique(). Arrays that were not requested are absent.
+/// The arrays that unique() computes besides the values; the others are invalid in its result.
 struct UniqueParts {
   bool index = false, inverse = false, counts = false;
 };
@@ -47,7 +48,7 @@ IRUKA_API UniqueResult unique_rows(const Array& x, const UniqueParts& parts = {}
 /// else -1. Both have the same dtype. NaN is never found.
 IRUKA_API Array find_sorted(const Array& sorted, const Array& sought);
 /// Whether each element of `sought` is in `sorted`, or with `invert` is not: bool.
-IRUKA_API Array is_among_sorted(const Array& sorted, const Array& sought, bool invert);
+IRUKA_API Array isin_sorted(const Array& sorted, const Array& sought, bool invert);
 /// The indices of the true elements of a bool array of one axis, ascending.
 IRUKA_API Array true_indices(const Array& flags);
 /// The elements of the flattened array at int64 indices, which are not checked.

@@ -1,4 +1,4 @@
-// Scans, variance, order statistics, histograms and searches.
+// Scans, reductions with options, and variance.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,24 @@
 
 namespace iruka {
 
-/// What a scan combines elements by.
+/// The operation of a scan.
 enum class ScanOperation : uint8_t { add, multiply, minimum, maximum };
 
-/// How a scan is to run.
+/// The options of a scan.
 struct ScanOptions {
-  /// Of the result; by default NumPy's: 64 bits for smaller integers in sums and products.
+  /// The result's dtype; by default NumPy's: 64 bits for smaller integers in sums and products.
   std::optional<Dtype> dtype{};
   bool skips_nan = false;         ///< NaN counts as the operation's identity
   bool includes_initial = false;  ///< the result begins with the identity and is one element longer
 };
 
-/// Every prefix of `axis` combined: cumsum, cumprod, minimum.accumulate, maximum.accumulate. float32 is carried in
-/// float64. The order of additions depends only on shape and layout, so that results do not change from run to run.
-/// CUDA: one pass, after Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016).
-/// Raises AxisError; ValueError for the initial value of minimum and maximum, which have none.
+/// Combines every prefix along `axis`: cumsum, cumprod, minimum.accumulate, maximum.accumulate. float32 is accumulated
+/// in float64. The order of additions depends only on shape and layout, so results do not change from run to run. CUDA:
+/// one pass, after Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back" (2016). Raises
+/// AxisError; ValueError for the initial value of minimum and maximum, which have none.
 IRUKA_API Array scan(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options = {});
 
-/// Which elements take part in a reduction, and what it starts from.
+/// The options of a reduction.
 struct ReductionOptions {
   std::optional<Dims> axes{};  ///< all of them by default
   bool keepdims = false;

@@ -12,7 +12,8 @@
 
 namespace iruka {
 
-/// A backend's name for a stream or an event: CUstream and CUevent for CUDA. A null stream is the device's default one.
+/// A backend's handle of a stream or an event: CUstream and CUevent for CUDA. A null stream is the device's default
+/// one.
 using StreamHandle = void*;
 using EventHandle = void*;
 
@@ -26,7 +27,7 @@ struct EventOptions {
   bool blocking = false;  ///< threads that wait sleep
 };
 
-/// A handle of a device. `destroy` gives it back with its owner, unless it belongs to somebody else.
+/// An owner of a device's handle. It destroys the handle, unless the handle is foreign.
 template <class Handle, void (*destroy)(Device&, Handle) noexcept>
 class DeviceHandle {
  public:
@@ -56,28 +57,28 @@ class DeviceHandle {
   bool is_owned_;
 };
 
-/// Give back what Device::create_stream() and Device::create_event() gave.
+/// Destroy handles of Device::create_stream() and Device::create_event().
 IRUKA_API void destroy_stream(Device& device, StreamHandle stream) noexcept;
 IRUKA_API void destroy_event(Device& device, EventHandle event) noexcept;
 
 class Event;
 
-/// A queue of work on a device. One that this class made is destroyed with it, after its work; others are names alone.
-/// Any thread may use it. Raises DeviceError where the device refuses.
+/// A queue of work on a device. A stream that this class created is destroyed with the object, after its work; others
+/// are only referred to. Any thread may use it. Raises DeviceError if a call of the device fails.
 class IRUKA_API Stream : public DeviceHandle<StreamHandle, destroy_stream> {
  public:
   explicit Stream(Device& device, const StreamOptions& options = {});
-  /// A stream that belongs to somebody else, for example another library: it has to live as long as it is used.
+  /// A stream of another owner, such as another library. It must live as long as it is used.
   static Stream foreign(Device& device, StreamHandle handle) { return {device, handle}; }
   static Stream default_of(Device& device) { return {device, nullptr}; }
-  /// The one to which the calling thread's memory, copies, launches and library calls on `device` belong.
+  /// The calling thread's current stream on `device`: its memory, copies, launches and library calls belong to it.
   static Stream current(Device& device);
 
   /// Whether all work that the stream was given is done.
   bool is_done() const;
-  /// Waits until it is. Raises DeviceError for what the work left behind, such as failed assertions.
+  /// Waits until all work is done. Raises DeviceError for errors of that work, such as failed assertions.
   void synchronize() const;
-  /// Later work of this stream waits for what the event was recorded behind; nothing where it never was.
+  /// Later work of this stream waits for the work before the event; an event that was never recorded has no effect.
   void wait_for(const Event& event) const;
   /// Later work of this stream waits for the work that `other` has now.
   void wait_for(const Stream& other) const;
@@ -86,7 +87,7 @@ class IRUKA_API Stream : public DeviceHandle<StreamHandle, destroy_stream> {
   Stream(Device& device, StreamHandle handle) : DeviceHandle(device, handle, false) {}
 };
 
-/// A place in a stream's work. It may be recorded again, and then stands for the new place. Owned as a stream is.
+/// A place in a stream's work. Recording it again moves it. It is owned like a stream.
 class IRUKA_API Event : public DeviceHandle<EventHandle, destroy_event> {
  public:
   explicit Event(Device& device, const EventOptions& options = {});
@@ -103,7 +104,7 @@ class IRUKA_API Event : public DeviceHandle<EventHandle, destroy_event> {
   Event(Device& device, EventHandle handle) : DeviceHandle(device, handle, false) {}
 };
 
-/// From one event to the other on the device's clock. Raises DeviceError while one is to come, or was never recorded.
+/// The time between two events on the device's clock. Raises DeviceError unless both have been recorded and reached.
 IRUKA_API double elapsed_milliseconds(const Event& begin, const Event& end);
 
 /// Makes a stream the calling thread's current one while it lives.

@@ -606,7 +606,7 @@ class Remark:
     @property
     def kind(self) -> str:
         """
-        'refused', 'note', 'gather', 'scatter', 'divergent_branch', 'divergent_loop', 'per_lane', 'interleaved' or 'spill'.
+        'not_widened', 'note', 'gather', 'scatter', 'divergent_branch', 'divergent_loop', 'per_lane', 'interleaved' or 'spill'.
         """
 
     @property

@@ -12,7 +12,7 @@ from . import _core
 class KernelEvent(NamedTuple):
     """One line of kernel_history()."""
 
-    kind: str  #: 'compiled', 'loaded_from_disk', 'specialised', 'rival', 'lanes_chosen' or 'scalar_chosen'
+    kind: str  #: 'compiled', 'loaded_from_disk', 'specialised', 'scalar_compiled', 'lanes_chosen' or 'scalar_chosen'
     kernel: str
     device: str
     milliseconds: float

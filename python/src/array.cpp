@@ -186,12 +186,12 @@ Array astype(Array x, nb::handle dtype, nb::handle order, const std::string& cas
   if (!can_cast(x.dtype(), to, parse_casting(casting)))
     throw TypeError(std::string("Cannot cast array data from dtype('") + name(x.dtype()) + "') to dtype('" + name(to) +
                     "') according to the rule '" + casting + "'");
-  warn_of_lost_parts(x.dtype(), to);
+  warn_of_discarded_imaginary(x.dtype(), to);
   const Dims axes = memory_order(x, order);
   const FloatWatch floats;
   Array result =
       without_gil([&] { return in_order(x, axes, [&](const Array& turned) { return turned.astype(to, copy); }); });
-  if (const unsigned raised = floats.raised()) tell_cast_errors(raised, to_python(x), to, x.device());
+  if (const unsigned raised = floats.raised()) report_cast_errors(raised, to_python(x), to, x.device());
   return x.is_value() ? std::move(result).as_value() : result;
 }
 

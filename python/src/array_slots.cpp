@@ -61,7 +61,7 @@ PyObject* apply(const ElementwiseFunction& function, std::initializer_list<PyObj
     if (results.size() == 2) result = nb::make_tuple(result, to_result(std::move(results.back())));
   }
   if (const unsigned raised = floats.raised())
-    tell_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
+    report_ufunc_errors(function, raised, inputs, result.ptr(), nullptr, /*is_operator=*/true);
   return result.release().ptr();
 }
 
@@ -255,7 +255,7 @@ void assign_value(Array target, nb::handle value) {
   } else {
     throw TypeError("cannot assign " + describe(value) + " to elements of an array");
   }
-  if (const unsigned raised = floats.raised()) tell_cast_errors(raised, value, target.dtype(), target.device());
+  if (const unsigned raised = floats.raised()) report_cast_errors(raised, value, target.dtype(), target.device());
 }
 
 namespace {

@@ -26,7 +26,7 @@ void Telling::called(const ElementwiseFunction& function, std::span<const Argume
   for (const Array& output : outputs) made.append(to_python(output));
   std::vector<PyObject*> objects;
   for (nb::handle input : given) objects.push_back(input.ptr());
-  tell_ufunc_errors(function, raised, objects, nb::tuple(made).ptr(), nullptr, /*is_operator=*/false);
+  report_ufunc_errors(function, raised, objects, nb::tuple(made).ptr(), nullptr, /*is_operator=*/false);
 }
 
 void Telling::reduced(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
@@ -37,8 +37,8 @@ void Telling::reduced(const ReductionFunction& function, const Array& x, const R
   const nb::object dtype = options.dtype ? dtype_object(*options.dtype) : nb::none();
   const nb::object initial = options.initial ? from_scalar(*options.initial) : nb::none();
   const nb::object where = options.where ? to_python(*options.where) : nb::none();
-  tell_reduction(function, x, options, raised, result,
-                 nb::make_tuple(to_python(x), or_none(options.axes), dtype, initial, where));
+  report_reduction_errors(function, x, options, raised, result,
+                          nb::make_tuple(to_python(x), or_none(options.axes), dtype, initial, where));
 }
 
 void Telling::computed(const char* function, std::span<const Argument> inputs, const Array& result) {
@@ -47,14 +47,14 @@ void Telling::computed(const char* function, std::span<const Argument> inputs, c
   const GilHold hold;
   nb::list given;
   for (const Argument& input : inputs) given.append(python_value(input));
-  tell_function_errors(function, raised, result, nb::tuple(given));
+  report_function_errors(function, raised, result, nb::tuple(given));
 }
 
 void Telling::varied(const Array& x, const std::optional<Dims>& axes, double correction, const Array& result) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
   const GilHold hold;
-  tell_function_errors("variance", raised, result, nb::make_tuple(to_python(x), or_none(axes), correction));
+  report_function_errors("variance", raised, result, nb::make_tuple(to_python(x), or_none(axes), correction));
 }
 
 void Telling::scanned(const Array& x, ScanOperation operation, int64_t axis, const ScanOptions& options,
@@ -65,14 +65,14 @@ void Telling::scanned(const Array& x, ScanOperation operation, int64_t axis, con
   const char* const name = operation == ScanOperation::add ? "add" : "multiply";
   if (operation != ScanOperation::add && operation != ScanOperation::multiply) return;
   const nb::object dtype = options.dtype ? dtype_object(*options.dtype) : nb::none();
-  tell_function_errors("scan", raised, result, nb::make_tuple(to_python(x), name, axis, dtype, options.skips_nan));
+  report_function_errors("scan", raised, result, nb::make_tuple(to_python(x), name, axis, dtype, options.skips_nan));
 }
 
 void Telling::cast(const Array& x, Dtype dtype) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
   const GilHold hold;
-  tell_cast_errors(raised, to_python(x), dtype, x.device());
+  report_cast_errors(raised, to_python(x), dtype, x.device());
 }
 
 void Telling::warned(const char* message) {

@@ -27,7 +27,7 @@ class Telling final : public ops::Listener {
   const ops::ListenerScope scope_;
 };
 
-/// What `make` returns, made without the GIL of other functions, whose errors are told.
+/// What `make` returns, made without the GIL of other functions, whose errors are reported.
 template <class Make>
 auto composed(Make&& make) {
   const Telling telling;

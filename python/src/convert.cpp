@@ -54,7 +54,7 @@ void import_needed() {
               text_of(modules["iruka"].attr("__path__")[0])};
 }
 
-void refuse_uninitialised(nb::handle object) {
+void raise_uninitialised(nb::handle object) {
   throw TypeError("the " + text_of(object.type().attr("__name__")) +
                   " is not initialised: its __init__ was not called");
 }
@@ -290,17 +290,17 @@ bool to_scalar(PyObject* object, Scalar& scalar, bool inexact) {
 
 void check_element(const Scalar& value, Dtype dtype) {
   ops::check_element(value, dtype);
-  warn_of_lost_parts(value.dtype(), dtype);
+  warn_of_discarded_imaginary(value.dtype(), dtype);
 }
 
 void check_elements(const Array& values, Dtype dtype) {
   const bool is_scalar = values.is_value() && is_host(values.device());
   if (is_scalar && kind(dtype) == Kind::signed_integer && !can_cast(values.dtype(), dtype, Casting::safe))
     return check_element(item_of(values), dtype);
-  warn_of_lost_parts(values.dtype(), dtype);
+  warn_of_discarded_imaginary(values.dtype(), dtype);
 }
 
-void warn_of_lost_parts(Dtype from, Dtype to) {
+void warn_of_discarded_imaginary(Dtype from, Dtype to) {
   if (kind(from) != Kind::complex || kind(to) == Kind::complex || kind(to) == Kind::boolean) return;
   const nb::object warning = package_attribute("numpy.exceptions", "ComplexWarning");
   if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) != 0)

@@ -29,7 +29,7 @@ struct Imported {
 extern Imported imported;
 void import_needed();
 
-[[noreturn]] void refuse_uninitialised(nb::handle object);
+[[noreturn]] void raise_uninitialised(nb::handle object);
 
 inline bool is_array(PyObject* object) {
   return Py_TYPE(object) == array_type || PyType_IsSubtype(Py_TYPE(object), array_type);
@@ -38,7 +38,7 @@ inline bool is_array(PyObject* object) {
 /// not call it): it holds nothing.
 template <class T>
 T& instance_of(PyObject* object) {
-  if (!nb::inst_ready(nb::handle(object))) refuse_uninitialised(object);
+  if (!nb::inst_ready(nb::handle(object))) raise_uninitialised(object);
   return *nb::inst_ptr<T>(nb::handle(object));
 }
 inline Array& array_of(PyObject* object) { return instance_of<Array>(object); }
@@ -87,7 +87,7 @@ void check_element(const Scalar& value, Dtype dtype);
 /// The same for the elements of an array: a value, as NumPy's scalars, where it lies on the CPU; others are cast.
 void check_elements(const Array& values, Dtype dtype);
 /// Gives NumPy's ComplexWarning where a cast drops imaginary parts.
-void warn_of_lost_parts(Dtype from, Dtype to);
+void warn_of_discarded_imaginary(Dtype from, Dtype to);
 /// Whether an integer of any size has a place among elements of this dtype: as a float, or as true.
 inline bool takes_any_integer(Dtype dtype) { return !is_integer(dtype); }
 /// Whether `object` is an int that neither int64 nor uint64 holds.

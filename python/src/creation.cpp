@@ -47,8 +47,8 @@ void bind_diagonal_matrices(nb::module_& module) {
     const Array from = checked_array(values, "fill_diagonal: val");
     const FloatWatch floats;
     without_gil([&] { fill_diagonal(x, from, wrap); });
-    warn_of_lost_parts(from.dtype(), x.dtype());
-    if (const unsigned raised = floats.raised()) tell_cast_errors(raised, values, x.dtype(), x.device());
+    warn_of_discarded_imaginary(from.dtype(), x.dtype());
+    if (const unsigned raised = floats.raised()) report_cast_errors(raised, values, x.dtype(), x.device());
   });
   module.def(
       "trace",

@@ -66,8 +66,8 @@ bool any_nan(const Array& x) {
   return without_gil([&] { return any_not_finite(x) && any(ElementwiseFunction("isnan")(x)).item().as_bool(); });
 }
 
-void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
-                       PyObject* results, PyObject* keywords, bool is_operator) {
+void report_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
+                         PyObject* results, PyObject* keywords, bool is_operator) {
   if (is_silent(function.name())) return;
   const nb::tuple outputs =
       PyTuple_Check(results) ? nb::borrow<nb::tuple>(results) : nb::make_tuple(nb::handle(results));
@@ -81,18 +81,18 @@ void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std
                          is_operator);
 }
 
-void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
-                        const nb::tuple& inputs, const nb::dict& keywords) {
+void report_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
+                          const nb::tuple& inputs, const nb::dict& keywords) {
   if (!is_silent(function.name()) && may_matter(raised, result))
     checker("check_method")(raised, function.name(), method, inputs, keywords);
 }
 
-void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments) {
+void report_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments) {
   if (!is_silent(function) && may_matter(raised, result))
     checker("check_function")(raised, function, to_python(result), arguments);
 }
 
-void tell_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device) {
+void report_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device) {
   if (is_host(device) && dtype != Dtype::bool_) checker("check_cast")(raised, source, dtype_object(dtype));
 }
 

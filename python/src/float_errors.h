@@ -30,15 +30,15 @@ bool any_nan(const Array& x);
 /// To be called where any exception was raised, after the results have Python objects: `results` is an array or a tuple
 /// of arrays. Raises what the error state requires, FloatingPointError or a warning that is an error. `inputs` and
 /// `keywords` are as the caller gave them, `keywords` may be null; an operator says what NumPy's operator says.
-void tell_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
-                       PyObject* results, PyObject* keywords, bool is_operator);
+void report_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
+                         PyObject* results, PyObject* keywords, bool is_operator);
 /// The same of a ufunc's method, and of another function, by the name that iruka/_array/float_errors.py knows it by.
-void tell_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
-                        const nb::tuple& inputs, const nb::dict& keywords);
-void tell_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);
+void report_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
+                          const nb::tuple& inputs, const nb::dict& keywords);
+void report_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);
 /// Calls `compute` without the GIL and reports its errors as those of a function with these arguments.
 template <class Compute, class... Arguments>
-Array computed_telling(const char* function, Compute&& compute, const Arguments&... arguments) {
+Array compute_and_report(const char* function, Compute&& compute, const Arguments&... arguments) {
   const FloatWatch floats;
   Array result = without_gil(compute);
   const auto given = [](const auto& argument) {
@@ -48,10 +48,10 @@ Array computed_telling(const char* function, Compute&& compute, const Arguments&
       return argument;
   };
   if (const unsigned raised = floats.raised())
-    tell_function_errors(function, raised, result, nb::make_tuple(given(arguments)...));
+    report_function_errors(function, raised, result, nb::make_tuple(given(arguments)...));
   return result;
 }
 /// The same of a cast of `source`, an array or a scalar, to `dtype` on `device`.
-void tell_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device);
+void report_cast_errors(unsigned raised, nb::handle source, Dtype dtype, const Device& device);
 
 }  // namespace iruka::python

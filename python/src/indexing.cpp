@@ -139,14 +139,14 @@ Array to_values(nb::handle value, const Array& target) {
   if (is_array(value.ptr())) {
     values = array_of(value.ptr());
   } else if (to_scalar(value.ptr(), scalar, takes_any_integer(dtype))) {
-    scalar.weak() ? check_element(scalar, dtype) : warn_of_lost_parts(scalar.dtype(), dtype);
+    scalar.weak() ? check_element(scalar, dtype) : warn_of_discarded_imaginary(scalar.dtype(), dtype);
     return filled({}, scalar, dtype, target.device());
   } else if (is_array_like(value.ptr())) {
     values = as_elements(value, dtype, target.device());
   } else {
     throw TypeError("cannot assign " + describe(value) + " to elements of an array");
   }
-  warn_of_lost_parts(values.dtype(), dtype);
+  warn_of_discarded_imaginary(values.dtype(), dtype);
   return values;
 }
 
@@ -227,7 +227,7 @@ void set_item(Array array, nb::handle key, nb::handle value) {
   const FloatWatch floats;
   const Array values = to_values(value, array);
   without_gil([&] { assign_index(array, parts.any, values); });
-  if (const unsigned raised = floats.raised()) tell_cast_errors(raised, value, array.dtype(), array.device());
+  if (const unsigned raised = floats.raised()) report_cast_errors(raised, value, array.dtype(), array.device());
 }
 
 namespace {

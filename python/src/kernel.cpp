@@ -55,25 +55,25 @@ void parse_keywords(const ElementwiseKernel& kernel, PyObject* keywords, CallOpt
 }
 
 /// The dtype of argument k in the body, if arrays alone decide it.
-std::optional<Dtype> settled_dtype(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k) {
+std::optional<Dtype> resolved_dtype(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k) {
   const Parameter* parameter = parameter_at(kernel, k);
   if (!parameter || parameter->dtype) return parameter ? parameter->dtype : std::nullopt;
-  std::optional<Dtype> settled;
+  std::optional<Dtype> resolved;
   for (Py_ssize_t other = 0; other < PyTuple_GET_SIZE(positional); other++) {
     const Parameter* same = parameter_at(kernel, other);
     PyObject* object = PyTuple_GET_ITEM(positional, other);
     if (!same || same->type != parameter->type || !is_array(object)) continue;
-    if (!settled || static_cast<size_t>(other) == kernel.inputs.size())
-      settled = array_of(object).dtype();  // given outputs settle first
+    if (!resolved || static_cast<size_t>(other) == kernel.inputs.size())
+      resolved = array_of(object).dtype();  // given outputs resolve first
   }
-  return settled;
+  return resolved;
 }
 
 bool scalar_argument(const KernelParameters& kernel, PyObject* positional, Py_ssize_t k, Scalar& scalar) {
   PyObject* object = PyTuple_GET_ITEM(positional, k);
   bool inexact = false;
   if (is_huge_integer(object)) {
-    std::optional<Dtype> dtype = settled_dtype(kernel, positional, k);
+    std::optional<Dtype> dtype = resolved_dtype(kernel, positional, k);
     inexact = dtype && is_inexact(*dtype);
   }
   return to_scalar(object, scalar, inexact);
@@ -144,7 +144,7 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
         outputs = kernel.call(call.arguments.span(), call.options);
       }
     }
-    tell_warnings(kernel.take_warnings());
+    emit_warnings(kernel.pop_warnings());
     if (kernel.options().no_return) Py_RETURN_NONE;
     auto output = [&](Py_ssize_t k) {
       return given ? Py_NewRef(PyTuple_GET_ITEM(positional, nin + k)) : wrap(std::move(outputs[k]));
@@ -196,7 +196,7 @@ std::string calling_place() {
   return text_of(code.attr("co_filename")) + ":" + std::to_string(PyFrame_GetLineNumber(raw));
 }
 
-void tell_warnings(const std::vector<std::string>& warnings) {
+void emit_warnings(const std::vector<std::string>& warnings) {
   if (warnings.empty()) return;
   const nb::object category = package_attribute("iruka.errors", "KernelWarning");
   const int level = calling_frame().second;
@@ -247,7 +247,7 @@ void construct(nb::pointer_and_handle<ElementwiseKernel> self, nb::handle in_par
   self.h.attr("kwargs") = keywords;
   self.h.attr("_arguments") =
       nb::make_tuple(in_params, out_params, operation, name, reduce_dims, preamble, no_return, return_tuple, doc);
-  tell_warnings_of(*self.p);
+  emit_warnings_of(*self.p);
 }
 
 nb::object parameter_dtype(const Parameter& parameter) {
@@ -324,7 +324,8 @@ void bind_report(nb::module_& module) {
   nb::class_<Remark>(module, "Remark", "One thing to know about the code that was made of a kernel.")
       .def_prop_ro(
           "kind", [](const Remark& r) { return name(r.kind); },
-          "'refused', 'note', 'gather', 'scatter', 'divergent_branch', 'divergent_loop', 'per_lane', 'interleaved' or "
+          "'not_widened', 'note', 'gather', 'scatter', 'divergent_branch', 'divergent_loop', 'per_lane', 'interleaved' "
+          "or "
           "'spill'.")
       .def_ro("file", &Remark::file,
               "'operation', 'preamble', 'loop_prep' or 'after_loop'; another name, or '', for other text.")

@@ -40,12 +40,12 @@ class KernelArguments {
 std::string calling_place();
 /// Gives a kernel's warnings to Python, as iruka.errors.KernelWarning at that place. Raises what a filter makes of
 /// them.
-void tell_warnings(const std::vector<std::string>& warnings);
+void emit_warnings(const std::vector<std::string>& warnings);
 /// The same of a kernel being constructed, which is destroyed where that raises.
 template <class Kernel>
-void tell_warnings_of(Kernel& made) {
+void emit_warnings_of(Kernel& made) {
   try {
-    tell_warnings(made.take_warnings());
+    emit_warnings(made.pop_warnings());
   } catch (...) {
     made.~Kernel();
     throw;

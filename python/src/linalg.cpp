@@ -44,7 +44,7 @@ std::optional<Array> operator_operand(PyObject* object, PyObject* other) {
 
 /// a @ b, in `target` where one is given: None then.
 nb::object product(const Array& a, const Array& b, const Array* target = nullptr) {
-  Array result = computed_telling("matmul", [&] { return matmul(a, b, target); }, a, b);
+  Array result = compute_and_report("matmul", [&] { return matmul(a, b, target); }, a, b);
   return target ? nb::none() : to_result(std::move(result));
 }
 
@@ -53,7 +53,7 @@ template <class Function>
 auto determinants(nb::handle a, const char* name, Function&& function) {
   const FloatWatch floats;
   auto result = of_matrix(a, name, function);
-  if (const unsigned raised = floats.raised()) tell_function_errors(name, raised, result, nb::make_tuple(a));
+  if (const unsigned raised = floats.raised()) report_function_errors(name, raised, result, nb::make_tuple(a));
   return result;
 }
 
@@ -101,13 +101,13 @@ Array any_norm(const Array& x, nb::handle order, const std::optional<Dims>& axes
   return without_gil([&] { return linalg::norm(x, p, axes, keepdims); });
 }
 
-/// A norm whose errors are told as those of `function` with the array, the order and the axes.
+/// A norm whose errors are reported as those of `function` with the array, the order and the axes.
 template <class Compute>
-nb::object told_norm(const char* function, const Array& x, nb::handle order, nb::handle axis, Compute&& compute) {
+nb::object reported_norm(const char* function, const Array& x, nb::handle order, nb::handle axis, Compute&& compute) {
   const FloatWatch floats;
   Array result = compute();
   if (const unsigned raised = floats.raised())
-    tell_function_errors(function, raised, result, nb::make_tuple(to_python(x), order, axis));
+    report_function_errors(function, raised, result, nb::make_tuple(to_python(x), order, axis));
   return to_result(std::move(result));
 }
 
@@ -117,7 +117,7 @@ void bind_norms(nb::module_& module) {
       [](nb::handle x, nb::handle order, nb::handle axis, Truth keepdims) {
         const Array array = as_operand(x, "norm");
         const std::optional<Dims> axes = optional_axes(axis);
-        return told_norm("norm", array, order, axis, [&] { return any_norm(array, order, axes, keepdims); });
+        return reported_norm("norm", array, order, axis, [&] { return any_norm(array, order, axes, keepdims); });
       },
       nb::arg("x"), nb::arg("order").none(), nb::arg("axis").none(), nb::arg("keepdims"));
   module.def(
@@ -126,8 +126,9 @@ void bind_norms(nb::module_& module) {
         const Array array = as_operand(x, "vector_norm");
         const std::optional<Dims> axes = optional_axes(axis);
         const double p = nb::cast<double>(order);
-        return told_norm("vector_norm", array, order, axis,
-                         [&] { return without_gil([&] { return linalg::vector_norm(array, p, axes, keepdims); }); });
+        return reported_norm("vector_norm", array, order, axis, [&] {
+          return without_gil([&] { return linalg::vector_norm(array, p, axes, keepdims); });
+        });
       },
       nb::arg("x"), nb::arg("order"), nb::arg("axis").none(), nb::arg("keepdims"));
   module.def(
@@ -138,7 +139,8 @@ void bind_norms(nb::module_& module) {
           throw linalg::LinAlgError("matrix_norm: " + std::to_string(array.ndim()) +
                                     "-dimensional array given. Array must be at least two-dimensional");
         const Dims axes{-2, -1};
-        return told_norm("norm", array, order, from_dims(axes), [&] { return any_norm(array, order, axes, keepdims); });
+        return reported_norm("norm", array, order, from_dims(axes),
+                             [&] { return any_norm(array, order, axes, keepdims); });
       },
       nb::arg("x"), nb::arg("order").none(), nb::arg("keepdims"));
   module.def(

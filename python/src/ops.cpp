@@ -189,11 +189,11 @@ void bind_creation(nb::module_& module) {
         Dims extents = to_dims(shape, "full: shape");
         std::optional<Dtype> type = to_optional_dtype(dtype);
         Scalar scalar = scalar_of(value, "full", type && is_inexact(*type));
-        if (type) warn_of_lost_parts(scalar.dtype(), *type);
+        if (type) warn_of_discarded_imaginary(scalar.dtype(), *type);
         const FloatWatch floats;
         nb::object result = make_mutable_array([&] { return iruka::full(extents, scalar, type); });
         const unsigned raised = floats.raised();
-        if (raised && type) tell_cast_errors(raised, value, *type, array_of(result.ptr()).device());
+        if (raised && type) report_cast_errors(raised, value, *type, array_of(result.ptr()).device());
         return result;
       },
       nb::arg("shape"), nb::arg("value"), nb::arg("dtype").none());
@@ -297,11 +297,11 @@ void warn_of_nothing(const ReductionFunction& function, const Array& x, const Re
   if (message && PyErr_WarnEx(PyExc_RuntimeWarning, message, 1) < 0) throw nb::python_error();
 }
 
-void tell_reduction(const ReductionFunction& function, const Array& x, const ReductionOptions& options, unsigned raised,
-                    const Array& result, const nb::tuple& arguments) {
+void report_reduction_errors(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
+                             unsigned raised, const Array& result, const nb::tuple& arguments) {
   warn_of_nothing(function, x, options, raised, result);
-  if (options.initial) warn_of_lost_parts(options.initial->dtype(), result.dtype());
-  if (raised) tell_function_errors(function.name(), raised, result, arguments);
+  if (options.initial) warn_of_discarded_imaginary(options.initial->dtype(), result.dtype());
+  if (raised) report_function_errors(function.name(), raised, result, arguments);
 }
 
 nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
@@ -321,11 +321,11 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
     return reduced;
   });
   const unsigned raised = floats.raised();
-  tell_reduction(function, array, call.options, raised, result,
-                 nb::make_tuple(to_python(array), axis, dtype, initial, where));
+  report_reduction_errors(function, array, call.options, raised, result,
+                          nb::make_tuple(to_python(array), axis, dtype, initial, where));
   if (!target) return to_result(std::move(result));
   check_out(function, *target, result);
-  warn_of_lost_parts(result.dtype(), target->dtype());
+  warn_of_discarded_imaginary(result.dtype(), target->dtype());
   {
     GilRelease release;
     target->assign(result);

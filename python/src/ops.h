@@ -34,8 +34,8 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
                   bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
 
 /// Gives the warnings and errors of a reduction that is done; `raised` are the exceptions of floats meanwhile.
-void tell_reduction(const ReductionFunction& function, const Array& x, const ReductionOptions& options, unsigned raised,
-                    const Array& result, const nb::tuple& arguments);
+void report_reduction_errors(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
+                             unsigned raised, const Array& result, const nb::tuple& arguments);
 
 /// One elementwise function of arrays and scalars; first output.
 Array apply_function(const ElementwiseFunction& function, std::initializer_list<nb::handle> inputs);

@@ -59,7 +59,7 @@ void construct(nb::pointer_and_handle<ReductionKernel> self, nb::handle in_param
   self.h.attr("kwargs") = nb::dict();
   self.h.attr("_arguments") = nb::make_tuple(in_params, out_params, map_expr, reduce_expr, post_map_expr, identity,
                                              name, reduce_type, reduce_dims, preamble, compiler_options);
-  tell_warnings_of(*self.p);
+  emit_warnings_of(*self.p);
 }
 
 std::string counted(size_t count, const char* what) {
@@ -105,7 +105,7 @@ nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle ou
     if (on) scope.emplace(list.device(), *on);
     outputs = kernel.call(list.span(), axes);
   }
-  tell_warnings(kernel.take_warnings());
+  emit_warnings(kernel.pop_warnings());
   const size_t nin = kernel.in_params().size(), nout = kernel.out_params().size();
   const bool is_given = nb::len(positional) == nin + nout;
   nb::list results;

@@ -80,7 +80,7 @@ void bind_statistics(nb::module_& module) {
       [](Array x, const std::string& operation, int64_t axis, nb::handle dtype, bool skips_nan, bool initial) {
         const ScanOptions options{to_optional_dtype(dtype), skips_nan, initial};
         const ScanOperation combine = scan_operation(operation);
-        return to_result(computed_telling(
+        return to_result(compute_and_report(
             "scan", [&] { return scan(x, combine, axis, options); }, x, operation, axis, dtype, skips_nan));
       },
       nb::arg("x"), nb::arg("operation"), nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("skips_nan") = false,

@@ -238,7 +238,7 @@ PyObject* call_ufunc(PyObject* self, PyObject* positional, PyObject* keywords) {
       });
     }
     if (const unsigned raised = floats.raised())
-      tell_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
+      report_ufunc_errors(function, raised, inputs, packed.ptr(), keywords, /*is_operator=*/false);
     return packed.release().ptr();
   });
 }
@@ -281,7 +281,7 @@ nb::object into_out(const ElementwiseFunction& function, Array result, nb::handl
   if (out.is_none()) return to_result(std::move(result));
   Array target = output_array(out.ptr());
   ops::check_out(function.name(), target, result.shape(), result.device());
-  warn_of_lost_parts(result.dtype(), target.dtype());
+  warn_of_discarded_imaginary(result.dtype(), target.dtype());
   without_gil([&] { target.assign(result); });  // methods cast into any output, as NumPy's do
   return nb::borrow(out);
 }
@@ -343,9 +343,9 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   if (const unsigned raised = floats.raised()) {
     keywords["where"] = where;
     if (!initial.is(no_value())) keywords["initial"] = initial;
-    tell_method_errors(function, "reduce", raised, result, nb::make_tuple(array), keywords);
+    report_method_errors(function, "reduce", raised, result, nb::make_tuple(array), keywords);
   }
-  if (rules.initial) warn_of_lost_parts(rules.initial->dtype(), result.dtype());
+  if (rules.initial) warn_of_discarded_imaginary(rules.initial->dtype(), result.dtype());
   return into_out(function, std::move(result), target);
 }
 
@@ -367,7 +367,7 @@ nb::object accumulate_method(nb::handle self, nb::handle array, nb::handle axis,
     result = accumulate(function, x, along, loop);
   }
   if (const unsigned raised = floats.raised())
-    tell_method_errors(function, "accumulate", raised, result, nb::make_tuple(array), keywords);
+    report_method_errors(function, "accumulate", raised, result, nb::make_tuple(array), keywords);
   return into_out(function, std::move(result), target);
 }
 
@@ -397,7 +397,7 @@ nb::object reduceat_method(nb::handle self, nb::handle array, nb::handle indices
     result = fold_segments(function, x, starts.astype(Dtype::int64, false), along, loop);
   }
   if (const unsigned raised = floats.raised())
-    tell_method_errors(function, "reduceat", raised, result, nb::make_tuple(array, indices), keywords);
+    report_method_errors(function, "reduceat", raised, result, nb::make_tuple(array, indices), keywords);
   return into_out(function, std::move(result), target);
 }
 
@@ -428,13 +428,13 @@ void at_method(nb::handle self, nb::handle array, nb::handle indices, nb::handle
     } else {
       operand = operand_array(values, "at");
     }
-    warn_of_lost_parts(operand.dtype(), target.dtype());
+    warn_of_discarded_imaginary(operand.dtype(), target.dtype());
   }
   const FloatWatch floats;
   update_at(target, indices, function, operand.valid() ? &operand : nullptr);
   // Its operands are gone.
   if (const unsigned raised = floats.raised())
-    tell_ufunc_errors(function, raised, {&inputs[0], 1}, array.ptr(), nullptr, false);
+    report_ufunc_errors(function, raised, {&inputs[0], 1}, array.ptr(), nullptr, false);
 }
 
 nb::object outer_method(nb::handle self, const nb::args& arguments, const nb::kwargs& keywords) {

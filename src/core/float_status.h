@@ -25,28 +25,28 @@ void add_float_flags(unsigned flags);
 class FloatScope {
  public:
   FloatScope() : before_(_mm_getcsr()) {
-    const unsigned wanted = kDefault | (before_ & kUntold);
+    const unsigned wanted = kDefault | (before_ & kIgnored);
     if (before_ != wanted) _mm_setcsr(wanted);
-    stay_inside();
+    compiler_barrier();
   }
   ~FloatScope() {
-    stay_inside();
+    compiler_barrier();
     const unsigned after = _mm_getcsr();
     if (after != before_) _mm_setcsr(before_);
-    if (after & kTold) add_float_flags(after & kTold);
+    if (after & kReported) add_float_flags(after & kReported);
   }
   FloatScope(const FloatScope&) = delete;
   FloatScope& operator=(const FloatScope&) = delete;
 
  private:
-  /// The compiler does not model this state, so that this keeps it from moving reads and writes out of the scope.
-  static void stay_inside() { asm volatile("" ::: "memory"); }
+  /// The compiler does not model this state; the barrier keeps it from moving memory accesses out of the scope.
+  static void compiler_barrier() { asm volatile("" ::: "memory"); }
 
   static constexpr unsigned kDefault = 0x1F80;
-  static constexpr unsigned kTold = kFloatInvalid | kFloatDivideByZero | kFloatOverflow | kFloatUnderflow;
+  static constexpr unsigned kReported = kFloatInvalid | kFloatDivideByZero | kFloatOverflow | kFloatUnderflow;
   /// The flags for subnormal operands and inexact results are not cleared: nearly every computation sets the latter
   /// again, and setting a cleared flag takes a processor 100 ns.
-  static constexpr unsigned kUntold = 2 | 32;
+  static constexpr unsigned kIgnored = 2 | 32;
   const unsigned before_;
 };
 

@@ -67,12 +67,12 @@ static_assert(std::is_trivially_destructible_v<ForkSafeMutex>);
 
 class ForkTicket;
 
-/// While one lives on a thread, fork() waits. It guards work that takes locks which are not registered here, as
-/// compilers do.
+/// While one lives on a thread, fork() waits. It guards work that takes locks which are not registered here, such as a
+/// compilation.
 class ForkWaits {
  public:
   ForkWaits();
-  /// On a thread that goes on with another thread's work; that thread made the ticket.
+  /// For a thread that continues another thread's work; that thread created the ticket.
   explicit ForkWaits(std::shared_ptr<ForkTicket> ticket);
   ~ForkWaits();
   ForkWaits(const ForkWaits&) = delete;
@@ -93,8 +93,8 @@ class ForkTicket {
   ForkTicket(const ForkTicket&) = delete;
   ForkTicket& operator=(const ForkTicket&) = delete;
 
-  /// Nobody needs the work any more, and it may take long. From now on each fork() waits a second for it at most; in a
-  /// child that was forked before its end, lost_abandoned_work() is true.
+  /// Says that the result is no longer needed, though the work may take long. From now on each fork() waits for it at
+  /// most a second; in a child that was forked before its end, lost_abandoned_work() is true.
   void abandon();
 
  private:

@@ -28,15 +28,15 @@ class FourierLibrary {
   virtual ~FourierLibrary() = default;
   /// Runs in the order of the device's other work. Results are multiplied by `scale`.
   virtual void transform(const FourierTransform& job, double scale) = 0;
-  /// Whether `scale` may differ from 1.
+  /// Whether transform() supports a `scale` other than 1.
   virtual bool scales() const = 0;
   /// Whether this job over one axis is fastest without a transposition, if `inner` is over 1; its memory is not set
   /// yet.
-  virtual bool takes_columns(const FourierTransform& job) const = 0;
+  virtual bool prefers_columns(const FourierTransform& job) const = 0;
   /// The largest number of axes that one job can transform.
   virtual int most_axes() const = 0;
   /// Whether complex_to_real jobs overwrite their input, and read the imaginary parts of elements that must be real.
-  virtual bool spoils_spectra() const { return false; }
+  virtual bool overwrites_input() const { return false; }
   /// The alignment that inputs need, in bytes.
   virtual size_t alignment() const { return 1; }
 };

@@ -57,12 +57,12 @@ class LinearAlgebra {
   /// and `vt` (n x n, or min(m, n) x n) receive the vectors unless null.
   virtual void svd(Dtype dtype, bool full, int64_t m, int64_t n, int64_t batch, void* a, void* s, void* u, void* vt,
                    int32_t* info) = 0;
-  /// The largest m and n of svd_by_rotations(); 0: the library has no such function.
-  virtual int64_t most_rotated() const { return 0; }
-  /// The same by Jacobi rotations, all matrices at once: `u` is m x m and `v` n x n, whose conjugate transpose the
-  /// decomposition has; both are scratch memory without `vectors`. NaN may count as success.
-  virtual void svd_by_rotations(Dtype, bool /*vectors*/, int64_t /*m*/, int64_t /*n*/, int64_t /*batch*/, void* /*a*/,
-                                void* /*s*/, void* /*u*/, void* /*v*/, int32_t* /*info*/) {}
+  /// The largest m and n of svd_jacobi(); 0: the library has no such function.
+  virtual int64_t most_jacobi() const { return 0; }
+  /// Like svd(), by Jacobi rotations for all matrices at once: `u` is m x m; `v` is n x n and not transposed; both are
+  /// scratch memory without `vectors`. NaN may count as success.
+  virtual void svd_jacobi(Dtype, bool /*vectors*/, int64_t /*m*/, int64_t /*n*/, int64_t /*batch*/, void* /*a*/,
+                          void* /*s*/, void* /*u*/, void* /*v*/, int32_t* /*info*/) {}
   /// Eigenvalues of general matrices as complex numbers, and right vectors (n x n, complex) unless null; `a` is
   /// overwritten. Raises DeviceError where the library has no such function.
   virtual void eig(Dtype dtype, int64_t n, int64_t batch, void* a, void* values, void* vectors, int32_t* info) = 0;

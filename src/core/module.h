@@ -11,13 +11,13 @@
 
 namespace iruka {
 
-/// What threads of a host run over: the function is called with ranges that cover [begin, begin + count) once.
+/// A range for the threads of a host: the function is called with ranges that cover [begin, begin + count) once.
 struct LaunchRange {
   int64_t count = 0;
   int64_t align = 1;            ///< ranges begin at multiples of this
   int64_t grain = 1;            ///< fewer units than this are not worth another thread
   bool counts_elements = true;  ///< else a unit is a larger piece of work
-  int64_t begin = 0;            ///< a multiple of `align`; not 0: the launch goes on with a call that was begun
+  int64_t begin = 0;            ///< a multiple of `align`; if not 0, the launch continues a call
 };
 
 struct Dim3 {
@@ -37,13 +37,13 @@ struct LaunchGrid {
 /// The bytes of one parameter of a function that is launched over a grid.
 using ParameterBytes = std::span<const std::byte>;
 
-/// Where a parameter lies in the memory that a launch copies.
+/// The place of a parameter in the memory that a launch copies.
 struct ParameterPlace {
   size_t offset, size;
   bool operator==(const ParameterPlace&) const = default;
 };
 
-/// What the compiler made of a function for a grid, in CUDA's terms.
+/// The properties of a compiled function for a grid, in CUDA's terms.
 struct FunctionAttributes {
   int max_threads_per_block = 0;
   int shared_size_bytes = 0;  ///< of static shared memory
@@ -68,10 +68,10 @@ class Function {
 
   const std::string& name() const { return name_; }
   virtual FunctionAttributes attributes() const;  ///< raises DeviceError where functions have none
-  /// Nothing where the device cannot tell.
+  /// No value if the device cannot tell.
   virtual std::optional<std::vector<ParameterPlace>> parameters() const { return {}; }
-  /// For all launches from now on. These raise ValueError for a value that the device does not allow, and DeviceError
-  /// where functions have no attributes.
+  /// Apply to all later launches. These raise ValueError for a value that the device does not allow, and DeviceError if
+  /// functions have no attributes.
   virtual void set_max_dynamic_shared_size_bytes(int bytes) const;
   virtual void set_preferred_shared_memory_carveout(int percent) const;
 
@@ -96,7 +96,7 @@ class Module {
   Module& operator=(const Module&) = delete;
 
   const std::string& name() const { return name_; }
-  /// These raise DeviceError, which says what the module has, where it has nothing of that name.
+  /// These raise DeviceError if the module has nothing of that name; the message lists what it has.
   virtual const Function& function(const std::string& name) const = 0;
   virtual GlobalVariable global(const std::string& name) const = 0;
   /// Whether the compiler could not tell if the option `--lanes=1` gives faster code.

@@ -40,10 +40,10 @@ auto& made_once(Make make) {
   static constinit Once<std::invoke_result_t<Make>> value;
   return value.get(make);
 }
-/// The same for a value that two threads must not make at the same time.
+/// The same for a value that two threads must not create at the same time.
 template <class Make>
   requires std::is_class_v<Make>
-auto& made_alone(Make make) {
+auto& made_once_locked(Make make) {
   static constinit Once<std::invoke_result_t<Make>> value;
   static constinit ForkSafeMutex making;
   if (auto* const found = value.find()) return *found;

@@ -101,7 +101,7 @@ void MemoryPool::release(void* memory, size_t bytes) noexcept {
 /// Under the lock: a held block, accounted as used, or null.
 void* MemoryPool::take_held(const SizeClass& size_class) {
   HeldBlocks& held = held_[size_class.index];
-  if (held.blocks.empty()) return size_class.bytes >= kLargeBlock ? lend_larger(size_class) : nullptr;
+  if (held.blocks.empty()) return size_class.bytes >= kLargeBlock ? take_larger(size_class) : nullptr;
   void* memory = held.blocks.back();
   held.blocks.pop_back();
   held.last_use = statistics_.allocations;
@@ -112,7 +112,7 @@ void* MemoryPool::take_held(const SizeClass& size_class) {
 }
 
 /// Under the lock: a block of one of the next two classes (at most a quarter larger), remembered for its release.
-void* MemoryPool::lend_larger(const SizeClass& size_class) {
+void* MemoryPool::take_larger(const SizeClass& size_class) {
   const int last = std::min(size_class.index + 2, SizeClass::kCount - 1);
   for (int index = size_class.index + 1; index <= last; ++index) {
     if (held_[index].blocks.empty()) continue;
@@ -169,9 +169,9 @@ std::vector<MemoryPool::Block> MemoryPool::claim(size_t requested, size_t bytes)
     if (limit == 0 || used <= limit) {
       const size_t peak = std::max(statistics_.peak_bytes, used);
       const size_t ceiling = std::max(peak + peak / 2, used + kAlwaysHold);
-      std::vector<Block> given_up = give_up_held((limit ? std::min(limit, ceiling) : ceiling) - used);
+      std::vector<Block> excess = take_excess((limit ? std::min(limit, ceiling) : ceiling) - used);
       statistics_.used_bytes = used;
-      return given_up;
+      return excess;
     }
     now = statistics_;
   }
@@ -179,19 +179,19 @@ std::vector<MemoryPool::Block> MemoryPool::claim(size_t requested, size_t bytes)
 }
 
 /// Under the lock: takes blocks off the lists until at most `keep_bytes` are held.
-std::vector<MemoryPool::Block> MemoryPool::give_up_held(size_t keep_bytes) {
-  std::vector<Block> given_up;
+std::vector<MemoryPool::Block> MemoryPool::take_excess(size_t keep_bytes) {
+  std::vector<Block> excess;
   while (statistics_.held_bytes > keep_bytes) {
     HeldBlocks* oldest = nullptr;
     for (HeldBlocks& held : held_)
       if (!held.blocks.empty() && (!oldest || held.last_use < oldest->last_use)) oldest = &held;
     const size_t bytes = SizeClass::bytes_of(static_cast<int>(oldest - held_.data()));
     for (; !oldest->blocks.empty() && statistics_.held_bytes > keep_bytes; oldest->blocks.pop_back()) {
-      given_up.push_back({oldest->blocks.back(), bytes});
+      excess.push_back({oldest->blocks.back(), bytes});
       statistics_.held_bytes -= bytes;
     }
   }
-  return given_up;
+  return excess;
 }
 
 void MemoryPool::release_to_source(std::span<const Block> blocks) noexcept {
@@ -207,22 +207,22 @@ PoolStatistics MemoryPool::statistics() const {
 }
 
 void MemoryPool::set_limit(size_t bytes) {
-  std::vector<Block> given_up;
+  std::vector<Block> excess;
   {
     Guard guard(lock_);
     statistics_.limit_bytes = bytes;
-    if (bytes != 0) given_up = give_up_held(bytes - std::min(bytes, statistics_.used_bytes));
+    if (bytes != 0) excess = take_excess(bytes - std::min(bytes, statistics_.used_bytes));
   }
-  release_to_source(given_up);
+  release_to_source(excess);
 }
 
 void MemoryPool::free_held() {
-  std::vector<Block> given_up;
+  std::vector<Block> excess;
   {
     Guard guard(lock_);
-    given_up = give_up_held(0);
+    excess = take_excess(0);
   }
-  release_to_source(given_up);
+  release_to_source(excess);
 }
 
 void MemoryPool::raise_out_of_memory(size_t requested, const PoolStatistics& now) const {

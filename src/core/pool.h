@@ -99,12 +99,12 @@ class MemoryPool {
   };
 
   void* take_held(const SizeClass& size_class);
-  void* lend_larger(const SizeClass& size_class);
+  void* take_larger(const SizeClass& size_class);
   void* allocate_fresh(size_t requested, size_t bytes);
   int class_of_release(void* memory, size_t bytes);
   void count_use(size_t bytes);
   std::vector<Block> claim(size_t requested, size_t bytes);
-  std::vector<Block> give_up_held(size_t keep_bytes);
+  std::vector<Block> take_excess(size_t keep_bytes);
   void release_to_source(std::span<const Block> blocks) noexcept;
   [[noreturn]] void raise_out_of_memory(size_t requested, const PoolStatistics& now) const;
   void poison(void* memory, size_t bytes) const;

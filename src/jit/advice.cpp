@@ -65,7 +65,7 @@ std::string advice_on(std::string_view message) {
   return "";
 }
 
-std::optional<LooseBracket> loose_bracket(std::string_view text) {
+std::optional<UnmatchedBracket> unmatched_bracket(std::string_view text) {
   struct Open {
     char bracket;
     int line, column;
@@ -89,19 +89,19 @@ std::optional<LooseBracket> loose_bracket(std::string_view text) {
     if (c == '(' || c == '[' || c == '{') open.push_back({c, line, column});
     if (c == ')' || c == ']' || c == '}') {
       const char partner = c == ')' ? '(' : c == ']' ? '[' : '{';
-      if (open.empty()) return LooseBracket{line, column, std::string("this '") + c + "' has no opening bracket"};
+      if (open.empty()) return UnmatchedBracket{line, column, std::string("this '") + c + "' has no opening bracket"};
       if (open.back().bracket != partner)
-        return LooseBracket{line, column,
-                            std::string("this '") + c + "' does not match the '" + open.back().bracket + "' of line " +
-                                std::to_string(open.back().line)};
+        return UnmatchedBracket{line, column,
+                                std::string("this '") + c + "' does not match the '" + open.back().bracket +
+                                    "' of line " + std::to_string(open.back().line)};
       open.pop_back();
     }
     if (c == '\n') ++line, line_begin = at + 1;
     ++at;
   }
   if (open.empty()) return {};
-  return LooseBracket{open.back().line, open.back().column,
-                      std::string("this '") + open.back().bracket + "' is never closed"};
+  return UnmatchedBracket{open.back().line, open.back().column,
+                          std::string("this '") + open.back().bracket + "' is never closed"};
 }
 
 }  // namespace iruka::jit

@@ -11,11 +11,11 @@ namespace iruka::jit {
 std::string advice_on(std::string_view message);
 
 /// A bracket without its partner.
-struct LooseBracket {
+struct UnmatchedBracket {
   int line = 0, column = 0;  ///< from 1
   std::string message;
 };
 /// The first closing bracket of `text` without a partner, else the last opening one. Ignores comments and strings.
-std::optional<LooseBracket> loose_bracket(std::string_view text);
+std::optional<UnmatchedBracket> unmatched_bracket(std::string_view text);
 
 }  // namespace iruka::jit

@@ -70,7 +70,7 @@ Diagnostic within_text(Diagnostic diagnostic, const Blame& blame) {
 std::vector<Diagnostic> loose_brackets(const Blame& blame) {
   std::vector<Diagnostic> found;
   for (const auto& [file, text] : blame.texts)
-    if (const auto loose = loose_bracket(text))
+    if (const auto loose = unmatched_bracket(text))
       found.push_back({Diagnostic::Level::error, file, loose->line, loose->column, loose->message});
   return found;
 }

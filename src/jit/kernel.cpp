@@ -239,7 +239,7 @@ std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {
   return sources;
 }
 
-std::vector<std::string> ElementwiseKernel::take_warnings() const { return state_->warnings.take(); }
+std::vector<std::string> ElementwiseKernel::pop_warnings() const { return state_->warnings.take(); }
 
 std::string ElementwiseKernel::to_string() const {
   return "ElementwiseKernel " + name() + "(" + list_parameters(in_params()) + ") -> (" + list_parameters(out_params()) +

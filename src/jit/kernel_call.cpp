@@ -76,14 +76,14 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
     throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
                      std::to_string(options.block_size));
   check_arguments(kernel_.text, arguments_);
-  device_ = &settle_device(kernel_.text, arguments_);
+  device_ = &resolve_device(kernel_.text, arguments_);
   target_ = &device_->target();
   policy_ = &device_->service<LaunchPolicy>();
   if (options.stream) enter_stream(*options.stream);
-  settle_types();
-  settle_shape(options);
+  resolve_types();
+  resolve_shape(options);
   make_outputs(options);
-  separate_inputs();
+  copy_overlapping_inputs();
   plan_loop();
   describe_operands();
 }
@@ -96,21 +96,21 @@ void KernelCall::enter_stream(const Stream& stream) {
 }
 
 const Array& KernelCall::array(size_t k) const {
-  for (size_t copy = 0; copy < separated_index_.size(); ++copy)
-    if (separated_index_[copy] == static_cast<int>(k)) return separated_[copy];
+  for (size_t copy = 0; copy < input_copy_index_.size(); ++copy)
+    if (input_copy_index_[copy] == static_cast<int>(k)) return input_copies_[copy];
   return k < given_ ? arguments_[k].array() : made_outputs_[k - given_];
 }
 
-std::string KernelCall::where(size_t k) const { return place_of(kernel_.text, k); }
+std::string KernelCall::where(size_t k) const { return parameter_prefix(kernel_.text, k); }
 
-void KernelCall::settle_types() {
-  Dtype settled[kMaxParameters];
-  jit::settle_types(kernel_.text, kernel_.placeholders, arguments_, settled);
+void KernelCall::resolve_types() {
+  Dtype resolved[kMaxParameters];
+  jit::resolve_types(kernel_.text, kernel_.placeholders, arguments_, resolved);
   signature_.operand_count = static_cast<uint8_t>(parameter_count());
-  for (size_t k = 0; k < parameter_count(); ++k) signature_.operands[k].dtype = settled[k];
+  for (size_t k = 0; k < parameter_count(); ++k) signature_.operands[k].dtype = resolved[k];
 }
 
-void KernelCall::settle_shape(const CallOptions& options) {
+void KernelCall::resolve_shape(const CallOptions& options) {
   const Dims* shapes[kMaxParameters];
   size_t plain = 0;
   for (size_t k = 0; k < given_; ++k)
@@ -165,7 +165,7 @@ void KernelCall::make_outputs(const CallOptions& options) {
 }
 
 // As in NumPy, an input that partly overlaps a given output is read with its values from before the call.
-void KernelCall::separate_inputs() {
+void KernelCall::copy_overlapping_inputs() {
   for (size_t k = 0; given_ > input_count() && k < input_count(); ++k) {
     if (!is_plain_array(k) || kernel_.text.is_stored(k)) continue;
     const Array& input = arguments_[k].array();
@@ -174,8 +174,8 @@ void KernelCall::separate_inputs() {
       if (kernel_.text.parameter(out).raw || !input.may_overlap(output)) continue;
       const Overlap shared = overlap(input, output);
       if (shared == Overlap::none || shared == Overlap::identical) continue;
-      separated_.push_back(input.copy());
-      separated_index_.push_back(static_cast<int>(k));
+      input_copies_.push_back(input.copy());
+      input_copy_index_.push_back(static_cast<int>(k));
       break;
     }
   }
@@ -450,7 +450,7 @@ double KernelCall::measured_ratio() const {
 /// Runs the whole call by the side whose turn it is; a long call runs by lanes, except the slices.
 void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range,
                               double cost) const {
-  Trial& trial = *choice.seat;
+  Trial& trial = *choice.measurement;
   const int threads = threads_for(range);
   const int64_t step = std::max(range.align, range.counts_elements ? kMostLanes : 1);
   const Slices slices(range.count, step, threads, cost / threads);
@@ -517,7 +517,7 @@ void KernelCall::launch() const {
   const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
   const uint32_t calls = made.count_call();
   const double cost = unit_cost * static_cast<double>(units);
-  if (choice.seat) {  // the cost of a unit stays, so that both sides use the same number of threads
+  if (choice.measurement) {  // the cost of a unit stays, so that both sides use the same number of threads
     run_in_trial(choice, block.bytes(), range, cost);
     return note_trial(kernel_, made, choice);
   }

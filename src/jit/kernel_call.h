@@ -8,7 +8,7 @@
 #include "core/layout.h"
 #include "jit/kernel_state.h"
 #include "jit/launch_policy.h"
-#include "jit/settle.h"
+#include "jit/resolve.h"
 #include "jit/specialise.h"
 
 namespace iruka::jit {
@@ -41,11 +41,11 @@ class KernelCall {
   std::string where(size_t k) const;
 
   void enter_stream(const Stream& stream);
-  void settle_types();
-  void settle_shape(const CallOptions& options);
+  void resolve_types();
+  void resolve_shape(const CallOptions& options);
   void make_outputs(const CallOptions& options);
   void check_stored(size_t k) const;
-  void separate_inputs();
+  void copy_overlapping_inputs();
   void plan_loop();
   LoopForm choose_form() const;
   int choose_pack() const;
@@ -82,8 +82,8 @@ class KernelCall {
   int64_t count_ = 0;
   int plain_count_ = 0;
   std::vector<Array> made_outputs_;  ///< all, or none if the call passed them
-  std::vector<Array> separated_;     ///< copies of inputs that partly overlap an output
-  std::vector<int> separated_index_;
+  std::vector<Array> input_copies_;  ///< copies of inputs that partly overlap an output
+  std::vector<int> input_copy_index_;
   std::optional<LoopLayout> loop_;
   Signature signature_;
 };

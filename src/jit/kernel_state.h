@@ -14,7 +14,7 @@
 #include "iruka/kernel.h"
 #include "jit/emit.h"
 #include "jit/program.h"
-#include "jit/settle.h"
+#include "jit/resolve.h"
 #include "jit/signature.h"
 #include "jit/trial.h"
 #include "jit/warnings.h"

@@ -50,10 +50,10 @@ class Program {
 /// A kernel's texts by the file names that #line gives them: {"operation", text}...
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-/// What a compile error says in addition to the compiler's message.
+/// What a compile error says about the kernel, besides the compiler's message.
 struct Blame {
   std::string kernel_name;
-  std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is settled yet
+  std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is resolved yet
   std::string made_at;         ///< "file:line"
   Texts texts;                 ///< to show the offending line
 };

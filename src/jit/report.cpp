@@ -71,7 +71,7 @@ KernelReport report(Device& device, ProgramSource source, const Blame& blame, do
 namespace iruka {
 
 const char* name(Remark::Kind kind) {
-  constexpr const char* kNames[] = {"refused",        "note",     "gather",      "scatter", "divergent_branch",
+  constexpr const char* kNames[] = {"not_widened",    "note",     "gather",      "scatter", "divergent_branch",
                                     "divergent_loop", "per_lane", "interleaved", "spill"};
   static_assert(std::size(kNames) == static_cast<size_t>(Remark::Kind::spill) + 1);
   return kNames[static_cast<size_t>(kind)];

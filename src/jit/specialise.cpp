@@ -92,7 +92,7 @@ struct Job {
   std::shared_ptr<Trial> make_trial(const std::shared_ptr<const Program>& program, ProgramSource source) const {
     source.options.push_back("--lanes=1");
     try {
-      return std::make_shared<Trial>(program, compile(source, KernelEvent::Kind::rival));
+      return std::make_shared<Trial>(program, compile(source, KernelEvent::Kind::scalar_compiled));
     } catch (...) {
       return nullptr;
     }
@@ -227,7 +227,7 @@ std::optional<IntegerValues> add_heat(Specialisation& specialisation, const Inte
 Choice choose_program(const Specialisation& specialisation, const IntegerValues& values, int64_t units) {
   const Variant* variant = find_variant_or_general(specialisation, values);
   if (!variant) return {specialisation.program.get()};
-  return {variant->program.get(), variant, variant->trial ? variant->trial->enter(units) : nullptr};
+  return {variant->program.get(), variant, variant->trial ? variant->trial->try_begin(units) : nullptr};
 }
 
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
@@ -243,7 +243,7 @@ void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation,
 }
 
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice) {
-  auto verdict = choice.seat->verdict();
+  auto verdict = choice.measurement->verdict();
   if (!verdict) return;
   publish(specialisation, {choice.variant->values, std::move(verdict->program), nullptr, verdict->lanes_per_scalar});
   const bool is_scalar = Trial::is_scalar_faster(verdict->lanes_per_scalar);

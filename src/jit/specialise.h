@@ -10,7 +10,7 @@ namespace iruka::jit {
 struct Choice {
   const Program* program;
   const Variant* variant = nullptr;
-  Trial::Seat seat = nullptr;  ///< not null: the call is measured and passed to note_trial()
+  Trial::Measurement measurement = nullptr;  ///< not null: the call is measured and passed to note_trial()
 };
 
 /// The program for a call with `values` over `units`: the variant for them, or the generic one.
@@ -21,7 +21,7 @@ Choice choose_program(const Specialisation& specialisation, const IntegerValues&
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
                const IntegerValues& values, double nanoseconds);
 
-/// Ends a call that had a seat in its variant's trial: if the trial has a winner, it runs from now on.
+/// Ends a measured call of its variant's trial: if the trial has a winner, it runs from now on.
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice);
 
 /// Ends compiling in the background, and compilers of other threads: see end_compilers_of_other_threads().

@@ -34,14 +34,15 @@ Slices::Slices(int64_t count, int64_t step, int threads, double nanoseconds) : c
   pairs = static_cast<int64_t>(std::cbrt(count / units / 8));
 }
 
-Trial::Seat Trial::enter(int64_t units) {
+Trial::Measurement Trial::try_begin(int64_t units) {
   const int self = fork_generation() + 1;
-  int seated = seated_.load(std::memory_order_relaxed);
-  if (seated == self || !seated_.compare_exchange_strong(seated, self, std::memory_order_acquire)) return {};
-  Seat seat(this);
-  if (seated != 0) progress_ = {};  // a thread of the parent had it, which did not come along through fork
+  int measuring = measuring_generation_.load(std::memory_order_relaxed);
+  if (measuring == self || !measuring_generation_.compare_exchange_strong(measuring, self, std::memory_order_acquire))
+    return {};
+  Measurement measurement(this);
+  if (measuring != 0) progress_ = {};  // a thread of the parent process measured; fork() did not copy it
   if (progress_.is_over || !is_usual(units)) return {};
-  return seat;
+  return measurement;
 }
 
 bool Trial::is_usual(int64_t units) {

@@ -30,15 +30,15 @@ class Trial {
   Trial(std::shared_ptr<const Program> lanes, std::shared_ptr<const Program> scalar)
       : programs_{std::move(lanes), std::move(scalar)} {}
 
-  struct Leave {
-    void operator()(Trial* trial) const { trial->seated_.store(0, std::memory_order_release); }
+  struct End {
+    void operator()(Trial* trial) const { trial->measuring_generation_.store(0, std::memory_order_release); }
   };
   /// A measured call; there is one at a time.
-  using Seat = std::unique_ptr<Trial, Leave>;
+  using Measurement = std::unique_ptr<Trial, End>;
   /// Null if a call over `units` is not measured now.
-  Seat enter(int64_t units);
+  Measurement try_begin(int64_t units);
 
-  // For the call that has the seat.
+  // For the call that is measured.
   const Program& program() const { return *programs_[side()]; }
   /// Adds the time of a whole call.
   void add(double nanoseconds, int64_t units);
@@ -78,8 +78,8 @@ class Trial {
   bool is_enough(double ratio) const;
 
   const std::shared_ptr<const Program> programs_[2];
-  std::atomic<int> seated_{0};  ///< 1 + fork_generation() of the process whose thread has the seat
-  Progress progress_;           ///< only for the call that has the seat
+  std::atomic<int> measuring_generation_{0};  ///< 1 + fork_generation() of the process with a measured call; 0: none
+  Progress progress_;                         ///< only for the measured call
 };
 
 }  // namespace iruka::jit

@@ -12,7 +12,7 @@
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/elementwise_table.h"
 #include "ops/elementwise/loop_types.h"
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka {
 namespace {
@@ -26,18 +26,19 @@ std::string telling_cast(Dtype from, Dtype to) {
   const std::string scale = "0x1p" + std::to_string(exponents - bits + has_sign);
   const std::string type = info(part).c_type, number = kind(from) == Kind::complex ? "x.real()" : "x";
   return "const " + type + " number = " + number +
-         ";\ny = " + ops::cast_text(part, to, "op::told(number, number * " + type + "(" + scale + "))") + ";";
+         ";\ny = " + ops::cast_text(part, to, "op::with_exceptions(number, number * " + type + "(" + scale + "))") +
+         ";";
 }
 
 /// The kernel that writes `from` elements as `to`, made at its first use.
 const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
-  static constinit ops::Kept<std::pair<Dtype, Dtype>, ElementwiseKernel> kernels;
+  static constinit ops::PermanentCache<std::pair<Dtype, Dtype>, ElementwiseKernel> kernels;
   return kernels.get({from, to}, [&] {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
     KernelOptions options;
     options.diagnose_early = false;
     const bool tells = kind(from) >= Kind::floating && is_integer(to);
-    if (tells) options.preamble = ops::helper_text("told");
+    if (tells) options.preamble = ops::helper_text("float_exceptions");
     const std::string text = tells ? telling_cast(from, to) : "y = " + ops::cast_text(from, to, "x") + ";";
     return ElementwiseKernel(in, out, text, from == to ? "copy" : "astype", options);
   });

@@ -27,7 +27,7 @@ template <class... A>
 void run(const ElementwiseKernel& k, int64_t size, const A&... arguments) {
   const Argument list[] = {Argument(arguments)...};
   k.call(list, {.size = size});
-  EXPECT_TRUE(k.take_warnings().empty());
+  EXPECT_TRUE(k.pop_warnings().empty());
 }
 
 Array integers(const Dims& shape, Dtype dtype) {

@@ -100,7 +100,7 @@ TEST_F(CudaSorts, MembersAndBins) {
   const Array sorted = on_device({0, 1, 1, 3, NAN});
   for (const bool invert : {false, true}) {
     const std::vector<int64_t> expected{0, 1, 0, 1, 0, 1, 0};
-    const auto found = copy_to(cpu(), is_among_sorted(sorted, x, invert)).astype(Dtype::int64).to_vector<int64_t>();
+    const auto found = copy_to(cpu(), isin_sorted(sorted, x, invert)).astype(Dtype::int64).to_vector<int64_t>();
     for (size_t k = 0; k < expected.size(); ++k) EXPECT_EQ(found[k], expected[k] ^ invert) << k;
   }
 }

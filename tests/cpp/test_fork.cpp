@@ -208,7 +208,7 @@ TEST(Fork, WhatIsMadeOnceCanBeMadeInAChild) {
     int value = 3;
   };
   const auto once = [] { return made_once([] { return Slow(); }).value; };
-  const auto alone = [] { return made_alone([] { return Slow(); }).value; };
+  const auto alone = [] { return made_once_locked([] { return Slow(); }).value; };
   const Lasting other([&] { EXPECT_EQ(once() + alone(), 6); });
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(in_a_child([&] { return once() - 3; }), 0);
@@ -223,7 +223,7 @@ TEST(Fork, ThreadsMakeOneThing) {
   std::array<const Counted*, 4> found;
   std::vector<std::thread> threads;
   for (size_t k = 0; k < found.size(); ++k)
-    threads.emplace_back([&found, k] { found[k] = &made_alone([] { return Counted(); }); });
+    threads.emplace_back([&found, k] { found[k] = &made_once_locked([] { return Counted(); }); });
   for (std::thread& thread : threads) thread.join();
   // Four lambdas of one place in the code are one type.
   for (const Counted* one : found) EXPECT_EQ(one, found[0]);

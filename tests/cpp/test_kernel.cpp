@@ -494,15 +494,15 @@ TEST(KernelErrors, PlaceholdersWaitForTheFirstCall) {
 
 TEST(KernelWarnings, AreGivenOnceToWhoeverAsks) {
   const ElementwiseKernel k("float32 x", "float32 z", "z = x;\nz == x;", "suspect");
-  const std::vector<std::string> warnings = k.take_warnings();
+  const std::vector<std::string> warnings = k.pop_warnings();
   ASSERT_EQ(warnings.size(), 1u);
   for (const char* words : {"kernel 'suspect'", "operation, line 2: warning: ", "z == x;\n        ^"})
     EXPECT_NE(warnings[0].find(words), std::string::npos) << warnings[0];
   k(sequence<float>({3}));  // compiled from another text, which says the same
-  EXPECT_TRUE(k.take_warnings().empty());
+  EXPECT_TRUE(k.pop_warnings().empty());
   const ElementwiseKernel sound("float32 x", "float32 z", "z = x;", "sound");
   sound(sequence<float>({3}));
-  EXPECT_TRUE(sound.take_warnings().empty());
+  EXPECT_TRUE(sound.pop_warnings().empty());
 }
 
 TEST(KernelWarnings, AreOfOneCompilerForEachLine) {

@@ -103,7 +103,7 @@ TEST(CompileForReport, GivesTheReasonAndNoCode) {
   ASSERT_TRUE(told.ok) << errors(told.diagnostics);
   EXPECT_TRUE(told.code.empty());
   EXPECT_EQ(told.report.lanes, 1);
-  EXPECT_EQ(told.report.reason, "--lanes=1 was asked for");
+  EXPECT_EQ(told.report.reason, "the option --lanes=1 disables widening");
   EXPECT_TRUE(told.report.remarks.empty());
 }
 
@@ -123,7 +123,7 @@ TEST(CompileForReport, AWrongTextIsAnError) {
 
 TEST(LaneReport, LoopsOverOneBodyGiveOneReport) {
   LaneReport all;
-  all.add({1, "too few rounds", {{Kind::refused, "operation", 1, 1, "too few rounds"}}});
+  all.add({1, "too few rounds", {{Kind::not_widened, "operation", 1, 1, "too few rounds"}}});
   EXPECT_EQ(all.lanes, 1);
   EXPECT_EQ(all.reason, "too few rounds");
   all.add({1, "another", {}});
@@ -191,7 +191,7 @@ TEST(KernelReport, QuotesTheUsersLines) {
 
 TEST(KernelReport, SaysWhyABodyWasNotWidened) {
   const KernelReport report =
-      told({1, "the control flow is irreducible", {{Kind::refused, "operation", 3, 0, "a jump into a loop"}}});
+      told({1, "the control flow is irreducible", {{Kind::not_widened, "operation", 3, 0, "a jump into a loop"}}});
   EXPECT_EQ(report.to_string(),
             "kernel 'patch_match' on host: not widened: the control flow is irreducible\n"
             "  operation:3: a jump into a loop\n"
@@ -234,7 +234,7 @@ TEST(KernelReport, QuotesNothingWhereThereIsNoSuchLine) {
 }
 
 TEST(KernelReport, KindsHaveTheirNames) {
-  EXPECT_STREQ(name(Kind::refused), "refused");
+  EXPECT_STREQ(name(Kind::not_widened), "not_widened");
   EXPECT_STREQ(name(Kind::note), "note");
   EXPECT_STREQ(name(Kind::gather), "gather");
   EXPECT_STREQ(name(Kind::scatter), "scatter");
@@ -302,8 +302,8 @@ TEST(KernelReport, TheScalarPathIsReportedAndNothingElseChanges) {
   EXPECT_EQ(report.kernel, "scalar_path");
   EXPECT_EQ(report.device, "cpu");
   EXPECT_EQ(report.lanes, 1);
-  EXPECT_EQ(report.reason, "--lanes=1 was asked for");
-  EXPECT_EQ(report.to_string(), "kernel 'scalar_path' on cpu: not widened: --lanes=1 was asked for");
+  EXPECT_EQ(report.reason, "the option --lanes=1 disables widening");
+  EXPECT_EQ(report.to_string(), "kernel 'scalar_path' on cpu: not widened: the option --lanes=1 disables widening");
   EXPECT_TRUE(kernel_history().empty());
   EXPECT_TRUE(k.generated_sources().empty());
   EXPECT_EQ(z.to_vector<float>(), std::vector<float>(5, -1.0f));

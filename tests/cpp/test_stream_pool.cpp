@@ -601,7 +601,7 @@ TEST(StreamPool, AnEqualHandleOfAnotherDeviceIsAnotherStream) {
 
 TEST(StreamPool, CapturesAreChecked) {
   FakePool<StreamPool> pool;
-  EXPECT_EQ(error_of<ValueError>([&] { pool->begin_capture(A, 0); }), "begin_capture: a graph's number is not 0");
+  EXPECT_EQ(error_of<ValueError>([&] { pool->begin_capture(A, 0); }), "begin_capture: a graph's number must not be 0");
   pool->begin_capture(A, 5);
   EXPECT_EQ(error_of<ValueError>([&] { pool->begin_capture(A, 6); }),
             "begin_capture: the stream is being captured for graph 5");
@@ -652,9 +652,9 @@ TEST(PoolHook, ListensToItsThread) {
   Calls calls;
   const auto taken = [&] { return std::exchange(calls, {}); };
   RecordingHook hook("", *pool.pool, calls), second("2.", *pool.pool, calls);
-  EXPECT_EQ(error_of<ValueError>([&] { hook.leave(); }), "PoolHook::leave: the hook does not listen");
+  EXPECT_EQ(error_of<ValueError>([&] { hook.leave(); }), "PoolHook::leave: the hook is not active");
   hook.enter();
-  EXPECT_EQ(error_of<ValueError>([&] { hook.enter(); }), "PoolHook::enter: the hook already listens");
+  EXPECT_EQ(error_of<ValueError>([&] { hook.enter(); }), "PoolHook::enter: the hook is already active");
   void* block = pool->allocate(1000, A);
   EXPECT_EQ(taken(),
             (Calls{"malloc_pre 1000 1024", "alloc_pre 0 2097152", "alloc_post 0 2097152", "malloc_post 1000 1024"}));

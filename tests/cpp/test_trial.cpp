@@ -96,7 +96,7 @@ TEST_F(TrialOfKernels, AskedForLanesAreNotTried) {
   }
   finish_background_compilation();
   for (const char* name : {"asked_for_eight", "relaxed", "plain"})
-    EXPECT_EQ(events(name, {Kind::rival, Kind::lanes_chosen, Kind::scalar_chosen}), 0) << name;
+    EXPECT_EQ(events(name, {Kind::scalar_compiled, Kind::lanes_chosen, Kind::scalar_chosen}), 0) << name;
 }
 
 TEST_F(TrialOfKernels, EachValueOfAnIntegerHasItsOwn) {
@@ -171,9 +171,9 @@ TEST_F(TrialOfKernels, ForkWhileACallIsMeasured) {
 /// A trial of two programs that never run.
 class TrialByNumbers : public ::testing::Test {
  protected:
-  std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "kernel",
+  std::shared_ptr<const jit::Program> lanes = std::make_shared<jit::Program>(default_device(), nullptr, "", "kernel",
                                                                              std::vector<Diagnostic>()),
-                                      scalar = std::make_shared<jit::Program>(default_device(), nullptr, "kernel",
+                                      scalar = std::make_shared<jit::Program>(default_device(), nullptr, "", "kernel",
                                                                               std::vector<Diagnostic>());
   jit::Trial trial{lanes, scalar};
 
@@ -185,11 +185,12 @@ class TrialByNumbers : public ::testing::Test {
   /// Calls of `units` that take so long for a unit, until there is a verdict.
   std::optional<Outcome> run(double lanes_time, double scalar_time, int64_t units, int most_calls) {
     for (int call = 0; call < most_calls; ++call) {
-      const auto seat = trial.enter(units);
-      if (!seat) continue;
-      const double time = &seat->program() == lanes.get() ? lanes_time : scalar_time;
-      seat->add(time * static_cast<double>(units), units);
-      if (const auto verdict = seat->verdict()) return Outcome{verdict->program, verdict->lanes_per_scalar, call + 1};
+      const auto measured = trial.try_begin(units);
+      if (!measured) continue;
+      const double time = &measured->program() == lanes.get() ? lanes_time : scalar_time;
+      measured->add(time * static_cast<double>(units), units);
+      if (const auto verdict = measured->verdict())
+        return Outcome{verdict->program, verdict->lanes_per_scalar, call + 1};
     }
     return {};
   }
@@ -200,7 +201,7 @@ TEST_F(TrialByNumbers, TheScalarPathHasToWinByFivePercent) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->program, lanes);
   EXPECT_EQ(outcome->calls, 32);
-  EXPECT_FALSE(trial.enter(1000)) << "it is over";
+  EXPECT_FALSE(trial.try_begin(1000)) << "it is over";
 }
 
 TEST_F(TrialByNumbers, AClearCaseTakesHalfTheCalls) {
@@ -225,13 +226,13 @@ TEST_F(TrialByNumbers, ShortCallsAreAddedUp) {
 
 TEST_F(TrialByNumbers, OneCallAtATimeAndAnotherSizeIsNotCompared) {
   {
-    const auto seat = trial.enter(1000);
-    EXPECT_TRUE(seat);
-    EXPECT_FALSE(trial.enter(1000));
+    const auto measured = trial.try_begin(1000);
+    EXPECT_TRUE(measured);
+    EXPECT_FALSE(trial.try_begin(1000));
   }
-  EXPECT_FALSE(trial.enter(2000));
-  EXPECT_FALSE(trial.enter(400));
-  EXPECT_TRUE(trial.enter(1500));
+  EXPECT_FALSE(trial.try_begin(2000));
+  EXPECT_FALSE(trial.try_begin(400));
+  EXPECT_TRUE(trial.try_begin(1500));
   EXPECT_EQ(run(100, 120, 50'000, 60)->program, lanes) << "what is usual may change";
 }
 
@@ -241,20 +242,20 @@ TEST_F(TrialByNumbers, SlicesOfACallAreComparedTogether) {
   std::optional<jit::Trial::Verdict> verdict;
   int calls = 0;
   for (; !verdict && calls < 100; ++calls) {
-    const auto seat = trial.enter(1000);
-    ASSERT_TRUE(seat);
+    const auto measured = trial.try_begin(1000);
+    ASSERT_TRUE(measured);
     for (const auto& place : {times[0], times[0], times[1], times[1]}) {
-      seat->begin_pair();
+      measured->begin_pair();
       bool has_run[2] = {};
       for (int slice = 0; slice < 2; ++slice) {
-        const bool is_scalar = &seat->program() == scalar.get();
+        const bool is_scalar = &measured->program() == scalar.get();
         has_run[is_scalar] = true;
-        seat->add_slice(place[is_scalar], 10);
+        measured->add_slice(place[is_scalar], 10);
         if (calls == 0 && slice == 0 && place == times[1]) break;  // as when a call is cancelled
       }
       EXPECT_TRUE(calls == 0 || (has_run[0] && has_run[1]));
     }
-    verdict = seat->verdict();
+    verdict = measured->verdict();
   }
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->program, lanes);

@@ -59,7 +59,7 @@ raises(iruka.errors.DeviceError, event.synchronize, "captured for a graph", "cuE
 s.end_capture()
 driver.fake_driver_fail(b"cuStreamEndCapture", 901, 1)
 s.begin_capture()
-raises(iruka.errors.DeviceError, s.end_capture, "CAPTURE_INVALIDATED", "A call that no graph can hold ended the capture")
+raises(iruka.errors.DeviceError, s.end_capture, "CAPTURE_INVALIDATED", "A call that a graph cannot contain has ended the capture")
 """)
 
 

@@ -62,8 +62,8 @@ def test_what_is_told_when_the_kernel_is_made(inputs, body, line, words):
 @pytest.mark.parametrize(
     "index, words",
     [
-        ("i * 0.5", "index of type 'double' is cut"),
-        ("{i / 3, i * 0.5}", "index of type 'double' is cut"),
+        ("i * 0.5", "index of type 'double' is truncated"),
+        ("{i / 3, i * 0.5}", "index of type 'double' is truncated"),
         ("{i}", "one index in braces, but the array has 2 axes"),
         ("i / 3, i % 3", "write a[{y, x}]"),
         ("0, 1", "write a[{y, x}]"),

@@ -20,9 +20,11 @@ def test_the_scalar_path(scalar):
     x = iruka.arange(4, dtype="float32")
     report = scalar.report(x, x)
     assert report.kernel == "scalar_sum" and report.device == "cpu"
-    assert report.lanes == 1 and report.reason == "--lanes=1 was asked for"
+    assert report.lanes == 1 and report.reason == "the option --lanes=1 disables widening"
     assert report.remarks == ()
-    assert str(report) == repr(report) == "kernel 'scalar_sum' on cpu: not widened: --lanes=1 was asked for"
+    assert (
+        str(report) == repr(report) == "kernel 'scalar_sum' on cpu: not widened: the option --lanes=1 disables widening"
+    )
     np.testing.assert_array_equal(iruka.asnumpy(scalar(x, x)), 2 * np.arange(4, dtype="float32"))
 
 

@@ -24,7 +24,7 @@ def test_forced_lanes(x, lanes):
     report = k.report(x)
     assert report.lanes == lanes and report.reason == ""
     assert str(report).startswith(f"kernel 'twice' on cpu: {lanes} lanes a vector")
-    assert not places(report, "gather") and not places(report, "divergent_loop") and not places(report, "refused")
+    assert not places(report, "gather") and not places(report, "divergent_loop") and not places(report, "not_widened")
 
 
 def test_loops_branches_and_gathers_are_placed(x):
@@ -81,4 +81,4 @@ def test_refused_names_a_line(x):
     k = Kernel("float32 x", "float32 y", body, "irreducible", options=("--lanes=8",))
     report = k.report(x)
     assert report.lanes == 1 and report.reason
-    assert all(file == "operation" for file, line in places(report, "refused"))
+    assert all(file == "operation" for file, line in places(report, "not_widened"))

@@ -143,7 +143,7 @@ CpuDevice::CpuDevice() {
 }
 
 const TargetDescription& CpuDevice::target() const {
-  return made_alone([] {  // as what asks LLVM for the processor
+  return made_once_locked([] {  // as what asks LLVM for the processor
     return TargetDescription{"cpu", compiler_fingerprint(), host_vector_bytes(), last_level_cache()};
   });
 }
@@ -186,7 +186,7 @@ void CpuDevice::launch(LaunchContext& context, const Function& function, std::sp
 }
 
 CpuDevice& cpu_device() {
-  return made_alone([] { return CpuDevice(); });
+  return made_once_locked([] { return CpuDevice(); });
 }
 
 }  // namespace iruka::cpu_backend

@@ -470,7 +470,7 @@ class CpuFourier final : public FourierLibrary {
     fits ? direct<float>(job, scale) : row_by_row<float>(job, scale);
   }
   bool scales() const override { return true; }
-  bool takes_columns(const FourierTransform& job) const override { return is_direct(job.kind, job.length); }
+  bool prefers_columns(const FourierTransform& job) const override { return is_direct(job.kind, job.length); }
   int most_axes() const override { return 1; }
 };
 

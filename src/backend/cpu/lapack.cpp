@@ -32,14 +32,13 @@ void with_type(Dtype dtype, F&& function) {
     case Dtype::float64: return function(double());
     case Dtype::complex64: return function(std::complex<float>());
     case Dtype::complex128: return function(std::complex<double>());
-    default: throw TypeError(std::string("linear algebra is not done in ") + name(dtype));
+    default: throw TypeError(std::string("linear algebra does not support ") + name(dtype));
   }
 }
 
 /// Converts an extent to OpenBLAS's integer type.
 int32_t narrow(int64_t extent) {
-  if (extent > INT32_MAX)
-    throw ValueError("linear algebra: an extent of " + std::to_string(extent) + " is over 2^31 - 1");
+  if (extent > INT32_MAX) throw ValueError("linear algebra: extents must be below 2^31, not " + std::to_string(extent));
   return static_cast<int32_t>(extent);
 }
 

@@ -54,8 +54,9 @@ struct Library {
     void* const library = open_openblas();
     if (!library) {
       problem = std::string(kFileName) +
-                " was not found: `pip install scipy-openblas32`, and put the library where the " +
-                "system looks or beside Iruka's own";
+                " was not found: run `pip install scipy-openblas32`, and put the library into the loader's search path "
+                "or next " +
+                "to Iruka's own";
       return;
     }
     find(library, "openblas_set_num_threads", set_threads);
@@ -85,7 +86,7 @@ struct Library {
 };
 
 Library& library() {
-  return made_alone([] { return Library(); });
+  return made_once_locked([] { return Library(); });
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ class PiecewiseCopy {
 }  // namespace
 
 PinnedPool& pinned_pool() {
-  return made_alone([] { return PinnedPool("pinned host memory", std::make_unique<PinnedMemory>()); });
+  return made_once_locked([] { return PinnedPool("pinned host memory", std::make_unique<PinnedMemory>()); });
 }
 
 void CudaDevice::reach(int other) {

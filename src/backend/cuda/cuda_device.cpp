@@ -277,7 +277,7 @@ CUgraphExec CudaDevice::end_capture(CUstream stream) {
   Captured captured;
   if (!finish_capture(stream, captured))
     throw ValueError(
-        "end_capture: the stream is not being captured; an error that leaves its `with` statement ends that");
+        "end_capture: the stream is not being captured; an exception that leaves its `with` statement ends a capture");
   CUgraphExec executable = nullptr;
   const char* call = "cuStreamEndCapture";
   CUresult result = captured.result;

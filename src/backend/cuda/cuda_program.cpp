@@ -131,7 +131,7 @@ std::string CudaDevice::assemble(std::string ptx, const AssemblerOptions& wanted
   std::string code(static_cast<const char*>(cubin), result == kSuccess ? size : 0);
   api.cuLinkDestroy(state);
   if (result != kSuccess)
-    diagnostics.push_back(plain_error("the driver's assembler gave up: " + describe(result) + "; " + log));
+    diagnostics.push_back(plain_error("the driver's assembler failed: " + describe(result) + "; " + log));
   return code;
 }
 

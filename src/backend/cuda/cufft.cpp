@@ -54,7 +54,7 @@ struct Cufft {
 };
 
 const Cufft& cufft() {
-  const Cufft& found = made_alone([] { return Cufft(); });
+  const Cufft& found = made_once_locked([] { return Cufft(); });
   found.library.check_found();
   return found;
 }
@@ -111,13 +111,13 @@ class CudaFourier final : public FourierLibrary {
   bool scales() const override { return false; }
   // Real columns may begin where no vector of theirs is aligned. Each outer index would be a call. In memory beyond the
   // caches, long columns take 5 times as long as rows; turning the array costs less.
-  bool takes_columns(const FourierTransform& job) const override {
+  bool prefers_columns(const FourierTransform& job) const override {
     constexpr int64_t kShort = 32, kCachedBytes = 32 << 20;
     const int64_t bytes = job.length * job.inner * (job.is_double ? 16 : 8);
     return job.kind == FourierKind::complex && job.outer == 1 && (job.length <= kShort || bytes <= kCachedBytes);
   }
   int most_axes() const override { return 3; }
-  bool spoils_spectra() const override { return true; }
+  bool overwrites_input() const override { return true; }
   size_t alignment() const override { return 16; }  // it loads whole vectors
 
   // Rows of a dense array, or blocks of them, are one batch; so are the columns of a matrix. Transforms of one plan may

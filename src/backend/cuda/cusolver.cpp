@@ -31,7 +31,7 @@ DataType data_type(Dtype dtype) {
     case Dtype::float64: return {1, 1, 70};
     case Dtype::complex64: return {4, 0, 68};
     case Dtype::complex128: return {5, 1, 70};
-    default: throw TypeError(std::string("linear algebra is not done in ") + name(dtype));
+    default: throw TypeError(std::string("linear algebra does not support ") + name(dtype));
   }
 }
 
@@ -44,8 +44,7 @@ int operation(Transpose transpose) { return transpose == Transpose::no ? 0 : tra
 int fill_mode(bool lower) { return lower ? 0 : 1; }
 
 int narrow(int64_t extent) {
-  if (extent > INT32_MAX)
-    throw ValueError("linear algebra: an extent of " + std::to_string(extent) + " is over 2^31 - 1");
+  if (extent > INT32_MAX) throw ValueError("linear algebra: extents must be below 2^31, not " + std::to_string(extent));
   return static_cast<int>(extent);
 }
 
@@ -147,13 +146,13 @@ struct Cusolver {
 };
 
 const Cublas& cublas() {
-  const Cublas& found = made_alone([] { return Cublas(); });
+  const Cublas& found = made_once_locked([] { return Cublas(); });
   found.library.check_found();
   return found;
 }
 
 const Cusolver& cusolver() {
-  const Cusolver& found = made_alone([] { return Cusolver(); });
+  const Cusolver& found = made_once_locked([] { return Cusolver(); });
   found.library.check_found();
   return found;
 }
@@ -303,7 +302,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
 
   void svd(Dtype dtype, bool full, int64_t m, int64_t n, int64_t batch, void* a, void* s, void* u, void* vt,
            int32_t* info) override {
-    if (m < n) throw ValueError("cuda: singular values are computed of matrices with m >= n");
+    if (m < n) throw ValueError("cuda: svd: a matrix needs at least as many rows as columns");
     const Cusolver& f = cusolver();
     const Entered entered(*this, f);
     const DataType type = data_type(dtype);
@@ -329,9 +328,9 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     }
   }
 
-  int64_t most_rotated() const override { return 32; }
-  void svd_by_rotations(Dtype dtype, bool vectors, int64_t m, int64_t n, int64_t batch, void* a, void* s, void* u,
-                        void* v, int32_t* info) override {
+  int64_t most_jacobi() const override { return 32; }
+  void svd_jacobi(Dtype dtype, bool vectors, int64_t m, int64_t n, int64_t batch, void* a, void* s, void* u, void* v,
+                  int32_t* info) override {
     const Cusolver& f = cusolver();
     const Entered entered(*this, f);
     if (!jacobi_) check_status(f.create_jacobi(&jacobi_), "cusolverDnCreateGesvdjInfo", device_);

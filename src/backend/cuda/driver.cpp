@@ -58,13 +58,13 @@ struct System {
 };
 
 const System& system_driver() {
-  return made_alone([] { return System(); });
+  return made_once_locked([] { return System(); });
 }
 
 /// What else there is to say of an error, for whoever debugs it.
 std::string advice(CUresult error, const std::string& subject) {
   constexpr CUresult kCaptureInvalidated = 901;
-  if (error == kCaptureInvalidated) return ". A call that no graph can hold ended the capture";
+  if (error == kCaptureInvalidated) return ". A call that a graph cannot contain has ended the capture";
   if (is_capture_error(error)) return std::string(": ") + kCaptureAdvice;
   if (!is_lasting(error)) return "";
   const std::string names = last_kernels(subject);
@@ -72,8 +72,8 @@ std::string advice(CUresult error, const std::string& subject) {
   std::string words = ". The process cannot use this GPU any more";
   if (error == kAssert) words = ". An assert() of a kernel failed; standard error shows which" + words;
   if (names.empty() || launches_block()) return words;
-  return words + ". A kernel that was launched before is likely to blame; the last ones, latest first: " + names +
-         ". With CUDA_LAUNCH_BLOCKING=1 in the environment the call fails that launches it";
+  return words + ". The cause is probably a kernel launched earlier; the last launches, latest first: " + names +
+         ". Set CUDA_LAUNCH_BLOCKING=1 in the environment to get the error from the call that launches the kernel";
 }
 
 }  // namespace

@@ -192,9 +192,9 @@ inline bool is_capture_error(CUresult error) { return error >= 900 && error <= 9
 bool is_lasting(CUresult error);
 /// What can be done about work that a capture refuses.
 inline constexpr const char* kCaptureAdvice =
-    "a stream is being captured for a graph, its work noted down and not done; what waits for the GPU or reads its "
-    "results "
-    "belongs before begin_capture() or after end_capture()";
+    "a stream is being captured for a graph, so its work is recorded and not run; wait for the GPU and read results "
+    "before "
+    "begin_capture() or after end_capture()";
 /// CUDA's own setting: each launch waits for its kernel, so that an error names the right one.
 bool launches_block();
 

@@ -92,7 +92,7 @@ struct Nvrtc {
 };
 
 const Nvrtc& found_nvrtc() {
-  return made_alone([] { return Nvrtc(); });
+  return made_once_locked([] { return Nvrtc(); });
 }
 
 const Nvrtc& nvrtc() {

@@ -531,7 +531,7 @@ bool StreamPool::is_marking(StreamHandle stream) const {
 
 void StreamPool::begin_capture(StreamHandle stream, uint64_t graph) {
   check_not_forked("begin_capture");
-  if (graph == 0) throw ValueError("begin_capture: a graph's number is not 0");
+  if (graph == 0) throw ValueError("begin_capture: a graph's number must not be 0");
   std::lock_guard growth(growth_);  // nobody waits for the device now
   Guard guard(lock_);
   for (const Capture& capture : captures_)
@@ -694,13 +694,13 @@ namespace iruka::cuda {
 using cuda_backend::hook_count, cuda_backend::thread_hooks;
 
 void PoolHook::enter() {
-  if (std::ranges::count(thread_hooks, this)) throw ValueError("PoolHook::enter: the hook already listens");
+  if (std::ranges::count(thread_hooks, this)) throw ValueError("PoolHook::enter: the hook is already active");
   thread_hooks.push_back(this);
   ++hook_count;
 }
 
 void PoolHook::leave() {
-  if (std::erase(thread_hooks, this) == 0) throw ValueError("PoolHook::leave: the hook does not listen");
+  if (std::erase(thread_hooks, this) == 0) throw ValueError("PoolHook::leave: the hook is not active");
   --hook_count;
 }
 

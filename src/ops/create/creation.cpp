@@ -6,7 +6,7 @@
 #include "iruka/device.h"
 #include "iruka/ops.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka {
 namespace {
@@ -20,7 +20,7 @@ KernelOptions rounding_each_time() {
 
 /// start + i * step, in the dtype's computing type and rounded after each operation, as NumPy does.
 const ElementwiseKernel& count_kernel(Dtype dtype) {
-  static constinit ops::Kept<Dtype, ElementwiseKernel> kernels;
+  static constinit ops::PermanentCache<Dtype, ElementwiseKernel> kernels;
   return kernels.get(dtype, [&] {
     const Dtype computing = ops::computing_dtype(dtype);
     const std::string type = info(computing).c_type, own = name(dtype);

@@ -7,8 +7,8 @@
 #include "core/once.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
-#include "ops/kept.h"
 #include "ops/listener.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka {
 namespace ops {
@@ -24,9 +24,9 @@ namespace {
 using Row = ElementwiseFunction::Row;
 
 /// The variants of a row by variant_key().
-Kept<uint64_t, Variant>& variants_of(const Row& row) {
+PermanentCache<uint64_t, Variant>& variants_of(const Row& row) {
   const auto& variants =
-      made_once([] { return std::make_unique<Kept<uint64_t, Variant>[]>(elementwise_table().size()); });
+      made_once([] { return std::make_unique<PermanentCache<uint64_t, Variant>[]>(elementwise_table().size()); });
   return variants[static_cast<size_t>(&row - elementwise_table().data())];
 }
 
@@ -76,7 +76,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
   for (size_t k = 0; k < outputs; ++k) {
     const std::string id = std::to_string(k);
     const Dtype from = types.types[inputs + k], computing = computing_dtype(from);
-    if (is_quiet) after += "\nout" + id + " = op::told(out" + id + ");";
+    if (is_quiet) after += "\nout" + id + " = op::with_exceptions(out" + id + ");";
     const bool given = inputs + k < arguments.size();
     const Dtype to = given ? arguments[inputs + k].array().dtype() : from;
     out_params += (k ? ", " : "") + type_name(to) + " r" + id;
@@ -390,9 +390,9 @@ std::vector<std::string> ElementwiseFunction::loops() const {
   for (const char* loop = row_->loops; *loop; ++loop) {
     std::string text;
     for (const char character : std::string_view(row_->signature)) {
-      const bool is_settled = character != 'T' && character != 'R';
-      const Dtype dtype = ops::settled_dtype(character, ops::dtype_of_character(*loop));
-      text += is_settled ? character : ops::character_of_dtype(dtype);
+      const bool is_fixed = character != 'T' && character != 'R';
+      const Dtype dtype = ops::resolved_dtype(character, ops::dtype_of_character(*loop));
+      text += is_fixed ? character : ops::character_of_dtype(dtype);
     }
     result.push_back(text);
   }

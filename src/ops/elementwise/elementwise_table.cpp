@@ -78,11 +78,11 @@ constexpr Row kTable[] = {
      "complex_parts"},
 
     // Exponentials and logarithms
-    {"exp", "T->T", kInexact, "out0 = exp(op::bounded(in0, 100));", "e to the power of x.", Rule::promote, "",
+    {"exp", "T->T", kInexact, "out0 = exp(op::at_most(in0, 100));", "e to the power of x.", Rule::promote, "",
      Quiet::complex_numbers},
-    {"exp2", "T->T", kInexact, "out0 = op::exp2(op::bounded(in0, 140));", "2 to the power of x.", Rule::promote,
+    {"exp2", "T->T", kInexact, "out0 = op::exp2(op::at_most(in0, 140));", "2 to the power of x.", Rule::promote,
      "exponentials", Quiet::complex_numbers},
-    {"expm1", "T->T", kInexact, "out0 = op::expm1(op::bounded(in0, 100));", "exp(x) - 1, exact near 0.", Rule::promote,
+    {"expm1", "T->T", kInexact, "out0 = op::expm1(op::at_most(in0, 100));", "exp(x) - 1, exact near 0.", Rule::promote,
      "exponentials", Quiet::complex_numbers},
     {"log", "T->T", kInexact, "out0 = log(in0);", "Natural logarithm.", Rule::promote, "", Quiet::all},
     {"log2", "T->T", kInexact, "out0 = op::log2(in0);", "Logarithm to base 2.", Rule::promote, "exponentials",
@@ -215,7 +215,8 @@ std::string body_names(const Row& row, Dtype loop) {
   const Dtype computing = computing_dtype(loop);
   return std::string("using S = ") + info(loop).c_type + ";\nusing T = " + info(computing).c_type +
          ";\nusing R = " + info(real_dtype(computing)).c_type + ";\n" +
-         (row.quiet == Quiet::no ? "" : helper_text("told")) + (*row.helpers ? helper_text(row.helpers) : "");
+         (row.quiet == Quiet::no ? "" : helper_text("float_exceptions")) +
+         (*row.helpers ? helper_text(row.helpers) : "");
 }
 
 std::span<const Alias> elementwise_aliases() { return kAliases; }

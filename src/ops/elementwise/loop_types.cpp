@@ -149,7 +149,7 @@ Dtype dtype_of_character(char character) {
 
 char character_of_dtype(Dtype dtype) { return kCharacters[static_cast<size_t>(dtype)]; }
 
-Dtype settled_dtype(char character, Dtype loop) {
+Dtype resolved_dtype(char character, Dtype loop) {
   if (character == 'T') return loop;
   return character == 'R' ? real_dtype(loop) : dtype_of_character(character);
 }
@@ -178,7 +178,7 @@ std::optional<Dtype> forced_loop(const Row& row, std::span<const Argument> input
     const bool loses_imaginary_part = kind(common) == Kind::complex && kind(candidate) != Kind::complex;
     bool matches = !(*output_characters(row) == 'R' && loses_imaginary_part && rules.signature.empty());
     for (size_t k = 0; k < kMaxArguments && matches; ++k)
-      matches = !wanted[k] || settled_dtype(character_of(row, k), candidate) == *wanted[k];
+      matches = !wanted[k] || resolved_dtype(character_of(row, k), candidate) == *wanted[k];
     if (matches) return candidate;
   }
   raise_no_loop(row);
@@ -192,9 +192,9 @@ LoopTypes loop_types(const Row& row, std::span<const Argument> inputs, std::opti
   LoopTypes types;
   types.loop = *loop;
   size_t k = 0;
-  for (; k < inputs.size(); ++k) types.types[k] = settled_dtype(row.signature[k], types.loop);
+  for (; k < inputs.size(); ++k) types.types[k] = resolved_dtype(row.signature[k], types.loop);
   for (const char* outputs = output_characters(row); *outputs; ++outputs)
-    types.types[k++] = settled_dtype(*outputs, types.loop);
+    types.types[k++] = resolved_dtype(*outputs, types.loop);
   if (!forced && crosses_signs(row, inputs, common)) {
     for (int side : {0, 1})
       types.types[side] = argument_dtype(inputs[side]) == Dtype::uint64 ? Dtype::uint64 : Dtype::int64;
@@ -211,7 +211,7 @@ void check_literal_fits(const Scalar& value, Dtype dtype) {
 void check_element(const Scalar& value, Dtype dtype) {
   if (value.kind() == Kind::complex) {
     if (value.weak() && kind(dtype) != Kind::boolean && kind(dtype) != Kind::complex)
-      throw TypeError(std::string(name(dtype)) + " elements are real numbers, not complex ones: " + value.to_string());
+      throw TypeError("cannot convert the complex number " + value.to_string() + " to " + name(dtype));
     return;
   }
   if (!is_integer(dtype) || (!value.weak() && kind(dtype) != Kind::signed_integer)) return;

@@ -29,7 +29,7 @@ LoopTypes loop_types(const ElementwiseFunction::Row& row, std::span<const Argume
                      Casting casting = Casting::same_kind);
 
 /// T is `loop`, R is its real part, other characters are unchanged.
-Dtype settled_dtype(char character, Dtype loop);
+Dtype resolved_dtype(char character, Dtype loop);
 Dtype dtype_of_character(char character);
 char character_of_dtype(Dtype dtype);
 

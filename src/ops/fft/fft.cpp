@@ -88,7 +88,8 @@ Array transform_together(const Array& x, Kind kind, const Dims& lengths, const D
   FourierLibrary& library = x.device().service<FourierLibrary>();
   FourierTransform job = job_for(x, kind, lengths, axes, forward);
   const Dims order = moved_last(x.ndim(), axes);
-  const bool is_moved = !std::is_sorted(order.begin(), order.end()) && (axes.size() > 1 || !library.takes_columns(job));
+  const bool is_moved =
+      !std::is_sorted(order.begin(), order.end()) && (axes.size() > 1 || !library.prefers_columns(job));
   if (is_moved) {
     Dims last;
     for (int k = 0; k < axes.size(); ++k) last.push_back(x.ndim() - axes.size() + k);
@@ -102,7 +103,7 @@ Array transform_together(const Array& x, Kind kind, const Dims& lengths, const D
   Array input = prepared(x, kind == Kind::real_to_complex ? real : complex, axes, stored);
   bool is_scaled = scale == 1 || library.scales();
   if (input.size() > 0) {
-    if (kind == Kind::complex_to_real && library.spoils_spectra())
+    if (kind == Kind::complex_to_real && library.overwrites_input())
       input = without_stray_parts(input, job.length, scale), is_scaled = true;
     if (reinterpret_cast<uintptr_t>(input.data()) % library.alignment() != 0) input = input.copy();
   }

@@ -3,8 +3,8 @@
 #include "jit/program.h"
 #include "ops/index/compaction.h"
 #include "ops/index/index_plan.h"
-#include "ops/kept_programs.h"
 #include "ops/kernel_text.h"
+#include "ops/program_cache.h"
 
 namespace iruka::ops {
 namespace {
@@ -14,7 +14,7 @@ const char* stage_name(CompactionStage stage) {
 }
 
 const jit::Program& program_for(CompactionStage stage, Device& device) {
-  static constinit KeptPrograms<std::pair<CompactionStage, Device*>> programs;
+  static constinit ProgramCache<std::pair<CompactionStage, Device*>> programs;
   return programs.get({stage, &device}, [&] {
     const ProgramSource source{compaction_text(stage), "iruka_entry", {}, std::string("<") + stage_name(stage) + ">"};
     return jit::build(device, source, {stage_name(stage), "bool mask", "", {}});

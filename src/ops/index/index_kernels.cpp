@@ -14,8 +14,8 @@
 #include "core/layout.h"
 #include "core/once.h"
 #include "jit/program.h"
-#include "ops/kept.h"
 #include "ops/kernel_text.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka {
 namespace ops {
@@ -120,7 +120,7 @@ ElementwiseKernel copy_kernel(const IndexTexts& texts, bool is_gather) {
 
 /// Kernels by the parameters of their source.
 const ElementwiseKernel& kernel_for(const IndexPlan& plan, bool has_axes, bool is_gather) {
-  static constinit Kept<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel> kernels;
+  static constinit PermanentCache<std::tuple<size_t, IndexMode, bool, bool>, ElementwiseKernel> kernels;
   return kernels.get({plan.operands.size(), plan.mode, has_axes, is_gather},
                      [&] { return copy_kernel(index_texts(plan, has_axes), is_gather); });
 }
@@ -237,8 +237,9 @@ namespace {
 [[noreturn]] void raise_reported(const ReportWords& words, int64_t raised_before) {
   if (words.described <= raised_before)
     throw IndexError(
-        "an index is out of bounds or bins are not monotonic; which is not known, as a kernel met this while "
-        "another one's error was being read");
+        "an index is out of bounds, or bins are not monotonic; the details are lost, because two kernels reported "
+        "errors at "
+        "the same time");
   if (words.kind == kBadBins) throw ValueError("bins must be monotonically increasing or decreasing");
   raise_out_of_bounds(words.index, words.axis, words.extent);
 }

@@ -5,7 +5,7 @@
 #include "ops/elementwise/loop_types.h"
 #include "ops/index/index_kernels.h"
 #include "ops/index/index_walk.h"
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka {
 namespace ops {
@@ -90,7 +90,7 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
 }
 
 const ElementwiseKernel& kernel_for(const Form& form, const LoopTypes& types, const IndexTexts& texts) {
-  static constinit Kept<Form, ElementwiseKernel> kernels;
+  static constinit PermanentCache<Form, ElementwiseKernel> kernels;
   return kernels.get(form, [&] { return make_kernel(form, types, texts); });
 }
 

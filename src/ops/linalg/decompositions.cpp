@@ -15,8 +15,8 @@
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
-#include "ops/kept.h"
 #include "ops/linalg/operands.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka {
 namespace ops {
@@ -176,7 +176,7 @@ ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
 
 /// The kernel for a dtype that linalg_dtype() gives, made at its first use.
 const ElementwiseKernel& determinant_kernel(Dtype dtype, bool logarithm) {
-  static constinit Kept<std::pair<Dtype, bool>, ElementwiseKernel> kernels;
+  static constinit PermanentCache<std::pair<Dtype, bool>, ElementwiseKernel> kernels;
   return kernels.get({dtype, logarithm}, [&] { return make_determinant_kernel(dtype, logarithm); });
 }
 
@@ -301,7 +301,7 @@ namespace {
 
 /// The whole decomposition of small m x n matrices, columns one after the other in `copy`, by a library's Jacobi
 /// rotations: into `s`, `left` (U's columns, one after the other) and `right` (those of V's conjugate transpose).
-void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& left, Array& right) {
+void svd_jacobi(const Array& copy, bool vectors, const Array& s, Array& left, Array& right) {
   const int64_t n = copy.shape(copy.ndim() - 2), m = copy.shape(copy.ndim() - 1);
   left = Array::empty(batch_shape(copy, {m, m}), copy.dtype(), copy.device());
   const Array v = Array::empty(batch_shape(copy, {n, n}), copy.dtype(), copy.device()), info = new_info(copy);
@@ -314,9 +314,8 @@ void svd_by_rotations(const Array& copy, bool vectors, const Array& s, Array& le
                              "svd_unfit", quiet());
   });
   const Array found = unfit(copy, info, m * n);
-  copy.device().service<LinearAlgebra>().svd_by_rotations(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(),
-                                                          s.data(), left.data(), v.data(),
-                                                          static_cast<int32_t*>(info.data()));
+  copy.device().service<LinearAlgebra>().svd_jacobi(copy.dtype(), vectors, m, n, batch_of(copy), copy.data(), s.data(),
+                                                    left.data(), v.data(), static_cast<int32_t*>(info.data()));
   check_info(ElementwiseFunction("bitwise_or")(info, found), "SVD did not converge");
   right = matrix_transpose(v);
   if (vectors && kind(v.dtype()) == Kind::complex) right = ElementwiseFunction("conjugate")(right);
@@ -342,8 +341,8 @@ SvdResult svd(const Array& a, bool full, bool vectors) {
   const bool tall = m > n;
   const Array copy = working_copy(tall ? matrix_transpose(a) : a, dtype);
   Array left, right;
-  if (std::max(m, n) <= a.device().service<LinearAlgebra>().most_rotated()) {
-    svd_by_rotations(copy, vectors, result.s, left, right);
+  if (std::max(m, n) <= a.device().service<LinearAlgebra>().most_jacobi()) {
+    svd_jacobi(copy, vectors, result.s, left, right);
     const Index first[] = {Ellipsis{}, Slice{0, tall ? columns : rows, 1}, Slice{}};
     left = left.index(first);
   } else {

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "jit/program.h"
-#include "ops/kept_programs.h"
 #include "ops/kernel_text.h"
 #include "ops/linalg/operands.h"
+#include "ops/program_cache.h"
 
 namespace iruka::ops {
 namespace {
@@ -40,7 +40,7 @@ struct SystemBlocks {
 template <class MakeText>
 const jit::Program& program_for(Device& device, const char* name, Dtype dtype, const Dims& key, MakeText make_text) {
   using Key = std::tuple<Device*, std::string, Dtype, std::vector<int64_t>>;
-  static constinit KeptPrograms<Key> programs;
+  static constinit ProgramCache<Key> programs;
   return programs.get({&device, name, dtype, {key.begin(), key.end()}}, [&] {
     const ProgramSource source{make_text(), "iruka_entry", {}, std::string("<") + name + ">"};
     return jit::build(device, source, {name, iruka::name(dtype), "", {}});

@@ -47,7 +47,7 @@ Cut cut_for(Wide span) {
 
 const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) {
   static constexpr char owner = 0;
-  return ops::kept_kernel({&owner, static_cast<int>(dtype), cut.bits * 4 + cut.bounded * 2 + packed}, [&] {
+  return ops::cached_kernel({&owner, static_cast<int>(dtype), cut.bits * 4 + cut.bounded * 2 + packed}, [&] {
     const std::string word = cut.bits == 64 ? "uint64" : "uint32";
     const std::string inputs = "uint64 low, " + word + " span, " + word + " threshold";
     const std::string form = std::string("store_integers<") + info(dtype).c_type + ", " + std::to_string(cut.bits) +
@@ -65,7 +65,7 @@ const ElementwiseKernel& block_kernel(Dtype dtype, const Cut& cut, bool packed) 
 /// Bounds of any integers: `last` is included. Each element has a block of its own.
 const ElementwiseKernel& element_kernel(Dtype dtype) {
   static constexpr char owner = 0;
-  return ops::kept_kernel({&owner, static_cast<int>(dtype), 0}, [&] {
+  return ops::cached_kernel({&owner, static_cast<int>(dtype), 0}, [&] {
     const std::string bound = dtype == Dtype::uint64 ? "uint64" : "int64", type = info(dtype).c_type;
     return bounded_kernel(bound + " low, " + bound + " last", std::string(name(dtype)) + " y",
                           ops::random_header("bounded"),

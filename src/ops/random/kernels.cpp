@@ -5,12 +5,12 @@
 
 #include "iruka/device.h"
 #include "jit/launch_policy.h"
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka::ops {
 
-const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make) {
-  static constinit Kept<KernelKey, ElementwiseKernel> kernels;
+const ElementwiseKernel& cached_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make) {
+  static constinit PermanentCache<KernelKey, ElementwiseKernel> kernels;
   return kernels.get(key, make);
 }
 

@@ -22,7 +22,7 @@ inline constexpr const char* kFewerLanes = "--lanes=8";
 using KernelKey = std::tuple<const void*, int, int>;
 
 /// The kernel made for `key`: made once, kept for the life of the process.
-const ElementwiseKernel& kept_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make);
+const ElementwiseKernel& cached_kernel(const KernelKey& key, const std::function<ElementwiseKernel()>& make);
 
 /// Includes HEADER.h of kernels/, and names what it declares.
 inline std::string random_header(const std::string& header) { return header_text("random", header, "random"); }

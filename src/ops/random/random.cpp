@@ -147,8 +147,8 @@ ElementwiseKernel make_kernel(const DistributionRow& row, Dtype dtype, Form form
 }
 
 const ElementwiseKernel& row_kernel(const DistributionRow& row, Dtype dtype, Form form) {
-  return ops::kept_kernel({&row, static_cast<int>(dtype), static_cast<int>(form)},
-                          [&] { return make_kernel(row, dtype, form); });
+  return ops::cached_kernel({&row, static_cast<int>(dtype), static_cast<int>(form)},
+                            [&] { return make_kernel(row, dtype, form); });
 }
 
 std::string function_name(const DistributionRow& row) { return std::string("random.") + row.name; }

@@ -10,7 +10,7 @@
 #include "iruka/statistics.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 #include "ops/reduce/folding.h"
 
 namespace iruka {
@@ -113,7 +113,7 @@ ElementwiseKernel make_fold_kernel(const Row& row, Walk walk, Dtype from, Dtype 
 
 const ElementwiseKernel& fold_kernel(const Row& row, Walk walk, Dtype from, Dtype loop, bool has_initial = false,
                                      bool masked = false) {
-  static constinit Kept<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel> kernels;
+  static constinit PermanentCache<std::tuple<const Row*, Walk, Dtype, Dtype, bool, bool>, ElementwiseKernel> kernels;
   return kernels.get({&row, walk, from, loop, has_initial, masked},
                      [&] { return make_fold_kernel(row, walk, from, loop, has_initial, masked); });
 }

@@ -1,4 +1,4 @@
-// Calls of reductions: axes and dtypes settled, a plan, its kernel, chunks joined.
+// Calls of reductions: axes and dtypes resolved, a plan, its kernel, chunks joined.
 #include "ops/reduce/reduction.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "iruka/statistics.h"
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/kept_programs.h"
 #include "ops/listener.h"
+#include "ops/program_cache.h"
 #include "ops/reduce/folding.h"
 #include "ops/reduce/reduction_emit.h"
 #include "ops/reduce/reduction_emit_cuda.h"
@@ -59,7 +59,7 @@ constexpr ReductionLoops kCuda{plan_reduction_cuda, emit_reduction_cuda,
 const Implementations<const ReductionLoops> ReductionLoops::implementations{"reductions", {&kCpu, &kCuda}};
 
 /// A row's programs by variant and device.
-using Programs = KeptPrograms<std::pair<uint64_t, Device*>>;
+using Programs = ProgramCache<std::pair<uint64_t, Device*>>;
 
 Programs& programs_of(const Row& row) {
   const auto& programs = made_once([] { return std::make_unique<Programs[]>(reduction_table().size()); });

@@ -11,7 +11,7 @@
 #include "core/layout.h"
 #include "jit/grammar.h"
 #include "jit/program.h"
-#include "jit/settle.h"
+#include "jit/resolve.h"
 #include "jit/warnings.h"
 #include "ops/reduce/reduction_kernel_plan.h"
 #include "ops/reduce/reduction_kernel_text.h"
@@ -61,10 +61,10 @@ class Call {
   Call(ReductionKernel::State& state, std::span<const Argument> arguments, const ReductionAxes& axes)
       : state_(state), texts_(state.texts), arguments_(arguments), types_(texts_.parameter_count()) {
     jit::check_arguments(state.front, arguments);
-    device_ = &jit::settle_device(state.front, arguments);
-    jit::settle_types(state.front, state.placeholders, arguments, types_.data());
-    settle_shape();
-    settle_axes(axes);
+    device_ = &jit::resolve_device(state.front, arguments);
+    jit::resolve_types(state.front, state.placeholders, arguments, types_.data());
+    resolve_shape();
+    resolve_axes(axes);
     make_outputs();
   }
 
@@ -82,7 +82,7 @@ class Call {
   bool is_element(size_t k) const { return arguments_[k].is_array() && !texts_.inputs[k].raw; }
   const ReductionPlanning& planning() const { return device_->service<ReductionPlanning>(); }
 
-  void settle_shape() {
+  void resolve_shape() {
     std::vector<const Dims*> shapes;
     bool has_raw = false;
     for (size_t k = 0; k < input_count(); ++k) {
@@ -103,7 +103,7 @@ class Call {
     }
   }
 
-  void settle_axes(const ReductionAxes& axes) {
+  void resolve_axes(const ReductionAxes& axes) {
     const int ndim = shape_.size();
     reduced_.assign(static_cast<size_t>(ndim), !axes.axes);
     for (const int64_t named : axes.axes.value_or(Dims())) {
@@ -127,9 +127,9 @@ class Call {
         continue;
       }
       const Array& given = arguments_[k].array();
-      if (!given.writable()) given.check_writable(jit::place_of(state_.front, k) + "the array");
+      if (!given.writable()) given.check_writable(jit::parameter_prefix(state_.front, k) + "the array");
       if (!texts_.parameter(k).raw && !(given.shape() == result_))
-        throw ShapeError(jit::place_of(state_.front, k) + "the array has shape " + to_string(given.shape()) +
+        throw ShapeError(jit::parameter_prefix(state_.front, k) + "the array has shape " + to_string(given.shape()) +
                          ", but the result has shape " + to_string(result_));
       outputs_.push_back(given);
     }
@@ -272,7 +272,7 @@ class Call {
       list.emplace_back(Scalar(value).typed(Dtype::int64));
     const ElementwiseKernel& kernel = stage_kernel(state_, stage, types_);
     kernel.fill(list, {.size = sizes.units()});
-    state_.warnings.add(kernel.take_warnings());
+    state_.warnings.add(kernel.pop_warnings());
   }
 
   ReductionKernel::State& state_;
@@ -327,7 +327,7 @@ void diagnose(ReductionKernel::State& state) {
     types.push_back(*parameter.dtype);
     stage.reach.push_back(parameter.raw ? Reach::raw : k < state.texts.inputs.size() ? Reach::strided : Reach::output);
   }
-  state.warnings.add(reduction_stage_kernel(state.texts, stage, types, /*diagnose_early=*/true).take_warnings());
+  state.warnings.add(reduction_stage_kernel(state.texts, stage, types, /*diagnose_early=*/true).pop_warnings());
 }
 
 }  // namespace
@@ -364,7 +364,7 @@ std::vector<Array> ReductionKernel::call(std::span<const Argument> arguments, co
   return ops::Call(*state_, arguments, axes).run();
 }
 
-std::vector<std::string> ReductionKernel::take_warnings() const { return state_->warnings.take(); }
+std::vector<std::string> ReductionKernel::pop_warnings() const { return state_->warnings.take(); }
 
 const std::string& ReductionKernel::name() const { return state_->texts.name; }
 const std::string& ReductionKernel::map_expr() const { return state_->texts.map_expr; }

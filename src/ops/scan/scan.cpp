@@ -1,4 +1,4 @@
-// Scans: dtypes settled as NumPy does, and the initial value.
+// Scans: dtypes resolved as NumPy does, and the initial value.
 #include "ops/scan/scan.h"
 
 #include "ops/listener.h"

@@ -13,8 +13,8 @@
 #include "core/layout.h"
 #include "jit/program.h"
 #include "ops/elementwise/cast_text.h"
-#include "ops/kept_programs.h"
 #include "ops/kernel_text.h"
+#include "ops/program_cache.h"
 #include "ops/reduce/reduction_text.h"
 #include "ops/scan/scan.h"
 
@@ -115,7 +115,7 @@ struct TextKey {
 
 template <class Text>
 const jit::Program& program_for(const TextKey& key, Text text) {
-  static constinit KeptPrograms<TextKey> programs;
+  static constinit ProgramCache<TextKey> programs;
   return programs.get(key, [&] {
     return jit::build(*key.device, {text(), "iruka_entry", {}, "<scan>"}, {"scan", name(key.input), "", {}});
   });

@@ -37,7 +37,7 @@ UniqueResult unique_along(const Array& x, int64_t named, const UniqueParts& part
 
 Array isin(const Array& elements, const Array& tests, bool invert) {
   const FlatPair pair(elements, tests);
-  return is_among_sorted(sort(pair.b, 0), pair.a, invert).reshape(elements.shape());
+  return isin_sorted(sort(pair.b, 0), pair.a, invert).reshape(elements.shape());
 }
 
 Array union1d(const Array& a, const Array& b) {
@@ -65,8 +65,8 @@ Array setdiff1d(const Array& a, const Array& b, bool assume_unique) {
 Array setxor1d(const Array& a, const Array& b) {
   const FlatPair pair(a, b);
   const Array left = values_of(pair.a), right = values_of(pair.b);
-  const Array only[] = {selected(left, is_among_sorted(right, left, true)),
-                        selected(right, is_among_sorted(left, right, true))};
+  const Array only[] = {selected(left, isin_sorted(right, left, true)),
+                        selected(right, isin_sorted(left, right, true))};
   return sort(concatenate(only), 0);
 }
 

@@ -197,12 +197,12 @@ Array find_sorted(const Array& sorted, const Array& sought) {
   return kernel(sought, sorted, whole(sorted.size()));
 }
 
-Array is_among_sorted(const Array& sorted, const Array& sought, bool invert) {
+Array isin_sorted(const Array& sorted, const Array& sought, bool invert) {
   const ElementwiseKernel& kernel = made_once([&] {
     return ElementwiseKernel("T x, raw const T sorted, I n, bool invert", "bool found",
                              "const I low = count_first(n, [&](I k) { return before(sorted[k], x); });\n"
                              "found = (low < n && sorted[low < n ? low : (I)0] == x) != invert;",
-                             "is_among_sorted", {.preamble = ops::order_text("before") + ops::order_text("search")});
+                             "isin_sorted", {.preamble = ops::order_text("before") + ops::order_text("search")});
   });
   if (sorted.size() == 0) {
     Array found = Array::empty(sought.shape(), Dtype::bool_, sought.device());

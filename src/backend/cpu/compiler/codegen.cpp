@@ -146,7 +146,7 @@ GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const 
   set_attributes(module, outcome.lanes > 1);
   optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1, source);
   if (source.is_given_up()) {
-    fail(diagnostics, "nobody waits for the code any more");
+    fail(diagnostics, "compilation was cancelled");
     return {};
   }
   if (!check_globals(module, diagnostics) || !check_frames(module, diagnostics)) return {};

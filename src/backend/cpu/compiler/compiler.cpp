@@ -38,7 +38,7 @@ thread_local std::string* fatal_message = nullptr;
 
 void on_fatal_error(void*, const char* reason, bool) {
   // LLVM ends the process if this returns. Outside of the compile thread an exception can leave LLVM's frames.
-  if (!fatal_exit) throw DeviceError(std::string("the compiler gave up: ") + reason);
+  if (!fatal_exit) throw DeviceError(std::string("the compiler failed: ") + reason);
   *fatal_message = reason;
   std::longjmp(*fatal_exit, 1);
 }
@@ -81,7 +81,7 @@ std::string run_with_large_stack(const std::function<void()>& work) {
     failure = pthread_create(&thread, &attributes, run_job, &job);
   }
   pthread_attr_destroy(&attributes);
-  if (failure) return "no thread could be started to compile on";
+  if (failure) return "cannot start a thread for the compiler";
   pthread_join(thread, nullptr);
   if (job.error) std::rethrow_exception(job.error);
   return job.fatal;
@@ -108,9 +108,9 @@ class BackendDiagnostics : public llvm::DiagnosticHandler {
 /// Fills in the reason why the body was not widened, if no pass has given one.
 void complete_reason(LaneReport& report, const jit::CompileOptions& options) {
   if (report.lanes > 1 || !report.reason.empty()) return;
-  report.reason = options.lanes == 1 ? "--lanes=1 was asked for"
+  report.reason = options.lanes == 1 ? "the option --lanes=1 disables widening"
                   : options.optimization_level < 2
-                      ? "-O" + std::to_string(options.optimization_level) + " was asked for"
+                      ? "the option -O" + std::to_string(options.optimization_level) + " disables widening"
                       : "the text has no loop over elements that could be widened";
 }
 
@@ -132,7 +132,7 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
         is_packed ? pack_object({generated.code, generated.lanes, generated.is_uncertain}) : std::move(generated.code);
   });
   if (!fatal.empty()) {
-    program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
+    program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler failed: " + fatal});
   }
   program.ok = !has_error(program.diagnostics) && (report || !program.code.empty());
   if (!program.ok) program.code.clear();
@@ -179,7 +179,7 @@ CompiledProgram check(const ProgramSource& source) {
       run_with_large_stack([&] { program.ok = parse_only(source, options, program.diagnostics); });
   if (fatal.empty()) return program;
   program.ok = false;
-  program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler gave up: " + fatal});
+  program.diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, "the compiler failed: " + fatal});
   return program;
 }
 

@@ -21,7 +21,7 @@ class RefusedPragma : public clang::PragmaHandler {
   }
 };
 
-constexpr const char* kGivenUp = "nobody waits for the compiler any more";
+constexpr const char* kGivenUp = "compilation was cancelled";
 
 }  // namespace
 

@@ -15,9 +15,10 @@
 namespace iruka::cpu_backend {
 namespace {
 
-constexpr std::string_view kTold[] = {"unused-value", "unused-comparison", "uninitialized", "sometimes-uninitialized",
-                                      "parentheses",  "empty-body",        "unsequenced",   "infinite-recursion",
-                                      "self-assign",  "return-type",       "array-bounds",  "return-stack-address"};
+constexpr std::string_view kReported[] = {
+    "unused-value", "unused-comparison", "uninitialized", "sometimes-uninitialized",
+    "parentheses",  "empty-body",        "unsequenced",   "infinite-recursion",
+    "self-assign",  "return-type",       "array-bounds",  "return-stack-address"};
 
 class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
  public:
@@ -76,8 +77,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
       const std::string what = read_.contains(name) ? "is read, but nothing is written to it" : "is never written";
       diagnostics_.push_back({Diagnostic::Level::warning, "", 0, 0,
                               "the output '" + name + "' " + what +
-                                  ": its elements keep what the memory held; assign to it, as in `" + name +
-                                  " = ...`"});
+                                  ": its elements are uninitialised; assign to it, as in `" + name + " = ...`"});
     }
     // Clang's own warning for a comma in brackets would repeat this one.
     std::erase_if(diagnostics_, [this](const Diagnostic& said) {
@@ -107,8 +107,9 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   }
 
   void warn_of_float(const clang::Expr& index) {
-    warn(index.getExprLoc(), "an index of type '" + index.getType().getAsString(policy_) +
-                                 "' is cut to an integer; write the cast, as in a[(int)(...)], where that is meant");
+    warn(index.getExprLoc(),
+         "an index of type '" + index.getType().getAsString(policy_) +
+             "' is truncated to an integer; write the cast, as in a[(int)(...)], if that is intended");
   }
 
   void check_index(const clang::Expr* index, const char* right) {
@@ -119,7 +120,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
     const clang::PresumedLoc place = place_of(comma->getOperatorLoc());
     commas_.insert({place.getFilename(), static_cast<int>(place.getLine())});
     warn(comma->getOperatorLoc(),
-         std::string("only what stands behind the comma is the index: a[y, x] is a[x]; write a") + right);
+         std::string("only the expression after the comma is the index: a[y, x] is a[x]; write a") + right);
   }
 
   /// One index in braces of an array of several axes: an element's number in C order, not the first axis's index.
@@ -159,7 +160,7 @@ std::vector<std::string> warning_flags(const jit::CompileOptions& options) {
 
 bool is_told(const std::string& group, const jit::CompileOptions& options) {
   if (group.empty()) return true;  // of this compiler's own
-  if (std::ranges::find(kTold, group) != std::end(kTold)) return true;
+  if (std::ranges::find(kReported, group) != std::end(kReported)) return true;
   return std::ranges::any_of(
       options.warnings, [&](const std::string& asked) { return asked == group || asked == "all" || asked == "extra"; });
 }

@@ -629,8 +629,8 @@ CostModel::Obstacle CostModel::obstacle(const Instruction& instruction, bool is_
 
 std::string explain(const CostEstimate& cost, int lanes) {
   char text[160];
-  std::snprintf(text, sizeof(text), "%d elements side by side would take about %.1f times as long as the scalar path",
-                lanes, cost.vector / cost.scalar);
+  std::snprintf(text, sizeof(text), "%d lanes would take about %.1f times as long as the scalar path", lanes,
+                cost.vector / cost.scalar);
   return text;
 }
 

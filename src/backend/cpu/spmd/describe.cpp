@@ -46,7 +46,7 @@ class Describer {
     for (const llvm::Loop* loop : lane_.loop->getLoopsInPreorder()) {
       if (loop == lane_.loop || !analysis_.is_divergent(loop)) continue;
       say(loop->getStartLoc().get(), Kind::divergent_loop,
-          "lanes leave this loop in different rounds; it runs while one is left");
+          "lanes leave this loop after different numbers of iterations; it runs while a lane is active");
     }
     return std::move(report_);
   }
@@ -120,7 +120,7 @@ LaneReport describe(const LaneLoop& lane, const LaneAnalysis& analysis, const Pr
 }
 
 void describe_refusal(const Refusal& refusal, LaneReport& report) {
-  if (refusal.place) report.remarks.push_back(at(refusal.place.get(), Kind::refused, refusal.reason));
+  if (refusal.place) report.remarks.push_back(at(refusal.place.get(), Kind::not_widened, refusal.reason));
 }
 
 }  // namespace iruka::cpu_backend::spmd

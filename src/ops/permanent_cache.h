@@ -1,4 +1,4 @@
-// Kernels and programs that are made once for each key, which is everything that their source depends on.
+// Kernels and programs that are built once for each key, which is everything that their source depends on.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace iruka::ops {
 /// lookups nor insertions take a lock. It is constant-initialised, so that it may be a function's static variable, and
 /// never frees its nodes, because kernels are also called while the process ends. Keys are ordered by `<`.
 template <class Key, class Value>
-class Kept {
+class PermanentCache {
  public:
   /// Null where there is none.
   const Value* find(const Key& key) const {

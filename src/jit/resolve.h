@@ -17,17 +17,17 @@ struct Placeholders {
 Placeholders placeholders_of(const KernelText& text);
 
 /// "kernel 'blur': parameter 'x': ", the beginning of error messages.
-std::string place_of(const KernelText& text, size_t k);
+std::string parameter_prefix(const KernelText& text, size_t k);
 
 /// Raises TypeError unless the inputs, or inputs and outputs, are given, outputs and arrays as such.
 void check_arguments(const KernelText& text, std::span<const Argument> arguments);
 
 /// The device of all arrays; the default device if there are none. Raises ValueError for two devices.
-Device& settle_device(const KernelText& text, std::span<const Argument> arguments);
+Device& resolve_device(const KernelText& text, std::span<const Argument> arguments);
 
 /// The dtype of a placeholder comes from given outputs, else arrays left to right, typed scalars, literals. Writes
 /// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder without an argument.
-void settle_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
-                  Dtype* dtypes);
+void resolve_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
+                   Dtype* dtypes);
 
 }  // namespace iruka::jit

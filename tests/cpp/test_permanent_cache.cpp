@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka::ops {
 namespace {
 
-TEST(Kept, FindsWhatItHoldsAndNothingElse) {
-  static constinit Kept<int, std::string> kept;
+TEST(PermanentCache, FindsWhatItHoldsAndNothingElse) {
+  static constinit PermanentCache<int, std::string> kept;
   EXPECT_EQ(kept.find(3), nullptr);
   std::vector<int> keys(500);
   std::iota(keys.begin(), keys.end(), 0);
@@ -31,8 +31,8 @@ TEST(Kept, FindsWhatItHoldsAndNothingElse) {
   }
 }
 
-TEST(Kept, MakesNothingForAKeyThatItHolds) {
-  static constinit Kept<std::pair<int, bool>, int> kept;
+TEST(PermanentCache, MakesNothingForAKeyThatItHolds) {
+  static constinit PermanentCache<std::pair<int, bool>, int> kept;
   int made = 0;
   const int& first = kept.get({1, false}, [&] { return ++made; });
   const int& second = kept.get({1, false}, [&] { return ++made; });
@@ -41,15 +41,15 @@ TEST(Kept, MakesNothingForAKeyThatItHolds) {
   EXPECT_EQ(kept.get({1, true}, [&] { return ++made; }), 2);
 }
 
-TEST(Kept, HoldsNothingWhereMakingFails) {
-  static constinit Kept<int, int> kept;
+TEST(PermanentCache, HoldsNothingWhereMakingFails) {
+  static constinit PermanentCache<int, int> kept;
   EXPECT_THROW(kept.get(1, []() -> int { throw std::runtime_error("no"); }), std::runtime_error);
   EXPECT_EQ(kept.find(1), nullptr);
   EXPECT_EQ(kept.get(1, [] { return 5; }), 5);
 }
 
-TEST(Kept, ThreadsAgreeOnOneValueAKey) {
-  static constinit Kept<int, int> kept;
+TEST(PermanentCache, ThreadsAgreeOnOneValueAKey) {
+  static constinit PermanentCache<int, int> kept;
   constexpr int kThreads = 8, kKeys = 300;
   std::vector<std::vector<const int*>> seen(kThreads);
   std::atomic<int> number{0};

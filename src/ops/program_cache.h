@@ -1,18 +1,18 @@
-// The programs of functions that launch kernels of their own, made once for each key.
+// The programs of functions that launch kernels of their own, built once for each key.
 #pragma once
 
 #include <memory>
 #include <utility>
 
 #include "jit/program.h"
-#include "ops/kept.h"
+#include "ops/permanent_cache.h"
 
 namespace iruka::ops {
 
-/// `Key` is everything that a source depends on, the device included. A program is made again once clear_cache() was
-/// called. Constant-initialised, as Kept is.
+/// `Key` is everything that a source depends on, the device included. A program is built again after clear_cache(). It
+/// is constant-initialised, like PermanentCache.
 template <class Key>
-class KeptPrograms {
+class ProgramCache {
  public:
   /// `build()` gives a std::shared_ptr<const jit::Program>.
   template <class Build>
@@ -21,7 +21,7 @@ class KeptPrograms {
   }
 
  private:
-  Kept<std::pair<uint64_t, Key>, std::shared_ptr<const jit::Program>> programs_;
+  PermanentCache<std::pair<uint64_t, Key>, std::shared_ptr<const jit::Program>> programs_;
 };
 
 }  // namespace iruka::ops

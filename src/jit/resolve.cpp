@@ -1,4 +1,4 @@
-#include "jit/settle.h"
+#include "jit/resolve.h"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ Placeholders placeholders_of(const KernelText& text) {
   return placeholders;
 }
 
-std::string place_of(const KernelText& text, size_t k) {
+std::string parameter_prefix(const KernelText& text, size_t k) {
   return "kernel '" + text.name + "': parameter '" + text.parameter(k).name + "': ";
 }
 
@@ -35,66 +35,69 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
                     (text.outputs.size() == 1 ? " with its output, not " : " with outputs, not ") +
                     std::to_string(given));
   for (size_t k = inputs; k < given; ++k)
-    if (!arguments[k].is_array()) throw TypeError(place_of(text, k) + "an output must be an array, not a scalar");
+    if (!arguments[k].is_array())
+      throw TypeError(parameter_prefix(text, k) + "an output must be an array, not a scalar");
   for (size_t k = 0; k < given; ++k)
     if (!arguments[k].is_array() && text.parameter(k).raw)
-      throw TypeError(place_of(text, k) + "a raw parameter takes an array, not a scalar");
+      throw TypeError(parameter_prefix(text, k) + "a raw parameter takes an array, not a scalar");
   for (size_t k = 0; k < given; ++k)
     if (arguments[k].is_array() && !arguments[k].array().valid())
-      throw TypeError(place_of(text, k) + "the array is a default-constructed Array, which has no elements or device");
+      throw TypeError(parameter_prefix(text, k) +
+                      "the array is a default-constructed Array, which has no elements or device");
 }
 
-Device& settle_device(const KernelText& text, std::span<const Argument> arguments) {
-  Device* settled = nullptr;
+Device& resolve_device(const KernelText& text, std::span<const Argument> arguments) {
+  Device* resolved = nullptr;
   size_t first = 0;
   for (size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments[k].is_array()) continue;
     Device& device = arguments[k].array().device();
-    if (!settled) {
-      settled = &device;
+    if (!resolved) {
+      resolved = &device;
       first = k;
-    } else if (settled != &device) {
-      throw ValueError(place_of(text, k) + "is on " + device.name() + ", but '" + text.parameter(first).name +
-                       "' is on " + settled->name());
+    } else if (resolved != &device) {
+      throw ValueError(parameter_prefix(text, k) + "is on " + device.name() + ", but '" + text.parameter(first).name +
+                       "' is on " + resolved->name());
     }
   }
-  return settled ? *settled : default_device();
+  return resolved ? *resolved : default_device();
 }
 
-void settle_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
-                  Dtype* dtypes) {
+void resolve_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
+                   Dtype* dtypes) {
   const size_t given = arguments.size(), inputs = text.inputs.size();
-  Dtype settled[2 * 26 + 12];
-  int settled_by[2 * 26 + 12];
-  std::fill_n(settled_by, placeholders.count, -1);
-  const auto settle = [&](size_t k, Dtype dtype, bool is_array) {
+  Dtype resolved[2 * 26 + 12];
+  int resolved_by[2 * 26 + 12];
+  std::fill_n(resolved_by, placeholders.count, -1);
+  const auto resolve = [&](size_t k, Dtype dtype, bool is_array) {
     const Parameter& parameter = text.parameter(k);
     const int slot = placeholders.slots[k];
     if (slot < 0) {
       if (is_array && dtype != *parameter.dtype)
-        throw TypeError(place_of(text, k) + "must be " + name(*parameter.dtype) + ", but the array is " + name(dtype));
-    } else if (settled_by[slot] < 0) {
-      settled[slot] = dtype;
-      settled_by[slot] = static_cast<int>(k);
-    } else if (is_array && settled[slot] != dtype) {
-      throw TypeError(place_of(text, k) + "'" + parameter.type + "' is " + name(settled[slot]) + " by '" +
-                      text.parameter(static_cast<size_t>(settled_by[slot])).name + "', but the array is " +
+        throw TypeError(parameter_prefix(text, k) + "must be " + name(*parameter.dtype) + ", but the array is " +
+                        name(dtype));
+    } else if (resolved_by[slot] < 0) {
+      resolved[slot] = dtype;
+      resolved_by[slot] = static_cast<int>(k);
+    } else if (is_array && resolved[slot] != dtype) {
+      throw TypeError(parameter_prefix(text, k) + "'" + parameter.type + "' is " + name(resolved[slot]) + " by '" +
+                      text.parameter(static_cast<size_t>(resolved_by[slot])).name + "', but the array is " +
                       name(dtype));
     }
   };
-  for (size_t k = inputs; k < given; ++k) settle(k, arguments[k].array().dtype(), true);
+  for (size_t k = inputs; k < given; ++k) resolve(k, arguments[k].array().dtype(), true);
   for (size_t k = 0; k < inputs; ++k)
-    if (arguments[k].is_array()) settle(k, arguments[k].array().dtype(), true);
+    if (arguments[k].is_array()) resolve(k, arguments[k].array().dtype(), true);
   for (const bool weak : {false, true})
     for (size_t k = 0; placeholders.count > 0 && k < inputs; ++k)
       if (!arguments[k].is_array() && arguments[k].scalar().weak() == weak)
-        settle(k, arguments[k].scalar().dtype(), false);
+        resolve(k, arguments[k].scalar().dtype(), false);
   for (size_t k = 0; k < text.parameter_count(); ++k) {
     const int slot = placeholders.slots[k];
-    if (slot >= 0 && settled_by[slot] < 0)
-      throw TypeError(place_of(text, k) + "the type '" + text.parameter(k).type +
+    if (slot >= 0 && resolved_by[slot] < 0)
+      throw TypeError(parameter_prefix(text, k) + "the type '" + text.parameter(k).type +
                       "' is unknown: pass an output, or an input with this type");
-    dtypes[k] = slot < 0 ? *text.parameter(k).dtype : settled[slot];
+    dtypes[k] = slot < 0 ? *text.parameter(k).dtype : resolved[slot];
   }
 }
 
