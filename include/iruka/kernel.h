@@ -16,6 +16,10 @@
 
 namespace iruka {
 
+namespace jit {
+struct Includes;
+}
+
 /// One argument of a kernel call: an array or a scalar. It refers to its array, which must live until the call returns:
 /// k(x, f(y)) is valid; a list of Arguments must not outlive their arrays.
 class Argument {
@@ -51,7 +55,9 @@ struct KernelOptions {
   std::string preamble{};              ///< helper functions and types
   std::string loop_prep{};             ///< runs before the elements of a block
   std::string after_loop{};            ///< runs after the elements of a block
-  std::vector<std::string> options{};  ///< compiler options: "--use_fast_math", "-D..."
+  /// Compiler options: "--use_fast_math", "-DNAME=value", "-I/folder". The texts may include files of the folders. They
+  /// are read when the kernel is made, and all of its compilations see them as they were then.
+  std::vector<std::string> options{};
   bool reduce_dims = true;             ///< merge axes where layouts allow
   bool return_tuple = false;
   bool no_return = false;
@@ -60,6 +66,7 @@ struct KernelOptions {
   std::vector<std::string> written{};                         ///< names that the texts must write, besides the outputs
   std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
   std::string made_at{};         ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+  std::shared_ptr<const jit::Includes> includes{};  ///< headers that were read already; null: to be read
 };
 
 /// The options of one call.

@@ -7,6 +7,7 @@
 #include "backend/cuda/cufft.h"
 #include "backend/cuda/cusolver.h"
 #include "core/fourier.h"
+#include "core/front_end.h"
 #include "core/linear_algebra.h"
 #include "core/narrow_casts.h"
 #include "core/pool_control.h"
@@ -24,6 +25,7 @@ constexpr PoolControl kCudaPool{[](Device& device) { return as_cuda(device).pool
                                 [](Device& device, size_t bytes) { as_cuda(device).pool().set_limit(bytes); },
                                 [](Device& device) { as_cuda(device).pool().free_all_blocks(); }};
 
+constexpr FrontEnd kClang{cpu_backend::compiler_fingerprint, cpu_backend::check};
 constexpr NarrowCasts kClangForNvrtc{cpu_backend::compiler_fingerprint, cpu_backend::saturate_narrow_casts};
 
 }  // namespace
@@ -39,6 +41,9 @@ const Implementations<FourierLibrary> FourierLibrary::implementations{
      [](Device& device) -> FourierLibrary& { return cuda_backend::cuda_fourier(as_cuda(device)); }}};
 
 const Implementations<const PoolControl> PoolControl::implementations{"memory pools", {&kCpuPool, &kCudaPool}};
+
+const Implementations<const FrontEnd> FrontEnd::implementations{"checks of texts", {&kClang, nullptr}};
+const FrontEnd& FrontEnd::of_all_devices() { return kClang; }
 
 const Implementations<const NarrowCasts> NarrowCasts::implementations{"casts to narrow integers",
                                                                       {nullptr, &kClangForNvrtc}};

@@ -24,6 +24,13 @@
 
 namespace iruka {
 
+/// A header besides the prelude's; texts include it by its path.
+struct HeaderFile {
+  std::string path;
+  std::shared_ptr<const std::string> text;
+};
+using HeaderFiles = std::shared_ptr<const std::vector<HeaderFile>>;
+
 /// One text to compile. `text` is complete but for the prelude, which the target puts in front.
 struct ProgramSource {
   std::string text;
@@ -36,6 +43,7 @@ struct ProgramSource {
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
   /// that its text makes visible.
   std::vector<std::string> exports{};
+  HeaderFiles headers{};                          ///< all files besides the prelude that compilers see; null: none
   std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
   /// What a compiler asks now and then, to end early.
   bool is_given_up() const { return given_up && given_up->load(std::memory_order_relaxed); }

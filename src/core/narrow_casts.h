@@ -15,8 +15,8 @@ struct NarrowCasts {
 
   /// The version of the front end, which is part of the cache keys of the texts it has rewritten.
   const std::string& (*fingerprint)();
-  /// The source's text with saturating casts; nothing where the front end cannot parse it.
-  std::optional<std::string> (*saturate)(const ProgramSource& source);
+  /// The source with saturating casts, also in its headers; nothing where the front end cannot parse it.
+  std::optional<ProgramSource> (*saturate)(const ProgramSource& source);
 };
 
 }  // namespace iruka

@@ -51,11 +51,6 @@ std::string advice_on(std::string_view message) {
   if (const std::string_view type = type_for(name); !type.empty())
     return "; '" + std::string(name) + "' is a dtype's name, for parameters; inside a text its type is called '" +
            std::string(type) + "'";
-  const bool is_include =
-      message.find("' file not found") != message.npos || message.find("not open source file") != message.npos;
-  if (is_include)
-    return "; a kernel includes nothing: mathematical functions and integer types are there without, and preamble= "
-           "takes functions of your own";
   // Messages of Clang and NVRTC, for assignments and atomic operations.
   for (const std::string_view refusal : {"'operator[]' returns a const value", "must be a modifiable lvalue",
                                          "deleted function", "no viable overloaded '=", "no operator \"="})

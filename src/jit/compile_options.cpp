@@ -98,6 +98,7 @@ bool parse_lanes(std::string_view value, int& lanes) {
 /// The values that an option accepts, as a hint in the error message, or nothing.
 std::string allowed_values(std::string_view option) {
   if (option.starts_with("--compile-timeout")) return "; --compile-timeout=SECONDS takes a number from 0 (no limit) on";
+  if (option.starts_with("-I") || option.starts_with("--include-path")) return "; -I names a folder";
   if (!take_prefix(option, "--lanes")) return "";
   return "; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64";
 }
@@ -148,6 +149,11 @@ bool parse_option(std::string_view option, CompileOptions& result) {
     result.macros.emplace_back(value, true);
     return is_macro(value, false);
   }
+  for (const char* prefix : {"--include-path=", "-I=", "-I"}) {
+    if (!take_prefix(value, prefix)) continue;
+    result.include_folders.emplace_back(value);
+    return !value.empty() && value.find('\0') == value.npos;
+  }
   if (std::any_of(kForGpus.begin(), kForGpus.end(), [&](const char* known) { return matches(known, option); })) {
     result.gpu_options.emplace_back(option);
     return true;
@@ -175,10 +181,10 @@ bool parse_options(const std::vector<std::string>& options, CompileOptions& resu
   for (size_t k = 0; k < options.size(); ++k) {
     std::string option = options[k];
     // "-D NAME" and the like come as two words.
-    const bool two_words = option == "-D" || option == "-U" || option == "-arch" || option == "-maxrregcount" ||
-                           option == "--gpu-architecture" || option == "--maxrregcount" || option == "--std" ||
-                           option == "-std" || option == "-Xptxas" || option == "--lanes" ||
-                           option == "--compile-timeout";
+    const bool two_words = option == "-D" || option == "-U" || option == "-I" || option == "--include-path" ||
+                           option == "-arch" || option == "-maxrregcount" || option == "--gpu-architecture" ||
+                           option == "--maxrregcount" || option == "--std" || option == "-std" || option == "-Xptxas" ||
+                           option == "--lanes" || option == "--compile-timeout";
     if (two_words && k + 1 < options.size()) option += (option.size() > 2 ? "=" : "") + options[++k];
     if (parse_option(option, result)) continue;
     ok = false;

@@ -22,6 +22,7 @@ struct CompileOptions {
   bool line_tables = false;       ///< no option: set for a report, whose remarks need places
   std::vector<std::pair<std::string, bool>> macros;  ///< "NAME" or "NAME=value"; true: undefine
   std::vector<std::string> warnings;                 ///< without the "-W"
+  std::vector<std::string> include_folders;          ///< as written; jit/includes.h reads them, not the compilers
   std::vector<std::string> gpu_options;              ///< options without effect on a CPU, unchanged
 };
 

@@ -1,8 +1,11 @@
 #include "jit/diagnose.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 
 #include "jit/advice.h"
+#include "jit/grammar.h"
 
 namespace iruka::jit {
 namespace {
@@ -29,16 +32,72 @@ std::string quote_line(const std::string& line, int column) {
   return "\n      " + line + "\n      " + caret + "^";
 }
 
+/// The header that `message`, of Clang or NVRTC, says is missing; empty for another message.
+std::string_view missing_header(std::string_view message) {
+  constexpr std::string_view kClang = "' file not found", kNvrtc = "not open source file \"";
+  if (const size_t end = message.find(kClang); end != message.npos && message.starts_with("'"))
+    return message.substr(1, end - 1);
+  const size_t begin = message.find(kNvrtc);
+  if (begin == message.npos) return "";
+  const std::string_view name = message.substr(begin + kNvrtc.size());
+  return name.substr(0, name.rfind('"'));
+}
+
+bool is_standard(std::string_view header) {
+  if (header.find_first_of("./") == header.npos) return true;
+  static constexpr std::string_view kFiles[] = {"math.h",  "stdio.h",  "stdlib.h", "stdint.h", "stddef.h",
+                                                "float.h", "limits.h", "string.h", "assert.h", "complex.h",
+                                                "cuda.h",  "curand.h", "mma.h",    "cufft.h",  "cublas.h"};
+  static constexpr std::string_view kBegins[] = {"cuda_", "curand_", "device_", "math_", "cub/",  "thrust/",
+                                                 "cuda/", "cupy/",   "nv/",     "sys/",  "bits/", "cooperative_groups"};
+  return std::ranges::find(kFiles, header) != std::end(kFiles) ||
+         std::ranges::any_of(kBegins, [&](std::string_view begin) { return header.starts_with(begin); });
+}
+
+/// Where a header was searched for, and why a file that was found was not taken.
+std::string on_missing_header(std::string_view header, const Diagnostic& diagnostic, const Blame& blame) {
+  std::string words;
+  std::vector<std::string> folders;
+  if (blame.includes) {
+    for (const std::string& refusal : blame.includes->refused)
+      if (refusal.find("/" + std::string(header.substr(header.rfind('/') + 1)) + "'") != refusal.npos)
+        words += "; " + refusal;
+    if (blame.includes->text_of(diagnostic.file))
+      folders.push_back(diagnostic.file.substr(0, diagnostic.file.rfind('/')));
+    folders.insert(folders.end(), blame.includes->folders.begin(), blame.includes->folders.end());
+  }
+  if (is_standard(header))
+    words += "; a kernel has no standard headers: mathematical functions and integer types are there without";
+  else if (folders.empty())
+    words += "; options=('-I/folder',) names a folder to search, and preamble= takes functions of your own";
+  std::string list;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    list += (list.empty() ? "'" : ", '") + folder + "'";
+    if (!std::filesystem::is_directory(folder, error)) list += " (no such folder)";
+  }
+  return words + (list.empty() ? "" : "; searched: " + list);
+}
+
+std::string with_advice(const Diagnostic& diagnostic, const Blame& blame) {
+  const std::string_view header = missing_header(diagnostic.message);
+  if (header == kUnnamedFile)
+    return "only an #include with the file's name is followed, no macro, #include_next or #import";
+  if (header.empty()) return diagnostic.message + advice_on(diagnostic.message);
+  return "'" + std::string(header) + "' file not found" + on_missing_header(header, diagnostic, blame);
+}
+
 std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
   const char* level = diagnostic.level == Diagnostic::Level::error     ? "error"
                       : diagnostic.level == Diagnostic::Level::warning ? "warning"
                                                                        : "note";
   std::string words = "\n  ";
   const std::string message =
-      diagnostic.message + (diagnostic.level == Diagnostic::Level::error ? advice_on(diagnostic.message) : "");
-  if (std::ranges::find(blame.texts, diagnostic.file, &Texts::value_type::first) != blame.texts.end()) {
-    words += diagnostic.file + ", line " + std::to_string(diagnostic.line) + ": " + level + ": " + message;
-    words += quote(blame.texts, diagnostic.file, diagnostic.line, diagnostic.column);
+      diagnostic.level == Diagnostic::Level::error ? with_advice(diagnostic, blame) : diagnostic.message;
+  if (const std::string* text = blame.text_of(diagnostic.file)) {
+    words += diagnostic.file.substr(0, diagnostic.file.find_last_not_of(' ') + 1) + ", line " +
+             std::to_string(diagnostic.line) + ": " + level + ": " + message;
+    words += quote_line(line_of(*text, diagnostic.line), diagnostic.column);
   } else {
     words += std::string(level) + ": " + message;
   }
@@ -49,14 +108,14 @@ std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
 bool is_worth_telling(const Diagnostic& diagnostic, const Blame& blame) {
   if (diagnostic.level == Diagnostic::Level::warning) return false;
   if (diagnostic.level == Diagnostic::Level::error) return true;
-  return std::ranges::any_of(blame.texts, [&](const auto& text) { return text.first == diagnostic.file; });
+  return blame.text_of(diagnostic.file) != nullptr;
 }
 
 /// A place behind a text becomes its last character's.
 Diagnostic within_text(Diagnostic diagnostic, const Blame& blame) {
-  const auto text = std::ranges::find(blame.texts, diagnostic.file, &Texts::value_type::first);
-  if (text == blame.texts.end()) return diagnostic;
-  const std::string_view whole = text->second;
+  const std::string* const text = blame.text_of(diagnostic.file);
+  if (!text) return diagnostic;
+  const std::string_view whole = *text;
   const size_t last = whole.find_last_not_of(" \t\r\n");
   const std::string_view seen = whole.substr(0, last == whole.npos ? 0 : last + 1);
   const int lines = 1 + static_cast<int>(std::ranges::count(seen, '\n'));
@@ -82,14 +141,20 @@ bool is_about_grammar(const Diagnostic& diagnostic) {
 
 }  // namespace
 
+const std::string* Blame::text_of(std::string_view file) const {
+  const auto text = std::ranges::find(texts, file, &Texts::value_type::first);
+  if (text != texts.end()) return &text->second;
+  return includes ? includes->text_of(file) : nullptr;
+}
+
 std::string quote(const Texts& texts, std::string_view file, int line, int column) {
   const auto text = std::ranges::find(texts, file, &Texts::value_type::first);
   return text == texts.end() ? "" : quote_line(line_of(text->second, line), column);
 }
 
 std::string describe_warning(const Diagnostic& warning, const Blame& blame) {
-  return "kernel '" + blame.kernel_name + "'" + (blame.made_at.empty() ? "" : ", made at " + blame.made_at) + ":" +
-         describe_one(warning, blame);
+  return as_utf8("kernel '" + blame.kernel_name + "'" + (blame.made_at.empty() ? "" : ", made at " + blame.made_at) +
+                 ":" + describe_one(warning, blame));
 }
 
 std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame) {
@@ -110,7 +175,7 @@ std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame
     }
     words += describe_one(diagnostic, blame);
   }
-  return words;
+  return as_utf8(std::move(words));
 }
 
 }  // namespace iruka::jit

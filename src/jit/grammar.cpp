@@ -206,6 +206,22 @@ size_t skip_unseen(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
+std::string as_utf8(std::string text) {
+  for (size_t at = 0; at < text.size();) {
+    const auto byte = [&](size_t k) { return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u; };
+    const unsigned lead = byte(0);
+    const size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    bool is_valid = length > 0;
+    for (size_t k = 1; k < length; ++k) is_valid &= (byte(k) & 0xC0) == 0x80;
+    // Overlong forms, surrogates, and numbers beyond the last.
+    if (length == 3) is_valid &= !(lead == 0xE0 && byte(1) < 0xA0) && !(lead == 0xED && byte(1) > 0x9F);
+    if (length == 4) is_valid &= !(lead == 0xF0 && byte(1) < 0x90) && !(lead == 0xF4 && byte(1) > 0x8F);
+    if (!is_valid) text[at] = '?';
+    at += is_valid ? length : 1;
+  }
+  return text;
+}
+
 bool mentions(std::string_view text, std::string_view word) {
   if (has_raw_string(text)) return true;
   return any_word(text, [&](size_t begin, size_t end) { return text.substr(begin, end - begin) == word; });

@@ -28,6 +28,9 @@ void check_names_differ(const std::string& kernel, const std::vector<Parameter>&
 /// The end of the comment, string or character literal that begins at `at`; `at` itself if none does.
 size_t skip_unseen(std::string_view text, size_t at);
 
+/// `text` with '?' in place of each byte that is not part of UTF-8.
+std::string as_utf8(std::string text);
+
 /// Whether `text` uses the identifier `word` outside comments, strings and character literals.
 bool mentions(std::string_view text, std::string_view word);
 

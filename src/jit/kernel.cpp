@@ -21,13 +21,21 @@ std::string list_parameters(std::span<const Parameter> parameters) {
   return text;
 }
 
+/// Whether `holds` for one of the user's headers.
+template <class Holds>
+bool holds_in_headers(const ElementwiseKernel::State& state, Holds&& holds) {
+  return state.includes &&
+         std::ranges::any_of(state.includes->originals, [&](const auto& text) { return holds(*text); });
+}
+
 /// Macros may hide any name, so a text that defines one counts as using the name.
-bool can_see(const jit::KernelText& text, const KernelOptions& options, std::string_view word) {
+bool can_see(const ElementwiseKernel::State& state, const KernelOptions& options, std::string_view word) {
+  const jit::KernelText& text = state.text;
   const auto hidden = [&](const std::string& macros) {
     return macros.find("define") != macros.npos && jit::mentions(macros, word);
   };
   return jit::mentions(text.operation, word) || jit::mentions(text.loop_prep, word) ||
-         jit::mentions(text.after_loop, word) || hidden(text.preamble) ||
+         jit::mentions(text.after_loop, word) || hidden(text.preamble) || holds_in_headers(state, hidden) ||
          std::ranges::any_of(options.options, [&](const std::string& option) { return jit::mentions(option, word); });
 }
 
@@ -37,8 +45,9 @@ bool has_raw(const jit::KernelText& text) {
   return false;
 }
 
-jit::BodyWeight weight_of(const jit::KernelText& text) {
+jit::BodyWeight weight_of(const ElementwiseKernel::State& state) {
   constexpr size_t kGreatDeal = 800;
+  const jit::KernelText& text = state.text;
   const auto loops = [](std::string_view code) {
     return std::ranges::any_of(std::array{"for", "while", "goto"},
                                [&](const char* word) { return jit::mentions(code, word); });
@@ -50,10 +59,11 @@ jit::BodyWeight weight_of(const jit::KernelText& text) {
   // The length of a preamble does not count: it may have functions that this body does not call.
   const auto helpers = jit::with_included(text.preamble);
   if (has_raw(text) || has_frame || loops(text.operation) || std::ranges::any_of(helpers, loops) ||
-      text.operation.size() > kGreatDeal)
+      holds_in_headers(state, loops) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
-  return jit::has_calls(text.operation) || std::ranges::any_of(helpers, jit::has_calls) ? jit::BodyWeight::medium
-                                                                                        : jit::BodyWeight::light;
+  const bool calls = jit::has_calls(text.operation) || std::ranges::any_of(helpers, jit::has_calls) ||
+                     holds_in_headers(state, jit::has_calls);
+  return calls ? jit::BodyWeight::medium : jit::BodyWeight::light;
 }
 
 std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params,
@@ -71,22 +81,28 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->text.preamble = options.preamble;
   state->text.loop_prep = options.loop_prep;
   state->text.after_loop = options.after_loop;
-  state->text.sees_indexer = can_see(state->text, options, "_ind");
-  state->text.asserts = can_see(state->text, options, "assert");
-  state->text.sees_index = state->text.sees_indexer || state->text.asserts || can_see(state->text, options, "i") ||
+  const std::string* const texts[] = {&state->text.operation, &options.preamble, &options.loop_prep,
+                                      &options.after_loop};
+  state->includes = options.includes ? options.includes : jit::read_includes(texts, options.options);
+  state->text.sees_indexer = can_see(*state, options, "_ind");
+  state->text.asserts = can_see(*state, options, "assert");
+  state->text.sees_index = state->text.sees_indexer || state->text.asserts || can_see(*state, options, "i") ||
                            !options.loop_prep.empty() || !options.after_loop.empty() || !options.reduce_dims;
-  for (const std::string* text : {&state->text.operation, &options.preamble, &options.loop_prep, &options.after_loop}) {
-    state->may_fix_values &= std::ranges::none_of(jit::with_included(*text), jit::has_open_power);
-    state->may_name_narrow_types |= jit::may_name_narrow_types(*text);
-  }
+  const auto note_text = [&](std::string_view text) {
+    state->may_fix_values &= std::ranges::none_of(jit::with_included(text), jit::has_open_power);
+    state->may_name_narrow_types |= jit::may_name_narrow_types(text);
+  };
+  for (const std::string* text : texts) note_text(*text);
+  if (state->includes)
+    for (const auto& header : state->includes->originals) note_text(*header);
   for (const std::string& option : options.options) state->may_name_narrow_types |= jit::may_name_narrow_types(option);
-  state->text.weight = weight_of(state->text);
+  state->text.weight = weight_of(*state);
   state->options = std::move(options);
   state->placeholders = jit::placeholders_of(state->text);
   return state;
 }
 
-/// Unknown identifiers in the messages of the CPU's compiler.
+/// Unknown identifiers in the messages of the front end.
 std::vector<std::string> unknown_names(const std::string& diagnostics) {
   std::vector<std::string> names;
   for (const std::string_view words : {"undeclared identifier '", "unknown type name '"}) {
@@ -122,20 +138,20 @@ bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const 
   }
 }
 
-/// Invalid C++ is invalid on every device. The CPU's compiler also finds it in unused templates, in a tenth of the
-/// time that NVRTC takes to start. But it also rejects what only a GPU has (clock64, make_float4, __shfl_sync).
+/// Invalid C++ is invalid on every device. The front end also finds it in unused templates, in a tenth of the time that
+/// NVRTC takes to start. But it also rejects what only a GPU has (clock64, make_float4, __shfl_sync).
 void diagnose(const ElementwiseKernel::State& state) {
   const jit::Blame blame = state.blame(nullptr);
   const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
-    const std::vector<Diagnostic> warnings = jit::check(cpu(), source, blame);
+    const std::vector<Diagnostic> warnings = jit::check(FrontEnd::of_all_devices(), source, blame);
     // Code under __CUDA_ARCH__ may write the outputs. A body without warnings does not need the default device.
     if (!warnings.empty() &&
-        (!can_see(state.text, state.options, "__CUDA_ARCH__") || default_device().target().is_host))
+        (!can_see(state, state.options, "__CUDA_ARCH__") || default_device().find_service<FrontEnd>()))
       state.warnings.add(warnings, blame);
   } catch (const CompileError& error) {
     Device& device = default_device();
-    if (device.target().is_host) throw;
+    if (device.find_service<FrontEnd>()) throw;
     state.warnings.add(jit::check(device, source, blame), blame);
     const std::vector<std::string> names = unknown_names(error.what());
     if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names))
@@ -154,6 +170,7 @@ jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) cons
                     {"loop_prep", text.loop_prep},
                     {"after_loop", text.after_loop}}};
   blame.texts.insert(blame.texts.end(), options.quoted.begin(), options.quoted.end());
+  blame.includes = includes;
   if (!options.argument_types.empty()) {
     blame.argument_types = options.argument_types;
     return blame;
@@ -172,6 +189,10 @@ jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) cons
 
 ProgramSource ElementwiseKernel::State::program_source(std::string body, const jit::Signature* signature) const {
   ProgramSource source{std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
+  if (includes) {
+    source.text = includes->with_paths(source.text);
+    source.headers = includes->files;
+  }
   for (const Parameter& output : text.outputs) source.outputs.push_back(output.name);
   source.outputs.insert(source.outputs.end(), options.written.begin(), options.written.end());
   if (!signature) return source;

@@ -13,6 +13,7 @@
 #include "core/device.h"
 #include "iruka/kernel.h"
 #include "jit/emit.h"
+#include "jit/includes.h"
 #include "jit/program.h"
 #include "jit/resolve.h"
 #include "jit/signature.h"
@@ -148,6 +149,7 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   bool may_name_narrow_types = false;
   jit::SpecialisationTable table;
   mutable jit::PendingWarnings warnings;
+  std::shared_ptr<const jit::Includes> includes;  ///< null where the texts include nothing of the user's
 
   jit::Blame blame(const jit::Signature* signature) const;
   /// Of a text for `signature`, or for none.

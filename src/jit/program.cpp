@@ -26,6 +26,7 @@ namespace {
 /// Programs kept in memory although no kernel may hold them, for kernels that are created again in a loop.
 constexpr size_t kMostRecent = 128;
 constexpr size_t kMostChecked = 100'000;
+constexpr std::string_view kCheck = "check";  ///< the purpose of a key
 
 /// A source being built, or built. Threads that find it unfinished wait for the one that builds it.
 struct Pending {
@@ -64,14 +65,15 @@ const bool are_unfinished_forgotten = [] {
 }();
 
 /// Length-prefixed parts, so that different lists of parts give different texts.
-CacheKey key_of(Device& device, const ProgramSource& source, std::string_view purpose) {
+CacheKey key_of(std::string_view fingerprint, const NarrowCasts* casts, const ProgramSource& source,
+                std::string_view purpose) {
   std::string text;
   const auto part = [&](std::string_view piece) {
     text += std::to_string(piece.size()) + ":";
     text += piece;
   };
   part(purpose);
-  part(device.target().fingerprint);
+  part(fingerprint);
   part(source.entry);
   for (const std::string& name : source.exports) part(name);
   part("");
@@ -79,9 +81,18 @@ CacheKey key_of(Device& device, const ProgramSource& source, std::string_view pu
   part("");
   for (const std::string& output : source.outputs) part(output);
   part("");
-  if (const auto* casts = device.find_service<NarrowCasts>(); casts && source.may_narrow) part(casts->fingerprint());
+  if (casts && source.may_narrow) part(casts->fingerprint());
+  if (source.headers)
+    for (const HeaderFile& header : *source.headers) {
+      part(header.path);
+      part(hash_key(*header.text).hex());
+    }
   part(source.text);
   return hash_key(text);
+}
+
+CacheKey key_of(Device& device, const ProgramSource& source, std::string_view purpose) {
+  return key_of(device.target().fingerprint, device.find_service<NarrowCasts>(), source, purpose);
 }
 
 /// The text, in memory that is never given back.
@@ -100,29 +111,33 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 ProgramSource with_saturating_casts(Device& device, const ProgramSource& source, const Blame& blame) {
   const auto* const casts = device.find_service<NarrowCasts>();
   if (!casts || !source.may_narrow) return source;
-  CompiledProgram rewritten = within_time_limit(source, blame, [casts](const ProgramSource& text) {
-    std::optional<std::string> saturating = casts->saturate(text);
-    return CompiledProgram{.ok = saturating.has_value(), .code = std::move(saturating).value_or("")};
+  const auto saturating = std::make_shared<ProgramSource>(source);
+  const CompiledProgram rewritten = within_time_limit(source, blame, [casts, saturating](const ProgramSource& text) {
+    std::optional<ProgramSource> made = casts->saturate(text);
+    if (made) *saturating = std::move(*made);
+    return CompiledProgram{.ok = made.has_value()};
   });
-  ProgramSource result = source;
-  if (rewritten.ok) result.text = std::move(rewritten.code);
-  return result;
+  if (!rewritten.ok) return source;
+  saturating->given_up = source.given_up;
+  return std::move(*saturating);
 }
+
+/// Whether both have the same texts.
+bool are_same(const ProgramSource& a, const ProgramSource& b) { return a.text == b.text && a.headers == b.headers; }
 
 CompiledProgram compile(Device& device, const ProgramSource& source, const Blame& blame) {
   const CompilerCall call = [&device](const ProgramSource& text) { return device.compile(text); };
   const ProgramSource saturating = with_saturating_casts(device, source, blame);
   CompiledProgram compiled = within_time_limit(saturating, blame, call);
   // An error must show the user's line before casts were rewritten.
-  return compiled.ok || saturating.text == source.text ? compiled : within_time_limit(source, blame, call);
+  return compiled.ok || are_same(saturating, source) ? compiled : within_time_limit(source, blame, call);
 }
 
 /// Warnings about the user's own texts.
 std::vector<Diagnostic> warnings_about(const std::vector<Diagnostic>& diagnostics, const Blame& blame) {
   std::vector<Diagnostic> warnings;
   for (const Diagnostic& said : diagnostics) {
-    const bool is_theirs =
-        said.file.empty() || std::ranges::find(blame.texts, said.file, &Texts::value_type::first) != blame.texts.end();
+    const bool is_theirs = said.file.empty() || blame.text_of(said.file);
     if (said.level == Diagnostic::Level::warning && is_theirs) warnings.push_back(said);
   }
   return warnings;
@@ -253,9 +268,10 @@ std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource
   return finish(all, key, *pending, make);
 }
 
-std::vector<Diagnostic> find_or_check(Device& device, const ProgramSource& source, const Blame& blame) {
+/// The warnings that `call` gives for a source, unless a source with this key passed before.
+std::vector<Diagnostic> check_once(const CacheKey& key, const ProgramSource& source, const Blame& blame,
+                                   CompilerCall call) {
   Table& all = table();
-  const CacheKey key = key_of(device, source, "check");
   {
     std::lock_guard lock(all.mutex);
     if (const auto found = all.checked.find(key); found != all.checked.end()) return found->second;
@@ -269,8 +285,7 @@ std::vector<Diagnostic> find_or_check(Device& device, const ProgramSource& sourc
     if (known) {
       warnings = decode_warnings(*known);
     } else {
-      const CompiledProgram result =
-          within_time_limit(source, blame, [&device](const ProgramSource& text) { return device.check(text); });
+      const CompiledProgram result = within_time_limit(source, blame, std::move(call));
       if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
       warnings = warnings_about(result.diagnostics, blame);
       disk->write(key, encode_warnings(warnings));
@@ -294,7 +309,7 @@ std::string assembly_within_time_limit(Device& device, const ProgramSource& sour
   try {
     return within_time_limit(saturating, blame, call).code;
   } catch (const CompileError&) {
-    if (saturating.text == source.text) throw;
+    if (are_same(saturating, source)) throw;
   }
   return within_time_limit(source, blame, call).code;
 }
@@ -333,7 +348,16 @@ std::shared_ptr<const Program> build(Device& device, const ProgramSource& source
 }
 
 std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame) {
-  return sleep_where_compilers_ended([&] { return find_or_check(device, source, blame); });
+  return sleep_where_compilers_ended([&] {
+    return check_once(key_of(device, source, kCheck), source, blame,
+                      [&device](const ProgramSource& text) { return device.check(text); });
+  });
+}
+
+std::vector<Diagnostic> check(const FrontEnd& front_end, const ProgramSource& source, const Blame& blame) {
+  return sleep_where_compilers_ended([&] {
+    return check_once(key_of(front_end.fingerprint(), nullptr, source, kCheck), source, blame, front_end.check);
+  });
 }
 
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame) {

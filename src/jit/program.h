@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/front_end.h"
 #include "iruka/kernel.h"
+#include "jit/includes.h"
 
 namespace iruka::jit {
 
@@ -56,6 +58,10 @@ struct Blame {
   std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is resolved yet
   std::string made_at;         ///< "file:line"
   Texts texts;                 ///< to show the offending line
+  std::shared_ptr<const Includes> includes{};  ///< headers, to show lines of theirs and say where one was searched for
+
+  /// The user's text or header that diagnostics name `file`; null if there is none.
+  const std::string* text_of(std::string_view file) const;
 };
 
 /// The program for `source` on `device`: from the table, from disk, or compiled. One compilation per key however many
@@ -66,6 +72,7 @@ std::shared_ptr<const Program> build(Device& device, const ProgramSource& source
 /// Only checks that `source` is valid C++. A source that passed once, also in another process, is not checked again.
 /// Gives the warnings. Raises CompileError worded with `blame`.
 std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame);
+std::vector<Diagnostic> check(const FrontEnd& front_end, const ProgramSource& source, const Blame& blame);
 
 /// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `blame`.
 CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame);

@@ -297,6 +297,46 @@ TEST(Compiler, NothingOutsideTheTextCanBeReached) {
   EXPECT_EQ(has_include[0], 0);
 }
 
+HeaderFiles headers(std::vector<std::pair<std::string, std::string>> texts) {
+  std::vector<HeaderFile> files;
+  for (auto& [path, text] : texts) files.push_back({path, std::make_shared<const std::string>(std::move(text))});
+  return std::make_shared<const std::vector<HeaderFile>>(std::move(files));
+}
+
+TEST(Compiler, HeadersComeFromTheSourceAlone) {
+  ProgramSource source =
+      program("#include \"/iruka/types.h\"\n" + loop_text("int", "int", "int", "z = a + types();"), {"-I/etc"});
+  EXPECT_NE(errors(cpu_backend::compile(source).diagnostics).find("'/iruka/types.h' file not found"),
+            std::string::npos);
+  source.headers = headers({{"/iruka/types.h", "static int types() { return 41; }"}});
+  const auto object = build(source);
+  ASSERT_TRUE(object);
+  const int one = 1;
+  int result = 0;
+  const struct {
+    const int *a, *b;
+    int* z;
+  } block{&one, &one, &result};
+  object->symbols().front().function()(&block, 0, 1);
+  EXPECT_EQ(result, 42);
+}
+
+TEST(Compiler, HeadersThatMultiplyAreErrors) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (int k = 0; k < 60; ++k) {
+    const std::string next = "#include \"/h/" + std::to_string(k + 1) + "\"\n";
+    texts.emplace_back("/h/" + std::to_string(k), next + next);
+  }
+  texts.emplace_back("/h/60", "");
+  ProgramSource source = program("#include \"/h/0\"\n" + loop_text("int", "int", "int", "z = a;"));
+  source.headers = headers(std::move(texts));
+  const auto compiled = cpu_backend::compile(source);
+  EXPECT_FALSE(compiled.ok);
+  EXPECT_NE(errors(compiled.diagnostics).find("includes too many files"), std::string::npos);
+  source.headers = headers({{"/h/0", std::string(5000, '(')}});
+  EXPECT_NE(errors(cpu_backend::compile(source).diagnostics).find("bracket nesting"), std::string::npos);
+}
+
 TEST(Compiler, DebugPragmasAreErrors) {
   for (const char* what : {"crash", "overflow_stack", "dump", "llvm_fatal_error", "assert", "parser_crash"}) {
     for (const std::string& text : {std::string("\n#pragma clang __debug ") + what + "\n z = a;",
@@ -435,8 +475,8 @@ TEST(Compiler, OptionsChooseOrAreRefusedByName) {
     EXPECT_TRUE(cpu_backend::compile(program(loop_text("float", "float", "float", "z = a * b + 1;"), {option})).ok)
         << option;
   }
-  for (const char* option : {"-I/usr/include", "-include", "/etc/passwd", "-fplugin=x.so", "-o", "-D1BAD",
-                             "-DX\n#include", "-Xclang", "-load", "-std=c99", "-O9", "@file", ""}) {
+  for (const char* option : {"-I", "-include", "/etc/passwd", "-fplugin=x.so", "-o", "-D1BAD", "-DX\n#include",
+                             "-Xclang", "-load", "-std=c99", "-O9", "@file", ""}) {
     const auto compiled = cpu_backend::compile(program(loop_text("float", "float", "float", "z = a;"), {option}));
     EXPECT_FALSE(compiled.ok) << option;
     EXPECT_NE(errors(compiled.diagnostics).find(std::string("'") + option + "'"), std::string::npos)

@@ -1,7 +1,10 @@
 // Casts of floats to integers of 8 and 16 bits in texts for a GPU: an emulated device that casts by way of 32 bits, as
 // CUDA's compiler does, gives what the CPU gives.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 
 #include "core/narrow_casts.h"
@@ -183,9 +186,9 @@ ProgramSource source_of(const ElementwiseKernel& kernel, Dtype wide, Dtype narro
   return source;
 }
 std::string rewritten(const ProgramSource& source) {
-  const std::optional<std::string> text = emulated_cuda().service<iruka::NarrowCasts>().saturate(source);
-  EXPECT_TRUE(text) << source.text;
-  return text.value_or("");
+  const std::optional<ProgramSource> saturating = emulated_cuda().service<iruka::NarrowCasts>().saturate(source);
+  EXPECT_TRUE(saturating) << source.text;
+  return saturating ? saturating->text : "";
 }
 
 TEST_F(NarrowCasts, AreNoServiceOfTheCpu) {
@@ -228,6 +231,22 @@ TEST_F(NarrowCasts, CudasOwnNamesAreKnown) {
         "pixel.y = iruka::saturate<unsigned char, float>(x * 2.0f)", "pair.x = iruka::saturate<short, float>(x)",
         "Z(iruka::saturate<unsigned char, float>(__shfl_xor_sync(~0u, x, 2)))"})
     EXPECT_NE(text.find(part), text.npos) << part << "\n" << text;
+}
+
+TEST_F(NarrowCasts, HeadersSaturateToo) {
+  const std::string folder = ::testing::TempDir() + "iruka_casts_" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/narrow.h") << "inline unsigned char plain(float x) { return (unsigned char)x; }\n"
+                                         "template <class U> U chosen(float x) { return static_cast<U>(x); }\n"
+                                         "#define AS_SHORT(x) (short)(x)\n"
+                                         "struct Sum { unsigned char s = 0; void add(float x) { s += x; } };\n";
+  KernelOptions options = options_with("#include \"narrow.h\"\n");
+  options.options = {"-I" + folder};
+  for (const char* body : {"z = plain(x)", "z = chosen<Z>(x)", "z = AS_SHORT(x)", "Sum sum; sum.add(x); z = sum.s"}) {
+    const ElementwiseKernel kernel("T x", "Z z", body, "narrow", options);
+    EXPECT_EQ(difference(kernel, Dtype::float32, Dtype::uint8), "") << body;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 // One argument is cast and multiplied: put around it, the words for a cast would be in the way of the product.
@@ -276,9 +295,9 @@ TEST_F(NarrowCasts, ReductionsHaveNone) {
            {ReductionTypes{f32, f64, narrow}, {narrow, i64, narrow}, {f32, i64, narrow}}) {
         ProgramSource source{
             emit_reduction_cuda(row, {types, ReductionForm::rows, 0, true, 1, 1, 0, 0}), "iruka_entry", {}, "<test>"};
-        const std::optional<std::string> text = casts.saturate(source);
-        if (!text) continue;  // not every row has every dtype
-        EXPECT_EQ(*text, source.text) << row.name;
+        const std::optional<ProgramSource> saturating = casts.saturate(source);
+        if (!saturating) continue;  // not every row has every dtype
+        EXPECT_EQ(saturating->text, source.text) << row.name;
         ++parsed;
       }
   EXPECT_GT(parsed, 60);

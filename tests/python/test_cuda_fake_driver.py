@@ -678,7 +678,7 @@ if reason == "":
     assert "operation, line 2: warning: " in unset and "used before its value is set" in unset
     assert len(texts("T x", "z = x; z == x;")) == 1
     for body, words in (("z = std::max(x, T(1));", "without std::"), ("float32 t = x; z = t;", "is called 'float'"),
-                        ("#include <vector>\\nz = x;", "a kernel includes nothing"), ("{ z = x;", "'{' is never closed"),
+                        ("#include <vector>\\nz = x;", "no standard headers"), ("{ z = x;", "'{' is never closed"),
                         ("z = x;\\nz = x +  ", "operation, line 2: error: expected an expression\\n      z = x +  \\n            ^")):
         assert words in error(body), error(body)
 """)
@@ -704,4 +704,50 @@ for edges in ([iruka.zeros(3), iruka.zeros(4)], [iruka.zeros(3), 3], iruka.zeros
     assert counts.device == first.device == x.device and counts.shape == (first.size - 1, second.size - 1)
     (counts, both) = iruka.histogramdd([x, x], bins=2 * [edges] if getattr(edges, "ndim", 0) else edges)
     assert len(both) == 2 and counts.device == x.device
+""")
+
+
+def test_headers_of_folders_compile_for_gpus_as_for_the_cpu(tmp_path):
+    files = {
+        "a/outer.h": b'#include "part/inner.h"\n#include <far.h>\n#define VALUE (inner() + FAR)\n',
+        "a/part/inner.h": b'#pragma once\n#include "../up.h"\n#include "same.h"\n__device__ int inner() { return same(); }\n',
+        "a/up.h": b'#pragma once\n#include "part/inner.h"\n',
+        "a/part/same.h": b"#ifndef SAME\n#define SAME\n__device__ int same() { return 1; }\n#endif\n",
+        "b/far.h": b"\xef\xbb\xbf// Jos\xe9\n#define FAR 100\r\n",
+        "b/types.h": b"__device__ int mine() { return 77; }\n#define VALUE mine()\n",
+        "b/complex.h": b"int never_declared = unknown_name;\n",
+        "b/wrong.h": b"\n__device__ int wrong(int x) { return x + unknown_name; }\n",
+        "b/narrow.h": b"template <class T> __device__ unsigned char narrow(T x) { return (unsigned char)x; }\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    run(f"""
+import os
+if not iruka.cuda.is_available(): raise SystemExit
+os.chdir({str(tmp_path / "b")!r})
+folder = {str(tmp_path)!r}
+def make(preamble, options=("-I" + folder + "/a", "-I" + folder + "/b"), body="y = VALUE"):
+    kernel = iruka.ElementwiseKernel("T x", "T y", body, "including", preamble=preamble, options=options)
+    iruka.clear_kernel_history()
+    kernel(iruka.zeros(2, "int32"))
+    return [event.kind for event in iruka.kernel_history()]
+assert make('#include "outer.h"\\n#include <outer.h>') == ["compiled"]
+assert make('#include "outer.h"\\n#include <outer.h>') == []
+assert make('#include "types.h"') == ["compiled"]
+assert make("#if __has_include(<far.h>) && !__has_include(<near.h>)\\n#define VALUE 1\\n#endif") == ["compiled"]
+assert make('#include "narrow.h"', body="y = narrow(x * 0.5f)") == ["compiled"]
+with open(folder + "/b/types.h", "a") as header: header.write("// edited")
+assert make('#include "types.h"') == ["compiled"]
+for text, words in (
+    ('#include "wrong.h"\\n#define VALUE wrong(x)', (folder + "/b/wrong.h, line 2: error: ", "unknown_name", "return x +")),
+    ('#include "complex.h"\\n#define VALUE 1', (folder + "/b/complex.h, line 1: error: ", "int never_declared = unknown")),
+    ('#include "lost.h"', ("preamble, line 1: error: 'lost.h' file not found", f"searched: '{{folder}}/a', '{{folder}}/b'")),
+    ('#define H "far.h"\\n#include H', ("preamble, line 2: error: only an #include with the file's name is followed",)),
+    ("#include <cuda_fp16.h>", ("'cuda_fp16.h' file not found; a kernel has no standard headers",)),
+):
+    raises(iruka.errors.CompileError, lambda: make(text), *words)
+for name in ('"far.h"', "<far.h>"):  # in the current folder
+    raises(iruka.errors.CompileError, lambda: make("#include " + name, options=()), "'far.h' file not found", "-I/folder")
 """)

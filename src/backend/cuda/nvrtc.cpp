@@ -104,10 +104,17 @@ const Nvrtc& nvrtc() {
 /// A program of NVRTC's, destroyed on the way out.
 class Compilation {
  public:
-  Compilation(const Nvrtc& api, const std::string& text, const std::string& name) : api_(api) {
-    const Headers& headers = made_once([] { return Headers(); });
-    const int result = api.create(&program_, text.c_str(), name.c_str(), static_cast<int>(headers.texts.size()),
-                                  headers.texts.data(), headers.names.data());
+  Compilation(const Nvrtc& api, const std::string& text, const std::string& name, const HeaderFiles& headers)
+      : api_(api) {
+    const PreludeFiles& prelude = made_once([] { return PreludeFiles(); });
+    std::vector<const char*> texts = prelude.texts, names = prelude.names;
+    if (headers)
+      for (const HeaderFile& header : *headers) {
+        texts.push_back(header.text->c_str());
+        names.push_back(header.path.c_str());
+      }
+    const int result =
+        api.create(&program_, text.c_str(), name.c_str(), static_cast<int>(texts.size()), texts.data(), names.data());
     if (result != 0) throw DeviceError(std::string("cuda: nvrtcCreateProgram failed: ") + api.error_text(result));
   }
   ~Compilation() { api_.destroy(&program_); }
@@ -130,10 +137,10 @@ class Compilation {
   }
 
  private:
-  struct Headers {
+  struct PreludeFiles {
     std::vector<std::string> storage;
     std::vector<const char*> texts, names;
-    Headers() {
+    PreludeFiles() {
       for (const auto& [name, text] : jit::kernel_headers()) {
         if (jit::is_for_cpu(name)) continue;
         storage.emplace_back(name);
@@ -199,9 +206,10 @@ const std::string& nvrtc_version() { return nvrtc().version_text; }
 
 const std::vector<int>& nvrtc_architectures() { return nvrtc().known_architectures; }
 
-NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options) {
+NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options,
+                      const HeaderFiles& headers) {
   const Nvrtc& api = nvrtc();
-  Compilation compilation(api, text, name);
+  Compilation compilation(api, text, name, headers);
   NvrtcOutput output;
   const int result = compilation.compile(options);
   output.ok = result == 0;

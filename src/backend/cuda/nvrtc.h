@@ -27,8 +27,9 @@ const std::string& nvrtc_version();
 /// The architectures NVRTC compiles for, as 75, 80, 90...
 const std::vector<int>& nvrtc_architectures();
 
-/// Compiles `text`, which begins with the prelude's include. Options as NVRTC takes them.
-NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options);
+/// Compiles `text`, which begins with the prelude's include, and may include `headers`. Options as NVRTC takes them.
+NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options,
+                      const HeaderFiles& headers = nullptr);
 
 /// NVRTC's options for a user's, for machine code of `architecture` ("sm_90"). False: `diagnostics` says which is
 /// wrong.

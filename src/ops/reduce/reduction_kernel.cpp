@@ -10,6 +10,7 @@
 #include "core/fork.h"
 #include "core/layout.h"
 #include "jit/grammar.h"
+#include "jit/includes.h"
 #include "jit/program.h"
 #include "jit/resolve.h"
 #include "jit/warnings.h"
@@ -312,8 +313,12 @@ bool can_see_order(const ReductionTexts& texts) {
                                [&](const char* word) { return jit::mentions(text, word); });
   };
   const ReductionKernelOptions& options = texts.options;
-  const bool has_macros = options.preamble.find("define") != std::string::npos;
-  return names_place(texts.map_expr) || (has_macros && names_place(options.preamble)) ||
+  const auto hides_place = [&](const std::string& text) {
+    return text.find("define") != std::string::npos && names_place(text);
+  };
+  return names_place(texts.map_expr) || hides_place(options.preamble) ||
+         (texts.includes &&
+          std::ranges::any_of(texts.includes->originals, [&](const auto& header) { return hides_place(*header); })) ||
          std::ranges::any_of(options.options, names_place);
 }
 
@@ -352,6 +357,9 @@ ReductionKernel::ReductionKernel(std::string in_params, std::string out_params, 
   if (texts.options.made_at.empty())
     texts.options.made_at = std::string(where.file_name()) + ":" + std::to_string(where.line());
   ops::check_parameters(texts);
+  const std::string* const sources[] = {&texts.map_expr, &texts.reduce_expr, &texts.post_map_expr,
+                                        &texts.options.preamble};
+  texts.includes = jit::read_includes(sources, texts.options.options);
   state_->front.name = texts.name;
   state_->front.inputs = texts.inputs;
   state_->front.outputs = texts.outputs;

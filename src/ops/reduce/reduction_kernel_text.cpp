@@ -313,6 +313,7 @@ ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const Redu
   options.options = texts.options.options;
   options.diagnose_early = diagnose_early;
   options.made_at = texts.options.made_at;
+  options.includes = texts.includes;
   options.argument_types = spoken_types(texts, types);
   options.quoted = {{"map_expr", texts.map_expr},
                     {"reduce_expr", texts.reduce_expr},

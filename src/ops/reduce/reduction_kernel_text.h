@@ -1,6 +1,7 @@
 // The texts that run a ReductionKernel: bodies of ElementwiseKernels whose elements are units of the reduction's work.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct ReductionTexts {
   std::string name, map_expr, reduce_expr, post_map_expr;
   std::optional<std::string> identity;
   ReductionKernelOptions options;
+  std::shared_ptr<const jit::Includes> includes;  ///< null where the texts include nothing of the user's
 
   const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }
   size_t parameter_count() const { return inputs.size() + outputs.size(); }

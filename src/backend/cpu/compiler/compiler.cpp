@@ -183,15 +183,15 @@ CompiledProgram check(const ProgramSource& source) {
   return program;
 }
 
-std::optional<std::string> saturate_narrow_casts(const ProgramSource& source) {
+std::optional<ProgramSource> saturate_narrow_casts(const ProgramSource& source) {
   std::vector<Diagnostic> diagnostics;
   jit::CompileOptions options;
   if (!jit::parse_options(source.options, options, diagnostics)) return {};
-  std::string text;
+  ProgramSource saturating = source;
   bool ok = false;
   const std::string fatal =
-      run_with_large_stack([&] { ok = rewrite_narrow_casts(source, options, diagnostics, text); });
-  return ok && fatal.empty() ? std::optional(std::move(text)) : std::nullopt;
+      run_with_large_stack([&] { ok = rewrite_narrow_casts(source, options, diagnostics, saturating); });
+  return ok && fatal.empty() ? std::optional(std::move(saturating)) : std::nullopt;
 }
 
 std::string assembly(const ProgramSource& source) {

@@ -28,9 +28,9 @@ IRUKA_COMPILER_API int host_vector_bytes();
 IRUKA_COMPILER_API CompiledProgram compile(const ProgramSource& source);
 /// Parses and checks types only: diagnostics, no code.
 IRUKA_COMPILER_API CompiledProgram check(const ProgramSource& source);
-/// A text for CUDA with its casts of floats to integers of 8 and 16 bits spelled so that they saturate. Nothing for a
-/// text with errors.
-IRUKA_COMPILER_API std::optional<std::string> saturate_narrow_casts(const ProgramSource& source);
+/// A source for CUDA with its casts of floats to integers of 8 and 16 bits spelled so that they saturate, also those in
+/// headers. Nothing for a source with errors.
+IRUKA_COMPILER_API std::optional<ProgramSource> saturate_narrow_casts(const ProgramSource& source);
 IRUKA_COMPILER_API std::string assembly(const ProgramSource& source);
 
 /// A function that a compiled program exports for launches over ranges.

@@ -28,8 +28,9 @@
 namespace iruka::cpu_backend {
 namespace {
 
-constexpr const char* kPreludeFolder = "/iruka";
-constexpr const char* kPrecompiledFile = "/iruka/prelude.pch";
+// No folder of a user's has this name.
+constexpr const char* kPreludeFolder = "/<iruka>";
+constexpr const char* kPrecompiledFile = "/<iruka>/prelude.pch";
 
 /// How the prelude in front of the text is provided.
 enum class Prelude { as_text, precompiled, being_precompiled };
@@ -119,8 +120,8 @@ std::shared_ptr<clang::CompilerInvocation> make_invocation(const jit::CompileOpt
   return invocation;
 }
 
-/// The headers of the kernel language and nothing else: no #include, #embed or pragma can reach the disk. Compilations
-/// share it, because adding a file hashes its content; all of them only read it.
+/// The headers of the kernel language. Compilations share it, because adding a file hashes its content; all of them
+/// only read it.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> header_file_system() {
   return made_once([] {
     auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
@@ -132,6 +133,18 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> header_file_system() {
     if (!precompiled_prelude().empty()) add(kPrecompiledFile, precompiled_prelude());
     return llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(files);
   });
+}
+
+/// The headers of the kernel language and of the source, and nothing else: no #include, #embed or pragma can reach the
+/// disk.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system_of(const ProgramSource& source) {
+  if (!source.headers) return header_file_system();
+  auto headers = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const HeaderFile& header : *source.headers)
+    headers->addFileNoOwn(header.path, 0, llvm::MemoryBufferRef(*header.text, header.path));
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(header_file_system());
+  files->pushOverlay(headers);
+  return files;
 }
 
 /// The text after the user's macros. They are text and not options, so that the precompiled prelude can be used.
@@ -155,12 +168,18 @@ using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clan
 bool run_clang(const std::string& text, const ProgramSource& source, const jit::CompileOptions& options,
                Prelude prelude, std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer,
                llvm::function_ref<void()> finish) {
-  if (std::string error = text_limit_error(text); !error.empty()) {
-    diagnostics.push_back({Diagnostic::Level::error, source.file_name, 0, 0, std::move(error)});
+  const auto is_within_limits = [&](std::string_view checked, const std::string& file, size_t largest) {
+    std::string error = text_limit_error(checked, largest);
+    if (error.empty()) return true;
+    diagnostics.push_back({Diagnostic::Level::error, file, 0, 0, std::move(error)});
     return false;
-  }
+  };
+  if (!is_within_limits(text, source.file_name, kLargestText)) return false;
+  if (source.headers)
+    for (const HeaderFile& header : *source.headers)
+      if (!is_within_limits(*header.text, header.path, kLargestHeader)) return false;
   clang::CompilerInstance compiler(make_invocation(options, prelude));
-  compiler.setVirtualFileSystem(header_file_system());
+  compiler.setVirtualFileSystem(file_system_of(source));
   DiagnosticCollector collector(diagnostics, options);
   compiler.createDiagnostics(&collector, /*ShouldOwnClient=*/false);
   if (!compiler.createTarget()) return false;
@@ -182,6 +201,7 @@ bool run_clang(const std::string& text, const ProgramSource& source, const jit::
   }
   preprocessor.setTokenWatcher(TokenLimiter(preprocessor, source));
   refuse_debug_pragma(preprocessor);
+  if (source.headers) limit_includes(preprocessor, source);
   compiler.setASTConsumer(make_consumer(compiler));
   compiler.createSema(kind, nullptr);
   compiler.getSema().TemplateInstCallbacks.push_back(std::make_unique<InstantiationLimiter>(source));
@@ -217,7 +237,7 @@ bool parse_only(const ProgramSource& source, const jit::CompileOptions& options,
 }
 
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
-                          std::vector<Diagnostic>& diagnostics, std::string& saturating) {
+                          std::vector<Diagnostic>& diagnostics, ProgramSource& saturating) {
   const std::string text = std::string(cuda_declarations()) + text_with_macros(source, options);
   const auto make_consumer = [&](clang::CompilerInstance& compiler) {
     return make_cast_rewriter(compiler, text.size() - source.text.size(), saturating);

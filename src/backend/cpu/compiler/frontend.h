@@ -23,10 +23,10 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::Comp
 /// Parses and checks types; the result says whether there was no error.
 bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics);
 
-/// parse_only() of a text for a GPU; If it has no error, `saturating` becomes the same text with casts that saturate on
-/// a GPU.
+/// parse_only() of a source for a GPU. If it has no error, `saturating`, a copy of the source, gets casts that saturate
+/// on a GPU.
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
-                          std::vector<Diagnostic>& diagnostics, std::string& saturating);
+                          std::vector<Diagnostic>& diagnostics, ProgramSource& saturating);
 
 /// The prelude and the kernel code of ops/ for CPUs as a precompiled header, for any x86-64. Empty where it does not
 /// compile.

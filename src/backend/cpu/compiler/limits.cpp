@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clang/AST/ASTContext.h"
+#include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Pragma.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/Token.h"
@@ -23,13 +24,36 @@ class RefusedPragma : public clang::PragmaHandler {
 
 constexpr const char* kGivenUp = "compilation was cancelled";
 
+class IncludeLimiter : public clang::PPCallbacks {
+ public:
+  IncludeLimiter(clang::Preprocessor& preprocessor, const ProgramSource& source)
+      : preprocessor_(preprocessor), source_(source) {}
+  void FileChanged(clang::SourceLocation place, FileChangeReason reason, clang::SrcMgr::CharacteristicKind,
+                   clang::FileID) override {
+    if (reason != EnterFile || (++count_ <= kMost && !source_.is_given_up())) return;
+    auto& diagnostics = preprocessor_.getDiagnostics();
+    if (!diagnostics.hasFatalErrorOccurred()) {
+      const char* message = count_ > kMost ? "the text includes too many files" : kGivenUp;
+      diagnostics.Report(place, diagnostics.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Fatal, message));
+    }
+    auto& lexer = static_cast<clang::Lexer&>(*preprocessor_.getCurrentLexer());
+    lexer.seek(static_cast<unsigned>(lexer.getBuffer().size()), /*IsAtStartOfLine=*/false);
+  }
+
+ private:
+  static constexpr int kMost = 50'000;
+  clang::Preprocessor& preprocessor_;
+  const ProgramSource& source_;
+  int count_ = 0;
+};
+
 }  // namespace
 
-std::string text_limit_error(std::string_view text) {
-  constexpr size_t kLargestText = size_t{4} << 20, kLongestDirective = 20000;
+std::string text_limit_error(std::string_view text, size_t largest) {
+  constexpr size_t kLongestDirective = 20000;
   constexpr int kDeepest = 1000;
-  if (text.size() > kLargestText) {
-    return "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(kLargestText) +
+  if (text.size() > largest) {
+    return "the text has " + std::to_string(text.size()) + " bytes; at most " + std::to_string(largest) +
            " are compiled";
   }
   int depth = 0;
@@ -129,6 +153,10 @@ void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema,
   const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Fatal,
                                                   "the text instantiates too many templates (%0, at most %1)");
   diagnostics.Report(instantiation.PointOfInstantiation, id) << count_ << kMost;
+}
+
+void limit_includes(clang::Preprocessor& preprocessor, const ProgramSource& source) {
+  preprocessor.addPPCallbacks(std::make_unique<IncludeLimiter>(preprocessor, source));
 }
 
 void refuse_debug_pragma(clang::Preprocessor& preprocessor) {

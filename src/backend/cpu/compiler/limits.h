@@ -15,9 +15,12 @@ class Token;
 
 namespace iruka::cpu_backend {
 
+/// Bytes of a text, and of a header.
+inline constexpr size_t kLargestText = size_t{4} << 20, kLargestHeader = size_t{64} << 20;
+
 /// Checks a text before Clang parses it (size, nested brackets, length of directives). The result is the error, or
 /// empty.
-std::string text_limit_error(std::string_view text);
+std::string text_limit_error(std::string_view text, size_t largest);
 
 /// Watches the tokens that the parser gets. Clang limits brackets itself, but not chains such as !!!!x, a ? b : c ? d :
 /// e or `if (a) if (b)`, each link of which takes stack. At a limit, or once the caller has stopped waiting, it reports
@@ -61,6 +64,10 @@ class InstantiationLimiter : public clang::TemplateInstantiationCallback {
   int count_ = 0;
   unsigned events_ = 0;
 };
+
+/// Reports an error and ends every further file once headers that include each other repeatedly multiply, or once the
+/// caller has stopped waiting: empty files give the token limiter nothing to count.
+void limit_includes(clang::Preprocessor& preprocessor, const ProgramSource& source);
 
 /// `#pragma clang __debug` makes the compiler crash or print; this makes it an error.
 void refuse_debug_pragma(clang::Preprocessor& preprocessor);

@@ -1,5 +1,6 @@
 #include "backend/cpu/compiler/narrow_casts.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -65,18 +66,24 @@ int __all_sync(unsigned mask, int predicate);
 long long clock64();
 )";
 
-/// Bytes of the main file: from the first of one token to the last of another.
+/// Bytes of one of the source's files: from the first of one token to the last of another.
 struct TextRange {
+  size_t file;  ///< 0 is the main file, then come the headers
   unsigned begin, end;
   clang::FileID level;  ///< the file, or an expansion of the macro that has these bytes
-  bool is_shared;       ///< with other uses of a macro
+  bool is_shared;       ///< with other uses of a macro, or of a header
 };
 
-/// Finds the source ranges of expressions in the main file, through macros.
+/// Finds the source ranges of expressions in the source's files, through macros.
 class TextPlaces {
  public:
-  TextPlaces(const clang::SourceManager& manager, const clang::LangOptions& language)
-      : manager_(manager), language_(language) {}
+  TextPlaces(const clang::SourceManager& manager, const clang::LangOptions& language, const HeaderFiles& headers)
+      : manager_(manager), language_(language), headers_(headers) {}
+
+  /// The number of the file that has a place outside of macros; nothing for the prelude.
+  std::optional<size_t> file_at(clang::SourceLocation place) const {
+    return file_number(manager_.getFileID(manager_.getExpansionLoc(place)));
+  }
 
   /// The text of `range` and nothing else: outside of macros where it makes up whole expansions, else inside of one
   /// macro's. `binds_tightly`: other arguments of that macro may hold operators that take parts of `range` away.
@@ -96,7 +103,9 @@ class TextPlaces {
   }
 
   llvm::StringRef text(const TextRange& range) const {
-    return manager_.getBufferData(manager_.getMainFileID()).slice(range.begin, range.end);
+    const llvm::StringRef whole = range.file == 0 ? manager_.getBufferData(manager_.getMainFileID())
+                                                  : llvm::StringRef(*(*headers_)[range.file - 1].text);
+    return whole.slice(range.begin, range.end);
   }
 
  private:
@@ -119,48 +128,53 @@ class TextPlaces {
     return static_cast<int>(clang::Lexer::MeasureTokenLength(manager_.getSpellingLoc(token), manager_, language_));
   }
 
+  std::optional<size_t> file_number(clang::FileID id) const {
+    if (id == manager_.getMainFileID()) return 0;
+    const auto entry = manager_.getFileEntryRefForID(id);
+    if (!entry || !headers_) return {};
+    const auto header = std::ranges::find(*headers_, std::string_view(entry->getName()), &HeaderFile::path);
+    if (header == headers_->end()) return {};
+    return 1 + static_cast<size_t>(header - headers_->begin());
+  }
+
   std::optional<TextRange> spelled(clang::SourceLocation first, clang::SourceLocation last) const {
     const auto [begin_file, begin] = manager_.getDecomposedSpellingLoc(first);
     const auto [end_file, end] = manager_.getDecomposedSpellingLoc(last);
-    if (begin_file != manager_.getMainFileID() || end_file != begin_file || begin > end) return {};
-    return TextRange{begin, end + static_cast<unsigned>(length(last)), manager_.getFileID(first), first.isMacroID()};
+    const std::optional<size_t> file = file_number(begin_file);
+    if (!file || end_file != begin_file || begin > end) return {};
+    return TextRange{*file, begin, end + static_cast<unsigned>(length(last)), manager_.getFileID(first),
+                     *file > 0 || first.isMacroID()};
   }
 
   const clang::SourceManager& manager_;
   const clang::LangOptions& language_;
+  const HeaderFiles& headers_;
 };
 
 /// Collects the expressions to wrap. Code for several types, in templates and macros, is wrapped by functions that do
 /// nothing for types that need no saturation.
 class CastFinder : public clang::DynamicRecursiveASTVisitor {
  public:
-  CastFinder(clang::ASTContext& context)
-      : context_(context), places_(context.getSourceManager(), context.getLangOpts()) {
+  CastFinder(clang::ASTContext& context, const HeaderFiles& headers)
+      : context_(context),
+        places_(context.getSourceManager(), context.getLangOpts(), headers),
+        wrappings_(1 + (headers ? headers->size() : 0)) {
     ShouldVisitTemplateInstantiations = true;
   }
 
   /// The main file from byte `skipped` on, with what was found.
-  std::string rewritten(size_t skipped) const {
+  std::string rewritten_main_file(size_t skipped) const {
     const clang::SourceManager& manager = context_.getSourceManager();
-    const llvm::StringRef text = manager.getBufferData(manager.getMainFileID());
-    std::string result;
-    size_t at = skipped;
-    std::vector<size_t> open;
-    const auto copy_to = [&](size_t offset) { result += text.slice(std::exchange(at, offset), offset); };
-    const auto close_before = [&](size_t offset) {
-      for (; !open.empty() && open.back() <= offset; open.pop_back()) copy_to(open.back()), result += ')';
-    };
-    for (const auto& [range, before] : wrappings_) {
-      const auto& [begin, end] = range;
-      if (begin < skipped) continue;
-      close_before(begin);
-      copy_to(begin);
-      result += before;
-      open.push_back(end);
-    }
-    close_before(text.size());
-    copy_to(text.size());
-    return result;
+    return rewritten(0, manager.getBufferData(manager.getMainFileID()), skipped);
+  }
+
+  HeaderFiles rewritten_headers(const HeaderFiles& headers) const {
+    if (std::ranges::all_of(wrappings_.begin() + 1, wrappings_.end(), &Wrappings::empty)) return headers;
+    std::vector<HeaderFile> files = *headers;
+    for (size_t k = 0; k < files.size(); ++k)
+      if (!wrappings_[k + 1].empty())
+        files[k].text = std::make_shared<const std::string>(rewritten(k + 1, *files[k].text, 0));
+    return std::make_shared<const std::vector<HeaderFile>>(std::move(files));
   }
 
   bool TraverseDecl(clang::Decl* decl) override {
@@ -260,7 +274,7 @@ class CastFinder : public clang::DynamicRecursiveASTVisitor {
 
   // Templates come before their instances: what is the same in all of them has been wrapped by its types.
   void wrap(const TextRange& range, std::string before) {
-    wrappings_.try_emplace({range.begin, range.end}, std::move(before));
+    wrappings_[range.file].try_emplace({range.begin, range.end}, std::move(before));
   }
 
   using BeginAndEnd = std::pair<size_t, size_t>;
@@ -269,36 +283,61 @@ class CastFinder : public clang::DynamicRecursiveASTVisitor {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     }
   };
+  using Wrappings = std::map<BeginAndEnd, std::string, OuterFirst>;  ///< the text to insert before an expression
+
+  std::string rewritten(size_t file, llvm::StringRef text, size_t skipped) const {
+    std::string result;
+    size_t at = skipped;
+    std::vector<size_t> open;
+    const auto copy_to = [&](size_t offset) { result += text.slice(std::exchange(at, offset), offset); };
+    const auto close_before = [&](size_t offset) {
+      for (; !open.empty() && open.back() <= offset; open.pop_back()) copy_to(open.back()), result += ')';
+    };
+    for (const auto& [range, before] : wrappings_[file]) {
+      const auto& [begin, end] = range;
+      if (begin < skipped) continue;
+      close_before(begin);
+      copy_to(begin);
+      result += before;
+      open.push_back(end);
+    }
+    close_before(text.size());
+    copy_to(text.size());
+    return result;
+  }
 
   clang::ASTContext& context_;
   TextPlaces places_;
   bool is_instance_ = false;
-  std::map<BeginAndEnd, std::string, OuterFirst> wrappings_;  ///< the text to insert before the expression
+  std::vector<Wrappings> wrappings_;  ///< of each file
 };
 
 class CastRewriter : public clang::ASTConsumer {
  public:
-  CastRewriter(const clang::SourceManager& manager, size_t skipped, std::string& result)
-      : manager_(manager), skipped_(skipped), result_(result) {}
+  CastRewriter(clang::CompilerInstance& compiler, size_t skipped, ProgramSource& source)
+      : places_(compiler.getSourceManager(), compiler.getLangOpts(), source.headers),
+        skipped_(skipped),
+        source_(source) {}
 
-  // Only the text's declarations are visited, because the whole tree includes the precompiled prelude.
+  // Only the source's declarations are visited, because the whole tree includes the precompiled prelude.
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
     for (clang::Decl* decl : group)
-      if (manager_.isWrittenInMainFile(manager_.getExpansionLoc(decl->getLocation()))) declarations_.push_back(decl);
+      if (places_.file_at(decl->getLocation())) declarations_.push_back(decl);
     return true;
   }
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     if (context.getDiagnostics().hasErrorOccurred()) return;
-    CastFinder finder(context);
+    CastFinder finder(context, source_.headers);
     for (clang::Decl* decl : declarations_) finder.TraverseDecl(decl);
-    result_ = finder.rewritten(skipped_);
+    source_.text = finder.rewritten_main_file(skipped_);
+    source_.headers = finder.rewritten_headers(source_.headers);
   }
 
  private:
-  const clang::SourceManager& manager_;
+  const TextPlaces places_;
   const size_t skipped_;
-  std::string& result_;
+  ProgramSource& source_;
   std::vector<clang::Decl*> declarations_;
 };
 
@@ -307,8 +346,8 @@ class CastRewriter : public clang::ASTConsumer {
 std::string_view cuda_declarations() { return kCudaDeclarations; }
 
 std::unique_ptr<clang::ASTConsumer> make_cast_rewriter(clang::CompilerInstance& compiler, size_t skipped,
-                                                       std::string& result) {
-  return std::make_unique<CastRewriter>(compiler.getSourceManager(), skipped, result);
+                                                       ProgramSource& source) {
+  return std::make_unique<CastRewriter>(compiler, skipped, source);
 }
 
 }  // namespace iruka::cpu_backend

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/device.h"
+
 namespace clang {
 class ASTConsumer;
 class CompilerInstance;
@@ -15,10 +17,11 @@ namespace iruka::cpu_backend {
 /// Declarations of NVRTC's built-in names that the CPU's prelude lacks, for use before a text for a GPU.
 std::string_view cuda_declarations();
 
-/// Once the main file is parsed without an error, `result` is what follows its first `skipped` bytes, where each such
-/// cast, plain or implied, is written with functions of prelude/narrowing.h. What is spelled in a macro of the main
-/// file is changed in that macro; what is spelled elsewhere stays.
+/// Once the main file is parsed without an error, the text of `source` is what follows its first `skipped` bytes, where
+/// each such cast, plain or implied, is written with functions of prelude/narrowing.h; so are those in its headers.
+/// What is spelled in a macro of these files is changed in that macro; what is spelled elsewhere stays. `source` lives
+/// as long as the compiler.
 std::unique_ptr<clang::ASTConsumer> make_cast_rewriter(clang::CompilerInstance& compiler, size_t skipped,
-                                                       std::string& result);
+                                                       ProgramSource& source);
 
 }  // namespace iruka::cpu_backend
