@@ -331,6 +331,18 @@ TEST_F(CudaDeviceTest, GraphsDroppedDuringACaptureAreGivenBackAfterIt) {
   EXPECT_EQ(cuda::memory_statistics(gpu()).held_bytes, 0u);
 }
 
+// The driver waits for the GPU where it unloads a program.
+TEST_F(CudaDeviceTest, TheEndOfACaptureUnloadsNoProgramThatWasDroppedBefore) {
+  const Stream stream(gpu(), {.non_blocking = true});
+  gpu().load("code", "entry").reset();
+  const int64_t unloaded = fake::calls("cuModuleUnload");
+  cuda::begin_capture(stream);
+  const cuda::Graph graph = cuda::end_capture(stream);
+  EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded);
+  gpu().synchronize();
+  EXPECT_EQ(fake::calls("cuModuleUnload"), unloaded + 1);
+}
+
 TEST_F(CudaDeviceTest, GraphsThatCannotBeWaitedForAreGivenBackLater) {
   const Stream stream(gpu(), {.non_blocking = true});
   cuda::begin_capture(stream);

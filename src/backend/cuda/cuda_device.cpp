@@ -268,7 +268,7 @@ bool CudaDevice::finish_capture(CUstream stream, Captured& captured) {
   captured.result = driver().cuStreamEndCapture(stream, &captured.graph);
   pinned.unlock();
   pool_.end_capture(name);
-  give_back_dropped();
+  if (is_giving_back_postponed()) give_back_dropped();
   return true;
 }
 
@@ -342,6 +342,11 @@ void CudaDevice::destroy_graph(CUgraphExec graph) {
   give_back_dropped();
 }
 
+bool CudaDevice::is_giving_back_postponed() {
+  std::lock_guard lock(dropped_mutex_);
+  return dropped_.is_postponed;
+}
+
 void CudaDevice::give_back_dropped() noexcept {
   const ContextScope active = try_to_activate();
   if (!active.is_active()) return;  // the driver is gone at exit, and all this with it
@@ -350,7 +355,7 @@ void CudaDevice::give_back_dropped() noexcept {
     std::lock_guard lock(dropped_mutex_);
     std::swap(dropped, dropped_);
   }
-  auto& [graphs, modules] = dropped;
+  auto& [graphs, modules, was_postponed] = dropped;
   if (graphs.empty() && modules.empty()) return;
   const ForkMayGoOn giving_back;
   bool is_over = graphs.empty() && !assertions_.is_watching(modules);
@@ -360,6 +365,7 @@ void CudaDevice::give_back_dropped() noexcept {
   }
   if (!is_over) {
     std::lock_guard lock(dropped_mutex_);
+    dropped_.is_postponed = true;
     dropped_.graphs.merge(graphs);
     dropped_.modules.insert(dropped_.modules.end(), modules.begin(), modules.end());
     return;

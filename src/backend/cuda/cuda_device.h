@@ -191,6 +191,7 @@ class CudaDevice final : public Device {
   struct Dropped {
     Graphs graphs;
     std::vector<CUmodule> modules;
+    bool is_postponed = false;  ///< a capture, or an error, was in the way
   };
 
   /// Raises DeviceError in a child of fork().
@@ -199,8 +200,9 @@ class CudaDevice final : public Device {
   /// Lets this device's copies reach the memory of another, where the link between them can.
   void reach(int other);
   /// Destroys graphs and unloads modules that nobody has any more. Where their work must be waited for, which would
-  /// break a capture or fails, they stay for the next call: by load(), by synchronize(), at the end of a capture.
+  /// break a capture or fails, they stay for the next call: by load(), by synchronize(), at the end of that capture.
   void give_back_dropped() noexcept;
+  bool is_giving_back_postponed();
   /// Machine code for PTX, by the driver's own assembler.
   std::string assemble(std::string ptx, const AssemblerOptions& wanted, std::vector<Diagnostic>& diagnostics);
 
