@@ -112,3 +112,44 @@ threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
 assert not failures, failures
 """)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize(
+    "work",
+    [
+        "iruka.median(x)",
+        "iruka.sort(x)",
+        "x.sort()",
+        "iruka.unique(x)",
+        "iruka.nonzero(mask)",
+        "x[mask]",
+        "iruka.putmask(target, mask, x[:10])",
+        "iruka.searchsorted(x, x[:1000], sorter=indices)",
+        "target.__setitem__(indices, 1.0)",
+        "iruka.add.at(target, indices, 1.0)",
+    ],
+)
+def test_memory_stays_whole_while_another_thread_writes_the_input(work):
+    done = run_python(f"""
+import threading, time
+import numpy as np
+import iruka
+n = 1 << 19
+numbers, bools, places = np.random.default_rng(1).random(n), np.zeros(n, bool), np.zeros(n, int)
+x, mask, indices = map(iruka.from_dlpack, (numbers, bools, places))
+target, given, end = iruka.zeros(n), numbers.copy(), time.monotonic() + 2
+def write():
+    while time.monotonic() < end:
+        numbers[:], bools[:], places[:] = 0.5, True, 10**12
+        numbers[:], bools[:], places[:] = given, False, 0
+thread = threading.Thread(target=write)
+thread.start()
+while time.monotonic() < end:
+    try:
+        {work}
+    except (IndexError, ValueError):  # an index is out of bounds
+        pass
+thread.join()
+""")
+    assert done.returncode == 0, done.stderr

@@ -60,7 +60,8 @@ struct SetBits {
 constexpr SetBits kSetBits;
 
 /// Calls put(place, position) for every true byte. Eight at a time if there is space: `put` may then be called for a
-/// place whose position comes later, but never at or after `end`.
+/// place whose position comes later, but never at or after `end`. Another thread may have changed the mask since it was
+/// counted: true bytes without a place are left out, places without a true byte take the chunk's first position.
 template <class Put>
 void for_each_true(const uint8_t* mask, int64_t begin, int64_t size, int64_t place, int64_t end, Put&& put) {
   int64_t k = begin;
@@ -73,11 +74,12 @@ void for_each_true(const uint8_t* mask, int64_t begin, int64_t size, int64_t pla
       for (int b = 0; b < kWord; ++b) put(place + b, k + order[b]);
       place += count_truths(word);
     } else {
-      for (; word != 0; word &= word - 1) put(place++, k + std::countr_zero(word) / 8);
+      for (; word != 0 && place < end; word &= word - 1) put(place++, k + std::countr_zero(word) / 8);
     }
   }
   for (; k < begin + size; ++k)
-    if (mask[k]) put(place++, k);
+    if (mask[k] && place < end) put(place++, k);
+  while (place < end) put(place++, begin);
 }
 
 template <class Put>

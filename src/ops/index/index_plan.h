@@ -72,6 +72,8 @@ Array true_positions_cuda(const Array& mask);
 
 /// Raises IndexError for the first index outside its axis, operand after operand; CPU only.
 void check_bounds_cpu(const IndexPlan& plan);
+/// Raises IndexError for an index that a walk found to be out of bounds.
+[[noreturn]] void raise_bad_index(const IndexPlan& plan);
 
 /// An int64 array in a GPU's memory, where kernels record the errors that check_indices raises. They call
 /// iruka_report() of kernels/cuda/report.h.

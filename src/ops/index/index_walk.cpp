@@ -89,7 +89,7 @@ void check_operand(const IndexOperand& operand, const Array& positions) {
     for (int64_t k = begin; k < end; ++k) found |= is_outside(at[k]);
     if (found) is_bad = true;
   });
-  for (int64_t k = 0; is_bad; ++k)
+  for (int64_t k = 0; is_bad && k < positions.size(); ++k)
     if (is_outside(at[k])) raise_out_of_bounds(at[k], operand.axis, extent);
 }
 
@@ -199,6 +199,11 @@ void check_bounds_cpu(const IndexPlan& plan) {
   }
 }
 
+void raise_bad_index(const IndexPlan& plan) {
+  check_bounds_cpu(plan);
+  throw IndexError("an index is out of bounds: another thread changes the indices");
+}
+
 namespace {
 
 // Pieces are copied in separate functions, so that their variables stay in registers despite the byte writes.
@@ -232,16 +237,18 @@ bool gather_line(char* out, int64_t bytes, const char* base, const IndexOperand&
   return true;
 }
 
-/// The reverse, for positions that are known to be in bounds.
+/// The reverse.
 template <class I, class Copy>
-void scatter_line(char* base, const IndexOperand& operand, const char* at, int64_t step, const char* from,
+bool scatter_line(char* base, const IndexOperand& operand, const char* at, int64_t step, const char* from,
                   int64_t from_step, int64_t count, Copy copy) {
   const int64_t extent = operand.extent, stride = operand.stride;
   for (int64_t k = 0; k < count; ++k, at += step, from += from_step) {
     int64_t position = *reinterpret_cast<const I*>(at);
     position += position < 0 ? extent : 0;
+    if (static_cast<uint64_t>(position) >= static_cast<uint64_t>(extent)) return false;
     copy(base + position * stride, from);
   }
+  return true;
 }
 
 /// Calls use(at, step, I()) with the positions of a walk that is a line, from piece `begin` on.
@@ -298,7 +305,7 @@ Array gather_cpu(const IndexPlan& plan) {
       parallel_for(walk.count(), grain, [&](int64_t begin, int64_t end) { gather_blocks(begin, end, copy); });
     }
   });
-  if (is_bad) check_bounds_cpu(plan);
+  if (is_bad) raise_bad_index(plan);
   return result;
 }
 
@@ -309,18 +316,21 @@ void scatter_cpu(const IndexPlan& plan, const Array& values) {
   const std::optional<int64_t> step = value_step(values, walk.piece_bytes());
   const char* from = static_cast<const char*>(values.data());
   char* base = static_cast<char*>(plan.base.data());
+  std::atomic<bool> is_bad{false};  // if another thread has changed an index since the check
   with_piece_size(walk.piece_bytes(), [&](auto copy) {
     const auto write = [&](int64_t begin, int64_t end) {
       if (walk.is_line() && step) {
-        return with_line(walk, plan.operands[0], begin, [&](const char* at, int64_t index_step, auto type) {
-          scatter_line<decltype(type)>(base, plan.operands[0], at, index_step, from + begin * *step, *step, end - begin,
-                                       copy);
-        });
+        const auto scatter = [&](const char* at, int64_t index_step, auto type) {
+          return scatter_line<decltype(type)>(base, plan.operands[0], at, index_step, from + begin * *step, *step,
+                                              end - begin, copy);
+        };
+        if (!with_line(walk, plan.operands[0], begin, scatter)) is_bad = true;
+        return;
       }
       int64_t offsets[IndexWalk::kBlock], sources[IndexWalk::kBlock];
       for (int64_t at = begin; at < end; at += IndexWalk::kBlock) {
         const int64_t block = std::min(end - at, IndexWalk::kBlock);
-        walk.offsets(at, block, offsets);
+        if (!walk.offsets(at, block, offsets)) return is_bad.store(true);
         if (step) {
           scatter_block(base, offsets, from + at * *step, *step, block, copy);
         } else {
@@ -332,6 +342,7 @@ void scatter_cpu(const IndexPlan& plan, const Array& values) {
     // In order, for the last of repeated indices to win.
     plan.is_distinct ? parallel_for(walk.count(), kGrain, write) : write(0, walk.count());
   });
+  if (is_bad) raise_bad_index(plan);
 }
 
 }  // namespace iruka::ops

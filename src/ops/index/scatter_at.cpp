@@ -65,16 +65,18 @@ ElementwiseKernel make_kernel(const Form& form, const LoopTypes& types, const In
   if (!form.is_atomic) {
     // Sequential, in one thread: a sum of floats must not depend on the number of threads.
     const std::string at = form.positions ? name(*form.positions) : "int64";
-    const std::string place = form.positions ? "(at[k] + (at[k] < 0 ? extent : 0)) * stride" : "at[k]";
+    // Another thread may have changed an index since the check.
+    const std::string place = form.positions ? "ptrdiff_t place = at[k];\nplace += place < 0 ? extent : 0;\n"
+                                               "if ((size_t)place >= (size_t)extent) continue;\nplace *= stride;\n"
+                                             : "const ptrdiff_t place = at[k];\n";
     return ElementwiseKernel("raw _non_const " + target + " x, raw const " + values + " v, int64 step, raw const " +
                                  at + " places, int64 extent, int64 stride",
                              "",
                              "char* base = (char*)&x[0];\nconst auto* values = &v[0];\n"
                              "const auto* at = &places[0];\nconst ptrdiff_t count = places.size();\n"
-                             "for (ptrdiff_t k = 0; k < count; ++k) {\n"
-                             "Target& result = *(Target*)(base + " +
+                             "for (ptrdiff_t k = 0; k < count; ++k) {\n" +
                                  place +
-                                 ");\nconst Target old = result;\n"
+                                 "Target& result = *(Target*)(base + place);\nconst Target old = result;\n"
                                  "[[maybe_unused]] const auto value = values[k * step];\n" +
                                  text + "}\n",
                              label, options);
@@ -124,7 +126,7 @@ void update_cpu(const IndexPlan& plan, const Array& values, Form form, const Loo
   const Array offsets = Array::empty({block}, Dtype::int64, plan.base.device());
   for (int64_t begin = 0; begin < count; begin += block) {
     const int64_t end = std::min(count, begin + block);
-    walk.offsets(begin, end - begin, static_cast<int64_t*>(offsets.data()));
+    if (!walk.offsets(begin, end - begin, static_cast<int64_t*>(offsets.data()))) raise_bad_index(plan);
     const Array part = is_one ? each : each.at(Slice{begin, end, {}}), at = offsets.at(Slice{0, end - begin, {}});
     const Argument arguments[] = {x, part, typed(is_one ? 0 : 1), at, typed(0), typed(0)};
     kernel.fill(arguments, options);

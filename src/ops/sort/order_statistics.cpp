@@ -101,7 +101,8 @@ size_t key_of(T value) {
   return static_cast<size_t>(bits >> (kBits - kKept));
 }
 
-/// A long row: threads count the elements of each key, and gather those whose key contains a requested rank.
+/// A long row: threads count the elements of each key, and gather those whose key contains a requested rank. Another
+/// thread may change the row in between: then there are more or fewer elements of that key than counted.
 template <class T>
 class LongRow {
  public:
@@ -164,9 +165,11 @@ class LongRow {
         for (int64_t k = piece * kPiece; k < last; ++k) {
           const T value = element<T>(row_, k, stride_);
           own[static_cast<size_t>(size)] = value;
-          size += key_of(value) == wanted;
+          size += key_of(value) == wanted && !is_nan(value);
         }
-        std::copy_n(own.begin(), size, found.begin() + next.fetch_add(size, std::memory_order_relaxed));
+        const int64_t place = next.fetch_add(size, std::memory_order_relaxed);
+        const int64_t space = std::max<int64_t>(std::ssize(found) - place, 0);
+        std::copy_n(own.begin(), std::min(size, space), found.end() - space);
       }
     });
     return found;

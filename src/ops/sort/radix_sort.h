@@ -187,7 +187,8 @@ struct Chunks {
 };
 
 /// One pass of form 3. Keys fall into bins by leading bits; neighbouring bins make buckets of about the same size, so
-/// that keys of any distribution are shared out evenly.
+/// that keys of any distribution are shared out evenly. Another thread may change the records between the passes: bins
+/// and places stay in bounds, whatever they hold.
 template <class R>
 class BucketPass {
   using K = KeyOf<R>;
@@ -214,19 +215,22 @@ class BucketPass {
 
   void scatter(R* to) const {
     const auto bin = bin_of();
-    chunks_.each([&, records = records_, bucket_of_bin = bucket_of_bin_.data()](int64_t k, int64_t begin, int64_t end) {
+    chunks_.each([&, records = records_, bucket_of_bin = bucket_of_bin_.data(), last = chunks_.n - 1](
+                     int64_t k, int64_t begin, int64_t end) {
       const auto first = places_.begin() + k * buckets();
       std::vector<int64_t> places(first, first + buckets());  // a copy of its own, to avoid false sharing
       for (int64_t i = begin; i < end; ++i) {
         const R record = records[i];
-        to[places[bucket_of_bin[bin(key_of(record))]]++] = record;
+        to[std::min(places[bucket_of_bin[bin(key_of(record))]]++, last)] = record;
       }
     });
   }
 
  private:
   auto bin_of() const {
-    return [low = low_, shift = shift_](K key) { return static_cast<size_t>(static_cast<K>(key - low) >> shift); };
+    return [low = low_, shift = shift_, mask = bins() - 1](K key) {
+      return static_cast<size_t>(static_cast<K>(key - low) >> shift) & mask;
+    };
   }
   size_t bins() const { return bucket_of_bin_.size(); }
   const uint32_t* counts(int64_t chunk) const { return counts_.data() + (chunk << bin_bits_); }
