@@ -35,6 +35,16 @@ nb::object with_places(nb::handle places, Function function) {
   return make_array([&] { return function(given); });
 }
 
+/// Places along an axis; like those of a slice, they may be beyond 64 bits.
+std::vector<int64_t> places_of(nb::handle given) {
+  std::vector<int64_t> places;
+  for (nb::handle each : nb::iter(given)) {
+    places.push_back(PyNumber_AsSsize_t(each.ptr(), nullptr));
+    if (places.back() == -1 && PyErr_Occurred()) throw nb::python_error();
+  }
+  return places;
+}
+
 /// A function that divides an array into a number of sections, or at places.
 using SplitIntoSections = std::vector<Array> (*)(const Array&, int64_t);
 using SplitAtPlaces = std::vector<Array> (*)(const Array&, std::span<const int64_t>);
@@ -42,7 +52,7 @@ using SplitAtPlaces = std::vector<Array> (*)(const Array&, std::span<const int64
 void bind_split(nb::module_& module, const char* name, SplitIntoSections into_sections, SplitAtPlaces at_places) {
   module.def(name, [=](const Array& x, nb::handle parts) {
     if (PyLong_Check(parts.ptr())) return to_list(into_sections(x, to_int64(parts, "sections")));
-    return to_list(at_places(x, nb::cast<std::vector<int64_t>>(parts)));
+    return to_list(at_places(x, places_of(parts)));
   });
 }
 
@@ -81,7 +91,7 @@ void bind_views(nb::module_& module) {
   });
   module.def("array_split", [](const Array& x, nb::handle parts, int64_t axis) {
     if (PyLong_Check(parts.ptr())) return to_list(array_split(x, to_int64(parts, "array_split: sections"), axis));
-    return to_list(array_split(x, nb::cast<std::vector<int64_t>>(parts), axis));
+    return to_list(array_split(x, places_of(parts), axis));
   });
   module.def("split", [](const Array& x, int64_t sections, int64_t axis) { return to_list(split(x, sections, axis)); });
   bind_split(module, "hsplit", hsplit, hsplit);

@@ -419,3 +419,50 @@ def test_errors_name_the_function(name, arguments):
 def test_out_must_be_an_array(name):
     with pytest.raises(TypeError, match=f"^{name}: out must be an iruka.ndarray"):
         getattr(iruka, name)([iruka.ones(3)], out=5)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_many_places_are_deleted_and_inserted(axis, rng):
+    for x in (rng.random((300, 250)), np.asfortranarray(rng.integers(0, 9, (300, 250), "int16"))):
+        extent = x.size if axis is None else x.shape[axis]
+        for obj in (
+            rng.integers(-extent, extent, 200),
+            np.arange(extent),
+            np.arange(0, extent, 3),
+            rng.random(extent) < 0.5,
+            np.zeros(extent, bool),
+            np.ones(extent, bool),
+            slice(None, None, 2),
+            slice(None, None, -3),
+            slice(5, 205),
+            slice(205, 5, -1),
+            slice(None),
+            slice(9, 9),
+        ):
+            given = iruka.array(obj) if isinstance(obj, np.ndarray) else obj
+            assert_same(iruka.delete(iruka.asarray(x), given, axis), np.delete(x, obj, axis))
+            assert_same(iruka.insert(iruka.asarray(x), given, 7, axis), np.insert(x, obj, 7, axis))
+
+
+def test_what_splits_an_axis():
+    x = np.arange(4)
+    for parts in ([2**63], [1, 2**70], [-(2**70)], np.array(2), np.array([2]), np.float64(2), [True], ()):
+        for m_name in ("split", "array_split", "hsplit"):
+            ours, theirs = getattr(iruka, m_name)(iruka.array(x), parts), getattr(np, m_name)(x, parts)
+            assert [iruka.asnumpy(part).tolist() for part in ours] == [part.tolist() for part in theirs]
+    for parts, error in ((2.5, ValueError), ([1.5], TypeError), ("2", TypeError), ([1, "2"], TypeError)):
+        for m in (np, iruka):
+            with pytest.raises(error):
+                m.split(m.arange(4), parts)
+
+
+def test_tile_of_many_axes():
+    x = np.arange(4).reshape((2,) + (1,) * 20 + (2,))
+    assert_same(iruka.tile(iruka.array(x), 2), np.tile(x, 2))
+    assert_same(iruka.tile(iruka.array(x), (3,) + (1,) * 20 + (2,)), np.tile(x, (3,) + (1,) * 20 + (2,)))
+
+
+def test_extents_that_add_up_to_more_than_64_bits_are_refused():
+    for m in (np, iruka):
+        with pytest.raises(ValueError):
+            m.concatenate([m.zeros((2**62, 0)), m.zeros((2**62, 0))])

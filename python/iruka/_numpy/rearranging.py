@@ -124,18 +124,23 @@ def resize(a, new_shape) -> ndarray:
 
 def array_split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
     """Views of the parts along an axis: as many as given, of nearly equal extent, or between the given indices."""
-    several = hasattr(indices_or_sections, "__len__")
-    parts = list(map(operator.index, indices_or_sections)) if several else int(indices_or_sections)
-    return _core.array_split(_array(ary), parts, axis)
+    return _core.array_split(_array(ary), _sections(indices_or_sections), axis)
 
 
 def _sections(parts):
-    """A number of sections, or the places between them. Raises ZeroDivisionError for 0 sections."""
-    if hasattr(parts, "__len__"):
-        return list(map(operator.index, parts))
-    if parts == 0:
+    """A number of sections, or the places between them."""
+    several = hasattr(parts, "__len__") and getattr(parts, "ndim", 1) > 0
+    return list(map(operator.index, parts)) if several else int(parts)
+
+
+def _equal_sections(parts):
+    """The same for parts of one extent. Raises ZeroDivisionError for 0 sections, ValueError for a fraction of one."""
+    sections = _sections(parts)
+    if sections == 0:
         raise ZeroDivisionError("split: the number of parts must not be 0")
-    return int(parts)
+    if isinstance(sections, int) and sections != parts:
+        raise ValueError(f"split: the number of parts must be whole, not {parts}")
+    return sections
 
 
 def split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
@@ -143,23 +148,23 @@ def split(ary, indices_or_sections, axis: int = 0) -> list[ndarray]:
 
     Raises ValueError where the number of parts does not divide the axis, ZeroDivisionError for 0 parts.
     """
-    parts = _sections(indices_or_sections)
+    parts = _equal_sections(indices_or_sections)
     return (_core.array_split if isinstance(parts, list) else _core.split)(_array(ary), parts, axis)
 
 
 def hsplit(ary, indices_or_sections) -> list[ndarray]:
     """split along the second axis, along the first of a 1-d array."""
-    return _core.hsplit(_array(ary), _sections(indices_or_sections))
+    return _core.hsplit(_array(ary), _equal_sections(indices_or_sections))
 
 
 def vsplit(ary, indices_or_sections) -> list[ndarray]:
     """split along the first axis of at least two."""
-    return _core.vsplit(_array(ary), _sections(indices_or_sections))
+    return _core.vsplit(_array(ary), _equal_sections(indices_or_sections))
 
 
 def dsplit(ary, indices_or_sections) -> list[ndarray]:
     """split along the third axis."""
-    return _core.dsplit(_array(ary), _sections(indices_or_sections))
+    return _core.dsplit(_array(ary), _equal_sections(indices_or_sections))
 
 
 def unstack(x, /, *, axis: int = 0) -> tuple[ndarray, ...]:

@@ -211,7 +211,10 @@ Array concatenate(std::span<const Array> arrays, int64_t named) {
   const int axis = normalize_axis("concatenate", named, first.ndim());
   check_joinable(arrays, axis);
   Dims shape = first.shape();
-  for (const Array& array : arrays.subspan(1)) shape[axis] += array.shape(axis);
+  for (const Array& array : arrays.subspan(1))
+    if (__builtin_add_overflow(shape[axis], array.shape(axis), &shape[axis]))
+      throw ValueError("concatenate: the extents of axis " + std::to_string(axis) +
+                       " add up to more than 64 bits hold");
   const std::vector<Argument> all(arrays.begin(), arrays.end());
   Array result = Array::empty(shape, result_type(all), first.device());
   int64_t begin = 0;

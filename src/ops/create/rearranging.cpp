@@ -198,8 +198,8 @@ Array tile(const Array& x, const Dims& repetitions) {
   for (int axis = 0; axis < ndim; ++axis) {
     const int own = axis - (ndim - x.ndim()), given = axis - (ndim - repetitions.size());
     const int64_t extent = own >= 0 ? x.shape(own) : 1, count = given >= 0 ? repetitions[given] : 1;
-    apart.push_back(1), apart.push_back(extent);
-    laid.push_back(count), laid.push_back(extent);
+    if (count != 1) apart.push_back(1), laid.push_back(count);
+    apart.push_back(extent), laid.push_back(extent);
     joined.push_back(count * extent);
   }
   return x.reshape(apart).broadcast_to(laid).copy().reshape(joined);

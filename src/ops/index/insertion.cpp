@@ -1,11 +1,12 @@
 // Insertion and deletion of elements and slices, and trimming of zeros.
 #include <algorithm>
-#include <numeric>
+#include <cstdlib>
 
 #include "core/slices.h"
 #include "iruka/device.h"
 #include "iruka/indexing.h"
 #include "iruka/rearranging.h"
+#include "iruka/sorting.h"
 #include "ops/checks.h"
 #include "ops/functions.h"
 #include "ops/views.h"
@@ -32,24 +33,18 @@ int64_t counted(int64_t place, int64_t extent, int64_t limit) {
   return place < 0 ? place + extent : place;
 }
 
-std::vector<int64_t> true_places(const Array& mask) {
-  std::vector<int64_t> places;
-  const std::vector<bool> flags = [&] {
-    const std::vector<uint8_t> bytes = mask.view(Dtype::uint8).to_vector<uint8_t>();
-    return std::vector<bool>(bytes.begin(), bytes.end());
-  }();
-  for (size_t k = 0; k < flags.size(); ++k)
-    if (flags[k]) places.push_back(static_cast<int64_t>(k));
-  return places;
+/// Raises ValueError for a mask that does not fit; delete_elements needs one as long as the axis.
+void check_mask(const char* function, const Array& mask, int64_t extent, int64_t limit) {
+  if (mask.ndim() != 1 || (limit == extent && mask.size() != extent))
+    throw ValueError(std::string(function) + ": a boolean obj must have the shape " + to_string(Dims{extent}) +
+                     ", not " + to_string(mask.shape()));
 }
 
-/// The places that an array of integers or bools names. A mask of delete_elements is as long as the axis.
+/// The places that an array of integers or bools names.
 std::vector<int64_t> places_of(const char* function, const Array& given, int64_t extent, int64_t limit) {
   if (given.dtype() == Dtype::bool_) {
-    if (given.ndim() != 1 || (limit == extent && given.size() != extent))
-      throw ValueError(std::string(function) + ": a boolean obj must have the shape " + to_string(Dims{extent}) +
-                       ", not " + to_string(given.shape()));
-    std::vector<int64_t> places = true_places(given);
+    check_mask(function, given, extent, limit);
+    const std::vector<int64_t> places = flatnonzero(given).to_vector<int64_t>();
     for (const int64_t place : places) counted(place, extent, limit);
     return places;
   }
@@ -101,19 +96,16 @@ std::vector<Run> other_runs(std::vector<int64_t> places, int64_t count) {
   return runs;
 }
 
-/// Copies runs one by one if they are few, else all by an index.
-constexpr size_t kFewRuns = 64;
+/// Runs beside up to this many places are copied one by one, beside more by a mask of all.
+constexpr size_t kFewPlaces = 64;
 
-Array positions(const std::vector<Run>& runs) {
-  int64_t size = 0;
-  for (const Run& run : runs) size += run.end - run.begin;
-  Array host = Array::empty({size}, Dtype::int64, cpu());
-  auto* next = static_cast<int64_t*>(host.data());
-  for (const Run& run : runs) {
-    std::iota(next, next + (run.end - run.begin), run.begin);
-    next += run.end - run.begin;
-  }
-  return host;
+/// Which numbers of 0, 1, ..., count - 1 are not among the places.
+Array other_places(const std::vector<int64_t>& places, int64_t count) {
+  Array mask = Array::empty({count}, Dtype::bool_, cpu());
+  auto* const flags = static_cast<bool*>(mask.data());
+  std::fill_n(flags, count, true);
+  for (const int64_t place : places) flags[place] = false;
+  return mask;
 }
 
 /// Joins the non-empty parts before and after a place, or around a range, with `middle` between them.
@@ -143,21 +135,27 @@ Array insert_at(const Along& along, int64_t place, const Array& values) {
   return joined(along, place, &slices, place);
 }
 
+/// Where the elements that go before `places` are in the result: equal places keep their order.
+void move_apart(std::vector<int64_t>& places) {
+  if (std::ranges::is_sorted(places)) {
+    for (size_t k = 0; k < places.size(); ++k) places[k] += static_cast<int64_t>(k);
+    return;
+  }
+  const std::vector<int64_t> order = argsort(host_array(places)).to_vector<int64_t>();
+  for (size_t k = 0; k < order.size(); ++k) places[static_cast<size_t>(order[k])] += static_cast<int64_t>(k);
+}
+
 Array insert_many(const Along& along, std::vector<int64_t> places, const Array& values) {
-  std::vector<size_t> order(places.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t k) { return places[k]; });
-  for (size_t k = 0; k < order.size(); ++k) places[order[k]] += static_cast<int64_t>(k);
+  move_apart(places);
   const int64_t extent = along.extent() + static_cast<int64_t>(places.size());
   const Array result = Array::empty(with_extent(along, extent), along.x.dtype(), along.x.device());
   assign_index(result, index_of(along, host_array(places)), values);
-  const std::vector<Run> runs = other_runs(std::move(places), extent);
-  if (runs.size() > kFewRuns) {
-    assign_index(result, index_of(along, positions(runs)), along.x);
+  if (places.size() > kFewPlaces) {
+    assign_index(result, index_of(along, other_places(places, extent)), along.x);
     return result;
   }
   int64_t begin = 0;
-  for (const Run& run : runs) {
+  for (const Run& run : other_runs(std::move(places), extent)) {
     const int64_t end = begin + run.end - run.begin;
     cut(result, along.axis, run.begin, run.end).assign(cut(along.x, along.axis, begin, end));
     begin = end;
@@ -169,15 +167,15 @@ Array insert_places(const Along& along, std::vector<int64_t> places, const Array
   return places.size() == 1 ? insert_at(along, places.front(), values) : insert_many(along, std::move(places), values);
 }
 
-Array delete_places(const Along& along, const std::vector<int64_t>& places) {
-  if (places.size() == 1) return joined(along, places.front(), nullptr, places.front() + 1);
-  const std::vector<Run> runs = other_runs(places, along.extent());
-  if (runs.size() > kFewRuns) return take(along.x, positions(runs).to_device(along.x.device()), along.axis);
+/// Cuts the runs around a few places.
+Array delete_few(const Along& along, std::vector<int64_t> places) {
   std::vector<Array> parts;
-  parts.reserve(runs.size());
-  for (const Run& run : runs) parts.push_back(cut(along.x, along.axis, run.begin, run.end));
+  for (const Run& run : other_runs(std::move(places), along.extent()))
+    parts.push_back(cut(along.x, along.axis, run.begin, run.end));
   return parts.empty() ? cut(along.x, along.axis, 0, 0).copy() : concatenate(parts, along.axis);
 }
+
+Array keep_where(const Along& along, const Array& keep) { return index(along.x, index_of(along, keep)); }
 
 }  // namespace
 
@@ -208,12 +206,27 @@ Array delete_elements(const Array& x, int64_t place, std::optional<int64_t> axis
 
 Array delete_elements(const Array& x, const Array& places, std::optional<int64_t> axis) {
   const Along along("delete", x, axis);
-  return delete_places(along, places_of("delete", places, along.extent(), along.extent()));
+  const int64_t extent = along.extent();
+  if (places.dtype() == Dtype::bool_) {
+    check_mask("delete", places, extent, extent);
+    return keep_where(along, logical_not(places));
+  }
+  std::vector<int64_t> found = places_of("delete", places, extent, extent);
+  if (found.size() <= kFewPlaces) return delete_few(along, std::move(found));
+  return keep_where(along, other_places(found, extent));
 }
 
 Array delete_elements(const Array& x, const Slice& places, std::optional<int64_t> axis) {
   const Along along("delete", x, axis);
-  return delete_places(along, places_of(places, along.extent()));
+  const ClippedSlice clipped = clip_slice(places, along.extent());
+  const int64_t last = clipped.start + (clipped.length - 1) * clipped.step;
+  if (clipped.length == 0) return along.x.copy();
+  if (std::abs(clipped.step) == 1)
+    return joined(along, std::min(clipped.start, last), nullptr, std::max(clipped.start, last) + 1);
+  Array keep = Array::empty({along.extent()}, Dtype::bool_, x.device());
+  keep.fill(true);
+  keep.at(places).fill(false);
+  return keep_where(along, keep);
 }
 
 Array trim_zeros(const Array& x, bool front, bool back, const std::optional<Dims>& axes) {
