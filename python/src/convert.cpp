@@ -7,6 +7,7 @@
 
 #include "core/device.h"
 #include "cuda.h"
+#include "float_errors.h"
 #include "interop.h"
 #include "ops/elementwise/loop_types.h"
 
@@ -175,6 +176,14 @@ int64_t to_int64(nb::handle object, const char* what) {
   return value;
 }
 
+double to_double(nb::handle object, const char* what) {
+  const double value = PyFloat_AsDouble(object.ptr());
+  if (value != -1 || !PyErr_Occurred()) return value;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+  PyErr_Clear();
+  throw TypeError(std::string(what) + " must be a real number, not " + describe(object.type()));
+}
+
 Dims to_dims(nb::handle object, const char* what) {
   Dims dims;
   if (PyLong_Check(object.ptr()) || (PyIndex_Check(object.ptr()) && !PySequence_Check(object.ptr()))) {
@@ -302,9 +311,8 @@ void check_elements(const Array& values, Dtype dtype) {
 
 void warn_of_discarded_imaginary(Dtype from, Dtype to) {
   if (kind(from) != Kind::complex || kind(to) == Kind::complex || kind(to) == Kind::boolean) return;
-  const nb::object warning = package_attribute("numpy.exceptions", "ComplexWarning");
-  if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) != 0)
-    throw nb::python_error();
+  warn_caller("Casting complex values to real discards the imaginary part",
+              package_attribute("numpy.exceptions", "ComplexWarning"));
 }
 
 nb::object from_scalar(const Scalar& scalar) {

@@ -78,6 +78,8 @@ Dims to_dims(nb::handle object, const char* what);
 MemoryOrder to_order(nb::handle given);
 nb::tuple from_dims(const Dims& dims);
 int64_t to_int64(nb::handle object, const char* what);
+/// What float() gives. Raises TypeError naming `what` for what is no real number, OverflowError for too large an int.
+double to_double(nb::handle object, const char* what);
 
 /// Python's and NumPy's scalars (the latter typed); false for anything else. An integer beyond 64 bits becomes a float
 /// where the value is `inexact`, and raises OverflowError elsewhere.

@@ -61,6 +61,8 @@ bool may_matter(unsigned raised, const Array& result) {
 
 }  // namespace
 
+void warn_caller(const char* message, nb::handle category) { checker("warn")(message, category); }
+
 bool any_nan(const Array& x) {
   if (!is_host(x.device()) || !is_inexact(x.dtype())) return false;
   return without_gil([&] { return any_not_finite(x) && any(ElementwiseFunction("isnan")(x)).item().as_bool(); });

@@ -24,6 +24,9 @@ class FloatWatch {
   const unsigned outer_;
 };
 
+/// Gives a warning at the line of the innermost caller outside this package. Raises it where it is an error.
+void warn_caller(const char* message, nb::handle category = PyExc_RuntimeWarning);
+
 /// Whether an element is NaN; false on a GPU, which is not waited for.
 bool any_nan(const Array& x);
 

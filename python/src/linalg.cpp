@@ -97,7 +97,7 @@ Array any_norm(const Array& x, nb::handle order, const std::optional<Dims>& axes
     return without_gil([&] { return named_norm(x, name, axes, keepdims); });
   }
   std::optional<double> p;
-  if (!order.is_none()) p = nb::cast<double>(order);
+  if (!order.is_none()) p = to_double(order, "norm: ord");
   return without_gil([&] { return linalg::norm(x, p, axes, keepdims); });
 }
 
@@ -125,7 +125,7 @@ void bind_norms(nb::module_& module) {
       [](nb::handle x, nb::handle order, nb::handle axis, Truth keepdims) {
         const Array array = as_operand(x, "vector_norm");
         const std::optional<Dims> axes = optional_axes(axis);
-        const double p = nb::cast<double>(order);
+        const double p = to_double(order, "vector_norm: ord");
         return reported_norm("vector_norm", array, order, axis, [&] {
           return without_gil([&] { return linalg::vector_norm(array, p, axes, keepdims); });
         });
@@ -155,7 +155,7 @@ void bind_norms(nb::module_& module) {
               [&] { return name == "nuc" ? linalg::nuclear_cond(array) : linalg::frobenius_cond(array); });
         }
         std::optional<double> p;
-        if (!order.is_none()) p = nb::cast<double>(order);
+        if (!order.is_none()) p = to_double(order, "cond: p");
         return make_array([&] { return linalg::cond(array, p); });
       },
       nb::arg("x"), nb::arg("order").none());
@@ -183,7 +183,7 @@ void bind_by_singular_values(nb::module_& module) {
       [](nb::handle a, nb::handle tolerance, Truth hermitian) {
         const Array array = as_operand(a, "pinv");
         if (PyFloat_Check(tolerance.ptr())) {
-          const Argument number(nb::cast<double>(tolerance));
+          const Argument number(to_double(tolerance, "pinv: rcond"));
           return composed_array([&] { return linalg::pinv(array, number, hermitian); });
         }
         const std::optional<Array> given = tolerances(tolerance, "pinv", array);
@@ -206,7 +206,7 @@ void bind_by_singular_values(nb::module_& module) {
       [](nb::handle a, nb::handle b, nb::handle tolerance) {
         const OperandPair pair(a, b, "lstsq");
         std::optional<double> relative;
-        if (!tolerance.is_none()) relative = nb::cast<double>(tolerance);
+        if (!tolerance.is_none()) relative = to_double(tolerance, "lstsq: rcond");
         const linalg::LeastSquares found = composed([&] { return linalg::lstsq(pair.a, pair.b, relative); });
         return nb::make_tuple(to_python(found.x), to_python(found.residuals), found.rank,
                               to_python(found.singular_values));

@@ -7,12 +7,12 @@ namespace iruka::python {
 
 namespace {
 
-std::optional<Scalar> optional_scalar(nb::handle value, const char* what) {
+std::optional<Scalar> optional_number(nb::handle value, const char* what, bool is_complex) {
   if (value.is_none()) return {};
-  Scalar scalar;
-  if (is_array(value.ptr()) && array_of(value.ptr()).ndim() == 0) return item_of(array_of(value.ptr()));
-  if (!to_scalar(value.ptr(), scalar)) throw TypeError(std::string(what) + " must be a number");
-  return scalar;
+  if (!is_complex) return Scalar(to_double(value, what));
+  const Py_complex number = PyComplex_AsCComplex(value.ptr());
+  if (PyErr_Occurred()) throw nb::python_error();
+  return Scalar(std::complex<double>(number.real, number.imag));
 }
 
 }  // namespace
@@ -37,8 +37,10 @@ void bind_searching(nb::module_& module) {
   module.def(
       "interp",
       [](Array x, Array xp, Array fp, nb::handle left, nb::handle right, nb::handle period) {
-        InterpOptions options{optional_scalar(left, "interp: left"), optional_scalar(right, "interp: right"), {}};
-        if (!period.is_none()) options.period = nb::cast<double>(period);
+        const bool is_complex = kind(fp.dtype()) == Kind::complex;
+        InterpOptions options{
+            optional_number(left, "interp: left", is_complex), optional_number(right, "interp: right", is_complex), {}};
+        if (!period.is_none()) options.period = to_double(period, "interp: period");
         return composed_array([&] { return interp(x, xp, fp, options); });
       },
       nb::arg("x"), nb::arg("xp"), nb::arg("fp"), nb::arg("left").none(), nb::arg("right").none(),

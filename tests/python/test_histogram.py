@@ -292,3 +292,17 @@ def test_sums_of_small_weights_wrap():
     assert_same(
         iruka.histogram(iruka.array(x), 2, weights=iruka.array(weights))[0], np.histogram(x, 2, weights=weights)[0]
     )
+
+
+def test_kinds_of_sides_and_sorters():
+    for m in (np, iruka):
+        x = m.array([2.0, 1.0, 3.0])
+        for side in (None, 0, True):
+            with pytest.raises(TypeError, match="side must be str"):
+                m.searchsorted(x, 1.0, side)
+        with pytest.raises(ValueError, match="sorter"):
+            m.searchsorted(x, 1.0, sorter=m.array([1, 0, 2], dtype="uint64"))
+        order = m.array([1, 0, 2], dtype="uint8")
+        assert m.searchsorted(x, m.array([0.5, 2.5]), sorter=order).tolist() == [0, 2]
+        with pytest.raises(ValueError, match="Sorter index out of range"):
+            m.searchsorted(x, m.array([[1.0], [2.0]]), "right", sorter=m.array([1, 0, -1]))

@@ -354,3 +354,11 @@ def test_least_squares_of_halves_and_conditions_of_no_matrices():
         for shape in ((2, 0, 0), (0, 0)):
             with pytest.raises(m.linalg.LinAlgError, match="not defined on empty arrays"):
                 m.linalg.cond(m.zeros(shape))
+
+
+def test_orders_of_norms_that_are_no_real_numbers():
+    for m in (np, iruka):
+        x = m.arange(4.0)
+        for order, error in ((10**400, OverflowError), (1j, TypeError)):
+            with pytest.raises(error):
+                m.linalg.norm(x, order, axis=0)

@@ -210,3 +210,40 @@ def test_second_order_ends_of_even_points():
     for step in (np.float32(0.1), 0.5, 2, np.float64(0.1)):
         for x in (np.array([9, 7, -7, 5], "int32"), np.array([1.5, 2, 4, 8], "float32")):
             assert_same(iruka.gradient(iruka.array(x), step, edge_order=2), np.gradient(x, step, edge_order=2), ulps=4)
+
+
+def test_interp_repairs_each_part_of_a_complex_value(rng):
+    points, values = [0.0, 1.0, 2.0], [complex(np.inf, 1), complex(1, np.inf), complex(np.inf, np.inf)]
+    x = [0.25, 0.5, 1.5]
+    with np.errstate(all="ignore"):
+        assert_same(iruka.interp(x, points, values), np.interp(x, points, values))
+    points, values, x = np.sort(rng.random(100)), rng.random(100) + 1j * rng.random(100), rng.random(1000)
+    assert_same(iruka.interp(x, points, values), np.interp(x, points, values))
+    assert_same(iruka.interp(x, points, values.real), np.interp(x, points, values.real))
+
+
+def test_interp_where_a_point_is_nan():
+    for xp, fp, x in (
+        ([0.5], [7.0], [-1.0, 0.5, 5.0, np.nan, np.inf]),
+        ([np.nan], [2.0], [0.0, np.nan]),
+        ([0.0, np.nan, 1.0], [1.0, 2.0, 3.0], [-1.0, 5.0, np.nan]),
+        ([np.nan, 0.0, 1.0], [1.0, 2.0, 3.0], [5.0]),
+    ):
+        for sides in ({}, {"left": -7.0, "right": 9.0}):
+            assert_same(iruka.interp(x, xp, fp, **sides), np.interp(x, xp, fp, **sides))
+
+
+def test_numbers_that_interp_takes():
+    for m in (np, iruka):
+        points = m.array([0.0, 1.0])
+        assert float(m.interp(-1.0, points, points, left=10**30)) == 1e30
+        for name, number, error in (
+            ("left", 5j, TypeError),
+            ("right", "2", TypeError),
+            ("left", 10**400, OverflowError),
+            ("period", "2", TypeError),
+            ("period", [1], TypeError),
+            ("period", 10**400, OverflowError),
+        ):
+            with pytest.raises(error):
+                m.interp(0.5, points, points, **{name: number})

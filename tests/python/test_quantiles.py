@@ -193,3 +193,43 @@ def test_medians_of_complex_numbers(rng):
                     iruka.asnumpy(iruka.nanmedian(iruka.array(x), axis)), np.nanmedian(x, axis)
                 )
                 x.flat[0] = 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_typed_shares_of_numbers_beside_nan(method, dtype):
+    for numbers in (np.arange(1001.0), np.append(np.arange(700, dtype="float32"), np.nan)):
+        for q in (np.dtype(dtype).type(0.3), np.array([0.3, 0.77], dtype)):
+            expected = np.nanquantile(numbers, q, method=method)
+            assert_same(iruka.nanquantile(iruka.array(numbers), q, method=method), np.asarray(expected))
+
+
+def test_no_shares_of_integers():
+    for method in METHODS:
+        for function in ("quantile", "nanquantile"):
+            expected = getattr(np, function)([1, 2, 3], np.zeros(0), method=method)
+            assert_same(getattr(iruka, function)(iruka.array([1, 2, 3]), iruka.zeros(0), method=method), expected)
+
+
+def test_shares_and_weights_are_checked_where_there_are_no_elements():
+    for m in (np, iruka):
+        x = m.zeros((0, 3))
+        for message, q, keywords in (
+            (r"\[0, 1\]", 2.0, {}),
+            ("not a valid method|is unknown", 0.5, {"method": "other"}),
+            ("weights", 0.5, {"weights": m.ones((0, 3))}),
+        ):
+            if m is np and "method" in keywords:
+                continue
+            with pytest.raises(ValueError, match=message):
+                m.nanquantile(x, q, **keywords)
+        with pytest.warns(RuntimeWarning, match="Mean of empty slice"):
+            assert m.nanquantile(x, [0.2, 0.3], axis=0, keepdims=True).shape == (1, 3)
+
+
+def test_medians_are_cast_to_out():
+    for m in (np, iruka):
+        for function in (m.median, m.nanmedian):
+            for numbers in ([1.0, 2.5, 4.0], [1, 2, 3, 4]):
+                out = m.zeros((), int)
+                assert function(m.array(numbers), out=out) is out and int(out) == 2

@@ -303,9 +303,9 @@ _FUNCTIONS = {
 }
 
 
-def warn(message: str) -> None:
-    """A RuntimeWarning at the line of the innermost caller outside this package."""
-    warnings.warn(message, RuntimeWarning, stacklevel=_stack_level())
+def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
+    """A warning at the line of the innermost caller outside this package."""
+    warnings.warn(message, category, stacklevel=_stack_level())
 
 
 def _stack_level() -> int:

@@ -19,11 +19,14 @@ def searchsorted(a, v, side: str = "left", sorter=None) -> ndarray:
     """Where each element of v belongs in the sorted 1-d array a: int64, v's shape.
 
     side='left': the first index i with a[i] >= v, 'right': the first with a[i] > v. NaN comes last. `sorter` is the
-    order that would sort a. Raises ValueError for another side or a of more than one axis.
+    order that would sort a. Raises ValueError for another side, a of more than one axis, or a sorter with an index
+    outside a; TypeError for a side that is no str.
 
     >>> iruka.searchsorted(iruka.array([1, 3, 5]), [0, 3, 9])
     array([0, 1, 3])
     """
+    if not isinstance(side, str):
+        raise TypeError(f"search side must be str, not {type(side).__name__}")
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     return _core.searchsorted(_array(a), v, side == "right", None if sorter is None else _array(sorter))

@@ -8,7 +8,6 @@ from .. import _core
 from .._core import ndarray
 from .conversion import _array
 from .shapes import _into
-from .statistics import nanmean
 
 
 def _shares(q):
@@ -23,13 +22,6 @@ def _given(weights):
 def _checked(function, a, q, axis, out, method: str, keepdims: bool, weights) -> ndarray:
     result = function(_array(a), _shares(q), axis, method, bool(keepdims), _given(weights))
     return result if out is None else _into(out, result)
-
-
-def _checked_nan(function, a, q, axis, out, method: str, keepdims: bool, weights) -> ndarray:
-    x = _array(a)
-    if x.size == 0 and x.dtype.kind != "c":
-        return nanmean(x, axis, out=out, keepdims=keepdims)
-    return _checked(function, x, q, axis, out, method, keepdims, weights)
 
 
 def quantile(
@@ -92,7 +84,7 @@ def nanquantile(
     >>> iruka.nanquantile(iruka.array([1.0, iruka.nan, 3.0]), 0.5)
     array(2.)
     """
-    return _checked_nan(_core.nanquantile, a, q, axis, out, method, keepdims, weights)
+    return _checked(_core.nanquantile, a, q, axis, out, method, keepdims, weights)
 
 
 def nanpercentile(
@@ -111,19 +103,18 @@ def nanpercentile(
     >>> iruka.nanpercentile(iruka.array([1.0, iruka.nan, 3.0]), 50)
     array(2.)
     """
-    return _checked_nan(_core.nanpercentile, a, q, axis, out, method, keepdims, weights)
+    return _checked(_core.nanpercentile, a, q, axis, out, method, keepdims, weights)
 
 
 def median(a, axis=None, out: ndarray | None = None, overwrite_input: bool = False, keepdims: bool = False) -> ndarray:
     """Middle element along axes, or the mean of the middle two; NaN where one is met or there is none.
 
-    Integers give float64; complex numbers are in the order of `sort`.
+    Integers give float64; complex numbers are in the order of `sort`. The result is cast to out's dtype.
 
     >>> iruka.median(iruka.array([3.0, 1.0, 2.0]))
     array(2.)
     """
-    result = _core.median(_array(a), axis, bool(keepdims))
-    return result if out is None else _into(out, result)
+    return _into(out, _core.median(_array(a), axis, bool(keepdims)), "unsafe")
 
 
 def nanmedian(
@@ -134,5 +125,4 @@ def nanmedian(
     >>> iruka.nanmedian(iruka.array([3.0, iruka.nan, 2.0]))
     array(2.5)
     """
-    result = _core.nanmedian(_array(a), axis, bool(keepdims))
-    return result if out is None else _into(out, result)
+    return _into(out, _core.nanmedian(_array(a), axis, bool(keepdims)), "unsafe")

@@ -185,6 +185,33 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
                  {plan.outputs, plan.chunks, plan.block.join_outputs});
 }
 
+/// From this many elements on, other ways to the same result are worth their own calls.
+constexpr int64_t kManyElements = 1 << 12;
+
+/// Complex numbers as their parts, along one more axis.
+Array parts_of(const Array& x) {
+  const Dtype part = real_dtype(x.dtype());
+  Dims shape = x.shape(), strides = x.strides();
+  shape.push_back(2), strides.push_back(itemsize(part));
+  return Array(x.buffer(), part, shape, strides, x.offset());
+}
+
+/// Whether vectors add the parts of complex numbers, which is faster than adding the numbers.
+bool adds_parts(const Row& row, const Array& x, const ReductionTypes& types) {
+  const std::string_view named = row.name;
+  return (named == "sum" || named == "mean") && kind(x.dtype()) == Kind::complex && types.output == x.dtype() &&
+         x.device().target().is_host && x.size() >= kManyElements && x.ndim() < kMaxRank;
+}
+
+/// Whether the first elements decide what `any` or `all` of many elements is.
+bool is_decided_early(const Row& row, const Array& x, const AxisSet& axes) {
+  const std::string_view named = row.name;
+  if ((named != "any" && named != "all") || axes.length != x.size() || x.size() < 16 * kManyElements) return false;
+  if (!x.device().target().is_host || !x.is_c_contiguous()) return false;
+  const Array first = x.reshape({-1}).at(Slice{0, kManyElements, {}});
+  return reduce_row(row, first, {}, false, {}, {}).item().as_bool() != (row.start == Start::one);
+}
+
 [[noreturn]] void raise_empty(const Row& row) {
   if (row.rule == ResultRule::index)
     throw ValueError(std::string("attempt to get ") + row.name + " of an empty sequence");
@@ -203,12 +230,14 @@ void fill_empty(Array& result, const Row& row) {
   }
 }
 
-/// The elements cast to `dtype`. For rows that ignore NaN, a complex number with only its imaginary part NaN stays NaN.
+/// The elements cast to `dtype`. Rows that ignore NaN ignore it also where the cast would lose it: a complex number
+/// with only its imaginary part NaN stays NaN, and an integer becomes the number that changes nothing.
 Array cast_input(const Row& row, const Array& x, Dtype dtype) {
-  const bool loses_nan = std::string_view(row.name).starts_with("nan") && kind(x.dtype()) == Kind::complex &&
-                         kind(dtype) == Kind::floating;
+  const bool loses_nan = std::string_view(row.name).starts_with("nan") && is_inexact(x.dtype()) &&
+                         (!is_inexact(dtype) || (kind(x.dtype()) == Kind::complex && kind(dtype) == Kind::floating));
   if (!loses_nan) return x.astype(dtype);
-  return ElementwiseFunction("where")(ElementwiseFunction("isnan")(x), static_cast<double>(NAN), x).astype(dtype);
+  const Scalar ignored = is_inexact(dtype) ? Scalar(static_cast<double>(NAN)) : Scalar(row.start == Start::one);
+  return ElementwiseFunction("where")(ElementwiseFunction("isnan")(x), ignored, x).astype(dtype);
 }
 
 /// The products in NumPy's order, one factor after the other.
@@ -289,7 +318,16 @@ Array reduce_row(const Row& row, const Array& x, const std::optional<Dims>& axes
     if (row.has_identity) fill_empty(result, row);
     return result;
   }
-  jit::naming_kernel(row.name, [&] { reduce_into(result, row, x, set, types, options.correction); });
+  if (is_decided_early(row, x, set)) {
+    result.fill(row.start != Start::one);
+    return result;
+  }
+  jit::naming_kernel(row.name, [&] {
+    if (adds_parts(row, x, types))
+      reduce_into(parts_of(result), row, parts_of(x), set, reduction_types(row, real_dtype(x.dtype())), 0);
+    else
+      reduce_into(result, row, x, set, types, options.correction);
+  });
   recompute_products(result, row, x, axes, keepdims);
   return result;
 }

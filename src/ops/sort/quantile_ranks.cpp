@@ -85,16 +85,16 @@ double weight_of(QuantileMethod method, double gamma, double index) {
 
 }  // namespace
 
-Neighbours neighbours(const std::vector<int64_t>& counts, bool many, const Shares& shares, QuantileMethod method) {
+Neighbours neighbours(const std::vector<int64_t>& counts, const Shares& shares, QuantileMethod method) {
   const bool is_whole = is_integer(shares.dtype) || shares.dtype == Dtype::bool_;
-  const Positions positions(shares.dtype, many || is_whole ? Dtype::float64 : shares.dtype, method);
+  const Positions positions(shares.dtype, is_whole ? Dtype::float64 : shares.dtype, method);
   Neighbours found;
+  found.is_discrete = positions.of(1, 0).is_rank;
   for (const double q : shares.values) {
     for (const int64_t count : counts) {
       const double last = static_cast<double>(count - 1);
       const Position position = positions.of(static_cast<double>(count), q);
-      found.is_discrete = position.is_rank;
-      if (position.is_rank) {
+      if (found.is_discrete) {
         found.lower.push_back(static_cast<int64_t>(position.index));
         continue;
       }

@@ -23,7 +23,7 @@ struct Neighbours {
 };
 
 /// For each share, then each of `counts`, the number of elements. Positions are rounded to the shares' dtype after each
-/// operation, to float64 where counts are `many`.
-Neighbours neighbours(const std::vector<int64_t>& counts, bool many, const Shares& shares, QuantileMethod method);
+/// operation.
+Neighbours neighbours(const std::vector<int64_t>& counts, const Shares& shares, QuantileMethod method);
 
 }  // namespace iruka::ops

@@ -200,7 +200,7 @@ Array quantile_of(const char* function, const Array& x, const Shares& shares, co
     check_weighted(options.method, name_of(options.method));
     return weighted(x, shares, options, weights_of_all(x, options));
   }
-  Neighbours found = neighbours({elements.length()}, false, shares, options.method);
+  Neighbours found = neighbours({elements.length()}, shares, options.method);
   if (found.is_discrete) return elements.finished(select(elements.rows, found.lower), shares.shape, options.keepdims);
   const int64_t size = static_cast<int64_t>(shares.values.size());
   Dims shape{size}, along{size};
@@ -227,9 +227,7 @@ std::vector<int64_t> known_ranks(std::vector<int64_t> ranks, const std::vector<i
   return ranks;
 }
 
-Array nan_weighted(const Array& x, const Shares& shares, const QuantileOptions& options) {
-  check_weighted(options.method, name_of(options.method));
-  const Array weights = weights_of_all(x, options);
+Array nan_weighted(const Array& x, const Shares& shares, const QuantileOptions& options, const Array& weights) {
   if (!is_inexact(x)) return weighted(x, shares, options, weights);
   const Array valid = logical_not(ops::isnan(x)), some = any(valid, options.axes, true);
   if (!all(some).item().as_bool()) warn("All-NaN slice encountered");
@@ -239,14 +237,20 @@ Array nan_weighted(const Array& x, const Shares& shares, const QuantileOptions& 
 }
 
 Array nan_quantile_of(const char* function, const Array& x, const Shares& shares, const QuantileOptions& options) {
-  if (options.weights) return nan_weighted(x, shares, options);
+  std::optional<Array> weights;
+  if (options.weights) {
+    check_weighted(options.method, name_of(options.method));
+    weights = weights_of_all(x, options);
+  }
+  if (x.size() == 0) return nanmean(x, {.axes = options.axes, .keepdims = options.keepdims});
+  if (weights) return nan_weighted(x, shares, options, *weights);
   if (!is_inexact(x)) return quantile_of(function, x, shares, options);
   Rows elements(x, options.axes);
   elements.rows = sort(elements.rows);
   const std::vector<int64_t> counts = number_counts(elements.rows);
   std::vector<int64_t> some = counts;
   for (int64_t& count : some) count = std::max<int64_t>(count, 1);
-  const Neighbours found = neighbours(some, true, shares, options.method);
+  const Neighbours found = neighbours(some, shares, options.method);
   const Array below = at_ranks(elements, known_ranks(found.lower, counts));
   if (found.is_discrete) return elements.finished(below, shares.shape, options.keepdims);
   Array result = Array::empty(below.shape(), result_dtype(x, shares), x.device());
@@ -272,7 +276,6 @@ Array quantile_or_percentile(const char* function, const Array& x, const Argumen
   return quantile_of(function, x, shares_of(q, percent, options.method), options);
 }
 
-/// The mean of an array without elements, which is NaN.
 Array nan_quantile_or_percentile(const char* function, const Array& x, const Argument& q,
                                  const QuantileOptions& options, bool percent) {
   check_real(x);

@@ -19,25 +19,35 @@ namespace {
 
 using namespace ops;
 
-ElementwiseKernel search_kernel(const std::string& arrays, const std::string& element) {
-  return ElementwiseKernel(arrays + ", T v, I n, bool from_right", "int64 y",
-                           "y = count_first(n, [&](I k) {\nconst T element = " + element +
-                               ";\nreturn from_right ? !before(v, element) : before(element, v);\n});",
+/// `place` is the place in `a` of the k-th element in order.
+ElementwiseKernel search_kernel(const std::string& order, const std::string& is_bad, const std::string& place) {
+  return ElementwiseKernel("raw const T a, T v, I n, bool from_right" + order, "int64 y" + is_bad,
+                           "y = count_first(n, [&](I k) {\n" + place +
+                               "const T element = a[place];\n"
+                               "return from_right ? !before(v, element) : before(element, v);\n});",
                            "searchsorted", {.preamble = order_text("before") + order_text("search")});
 }
 
 const ElementwiseKernel& plain_search() {
-  return made_once([] { return search_kernel("raw const T a", "a[k]"); });
+  return made_once([] { return search_kernel("", "", "const I place = k;\n"); });
 }
 const ElementwiseKernel& ordered_search() {
-  return made_once([] { return search_kernel("raw const T a, raw const int64 order", "a[order[k]]"); });
+  return made_once([] {
+    return search_kernel(", raw const int64 order", ", raw bool is_bad", R"(
+int64_t place = order[k];
+if ((uint64_t)place >= (uint64_t)n) {
+  is_bad[0] = true;
+  place = 0;
+}
+)");
+  });
 }
 
 const ElementwiseKernel& interp_kernel() {
   return made_once([] {
     return ElementwiseKernel(
-        "float64 x, raw const float64 xp, raw const V fp, int64 n, V left, V right, bool has_left, bool has_right",
-        "V y", "y = interpolate<V>(x, xp, fp, n, left, right, has_left, has_right);", "interp",
+        "float64 x, raw const float64 xp, raw const V fp, I n, V left, V right, bool has_left, bool has_right", "V y",
+        "y = interpolate<V>(x, xp, fp, n, left, right, has_left, has_right);", "interp",
         {.preamble = order_text("interp"), .options = {"--fmad=false"}});
   });
 }
@@ -63,11 +73,9 @@ bool holds(Dtype dtype, const Scalar& value) {
 
 Array checked_order(const Array& order, const Array& sorted) {
   if (!is_integer(order.dtype())) throw TypeError("sorter must only contain integers");
+  if (order.dtype() == Dtype::uint64) throw ValueError("sorter must not contain uint64, which int64 does not hold");
   if (!(order.shape() == sorted.shape())) throw ValueError("sorter.size must equal a.size");
-  const Array indices = order.astype(Dtype::int64, false);
-  if (any(bitwise_or(less(indices, 0), greater_equal(indices, sorted.size()))).item().as_bool())
-    throw ValueError("Sorter index out of range.");
-  return indices;
+  return order.astype(Dtype::int64, false);
 }
 
 Scalar length_of(const Array& x) {
@@ -141,10 +149,14 @@ Array searchsorted(const Array& sorted, const Argument& sought, SearchSide side,
   if (result.size() == 0) return result;
   const Argument value = sought.is_array() ? Argument(v) : Argument(sought.scalar().as_element(dtype));
   const Scalar from_right = Scalar(side == SearchSide::right).typed(Dtype::bool_);
-  if (order)
-    ordered_search()(a, checked_order(*order, sorted), value, length_of(a), from_right, result);
-  else
+  if (!order) {
     plain_search()(a, value, length_of(a), from_right, result);
+    return result;
+  }
+  Array is_bad = Array::empty({1}, Dtype::bool_, a.device());
+  is_bad.fill(false);
+  ordered_search()(a, value, length_of(a), from_right, checked_order(*order, sorted), result, is_bad);
+  if (is_bad.item().as_bool()) throw ValueError("Sorter index out of range.");
   return result;
 }
 
@@ -165,6 +177,9 @@ Array interp(const Array& x, const Array& xp, const Array& fp, const InterpOptio
     throw ValueError(options.period ? "Data points must be 1-D sequences" : "object too deep for desired array");
   if (points.size() != values.size()) throw ValueError("fp and xp are not of the same length.");
   if (points.size() == 0) throw ValueError("array of sample points is empty");
+  for (const std::optional<Scalar>& outside : {options.left, options.right})
+    if (outside && outside->kind() == Kind::complex && dtype == Dtype::float64)
+      throw TypeError("interp: left and right must be real where fp is real");
   std::optional<Scalar> left = options.left, right = options.right;
   if (options.period) {
     if (*options.period == 0) throw ValueError("period must be a non-zero value");
@@ -175,9 +190,8 @@ Array interp(const Array& x, const Array& xp, const Array& fp, const InterpOptio
     left = right = std::nullopt;
   }
   const auto typed = [](bool flag) { return Scalar(flag).typed(Dtype::bool_); };
-  return interp_kernel()(at, points, values, Scalar(points.size()).typed(Dtype::int64),
-                         left.value_or(0.0).as_element(dtype), right.value_or(0.0).as_element(dtype),
-                         typed(left.has_value()), typed(right.has_value()));
+  return interp_kernel()(at, points, values, length_of(points), left.value_or(0.0).as_element(dtype),
+                         right.value_or(0.0).as_element(dtype), typed(left.has_value()), typed(right.has_value()));
 }
 
 }  // namespace iruka
