@@ -14,13 +14,19 @@ nb::object python_value(const Argument& argument) {
 
 nb::object or_none(const std::optional<Dims>& axes) { return axes ? nb::object(from_dims(*axes)) : nb::none(); }
 
+/// Holds the GIL for functions of Python, whose own calls are not those of the function that is told of.
+struct PythonScope {
+  const GilHold hold;
+  const ops::ListenerScope scope{nullptr};
+};
+
 }  // namespace
 
 void Telling::called(const ElementwiseFunction& function, std::span<const Argument> inputs,
                      std::span<const Array> outputs) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
-  const GilHold hold;
+  const PythonScope python;
   nb::list given, made;
   for (const Argument& input : inputs) given.append(python_value(input));
   for (const Array& output : outputs) made.append(to_python(output));
@@ -33,7 +39,7 @@ void Telling::reduced(const ReductionFunction& function, const Array& x, const R
                       const Array& result) {
   const unsigned raised = floats_.raised();
   if (!raised && x.size() > 0) return;
-  const GilHold hold;
+  const PythonScope python;
   const nb::object dtype = options.dtype ? dtype_object(*options.dtype) : nb::none();
   const nb::object initial = options.initial ? from_scalar(*options.initial) : nb::none();
   const nb::object where = options.where ? to_python(*options.where) : nb::none();
@@ -44,7 +50,7 @@ void Telling::reduced(const ReductionFunction& function, const Array& x, const R
 void Telling::computed(const char* function, std::span<const Argument> inputs, const Array& result) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
-  const GilHold hold;
+  const PythonScope python;
   nb::list given;
   for (const Argument& input : inputs) given.append(python_value(input));
   report_function_errors(function, raised, result, nb::tuple(given));
@@ -53,7 +59,7 @@ void Telling::computed(const char* function, std::span<const Argument> inputs, c
 void Telling::varied(const Array& x, const std::optional<Dims>& axes, double correction, const Array& result) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
-  const GilHold hold;
+  const PythonScope python;
   report_function_errors("variance", raised, result, nb::make_tuple(to_python(x), or_none(axes), correction));
 }
 
@@ -61,7 +67,7 @@ void Telling::scanned(const Array& x, ScanOperation operation, int64_t axis, con
                       const Array& result) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
-  const GilHold hold;
+  const PythonScope python;
   const char* const name = operation == ScanOperation::add ? "add" : "multiply";
   if (operation != ScanOperation::add && operation != ScanOperation::multiply) return;
   const nb::object dtype = options.dtype ? dtype_object(*options.dtype) : nb::none();
@@ -71,13 +77,13 @@ void Telling::scanned(const Array& x, ScanOperation operation, int64_t axis, con
 void Telling::cast(const Array& x, Dtype dtype) {
   const unsigned raised = floats_.raised();
   if (!raised) return;
-  const GilHold hold;
+  const PythonScope python;
   report_cast_errors(raised, to_python(x), dtype, x.device());
 }
 
 void Telling::warned(const char* message) {
-  const GilHold hold;
-  package_attribute("iruka._array.float_errors", "warn")(message);
+  const PythonScope python;
+  warn_caller(message);
 }
 
 OperandPair::OperandPair(nb::handle first, nb::handle second, const char* function) {

@@ -56,11 +56,6 @@ Array out_array(const char* function, nb::handle out) {
   throw TypeError(std::string(function) + ": out must be an iruka.ndarray, not " + describe(out.type()));
 }
 
-std::optional<Dims> reduction_axes(nb::handle axis) {
-  if (axis.is_none()) return {};
-  return to_dims(axis, "axis");
-}
-
 Scalar scalar_of(nb::handle object, const char* function, bool inexact = false) {
   Scalar scalar;
   if (is_array(object.ptr()) && array_of(object.ptr()).ndim() == 0) return item_of(array_of(object.ptr()));
@@ -267,14 +262,23 @@ void bind_joining(nb::module_& module) {
 
 }  // namespace
 
-ReductionCall::ReductionCall(const char* function, Dtype input, nb::handle axis, nb::handle dtype, bool keepdims,
+std::optional<Dims> reduction_axes(const char* function, const Array& array, nb::handle axis) {
+  if (axis.is_none()) return {};
+  const Dims axes = to_dims(axis, "axis");
+  if (PyTuple_Check(axis.ptr()) && array.ndim() == 0)
+    for (const int64_t named : axes) normalize_axis(function, named, 0);
+  return axes;
+}
+
+ReductionCall::ReductionCall(const char* function, const Array& array, nb::handle axis, nb::handle dtype, bool keepdims,
                              nb::handle initial, nb::handle where)
-    : options{.axes = reduction_axes(axis), .keepdims = keepdims, .dtype = to_optional_dtype(dtype)} {
+    : options{.axes = reduction_axes(function, array, axis), .keepdims = keepdims, .dtype = to_optional_dtype(dtype)} {
   if (!initial.is_none())
-    options.initial = scalar_of(initial, function, takes_any_integer(options.dtype.value_or(input)));
+    options.initial = scalar_of(initial, function, takes_any_integer(options.dtype.value_or(array.dtype())));
   if (where.is_none() || where.ptr() == Py_True) return;
   mask_ = as_operand(where, function);
-  if (PyList_Check(where.ptr()) || PyTuple_Check(where.ptr()))  // whose numbers count as bools, as in NumPy
+  Scalar number;
+  if (PyList_Check(where.ptr()) || PyTuple_Check(where.ptr()) || to_scalar(where.ptr(), number))  // numbers are bools
     mask_ = without_gil([&] { return mask_->astype(Dtype::bool_, false); });
   options.where = &*mask_;
 }
@@ -294,7 +298,7 @@ void warn_of_nothing(const ReductionFunction& function, const Array& x, const Re
   } else if ((name == "nanmin" || name == "nanmax") && any_nan(result)) {
     message = "All-NaN slice encountered";
   }
-  if (message && PyErr_WarnEx(PyExc_RuntimeWarning, message, 1) < 0) throw nb::python_error();
+  if (message) warn_caller(message);
 }
 
 void report_reduction_errors(const ReductionFunction& function, const Array& x, const ReductionOptions& options,
@@ -308,7 +312,7 @@ nb::object reduce(const ReductionFunction& function, Array array, nb::handle axi
                   bool keepdims, nb::handle initial, nb::handle where) {
   if (is_selection(function) && PyTuple_Check(axis.ptr()))
     throw TypeError(std::string(function.name()) + ": axis must be an integer or None, not a tuple");
-  ReductionCall call(function.name(), array.dtype(), axis, dtype, keepdims, initial, where);
+  ReductionCall call(function.name(), array, axis, dtype, keepdims, initial, where);
   std::optional<Array> target;
   if (!out.is_none()) target = out_array(function.name(), out);
   const bool is_mean = std::string_view(function.name()) == "mean";

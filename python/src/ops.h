@@ -14,10 +14,14 @@ Array as_operand(nb::handle object, const char* function, Device& device = defau
 /// A sequence of them, on the device of the first array among them.
 std::vector<Array> arrays_of(nb::handle sequence, const char* function);
 
+/// The axes that are reduced; all without a value. An array without axes has one for a number, none for a tuple, as in
+/// NumPy.
+std::optional<Dims> reduction_axes(const char* function, const Array& array, nb::handle axis);
+
 /// A reduction's keywords as values, and what they keep alive.
 struct ReductionCall {
-  ReductionCall(const char* function, Dtype input, nb::handle axis, nb::handle dtype, bool keepdims, nb::handle initial,
-                nb::handle where);
+  ReductionCall(const char* function, const Array& array, nb::handle axis, nb::handle dtype, bool keepdims,
+                nb::handle initial, nb::handle where);
   ReductionCall(const ReductionCall&) = delete;
   ReductionCall& operator=(const ReductionCall&) = delete;
 

@@ -92,7 +92,7 @@ void bind_statistics(nb::module_& module) {
   module.def(
       "nanmean",
       [](Array x, nb::handle axis, nb::handle dtype, Truth keepdims, nb::handle where) {
-        const ReductionCall call("nanmean", x.dtype(), axis, dtype, keepdims, nb::none(), where);
+        const ReductionCall call("nanmean", x, axis, dtype, keepdims, nb::none(), where);
         return composed_array([&] { return nanmean(x, call.options); });
       },
       nb::arg("x"), nb::arg("axis").none(), nb::arg("dtype").none(), nb::arg("keepdims"), nb::arg("where").none());

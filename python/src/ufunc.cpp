@@ -18,6 +18,7 @@
 #include "float_errors.h"
 #include "interop.h"
 #include "iruka/fold.h"
+#include "ops.h"
 #include "ops/checks.h"
 #include "ops/elementwise/loop_types.h"
 
@@ -183,11 +184,8 @@ void fill_rules(CallRules& rules, const ElementwiseFunction& function, const Cal
 }
 
 void warn_of_uninitialised() {
-  if (PyErr_WarnEx(PyExc_UserWarning,
-                   "'where' used without 'out', expect unitialized memory in output. If this is intentional, use "
-                   "out=None.",
-                   1) != 0)
-    throw nb::python_error();
+  warn_caller("'where' used without 'out', expect unitialized memory in output. If this is intentional, use out=None.",
+              PyExc_UserWarning);
 }
 
 /// function(x, y, out=..., where=..., ...), also function(x, y, out).
@@ -252,11 +250,6 @@ Array operand_array(nb::handle object, const char* method) {
     throw TypeError(std::string(method) + ": expected an array, not " + describe(object.type()));
   const Argument argument = operand.argument();
   return argument.is_array() ? argument.array() : as_array(object, device_among(others));
-}
-
-std::optional<Dims> to_axes(nb::handle axis) {
-  if (axis.is_none()) return {};
-  return to_dims(axis, "axis");
 }
 
 int64_t single_axis(nb::handle axis, const Array& x, const char* method) {
@@ -333,7 +326,7 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   }
   const std::optional<Array> mask = to_mask(where, x.device());
   if (mask) rules.where = &*mask;
-  const std::optional<Dims> axes = to_axes(axis);
+  const std::optional<Dims> axes = reduction_axes(function.name(), x, axis);
   Array result;
   const FloatWatch floats;
   {

@@ -585,3 +585,23 @@ def test_subclass_and_protocol_calls_tell_too():
         == ["divide by zero encountered in divide"]
     )
     assert said(np.log, iruka.zeros(2)) == ["divide by zero encountered in log"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "m.median(m.zeros(0))",
+        "m.mean(m.zeros(0))",
+        "m.nanmedian(m.full(3, np.nan))",
+        "m.nanquantile(m.zeros(0), 0.5)",
+        "m.put(m.zeros(3), [0, 1], m.array([1j, 2j]))",
+        "m.copyto(m.zeros(3), m.full(3, 1j), casting='unsafe')",
+        "m.full(3, 1j).astype(float)",
+        "m.add(1.0, m.ones(3), where=m.array([True, False, True]))",
+    ],
+)
+def test_warnings_name_the_line_of_the_caller(text):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        eval(compile(text, "caller", "eval"), {"m": iruka, "np": np})
+    assert [w.filename for w in caught] == ["caller"]

@@ -503,3 +503,24 @@ def test_grids_of_ranges_that_end_before_they_begin():
         (slice(2), slice(5, 0, -2)),
     ):
         assert_same(cp.mgrid[key], np.mgrid[key])
+
+
+def test_take_of_nothing_checks_no_index():
+    for m in (np, cp):
+        x = m.zeros((0, 3))
+        assert m.take(x, m.array([99]), axis=1).shape == x.take(m.array([99]), axis=1).shape == (0, 1)
+        assert m.take_along_axis(x, m.full((1, 3), 99), 1).shape == (0, 3)
+        for call in (lambda: x[:, m.array([99])], lambda: m.take(x, m.array([99]), axis=0)):
+            with pytest.raises(IndexError):
+                call()
+
+
+def test_shapes_of_flat_positions():
+    for m in (np, cp):
+        for call in (
+            lambda: m.unravel_index(5, (2**40, 2**40)),
+            lambda: m.unravel_index(0, (2**40, 2**40)),
+            lambda: m.ravel_multi_index((1, 1), (-1, 3)),
+        ):
+            with pytest.raises(ValueError):
+                call()

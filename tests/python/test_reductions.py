@@ -449,3 +449,78 @@ def test_a_standard_deviation_is_no_integer():
         for call in (lambda out: x.std(out=out), lambda out: module.nanstd(x, out=out)):
             with pytest.raises(TypeError):
                 call(module.array(0))
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod"])
+@pytest.mark.parametrize("source", ["float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "int64", "uint8", "uint64"])
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_nan_is_ignored_in_results_of_integers(name, source, dtype):
+    x = np.array([[1, np.nan, 3], [np.nan, np.nan, 2], [np.nan] * 3], source)
+    for axis in (None, 0, 1):
+        expected = getattr(np, name)(x, axis=axis, dtype=dtype)
+        assert_same(getattr(iruka, name)(iruka.array(x), axis=axis, dtype=dtype), np.asarray(expected))
+
+
+def test_nan_of_bfloat16_is_ignored_in_results_of_integers():
+    x = iruka.array([1, np.nan, 3]).astype("bfloat16")
+    assert iruka.nanprod(x, dtype=int) == 3 and iruka.nansum(x, dtype=int) == 4
+
+
+def test_axes_of_arrays_without_axes():
+    for m in (np, iruka):
+        x = m.asarray(2.0)
+        assert float(m.sum(x, axis=0)) == float(m.max(x, axis=-1)) == float(m.sum(x, axis=())) == 2
+        for axis in ((0,), (-1,), (0, 0)):
+            for function in (m.sum, m.max, m.any, m.add.reduce, m.hypot.reduce):
+                with pytest.raises(np.exceptions.AxisError):
+                    function(x, axis=axis)
+
+
+def test_numbers_as_masks():
+    for m in (np, iruka):
+        x = m.array([1, 2])
+        assert [int(m.sum(x, where=number)) for number in (0, 1, 1.5, np.int64(1))] == [0, 3, 3, 3]
+        assert int(m.max(x, where=1, initial=0)) == 2
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex64"])
+def test_any_and_all_of_many_elements_wherever_they_are_decided(dtype):
+    n = 200_000
+    for place in (None, 0, 3, 4095, 4096, n - 1):
+        for filled in (False, True):
+            x = np.full((2, n // 2), filled).astype(dtype)
+            if place is not None:
+                x.flat[place] = not filled
+            for name in ("any", "all"):
+                for axis, keepdims in ((None, False), (None, True), ((0, 1), False), (1, False)):
+                    expected = getattr(np, name)(x, axis=axis, keepdims=keepdims)
+                    assert_same(
+                        getattr(iruka, name)(iruka.array(x), axis=axis, keepdims=keepdims), np.asarray(expected)
+                    )
+    odd = np.zeros(n, dtype)
+    odd[:3] = 1
+    assert bool(iruka.logical_xor.reduce(iruka.array(odd))) == bool(np.logical_xor.reduce(odd))
+    odd[5000] = 1
+    assert bool(iruka.logical_xor.reduce(iruka.array(odd))) == bool(np.logical_xor.reduce(odd))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_sums_and_means_of_many_complex_numbers(dtype, rng):
+    x = (rng.standard_normal((60, 50, 40)) + 1j * rng.random((60, 50, 40))).astype(dtype)
+    rules = {"rtol": 2e-5, "atol": 1e-4} if dtype == "complex64" else {"rtol": 1e-12, "atol": 1e-11}
+    for view in (
+        lambda m, x: x,
+        lambda m, x: x.T,
+        lambda m, x: x[::2, ::-1, 1:],
+        lambda m, x: m.broadcast_to(x[:1], x.shape),
+    ):
+        for name in ("sum", "mean"):
+            for axis in (None, 0, 1, -1, (0, 2), ()):
+                exact = getattr(np, name)(view(np, x.astype("complex128")), axis=axis, keepdims=True)
+                actual = getattr(iruka, name)(view(iruka, iruka.array(x)), axis=axis, keepdims=True)
+                assert actual.dtype == dtype and actual.shape == exact.shape
+                np.testing.assert_allclose(iruka.asnumpy(actual), exact, **rules)
+    x[3, 4, 5] = complex(np.inf, np.nan)
+    with np.errstate(all="ignore"):
+        assert_same(iruka.sum(iruka.array(x)), np.asarray(complex(np.inf, np.nan), dtype))

@@ -437,6 +437,8 @@ def unravel_index(indices, shape, order: str = "C") -> Any:
     shape = (int(shape),) if isinstance(shape, (int, numpy.integer)) else tuple(int(extent) for extent in shape)
     indices = _integers("unravel_index", indices)
     size = int(numpy.prod(shape, dtype=object)) if shape else 1
+    if size > numpy.iinfo("int64").max:
+        raise ValueError(f"unravel_index: an array of shape {shape} has more elements than int64 counts")
     _check_within(indices, size, f"array with size {size}")
     in_c_order = _order("unravel_index", order, "CF") == "C"
     extents = shape if in_c_order else shape[::-1]

@@ -202,11 +202,10 @@ def nanstd(
 def _nan_selection(name: str, a, axis, out, keepdims: bool) -> ndarray:
     if isinstance(axis, tuple):
         raise TypeError(f"nan{name}: axis must be an integer or None, not {axis}")
-    x = _array(a)
-    if out is not None and not _is_inexact(x):
-        return reductions[name](x, axis=axis, out=out, keepdims=keepdims)
-    result = getattr(_core, f"nan{name}")(x, axis, keepdims)
-    return result if out is None else _into(out, result)
+    result = getattr(_core, f"nan{name}")(_array(a), axis, keepdims)
+    if out is not None and not can_cast(out.dtype, "int64", "safe"):
+        raise TypeError(f"nan{name}: out holds {out.dtype}, which cannot be cast to int64 by the rule 'safe'")
+    return _into(out, result, "unsafe")
 
 
 def nanargmin(a, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:

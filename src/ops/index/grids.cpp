@@ -33,6 +33,7 @@ Dims steps_of(const Dims& shape, bool is_fortran) {
   __int128 inner = 1;
   for (int k = 0; k < shape.size(); ++k) {
     const int axis = is_fortran ? k : shape.size() - 1 - k;
+    if (shape[axis] < 0) throw ValueError("invalid dims: the shape " + to_string(shape) + " has a negative extent");
     steps[axis] = static_cast<int64_t>(inner);
     inner *= shape[axis];
     if (inner > INT64_MAX)

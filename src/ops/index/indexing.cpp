@@ -54,6 +54,12 @@ IndexPlan plan_mask(const Array& joined, const Array& mask) {
 
 Array gather(const IndexPlan& plan) { return plan.base.device().service<Indexing>().gather(plan); }
 
+/// The same, but an index out of bounds is no error where it chooses nothing.
+Array gather_some(const IndexPlan& plan) {
+  if (count(plan.shape()) == 0) return Array::empty(plan.shape(), plan.base.dtype(), plan.base.device());
+  return gather(plan);
+}
+
 /// `values` as the target's elements, in the plan's shape, not in memory that the target or an index shares.
 Array prepare_values(const Array& x, const Dims& shape, const Array& values) {
   Array near = values.to_device(x.device()).astype(x.dtype(), false);
@@ -136,7 +142,7 @@ Array take(const Array& x, const Array& indices, std::optional<int64_t> named, I
   const Array from = is_flat ? flat(x) : x;
   const int axis = is_flat ? 0 : normalize_axis("take", *named, x.ndim());
   check_take(indices, from.shape(axis));
-  return gather(ops::plan_take(from, indices, axis, mode));
+  return gather_some(ops::plan_take(from, indices, axis, mode));
 }
 
 void put(const Array& x, const Array& indices, const Array& values, IndexMode mode) {
@@ -160,7 +166,7 @@ void put(const Array& x, const Array& indices, const Array& values, IndexMode mo
 }
 
 Array take_along_axis(const Array& x, const Array& indices, int64_t axis) {
-  return gather(ops::plan_along_axis("take_along_axis", x, indices, axis));
+  return gather_some(ops::plan_along_axis("take_along_axis", x, indices, axis));
 }
 
 void put_along_axis(const Array& x, const Array& indices, const Array& values, int64_t axis) {
