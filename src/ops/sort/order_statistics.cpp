@@ -10,6 +10,7 @@
 
 #include "core/device.h"
 #include "core/parallel.h"
+#include "iruka/sorting.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/sort/vector_sort.h"
 
@@ -203,35 +204,25 @@ void select_rows(const Array& x, WantedRanks ranks, const Array& result) {
 }
 
 template <class T>
-bool comes_before(T a, T b) {
-  return a < b || (is_nan(b) && !is_nan(a));
-}
-
-template <class T>
 void select_weighted_rows(const Array& x, const Array& weights, std::span<const double> quantiles,
                           const Array& result) {
   const Rows rows(x), weight_rows(weights);
   T* const out = static_cast<T*>(result.data());
+  const Array orders = argsort(x);
   parallel_for(rows.count(), kGrainElements / rows.n() + 1, [&](int64_t begin, int64_t end) {
-    std::vector<T> values(static_cast<size_t>(rows.n()));
-    std::vector<double> sums(values.size());
-    std::vector<size_t> order(values.size());
+    std::vector<double> sums(static_cast<size_t>(rows.n()));
     for (int64_t row = begin; row < end; ++row) {
-      const bool is_whole = take_row(rows[row], rows.n(), rows.stride(), values.data());
-      std::iota(order.begin(), order.end(), size_t{0});
-      std::stable_sort(order.begin(), order.end(),
-                       [&](size_t a, size_t b) { return comes_before(values[a], values[b]); });
+      const int64_t* const order = static_cast<const int64_t*>(orders.data()) + row * rows.n();
       const char* const weight = weight_rows[row];
       double sum = 0;
-      for (size_t k = 0; k < order.size(); ++k)
-        sums[k] = sum += element<double>(weight, static_cast<int64_t>(order[k]), weight_rows.stride());
+      for (size_t k = 0; k < sums.size(); ++k) sums[k] = sum += element<double>(weight, order[k], weight_rows.stride());
       if (!(sum > 0) || std::isinf(sum)) throw ValueError("Weights included NaN, inf or were all zero.");
       for (double& each : sums) each = each == 0 ? -1 : each / sum;
+      const T last = element<T>(rows[row], order[rows.n() - 1], rows.stride());
       for (size_t k = 0; k < quantiles.size(); ++k) {
-        const auto at = std::lower_bound(sums.begin(), sums.end(), quantiles[k]) - sums.begin();
-        const size_t found = order[static_cast<size_t>(std::min<int64_t>(at, rows.n() - 1))];
-        out[row + static_cast<int64_t>(k) * rows.count()] =
-            is_whole ? values[found] : std::numeric_limits<T>::quiet_NaN();
+        const int64_t at = std::lower_bound(sums.begin(), sums.end(), quantiles[k]) - sums.begin();
+        const T found = element<T>(rows[row], order[std::min(at, rows.n() - 1)], rows.stride());
+        out[row + static_cast<int64_t>(k) * rows.count()] = is_nan(last) ? last : found;
       }
     }
   });
