@@ -43,6 +43,8 @@ struct ProgramSource {
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
   /// that its text makes visible.
   std::vector<std::string> exports{};
+  /// Functions, and addresses of variables, as the text's C++ names them: "scale<float, 4>", "&table<int>".
+  std::vector<std::string> name_expressions{};
   HeaderFiles headers{};                          ///< all files besides the prelude that compilers see; null: none
   std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
   /// What a compiler asks now and then, to end early.
@@ -81,11 +83,15 @@ struct LaneReport {
   }
 };
 
+/// Name expressions, and the names in a module of what they name.
+using NamePairs = std::vector<std::pair<std::string, std::string>>;
+
 /// Machine code as bytes (the disk cache holds these), or the diagnostics that explain why there is none.
 struct CompiledProgram {
   bool ok = false;
   std::string code;
   std::vector<Diagnostic> diagnostics;
+  NamePairs names{};  ///< of the source's name expressions
   LaneReport report;  ///< where the source wants one; the code is then left out
 };
 

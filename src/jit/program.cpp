@@ -77,6 +77,8 @@ CacheKey key_of(std::string_view fingerprint, const NarrowCasts* casts, const Pr
   part(source.entry);
   for (const std::string& name : source.exports) part(name);
   part("");
+  for (const std::string& expression : source.name_expressions) part(expression);
+  part("");
   for (const std::string& option : without_time_limit(source.options)) part(option);
   part("");
   for (const std::string& output : source.outputs) part(output);
@@ -150,10 +152,11 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   std::optional<std::string> code = read_shipped(key);
   if (!code) code = disk->read(key);
   std::vector<Diagnostic> warnings;
-  if (std::string_view object; code && unpack_code(*code, warnings, object)) {
+  NamePairs names;
+  if (std::string_view object; code && unpack_code(*code, warnings, names, object)) {
     try {
       auto program = std::make_shared<const Program>(device, device.load(object, blame.kernel_name), source.entry,
-                                                     blame.kernel_name, std::move(warnings));
+                                                     blame.kernel_name, std::move(warnings), std::move(names));
       record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
       return program;
     } catch (const OutOfMemoryError&) {
@@ -165,9 +168,9 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   const CompiledProgram compiled = compile(device, source, blame);
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
   warnings = warnings_about(compiled.diagnostics, blame);
-  disk->write(key, pack_code(warnings, compiled.code));
+  disk->write(key, pack_code(warnings, compiled.names, compiled.code));
   auto program = std::make_shared<const Program>(device, device.load(compiled.code, blame.kernel_name), source.entry,
-                                                 blame.kernel_name, std::move(warnings));
+                                                 blame.kernel_name, std::move(warnings), compiled.names);
   record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
   return program;
 }
@@ -317,12 +320,18 @@ std::string assembly_within_time_limit(Device& device, const ProgramSource& sour
 }  // namespace
 
 Program::Program(Device& device, std::shared_ptr<const Module> module, const std::string& entry,
-                 const std::string& kernel, std::vector<Diagnostic> warnings)
+                 const std::string& kernel, std::vector<Diagnostic> warnings, NamePairs names)
     : device_(device),
       module_(std::move(module)),
       function_(entry.empty() ? nullptr : &module_->function(entry)),
       kernel_(keep(kernel)),
-      warnings_(std::move(warnings)) {}
+      warnings_(std::move(warnings)),
+      names_(std::move(names)) {}
+
+const std::string& Program::name_in_module(const std::string& name) const {
+  const auto found = std::ranges::find(names_, name, &NamePairs::value_type::first);
+  return found == names_.end() ? name : found->second;
+}
 
 void Program::launch(std::span<const std::byte> arguments, const GridRange& range) const {
   if (range.count <= 0) return;

@@ -29,7 +29,7 @@ class Program {
   /// `kernel`: a name for what went wrong. `entry` may be empty where only the module is wanted. Raises DeviceError
   /// where the module has no function of that name.
   Program(Device& device, std::shared_ptr<const Module> module, const std::string& entry, const std::string& kernel,
-          std::vector<Diagnostic> warnings);
+          std::vector<Diagnostic> warnings, NamePairs names = {});
   void launch(std::span<const std::byte> arguments, const LaunchRange& range) const {
     LaunchContext context(kernel_);
     device_.launch(context, *function_, arguments, range);
@@ -37,6 +37,10 @@ class Program {
   void launch(std::span<const std::byte> arguments, const GridRange& range) const;
   Device& device() const { return device_; }
   const Module& module() const { return *module_; }
+  /// What the module has under a name, or under one of the source's name expressions. These raise DeviceError where
+  /// there is none.
+  const Function& function(const std::string& name) const { return module_->function(name_in_module(name)); }
+  GlobalVariable global(const std::string& name) const { return module_->global(name_in_module(name)); }
   bool is_uncertain() const { return module_->is_uncertain(); }
   /// The compiler's warnings about the user's texts.
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
@@ -47,6 +51,9 @@ class Program {
   const Function* const function_;
   const char* const kernel_;  ///< lives as long as the process
   const std::vector<Diagnostic> warnings_;
+  const NamePairs names_;
+
+  const std::string& name_in_module(const std::string& name) const;
 };
 
 /// A kernel's texts by the file names that #line gives them: {"operation", text}...

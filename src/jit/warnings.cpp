@@ -64,16 +64,26 @@ std::vector<Diagnostic> decode_warnings(std::string_view bytes) {
   return warnings;
 }
 
-std::string pack_code(std::span<const Diagnostic> warnings, std::string_view code) {
-  std::string entry;
+std::string pack_code(std::span<const Diagnostic> warnings, const NamePairs& names, std::string_view code) {
+  std::string entry, encoded;
+  for (const auto& [expression, name] : names) {
+    append(encoded, std::string_view(expression));
+    append(encoded, std::string_view(name));
+  }
   append(entry, std::string_view(encode_warnings(warnings)));
+  append(entry, std::string_view(encoded));
   return entry.append(code);
 }
 
-bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, std::string_view& code) {
-  std::string_view encoded;
-  if (!take(entry, encoded)) return false;
+bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, NamePairs& names, std::string_view& code) {
+  std::string_view encoded, names_encoded, expression, name;
+  if (!take(entry, encoded) || !take(entry, names_encoded)) return false;
   warnings = decode_warnings(encoded);
+  names.clear();
+  while (!names_encoded.empty()) {
+    if (!take(names_encoded, expression) || !take(names_encoded, name)) return false;
+    names.emplace_back(expression, name);
+  }
   code = entry;
   return true;
 }

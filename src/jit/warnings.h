@@ -16,9 +16,10 @@ namespace iruka::jit {
 std::string encode_warnings(std::span<const Diagnostic> warnings);
 std::vector<Diagnostic> decode_warnings(std::string_view bytes);
 
-/// Code and its warnings as one cache entry, and back if the bytes are such an entry.
-std::string pack_code(std::span<const Diagnostic> warnings, std::string_view code);
-bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, std::string_view& code);
+/// Code, its warnings and the names of its name expressions as one cache entry, and back if the bytes are such an
+/// entry.
+std::string pack_code(std::span<const Diagnostic> warnings, const NamePairs& names, std::string_view code);
+bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, NamePairs& names, std::string_view& code);
 
 /// A kernel's warnings that were not reported yet. Thread-safe; checking for warnings is one load.
 class PendingWarnings {

@@ -337,6 +337,51 @@ TEST(Compiler, HeadersThatMultiplyAreErrors) {
   EXPECT_NE(errors(cpu_backend::compile(source).diagnostics).find("bracket nesting"), std::string::npos);
 }
 
+TEST(Compiler, NameExpressionsGiveNamesInTheCode) {
+  ProgramSource source{
+      "template <class T, int N> void scale(const void* x, long begin, long end) {\n"
+      "  for (long k = begin; k < end; ++k) ((T* const*)x)[0][k] *= N;\n}\n"
+      "template <class T> __device__ T table[3] = {1, 2, 3};\n"
+      "namespace inner { static int hidden = 7; static void same(const void*, long, long) {} }\n",
+      "",
+      {},
+      "<test>"};
+  source.name_expressions = {"scale<float, 4>", "&table<short>", "&inner::hidden", "inner::same",
+                             "(&scale<double, 3>)"};
+  const auto compiled = cpu_backend::compile(source);
+  ASSERT_TRUE(compiled.ok) << errors(compiled.diagnostics);
+  const NamePairs expected = {{"scale<float, 4>", "_Z5scaleIfLi4EEvPKvll"},
+                              {"&table<short>", "_Z5tableIsE"},
+                              {"&inner::hidden", "_ZN5innerL6hiddenE"},
+                              {"inner::same", "_ZN5innerL4sameEPKvll"},
+                              {"(&scale<double, 3>)", "_Z5scaleIdLi3EEvPKvll"}};
+  EXPECT_EQ(compiled.names, expected);
+  const auto module = cpu().load(compiled.code, "test");
+  for (const char* name : {"_Z5scaleIfLi4EEvPKvll", "_ZN5innerL4sameEPKvll", "_Z5scaleIdLi3EEvPKvll"})
+    EXPECT_EQ(module->function(name).name(), name);
+  EXPECT_EQ(module->global("_Z5tableIsE").bytes, 3 * sizeof(short));
+  EXPECT_EQ(static_cast<short*>(module->global("_Z5tableIsE").address)[2], 3);
+  EXPECT_EQ(*static_cast<int*>(module->global("_ZN5innerL6hiddenE").address), 7);
+}
+
+TEST(Compiler, NameExpressionsThatNameNothingAreErrorsThatQuoteThem) {
+  for (const char* expression : {"nothing<int>", "scale<float>", "scale", "1 +", "", "value", "12", "scale<float, 4>;",
+                                 "missing", "&value + 1", "sizeof(int)"}) {
+    ProgramSource source{
+        "template <class T, int N> void scale(const void*, long, long) {}\nint value = 1;\n"
+        "void missing(int);\n",
+        "",
+        {},
+        "<test>"};
+    source.name_expressions = {"&value", expression};
+    const auto compiled = cpu_backend::compile(source);
+    EXPECT_FALSE(compiled.ok) << expression;
+    const std::string said = errors(compiled.diagnostics);
+    EXPECT_NE(said.find("name expression '" + std::string(expression) + "': "), said.npos)
+        << expression << ": " << said;
+  }
+}
+
 TEST(Compiler, DebugPragmasAreErrors) {
   for (const char* what : {"crash", "overflow_stack", "dump", "llvm_fatal_error", "assert", "parser_crash"}) {
     for (const std::string& text : {std::string("\n#pragma clang __debug ") + what + "\n z = a;",

@@ -6,6 +6,7 @@
 
 #include "article_texts.h"
 #include "backend/cuda/assertions.h"
+#include "backend/cuda/nvrtc.h"
 #include "iruka/dtype.h"
 #include "jit/grammar.h"
 #include "nvrtc_testing.h"
@@ -371,6 +372,42 @@ TEST_F(CudaPreludeCode, RoundsProductsThatCarryTheirError) {
     size_t count = 0;
     for (size_t at = ptx.find(instruction); at != ptx.npos; at = ptx.find(instruction, at + 1)) ++count;
     EXPECT_GE(count, 2u) << type;
+  }
+}
+
+using CudaNames = NvrtcTest;
+
+TEST_F(CudaNames, NameExpressionsGiveNamesInTheCode) {
+  ProgramSource source{
+      "template <class T, int N> __global__ void scale(T* x) { *x *= N; }\n"
+      "template <class T> __device__ T table[3];\n__constant__ int fixed = 3;\n",
+      "",
+      {},
+      "<test>"};
+  source.name_expressions = {"scale<float, 4>", "&table<int>", "&fixed"};
+  const std::vector<std::string> options = {"--gpu-architecture=sm_90", "--std=c++20",
+                                            "--device-as-default-execution-space"};
+  const cuda_backend::NvrtcOutput output =
+      cuda_backend::run_nvrtc(cuda_backend::with_prelude(source.text, {}), source, options);
+  ASSERT_TRUE(output.ok) << output.log;
+  const NamePairs expected = {
+      {"scale<float, 4>", "_Z5scaleIfLi4EEvPT_"}, {"&table<int>", "_Z5tableIiE"}, {"&fixed", "fixed"}};
+  EXPECT_EQ(output.names, expected);
+  for (const auto& [expression, name] : expected) EXPECT_NE(output.ptx.find(name), std::string::npos) << output.ptx;
+}
+
+TEST_F(CudaNames, NameExpressionsThatNameNothingAreErrorsThatQuoteThem) {
+  for (const char* expression : {"nothing<int>", "scale<float>", "1 +", "value"}) {
+    ProgramSource source{
+        "template <class T, int N> __global__ void scale(T* x) {}\n__device__ int value;\n", "", {}, "<test>"};
+    source.name_expressions = {"&value", expression};
+    const std::vector<std::string> options = {"--gpu-architecture=sm_90", "--std=c++20"};
+    const cuda_backend::NvrtcOutput output =
+        cuda_backend::run_nvrtc(cuda_backend::with_prelude(source.text, {}), source, options);
+    EXPECT_FALSE(output.ok) << expression;
+    std::string said;
+    for (const Diagnostic& each : cuda_backend::parse_log(output.log)) said += each.file + "|" + each.message + "\n";
+    EXPECT_TRUE(said.starts_with("|name expression '" + std::string(expression) + "': ")) << said << output.log;
   }
 }
 

@@ -1,6 +1,8 @@
 // The kernel language through the C++ API.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <numeric>
@@ -8,6 +10,7 @@
 
 #include "core/device.h"
 #include "iruka/iruka.h"
+#include "jit/program.h"
 #include "jit/warnings.h"
 
 namespace iruka {
@@ -522,6 +525,56 @@ TEST(KernelWarnings, AreOfOneCompilerForEachLine) {
 TEST(KernelErrors, UnbalancedBodiesAreErrors) {
   for (const char* body : {"z = x; }", "{ z = x;", "z = (x;", "z = x; /* open", "#include <cstdio>\nz = x;", "\""}) {
     EXPECT_THROW((ElementwiseKernel("float32 x", "float32 z", body, "unbalanced")), CompileError) << body;
+  }
+}
+
+TEST(Programs, FindFunctionsAndVariablesByNameExpressions) {
+  ProgramSource source{
+      "template <class T, int N> void scale(const void* x, long begin, long end) {\n"
+      "  for (long k = begin; k < end; ++k) (*(T* const*)x)[k] *= N;\n}\n"
+      "template <class T> T table[3] = {1, 2, 3};\n"
+      "// " +
+          std::to_string(getpid()) + " " + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()),
+      "",
+      {},
+      "<names>"};
+  source.name_expressions = {"scale<float, 4>", "&table<int>"};
+  const auto run = [&] {
+    const auto program = jit::build(cpu(), source, {"names", "", "", {}});
+    float values[] = {1, 2, 3};
+    float* block = values;
+    LaunchContext context("names");
+    cpu().launch(context, program->function("scale<float, 4>"), std::as_bytes(std::span(&block, 1)), LaunchRange{3});
+    EXPECT_EQ(values[0], 4);
+    EXPECT_EQ(values[2], 12);
+    EXPECT_EQ(program->global("&table<int>").bytes, 3 * sizeof(int));
+    EXPECT_EQ(static_cast<int*>(program->global("&table<int>").address)[1], 2);
+    EXPECT_EQ(program->function("_Z5scaleIfLi4EEvPKvll").name(), "_Z5scaleIfLi4EEvPKvll");
+    EXPECT_THROW(program->function("scale<float, 5>"), DeviceError);
+    EXPECT_THROW(program->global("&table<float>"), DeviceError);
+  };
+  clear_kernel_history();
+  run();
+  for (int k = 0; k < 200; ++k)  // more than stay in memory
+    jit::build(cpu(),
+               {"extern \"C\" void iruka_entry(const void*, long, long) {} // " + std::to_string(k),
+                "iruka_entry",
+                {"-O0"},
+                "<other>"},
+               {"other", "", "", {}});
+  run();
+  std::vector<KernelEvent::Kind> kinds;
+  for (const KernelEvent& event : kernel_history())
+    if (event.kernel == "names") kinds.push_back(event.kind);
+  EXPECT_EQ(kinds, (std::vector{KernelEvent::Kind::compiled, KernelEvent::Kind::loaded_from_disk}));
+  source.name_expressions = {"scale<float, 4>"};
+  EXPECT_THROW(jit::build(cpu(), source, {"names", "", "", {}})->global("&table<int>"), DeviceError);
+  source.name_expressions = {"gone<int>"};
+  try {
+    jit::build(cpu(), source, {"names", "", "", {}});
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_NE(std::string(error.what()).find("name expression 'gone<int>': "), std::string::npos) << error.what();
   }
 }
 

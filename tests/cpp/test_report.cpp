@@ -166,7 +166,7 @@ const jit::Blame& blame() {
 
 KernelReport told(LaneReport report) {
   TellingDevice device;
-  device.compiled = {true, "", {}, std::move(report)};
+  device.compiled = {.ok = true, .report = std::move(report)};
   return jit::report(device, program("text"), blame());
 }
 

@@ -44,7 +44,7 @@ NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& progr
   std::vector<std::string> options;
   if (!nvrtc_options(source, architecture_for(compute), options, program.diagnostics)) return output;
   if (only_check) options.push_back("--fdevice-syntax-only");
-  output = run_nvrtc(with_prelude(source.text, source.options), source.file_name, options, source.headers);
+  output = run_nvrtc(with_prelude(source.text, source.options), source, options);
   if (!output.log.empty()) program.diagnostics = parse_log(output.log);
   std::erase_if(program.diagnostics, [](const Diagnostic& said) { return !is_told(said); });
   if (!output.ok && !has_error(program.diagnostics)) program.diagnostics.push_back(plain_error(output.log));
@@ -144,6 +144,7 @@ CompiledProgram CudaDevice::compile(const ProgramSource& source) {
   const bool needs_assembler = output.cubin.empty() || final != output.ptx;
   program.code = needs_assembler ? assemble(final, wanted, program.diagnostics) : output.cubin;
   program.ok = !program.code.empty();
+  program.names = output.names;
   if (!program.ok || !source.wants_report) return program;
   constexpr int kWarp = 32;
   const CudaModule loaded(*this, program.code, source.file_name);

@@ -25,6 +25,8 @@ struct Nvrtc {
   int (*create)(Program*, const char* text, const char* name, int headers, const char* const* texts,
                 const char* const* names) = nullptr;
   int (*destroy)(Program*) = nullptr;
+  int (*add_name)(Program, const char* expression) = nullptr;
+  int (*lowered_name)(Program, const char* expression, const char** name) = nullptr;
   int (*compile)(Program, int count, const char* const* options) = nullptr;
   int (*log_size)(Program, size_t*) = nullptr;
   int (*log)(Program, char*) = nullptr;
@@ -56,6 +58,8 @@ struct Nvrtc {
     find(version, "nvrtcVersion");
     find(create, "nvrtcCreateProgram");
     find(destroy, "nvrtcDestroyProgram");
+    find(add_name, "nvrtcAddNameExpression");
+    find(lowered_name, "nvrtcGetLoweredName");
     find(compile, "nvrtcCompileProgram");
     find(log_size, "nvrtcGetProgramLogSize");
     find(log, "nvrtcGetProgramLog");
@@ -104,18 +108,18 @@ const Nvrtc& nvrtc() {
 /// A program of NVRTC's, destroyed on the way out.
 class Compilation {
  public:
-  Compilation(const Nvrtc& api, const std::string& text, const std::string& name, const HeaderFiles& headers)
-      : api_(api) {
+  Compilation(const Nvrtc& api, const std::string& text, const ProgramSource& source) : api_(api) {
     const PreludeFiles& prelude = made_once([] { return PreludeFiles(); });
     std::vector<const char*> texts = prelude.texts, names = prelude.names;
-    if (headers)
-      for (const HeaderFile& header : *headers) {
+    if (source.headers)
+      for (const HeaderFile& header : *source.headers) {
         texts.push_back(header.text->c_str());
         names.push_back(header.path.c_str());
       }
-    const int result =
-        api.create(&program_, text.c_str(), name.c_str(), static_cast<int>(texts.size()), texts.data(), names.data());
+    const int result = api.create(&program_, text.c_str(), source.file_name.c_str(), static_cast<int>(texts.size()),
+                                  texts.data(), names.data());
     if (result != 0) throw DeviceError(std::string("cuda: nvrtcCreateProgram failed: ") + api.error_text(result));
+    for (const std::string& expression : source.name_expressions) api.add_name(program_, expression.c_str());
   }
   ~Compilation() { api_.destroy(&program_); }
   Compilation(const Compilation&) = delete;
@@ -126,6 +130,11 @@ class Compilation {
     texts.reserve(options.size());
     for (const std::string& option : options) texts.push_back(option.c_str());
     return api_.compile(program_, static_cast<int>(texts.size()), texts.data());
+  }
+
+  std::string lowered_name(const std::string& expression) const {
+    const char* name = nullptr;
+    return api_.lowered_name(program_, expression.c_str(), &name) == 0 && name ? name : "";
   }
 
   std::string read(int (*size_of)(Program, size_t*), int (*get)(Program, char*)) const {
@@ -159,6 +168,9 @@ class Compilation {
 
 /// The generated line behind a body.
 constexpr std::string_view kBehindOperation = ";} while (0);";
+
+/// The file of name expressions in a log, and how it quotes one.
+constexpr std::string_view kNameFile = "__nv_name_map", kNameLine = "  #pragma nv_mangled_name ";
 
 /// "operation(2): error: ..." and "generated(7): warning #68-D: ...".
 bool parse_head(std::string_view line, Diagnostic& found) {
@@ -206,10 +218,9 @@ const std::string& nvrtc_version() { return nvrtc().version_text; }
 
 const std::vector<int>& nvrtc_architectures() { return nvrtc().known_architectures; }
 
-NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options,
-                      const HeaderFiles& headers) {
+NvrtcOutput run_nvrtc(const std::string& text, const ProgramSource& source, const std::vector<std::string>& options) {
   const Nvrtc& api = nvrtc();
-  Compilation compilation(api, text, name, headers);
+  Compilation compilation(api, text, source);
   NvrtcOutput output;
   const int result = compilation.compile(options);
   output.ok = result == 0;
@@ -219,6 +230,8 @@ NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const st
   output.cubin = compilation.read(api.cubin_size, api.cubin);
   output.ptx = compilation.read(api.ptx_size, api.ptx);
   if (!output.ptx.empty() && output.ptx.back() == '\0') output.ptx.pop_back();
+  for (const std::string& expression : source.name_expressions)
+    output.names.emplace_back(expression, compilation.lowered_name(expression));
   return output;
 }
 
@@ -280,6 +293,12 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
     Diagnostic found{};
     if (parse_head(line, found)) {
       diagnostics.push_back(std::move(found));
+    } else if (line.starts_with(kNameLine) && !diagnostics.empty() && diagnostics.back().file == kNameFile) {
+      Diagnostic& said = diagnostics.back();
+      const std::string quoted = "name expression '" + std::string(line.substr(kNameLine.size())) + "': ";
+      const bool repeats = diagnostics.size() > 1 && diagnostics.end()[-2].message.starts_with(quoted);
+      said = {said.level, "", 0, 0, quoted + said.message};
+      if (repeats) diagnostics.pop_back();
     } else if (!diagnostics.empty() && diagnostics.back().file == "generated" && line.ends_with(kBehindOperation)) {
       diagnostics.back().file = "operation";  // what is missing at its end is missed in the line behind it
       diagnostics.back().line = INT_MAX;

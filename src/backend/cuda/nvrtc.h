@@ -16,6 +16,7 @@ struct NvrtcOutput {
   std::string cubin;  ///< for "sm_90" and the like
   std::string ptx;
   std::string log;
+  NamePairs names;  ///< of the source's name expressions
 };
 
 /// Why no kernel can be compiled; empty where one can.
@@ -27,9 +28,8 @@ const std::string& nvrtc_version();
 /// The architectures NVRTC compiles for, as 75, 80, 90...
 const std::vector<int>& nvrtc_architectures();
 
-/// Compiles `text`, which begins with the prelude's include, and may include `headers`. Options as NVRTC takes them.
-NvrtcOutput run_nvrtc(const std::string& text, const std::string& name, const std::vector<std::string>& options,
-                      const HeaderFiles& headers = nullptr);
+/// Compiles `text`, the source's with the prelude's include in front. Options as NVRTC takes them.
+NvrtcOutput run_nvrtc(const std::string& text, const ProgramSource& source, const std::vector<std::string>& options);
 
 /// NVRTC's options for a user's, for machine code of `architecture` ("sm_90"). False: `diagnostics` says which is
 /// wrong.

@@ -12,6 +12,7 @@
 #include "backend/cpu/compiler/container.h"
 #include "backend/cpu/compiler/frontend.h"
 #include "backend/cpu/compiler/host.h"
+#include "backend/cpu/compiler/name_expressions.h"
 #include "clang/Basic/Stack.h"
 #include "core/signal_mask.h"
 #include "llvm/Config/llvm-config.h"
@@ -126,7 +127,10 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
     context.setDiscardValueNames(true);
     const auto module = parse(source, options, context, program.diagnostics);
     if (!module) return;
-    GeneratedCode generated = generate(*module, source, options, output, program.diagnostics, report);
+    ProgramSource exporting = source;
+    if (!export_named(*module, source, program.names, program.diagnostics)) return;
+    for (const auto& [expression, name] : program.names) exporting.exports.push_back(name);
+    GeneratedCode generated = generate(*module, exporting, options, output, program.diagnostics, report);
     const bool is_packed = output == Output::object && !generated.code.empty();
     program.code =
         is_packed ? pack_object({generated.code, generated.lanes, generated.is_uncertain}) : std::move(generated.code);

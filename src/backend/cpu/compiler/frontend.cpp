@@ -5,6 +5,7 @@
 #include "backend/cpu/compiler/diagnostics.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/limits.h"
+#include "backend/cpu/compiler/name_expressions.h"
 #include "backend/cpu/compiler/narrow_casts.h"
 #include "backend/cpu/compiler/text_warnings.h"
 #include "clang/AST/ASTConsumer.h"
@@ -147,7 +148,8 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system_of(const ProgramSour
   return files;
 }
 
-/// The text after the user's macros. They are text and not options, so that the precompiled prelude can be used.
+/// The text after the user's macros, and before the declarations of name expressions. The macros are text and not
+/// options, so that the precompiled prelude can be used.
 std::string text_with_macros(const ProgramSource& source, const jit::CompileOptions& options) {
   std::string text;
   for (const auto& [macro, undefine] : options.macros) {
@@ -158,7 +160,7 @@ std::string text_with_macros(const ProgramSource& source, const jit::CompileOpti
     if (!undefine) text += "#define " + name + " " + value + "\n";
   }
   if (!text.empty()) text += "#line 1 \"" + source.file_name + "\"\n";
-  return text + source.text;
+  return text + source.text + name_declarations(source);
 }
 
 using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clang::CompilerInstance&)>;
@@ -208,6 +210,7 @@ bool run_clang(const std::string& text, const ProgramSource& source, const jit::
   collector.BeginSourceFile(compiler.getLangOpts(), &preprocessor);
   clang::ParseAST(compiler.getSema());
   collector.EndSourceFile();
+  quote_expressions(source, diagnostics);
   if (compiler.getDiagnostics().hasErrorOccurred()) return false;
   if (!options.no_warnings) warn_about_texts(compiler, source, diagnostics);
   finish();
@@ -239,10 +242,14 @@ bool parse_only(const ProgramSource& source, const jit::CompileOptions& options,
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
                           std::vector<Diagnostic>& diagnostics, ProgramSource& saturating) {
   const std::string text = std::string(cuda_declarations()) + text_with_macros(source, options);
+  const std::string behind = name_declarations(source);  // they make the instances of templates
   const auto make_consumer = [&](clang::CompilerInstance& compiler) {
-    return make_cast_rewriter(compiler, text.size() - source.text.size(), saturating);
+    return make_cast_rewriter(compiler, text.size() - source.text.size() - behind.size(), saturating);
   };
-  return run_clang(text, source, options, prelude_for(options), diagnostics, make_consumer, [] {});
+  if (!run_clang(text, source, options, prelude_for(options), diagnostics, make_consumer, [] {})) return false;
+  const bool is_whole = saturating.text.ends_with(behind);
+  if (is_whole) saturating.text.resize(saturating.text.size() - behind.size());
+  return is_whole;
 }
 
 std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
