@@ -52,13 +52,13 @@ struct Parameter {
 
 /// The options of CuPy's ElementwiseKernel, besides the four texts.
 struct KernelOptions {
-  std::string preamble{};              ///< helper functions and types
-  std::string loop_prep{};             ///< runs before the elements of a block
-  std::string after_loop{};            ///< runs after the elements of a block
+  std::string preamble{};    ///< helper functions and types
+  std::string loop_prep{};   ///< runs before the elements of a block
+  std::string after_loop{};  ///< runs after the elements of a block
   /// Compiler options: "--use_fast_math", "-DNAME=value", "-I/folder". The texts may include files of the folders. They
   /// are read when the kernel is made, and all of its compilations see them as they were then.
   std::vector<std::string> options{};
-  bool reduce_dims = true;             ///< merge axes where layouts allow
+  bool reduce_dims = true;  ///< merge axes where layouts allow
   bool return_tuple = false;
   bool no_return = false;
   bool diagnose_early = true;  ///< check the C++ in the constructor if all types are concrete

@@ -62,9 +62,9 @@ using Texts = std::vector<std::pair<std::string, std::string>>;
 /// What a compile error says about the kernel, besides the compiler's message.
 struct Blame {
   std::string kernel_name;
-  std::string argument_types;  ///< "float32 x, int16 width"; empty when nothing is resolved yet
-  std::string made_at;         ///< "file:line"
-  Texts texts;                 ///< to show the offending line
+  std::string argument_types;                  ///< "float32 x, int16 width"; empty when nothing is resolved yet
+  std::string made_at;                         ///< "file:line"
+  Texts texts;                                 ///< to show the offending line
   std::shared_ptr<const Includes> includes{};  ///< headers, to show lines of theirs and say where one was searched for
 
   /// The user's text or header that diagnostics name `file`; null if there is none.

@@ -18,7 +18,7 @@
 namespace iruka::cuda_backend {
 IRUKA_DRIVER_FUNCTIONS(IRUKA_FAKE_DECLARE)
 IRUKA_NEWER_DRIVER_FUNCTIONS(IRUKA_FAKE_DECLARE)
-}
+}  // namespace iruka::cuda_backend
 #undef IRUKA_FAKE_DECLARE
 
 namespace iruka::testing::fake_driver {

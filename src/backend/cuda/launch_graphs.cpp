@@ -138,7 +138,7 @@ void LaunchGraphs::destroy(Slot& slot) {
 }
 
 bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
-  if (stream == kPerThreadStream) return false;  // one handle for many streams
+  if (stream == kPerThreadStream) return false;    // one handle for many streams
   if (launch.grid().is_cooperative) return false;  // which needs a call of its own
   const Turn turn(is_busy_);
   if (!turn) return false;

@@ -3,8 +3,7 @@
 
 #include "ops/index/kernels/cuda/report.h"
 
-template <class I> static inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis,
-                                                              int64_t* report) {
+template <class I> static inline ptrdiff_t iruka_place_of(I index, ptrdiff_t extent, ptrdiff_t axis, int64_t* report) {
   const ptrdiff_t place = (ptrdiff_t)index + (index < 0 ? extent : 0);
   if ((size_t)place < (size_t)extent) return place;
   iruka_report(report, iruka_bad_index, index, axis, extent);
