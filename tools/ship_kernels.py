@@ -130,6 +130,9 @@ def layouts():
     for name in PICTURE_FUNCTIONS.split():
         for call in texts(PICTURES):
             yield f"cp.{name}{call}", PICTURE_DTYPES
+    # Other values are decided by the first elements.
+    yield "cp.any(cp.zeros_like(v))", DTYPES
+    yield "cp.all(cp.ones_like(v))", DTYPES
     for statement in texts(IN_PLACE):
         yield statement, ALL_DTYPES
     for dtype in CASTS.split():

@@ -164,7 +164,8 @@ TEST(Array, SizesThatDoNotFit) {
   expect_error<ShapeError>([&] { Array::empty({2, -3}, Dtype::int8, host()); }, "negative dimensions");
   expect_error<OutOfMemoryError>([&] { Array::empty({huge}, Dtype::int8, host()); }, "4611686018427387904 bytes");
   const Array one = counting({1});
-  EXPECT_EQ(one.broadcast_to({huge}).size(), huge);
+  EXPECT_EQ(one.broadcast_to({huge / 4}).nbytes(), huge / 4 * one.itemsize());
+  expect_error<ShapeError>([&] { one.broadcast_to({huge}); }, "2^63 - 1 bytes");
   expect_error<ShapeError>([&] { one.broadcast_to({huge, 2}); }, "63 bits");
   expect_error<ShapeError>([&] { one.reshape({huge, 4}); }, "(4611686018427387904, 4)");
 }

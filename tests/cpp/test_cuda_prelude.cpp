@@ -401,7 +401,8 @@ TEST_F(CudaNames, NameExpressionsThatNameNothingAreErrorsThatQuoteThem) {
     ProgramSource source{
         "template <class T, int N> __global__ void scale(T* x) {}\n__device__ int value;\n", "", {}, "<test>"};
     source.name_expressions = {"&value", expression};
-    const std::vector<std::string> options = {"--gpu-architecture=sm_90", "--std=c++20"};
+    const std::vector<std::string> options = {"--gpu-architecture=sm_90", "--std=c++20",
+                                              "--device-as-default-execution-space"};
     const cuda_backend::NvrtcOutput output =
         cuda_backend::run_nvrtc(cuda_backend::with_prelude(source.text, {}), source, options);
     EXPECT_FALSE(output.ok) << expression;

@@ -27,7 +27,9 @@ class RecordingCuda : public EmulatedCuda {
   }
   // What another thread does in between, once.
   void synchronize() override { call(during_wait); }
+  // Waits for the stream's work, too.
   void copy(void* to, const void* from, size_t bytes) override {
+    call(during_wait);
     EmulatedCuda::copy(to, from, bytes);
     call(after_copy);
   }
@@ -246,9 +248,9 @@ TEST_F(Indexing, TwoThreadsLoseNoIndexOutOfBounds) {
   EXPECT_EQ(found(), "");
   use(9);
   EXPECT_EQ(found(), "index 9 is out of bounds for axis 0 with size 6");
-  // The other thread launches while the first one waits, which finds no error of its own.
+  // The other thread launches when the first one, which finds no error of its own, has read the report.
   use(0);
-  gpu().during_wait = [&] { gpu().after_copy = [&] { use(-7); }; };
+  gpu().after_copy = [&] { use(-7); };
   EXPECT_EQ(found(), "");
   EXPECT_EQ(found(), "index -7 is out of bounds for axis 0 with size 6");
 }

@@ -43,7 +43,7 @@ TEST(Searching, StridesAndOrders) {
   const Array sorted = Array::from<int64_t>({1, 0, 5, 0, 7, 0}).at(Slice{{}, {}, 2});
   EXPECT_EQ(values_of(searchsorted(sorted, Array::from<int64_t>({7, 6, 1}).at(Slice{{}, {}, -1}))), (Values{0, 2, 2}));
   const Array far = Array::from<int64_t>({0, 1, 2, 4}), few = Array::from<int64_t>({0}), floats = zeros({4});
-  EXPECT_THROW(searchsorted(x, 1, SearchSide::left, &far), ValueError);
+  EXPECT_THROW(searchsorted(x, 10, SearchSide::left, &far), ValueError) << "the search comes to the last";
   EXPECT_THROW(searchsorted(x, 1, SearchSide::left, &few), ValueError);
   EXPECT_THROW(searchsorted(x, 1, SearchSide::left, &floats), TypeError);
 }
