@@ -90,6 +90,7 @@ void bind_grids(nb::module_& module) {
                const std::vector<Array> arrays = arrays_of(parts, "ravel_multi_index");
                const Dims extents = to_dims(shape, "ravel_multi_index: dims");
                std::vector<IndexMode> ways;
+               ways.reserve(modes.size());
                for (const std::string& mode : modes) ways.push_back(parse_index_mode(mode));
                return make_array([&] { return ravel_multi_index(arrays, extents, ways, is_fortran); });
              });

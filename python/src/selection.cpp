@@ -22,6 +22,7 @@ class Choices {
   }
   std::vector<Argument> arguments() const {
     std::vector<Argument> all;
+    all.reserve(operands_.size());
     for (const Operand& operand : operands_) all.push_back(operand.argument());
     return all;
   }

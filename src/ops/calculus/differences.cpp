@@ -96,6 +96,7 @@ std::vector<Steps> steps_along(const Array& f, std::span<const Spacing> spacings
     return std::vector<Steps>(static_cast<size_t>(axes.size()), {std::get<Scalar>(spacings[0]), {}});
   if (static_cast<int>(spacings.size()) != axes.size()) throw TypeError("invalid number of arguments");
   std::vector<Steps> steps;
+  steps.reserve(spacings.size());
   for (int k = 0; k < axes.size(); ++k)
     steps.push_back(steps_of(spacings[static_cast<size_t>(k)], f.shape(static_cast<int>(axes[k]))));
   return steps;

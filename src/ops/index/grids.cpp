@@ -47,6 +47,7 @@ Dims steps_of(const Dims& shape, bool is_fortran) {
 
 std::vector<Array> sparse_indices(const Dims& shape, Dtype dtype) {
   std::vector<Array> axes;
+  axes.reserve(static_cast<size_t>(shape.size()));
   for (int axis = 0; axis < shape.size(); ++axis)
     axes.push_back(arange(0, shape[axis], 1, dtype).reshape(along_axis(shape.size(), axis, shape[axis])));
   return axes;
@@ -71,6 +72,7 @@ std::vector<Array> meshgrid(std::span<const Array> coordinates, const MeshOption
   }
   if (!options.is_sparse && ndim > 0) {
     std::vector<const Dims*> shapes;
+    shapes.reserve(grid.size());
     for (const Array& array : grid) shapes.push_back(&array.shape());
     const Dims shape = broadcast_shapes(shapes);
     for (Array& array : grid) array = array.broadcast_to(shape).read_only();

@@ -270,6 +270,7 @@ Array einsum(std::string_view subscripts, std::span<const Array> operands, const
   Dtype dtype = operands[0].dtype();
   for (const Array& operand : operands) dtype = promote(dtype, operand.dtype());
   std::vector<Term> todo;
+  todo.reserve(operands.size());
   for (size_t k = 0; k < operands.size(); ++k)
     todo.push_back(without_repeats({read.terms[k], operands[k].astype(dtype, false)}));
   for (const std::vector<int64_t>& step : path.empty() ? one_step(operands.size()) : path) {
