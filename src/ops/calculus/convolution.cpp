@@ -2,6 +2,7 @@
 #include "core/once.h"
 #include "iruka/calculus.h"
 #include "ops/functions.h"
+#include "ops/kernel_text.h"
 #include "ops/views.h"
 
 namespace iruka {
@@ -9,22 +10,11 @@ namespace {
 
 using namespace ops;
 
-/// Output k of the full convolution needs k - j >= 0 of the longer vector for each j of the shorter one.
 const ElementwiseKernel& convolution_kernel() {
   return made_once([] {
-    return ElementwiseKernel("raw const T x, raw const T y, int64 nx, int64 ny, int64 first", "raw T z", R"(
-    const int64_t k = i + first;
-    const int64_t from = k - nx + 1 > 0 ? k - nx + 1 : 0, to = k < ny - 1 ? k : ny - 1;
-    S sum = S(0);
-    for (int64_t j = from; j <= to; ++j) sum = sum + product((S)x[k - j], (S)y[j]);
-    z[i] = T(sum);
-    )",
-                             "convolve", {.preamble = R"(
-    template <class T> struct Computing { using Type = T; };
-    template <iruka::Small T> struct Computing<T> { using Type = float; };
-    using S = Computing<T>::Type;
-    __device__ inline S product(S a, S b) { return a * b; }
-    )"});
+    return ElementwiseKernel("raw const T x, raw const T y, int64 nx, int64 ny, int64 first", "raw T z",
+                             "z[i] = convolve<T>(x, y, nx, ny, i + first);", "convolve",
+                             {.preamble = header_text("calculus", "convolution", "calculus")});
   });
 }
 

@@ -7,6 +7,7 @@
 #include "ops/count/bin_edges.h"
 #include "ops/count/histogram.h"
 #include "ops/functions.h"
+#include "ops/kernel_text.h"
 #include "ops/listener.h"
 #include "ops/views.h"
 
@@ -17,32 +18,18 @@ using namespace ops;
 
 bool is_complex(const Array& x) { return kind(x.dtype()) == Kind::complex; }
 
-/// The bin of x among n equally wide ones; n if it is in none. The estimate is off by at most one.
 const ElementwiseKernel& even_bins_kernel() {
   return made_once([] {
-    return ElementwiseKernel("T x, raw const E edges, float64 first, float64 scale, int32 n", "int32 y", R"(
-    int k = (int)(((double)x - first) * scale);
-    k = k < 0 ? 0 : k > n - 1 ? n - 1 : k;
-    const int down = x < edges[k] && k > 0, up = k < n - 1 && x >= edges[k + 1];
-    y = x >= edges[0] && x <= edges[n] ? k - down + up : n;
-    )",
-                             "histogram");
+    return ElementwiseKernel("T x, raw const E edges, float64 first, float64 scale, int32 n", "int32 y",
+                             "y = even_bin(x, edges, first, scale, n);", "histogram",
+                             {.preamble = header_text("count", "bins", "count")});
   });
 }
 
 const ElementwiseKernel& uneven_bins_kernel() {
   return made_once([] {
-    return ElementwiseKernel("T x, raw const E edges, int32 n", "int32 y", R"(
-    int low = 0, high = n - 1;
-    while (low < high) {
-      const int middle = (low + high + 1) / 2;
-      const bool down = x < edges[middle];
-      low = down ? low : middle;
-      high = down ? middle - 1 : high;
-    }
-    y = x >= edges[0] && x <= edges[n] ? low : n;
-    )",
-                             "histogram");
+    return ElementwiseKernel("T x, raw const E edges, int32 n", "int32 y", "y = uneven_bin(x, edges, n);", "histogram",
+                             {.preamble = header_text("count", "bins", "count")});
   });
 }
 

@@ -6,6 +6,7 @@
 #include "iruka/ops.h"
 #include "iruka/selection.h"
 #include "ops/functions.h"
+#include "ops/kernel_text.h"
 #include "ops/views.h"
 
 namespace iruka {
@@ -13,31 +14,24 @@ namespace {
 
 using namespace ops;
 
-/// Each byte becomes 0 or 1 in place, and a product gathers them in the highest byte.
-ElementwiseKernel pack_kernel(const std::string& product) {
-  return ElementwiseKernel("uint64 word", "uint8 packed", R"(
-const unsigned long long low = 0x7f7f7f7f7f7f7f7fULL;
-const unsigned long long bits = ((word | ((word & low) + low)) >> 7) & 0x0101010101010101ULL;
-packed = (unsigned char)((bits * )" + product + R"() >> 56);
-)",
-                           "packbits");
+ElementwiseKernel pack_kernel(const char* body) {
+  return ElementwiseKernel("uint64 word", "uint8 packed", body, "packbits",
+                           {.preamble = header_text("index", "bits", "bits")});
 }
 
-ElementwiseKernel unpack_kernel(const std::string& mask) {
-  return ElementwiseKernel("uint8 packed", "uint64 word",
-                           "word = ((((packed * 0x0101010101010101ULL) & " + mask +
-                               ") + 0x7f7f7f7f7f7f7f7fULL) >> 7) & 0x0101010101010101ULL",
-                           "unpackbits");
+ElementwiseKernel unpack_kernel(const char* body) {
+  return ElementwiseKernel("uint8 packed", "uint64 word", body, "unpackbits",
+                           {.preamble = header_text("index", "bits", "bits")});
 }
 
 const ElementwiseKernel& packing(BitOrder order) {
-  if (order == BitOrder::highest_first) return made_once([] { return pack_kernel("0x8040201008040201ULL"); });
-  return made_once([] { return pack_kernel("0x0102040810204080ULL"); });
+  if (order == BitOrder::highest_first) return made_once([] { return pack_kernel("packed = pack<true>(word);"); });
+  return made_once([] { return pack_kernel("packed = pack<false>(word);"); });
 }
 
 const ElementwiseKernel& unpacking(BitOrder order) {
-  if (order == BitOrder::highest_first) return made_once([] { return unpack_kernel("0x0102040810204080ULL"); });
-  return made_once([] { return unpack_kernel("0x8040201008040201ULL"); });
+  if (order == BitOrder::highest_first) return made_once([] { return unpack_kernel("word = unpack<true>(packed);"); });
+  return made_once([] { return unpack_kernel("word = unpack<false>(packed);"); });
 }
 
 /// An array whose last axis is the one that bits lie along.

@@ -5,6 +5,7 @@
 #include "iruka/ops.h"
 #include "iruka/random.h"
 #include "ops/linalg/operands.h"
+#include "ops/random/kernels.h"
 
 namespace iruka::random {
 
@@ -17,13 +18,8 @@ Array covariance_rows(const Array& covariance) {
 Array Generator::multivariate_normal(const Array& mean, const Array& rows, const Dims& size) {
   const ElementwiseKernel& affine = made_once([] {
     return ElementwiseKernel("raw const float64 deviates, raw const float64 rows, raw const float64 mean, int64 n",
-                             "float64 y", R"(
-const long long row = i / n, column = i - row * n;
-double sum = mean[column];
-for (long long k = 0; k < n; ++k) sum += deviates[row * n + k] * rows[{k, column}];
-y = sum;
-)",
-                             "random_affine");
+                             "float64 y", "y = affine(deviates, rows, mean, n, i);", "random_affine",
+                             {.preamble = ops::random_header("affine")});
   });
   const int64_t n = mean.size();
   if (mean.ndim() != 1 || !(rows.shape() == Dims{n, n}))

@@ -19,27 +19,18 @@ namespace {
 
 using namespace ops;
 
-/// `place` is the place in `a` of the k-th element in order.
-ElementwiseKernel search_kernel(const std::string& order, const std::string& is_bad, const std::string& place) {
-  return ElementwiseKernel("raw const T a, T v, I n, bool from_right" + order, "int64 y" + is_bad,
-                           "y = count_first(n, [&](I k) {\n" + place +
-                               "const T element = a[place];\n"
-                               "return from_right ? !before(v, element) : before(element, v);\n});",
-                           "searchsorted", {.preamble = order_text("before") + order_text("search")});
-}
-
 const ElementwiseKernel& plain_search() {
-  return made_once([] { return search_kernel("", "", "const I place = k;\n"); });
+  return made_once([] {
+    return ElementwiseKernel("raw const T a, T v, I n, bool from_right", "int64 y",
+                             "y = searchsorted(a, v, n, from_right);", "searchsorted",
+                             {.preamble = order_text("searchsorted")});
+  });
 }
 const ElementwiseKernel& ordered_search() {
   return made_once([] {
-    return search_kernel(", raw const int64 order", ", raw bool is_bad", R"(
-int64_t place = order[k];
-if ((uint64_t)place >= (uint64_t)n) {
-  is_bad[0] = true;
-  place = 0;
-}
-)");
+    return ElementwiseKernel("raw const T a, T v, I n, bool from_right, raw const int64 order",
+                             "int64 y, raw bool is_bad", "y = searchsorted(a, v, n, from_right, order, is_bad);",
+                             "searchsorted", {.preamble = order_text("searchsorted")});
   });
 }
 
