@@ -36,6 +36,9 @@ inline const char* name(Dtype dtype) { return info(dtype).name; }
 inline int64_t itemsize(Dtype dtype) { return info(dtype).size; }
 inline Kind kind(Dtype dtype) { return info(dtype).kind; }
 inline bool is_integer(Dtype d) { return kind(d) == Kind::signed_integer || kind(d) == Kind::unsigned_integer; }
+inline bool is_complex(Dtype dtype) { return kind(dtype) == Kind::complex; }
+/// Whether the dtype is a float or complex one.
+inline bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 
 /// The dtype of a NumPy name: "float32", also "int" (int64), "float" (float64), "complex", "bool", "half"...
 /// Raises TypeError for a name that is no dtype.

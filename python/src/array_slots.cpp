@@ -162,7 +162,7 @@ template <PyObject* (*convert)(PyObject*)>
 PyObject* convert_element(PyObject* self) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&] {
     const Array& array = array_of(self);
-    if (kind(array.dtype()) == Kind::complex) {
+    if (is_complex(array.dtype())) {
       throw TypeError("a complex array cannot be converted to int or float; take its real part");
     }
     nb::object element = from_scalar(only_element(array, "conversion"));

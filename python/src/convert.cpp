@@ -310,7 +310,7 @@ void check_elements(const Array& values, Dtype dtype) {
 }
 
 void warn_of_discarded_imaginary(Dtype from, Dtype to) {
-  if (kind(from) != Kind::complex || kind(to) == Kind::complex || kind(to) == Kind::boolean) return;
+  if (!is_complex(from) || is_complex(to) || kind(to) == Kind::boolean) return;
   warn_caller("Casting complex values to real discards the imaginary part",
               package_attribute("numpy.exceptions", "ComplexWarning"));
 }

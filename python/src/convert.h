@@ -121,8 +121,6 @@ class Operand {
   Scalar scalar_;
 };
 
-inline bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
-
 /// What `make` returns, made without the GIL; where it has no axes, the array must be new, and Python gets a value.
 template <class Make>
 nb::object make_array(Make&& make) {

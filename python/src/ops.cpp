@@ -82,7 +82,7 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
   }
   Dtype type = dtype.is_none() ? arange_dtype({first, last, by}) : to_dtype(dtype);
   for (const Scalar& bound : {first, last, by})
-    if (bound.kind() == Kind::complex && kind(type) != Kind::complex)
+    if (bound.kind() == Kind::complex && !is_complex(type))
       throw TypeError(std::string("arange: ") + bound.to_string() + " is not a valid bound for a range of " +
                       name(type));
   GilRelease release;

@@ -27,7 +27,7 @@ std::optional<std::string> identity_text(nb::handle identity) {
   Scalar scalar;
   if (!to_scalar(identity.ptr(), scalar))
     throw TypeError("ReductionKernel: identity must be a str, a number or None, not " + describe(identity.type()));
-  if (kind(scalar.dtype()) == Kind::complex)
+  if (is_complex(scalar.dtype()))
     throw TypeError("ReductionKernel: give a complex identity as a str of C++, not " + describe(identity));
   if (kind(scalar.dtype()) == Kind::boolean) return scalar.as_bool() ? "true" : "false";
   std::string text = text_of(identity);

@@ -37,7 +37,7 @@ void bind_searching(nb::module_& module) {
   module.def(
       "interp",
       [](Array x, Array xp, Array fp, nb::handle left, nb::handle right, nb::handle period) {
-        const bool is_complex = kind(fp.dtype()) == Kind::complex;
+        const bool is_complex = iruka::is_complex(fp.dtype());
         InterpOptions options{
             optional_number(left, "interp: left", is_complex), optional_number(right, "interp: right", is_complex), {}};
         if (!period.is_none()) options.period = to_double(period, "interp: period");

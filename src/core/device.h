@@ -39,16 +39,16 @@ struct ProgramSource {
   std::string file_name;               ///< names the generated text in diagnostics: "<kernel_name>"
   bool wants_report = false;           ///< compile for the report's sake, with line tables
   bool may_narrow = false;             ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
-  std::vector<std::string> outputs{};  ///< names that the user's texts are to write; a warning where they do not
+  std::vector<std::string> must_write{};  ///< variables; a warning names those that none of the user's texts writes
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
   /// that its text makes visible.
   std::vector<std::string> exports{};
   /// Functions, and addresses of variables, as the text's C++ names them: "scale<float, 4>", "&table<int>".
   std::vector<std::string> name_expressions{};
   HeaderFiles headers{};                          ///< all files besides the prelude that compilers see; null: none
-  std::shared_ptr<std::atomic<bool>> given_up{};  ///< set once nobody waits for the result; null where it cannot be
-  /// What a compiler asks now and then, to end early.
-  bool is_given_up() const { return given_up && given_up->load(std::memory_order_relaxed); }
+  std::shared_ptr<std::atomic<bool>> cancelled{};  ///< true once nobody waits for the result; null: never
+  /// Compilers check this at intervals and end early.
+  bool is_cancelled() const { return cancelled && cancelled->load(std::memory_order_relaxed); }
 };
 
 /// Where and what the compiler complained about.

@@ -172,8 +172,8 @@ Dtype promote_weak(Dtype strong, const Scalar& weak) {
     case Kind::boolean: return strong;
     case Kind::signed_integer:
     case Kind::unsigned_integer: return strong == Dtype::bool_ ? Dtype::int64 : strong;
-    case Kind::floating: return kind(strong) < Kind::floating ? Dtype::float64 : strong;
-    case Kind::complex: return kind(strong) < Kind::floating ? Dtype::complex128 : promote(strong, Dtype::complex64);
+    case Kind::floating: return is_inexact(strong) ? strong : Dtype::float64;
+    case Kind::complex: return is_inexact(strong) ? promote(strong, Dtype::complex64) : Dtype::complex128;
   }
   return strong;
 }

@@ -164,17 +164,17 @@ void leave(Entry& entry) {
 
 }  // namespace fork_registry
 
-ForkWaits::ForkWaits() : outer_(current_work) {
+ForkGuard::ForkGuard() : outer_(current_work) {
   if (outer_) return;
   gate().enter(own_);
   current_work = &own_;
 }
 
-ForkWaits::ForkWaits(std::shared_ptr<ForkTicket> ticket) : ticket_(std::move(ticket)), outer_(current_work) {
+ForkGuard::ForkGuard(std::shared_ptr<ForkTicket> ticket) : ticket_(std::move(ticket)), outer_(current_work) {
   current_work = &ticket_->work_;
 }
 
-ForkWaits::~ForkWaits() {
+ForkGuard::~ForkGuard() {
   current_work = outer_;
   if (!outer_ && !ticket_) gate().leave(own_);
 }
@@ -187,11 +187,11 @@ void ForkTicket::abandon() { gate().abandon(work_); }
 
 bool lost_abandoned_work() { return has_lost_work.load(std::memory_order_relaxed); }
 
-ForkMayGoOn::ForkMayGoOn() : work_(std::exchange(current_work, nullptr)) {
+ForkGuardPause::ForkGuardPause() : work_(std::exchange(current_work, nullptr)) {
   if (work_) gate().leave(*work_);
 }
 
-ForkMayGoOn::~ForkMayGoOn() {
+ForkGuardPause::~ForkGuardPause() {
   if (work_) gate().enter(*work_);
   current_work = work_;
 }

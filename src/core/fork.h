@@ -69,14 +69,14 @@ class ForkTicket;
 
 /// While one lives on a thread, fork() waits. It guards work that takes locks which are not registered here, such as a
 /// compilation.
-class ForkWaits {
+class ForkGuard {
  public:
-  ForkWaits();
+  ForkGuard();
   /// For a thread that continues another thread's work; that thread created the ticket.
-  explicit ForkWaits(std::shared_ptr<ForkTicket> ticket);
-  ~ForkWaits();
-  ForkWaits(const ForkWaits&) = delete;
-  ForkWaits& operator=(const ForkWaits&) = delete;
+  explicit ForkGuard(std::shared_ptr<ForkTicket> ticket);
+  ~ForkGuard();
+  ForkGuard(const ForkGuard&) = delete;
+  ForkGuard& operator=(const ForkGuard&) = delete;
 
  private:
   const std::shared_ptr<ForkTicket> ticket_;
@@ -87,7 +87,7 @@ class ForkWaits {
 /// Work that moves to another thread: fork() waits from the moment the ticket is made until it is destroyed.
 class ForkTicket {
  public:
-  /// Called inside ForkWaits.
+  /// The calling thread has a ForkGuard.
   ForkTicket();
   ~ForkTicket();
   ForkTicket(const ForkTicket&) = delete;
@@ -98,7 +98,7 @@ class ForkTicket {
   void abandon();
 
  private:
-  friend class ForkWaits;
+  friend class ForkGuard;
   fork_registry::Work work_;
 };
 
@@ -106,14 +106,14 @@ class ForkTicket {
 /// free.
 bool lost_abandoned_work();
 
-/// Inside ForkWaits: fork() does not wait for this thread while one lives, because the thread waits for a lock that the
-/// forking thread may hold. It does nothing outside ForkWaits.
-class ForkMayGoOn {
+/// Suspends this thread's ForkGuard while one lives: the thread waits for a lock that the forking thread may hold, so
+/// fork() must not wait for it. It does nothing on a thread without a ForkGuard.
+class ForkGuardPause {
  public:
-  ForkMayGoOn();
-  ~ForkMayGoOn();
-  ForkMayGoOn(const ForkMayGoOn&) = delete;
-  ForkMayGoOn& operator=(const ForkMayGoOn&) = delete;
+  ForkGuardPause();
+  ~ForkGuardPause();
+  ForkGuardPause(const ForkGuardPause&) = delete;
+  ForkGuardPause& operator=(const ForkGuardPause&) = delete;
 
  private:
   fork_registry::Work* const work_;

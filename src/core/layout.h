@@ -76,7 +76,7 @@ Overlap overlap(const Array& a, const Array& b);
 [[noreturn]] void raise_too_large(const Dims& shape, int64_t itemsize);
 
 /// The alignment of an element in bytes: its size, or that of a complex number's parts.
-inline int64_t alignment(Dtype dtype) { return kind(dtype) == Kind::complex ? itemsize(dtype) / 2 : itemsize(dtype); }
+inline int64_t alignment(Dtype dtype) { return is_complex(dtype) ? itemsize(dtype) / 2 : itemsize(dtype); }
 /// Whether all elements are aligned. `data` is the first one's address.
 bool is_aligned(const void* data, Dtype dtype, const Dims& shape, const Dims& strides);
 

@@ -84,26 +84,26 @@ std::string in_words(double seconds) {
   return text + (text == "1" ? " second" : " seconds");
 }
 
-[[noreturn]] void fail(const Blame& blame, double limit) {
+[[noreturn]] void fail(const ErrorContext& context, double limit) {
   throw CompileError(
-      "kernel '" + blame.kernel_name + "'" + (blame.made_at.empty() ? "" : ", made at " + blame.made_at) +
+      "kernel '" + context.kernel_name + "'" + (context.made_at.empty() ? "" : ", made at " + context.made_at) +
       ": compilation took longer than " + in_words(limit) +
       "; the option --compile-timeout=SECONDS or the environment variable IRUKA_COMPILE_TIMEOUT sets another "
       "limit (0: none)");
 }
 
-[[noreturn]] void refuse_in_child(const Blame& blame) {
+[[noreturn]] void refuse_in_child(const ErrorContext& context) {
   throw CompileError(
-      "kernel '" + blame.kernel_name +
+      "kernel '" + context.kernel_name +
       "' cannot be compiled: fork() made this process while an abandoned compilation was running, whose locks may stay "
       "locked here; start the process with the method 'spawn', or call the kernel before the fork");
 }
 
 }  // namespace
 
-CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blame, CompilerCall call) {
-  if (lost_abandoned_work()) refuse_in_child(blame);
-  const ForkWaits starting;
+CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContext& context, CompilerCall call) {
+  if (lost_abandoned_work()) refuse_in_child(context);
+  const ForkGuard guard;
   made_once([] {
     at_process_end(EndStep::compilers, end_compilers);
     return true;
@@ -112,10 +112,10 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   AtWork counted;
   if (one_thread_compiles.load() && !is_that_thread) throw CompilersEnded();
   if (process_ends.load())
-    throw CompileError("kernel '" + blame.kernel_name + "' is not compiled, because the process is exiting");
+    throw CompileError("kernel '" + context.kernel_name + "' is not compiled, because the process is exiting");
   ProgramSource copy = source;
-  if (!copy.given_up) copy.given_up = std::make_shared<std::atomic<bool>>(false);
-  const auto given_up = copy.given_up;
+  if (!copy.cancelled) copy.cancelled = std::make_shared<std::atomic<bool>>(false);
+  const auto cancelled = copy.cancelled;
   std::packaged_task<CompiledProgram()> task([call = std::move(call), copy = std::move(copy)] { return call(copy); });
   std::future<CompiledProgram> result = task.get_future();
   auto ticket = std::make_shared<ForkTicket>();
@@ -124,7 +124,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
   try {
     const SignalsBlocked blocked;
     std::thread([task = std::move(task), counted = std::move(counted), ticket = std::move(ticket)]() mutable {
-      const ForkWaits compiling(std::move(ticket));
+      const ForkGuard guard(std::move(ticket));
       {
         const FloatScope defaults;  // a thread begins with the state of its maker, and compilers fold constants in it
         task();
@@ -133,35 +133,35 @@ CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blam
       task = {};
     }).detach();
   } catch (const std::system_error& error) {
-    throw CompileError("kernel '" + blame.kernel_name + "': cannot start a thread for the compiler: " + error.what());
+    throw CompileError("kernel '" + context.kernel_name + "': cannot start a thread for the compiler: " + error.what());
   }
   const auto wants_to_stop = [] {
-    const ForkMayGoOn asking;  // for Python's lock
+    const ForkGuardPause paused;  // should_stop() takes the lock of Python
     return should_stop();
   };
   const auto leave_behind = [&] {
-    given_up->store(true, std::memory_order_relaxed);
+    cancelled->store(true, std::memory_order_relaxed);
     run_end_steps_before_known_destructors();
     if (const auto held = compiler_ticket.lock()) held->abandon();
   };
   const auto begin = Clock::now();
   while (result.wait_for(kPatience) != std::future_status::ready) {
     const std::chrono::duration<double> spent = Clock::now() - begin;
-    if (process_ends.load()) given_up->store(true, std::memory_order_relaxed);
+    if (process_ends.load()) cancelled->store(true, std::memory_order_relaxed);
     if (wants_to_stop()) {
       leave_behind();
       throw_if_stopped();
     }
     if (limit > 0 && spent.count() > limit) {
       leave_behind();
-      fail(blame, limit);
+      fail(context, limit);
     }
   }
   return result.get();
 }
 
 void sleep_for_ever() {
-  const ForkMayGoOn asleep;
+  const ForkGuardPause paused;
   for (;;) pause();
 }
 

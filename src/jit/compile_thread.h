@@ -13,10 +13,10 @@ using CompilerCall = std::function<CompiledProgram(const ProgramSource&)>;
 
 /// The result of `call` for `source`. Raises CompileError after as many seconds as `--compile-timeout=` of the source's
 /// options or else IRUKA_COMPILE_TIMEOUT says, 60 where neither does, 0 for no limit; and Interrupted at Ctrl-C. The
-/// call continues on its own thread, on a copy of the source, until the compiler checks is_given_up(); what it holds
-/// outlives it. Setting the source's `given_up` meanwhile ends the compiler, too.
+/// call continues on its own thread, on a copy of the source, until the compiler checks is_cancelled(); what it holds
+/// outlives it. Setting the source's `cancelled` meanwhile ends the compiler, too.
 /// Throws CompilersEnded on other threads after end_compilers_of_other_threads().
-CompiledProgram within_time_limit(const ProgramSource& source, const Blame& blame, CompilerCall call);
+CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContext& context, CompilerCall call);
 
 /// Thrown where a thread may not start compilers any more. It is no Error, because nobody is to handle it but
 /// sleep_where_compilers_ended().

@@ -55,16 +55,16 @@ bool is_standard(std::string_view header) {
 }
 
 /// Where a header was searched for, and why a file that was found was not taken.
-std::string on_missing_header(std::string_view header, const Diagnostic& diagnostic, const Blame& blame) {
+std::string on_missing_header(std::string_view header, const Diagnostic& diagnostic, const ErrorContext& context) {
   std::string words;
   std::vector<std::string> folders;
-  if (blame.includes) {
-    for (const std::string& refusal : blame.includes->refused)
+  if (context.includes) {
+    for (const std::string& refusal : context.includes->refused)
       if (refusal.find("/" + std::string(header.substr(header.rfind('/') + 1)) + "'") != refusal.npos)
         words += "; " + refusal;
-    if (blame.includes->text_of(diagnostic.file))
+    if (context.includes->text_of(diagnostic.file))
       folders.push_back(diagnostic.file.substr(0, diagnostic.file.rfind('/')));
-    folders.insert(folders.end(), blame.includes->folders.begin(), blame.includes->folders.end());
+    folders.insert(folders.end(), context.includes->folders.begin(), context.includes->folders.end());
   }
   if (is_standard(header))
     words += "; a kernel has no standard headers: mathematical functions and integer types are there without";
@@ -79,22 +79,22 @@ std::string on_missing_header(std::string_view header, const Diagnostic& diagnos
   return words + (list.empty() ? "" : "; searched: " + list);
 }
 
-std::string with_advice(const Diagnostic& diagnostic, const Blame& blame) {
+std::string with_advice(const Diagnostic& diagnostic, const ErrorContext& context) {
   const std::string_view header = missing_header(diagnostic.message);
   if (header == kUnnamedFile)
     return "only an #include with the file's name is followed, no macro, #include_next or #import";
   if (header.empty()) return diagnostic.message + advice_on(diagnostic.message);
-  return "'" + std::string(header) + "' file not found" + on_missing_header(header, diagnostic, blame);
+  return "'" + std::string(header) + "' file not found" + on_missing_header(header, diagnostic, context);
 }
 
-std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
+std::string describe_one(const Diagnostic& diagnostic, const ErrorContext& context) {
   const char* level = diagnostic.level == Diagnostic::Level::error     ? "error"
                       : diagnostic.level == Diagnostic::Level::warning ? "warning"
                                                                        : "note";
   std::string words = "\n  ";
   const std::string message =
-      diagnostic.level == Diagnostic::Level::error ? with_advice(diagnostic, blame) : diagnostic.message;
-  if (const std::string* text = blame.text_of(diagnostic.file)) {
+      diagnostic.level == Diagnostic::Level::error ? with_advice(diagnostic, context) : diagnostic.message;
+  if (const std::string* text = context.text_of(diagnostic.file)) {
     words += diagnostic.file.substr(0, diagnostic.file.find_last_not_of(' ') + 1) + ", line " +
              std::to_string(diagnostic.line) + ": " + level + ": " + message;
     words += quote_line(line_of(*text, diagnostic.line), diagnostic.column);
@@ -105,15 +105,15 @@ std::string describe_one(const Diagnostic& diagnostic, const Blame& blame) {
 }
 
 /// A note about the prelude's source does not help a user.
-bool is_worth_telling(const Diagnostic& diagnostic, const Blame& blame) {
+bool is_worth_telling(const Diagnostic& diagnostic, const ErrorContext& context) {
   if (diagnostic.level == Diagnostic::Level::warning) return false;
   if (diagnostic.level == Diagnostic::Level::error) return true;
-  return blame.text_of(diagnostic.file) != nullptr;
+  return context.text_of(diagnostic.file) != nullptr;
 }
 
 /// A place behind a text becomes its last character's.
-Diagnostic within_text(Diagnostic diagnostic, const Blame& blame) {
-  const std::string* const text = blame.text_of(diagnostic.file);
+Diagnostic within_text(Diagnostic diagnostic, const ErrorContext& context) {
+  const std::string* const text = context.text_of(diagnostic.file);
   if (!text) return diagnostic;
   const std::string_view whole = *text;
   const size_t last = whole.find_last_not_of(" \t\r\n");
@@ -126,9 +126,9 @@ Diagnostic within_text(Diagnostic diagnostic, const Blame& blame) {
 }
 
 /// An error about unbalanced brackets, in place of the compiler's misleading messages.
-std::vector<Diagnostic> loose_brackets(const Blame& blame) {
+std::vector<Diagnostic> loose_brackets(const ErrorContext& context) {
   std::vector<Diagnostic> found;
-  for (const auto& [file, text] : blame.texts)
+  for (const auto& [file, text] : context.texts)
     if (const auto loose = unmatched_bracket(text))
       found.push_back({Diagnostic::Level::error, file, loose->line, loose->column, loose->message});
   return found;
@@ -141,7 +141,7 @@ bool is_about_grammar(const Diagnostic& diagnostic) {
 
 }  // namespace
 
-const std::string* Blame::text_of(std::string_view file) const {
+const std::string* ErrorContext::text_of(std::string_view file) const {
   const auto text = std::ranges::find(texts, file, &Texts::value_type::first);
   if (text != texts.end()) return &text->second;
   return includes ? includes->text_of(file) : nullptr;
@@ -152,28 +152,29 @@ std::string quote(const Texts& texts, std::string_view file, int line, int colum
   return text == texts.end() ? "" : quote_line(line_of(text->second, line), column);
 }
 
-std::string describe_warning(const Diagnostic& warning, const Blame& blame) {
-  return as_utf8("kernel '" + blame.kernel_name + "'" + (blame.made_at.empty() ? "" : ", made at " + blame.made_at) +
-                 ":" + describe_one(warning, blame));
+std::string describe_warning(const Diagnostic& warning, const ErrorContext& context) {
+  return as_utf8("kernel '" + context.kernel_name + "'" +
+                 (context.made_at.empty() ? "" : ", made at " + context.made_at) + ":" +
+                 describe_one(warning, context));
 }
 
-std::string describe(std::span<const Diagnostic> diagnostics, const Blame& blame) {
-  std::string words = "kernel '" + blame.kernel_name + "' does not compile";
-  if (!blame.argument_types.empty()) words += " for (" + blame.argument_types + ")";
-  if (!blame.made_at.empty()) words += ", made at " + blame.made_at;
+std::string describe(std::span<const Diagnostic> diagnostics, const ErrorContext& context) {
+  std::string words = "kernel '" + context.kernel_name + "' does not compile";
+  if (!context.argument_types.empty()) words += " for (" + context.argument_types + ")";
+  if (!context.made_at.empty()) words += ", made at " + context.made_at;
   words += ":";
   int told = 0;
-  std::vector<Diagnostic> all = loose_brackets(blame);
+  std::vector<Diagnostic> all = loose_brackets(context);
   const bool is_loose = !all.empty();
   for (const Diagnostic& diagnostic : diagnostics)
-    if (is_worth_telling(diagnostic, blame) && !(is_loose && is_about_grammar(diagnostic)))
-      all.push_back(within_text(diagnostic, blame));
+    if (is_worth_telling(diagnostic, context) && !(is_loose && is_about_grammar(diagnostic)))
+      all.push_back(within_text(diagnostic, context));
   for (const Diagnostic& diagnostic : all) {
     if (++told > kMostDiagnostics) {
       words += "\n  ...";
       break;
     }
-    words += describe_one(diagnostic, blame);
+    words += describe_one(diagnostic, context);
   }
   return as_utf8(std::move(words));
 }

@@ -29,11 +29,11 @@ std::string emit_check(const KernelText& kernel) {
   if (!templates.empty()) templates += ">\n";
   const std::string indexer = kernel.sees_indexer ? "CIndexer<iruka_axes>" : "CIndexer<1>";
   const bool names_count = ("," + names).find(",n,") == std::string::npos;
-  std::string text = quoted("preamble", kernel.preamble) + templates + "void iruka_check(" + parameters +
+  std::string text = with_line_directives("preamble", kernel.preamble) + templates + "void iruka_check(" + parameters +
                      (names_count ? ", const ptrdiff_t n" : "") + ", " + indexer + "& _ind) {\n";
-  if (!kernel.loop_prep.empty()) text += quoted("loop_prep", kernel.loop_prep) + ";\n";
-  text += "do {\n" + quoted("operation", kernel.operation) + ";} while (0);\n";
-  if (!kernel.after_loop.empty()) text += "{\n" + quoted("after_loop", kernel.after_loop) + ";}\n";
+  if (!kernel.loop_prep.empty()) text += with_line_directives("loop_prep", kernel.loop_prep) + ";\n";
+  text += "do {\n" + with_line_directives("operation", kernel.operation) + ";} while (0);\n";
+  if (!kernel.after_loop.empty()) text += "{\n" + with_line_directives("after_loop", kernel.after_loop) + ";}\n";
   return text + "}\n";
 }
 

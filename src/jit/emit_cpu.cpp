@@ -12,7 +12,7 @@ class CpuEmitter : KernelWriter {
   // an interrupt.
   std::string text() {
     placeholders();
-    out_ += quoted("preamble", kernel_.preamble);
+    out_ += with_line_directives("preamble", kernel_.preamble);
     fixed_functions();
     argument_struct();
     out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";

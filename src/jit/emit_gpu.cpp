@@ -11,7 +11,7 @@ class GpuEmitter : KernelWriter {
 
   std::string text() {
     placeholders();
-    out_ += quoted("preamble", kernel_.preamble);
+    out_ += with_line_directives("preamble", kernel_.preamble);
     fixed_functions();
     const std::string rank = number(static_cast<int64_t>(rank_));
     argument_struct(has_dividers(signature_) ? "  unsigned magic[" + rank + "], shift[" + rank + "];\n" : "");

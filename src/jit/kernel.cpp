@@ -128,7 +128,7 @@ bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const 
   for (const std::string& each : names)
     if (!each.starts_with("__")) text += each + ";\n";  // the compilers' own are not all identifiers: __launch_bounds__
   try {
-    jit::check(device, state.program_source(text + "}\n", nullptr), state.blame(nullptr));
+    jit::check(device, state.program_source(text + "}\n", nullptr), state.error_context(nullptr));
     return false;
   } catch (const CompileError& error) {  // overloaded functions are errors too, of another kind
     const std::string message = error.what();
@@ -141,18 +141,18 @@ bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const 
 /// Invalid C++ is invalid on every device. The front end also finds it in unused templates, in a tenth of the time that
 /// NVRTC takes to start. But it also rejects what only a GPU has (clock64, make_float4, __shfl_sync).
 void diagnose(const ElementwiseKernel::State& state) {
-  const jit::Blame blame = state.blame(nullptr);
+  const jit::ErrorContext context = state.error_context(nullptr);
   const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
-    const std::vector<Diagnostic> warnings = jit::check(FrontEnd::of_all_devices(), source, blame);
+    const std::vector<Diagnostic> warnings = jit::check(FrontEnd::of_all_devices(), source, context);
     // Code under __CUDA_ARCH__ may write the outputs. A body without warnings does not need the default device.
     if (!warnings.empty() &&
         (!can_see(state, state.options, "__CUDA_ARCH__") || default_device().find_service<FrontEnd>()))
-      state.warnings.add(warnings, blame);
+      state.warnings.add(warnings, context);
   } catch (const CompileError& error) {
     Device& device = default_device();
     if (device.find_service<FrontEnd>()) throw;
-    state.warnings.add(jit::check(device, source, blame), blame);
+    state.warnings.add(jit::check(device, source, context), context);
     const std::vector<std::string> names = unknown_names(error.what());
     if (names.empty() ? is_template(state.text) && is_ungrammatical(error.what()) : is_unknown_to(device, state, names))
       throw;
@@ -161,30 +161,30 @@ void diagnose(const ElementwiseKernel::State& state) {
 
 }  // namespace
 
-jit::Blame ElementwiseKernel::State::blame(const jit::Signature* signature) const {
-  jit::Blame blame{text.name,
-                   "",
-                   options.made_at,
-                   {{"operation", text.operation},
-                    {"preamble", text.preamble},
-                    {"loop_prep", text.loop_prep},
-                    {"after_loop", text.after_loop}}};
-  blame.texts.insert(blame.texts.end(), options.quoted.begin(), options.quoted.end());
-  blame.includes = includes;
+jit::ErrorContext ElementwiseKernel::State::error_context(const jit::Signature* signature) const {
+  jit::ErrorContext context{text.name,
+                            "",
+                            options.made_at,
+                            {{"operation", text.operation},
+                             {"preamble", text.preamble},
+                             {"loop_prep", text.loop_prep},
+                             {"after_loop", text.after_loop}}};
+  context.texts.insert(context.texts.end(), options.embedded_texts.begin(), options.embedded_texts.end());
+  context.includes = includes;
   if (!options.argument_types.empty()) {
-    blame.argument_types = options.argument_types;
-    return blame;
+    context.argument_types = options.argument_types;
+    return context;
   }
   for (size_t k = 0; k < text.parameter_count(); ++k) {
     const Parameter& parameter = text.parameter(k);
-    if (k > 0) blame.argument_types += ", ";
-    if (parameter.raw) blame.argument_types += "raw ";
-    blame.argument_types += signature ? iruka::name(signature->operands[k].dtype) : parameter.type;
+    if (k > 0) context.argument_types += ", ";
+    if (parameter.raw) context.argument_types += "raw ";
+    context.argument_types += signature ? iruka::name(signature->operands[k].dtype) : parameter.type;
     if (signature && signature->operands[k].access >= jit::Access::raw_contiguous)
-      blame.argument_types += "[" + std::to_string(signature->operands[k].rank) + "-d]";
-    blame.argument_types += " " + parameter.name;
+      context.argument_types += "[" + std::to_string(signature->operands[k].rank) + "-d]";
+    context.argument_types += " " + parameter.name;
   }
-  return blame;
+  return context;
 }
 
 ProgramSource ElementwiseKernel::State::program_source(std::string body, const jit::Signature* signature) const {
@@ -193,8 +193,8 @@ ProgramSource ElementwiseKernel::State::program_source(std::string body, const j
     source.text = includes->with_paths(source.text);
     source.headers = includes->files;
   }
-  for (const Parameter& output : text.outputs) source.outputs.push_back(output.name);
-  source.outputs.insert(source.outputs.end(), options.written.begin(), options.written.end());
+  for (const Parameter& output : text.outputs) source.must_write.push_back(output.name);
+  source.must_write.insert(source.must_write.end(), options.must_write.begin(), options.must_write.end());
   if (!signature) return source;
   const auto is_narrow = [](const jit::OperandSignature& operand) {
     return is_integer(operand.dtype) && itemsize(operand.dtype) <= 2;
@@ -237,7 +237,7 @@ std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, con
   jit::KernelCall call(*state_, arguments, options);
   const jit::Signature& signature = call.signature();
   const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, signature), &signature);
-  jit::build(call.device(), source, state_->blame(&signature));  // words an error as a call would
+  jit::build(call.device(), source, state_->error_context(&signature));  // words an error as a call would
   return jit::assembly(call.device(), source);
 }
 
@@ -245,7 +245,7 @@ KernelReport ElementwiseKernel::report(std::span<const Argument> arguments, cons
   jit::KernelCall call(*state_, arguments, options);
   const jit::Signature& signature = call.signature();
   const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, signature), &signature);
-  return jit::report(call.device(), source, state_->blame(&signature), call.measured_ratio());
+  return jit::report(call.device(), source, state_->error_context(&signature), call.measured_ratio());
 }
 
 std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {

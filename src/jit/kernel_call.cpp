@@ -350,13 +350,13 @@ void KernelCall::pack_scalar(ArgumentBlock& block, IntegerValues& integers, size
   const Scalar& value = arguments_[k].scalar();
   if (is_integer(dtype) && (is_integer(value.dtype()) || value.dtype() == Dtype::bool_) && !value.fits(dtype))
     throw OverflowError(where(k) + value.to_string() + " does not fit " + name(dtype));
-  if (value.kind() == Kind::complex && kind(dtype) != Kind::complex)
+  if (value.kind() == Kind::complex && !is_complex(dtype))
     throw TypeError(where(k) + "cannot convert the complex number " + value.to_string() + " to " + name(dtype));
   alignas(16) std::byte bytes[16];
   value.store(dtype, bytes);
   const size_t size = static_cast<size_t>(itemsize(dtype));
-  block.push_bytes(bytes, size, kind(dtype) == Kind::complex ? size / 2 : size);
-  if (kind(dtype) < Kind::floating) integers.append(bytes, size);
+  block.push_bytes(bytes, size, is_complex(dtype) ? size / 2 : size);
+  if (!is_inexact(dtype)) integers.append(bytes, size);
 }
 
 void KernelCall::pack_raw(ArgumentBlock& block, const Array& array) const {
@@ -432,9 +432,9 @@ Specialisation& KernelCall::specialisation() const {
   made->hash = hash;
   made->signature = signature_.bytes();
   made->generation = cache_generation();
-  const Blame blame = kernel_.blame(&signature_);
-  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), blame);
-  kernel_.warnings.add(made->program->warnings(), blame);
+  const ErrorContext context = kernel_.error_context(&signature_);
+  made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), context);
+  kernel_.warnings.add(made->program->warnings(), context);
   return *kernel_.table.insert(std::move(made));
 }
 

@@ -151,7 +151,7 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   mutable jit::PendingWarnings warnings;
   std::shared_ptr<const jit::Includes> includes;  ///< null where the texts include nothing of the user's
 
-  jit::Blame blame(const jit::Signature* signature) const;
+  jit::ErrorContext error_context(const jit::Signature* signature) const;
   /// Of a text for `signature`, or for none.
   ProgramSource program_source(std::string body, const jit::Signature* signature) const;
 };

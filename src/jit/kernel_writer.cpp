@@ -2,7 +2,7 @@
 
 namespace iruka::jit {
 
-std::string quoted(const char* file, const std::string& text) {
+std::string with_line_directives(const char* file, const std::string& text) {
   return std::string("#line 1 \"") + file + "\"\n" + text + "\n#line 1 \"generated\"\n";
 }
 
@@ -67,7 +67,8 @@ void KernelWriter::element_function(const std::string& head, const std::string& 
     parameters += parameter.name;
   });
   const char* const index = kernel_.asserts ? "[[maybe_unused]] const ptrdiff_t iruka_element_index = i;\n" : "";
-  out_ += head + parameters + tail + index + "do {\n" + quoted("operation", kernel_.operation) + ";} while (0);\n}\n";
+  out_ += head + parameters + tail + index + "do {\n" + with_line_directives("operation", kernel_.operation) +
+          ";} while (0);\n}\n";
 }
 
 void KernelWriter::bind_arguments(const std::string& lambda_attribute) {
@@ -78,13 +79,13 @@ void KernelWriter::bind_arguments(const std::string& lambda_attribute) {
   out_ += "[[maybe_unused]] " + indexer_type() + " _ind{iruka_a.n, {" + shape + "}};\n";
   each([&](size_t k, const Parameter& parameter) { bind(k, parameter); });
   if (kernel_.loop_prep.empty()) return;
-  out_ += quoted("loop_prep", kernel_.loop_prep) + ";\n";
+  out_ += with_line_directives("loop_prep", kernel_.loop_prep) + ";\n";
   element_function("auto iruka_element = [&](", ") " + lambda_attribute + "{\n");
   out_ += ";\n";
 }
 
 void KernelWriter::after_loop() {
-  if (!kernel_.after_loop.empty()) out_ += "{\n" + quoted("after_loop", kernel_.after_loop) + ";}\n";
+  if (!kernel_.after_loop.empty()) out_ += "{\n" + with_line_directives("after_loop", kernel_.after_loop) + ";}\n";
 }
 
 // Scalars and raw arrays become locals of the entry. Whether a raw array is contiguous is a constant for the optimiser.

@@ -15,7 +15,7 @@ inline std::string type_of(Dtype dtype) { return info(dtype).c_type; }
 inline std::string include_kernel(const std::string& header) { return "#include \"jit/kernels/" + header + ".h\"\n"; }
 
 /// A user's text under its own name and line numbers, so that diagnostics refer to it.
-std::string quoted(const char* file, const std::string& text);
+std::string with_line_directives(const char* file, const std::string& text);
 
 class KernelWriter {
  public:

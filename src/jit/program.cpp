@@ -81,7 +81,7 @@ CacheKey key_of(std::string_view fingerprint, const NarrowCasts* casts, const Pr
   part("");
   for (const std::string& option : without_time_limit(source.options)) part(option);
   part("");
-  for (const std::string& output : source.outputs) part(output);
+  for (const std::string& output : source.must_write) part(output);
   part("");
   if (casts && source.may_narrow) part(casts->fingerprint());
   if (source.headers)
@@ -110,43 +110,43 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// The source for `device` to compile; source that Clang cannot parse is unchanged.
-ProgramSource with_saturating_casts(Device& device, const ProgramSource& source, const Blame& blame) {
+ProgramSource with_saturating_casts(Device& device, const ProgramSource& source, const ErrorContext& context) {
   const auto* const casts = device.find_service<NarrowCasts>();
   if (!casts || !source.may_narrow) return source;
   const auto saturating = std::make_shared<ProgramSource>(source);
-  const CompiledProgram rewritten = within_time_limit(source, blame, [casts, saturating](const ProgramSource& text) {
+  const CompiledProgram rewritten = within_time_limit(source, context, [casts, saturating](const ProgramSource& text) {
     std::optional<ProgramSource> made = casts->saturate(text);
     if (made) *saturating = std::move(*made);
     return CompiledProgram{.ok = made.has_value()};
   });
   if (!rewritten.ok) return source;
-  saturating->given_up = source.given_up;
+  saturating->cancelled = source.cancelled;
   return std::move(*saturating);
 }
 
 /// Whether both have the same texts.
 bool are_same(const ProgramSource& a, const ProgramSource& b) { return a.text == b.text && a.headers == b.headers; }
 
-CompiledProgram compile(Device& device, const ProgramSource& source, const Blame& blame) {
+CompiledProgram compile(Device& device, const ProgramSource& source, const ErrorContext& context) {
   const CompilerCall call = [&device](const ProgramSource& text) { return device.compile(text); };
-  const ProgramSource saturating = with_saturating_casts(device, source, blame);
-  CompiledProgram compiled = within_time_limit(saturating, blame, call);
+  const ProgramSource saturating = with_saturating_casts(device, source, context);
+  CompiledProgram compiled = within_time_limit(saturating, context, call);
   // An error must show the user's line before casts were rewritten.
-  return compiled.ok || are_same(saturating, source) ? compiled : within_time_limit(source, blame, call);
+  return compiled.ok || are_same(saturating, source) ? compiled : within_time_limit(source, context, call);
 }
 
 /// Warnings about the user's own texts.
-std::vector<Diagnostic> warnings_about(const std::vector<Diagnostic>& diagnostics, const Blame& blame) {
+std::vector<Diagnostic> warnings_about(const std::vector<Diagnostic>& diagnostics, const ErrorContext& context) {
   std::vector<Diagnostic> warnings;
   for (const Diagnostic& said : diagnostics) {
-    const bool is_theirs = said.file.empty() || blame.text_of(said.file);
+    const bool is_theirs = said.file.empty() || context.text_of(said.file);
     if (said.level == Diagnostic::Level::warning && is_theirs) warnings.push_back(said);
   }
   return warnings;
 }
 
 std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& key, const ProgramSource& source,
-                                               const Blame& blame, KernelEvent::Kind kind) {
+                                               const ErrorContext& context, KernelEvent::Kind kind) {
   const auto start = std::chrono::steady_clock::now();
   const std::shared_ptr<DiskCache> disk = disk_cache();
   std::optional<std::string> code = read_shipped(key);
@@ -155,9 +155,9 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   NamePairs names;
   if (std::string_view object; code && unpack_code(*code, warnings, names, object)) {
     try {
-      auto program = std::make_shared<const Program>(device, device.load(object, blame.kernel_name), source.entry,
-                                                     blame.kernel_name, std::move(warnings), std::move(names));
-      record_event(KernelEvent::Kind::loaded_from_disk, blame.kernel_name, device.name(), milliseconds_since(start));
+      auto program = std::make_shared<const Program>(device, device.load(object, context.kernel_name), source.entry,
+                                                     context.kernel_name, std::move(warnings), std::move(names));
+      record_event(KernelEvent::Kind::loaded_from_disk, context.kernel_name, device.name(), milliseconds_since(start));
       return program;
     } catch (const OutOfMemoryError&) {
       throw;
@@ -165,13 +165,13 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
       // The checksum is right but the device rejects it: compile it again and overwrite the entry.
     }
   }
-  const CompiledProgram compiled = compile(device, source, blame);
-  if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
-  warnings = warnings_about(compiled.diagnostics, blame);
+  const CompiledProgram compiled = compile(device, source, context);
+  if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, context));
+  warnings = warnings_about(compiled.diagnostics, context);
   disk->write(key, pack_code(warnings, compiled.names, compiled.code));
-  auto program = std::make_shared<const Program>(device, device.load(compiled.code, blame.kernel_name), source.entry,
-                                                 blame.kernel_name, std::move(warnings), compiled.names);
-  record_event(kind, blame.kernel_name, device.name(), milliseconds_since(start));
+  auto program = std::make_shared<const Program>(device, device.load(compiled.code, context.kernel_name), source.entry,
+                                                 context.kernel_name, std::move(warnings), compiled.names);
+  record_event(kind, context.kernel_name, device.name(), milliseconds_since(start));
   return program;
 }
 
@@ -208,7 +208,7 @@ std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& 
   bool is_interrupted = false;
   std::shared_ptr<const Program> program, unloaded;  // unloading takes long, and waits for no lock
   {
-    const ForkWaits building;
+    const ForkGuard guard;
     try {
       program = make();
     } catch (const Interrupted&) {
@@ -239,12 +239,12 @@ std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& 
   return program;
 }
 
-std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource& source, const Blame& blame,
+std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource& source, const ErrorContext& context,
                                              KernelEvent::Kind kind) {
   Table& all = table();
   const CacheKey key = key_of(device, source, device.name());
   const auto pending = std::make_shared<Pending>();
-  const auto make = [&] { return find_or_compile(device, key, source, blame, kind); };
+  const auto make = [&] { return find_or_compile(device, key, source, context, kind); };
   std::shared_ptr<const Program> unloaded;
   {
     std::unique_lock lock(all.mutex.joined());
@@ -253,7 +253,7 @@ std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource
       if (!other->done && other->builder == pending->builder) {
         // A signal handler calls the kernel whose compilation it interrupted on this thread.
         lock.unlock();
-        const ForkWaits building;
+        const ForkGuard guard;
         return make();
       }
       wait_for(all, *other, lock);
@@ -272,7 +272,7 @@ std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource
 }
 
 /// The warnings that `call` gives for a source, unless a source with this key passed before.
-std::vector<Diagnostic> check_once(const CacheKey& key, const ProgramSource& source, const Blame& blame,
+std::vector<Diagnostic> check_once(const CacheKey& key, const ProgramSource& source, const ErrorContext& context,
                                    CompilerCall call) {
   Table& all = table();
   {
@@ -281,16 +281,16 @@ std::vector<Diagnostic> check_once(const CacheKey& key, const ProgramSource& sou
   }
   std::vector<Diagnostic> warnings;
   {
-    const ForkWaits building;
+    const ForkGuard guard;
     const std::shared_ptr<DiskCache> disk = disk_cache();
     std::optional<std::string> known = read_shipped(key);
     if (!known) known = disk->read(key);
     if (known) {
       warnings = decode_warnings(*known);
     } else {
-      const CompiledProgram result = within_time_limit(source, blame, std::move(call));
-      if (!result.ok) throw CompileError(describe(result.diagnostics, blame));
-      warnings = warnings_about(result.diagnostics, blame);
+      const CompiledProgram result = within_time_limit(source, context, std::move(call));
+      if (!result.ok) throw CompileError(describe(result.diagnostics, context));
+      warnings = warnings_about(result.diagnostics, context);
       disk->write(key, encode_warnings(warnings));
     }
   }
@@ -301,20 +301,20 @@ std::vector<Diagnostic> check_once(const CacheKey& key, const ProgramSource& sou
 }
 
 std::string assembly_within_time_limit(Device& device, const ProgramSource& source) {
-  const ForkWaits building;
-  const Blame blame{source.file_name, "", "", {}};
+  const ForkGuard guard;
+  const ErrorContext context{source.file_name, "", "", {}};
   const CompilerCall call = [&device](const ProgramSource& text) {
     CompiledProgram made;
     made.code = device.assembly(text);
     return made;
   };
-  const ProgramSource saturating = with_saturating_casts(device, source, blame);
+  const ProgramSource saturating = with_saturating_casts(device, source, context);
   try {
-    return within_time_limit(saturating, blame, call).code;
+    return within_time_limit(saturating, context, call).code;
   } catch (const CompileError&) {
     if (are_same(saturating, source)) throw;
   }
-  return within_time_limit(source, blame, call).code;
+  return within_time_limit(source, context, call).code;
 }
 
 }  // namespace
@@ -351,28 +351,28 @@ void Program::launch(std::span<const std::byte> arguments, const GridRange& rang
   device_.last_launches().note(kernel_);
 }
 
-std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
+std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const ErrorContext& context,
                                      KernelEvent::Kind kind) {
-  return sleep_where_compilers_ended([&] { return find_or_build(device, source, blame, kind); });
+  return sleep_where_compilers_ended([&] { return find_or_build(device, source, context, kind); });
 }
 
-std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame) {
+std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const ErrorContext& context) {
   return sleep_where_compilers_ended([&] {
-    return check_once(key_of(device, source, kCheck), source, blame,
+    return check_once(key_of(device, source, kCheck), source, context,
                       [&device](const ProgramSource& text) { return device.check(text); });
   });
 }
 
-std::vector<Diagnostic> check(const FrontEnd& front_end, const ProgramSource& source, const Blame& blame) {
+std::vector<Diagnostic> check(const FrontEnd& front_end, const ProgramSource& source, const ErrorContext& context) {
   return sleep_where_compilers_ended([&] {
-    return check_once(key_of(front_end.fingerprint(), nullptr, source, kCheck), source, blame, front_end.check);
+    return check_once(key_of(front_end.fingerprint(), nullptr, source, kCheck), source, context, front_end.check);
   });
 }
 
-CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame) {
-  const ForkWaits building;
-  CompiledProgram compiled = sleep_where_compilers_ended([&] { return compile(device, source, blame); });
-  if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, blame));
+CompiledProgram compile_only(Device& device, const ProgramSource& source, const ErrorContext& context) {
+  const ForkGuard guard;
+  CompiledProgram compiled = sleep_where_compilers_ended([&] { return compile(device, source, context); });
+  if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, context));
   return compiled;
 }
 

@@ -60,7 +60,7 @@ class Program {
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
 /// What a compile error says about the kernel, besides the compiler's message.
-struct Blame {
+struct ErrorContext {
   std::string kernel_name;
   std::string argument_types;                  ///< "float32 x, int16 width"; empty when nothing is resolved yet
   std::string made_at;                         ///< "file:line"
@@ -72,17 +72,17 @@ struct Blame {
 };
 
 /// The program for `source` on `device`: from the table, from disk, or compiled. One compilation per key however many
-/// threads need it; no lock is held. Raises CompileError worded with `blame`. `kind` is the entry of the history.
-std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const Blame& blame,
+/// threads need it; no lock is held. Raises CompileError worded with `context`. `kind` is the entry of the history.
+std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const ErrorContext& context,
                                      KernelEvent::Kind kind = KernelEvent::Kind::compiled);
 
 /// Only checks that `source` is valid C++. A source that passed once, also in another process, is not checked again.
-/// Gives the warnings. Raises CompileError worded with `blame`.
-std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const Blame& blame);
-std::vector<Diagnostic> check(const FrontEnd& front_end, const ProgramSource& source, const Blame& blame);
+/// Gives the warnings. Raises CompileError worded with `context`.
+std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const ErrorContext& context);
+std::vector<Diagnostic> check(const FrontEnd& front_end, const ProgramSource& source, const ErrorContext& context);
 
-/// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `blame`.
-CompiledProgram compile_only(Device& device, const ProgramSource& source, const Blame& blame);
+/// What the compiler gives for `source`, neither loaded nor cached. Raises CompileError worded with `context`.
+CompiledProgram compile_only(Device& device, const ProgramSource& source, const ErrorContext& context);
 
 /// The assembly of the program that build() gives. Raises CompileError.
 std::string assembly(Device& device, const ProgramSource& source);

@@ -54,16 +54,16 @@ void tell_measured(LaneReport& report, double ratio) {
 
 }  // namespace
 
-KernelReport report(Device& device, ProgramSource source, const Blame& blame, double measured_ratio) {
+KernelReport report(Device& device, ProgramSource source, const ErrorContext& context, double measured_ratio) {
   source.wants_report = true;
-  CompiledProgram compiled = compile_only(device, source, blame);
+  CompiledProgram compiled = compile_only(device, source, context);
   tell_measured(compiled.report, measured_ratio);
-  return {blame.kernel_name,
+  return {context.kernel_name,
           device.name(),
           compiled.report.lanes,
           std::move(compiled.report.reason),
-          in_text_order(std::move(compiled.report.remarks), blame.texts),
-          blame.texts};
+          in_text_order(std::move(compiled.report.remarks), context.texts),
+          context.texts};
 }
 
 }  // namespace iruka::jit

@@ -6,8 +6,8 @@
 
 namespace iruka::jit {
 
-/// Compiles `source` only for its report: nothing is loaded or cached. Raises CompileError worded with `blame`.
+/// Compiles `source` only for its report: nothing is loaded or cached. Raises CompileError worded with `context`.
 /// `measured_ratio` is the time of the lanes over that of the scalar path, 0 if no trial compared them.
-KernelReport report(Device& device, ProgramSource source, const Blame& blame, double measured_ratio = 0);
+KernelReport report(Device& device, ProgramSource source, const ErrorContext& context, double measured_ratio = 0);
 
 }  // namespace iruka::jit

@@ -64,7 +64,7 @@ struct Job {
   Specialisation* specialisation;
   Signature signature;
   IntegerValues values;
-  std::shared_ptr<std::atomic<bool>> given_up =
+  std::shared_ptr<std::atomic<bool>> cancelled =
       std::make_shared<std::atomic<bool>>(false);  ///< ends its compilers early
 
   void run() const {
@@ -74,7 +74,7 @@ struct Job {
           is_fixed ? emit_kernel(kernel->text, signature, unpack(kernel->text, signature, values))
                    : emit_kernel(kernel->text, signature),
           &signature);
-      source.given_up = given_up;
+      source.cancelled = cancelled;
       auto program = is_fixed ? compile(source, KernelEvent::Kind::specialised) : specialisation->program;
       auto trial = program->is_uncertain() ? make_trial(program, source) : nullptr;
       publish(*specialisation, {values, std::move(program), std::move(trial)});
@@ -85,7 +85,7 @@ struct Job {
   }
 
   std::shared_ptr<const Program> compile(const ProgramSource& source, KernelEvent::Kind kind) const {
-    return build(*specialisation->device, source, kernel->blame(&signature), kind);
+    return build(*specialisation->device, source, kernel->error_context(&signature), kind);
   }
 
   /// A trial of `program` against its scalar version; null if that does not compile.
@@ -134,7 +134,7 @@ class BackgroundCompiler {
     std::unique_lock lock(mutex_.joined());
     stopping_ = true;
     jobs_.clear();
-    if (current_) current_->given_up->store(true, std::memory_order_relaxed);
+    if (current_) current_->cancelled->store(true, std::memory_order_relaxed);
     changed_.notify_all();
     idle_.wait(lock, [this] { return !running_; });
   }

@@ -88,9 +88,9 @@ bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, Name
   return true;
 }
 
-void PendingWarnings::add(std::span<const Diagnostic> warnings, const Blame& blame) {
+void PendingWarnings::add(std::span<const Diagnostic> warnings, const ErrorContext& context) {
   std::vector<std::string> worded;
-  for (const Diagnostic& warning : warnings) worded.push_back(describe_warning(warning, blame));
+  for (const Diagnostic& warning : warnings) worded.push_back(describe_warning(warning, context));
   add(std::move(worded));
 }
 

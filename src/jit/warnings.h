@@ -24,8 +24,9 @@ bool unpack_code(std::string_view entry, std::vector<Diagnostic>& warnings, Name
 /// A kernel's warnings that were not reported yet. Thread-safe; checking for warnings is one load.
 class PendingWarnings {
  public:
-  /// Words each by `blame`. Skips lines that an earlier compilation warned of, as compilers word warnings differently.
-  void add(std::span<const Diagnostic> warnings, const Blame& blame);
+  /// Words each warning by `context`. Skips lines that an earlier compilation warned of, because two compilers word the
+  /// same warning differently.
+  void add(std::span<const Diagnostic> warnings, const ErrorContext& context);
   void add(std::vector<std::string> worded);
   std::vector<std::string> take();
 

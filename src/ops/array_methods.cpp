@@ -24,7 +24,7 @@ std::string telling_cast(Dtype from, Dtype to) {
   const int exponents = part == Dtype::float64 ? 1024 : 128, bits = itemsize(to) == 8 ? 64 : 32;
   const bool has_sign = kind(to) == Kind::signed_integer || itemsize(to) < 4;
   const std::string scale = "0x1p" + std::to_string(exponents - bits + has_sign);
-  const std::string type = info(part).c_type, number = kind(from) == Kind::complex ? "x.real()" : "x";
+  const std::string type = info(part).c_type, number = is_complex(from) ? "x.real()" : "x";
   return "const " + type + " number = " + number +
          ";\ny = " + ops::cast_text(part, to, "op::with_exceptions(number, number * " + type + "(" + scale + "))") +
          ";";
@@ -37,7 +37,7 @@ const ElementwiseKernel& cast_kernel(Dtype from, Dtype to) {
     const std::string in = std::string(name(from)) + " x", out = std::string(name(to)) + " y";
     KernelOptions options;
     options.diagnose_early = false;
-    const bool tells = kind(from) >= Kind::floating && is_integer(to);
+    const bool tells = is_inexact(from) && is_integer(to);
     if (tells) options.preamble = ops::helper_text("float_exceptions");
     const std::string text = tells ? telling_cast(from, to) : "y = " + ops::cast_text(from, to, "x") + ";";
     return ElementwiseKernel(in, out, text, from == to ? "copy" : "astype", options);

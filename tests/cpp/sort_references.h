@@ -29,12 +29,12 @@ inline Array sortable(const Dims& shape, Dtype dtype, unsigned seed, int distinc
   for (int64_t i = 0; distinct && i < x.size(); ++i)
     std::memcpy(bytes + i * size, bytes + static_cast<int64_t>(random() % static_cast<uint64_t>(distinct)) * size,
                 static_cast<size_t>(size));
-  if (kind(dtype) < Kind::floating) return x;
+  if (!is_inexact(dtype)) return x;
   const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1.0};
   for (int64_t i = 0; i < x.size(); ++i) {
     if (random() % 4) continue;
-    const double re = special[random() % 7], im = kind(dtype) == Kind::complex ? special[random() % 7] : 0;
-    (kind(dtype) == Kind::complex ? Scalar(std::complex<double>(re, im)) : Scalar(re)).store(dtype, bytes + i * size);
+    const double re = special[random() % 7], im = is_complex(dtype) ? special[random() % 7] : 0;
+    (is_complex(dtype) ? Scalar(std::complex<double>(re, im)) : Scalar(re)).store(dtype, bytes + i * size);
   }
   return x;
 }

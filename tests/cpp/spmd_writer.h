@@ -15,7 +15,6 @@ namespace iruka::testing {
 
 inline std::string c_type(Dtype type) { return info(type).c_type; }
 inline bool is_float(Dtype type) { return kind(type) == Kind::floating; }
-inline bool is_complex(Dtype type) { return kind(type) == Kind::complex; }
 
 /// A scalar that a text may read, and write where it is writable.
 struct Variable {

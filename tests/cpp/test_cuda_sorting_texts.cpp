@@ -13,7 +13,7 @@ TEST_P(CudaSortTexts, CompileForEveryArchitecture) {
   using ops::SortVariant;
   for (Dtype dtype : iruka::test::kSortable)
     for (const bool has_index : {false, true}) {
-      const bool is_complex = kind(dtype) == Kind::complex;
+      const bool is_complex = iruka::is_complex(dtype);
       // All for one architecture, some for the others.
       if ((is_complex && !has_index) || (GetParam() != 90 && dtype != Dtype::float32 && dtype != Dtype::complex64))
         continue;

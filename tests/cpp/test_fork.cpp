@@ -77,7 +77,7 @@ class Lasting {
 
 int use_all_locks() {
   for (ForkSafeMutex& mutex : mutexes) std::lock_guard lock(mutex);
-  const ForkWaits work;
+  const ForkGuard work;
   return 0;
 }
 
@@ -100,7 +100,7 @@ TEST(Fork, ChildrenFindNoWorkUnderWay) {
   static std::atomic<int> under_way{0};
   const Busy busy(2, [](int k) {
     const auto work = [] {
-      const ForkWaits here;
+      const ForkGuard here;
       ++under_way;
       std::this_thread::sleep_for(std::chrono::microseconds(300));
       std::lock_guard inside(mutexes[1]);
@@ -120,11 +120,11 @@ TEST(Fork, WaitsForAThreadThatCarriesOn) {
   std::atomic<bool> is_done{false};
   std::optional<Lasting> other;
   {
-    const ForkWaits work;
+    const ForkGuard work;
     other.emplace([&, ticket = std::make_shared<ForkTicket>()]() mutable {
-      const ForkWaits same(std::move(ticket));
+      const ForkGuard same(std::move(ticket));
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      const ForkWaits nested;  // though fork() waits by now
+      const ForkGuard nested;  // though fork() waits by now
       is_done = true;
     });
   }
@@ -136,11 +136,11 @@ TEST(Fork, WaitsForAbandonedWorkThatEndsSoon) {
   std::optional<Lasting> other;
   std::weak_ptr<ForkTicket> work;
   {
-    const ForkWaits here;
+    const ForkGuard here;
     auto ticket = std::make_shared<ForkTicket>();
     work = ticket;
     other.emplace([&, ticket = std::move(ticket)]() mutable {
-      const ForkWaits same(std::move(ticket));
+      const ForkGuard same(std::move(ticket));
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       is_done = true;
     });
@@ -155,9 +155,9 @@ TEST(Fork, LeavesAbandonedWorkThatGoesOn) {
   std::unique_lock lock(theirs);
   const auto ticket = std::make_shared<ForkTicket>();
   std::thread other([&] {
-    const ForkWaits same(ticket);
+    const ForkGuard same(ticket);
     {
-      const ForkMayGoOn asking;
+      const ForkGuardPause asking;
       while (!was_abandoned) std::this_thread::yield();
     }
     goes_on = true;
@@ -184,10 +184,10 @@ TEST(Fork, GoesOnWhileWorkWaitsForTheForkingThread) {
   bool has_started = false;
   std::unique_lock lock(theirs);
   std::thread other([&] {
-    const ForkWaits work;
+    const ForkGuard work;
     std::unique_lock mine(theirs, std::defer_lock);
     {
-      const ForkMayGoOn asking;
+      const ForkGuardPause asking;
       mine.lock();
       has_started = true;
       started.notify_all();

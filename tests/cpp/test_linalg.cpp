@@ -72,7 +72,7 @@ TEST_F(IntegerProductsForCuda, OnAnEmulatedDevice) {
 Array scattered(const Dims& shape, Dtype dtype, double diagonal_term) {
   const Array numbers = arange(0, 2 * count(shape), 1, Dtype::float64);
   const Array wide = iruka::sin(multiply(multiply(numbers, numbers), 0.129898));
-  const Array parts = kind(dtype) == Kind::complex ? wide.view(Dtype::complex128) : wide.at(Slice{0, count(shape), 1});
+  const Array parts = is_complex(dtype) ? wide.view(Dtype::complex128) : wide.at(Slice{0, count(shape), 1});
   Array x = parts.reshape(shape).astype(dtype);
   if (diagonal_term != 0) {
     Array line = diagonal(x, 0, -2, -1);

@@ -122,9 +122,9 @@ TEST(Modules, NeedWhatTheyExport) {
 }
 
 TEST(Modules, AreBuiltForTheirExports) {
-  const jit::Blame blame{"several", "", "", {}};
-  const auto scaling = jit::build(cpu(), source_of({"scale"}), blame);
-  const auto shifting = jit::build(cpu(), source_of({"shift"}), blame);
+  const jit::ErrorContext context{"several", "", "", {}};
+  const auto scaling = jit::build(cpu(), source_of({"scale"}), context);
+  const auto shifting = jit::build(cpu(), source_of({"shift"}), context);
   EXPECT_EQ(run(scaling->module(), "scale", {4}), std::vector<float>{8});
   EXPECT_EQ(run(shifting->module(), "shift", {4}), std::vector<float>{14});
   EXPECT_THROW(scaling->module().function("shift"), DeviceError);

@@ -152,8 +152,8 @@ class TellingDevice final : public testing::HostDevice {
   CompiledProgram compiled;
 };
 
-const jit::Blame& blame() {
-  static const jit::Blame blame{
+const jit::ErrorContext& error_context() {
+  static const jit::ErrorContext context{
       "patch_match",
       "float32 x",
       "here.py:3",
@@ -161,13 +161,13 @@ const jit::Blame& blame() {
        {"preamble", "float f(float x) {\n  return x;\n}\n" + std::string(300, ' ') + "long_line();"},
        {"loop_prep", ""},
        {"after_loop", ""}}};
-  return blame;
+  return context;
 }
 
 KernelReport told(LaneReport report) {
   TellingDevice device;
   device.compiled = {.ok = true, .report = std::move(report)};
-  return jit::report(device, program("text"), blame());
+  return jit::report(device, program("text"), error_context());
 }
 
 TEST(KernelReport, QuotesTheUsersLines) {
@@ -249,7 +249,7 @@ TEST(KernelReport, AnErrorIsWordedAsACallWordsIt) {
   TellingDevice device;
   device.compiled = {false, "", {{Diagnostic::Level::error, "operation", 2, 9, "no such thing"}}, {}};
   try {
-    jit::report(device, program("text"), blame());
+    jit::report(device, program("text"), error_context());
     FAIL() << "nothing was thrown";
   } catch (const CompileError& error) {
     EXPECT_STREQ(error.what(),

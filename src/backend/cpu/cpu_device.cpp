@@ -43,7 +43,7 @@ class CpuModule final : public Module {
       if (symbol.is_function) functions_.emplace_back(symbol.name, symbol.function(), object_->lanes());
   }
   ~CpuModule() override {
-    const ForkWaits unloading;  // the linker has locks of its own
+    const ForkGuard guard;  // the linker has locks of its own
     object_.reset();
   }
   const Function& function(const std::string& name) const override {

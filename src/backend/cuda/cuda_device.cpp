@@ -357,7 +357,7 @@ void CudaDevice::give_back_dropped() noexcept {
   }
   auto& [graphs, modules, was_postponed] = dropped;
   if (graphs.empty() && modules.empty()) return;
-  const ForkMayGoOn giving_back;
+  const ForkGuardPause paused;
   bool is_over = graphs.empty() && !assertions_.is_watching(modules);
   try {
     is_over = is_over || pool_.wait_for_device();

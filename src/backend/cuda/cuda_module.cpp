@@ -133,7 +133,7 @@ void CudaFunction::check_cooperative(const LaunchGrid& grid) const {
 
 CudaModule::CudaModule(CudaDevice& device, std::string_view code, const std::string& name)
     : Module(name), device_(device) {
-  const ForkMayGoOn loading;  // the driver may wait for the GPU, and the GPU for a function that needs Python's lock
+  const ForkGuardPause paused;  // the driver may wait for the GPU, and the GPU for a function that needs Python's lock
   const ContextScope active = device.activate();
   const AllowedWhileCapturing allowed;
   check(driver().cuModuleLoadData(&handle_, code.data()), "cuModuleLoadData", device.name());
@@ -154,7 +154,7 @@ CudaModule::~CudaModule() {
 }
 
 const Function& CudaModule::function(const std::string& name) const {
-  const ForkMayGoOn loading;  // the driver may load a function's code here only
+  const ForkGuardPause paused;  // the driver may load a function's code here only
   const ContextScope active = device_.activate();
   const AllowedWhileCapturing allowed;
   CUfunction handle = nullptr;

@@ -66,7 +66,7 @@ Array convolve(const Array& a, const Array& v, ConvolutionMode mode) {
 
 Array correlate(const Array& a, const Array& v, ConvolutionMode mode) {
   Vectors both(a, v);
-  if (kind(both.v.dtype()) == Kind::complex) both.v = conjugate(both.v);
+  if (is_complex(both.v.dtype())) both.v = conjugate(both.v);
   if (a.size() >= v.size()) return convolved(both.a, reversed(both.v, 0), mode);
   // The vectors change places and so does the direction; 'same' keeps the length of the longer one.
   return reversed(convolved(both.v, reversed(both.a, 0), mode), 0).copy();

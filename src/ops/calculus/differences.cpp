@@ -18,7 +18,6 @@ namespace {
 
 using namespace ops;
 
-bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 Array as_float(const Array& x) { return is_inexact(x.dtype()) ? x : x.astype(Dtype::float64); }
 
 /// All elements of an axis but the first, and all but the last.

@@ -53,7 +53,7 @@ struct Limits {
   /// The dtype of the numbers between them, at least a float.
   Dtype computing() const {
     const Dtype dtype = promote(first.dtype(), last.dtype());
-    return kind(dtype) < Kind::floating ? Dtype::float64 : dtype == Dtype::bfloat16 ? Dtype::float32 : dtype;
+    return !is_inexact(dtype) ? Dtype::float64 : dtype == Dtype::bfloat16 ? Dtype::float32 : dtype;
   }
 
  private:
@@ -80,7 +80,7 @@ Dtype dtype_of_edges(const Array& x, const Limits& limits) {
   Dtype dtype = x.dtype() == Dtype::bfloat16 ? Dtype::float32 : x.dtype();
   for (const Scalar& limit : {limits.first, limits.last})
     dtype = limit.weak() ? promote_weak(dtype, limit) : promote(dtype, limit.dtype());
-  return kind(dtype) < Kind::floating ? promote(dtype, Dtype::float64) : dtype;
+  return is_inexact(dtype) ? dtype : promote(dtype, Dtype::float64);
 }
 
 double deviation_of(const Array& x) { return variance(x, {.root = true}).item().as_double(); }
@@ -168,7 +168,7 @@ int64_t estimated_count(const Array& given, BinRule rule, const BinRange& range)
 
 Array given_edges(const Array& bins) {
   if (bins.ndim() != 1) throw ValueError("`bins` must be 1d, when an array");
-  if (kind(bins.dtype()) == Kind::complex) throw TypeError("`bins` must be real numbers");
+  if (is_complex(bins.dtype())) throw TypeError("`bins` must be real numbers");
   const Array edges = bins.to_device(cpu());
   const int64_t n = edges.size();
   if (n > 1 && any(greater(cut(edges, 0, 0, n - 1), cut(edges, 0, 1, n))).item().as_bool())

@@ -16,8 +16,6 @@ namespace {
 
 using namespace ops;
 
-bool is_complex(const Array& x) { return kind(x.dtype()) == Kind::complex; }
-
 const ElementwiseKernel& even_bins_kernel() {
   return made_once([] {
     return ElementwiseKernel("T x, raw const E edges, float64 first, float64 scale, int32 n", "int32 y",
@@ -51,7 +49,7 @@ Array bin_numbers(const Array& x, const BinEdges& given) {
 Array counted(const Array& numbers, const Array* weights, int64_t bins) {
   const Array flat = numbers.contiguous().ravel();
   if (!weights) return cut(count_bins(flat, nullptr, bins + 1), 0, 0, bins);
-  if (is_complex(*weights)) {
+  if (is_complex(weights->dtype())) {
     const Array re = real(*weights), im = imag(*weights);
     const Array sums =
         add(counted(numbers, &re, bins), multiply(counted(numbers, &im, bins), std::complex<double>(0, 1)));
@@ -67,7 +65,7 @@ Array counted(const Array& numbers, const Array* weights, int64_t bins) {
 /// The elements and their weights along one axis.
 struct Elements {
   Elements(const Array& given, const Array* given_weights) {
-    if (is_complex(given)) throw TypeError("histogram: the elements must be real numbers");
+    if (is_complex(given.dtype())) throw TypeError("histogram: the elements must be real numbers");
     x = (given.dtype() == Dtype::bool_ ? given.astype(Dtype::uint8) : given).ravel();
     if (!given_weights) return;
     if (!(given_weights->shape() == given.shape())) throw ValueError("weights should have the same shape as a.");
@@ -168,7 +166,7 @@ HistogramDD histogram2d(const Array& x, const Array& y, const Bins& bins_x, cons
 }
 
 Array bincount(const Array& given, const Array* given_weights, int64_t least) {
-  if (kind(given.dtype()) >= Kind::floating && given.size() > 0)
+  if (is_inexact(given.dtype()) && given.size() > 0)
     throw TypeError(std::string("Cannot cast array data from dtype('") + name(given.dtype()) +
                     "') to dtype('int64') according to the rule 'safe'");
   if (given.ndim() != 1)

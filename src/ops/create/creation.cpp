@@ -86,7 +86,7 @@ Scalar second(const Scalar& start, const Scalar& step) {
 
 /// start + step - start in `dtype`: NumPy's increment, which includes the rounding of the second element.
 Scalar increment(const Scalar& start, const Scalar& step, Dtype dtype) {
-  if (kind(dtype) == Kind::complex) {
+  if (is_complex(dtype)) {
     const std::complex<double> first = start.as_element(dtype).as_complex();
     return Scalar(Scalar(first + step.as_complex()).as_element(dtype).as_complex() - first).as_element(dtype);
   }

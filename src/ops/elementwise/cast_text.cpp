@@ -5,17 +5,17 @@ namespace iruka::ops {
 std::string cast_text(Dtype from, Dtype to, const std::string& value) {
   if (from == to) return value;
   const std::string type = info(to).c_type;
-  if (kind(from) == Kind::complex) {
+  if (is_complex(from)) {
     const Dtype part = real_dtype(from);
     const std::string re = value + ".real()", im = value + ".imag()";
     if (to == Dtype::bool_) return "(" + re + " != 0 || " + im + " != 0)";
-    if (kind(to) != Kind::complex) return cast_text(part, to, re);
+    if (!is_complex(to)) return cast_text(part, to, re);
     const Dtype to_part = real_dtype(to);
     return type + "(" + cast_text(part, to_part, re) + ", " + cast_text(part, to_part, im) + ")";
   }
   if (is_half(from)) return cast_text(Dtype::float32, to, "static_cast<float>(" + value + ")");
   if (to == Dtype::bool_) return "(" + value + " != 0)";
-  if (kind(to) == Kind::complex) return type + "(" + cast_text(from, real_dtype(to), value) + ", 0)";
+  if (is_complex(to)) return type + "(" + cast_text(from, real_dtype(to), value) + ", 0)";
   // A 32-bit integer is converted to 16 bits through double, which represents it exactly, so it is rounded once.
   if (is_half(to) && from != Dtype::float32 && from != Dtype::float64)
     return "static_cast<" + type + ">(static_cast<double>(" + value + "))";

@@ -12,7 +12,7 @@ using namespace ops;
 
 bool holds_everywhere(const Array& flags) { return all(flags).item().as_bool(); }
 
-bool may_be_nan(const Array& x) { return kind(x.dtype()) >= Kind::floating; }
+bool may_be_nan(const Array& x) { return is_inexact(x.dtype()); }
 
 bool are_equal(const Array& a, const Array& b, bool equal_nan) {
   const Array same = equal(a, b);
@@ -43,7 +43,7 @@ bool array_equiv(const Array& a, const Array& b) {
 }
 
 Array real_if_close(const Array& x, double tolerance) {
-  if (kind(x.dtype()) != Kind::complex) return x;
+  if (!is_complex(x.dtype())) return x;
   const bool is_single = x.dtype() == Dtype::complex64;
   const double precision = is_single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   const double limit = tolerance > 1 ? precision * tolerance : tolerance;

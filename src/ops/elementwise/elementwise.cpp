@@ -64,8 +64,8 @@ std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
 ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<const Argument> arguments,
                               bool masked) {
   const size_t inputs = static_cast<size_t>(input_count(row)), outputs = static_cast<size_t>(output_count(row));
-  const bool is_quiet = row.quiet != Quiet::no && kind(types.loop) >= Kind::floating &&
-                        (row.quiet == Quiet::all || kind(types.loop) == Kind::complex);
+  const bool is_quiet =
+      row.quiet != Quiet::no && is_inexact(types.loop) && (row.quiet == Quiet::all || is_complex(types.loop));
   std::string in_params, out_params, before, after;
   for (size_t k = 0; k < inputs; ++k) {
     const Dtype own = arguments[k].is_array() ? arguments[k].array().dtype() : types.types[k];
@@ -242,7 +242,7 @@ bool needs_own_type(const Argument& argument, const Argument& other) {
 std::optional<ElementwiseFunction> cheaper_power(std::span<const Argument> arguments) {
   if (!arguments[0].is_array() || arguments[1].is_array() || !arguments[1].scalar().weak()) return {};
   const Argument& exponent = arguments[1];
-  if (kind(exponent.scalar().dtype()) == Kind::complex || arguments[0].array().dtype() == Dtype::bool_) return {};
+  if (is_complex(exponent.scalar().dtype()) || arguments[0].array().dtype() == Dtype::bool_) return {};
   const bool integers = is_integer(arguments[0].array().dtype());
   if (exponent.scalar().as_double() != 2.0 || (integers && !is_integer(exponent.scalar().dtype()))) return {};
   return ElementwiseFunction("square");

@@ -72,17 +72,15 @@ std::string quoted(Dtype dtype) { return std::string("dtype('") + name(dtype) + 
   throw TypeError(std::string("ufunc '") + row.name + "' did not contain a loop with signature matching types bool");
 }
 
-bool is_integral(Dtype dtype) { return is_integer(dtype) || dtype == Dtype::bool_; }
-
 /// int64 with uint64: no dtype holds both, so each input keeps its dtype and the body compares them exactly.
 bool crosses_signs(const Row& row, std::span<const Argument> inputs, Dtype common) {
-  return row.rule == Rule::compare && common == Dtype::float64 && is_integral(argument_dtype(inputs[0])) &&
-         is_integral(argument_dtype(inputs[1]));
+  return row.rule == Rule::compare && common == Dtype::float64 && !is_inexact(argument_dtype(inputs[0])) &&
+         !is_inexact(argument_dtype(inputs[1]));
 }
 
 /// The first loop that holds each input: int8 and uint8 may go to float16 together, though their sum goes to int16.
 std::optional<Dtype> first_loop(const Row& row, std::span<const Argument> inputs, Dtype common) {
-  if (row.rule == Rule::integers_as_float64 && is_integral(common)) return Dtype::float64;
+  if (row.rule == Rule::integers_as_float64 && !is_inexact(common)) return Dtype::float64;
   auto holds_inputs = [&](Dtype loop) {
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (!takes_part(row.signature[k])) continue;
@@ -175,7 +173,7 @@ std::optional<Dtype> forced_loop(const Row& row, std::span<const Argument> input
   const Dtype common = common_dtype(inputs, [&](size_t k) { return takes_part(row.signature[k]); });
   for (const char* loop = row.loops; *loop; ++loop) {  // real ones first
     const Dtype candidate = dtype_of_character(*loop);
-    const bool loses_imaginary_part = kind(common) == Kind::complex && kind(candidate) != Kind::complex;
+    const bool loses_imaginary_part = is_complex(common) && !is_complex(candidate);
     bool matches = !(*output_characters(row) == 'R' && loses_imaginary_part && rules.signature.empty());
     for (size_t k = 0; k < kMaxArguments && matches; ++k)
       matches = !wanted[k] || resolved_dtype(character_of(row, k), candidate) == *wanted[k];
@@ -210,7 +208,7 @@ void check_literal_fits(const Scalar& value, Dtype dtype) {
 
 void check_element(const Scalar& value, Dtype dtype) {
   if (value.kind() == Kind::complex) {
-    if (value.weak() && kind(dtype) != Kind::boolean && kind(dtype) != Kind::complex)
+    if (value.weak() && kind(dtype) != Kind::boolean && !is_complex(dtype))
       throw TypeError("cannot convert the complex number " + value.to_string() + " to " + name(dtype));
     return;
   }

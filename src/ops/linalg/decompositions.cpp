@@ -24,7 +24,7 @@ namespace ops {
 Dtype linalg_dtype(const char* function, Dtype dtype) {
   if (dtype == Dtype::float16 || dtype == Dtype::bfloat16)
     throw TypeError(std::string(function) + ": array type " + name(dtype) + " is unsupported in linalg");
-  return kind(dtype) >= Kind::floating ? dtype : Dtype::float64;
+  return is_inexact(dtype) ? dtype : Dtype::float64;
 }
 
 void check_matrices(const char* function, const Array& a) {
@@ -103,7 +103,7 @@ void check_nonsingular(const LuFactors& f, const Array& a) {
   check_info(f.info, "Singular matrix");
   if (!a.device().target().is_host) return;  // looking at the pivots takes a copy of the factors
   const Dtype dtype = f.lu.dtype();
-  const bool is_single = real_dtype(dtype) == Dtype::float32, is_complex = kind(dtype) == Kind::complex;
+  const bool is_single = real_dtype(dtype) == Dtype::float32, is_complex = iruka::is_complex(dtype);
   const bool in_doubt = is_single ? (is_complex ? has_lost_pivot<std::complex<float>> : has_lost_pivot<float>)(f)
                                   : (is_complex ? has_lost_pivot<std::complex<double>> : has_lost_pivot<double>)(f);
   if (in_doubt) check_info(factor(matrix_transpose(a)).info, "Singular matrix");
@@ -157,7 +157,7 @@ const char* real_name(Dtype dtype) { return name(real_dtype(dtype)); }
 
 /// Sign and logarithm, or the product itself, of the diagonal, whose sign pivots may have changed.
 ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
-  const bool is_complex = kind(dtype) == Kind::complex;
+  const bool is_complex = iruka::is_complex(dtype);
   const std::string type = name(dtype), c_type = info(dtype).c_type, real = real_name(dtype);
   std::string body = c_type + " product = " + c_type + "(1);\n" + info(real_dtype(dtype)).c_type +
                      std::string(" sum = 0;\n") + "for (long long k = 0; k < extent; ++k) {\n  " + c_type +
@@ -318,7 +318,7 @@ void svd_jacobi(const Array& copy, bool vectors, const Array& s, Array& left, Ar
                                                     left.data(), v.data(), static_cast<int32_t*>(info.data()));
   check_info(ElementwiseFunction("bitwise_or")(info, found), "SVD did not converge");
   right = matrix_transpose(v);
-  if (vectors && kind(v.dtype()) == Kind::complex) right = ElementwiseFunction("conjugate")(right);
+  if (vectors && is_complex(v.dtype())) right = ElementwiseFunction("conjugate")(right);
 }
 
 }  // namespace
@@ -376,7 +376,7 @@ EigenResult eigh(const Array& a, bool lower, bool vectors) {
 
 EigenResult eig(const Array& a, bool vectors) {
   check_square("eig", a);
-  if (kind(a.dtype()) >= Kind::floating && !all(ElementwiseFunction("isfinite")(a)).item().as_bool())
+  if (is_inexact(a.dtype()) && !all(ElementwiseFunction("isfinite")(a)).item().as_bool())
     throw LinAlgError("eig: Array must not contain infs or NaNs");
   const Dtype dtype = linalg_dtype("eig", a.dtype());
   const Dtype complex = real_dtype(dtype) == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;

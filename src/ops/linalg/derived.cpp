@@ -18,7 +18,7 @@ namespace {
 
 using namespace ops;
 
-Array inexact(const Array& x) { return kind(x.dtype()) < Kind::floating ? x.astype(Dtype::float64) : x; }
+Array inexact(const Array& x) { return is_inexact(x.dtype()) ? x : x.astype(Dtype::float64); }
 
 double epsilon(Dtype dtype) {
   const bool is_single = real_dtype(dtype) == Dtype::float32;

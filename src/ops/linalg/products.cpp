@@ -15,7 +15,7 @@
 namespace iruka {
 namespace ops {
 
-Array conjugated(const Array& x) { return kind(x.dtype()) == Kind::complex ? conjugate(x) : x; }
+Array conjugated(const Array& x) { return is_complex(x.dtype()) ? conjugate(x) : x; }
 
 Array sum_in_own_dtype(const Array& x, const Dims& axes) {
   return x.dtype() == Dtype::bool_ ? any(x, axes) : sum(x, axes, false, x.dtype());

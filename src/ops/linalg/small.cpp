@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kLargestProduct = 16, kLargestSystem = 32, kProductThreads = 256;
 
 const SmallMatrices* service_for(Device& device, Dtype dtype, std::initializer_list<int64_t> extents, int64_t largest) {
-  const bool is_small = kind(dtype) >= Kind::floating && itemsize(dtype) >= 4 &&
+  const bool is_small = is_inexact(dtype) && itemsize(dtype) >= 4 &&
                         std::ranges::all_of(extents, [&](int64_t extent) { return extent > 0 && extent <= largest; });
   return is_small ? device.find_service<SmallMatrices>() : nullptr;
 }

@@ -64,7 +64,7 @@ Array real_where_possible(const Array& x) { return any(not_equal(imag(x), 0)).it
 
 Array eigenvalues(const Array& a) {
   const Array values = linalg::eigvals(a);
-  return kind(a.dtype()) == Kind::complex ? values : real_where_possible(values);
+  return is_complex(a.dtype()) ? values : real_where_possible(values);
 }
 
 /// Whether the conjugates of complex numbers are these numbers, too.
@@ -141,7 +141,7 @@ Array poly(const Array& given) {
   const Array zeros = atleast_1d(given);
   const bool is_square = zeros.ndim() == 2 && zeros.shape(0) == zeros.shape(1) && zeros.size() > 0;
   if (!is_square && zeros.ndim() != 1) throw ValueError("input must be 1d or non-empty square 2d array.");
-  const bool is_wide = kind(zeros.dtype()) >= Kind::floating && zeros.itemsize() >= 4;
+  const bool is_wide = is_inexact(zeros.dtype()) && zeros.itemsize() >= 4;
   const Array at = is_square ? eigenvalues(zeros) : is_wide ? zeros : zeros.astype(Dtype::float64);
   const int64_t degree = at.size();
   Array result = zeros_near(at, degree + 1, at.dtype());
@@ -150,7 +150,7 @@ Array poly(const Array& given) {
     const Array shifted = multiply(cut(result, 0, 0, k + 1), element(at, k)), part = cut(result, 0, 1, k + 2);
     subtract(part, shifted, part);
   }
-  const bool is_complex = kind(at.dtype()) == Kind::complex;
+  const bool is_complex = iruka::is_complex(at.dtype());
   return is_complex && are_conjugates(at) ? real(result).copy() : result;
 }
 
@@ -162,7 +162,7 @@ Array roots(const Array& given) {
   const int64_t first = element(places, 0).item().as_int64();
   const int64_t last = element(places, places.size() - 1).item().as_int64();
   Array stripped = cut(p, 0, first, last + 1);
-  if (kind(p.dtype()) < Kind::floating) stripped = stripped.astype(Dtype::float64);
+  if (!is_inexact(p.dtype())) stripped = stripped.astype(Dtype::float64);
   const int64_t degree = stripped.size() - 1, at_zero = p.size() - 1 - last;
   Array found = zeros_near(p, 0, Dtype::float64);
   if (degree > 0) {

@@ -48,7 +48,7 @@ Array Generator::multinomial(const Array& trials, const Array& pvals, const std:
   });
   const Array probabilities = pvals.astype(Dtype::float64, false);
   check_probabilities(probabilities);
-  if (kind(trials.dtype()) >= Kind::floating)
+  if (is_inexact(trials.dtype()))
     throw TypeError(std::string("random.multinomial: n must be integers, not ") + name(trials.dtype()));
   if (trials.size() && min(trials).item<int64_t>() < 0)
     throw ValueError("random.multinomial: n must not be negative, but is " + min(trials).item().to_string());
@@ -82,7 +82,7 @@ Array Generator::multivariate_hypergeometric(const Array& colors, int64_t taken,
         "multivariate_hypergeometric");
   });
   const std::string function = "random.multivariate_hypergeometric: ";
-  if (colors.ndim() != 1 || kind(colors.dtype()) >= Kind::floating)
+  if (colors.ndim() != 1 || is_inexact(colors.dtype()))
     throw ValueError(function + "colors must be one axis of integers, not " + name(colors.dtype()) + " of shape " +
                      to_string(colors.shape()));
   const int64_t total = colors.size() ? sum(colors).item<int64_t>() : 0;

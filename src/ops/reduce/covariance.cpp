@@ -35,8 +35,6 @@ namespace {
 
 using namespace ops;
 
-bool is_complex(const Array& x) { return kind(x.dtype()) == Kind::complex; }
-
 /// Variables as rows of `dtype`.
 Array observations(const char* name, const Array& x, Dtype dtype) {
   if (x.ndim() > 2) throw ValueError(std::string(name) + " has more than 2 dimensions");
@@ -74,7 +72,7 @@ double divisor(const CovarianceOptions& options, const Array& weights, int64_t c
 
 /// Real and imaginary parts within [-1, 1].
 Array within_one(const Array& x) {
-  if (!is_complex(x)) return clip(x, -1.0, 1.0);
+  if (!is_complex(x.dtype())) return clip(x, -1.0, 1.0);
   return add(clip(real(x), -1.0, 1.0), multiply(clip(imag(x), -1.0, 1.0), std::complex<double>(0, 1)));
 }
 
@@ -83,7 +81,7 @@ Array within_one(const Array& x) {
 WeightedMean average(const Array& x, const Array& given, const std::optional<Dims>& axes, bool keepdims) {
   const Array weights = weights_along(x, given, axes);
   Dtype dtype = promote(x.dtype(), weights.dtype());
-  if (kind(x.dtype()) < Kind::floating) dtype = promote(dtype, Dtype::float64);
+  if (!is_inexact(x.dtype())) dtype = promote(dtype, Dtype::float64);
   const Array total = sum(weights, axes, keepdims, dtype);
   if (any(equal(total, 0)).item().as_bool()) throw ZeroWeightsError("Weights sum to zero, can't be normalized");
   const Argument both[] = {x, weights};
@@ -112,7 +110,7 @@ Array cov(const Array& given, const CovarianceOptions& options) {
   }
   x = subtract(x, middle);
   const Array weighted = weights.valid() ? multiply(x, weights.astype(x.dtype(), false)) : x;
-  const Array products = matmul(x, (is_complex(x) ? conjugate(weighted) : weighted).transpose());
+  const Array products = matmul(x, (is_complex(x.dtype()) ? conjugate(weighted) : weighted).transpose());
   return divide(products, factor).squeeze();
 }
 

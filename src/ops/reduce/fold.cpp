@@ -314,7 +314,7 @@ const Folding* find_folding(std::string_view function) {
 }
 
 Array factors_after(const Array& x, const std::optional<Scalar>& initial) {
-  const bool is_infinite = initial && kind(initial->dtype()) != Kind::complex && !std::isfinite(initial->as_double());
+  const bool is_infinite = initial && !is_complex(initial->dtype()) && !std::isfinite(initial->as_double());
   return is_infinite && kind(x.dtype()) == Kind::floating ? ElementwiseFunction("sign")(x) : x;
 }
 

@@ -19,7 +19,6 @@ using namespace ops;
 
 const ReductionFunction kAllNumbers{"all_numbers"};
 
-bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
 bool is_float(Dtype dtype) { return kind(dtype) == Kind::floating; }
 
 /// Floats of 16 bits as float32, in which sums do not overflow.
@@ -42,7 +41,7 @@ Array per_count(const Array& total, const Argument& count) { return cast(divide(
 /// The sum in `dtype` of squared distances from `mean`.
 Array squared_distances(const Array& x, const Argument& mean, const ReductionOptions& sums) {
   Array distance = subtract(x, mean);
-  if (kind(distance.dtype()) == Kind::complex) distance = absolute(distance);
+  if (is_complex(distance.dtype())) distance = absolute(distance);
   return reduce(sum, square(distance, distance), sums);
 }
 
@@ -128,7 +127,7 @@ Array range_of_extremes(const Array& x, const std::optional<Dims>& axes, bool ke
 }
 
 Array range_in_one_pass(const Array& x, const std::optional<Dims>& axes, bool keepdims) {
-  if (kind(x.dtype()) == Kind::complex || x.dtype() == Dtype::bool_) return range_of_extremes(x, axes, keepdims);
+  if (is_complex(x.dtype()) || x.dtype() == Dtype::bool_) return range_of_extremes(x, axes, keepdims);
   return reduce_row(reduction_row("ptp"), x, axes, keepdims, {});
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 const ReductionFunction kSumOfMagnitudes{"norm1"}, kRootOfSquares{"norm2"}, kNonzero{"count_nonzero"};
 
-Dtype norm_dtype(Dtype dtype) { return kind(dtype) >= Kind::floating ? real_dtype(dtype) : Dtype::float64; }
+Dtype norm_dtype(Dtype dtype) { return is_inexact(dtype) ? real_dtype(dtype) : Dtype::float64; }
 
 Array power_norm(const Array& x, double order, const std::optional<Dims>& axes, bool keepdims) {
   const ElementwiseFunction absolute("absolute"), power("power");
@@ -73,7 +73,7 @@ Array norm_of_all(const Array& x, bool keepdims) {
 }  // namespace
 
 Array norm(const Array& given, std::optional<double> order, std::optional<Dims> named, bool keepdims) {
-  const Array x = kind(given.dtype()) < Kind::floating ? given.astype(Dtype::float64) : given;
+  const Array x = is_inexact(given.dtype()) ? given : given.astype(Dtype::float64);
   if (!named && !order) return norm_of_all(x, keepdims);
   Dims axes;
   for (int axis = 0; axis < (named ? 0 : x.ndim()); ++axis) axes.push_back(axis);

@@ -75,8 +75,6 @@ const jit::Program& program_for(const Row& row, const ReductionVariant& variant,
   });
 }
 
-bool is_inexact(Dtype dtype) { return kind(dtype) >= Kind::floating; }
-
 ReductionTypes reduction_types(const Row& row, Dtype input) {
   const Dtype sum = summing_dtype(input);
   switch (row.rule) {
@@ -199,7 +197,7 @@ Array parts_of(const Array& x) {
 /// Whether vectors add the parts of complex numbers, which is faster than adding the numbers.
 bool adds_parts(const Row& row, const Array& x, const ReductionTypes& types) {
   const std::string_view named = row.name;
-  return (named == "sum" || named == "mean") && kind(x.dtype()) == Kind::complex && types.output == x.dtype() &&
+  return (named == "sum" || named == "mean") && is_complex(x.dtype()) && types.output == x.dtype() &&
          x.device().target().is_host && x.size() >= kManyElements && x.ndim() < kMaxRank;
 }
 
@@ -234,7 +232,7 @@ void fill_empty(Array& result, const Row& row) {
 /// with only its imaginary part NaN stays NaN, and an integer becomes the number that changes nothing.
 Array cast_input(const Row& row, const Array& x, Dtype dtype) {
   const bool loses_nan = std::string_view(row.name).starts_with("nan") && is_inexact(x.dtype()) &&
-                         (!is_inexact(dtype) || (kind(x.dtype()) == Kind::complex && kind(dtype) == Kind::floating));
+                         (!is_inexact(dtype) || (is_complex(x.dtype()) && kind(dtype) == Kind::floating));
   if (!loses_nan) return x.astype(dtype);
   const Scalar ignored = is_inexact(dtype) ? Scalar(static_cast<double>(NAN)) : Scalar(row.start == Start::one);
   return ElementwiseFunction("where")(ElementwiseFunction("isnan")(x), ignored, x).astype(dtype);

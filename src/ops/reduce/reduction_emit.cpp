@@ -33,10 +33,10 @@ class Emitter {
   bool indexed() const { return row_.rule == ResultRule::index; }
   bool moments() const { return row_.rule == ResultRule::moments; }
   /// Complex numbers have no vector type.
-  bool has_vectors() const { return !is_short() && kind(variant_.types.input) != Kind::complex; }
+  bool has_vectors() const { return !is_short() && !is_complex(variant_.types.input); }
   bool joins_by_tree() const {
     return !row_.is_exact && computing_dtype(variant_.types.input) == variant_.types.accumulator &&
-           kind(variant_.types.accumulator) >= Kind::floating;
+           is_inexact(variant_.types.accumulator);
   }
   /// Whether float32 may be added in blocks: only where the result is float32 as well.
   bool adds_in_blocks() const {

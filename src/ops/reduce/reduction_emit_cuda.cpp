@@ -49,7 +49,7 @@ class Emitter {
     if (row_.rule == ResultRule::extremes) return "A";
     if (row_.rule == ResultRule::numbers) return "Pair<" + (types.input == Dtype::float32 ? "float" : value) + ", int>";
     const bool adds = adds_elements(row_);
-    if (adds && kind(types.input) < Kind::floating && itemsize(types.input) <= 2) return "int";
+    if (adds && !is_inexact(types.input) && itemsize(types.input) <= 2) return "int";
     if (adds && types.input == Dtype::float32 && types.output == Dtype::float32) return "float";
     return "A";
   }

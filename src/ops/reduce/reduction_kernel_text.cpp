@@ -9,14 +9,14 @@ namespace iruka::ops {
 namespace {
 
 using jit::number;
-using jit::quoted;
+using jit::with_line_directives;
 
 constexpr const char* kSizes =
     ", int64 _reduce_outputs, int64 _reduce_inner, int64 _reduce_n, int64 _reduce_blocks, "
     "int64 _reduce_length, int64 _reduce_outer, int64 _reduce_groups, int64 _reduce_group_length";
 
 /// A user's text inside generated ones.
-std::string inset(const char* file, const std::string& text) { return "\n" + quoted(file, text); }
+std::string on_own_lines(const char* file, const std::string& text) { return "\n" + with_line_directives(file, text); }
 
 std::string storage(Dtype dtype) { return dtype == Dtype::bool_ ? "uint8_t" : jit::type_of(dtype); }
 
@@ -26,14 +26,14 @@ class StageWriter {
       : texts_(texts), stage_(stage), types_(types) {}
 
   std::string text() {
-    out_ = "#line 1 \"generated\"\ntypedef " + inset("reduce_type", reduce_type_of(texts_)) + " _type_reduce;\n" +
-           "static_assert(sizeof(_type_reduce) <= " + number(kMostReductionBytes) +
+    out_ = "#line 1 \"generated\"\ntypedef " + on_own_lines("reduce_type", reduce_type_of(texts_)) +
+           " _type_reduce;\n" + "static_assert(sizeof(_type_reduce) <= " + number(kMostReductionBytes) +
            ", \"a reduce_type has at most 64 bytes\");\n"
            "const auto _reduce_join = [&](_type_reduce a, _type_reduce b) -> _type_reduce { return (" +
-           inset("reduce_expr", texts_.reduce_expr) + "); };\n";
+           on_own_lines("reduce_expr", texts_.reduce_expr) + "); };\n";
     if (texts_.identity)
       out_ += "const auto _reduce_identity = [&]() -> _type_reduce { return _type_reduce(" +
-              inset("identity", *texts_.identity) + "); };\n";
+              on_own_lines("identity", *texts_.identity) + "); };\n";
     place();
     line();
     whole();
@@ -186,7 +186,7 @@ class StageWriter {
         out_ += "[[maybe_unused]] const " + jit::type_of(types_[k]) + " " + texts_.inputs[k].name + " = " + element(k) +
                 ";\n";
     indices("(_reduce_at * _reduce_n + _reduce_k)");
-    out_ += "return static_cast<_type_reduce>(" + inset("map_expr", texts_.map_expr) + ");\n};\n";
+    out_ += "return static_cast<_type_reduce>(" + on_own_lines("map_expr", texts_.map_expr) + ");\n};\n";
   }
 
   bool has_parameter(const std::string& name) const {
@@ -246,7 +246,7 @@ class StageWriter {
       if (!output.raw) out_ += "[[maybe_unused]] auto& " + output.name + " = " + hidden_name(output) + "[_i];\n";
     out_ += "{\n";
     indices("");
-    out_ += inset("post_map_expr", texts_.post_map_expr) + ";\n}\n";
+    out_ += on_own_lines("post_map_expr", texts_.post_map_expr) + ";\n}\n";
   }
 
   const ReductionTexts& texts_;
@@ -315,13 +315,13 @@ ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const Redu
   options.made_at = texts.options.made_at;
   options.includes = texts.includes;
   options.argument_types = spoken_types(texts, types);
-  options.quoted = {{"map_expr", texts.map_expr},
-                    {"reduce_expr", texts.reduce_expr},
-                    {"post_map_expr", texts.post_map_expr},
-                    {"identity", texts.identity.value_or("")},
-                    {"reduce_type", reduce_type_of(texts)}};
+  options.embedded_texts = {{"map_expr", texts.map_expr},
+                            {"reduce_expr", texts.reduce_expr},
+                            {"post_map_expr", texts.post_map_expr},
+                            {"identity", texts.identity.value_or("")},
+                            {"reduce_type", reduce_type_of(texts)}};
   if (stage.finishes)
-    for (const Parameter& output : texts.outputs) options.written.push_back(output.name);
+    for (const Parameter& output : texts.outputs) options.must_write.push_back(output.name);
   return ElementwiseKernel(parameter_list(texts, stage), "", StageWriter(texts, stage, types).text(), texts.name,
                            options);
 }

@@ -33,7 +33,7 @@ Array masked(const Row& row, const Array& x, const Array& where, const std::opti
 /// The sum in `dtype`, divided by the number of elements that are not masked: NumPy's rule for masks and integer
 /// dtypes. Neither the sum nor the number passes through a 16-bit float.
 Array mean_of_sum(const Array& x, const ReductionOptions& options) {
-  const Dtype inexact = kind(x.dtype()) >= Kind::floating ? x.dtype() : Dtype::float64;
+  const Dtype inexact = is_inexact(x.dtype()) ? x.dtype() : Dtype::float64;
   const Dtype dtype = options.dtype.value_or(inexact);
   ReductionOptions sums = options;
   sums.dtype = is_half(dtype) ? Dtype::float32 : dtype;
@@ -43,11 +43,9 @@ Array mean_of_sum(const Array& x, const ReductionOptions& options) {
   return divide(total, count).astype(dtype, false);
 }
 
-bool is_integral(Dtype dtype) { return kind(dtype) < Kind::floating; }
-
 Array reduce_with(const ReductionFunction& function, const Array& x, const ReductionOptions& options) {
   const Row& row = function.row();
-  if (row.rule == ResultRule::mean && (options.where || (options.dtype && is_integral(*options.dtype))))
+  if (row.rule == ResultRule::mean && (options.where || (options.dtype && !is_inexact(*options.dtype))))
     return mean_of_sum(x, options);
   if (!options.initial && !options.where) return reduce_row(row, x, options.axes, options.keepdims, options.dtype);
   const Folding* combine = folding_of_reduction(row.name);

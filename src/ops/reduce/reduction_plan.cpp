@@ -147,7 +147,7 @@ ReductionPlan plan_walk(const Array& x, std::span<const bool> reduced, bool keep
   for (int k = 0; k < plan.kept_rank; ++k) plan.outputs *= plan.kept[k].extent;
   plan.length = plan.rows * (plan.inner.reduced ? plan.inner.extent : 1);
   if (!plan.inner.reduced) plan.outputs *= plan.inner.extent;
-  const bool is_vector = kind(x.dtype()) != Kind::complex;
+  const bool is_vector = !is_complex(x.dtype());
   plan.spacing = plan.inner.stride == x.itemsize() ? 1 : is_vector && plan.inner.stride == 2 * x.itemsize() ? 2 : 0;
   plan.form = short_rows           ? ReductionForm::short_rows
               : periodic           ? ReductionForm::periodic

@@ -34,7 +34,7 @@ std::string start_text(Start start, Dtype accumulator) {
   if (start == Start::ones) return accumulator == Dtype::bool_ ? "A(1)" : "A(~A(0))";
   const bool highest = start == Start::highest;
   const std::string infinity = start == Start::nan ? "NAN" : highest ? "INFINITY" : "-INFINITY";
-  if (kind(accumulator) == Kind::complex) return "A(" + infinity + ", " + infinity + ")";
+  if (is_complex(accumulator)) return "A(" + infinity + ", " + infinity + ")";
   if (kind(accumulator) == Kind::floating) return "A(" + infinity + ")";
   if (accumulator == Dtype::bool_) return highest ? "A(1)" : "A(0)";
   if (kind(accumulator) == Kind::unsigned_integer) return highest ? "A(~A(0))" : "A(0)";
@@ -47,7 +47,7 @@ std::string types_text(const Row& row, const ReductionTypes& types) {
   std::string text = using_text("In", is_bool ? "unsigned char" : info(types.input).c_type) +
                      using_text("C", computing_type(types.input)) + using_text("Out", info(types.output).c_type) +
                      constant_text("bool", "kIsTruth", is_bool) +
-                     constant_text("bool", "kIsComplex", kind(types.input) == Kind::complex);
+                     constant_text("bool", "kIsComplex", is_complex(types.input));
   if (row.rule == ResultRule::moments) text += using_text("R", info(real_dtype(types.accumulator)).c_type);
   return text;
 }

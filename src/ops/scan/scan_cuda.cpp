@@ -59,7 +59,7 @@ std::string types_text(const ScanCall& call, const std::string& constants) {
           ? "value != 0"
           : cast_text(accumulator, output, is_small ? "(" + std::string(info(accumulator).c_type) + ")value" : "value");
   const std::string carried = is_small ? "int" : info(accumulator).c_type;
-  const bool skips = call.skips_nan && kind(input) >= Kind::floating;
+  const bool skips = call.skips_nan && is_inexact(input);
   std::string start;
   if (!is_sum(call))
     start = "static IRUKA_INLINE A start() { return " +

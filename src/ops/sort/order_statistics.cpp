@@ -246,7 +246,7 @@ void for_dtype(Dtype dtype, Call&& call) {
 }
 
 void check(const char* function, const Array& x) {
-  if (kind(x.dtype()) == Kind::complex) throw TypeError(std::string(function) + ": an array of real numbers is needed");
+  if (is_complex(x.dtype())) throw TypeError(std::string(function) + ": an array of real numbers is needed");
   if (!x.device().target().is_host)
     throw DeviceError(std::string(function) + ": runs only on the CPU, but the array is on " + x.device().name());
 }

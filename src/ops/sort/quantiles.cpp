@@ -50,8 +50,6 @@ const ElementwiseKernel& rank_kernel() {
   });
 }
 
-bool is_inexact(const Array& x) { return kind(x.dtype()) >= Kind::floating; }
-
 template <class T>
 Array on_device(const std::vector<T>& values, const Dims& shape, Device& device) {
   Array host = Array::empty(shape, dtype_of<T>, cpu());
@@ -105,9 +103,9 @@ std::vector<Array> columns_at(const Array& x, std::span<const int64_t> ranks) {
 
 /// The elements of each row at unsorted ranks: shape (ranks, rows' shape). NaN for rows that have one.
 Array select(const Array& rows, std::span<const int64_t> ranks) {
-  if (rows.device().target().is_host && kind(rows.dtype()) != Kind::complex) return select_ranks(rows, ranks);
+  if (rows.device().target().is_host && !is_complex(rows.dtype())) return select_ranks(rows, ranks);
   const Array ordered = sort(rows), found = stack(columns_at(ordered, ranks));
-  if (!is_inexact(rows)) return found;
+  if (!is_inexact(rows.dtype())) return found;
   const Array last = ordered.at(Ellipsis{}, -1);
   return where(equal(last, last), found, last);
 }
@@ -118,7 +116,7 @@ Array at_ranks(const Rows& sorted, const std::vector<int64_t>& ranks) {
   const int64_t count = sorted.count(), shares = static_cast<int64_t>(ranks.size()) / std::max<int64_t>(count, 1);
   std::vector<int64_t> numbers(static_cast<size_t>(count));
   for (int64_t k = 0; k < count; ++k) numbers[static_cast<size_t>(k)] = k;
-  const Scalar none = Scalar(is_inexact(sorted.rows) ? NAN : 0.0).as_element(sorted.rows.dtype());
+  const Scalar none = Scalar(is_inexact(sorted.rows.dtype()) ? NAN : 0.0).as_element(sorted.rows.dtype());
   return rank_kernel()(sorted.rows.ravel(), on_device(ranks, {shares, count}, device),
                        on_device(numbers, {count}, device), Scalar(sorted.length()).typed(Dtype::int64), none);
 }
@@ -130,14 +128,14 @@ Shares shares_of(const Argument& q, bool percent, QuantileMethod method) {
     shares.dtype = q.array().dtype();
     shares.shape = q.array().shape();
     const Array host = q.array().to_device(cpu());
-    if (kind(host.dtype()) == Kind::complex) throw TypeError("quantile: q must be real, not complex");
+    if (is_complex(host.dtype())) throw TypeError("quantile: q must be real, not complex");
     shares.values = host.astype(Dtype::float64, false).to_vector<double>();
   } else {
     shares.dtype = q.scalar().dtype();
     shares.values = {q.scalar().as_double()};
   }
   // Integers would give integer positions, which stand for methods that pick elements; 'linear' does, of 0 and 1.
-  const bool is_whole = kind(shares.dtype) < Kind::floating;
+  const bool is_whole = !is_inexact(shares.dtype);
   if (is_whole && (percent || method != QuantileMethod::linear)) shares.dtype = Dtype::float64;
   if (shares.shape.size() > 2) throw ValueError("q must be a scalar or 1d");
   for (double& share : shares.values) {
@@ -228,7 +226,7 @@ std::vector<int64_t> known_ranks(std::vector<int64_t> ranks, const std::vector<i
 }
 
 Array nan_weighted(const Array& x, const Shares& shares, const QuantileOptions& options, const Array& weights) {
-  if (!is_inexact(x)) return weighted(x, shares, options, weights);
+  if (!is_inexact(x.dtype())) return weighted(x, shares, options, weights);
   const Array valid = logical_not(ops::isnan(x)), some = any(valid, options.axes, true);
   if (!all(some).item().as_bool()) warn("All-NaN slice encountered");
   const double infinity = std::numeric_limits<double>::infinity();
@@ -244,7 +242,7 @@ Array nan_quantile_of(const char* function, const Array& x, const Shares& shares
   }
   if (x.size() == 0) return nanmean(x, {.axes = options.axes, .keepdims = options.keepdims});
   if (weights) return nan_weighted(x, shares, options, *weights);
-  if (!is_inexact(x)) return quantile_of(function, x, shares, options);
+  if (!is_inexact(x.dtype())) return quantile_of(function, x, shares, options);
   Rows elements(x, options.axes);
   elements.rows = sort(elements.rows);
   const std::vector<int64_t> counts = number_counts(elements.rows);
@@ -260,14 +258,14 @@ Array nan_quantile_of(const char* function, const Array& x, const Shares& shares
 }
 
 Array mean_of(const Array& low, const Array& high) {
-  if (kind(low.dtype()) == Kind::complex) return add(divide(low, 2), divide(high, 2));
-  Array result = Array::empty(low.shape(), is_inexact(low) ? low.dtype() : Dtype::float64, low.device());
+  if (is_complex(low.dtype())) return add(divide(low, 2), divide(high, 2));
+  Array result = Array::empty(low.shape(), is_inexact(low.dtype()) ? low.dtype() : Dtype::float64, low.device());
   middle_kernel()(low, high, result);
   return result;
 }
 
 void check_real(const Array& x) {
-  if (kind(x.dtype()) == Kind::complex) throw TypeError("a must be an array of real numbers");
+  if (is_complex(x.dtype())) throw TypeError("a must be an array of real numbers");
 }
 
 Array quantile_or_percentile(const char* function, const Array& x, const Argument& q, const QuantileOptions& options,
@@ -305,7 +303,7 @@ Array select_weighted_by_functions(const Array& rows, const Array& weights, std:
   for (const double share : shares) {
     const Array rank = minimum(sum(less(sums, share), Dims{-1}, true), n - 1);
     Array chosen = take_along_axis(ordered, rank, -1);
-    if (is_inexact(rows)) chosen = where(equal(last, last), chosen, last);
+    if (is_inexact(rows.dtype())) chosen = where(equal(last, last), chosen, last);
     found.push_back(chosen.at(Ellipsis{}, 0));
   }
   return stack(found);
@@ -333,12 +331,12 @@ Array median(const Array& x, const std::optional<Dims>& axes, bool keepdims) {
   const int64_t ranks[] = {(n - 1) / 2, n / 2};
   const Array found = select(elements.rows, std::span(ranks).first(n % 2 ? 1 : 2));
   const Array first = found.at(0);
-  const Array result = n % 2 && is_inexact(x) ? first : mean_of(first, found.at(-1));
+  const Array result = n % 2 && is_inexact(x.dtype()) ? first : mean_of(first, found.at(-1));
   return keepdims ? result.reshape(elements.whole) : result;
 }
 
 Array nanmedian(const Array& x, const std::optional<Dims>& axes, bool keepdims) {
-  if (!is_inexact(x) || x.size() == 0) return median(x, axes, keepdims);
+  if (!is_inexact(x.dtype()) || x.size() == 0) return median(x, axes, keepdims);
   Rows elements(x, axes);
   elements.rows = sort(elements.rows);
   const std::vector<int64_t> counts = number_counts(elements.rows);

@@ -49,7 +49,7 @@ void check_one_axis(const Array& x) {
 }
 
 void check_real(const std::string& refusal, const Array& x) {
-  if (kind(x.dtype()) == Kind::complex) throw TypeError(refusal);
+  if (is_complex(x.dtype())) throw TypeError(refusal);
 }
 
 /// Whether the dtype has the literal's value, so that the sorted array need not be cast.
@@ -161,7 +161,7 @@ Array digitize(const Array& x, const Array& bins, bool right) {
 Array interp(const Array& x, const Array& xp, const Array& fp, const InterpOptions& options) {
   check_real(std::string("interp: x must be real, not ") + name(x.dtype()), x);
   check_real(std::string("interp: xp must be real, not ") + name(xp.dtype()), xp);
-  const Dtype dtype = kind(fp.dtype()) == Kind::complex ? Dtype::complex128 : Dtype::float64;
+  const Dtype dtype = is_complex(fp.dtype()) ? Dtype::complex128 : Dtype::float64;
   Array at = x.astype(Dtype::float64, false), points = xp.astype(Dtype::float64, false);
   Array values = fp.astype(dtype, false);
   if (points.ndim() != 1 || values.ndim() != 1)

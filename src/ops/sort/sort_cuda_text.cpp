@@ -26,7 +26,7 @@ int mantissa(Dtype dtype) {
 /// The struct Sort of kernels/cuda: keys, indices and constants.
 std::string sort_text(const SortVariant& variant, int threads) {
   const Dtype dtype = variant.dtype;
-  const bool is_complex = kind(dtype) == Kind::complex;
+  const bool is_complex = iruka::is_complex(dtype);
   const char* const flip = variant.descending ? "~" : "";
   const std::string keys = is_complex ? "ComplexKeys" : mantissa(dtype) ? "FloatKeys" : "IntegerKeys";
   const std::string word = dtype == Dtype::complex64    ? "Key(Sort::high_word(x)) << 32 | Sort::low_word(x)"
@@ -54,7 +54,7 @@ std::string sort_text(const SortVariant& variant, int threads) {
 
 }  // namespace
 
-int SortVariant::key_bytes() const { return kind(dtype) == Kind::complex ? 8 : static_cast<int>(itemsize(dtype)); }
+int SortVariant::key_bytes() const { return is_complex(dtype) ? 8 : static_cast<int>(itemsize(dtype)); }
 
 int SortVariant::items() const {
   return std::min(has_index ? kMostPairs : kMostKeys, kExchangeBytes / (kRadixThreads * (key_bytes() + index_bytes())));

@@ -55,7 +55,7 @@ Array row_indices(const Array& x, const RowOrder& order, std::optional<Array> pr
 
 Array sorted_rows(const Array& x, const RowOrder& order, bool stable) {
   const bool has_equals_that_differ = kind(x.dtype()) == Kind::floating && stable;  // -0 and 0, NaN
-  if (has_equals_that_differ || kind(x.dtype()) == Kind::complex) return take_along_rows(x, row_indices(x, order));
+  if (has_equals_that_differ || is_complex(x.dtype())) return take_along_rows(x, row_indices(x, order));
   const Array out = Array::empty(x.shape(), x.dtype(), x.device());
   x.device().service<RowSorting>().sort(x, out, order);
   return out;

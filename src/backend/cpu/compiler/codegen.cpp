@@ -145,7 +145,7 @@ GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const 
   const spmd::Outcome outcome = widen(module, *machine, options, report);
   set_attributes(module, outcome.lanes > 1);
   optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1, source);
-  if (source.is_given_up()) {
+  if (source.is_cancelled()) {
     fail(diagnostics, "compilation was cancelled");
     return {};
   }

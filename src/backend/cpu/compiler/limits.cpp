@@ -22,7 +22,7 @@ class RefusedPragma : public clang::PragmaHandler {
   }
 };
 
-constexpr const char* kGivenUp = "compilation was cancelled";
+constexpr const char* kCancelled = "compilation was cancelled";
 
 class IncludeLimiter : public clang::PPCallbacks {
  public:
@@ -30,10 +30,10 @@ class IncludeLimiter : public clang::PPCallbacks {
       : preprocessor_(preprocessor), source_(source) {}
   void FileChanged(clang::SourceLocation place, FileChangeReason reason, clang::SrcMgr::CharacteristicKind,
                    clang::FileID) override {
-    if (reason != EnterFile || (++count_ <= kMost && !source_.is_given_up())) return;
+    if (reason != EnterFile || (++count_ <= kMost && !source_.is_cancelled())) return;
     auto& diagnostics = preprocessor_.getDiagnostics();
     if (!diagnostics.hasFatalErrorOccurred()) {
-      const char* message = count_ > kMost ? "the text includes too many files" : kGivenUp;
+      const char* message = count_ > kMost ? "the text includes too many files" : kCancelled;
       diagnostics.Report(place, diagnostics.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Fatal, message));
     }
     auto& lexer = static_cast<clang::Lexer&>(*preprocessor_.getCurrentLexer());
@@ -126,7 +126,7 @@ void TokenLimiter::count(const clang::Token& token) {
   previous_ = token.getKind();
   if (chain_ > kLongestChain) fail(token, "a statement of the text is too long");
   if (elses_ > kMostElses) fail(token, "the text has too many 'else' branches");
-  if (source_.is_given_up()) fail(token, kGivenUp);
+  if (source_.is_cancelled()) fail(token, kCancelled);
   if (++tokens_ > kMostTokens) fail(token, "the text is too long once its macros are expanded");
 }
 
@@ -142,12 +142,12 @@ void InstantiationLimiter::atTemplateBegin(const clang::Sema& sema,
   // Overload resolution substitutes very often and cheaply, so that only its memory is counted.
   if (instantiation.Kind == clang::Sema::CodeSynthesisContext::TemplateInstantiation) ++count_;
   const bool too_large = ++events_ % 1024 == 0 && sema.getASTContext().getASTAllocatedMemory() > kMostMemory;
-  const bool is_given_up = source_.is_given_up();
-  if (count_ <= kMost && !too_large && !is_given_up) return;
+  const bool is_cancelled = source_.is_cancelled();
+  if (count_ <= kMost && !too_large && !is_cancelled) return;
   auto& diagnostics = sema.getDiagnostics();
   if (diagnostics.hasFatalErrorOccurred()) return;
-  if (is_given_up) {
-    diagnostics.Report(diagnostics.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Fatal, kGivenUp));
+  if (is_cancelled) {
+    diagnostics.Report(diagnostics.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Fatal, kCancelled));
     return;
   }
   const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Fatal,

@@ -105,7 +105,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
   // Passes get no file system, because there are no profiles to read and LLVM's real file system is shared by all
   // threads.
   llvm::PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any) { return !source.is_given_up(); });
+  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any) { return !source.is_cancelled(); });
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks, /*FS=*/nullptr);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

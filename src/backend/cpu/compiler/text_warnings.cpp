@@ -42,7 +42,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
     const clang::ValueDecl* named = reference->getDecl();
     if (!named->getIdentifier()) return true;
     const std::string name = named->getName().str();
-    const bool is_output = std::ranges::find(source_.outputs, name) != source_.outputs.end();
+    const bool is_output = std::ranges::find(source_.must_write, name) != source_.must_write.end();
     if (!is_output || is_users(named->getLocation()) || !is_users(reference->getLocation())) return true;
     (reads_.contains(reference) ? read_ : written_).insert(name);
     return true;
@@ -72,7 +72,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
 
   /// Warns of outputs that no text writes, where the program contains all of the texts that may write them.
   void finish() {
-    for (const std::string& name : source_.outputs) {
+    for (const std::string& name : source_.must_write) {
       if (written_.contains(name)) continue;
       const std::string what = read_.contains(name) ? "is read, but nothing is written to it" : "is never written";
       diagnostics_.push_back({Diagnostic::Level::warning, "", 0, 0,
