@@ -19,7 +19,14 @@ HEAD = """# Made by tools/generate_stubs.py.
 from typing import Any
 
 from . import _core
-from ._core import ReductionFunction, SelectionFunction
+from ._core import (
+    CountFunction,
+    MeanFunction,
+    PositionFunction,
+    ReductionFunction,
+    SelectionFunction,
+    TruthFunction,
+)
 
 
 class _Pair(_core.ufunc):

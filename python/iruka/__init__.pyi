@@ -2,7 +2,14 @@
 from typing import Any
 
 from . import _core
-from ._core import ReductionFunction, SelectionFunction
+from ._core import (
+    CountFunction,
+    MeanFunction,
+    PositionFunction,
+    ReductionFunction,
+    SelectionFunction,
+    TruthFunction,
+)
 
 
 class _Pair(_core.ufunc):
@@ -24,12 +31,12 @@ absolute: _core.ufunc
 acos: _core.ufunc
 acosh: _core.ufunc
 add: _core.ufunc
-all: SelectionFunction
+all: TruthFunction
 from ._numpy.shapes import allclose as allclose
 amax: SelectionFunction
 amin: SelectionFunction
 from ._numpy.elementwise import angle as angle
-any: SelectionFunction
+any: TruthFunction
 from ._numpy.rearranging import append as append
 from ._numpy.apply import apply_along_axis as apply_along_axis
 from ._numpy.apply import apply_over_axes as apply_over_axes
@@ -41,8 +48,8 @@ arcsinh: _core.ufunc
 arctan: _core.ufunc
 arctan2: _core.ufunc
 arctanh: _core.ufunc
-argmax: SelectionFunction
-argmin: SelectionFunction
+argmax: PositionFunction
+argmin: PositionFunction
 from ._numpy.sorting import argpartition as argpartition
 from ._numpy.sorting import argsort as argsort
 from ._numpy.indexing import argwhere as argwhere
@@ -123,7 +130,7 @@ from ._numpy.statistics import corrcoef as corrcoef
 from ._numpy.calculus import correlate as correlate
 cos: _core.ufunc
 cosh: _core.ufunc
-count_nonzero: SelectionFunction
+count_nonzero: CountFunction
 from ._numpy.statistics import cov as cov
 from ._numpy.products import cross as cross
 from numpy import csingle as csingle
@@ -301,7 +308,7 @@ from ._numpy.products import matvec as matvec
 max: SelectionFunction
 maximum: _core.ufunc
 from ._numpy.elementwise import may_share_memory as may_share_memory
-mean: ReductionFunction
+mean: MeanFunction
 from ._numpy.quantiles import median as median
 from ._cupy import memoize as memoize
 from . import memory as memory

@@ -379,7 +379,7 @@ class ndarray:
     def prod(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Product along axes."""
 
-    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
+    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray:
         """Mean along axes; of integers, in float64."""
 
     def min(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
@@ -388,16 +388,16 @@ class ndarray:
     def max(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Largest element along axes; NaN if there is one."""
 
-    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
+    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray:
         """Whether any element along axes is nonzero."""
 
-    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
+    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray:
         """Whether every element along axes is nonzero."""
 
-    def argmin(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
+    def argmin(self, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Index of the first smallest element, flat or along an axis."""
 
-    def argmax(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
+    def argmax(self, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Index of the first largest element, flat or along an axis."""
 
     def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None) -> ndarray:
@@ -934,14 +934,25 @@ class ReductionFunction:
     @property
     def _documentation(self) -> str: ...
 
-    @property
-    def _takes_dtype(self) -> bool: ...
-
     def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
 
     def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray: ...
+
+class MeanFunction:
+    """A function that folds axes away, without an initial value."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def _documentation(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray: ...
 
 class SelectionFunction:
     """A function that folds axes away and takes no dtype."""
@@ -951,14 +962,53 @@ class SelectionFunction:
     @property
     def _documentation(self) -> str: ...
 
-    @property
-    def _takes_dtype(self) -> bool: ...
-
     def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
 
     def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray: ...
+
+class TruthFunction:
+    """A function that folds the truth of elements along axes."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def _documentation(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray: ...
+
+class PositionFunction:
+    """A function that finds an element's position, flat or along an axis."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def _documentation(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    def __call__(self, a, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
+
+class CountFunction:
+    """A function that counts elements along axes."""
+
+    def __init__(self, name: str) -> None: ...
+
+    @property
+    def _documentation(self) -> str: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ndarray: ...
 
 def reduction_names() -> list[str]:
     """Names of every reduction."""

@@ -26,14 +26,26 @@ def _ufunc(name):
     return function
 
 
+_FOLDING = "out=None, keepdims=False"
+# The class of each reduction and its parameters after `a` and `axis`.
+_REDUCTIONS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(
+        ("min", "max", "nanmin", "nanmax"), (_core.SelectionFunction, f"{_FOLDING}, initial=None, where=None")
+    ),
+    **dict.fromkeys(("any", "all"), (_core.TruthFunction, f"{_FOLDING}, where=None")),
+    **dict.fromkeys(("argmin", "argmax"), (_core.PositionFunction, _FOLDING)),
+    "count_nonzero": (_core.CountFunction, "keepdims=False"),
+    "mean": (_core.MeanFunction, f"dtype=None, {_FOLDING}, where=None"),
+}
+_WHOLE = (_core.ReductionFunction, f"dtype=None, {_FOLDING}, initial=None, where=None")
+
+
 def _reduction(name):
-    function: Any = _core.ReductionFunction(name)
-    dtype = "dtype=None, "
-    if not function._takes_dtype:
-        function, dtype = _core.SelectionFunction(name), ""
+    kind, parameters = _REDUCTIONS.get(name, _WHOLE)
+    function = kind(name)
     function.__name__ = name
     function.__doc__ = function._documentation
-    function.__signature__ = _signature(f"a, axis=None, {dtype}out=None, keepdims=False, initial=None, where=None")
+    function.__signature__ = _signature(f"a, axis=None, {parameters}")
     return function
 
 

@@ -89,50 +89,97 @@ Array arange(nb::handle start, nb::handle stop, nb::handle step, nb::handle dtyp
   return iruka::arange(first, last, by, type);
 }
 
-/// A reduction whose result has a dtype of its own, so that its caller names none: max, any, argmin.
+// Each reduction takes NumPy's parameters for it and no others, so there is a class for each list of parameters.
+struct MeanFunction : ReductionFunction {
+  using ReductionFunction::ReductionFunction;
+};
 struct SelectionFunction : ReductionFunction {
   using ReductionFunction::ReductionFunction;
 };
+struct TruthFunction : ReductionFunction {
+  using ReductionFunction::ReductionFunction;
+};
+struct PositionFunction : ReductionFunction {
+  using ReductionFunction::ReductionFunction;
+};
+struct CountFunction : ReductionFunction {
+  using ReductionFunction::ReductionFunction;
+};
 
-/// The attributes that both kinds of reductions have in Python.
-template <class Function>
-nb::class_<Function> bind_reduction(nb::module_& module, const char* name, const char* documentation) {
-  return nb::class_<Function>(module, name, nb::dynamic_attr(), documentation)
+/// A class of reductions in Python; `call` and what follows it define its __call__.
+template <class Function, class... Arguments>
+void bind_reduction(nb::module_& module, const char* name, const char* documentation, const Arguments&... call) {
+  nb::class_<Function>(module, name, nb::dynamic_attr(), documentation)
       .def(nb::init<const char*>(), nb::arg("name"))
       .def_prop_ro("_documentation", [](const Function& f) { return f.documentation(); })
-      .def_prop_ro("_takes_dtype", [](const Function& f) { return f.takes_dtype(); })
       .def(
           "__reduce__",
           [](const Function& f) {
             return nb::make_tuple(package_attribute("iruka._functions", "reduction_named"), nb::make_tuple(f.name()));
           },
           nb::sig("def __reduce__(self) -> tuple"))
-      .def("__repr__", [](const Function& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; });
+      .def("__repr__", [](const Function& f) { return "<iruka reduction '" + std::string(f.name()) + "'>"; })
+      .def("__call__", call...);
+}
+
+nb::object fold(const ReductionFunction& function, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out,
+                bool keepdims, nb::handle initial, nb::handle where) {
+  return reduce(function, as_operand(a, function.name()), axis, dtype, out, keepdims, initial, where);
 }
 
 void bind_rows(nb::module_& module) {
-  bind_reduction<ReductionFunction>(module, "ReductionFunction", "A function that folds axes away.")
-      .def(
-          "__call__",
-          [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out,
-             Truth keepdims, nb::handle initial, nb::handle where) {
-            return reduce(f, as_operand(a, f.name()), axis, dtype, out, keepdims, initial, where);
-          },
-          nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none(),
-          nb::arg("keepdims") = false, nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
-          nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, "
-                  "out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray"));
-  bind_reduction<SelectionFunction>(module, "SelectionFunction", "A function that folds axes away and takes no dtype.")
-      .def(
-          "__call__",
-          [](const SelectionFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims,
-             nb::handle initial, nb::handle where) {
-            return reduce(f, as_operand(a, f.name()), axis, nb::none(), out, keepdims, initial, where);
-          },
-          nb::arg("a"), nb::arg("axis") = nb::none(), nb::arg("out") = nb::none(), nb::arg("keepdims") = false,
-          nb::arg("initial") = nb::none(), nb::arg("where") = nb::none(),
-          nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "
-                  "keepdims: bool = False, initial=None, where=None) -> ndarray"));
+  const auto a = nb::arg("a");
+  const auto axis = nb::arg("axis") = nb::none();
+  const auto dtype = nb::arg("dtype") = nb::none();
+  const auto out = nb::arg("out") = nb::none();
+  const auto keepdims = nb::arg("keepdims") = false;
+  const auto initial = nb::arg("initial") = nb::none();
+  const auto where = nb::arg("where") = nb::none();
+  const nb::handle none = Py_None;
+  bind_reduction<ReductionFunction>(
+      module, "ReductionFunction", "A function that folds axes away.",
+      [](const ReductionFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
+         nb::handle initial, nb::handle where) { return fold(f, a, axis, dtype, out, keepdims, initial, where); },
+      a, axis, dtype, out, keepdims, initial, where,
+      nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None,"
+              " keepdims: bool = False, initial=None, where=None) -> ndarray"));
+  bind_reduction<MeanFunction>(
+      module, "MeanFunction", "A function that folds axes away, without an initial value.",
+      [none](const MeanFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
+             nb::handle where) { return fold(f, a, axis, dtype, out, keepdims, none, where); },
+      a, axis, dtype, out, keepdims, where,
+      nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None,"
+              " keepdims: bool = False, where=None) -> ndarray"));
+  bind_reduction<SelectionFunction>(
+      module, "SelectionFunction", "A function that folds axes away and takes no dtype.",
+      [none](const SelectionFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims,
+             nb::handle initial, nb::handle where) { return fold(f, a, axis, none, out, keepdims, initial, where); },
+      a, axis, out, keepdims, initial, where,
+      nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "
+              "keepdims: bool = False, initial=None, where=None) -> ndarray"));
+  bind_reduction<TruthFunction>(
+      module, "TruthFunction", "A function that folds the truth of elements along axes.",
+      [none](const TruthFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims, nb::handle where) {
+        return fold(f, a, axis, none, out, keepdims, none, where);
+      },
+      a, axis, out, keepdims, where,
+      nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "
+              "keepdims: bool = False, where=None) -> ndarray"));
+  bind_reduction<PositionFunction>(
+      module, "PositionFunction", "A function that finds an element's position, flat or along an axis.",
+      [none](const PositionFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims) {
+        return fold(f, a, axis, none, out, keepdims, none, none);
+      },
+      a, axis, out, keepdims,
+      nb::sig("def __call__(self, a, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> "
+              "ndarray"));
+  bind_reduction<CountFunction>(
+      module, "CountFunction", "A function that counts elements along axes.",
+      [none](const CountFunction& f, nb::handle a, nb::handle axis, Truth keepdims) {
+        return fold(f, a, axis, none, none, keepdims, none, none);
+      },
+      a, axis, keepdims,
+      nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ndarray"));
   module.def("reduction_names", &reduction_names, "Names of every reduction.");
 }
 

@@ -524,3 +524,27 @@ def test_sums_and_means_of_many_complex_numbers(dtype, rng):
     x[3, 4, 5] = complex(np.inf, np.nan)
     with np.errstate(all="ignore"):
         assert_same(iruka.sum(iruka.array(x)), np.asarray(complex(np.inf, np.nan), dtype))
+
+
+@pytest.mark.parametrize("name", [*FOLDS, *SELECTIONS, "count_nonzero", "nansum", "nanprod", "nanmin", "nanmax"])
+def test_reductions_take_the_keywords_of_numpy(name):
+    x = np.array([1.0, 2.0])
+    keywords = [{"dtype": None}, {"out": None}, {"keepdims": True}, {"initial": None}, {"initial": 1}, {"where": True}]
+    for keyword in keywords:
+
+        def call(module, keyword=keyword):
+            return getattr(module, name)(module.asarray(x), **keyword)
+
+        def call_method(module, keyword=keyword):
+            return getattr(module.asarray(x), name)(**keyword)
+
+        # NumPy's methods any and all take a dtype that they do not document.
+        has_method = hasattr(x, name) and not (name in ("any", "all") and "dtype" in keyword)
+        for function in (call, call_method) if has_method else (call,):
+            try:
+                expected = function(np)
+            except (TypeError, ValueError) as error:  # ValueError: a maximum of chosen elements needs an initial value
+                with pytest.raises(type(error)):
+                    function(iruka)
+            else:
+                assert_same(function(iruka), np.asarray(expected))
