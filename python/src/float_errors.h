@@ -36,9 +36,11 @@ bool any_nan(const Array& x);
 void report_ufunc_errors(const ElementwiseFunction& function, unsigned raised, std::span<PyObject* const> inputs,
                          PyObject* results, PyObject* keywords, bool is_operator);
 /// The same of a ufunc's method, and of another function, by the name that iruka/_array/float_errors.py knows it by.
+/// An error is hidden if the result may be finite nevertheless.
 void report_method_errors(const ElementwiseFunction& function, const char* method, unsigned raised, const Array& result,
                           const nb::tuple& inputs, const nb::dict& keywords);
-void report_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments);
+void report_function_errors(const char* function, unsigned raised, const Array& result, const nb::tuple& arguments,
+                            bool is_hidden = false);
 /// Calls `compute` without the GIL and reports its errors as those of a function with these arguments.
 template <class Compute, class... Arguments>
 Array compute_and_report(const char* function, Compute&& compute, const Arguments&... arguments) {

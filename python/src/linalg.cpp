@@ -106,8 +106,10 @@ template <class Compute>
 nb::object reported_norm(const char* function, const Array& x, nb::handle order, nb::handle axis, Compute&& compute) {
   const FloatWatch floats;
   Array result = compute();
+  // A norm of negative order is the reciprocal of a sum, which is 0 where the sum is infinite.
+  const bool is_reciprocal = PyNumber_Check(order.ptr()) && to_double(order, "norm: ord") < 0;
   if (const unsigned raised = floats.raised())
-    report_function_errors(function, raised, result, nb::make_tuple(to_python(x), order, axis));
+    report_function_errors(function, raised, result, nb::make_tuple(to_python(x), order, axis), is_reciprocal);
   return to_result(std::move(result));
 }
 

@@ -80,8 +80,12 @@ bool is_real_number(Kind kind) { return kind == Kind::floating || kind == Kind::
 
 template <class T>
 void write_integer(const Scalar& scalar, void* element) {
-  const bool real = is_real_number(scalar.kind());
-  write<T>(element, real ? saturate<T>(scalar.as_double()) : static_cast<T>(scalar.as_int64()));
+  if (!is_real_number(scalar.kind())) return write(element, static_cast<T>(scalar.as_int64()));
+  using Limits = std::numeric_limits<T>;
+  const double value = scalar.as_double();
+  const bool fits = value > static_cast<double>(Limits::min()) - 1 && value < std::ldexp(1.0, Limits::digits);
+  if (!fits) add_float_flags(kFloatInvalid);
+  write(element, saturate<T>(value));
 }
 
 /// A double that rounds to the 16-bit float nearest to the scalar: 64-bit integers keep a sticky last bit.
@@ -200,7 +204,12 @@ void Scalar::store(Dtype dtype, void* element) const {
     case Dtype::uint16: return write_integer<uint16_t>(*this, element);
     case Dtype::uint32: return write_integer<uint32_t>(*this, element);
     case Dtype::uint64: return write_integer<uint64_t>(*this, element);
-    case Dtype::float16: return write(element, float16_bits(before_rounding(*this)));
+    case Dtype::float16: {
+      const double value = before_rounding(*this);
+      const uint16_t bits = float16_bits(value);
+      if ((bits & 0x7FFF) == 0x7C00 && std::isfinite(value)) add_float_flags(kFloatOverflow);
+      return write(element, bits);
+    }
     case Dtype::bfloat16: return write(element, bfloat16_bits(before_rounding(*this)));
     case Dtype::float32: {
       // The integer is converted directly, because a double in between would round twice.

@@ -344,6 +344,24 @@ def test_where_casts_happen():
     assert said(iruka.multiply, x, 1.0, out=single) == ["overflow encountered in multiply"]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "uint8", "int64", "uint64"])
+@pytest.mark.parametrize("value", [1e300, 70000.0, -1e20, 1e20, 2.0**63, 2.0**64, -1.5, 3.7, np.nan, np.inf, -np.inf])
+def test_a_number_that_does_not_fit_is_told_of(dtype, value):
+    assert said(iruka.full, 3, value, dtype) == said(np.full, 3, value, dtype)
+    assert said(iruka.full_like, iruka.ones(3, dtype), value) == said(np.full_like, np.ones(3, dtype), value)
+
+
+@pytest.mark.parametrize("value", [65504, 65519, 65520, 70000, -70000, 10**30, 65519.0, 65520.0, 1e300])
+def test_numbers_beyond_float16(value):
+    def results(xp):
+        x = xp.ones(3, "float16")
+        calls = [lambda: xp.full(3, value, "float16"), lambda: x.fill(value), lambda: x.__setitem__(0, value)]
+        calls += [lambda: x + value, lambda: value * x, lambda: xp.copyto(x, value), lambda: xp.sum(x, initial=value)]
+        return [said(call) for call in calls]
+
+    assert results(iruka) == results(np)
+
+
 BIG, INF, NAN = [1e308] * 10, [np.inf, -np.inf, 1.0], [np.nan, 1.0]
 FUNCTIONS = [
     "xp.sum(big)", "xp.prod(big)", "xp.mean(big)", "xp.cumsum(big)", "xp.cumprod(big)", "big.sum()", "big.sum(axis=0)",
@@ -357,6 +375,7 @@ FUNCTIONS = [
     "xp.linalg.det(xp.eye(3) * 1e200)", "xp.linalg.norm(square, 1)", "xp.linalg.det(xp.zeros((3, 3)))", "xp.max(inf)",
     "xp.max(nan)", "xp.min(nan)",
     "xp.ptp(inf)", "xp.diff(inf)", "xp.average(inf)", "xp.median(inf)", "xp.corrcoef(xp.ones(3), xp.ones(3))",
+    *(f"xp.linalg.norm({x}, {p})" for x in ("zeros", "inf", "[1, 0, 2]", "[1e-200, 0]") for p in (-3, -1, -0.5)),
     "xp.isclose(inf, inf)",
     "xp.allclose(nan, nan)", "xp.nan_to_num(inf)", "xp.sinc(xp.zeros(3))", "xp.sinc(inf)", "xp.i0(big)",
     "xp.round(big, 3)",
@@ -408,6 +427,23 @@ def test_bfloat16():
     assert said(iruka.log, x) == ["divide by zero encountered in log", "invalid value encountered in log"]
     assert said(lambda: x + x) == said(iruka.sum, x) == []
     assert said(iruka.asarray([1e300]).astype, "bfloat16") == ["overflow encountered in cast"]
+
+
+@pytest.mark.parametrize("tolerance", [np.inf, np.nan, -np.inf, [0.0, np.inf], -1.0, 0, True])
+def test_tolerances_that_are_not_finite(tolerance):
+    for name, keyword in itertools.product(("isclose", "allclose"), ("rtol", "atol")):
+
+        def result(xp, name=name, keyword=keyword):
+            limit = xp.asarray(tolerance) if isinstance(tolerance, list) else tolerance
+            with warnings.catch_warnings(record=True) as log:
+                warnings.simplefilter("always")
+                getattr(xp, name)(xp.ones(2), xp.ones(2), **{keyword: limit})
+            return [(str(warning.message), warning.category) for warning in log]
+
+        assert result(iruka) == result(np)
+    for call in (iruka.isclose, iruka.allclose, np.isclose):
+        with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="One of rtol or atol is not valid"):
+            call(1.0, 1.0, atol=np.inf)
 
 
 # --- The effects of the error state ---

@@ -333,6 +333,12 @@ def _tell(said: dict) -> None:
             _handler(message, lambda x: hasattr(x, "write")).write(f"Warning: {message}\n")
 
 
+def tell_of_invalid(message: str) -> None:
+    """Reports an invalid argument as the error state requires, to no handler."""
+    if numpy.geterr()["invalid"] in ("warn", "raise", "print"):
+        _tell({"invalid": message})
+
+
 def _handler(message, fits):
     """The handler of numpy.seterrcall. Raises NameError if there is none that fits, as NumPy does."""
     handler = numpy.geterrcall()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 import numpy
 
 from .. import _core
 from .._array import clip as _clip
+from .._array.float_errors import tell_of_invalid
 from .._core import ndarray
 from .._functions import elementwise
 from ..errors import ShapeError, TypeError, ValueError, _axis_error
-from .conversion import _array
+from .conversion import _array, _holds_gpu_array
 from .dtypes import isscalar
 
 
@@ -166,13 +168,28 @@ def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max
     return _clip(_array(a), a_min, a_max, out)
 
 
+def _check_tolerances(rtol, atol) -> None:
+    """Reports tolerances that are infinite or NaN as an invalid value, unless they are on a GPU."""
+    for given in (rtol, atol):
+        if type(given) is float and math.isfinite(given) or _holds_gpu_array(given):
+            continue
+        if not numpy.all(numpy.isfinite(given)):
+            tell_of_invalid(f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}")
+            return
+
+
 def isclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> ndarray:
-    """Whether |a - b| <= atol + rtol * |b|, element by element."""
+    """Whether |a - b| <= atol + rtol * |b|, element by element.
+
+    Tolerances that are infinite or NaN are an invalid value for numpy.errstate, which warns by default.
+    """
+    _check_tolerances(rtol, atol)
     return elementwise["isclose"](a, b, rtol, atol, equal_nan)
 
 
 def allclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether isclose holds for every element."""
+    _check_tolerances(rtol, atol)
     return _core.allclose(a, b, rtol, atol, equal_nan)
 
 
