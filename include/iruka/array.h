@@ -64,7 +64,7 @@ class IRUKA_API Array {
   bool is_value() const { return is_value_ && shape_.size() == 0; }
   bool is_c_contiguous() const;
   bool is_f_contiguous() const;
-  /// The first element. The only way to an array's memory.
+  /// The address of the first element.
   void* data() const { return static_cast<char*>(buffer_->data()) + offset_; }
   const BufferHandle& buffer() const { return buffer_; }
   int64_t offset() const { return offset_; }
@@ -94,7 +94,7 @@ class IRUKA_API Array {
   /// Any view of the buffer, as writable as this array; strides and offset are in bytes. The caller ensures that all
   /// elements are inside the buffer.
   Array view(Dtype dtype, Dims shape, Dims strides, int64_t offset) const;
-  /// This array if it has axes, else a value. Nobody may write to the memory afterwards.
+  /// This array if it has axes, else a value (see is_value()). Nobody may write to the memory afterwards.
   Array as_value() const&;
   Array&& as_value() &&;
 

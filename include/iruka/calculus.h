@@ -33,15 +33,16 @@ IRUKA_API Array unwrap(const Array& x, const std::optional<Scalar>& jump = {}, i
 using Spacing = std::variant<Scalar, Array>;
 /// Second-order central differences inside, first or second order (`edge_order`) at the ends: an array of f's shape for
 /// each axis, of floats. `spacings` is empty (1), one number, or one entry for each axis. Raises ValueError for an axis
-/// of fewer than edge_order + 1 elements and coordinates of another number, TypeError for a wrong number of spacings
-/// and for bools, AxisError.
+/// of fewer than edge_order + 1 elements and for coordinates that are not as many as the elements, TypeError for a
+/// wrong number of spacings and for bools, AxisError.
 IRUKA_API std::vector<Array> gradient(const Array& f, std::span<const Spacing> spacings = {},
                                       const std::optional<Dims>& axes = {}, int edge_order = 1);
 
 /// The integral of y along an axis by the trapezoidal rule; neighbours are `distance` apart, a number or an array that
 /// broadcasts against the intervals. Integers count as floats. Raises AxisError.
 IRUKA_API Array trapezoid(const Array& y, int64_t axis = -1, const Argument& distance = 1.0);
-/// The same with y's elements at points x: a vector, or an array of y's axes. Raises ValueError for x without axes.
+/// The same integral, with y's elements at the points x: a vector, or an array with y's axes. Raises ValueError for x
+/// without axes.
 IRUKA_API Array trapezoid(const Array& y, const Array& x, int64_t axis = -1);
 
 /// Which part of a convolution of N and M elements is returned: N + M - 1 elements, max(N, M) in the middle, or the

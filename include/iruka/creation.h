@@ -11,7 +11,7 @@ namespace iruka {
 /// How an array made like another differs from it.
 struct LikeOptions {
   std::optional<Dtype> dtype{};
-  MemoryOrder order = MemoryOrder::keep;  ///< keep: the order of the axes in memory, where their number is kept
+  MemoryOrder order = MemoryOrder::keep;  ///< keep: the other array's order of axes in memory, if the rank is the same
   std::optional<Dims> shape{};
   Device* device = nullptr;  ///< null: that of the other array
 };
@@ -26,8 +26,9 @@ IRUKA_API Array full_like(const Array& x, const Scalar& value, const LikeOptions
 inline Array asfortranarray(const Array& x) { return x.is_f_contiguous() ? x : x.transpose().copy().transpose(); }
 /// The n by n identity matrix.
 inline Array identity(int64_t n, Dtype dtype = Dtype::float64) { return eye(n, {}, 0, dtype); }
-/// Powers of the elements of a vector as columns, by default as many as elements, the highest first unless increasing.
-/// Raises ValueError for more axes and a negative number of columns.
+/// The Vandermonde matrix: its columns are powers of a vector's elements, by default as many as there are elements, the
+/// highest power first unless `increasing`. Raises ValueError for an array that is not a vector and for a negative
+/// number of columns.
 IRUKA_API Array vander(const Array& x, std::optional<int64_t> columns = {}, bool increasing = false);
 
 }  // namespace iruka

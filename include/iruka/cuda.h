@@ -44,7 +44,7 @@ IRUKA_API void synchronize(Device& device);
 // Streams are those of iruka/stream.h. CUDA's own numbers for the default streams serve as handles, too: 1 is the
 // legacy default stream, as is null, and 2 the calling thread's own.
 
-/// Whether the stream neither waits for the legacy default stream nor is waited for by it.
+/// Whether the stream and the legacy default stream never wait for each other.
 IRUKA_API bool is_non_blocking(const Stream& stream);
 /// Tells the pool of `memory` that the work now in `stream` uses it: the memory is reused only after that work.
 IRUKA_API void record_use(void* memory, const Stream& stream);

@@ -12,8 +12,8 @@ namespace iruka {
 IRUKA_API Array diag(const Array& x, int64_t k = 0);
 /// The matrix whose k-th diagonal holds the elements of x in C order.
 IRUKA_API Array diagflat(const Array& x, int64_t k = 0);
-/// Sets x[i, i, ..., i]; values repeat as needed. `wrap`: in a tall matrix it continues after an empty row. Raises
-/// ValueError for fewer than two axes, and for unequal extents of more than two.
+/// Sets x[i, i, ..., i]; values repeat as needed. With `wrap`, the diagonal of a tall matrix starts again after one
+/// empty row. Raises ValueError for fewer than two axes, and for unequal extents of more than two.
 IRUKA_API void fill_diagonal(const Array& x, const Array& values, bool wrap = false);
 /// The sum along a diagonal of two axes. Raises AxisError, and ValueError for fewer than two axes or one axis named
 /// twice.

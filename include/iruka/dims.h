@@ -93,7 +93,7 @@ class Dims {
 
   static constexpr int kInline = 6;
   int size_ = 0;
-  std::array<int64_t, kInline> inline_{};  ///< copied whole: that takes no call
+  std::array<int64_t, kInline> inline_{};  ///< copied as a whole, which needs no call
   std::unique_ptr<int64_t[]> heap_;
 };
 

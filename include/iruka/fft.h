@@ -16,8 +16,8 @@ enum class Kind : uint8_t { complex, real_to_complex, complex_to_real };
 IRUKA_API Array transform(const Array& x, Kind kind, int64_t length, int64_t axis, bool forward = true,
                           double scale = 1);
 
-/// The same along several axes, from the last to the first; only the last one's other side is real. Raises ValueError
-/// too unless there is an axis at least and a length for each.
+/// The same along several axes, from the last to the first. A real kind is real along the last axis only; the
+/// transforms along the others are complex. Also raises ValueError if there is no axis or not one length for each axis.
 IRUKA_API Array transform(const Array& x, Kind kind, const Dims& lengths, const Dims& axes, bool forward = true,
                           double scale = 1);
 
@@ -25,8 +25,8 @@ IRUKA_API Array transform(const Array& x, Kind kind, const Dims& lengths, const 
 /// the spacing; rfftfreq: 0, 1, ..., n / 2. Raise ValueError for n below 1.
 IRUKA_API Array fftfreq(int64_t n, double spacing = 1);
 IRUKA_API Array rfftfreq(int64_t n, double spacing = 1);
-/// A copy with the zero frequency in the middle of the axes, of all without any; ifftshift moves it back. Raise
-/// AxisError, and ValueError where one axis is named twice.
+/// A copy with the zero frequency in the middle of the axes (all axes if none are given); ifftshift moves it back.
+/// Raise AxisError, and ValueError where one axis is named twice.
 IRUKA_API Array fftshift(const Array& x, const std::optional<Dims>& axes = {});
 IRUKA_API Array ifftshift(const Array& x, const std::optional<Dims>& axes = {});
 

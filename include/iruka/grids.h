@@ -21,8 +21,8 @@ struct MeshOptions {
 };
 /// Coordinate arrays of the grid that vectors span.
 IRUKA_API std::vector<Array> meshgrid(std::span<const Array> coordinates, const MeshOptions& options = {});
-/// Vectors as arrays that index their cross product; bools stand for where they hold. Raises ValueError for other
-/// ranks.
+/// Reshapes vectors so that together they index their cross product. A vector of bools stands for the positions of its
+/// true elements. Raises ValueError for an array that is not a vector.
 IRUKA_API std::vector<Array> ix_(std::span<const Array> vectors);
 
 /// The indices of the lower and the upper triangle of a matrix, and of the diagonal of an array of equal extents.
@@ -30,9 +30,10 @@ IRUKA_API std::vector<Array> tril_indices(int64_t rows, int64_t columns, int64_t
 IRUKA_API std::vector<Array> triu_indices(int64_t rows, int64_t columns, int64_t k = 0);
 IRUKA_API std::vector<Array> diag_indices(int64_t n, int64_t ndim = 2);
 
-/// Indices, one array an axis, as positions in C order (or Fortran's) of an array of a shape: int64, broadcast.
-/// `modes`: one for each axis. Raises ValueError for an index outside its axis, a shape of no or too many elements,
-/// lists of other lengths; TypeError for indices that are no integers.
+/// The positions, in C order (or Fortran's), of the elements with these indices in an array of a shape: int64.
+/// `indices` has one array for each axis; the arrays broadcast. `modes`: one for each axis. Raises ValueError for an
+/// index outside its axis, a shape of no or too many elements, lists of other lengths; TypeError for indices that are
+/// no integers.
 IRUKA_API Array ravel_multi_index(std::span<const Array> indices, const Dims& shape, std::span<const IndexMode> modes,
                                   bool is_fortran = false);
 

@@ -25,7 +25,7 @@ using BinRange = std::optional<std::pair<Scalar, Scalar>>;
 struct HistogramOptions {
   BinRange range{};
   bool density = false;            ///< counts become a density whose integral is 1
-  const Array* weights = nullptr;  ///< of x's shape: what each element counts
+  const Array* weights = nullptr;  ///< of x's shape: how much each element counts
 };
 
 /// int64, or sums in the weights' dtype, or float64 for a density; and one edge more than bins.
@@ -54,8 +54,8 @@ IRUKA_API HistogramDD histogram2d(const Array& x, const Array& y, const Bins& bi
                                   bool density = false, const Array* weights = nullptr);
 
 /// How often each value of a vector of non-negative integers occurs: int64, max(x) + 1 elements or `least`, the larger
-/// of both. With `weights` the sums of what the occurrences weigh, float64. Raises TypeError for floats, ValueError for
-/// negative elements, another number of axes and weights of another length.
+/// of both. With `weights`, the sum of the weights of each value's occurrences, float64. Raises TypeError for floats,
+/// ValueError for negative elements, another number of axes and weights of another length.
 IRUKA_API Array bincount(const Array& x, const Array* weights = nullptr, int64_t least = 0);
 
 }  // namespace iruka

@@ -40,8 +40,9 @@ IRUKA_API void put(const Array& x, const Array& indices, const Array& values, In
 IRUKA_API Array take_along_axis(const Array& x, const Array& indices, int64_t axis);
 IRUKA_API void put_along_axis(const Array& x, const Array& indices, const Array& values, int64_t axis);
 
-/// Each piece of x along `axis` (each element of the flattened array without one) `count` times, or counts[k] times the
-/// k-th. Raises ValueError for a negative count, ShapeError where counts are neither one nor as many as the pieces.
+/// Repeats each slice of x along `axis` (each element of the flattened array without one) `count` times, or the k-th
+/// slice counts[k] times. Raises ValueError for a negative count, ShapeError where counts are neither one nor as many
+/// as the slices.
 IRUKA_API Array repeat(const Array& x, int64_t count, std::optional<int64_t> axis = {});
 IRUKA_API Array repeat(const Array& x, const Array& counts, std::optional<int64_t> axis = {});
 

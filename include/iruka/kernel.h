@@ -67,7 +67,7 @@ struct KernelOptions {
   std::vector<std::string> must_write{};  ///< variables besides the outputs; a warning names those that no text writes
   std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
   std::string made_at{};         ///< "file:line" of the call that made the kernel; the C++ call itself when empty
-  std::shared_ptr<const jit::Includes> includes{};  ///< headers that were read already; null: to be read
+  std::shared_ptr<const jit::Includes> includes{};  ///< headers that were read before; null: read them now
 };
 
 /// The options of one call.
@@ -138,7 +138,7 @@ struct KernelEvent {
     loaded_from_disk,
     specialised,      ///< compiled for integer arguments that stay the same
     scalar_compiled,  ///< the scalar path was compiled, to be measured against the lanes
-    lanes_chosen,     ///< the lanes were measured against the scalar path and go on
+    lanes_chosen,     ///< the lanes were measured against the scalar path and stay in use
     scalar_chosen,    ///< the scalar path was faster and runs from now on
   };
   Kind kind;
@@ -153,7 +153,7 @@ IRUKA_API void clear_kernel_history();
 
 /// Forgets compiled kernels in memory and deletes the disk cache. Running kernels are safe.
 IRUKA_API void clear_cache();
-/// The folder in use, or "" where none can be had.
+/// The folder of the disk cache, or "" if none can be used.
 IRUKA_API std::string cache_directory();
 
 /// Waits until kernels being specialised in the background are ready. For tests and benchmarks.

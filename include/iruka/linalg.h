@@ -46,7 +46,7 @@ IRUKA_API Array det(const Array& a);
 IRUKA_API LogDeterminant slogdet(const Array& a);
 /// Lower (or upper) triangular factor of Hermitian matrices; only that triangle is read.
 IRUKA_API Array cholesky(const Array& a, bool upper = false);
-/// raw: q holds reflectors, transposed, and r their factors.
+/// raw: q holds the Householder reflectors, transposed, and r their scalar factors.
 IRUKA_API QrResult qr(const Array& a, QrMode mode = QrMode::reduced);
 IRUKA_API SvdResult svd(const Array& a, bool full = true, bool vectors = true);
 /// Hermitian matrices, given by their lower or upper triangle; eigenvalues ascend.
@@ -62,7 +62,7 @@ IRUKA_API SvdResult svd_hermitian(const Array& a, bool vectors = true);
 IRUKA_API Array svdvals(const Array& a);
 
 // Norms beside norm() in ops.h, which takes numbers as orders.
-/// Norm of order `order` along axes, all of them without any, as of one long vector.
+/// Norm of order `order` of the elements along the axes (all axes if none are given), taken as one vector.
 IRUKA_API Array vector_norm(const Array& x, double order = 2, const std::optional<Dims>& axes = {},
                             bool keepdims = false);
 /// Norm of the matrices in the last two axes: Frobenius, or of order 1, -1, 2, -2, inf or -inf.
@@ -76,12 +76,12 @@ IRUKA_API Array cond(const Array& x, std::optional<double> order = {});
 IRUKA_API Array frobenius_cond(const Array& x);
 IRUKA_API Array nuclear_cond(const Array& x);
 
-// Tolerances are a number or an array of one for each matrix; relative ones times the largest singular value, by
-// default the larger extent times the dtype's precision.
+// A tolerance is a number, or an array with one number for each matrix. A relative tolerance is a multiple of the
+// largest singular value; its default is the larger extent times the dtype's epsilon.
 /// Moore-Penrose inverse (..., n, m) by singular values; those up to the tolerance count as 0.
 IRUKA_API Array pinv(const Array& a, const std::optional<Argument>& relative_tolerance = {}, bool hermitian = false);
 struct RankOptions {
-  std::optional<Argument> tolerance{}, relative_tolerance{};  ///< one of them at most
+  std::optional<Argument> tolerance{}, relative_tolerance{};  ///< at most one may be given
   bool hermitian = false;
 };
 /// Number of singular values over the tolerance: int64. Whether any element is not 0, of fewer than two axes.
@@ -93,7 +93,7 @@ struct LeastSquares {
   int64_t rank = 0;
   Array singular_values;
 };
-/// x that minimises |b - a x|. a: (m, n); b: (m,) or (m, k). A relative tolerance of -1 is the dtype's precision.
+/// x that minimises |b - a x|. a: (m, n); b: (m,) or (m, k). A relative tolerance of -1 is the dtype's epsilon.
 IRUKA_API LeastSquares lstsq(const Array& a, const Array& b, std::optional<double> relative_tolerance = {});
 
 /// Square matrices to a power, by repeated squaring; a negative one inverts first.

@@ -12,8 +12,8 @@ namespace iruka {
 
 class Device;
 
-/// What a pool holds, in bytes of whole blocks. The CPU's are at most 1/8 over their request (a reused large one, 3/8);
-/// a GPU's are multiples of 512 bytes, beyond 1 MiB of 2 MiB.
+/// The bytes of a pool, counted in whole blocks. A CPU's block is at most 1/8 larger than the request (a reused large
+/// one: 3/8). A GPU's block is a multiple of 512 bytes, or of 2 MiB if it is larger than 1 MiB.
 struct PoolStatistics {
   size_t used_bytes = 0;   ///< in arrays that live
   size_t held_bytes = 0;   ///< kept for reuse
@@ -32,7 +32,7 @@ class IRUKA_API Buffer {
   Buffer(Device& device, size_t bytes);
   /// Wraps foreign memory; `release` runs when the last array is destroyed.
   Buffer(Device& device, void* data, size_t bytes, bool writable, std::function<void()> release);
-  /// A copy of at most kHeldBytes at `element`, in the buffer itself: for a device whose memory is the host's.
+  /// Copies at most kHeldBytes from `element` into this object, for a device whose memory is the host's.
   Buffer(Device& device, const void* element, size_t bytes);
   ~Buffer();
   Buffer(const Buffer&) = delete;

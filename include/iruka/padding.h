@@ -15,7 +15,7 @@ namespace iruka {
 enum class PadMode : uint8_t {
   constant,
   edge,
-  empty,  ///< anything
+  empty,  ///< uninitialised
   linear_ramp,
   maximum,
   mean,
@@ -32,14 +32,14 @@ IRUKA_API PadMode parse_pad_mode(const std::string& name);
 template <class T>
 using Margins = std::pair<T, T>;
 
-/// A number, or an array without axes, for which no device is waited for.
+/// A number, or an array without axes, whose value is used without waiting for its device.
 using PadValue = std::variant<Scalar, Array>;
 
 /// What pad() fills margins with. Lists have an entry for each axis, or one for all.
 struct PadOptions {
   PadMode mode = PadMode::constant;
   std::vector<Margins<PadValue>> values{};  ///< the constants, or the ends of ramps; 0 without any
-  /// How many elements at each end a statistic takes; all of them where there is none.
+  /// How many elements at each end a statistic takes; all elements if no number is given.
   std::vector<Margins<std::optional<int64_t>>> lengths{};
   bool is_odd = false;  ///< reflections go on beyond the edge: 2 * edge - element
 };

@@ -14,13 +14,14 @@ IRUKA_API Array polyval(const Array& p, const Array& x);
 /// Sum and difference of two polynomials; arrays without axes are constants.
 IRUKA_API Array polyadd(const Array& a, const Array& b);
 IRUKA_API Array polysub(const Array& a, const Array& b);
-/// The product of two polynomials. Zeros in front count for nothing. Waits for the device. Raises ValueError for more
-/// than one axis.
+/// The product of two polynomials. Leading zeros are ignored. Waits for the device. Raises ValueError for more than one
+/// axis.
 IRUKA_API Array polymul(const Array& a, const Array& b);
 struct PolynomialQuotient {
   Array quotient, remainder;
 };
-/// Quotient and remainder, in floats. The remainder has no zeros in front but one. Waits for the device.
+/// Quotient and remainder, in floats. The remainder has no leading zeros; a remainder of zero is one coefficient. Waits
+/// for the device.
 IRUKA_API PolynomialQuotient polydiv(const Array& u, const Array& v);
 /// The m-th derivative; the m-th antiderivative, with constants of integration, zeros by default, one for each step or
 /// one for all. Raise ValueError for a negative m and too few constants.

@@ -37,8 +37,8 @@ IRUKA_API Array cross(const Array& a, const Array& b, int64_t axis_a = -1, int64
 
 /// Steps of einsum(): each contracts the operands at these places of the list, and its result goes to the list's end.
 using EinsumPath = std::vector<std::vector<int64_t>>;
-/// Sum of products by subscripts: einsum("ij,jk->ik", {a, b}). Operands are contracted from left to right without a
-/// path, two at a time in any case, by matmul where something is summed. One operand without a sum gives a view. Raises
+/// Sum of products by subscripts: einsum("ij,jk->ik", {a, b}). Operands are contracted two at a time, from left to
+/// right unless a path is given, by matmul where a subscript is summed. One operand without a sum gives a view. Raises
 /// ValueError where subscripts, shapes and path do not go together.
 IRUKA_API Array einsum(std::string_view subscripts, std::span<const Array> operands, const EinsumPath& path = {});
 /// The subscripts with letters in place of ellipses, and with those of the result.

@@ -97,14 +97,14 @@ IRUKA_API Array append(const Array& x, const Array& values, std::optional<int64_
 IRUKA_API Array insert(const Array& x, int64_t place, const Array& values, std::optional<int64_t> axis = {});
 IRUKA_API Array insert(const Array& x, const Array& places, const Array& values, std::optional<int64_t> axis = {});
 IRUKA_API Array insert(const Array& x, const Slice& places, const Array& values, std::optional<int64_t> axis = {});
-/// A copy without what lies at `place` of an axis (of the flattened array without one), or at several places, an array
-/// of integers or a mask of bools as long as the axis. Raises IndexError for a place out of bounds or no integer,
-/// ValueError for a mask of another length, AxisError.
+/// A copy without the slice at `place` of an axis (of the flattened array without one), or without those at several
+/// places, an array of integers or a mask of bools as long as the axis. Raises IndexError for a place out of bounds or
+/// no integer, ValueError for a mask of another length, AxisError.
 IRUKA_API Array delete_elements(const Array& x, int64_t place, std::optional<int64_t> axis = {});
 IRUKA_API Array delete_elements(const Array& x, const Array& places, std::optional<int64_t> axis = {});
 IRUKA_API Array delete_elements(const Array& x, const Slice& places, std::optional<int64_t> axis = {});
-/// View without the zeros at the front, the back or both of the axes, all of them without any. Waits for the device.
-/// Raises AxisError.
+/// View without the zeros at the front, the back or both ends of the axes (all axes if none are given). Waits for the
+/// device. Raises AxisError.
 IRUKA_API Array trim_zeros(const Array& x, bool front = true, bool back = true, const std::optional<Dims>& axes = {});
 
 }  // namespace iruka

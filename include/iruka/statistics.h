@@ -38,13 +38,13 @@ struct ReductionOptions {
 /// A reduction with NumPy's `initial` and `where`. Raises ValueError where min, max, argmin... need an initial value.
 IRUKA_API Array reduce(const ReductionFunction& function, const Array& x, const ReductionOptions& options);
 
-/// Which elements variance() takes, and how.
+/// The options of variance().
 struct VarianceOptions {
   std::optional<Dims> axes{};  ///< all of them by default
   bool keepdims = false;
   double correction = 0;           ///< subtracted from the number of elements
   bool root = false;               ///< the square root of the variance: the standard deviation
-  std::optional<Dtype> dtype{};    ///< in which mean and distances are added up
+  std::optional<Dtype> dtype{};    ///< of the sums for the mean and for the squared distances
   std::optional<Argument> mean{};  ///< where it is known; an array has x's axes
   const Array* where = nullptr;    ///< bool, broadcast against x: the elements that count
 };
@@ -81,13 +81,13 @@ struct WeightedMean {
 IRUKA_API WeightedMean average(const Array& x, const Array& weights, const std::optional<Dims>& axes = {},
                                bool keepdims = false);
 
-/// How cov() takes its variables.
+/// The options of cov().
 struct CovarianceOptions {
   const Array* y = nullptr;         ///< further variables
-  bool rowvar = true;               ///< a row a variable; else a column
+  bool rowvar = true;               ///< each row is a variable; else each column
   int64_t correction = 1;           ///< subtracted from the number of observations
   const Array* fweights = nullptr;  ///< whole numbers: how often each observation counts
-  const Array* aweights = nullptr;  ///< what each observation weighs
+  const Array* aweights = nullptr;  ///< the weight of each observation
   std::optional<Dtype> dtype{};     ///< of the result; float64 or wider by default
 };
 /// The covariance matrix of variables, 0-d for one. Raises ValueError for more than two axes and negative weights,

@@ -1,8 +1,8 @@
 // Streams and events: the order in which a device does its work. Work of one stream is done in the order in which the
 // stream got it; work of different streams may be done at the same time, unless one waits for the other.
 //
-// A device whose calls return when their work is done, as the CPU, has one stream, which is always done; its events are
-// times.
+// A device whose calls return when their work is done, such as the CPU, has one stream that is always done, and its
+// events record the time.
 #pragma once
 
 #include <utility>
@@ -23,7 +23,7 @@ struct StreamOptions {
 };
 
 struct EventOptions {
-  bool timing = true;     ///< elapsed_milliseconds() may be asked
+  bool timing = true;     ///< elapsed_milliseconds() may be called
   bool blocking = false;  ///< threads that wait sleep
 };
 

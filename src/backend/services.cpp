@@ -25,7 +25,7 @@ constexpr PoolControl kCudaPool{[](Device& device) { return as_cuda(device).pool
                                 [](Device& device, size_t bytes) { as_cuda(device).pool().set_limit(bytes); },
                                 [](Device& device) { as_cuda(device).pool().free_all_blocks(); }};
 
-/// The target's copy, because fork() waits while it is made.
+/// The copy in the target, because fork() waits while that is made.
 const std::string& clang_fingerprint() { return cpu_backend::cpu_device().target().fingerprint; }
 constexpr FrontEnd kClang{clang_fingerprint, cpu_backend::check};
 constexpr NarrowCasts kClangForNvrtc{clang_fingerprint, cpu_backend::saturate_narrow_casts};

@@ -15,7 +15,7 @@ namespace {
   throw ShapeError("reshape: cannot give shape " + to_string(shape) + " to " + std::to_string(size) + " elements");
 }
 
-/// `shape` with its -1, if any, replaced by what `size` elements leave for it.
+/// `shape` with its -1, if any, replaced by the extent that gives `size` elements.
 Dims infer_extent(const Dims& shape, int64_t size) {
   if (shape.size() > kMaxRank)
     throw ShapeError("reshape: an array has at most " + std::to_string(kMaxRank) + " axes, not " +

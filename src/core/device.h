@@ -37,7 +37,7 @@ struct ProgramSource {
   std::string entry;                   ///< the extern "C" function to launch
   std::vector<std::string> options;    ///< the user's compiler options
   std::string file_name;               ///< names the generated text in diagnostics: "<kernel_name>"
-  bool wants_report = false;           ///< compile for the report's sake, with line tables
+  bool wants_report = false;           ///< compile only for a report, with line tables
   bool may_narrow = false;             ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> must_write{};  ///< variables; a warning names those that none of the user's texts writes
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
@@ -46,7 +46,7 @@ struct ProgramSource {
   /// Functions, and addresses of variables, as the text's C++ names them: "scale<float, 4>", "&table<int>".
   std::vector<std::string> name_expressions{};
   HeaderFiles headers{};                          ///< all files besides the prelude that compilers see; null: none
-  std::shared_ptr<std::atomic<bool>> cancelled{};  ///< true once nobody waits for the result; null: never
+  std::shared_ptr<std::atomic<bool>> cancelled{};  ///< true when no thread waits for the result any more; null: never
   /// Compilers check this at intervals and end early.
   bool is_cancelled() const { return cancelled && cancelled->load(std::memory_order_relaxed); }
 };
@@ -67,13 +67,13 @@ inline bool has_error(std::span<const Diagnostic> diagnostics) {
                              [](const Diagnostic& each) { return each.level == Diagnostic::Level::error; });
 }
 
-/// What became of the body: how many elements run side by side, and what to know about that.
+/// The outcome of vectorisation: how many elements run side by side, and remarks about the code.
 struct LaneReport {
   int lanes = 1;
   std::string reason;           ///< why the body was not widened; non-empty exactly when lanes is 1
-  std::vector<Remark> remarks;  ///< may repeat: a body that was written several times says everything several times
+  std::vector<Remark> remarks;  ///< may repeat, because each widened copy of the body adds its own
 
-  /// Adds what is to say of a further loop over the same body.
+  /// Adds the report of a further loop over the same body.
   void add(LaneReport loop) {
     if (reason.empty()) reason = std::move(loop.reason);
     if (loop.lanes > lanes) lanes = loop.lanes;
@@ -92,14 +92,14 @@ struct CompiledProgram {
   std::string code;
   std::vector<Diagnostic> diagnostics;
   NamePairs names{};  ///< of the source's name expressions
-  LaneReport report;  ///< where the source wants one; the code is then left out
+  LaneReport report;  ///< if the source wants a report; there is no code then
 };
 
 /// Devices of one kind share the implementations of services (core/service.h).
 enum class DeviceKind : uint8_t { cpu, cuda };
 inline constexpr size_t kDeviceKinds = 2;
 
-/// What a device tells the emitter, and all others who would else have to ask which device it is.
+/// The properties of a device on which the emitter and other code depend, so that no code asks which device it is.
 struct TargetDescription {
   std::string name;         ///< "cpu", "cuda"
   std::string fingerprint;  ///< compiler version, processor and features: part of every cache key
@@ -124,16 +124,16 @@ class Device {
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
   virtual void fill(void* to, int value, size_t bytes) = 0;
 
-  // Streams and events, which `Stream` and `Event` (iruka/stream.h) own: they say what is raised and when. What stands
-  // here serves devices whose calls return when their work is done.
+  // Streams and events, which `Stream` and `Event` (iruka/stream.h) own: their comments list the errors. The
+  // implementations here are for devices whose calls return when their work is done.
   virtual StreamHandle create_stream(const StreamOptions& /*options*/) { return nullptr; }
   virtual void destroy_stream(StreamHandle /*stream*/) noexcept {}  ///< waits for its work
   /// The calling thread's stream, to which memory, copies, launches and library calls belong.
   virtual StreamHandle current_stream() const { return nullptr; }
-  virtual StreamHandle exchange_stream(StreamHandle /*stream*/) { return nullptr; }  ///< gives the one before
+  virtual StreamHandle exchange_stream(StreamHandle /*stream*/) { return nullptr; }  ///< returns the previous one
   virtual bool is_stream_done(StreamHandle /*stream*/) { return true; }
   virtual void synchronize_stream(StreamHandle /*stream*/) {}
-  /// Whether the stream's work may become part of a graph instead of being done: its events are not to be asked then.
+  /// Whether the stream's work may become part of a graph instead of running; its events must not be queried then.
   virtual bool is_capturing(StreamHandle /*stream*/) { return false; }
   virtual EventHandle create_event(const EventOptions& options);
   virtual void destroy_event(EventHandle event) noexcept;
@@ -151,10 +151,10 @@ class Device {
   virtual std::string assembly(const ProgramSource& source) = 0;
   /// The module's name is for errors. Raises DeviceError when `code` is not what compile() gave.
   virtual std::shared_ptr<const Module> load(std::string_view code, const std::string& name) = 0;
-  /// A device launches functions over ranges, or over grids. What it is given is copied before the call returns.
-  /// These raise Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a
-  /// GPU at a later wait for the stream or the device.
-  /// Calls `function(arguments, begin, end)` for ranges that cover `range`.
+  /// A device launches functions over ranges, or over grids. It copies the arguments before the call returns. These
+  /// raise Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU
+  /// at a later wait for the stream or the device. Calls `function(arguments, begin, end)` for ranges that cover
+  /// `range`.
   virtual void launch(LaunchContext& /*context*/, const Function& /*function*/,
                       std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/) {
     throw DeviceError(name() + ": kernels are launched over a grid of thread blocks, not over ranges");

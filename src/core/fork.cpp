@@ -19,7 +19,7 @@ using fork_registry::Work;
 /// How long fork() waits for work that was abandoned.
 constexpr auto kLongestWaitForAbandoned = std::chrono::seconds(1);
 
-/// Counts the work that is under way. While it is closed, no other work begins.
+/// Counts the running work. While the gate is closed, no other work begins.
 class Gate {
  public:
   void enter(Work& work) {
@@ -27,7 +27,7 @@ class Gate {
     changed_.wait(lock, [this] { return !is_closed_; });
     add(work);
   }
-  /// Also while the gate is closed, as fork() waits for the work that this one belongs to.
+  /// Adds work even while the gate is closed, because it is a part of work that fork() waits for already.
   void enter_beside(Work& work) {
     std::lock_guard lock(mutex_);
     add(work);
@@ -43,7 +43,7 @@ class Gate {
     work.is_abandoned = true;
     if (was_inside) add(work);
   }
-  /// Waits until no work is under way; for what was abandoned until `latest` only.
+  /// Waits until no work is under way, but for abandoned work only until `latest`.
   void close(Clock::time_point latest) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !is_closed_; });
@@ -77,7 +77,7 @@ class Gate {
   bool is_closed_ = false;
 };
 
-/// What each child runs.
+/// A function that each child runs.
 struct Action {
   void (*run)();
   Action* next;
@@ -93,7 +93,7 @@ alignas(Gate) std::byte gate_memory[sizeof(Gate)];
 Gate& gate() {
   return *made_once([] { return new (gate_memory) Gate; });
 }
-thread_local Work* current_work = nullptr;  ///< this thread's, which fork() waits for
+thread_local Work* current_work = nullptr;  ///< the work of this thread that fork() waits for
 
 bool try_lock_all() {
   for (fork_registry::Entry* entry = entries; entry; entry = entry->next) {

@@ -17,7 +17,7 @@ std::string FailedAssertion::to_string() const {
 void LaunchContext::note(const FailedAssertion& failed) noexcept {
   const uint64_t element = failed.element < 0 ? kUnknown : static_cast<uint64_t>(failed.element);
   if (element >= first_.load(std::memory_order_relaxed)) return;
-  static constinit ForkSafeMutex mutex;  // of all launches, as failures are rare
+  static constinit ForkSafeMutex mutex;  // one for all launches, because failures are rare
   std::lock_guard lock(mutex);
   if (element >= first_.load(std::memory_order_relaxed)) return;
   failed_ = failed;

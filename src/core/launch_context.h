@@ -10,7 +10,7 @@ namespace iruka {
 /// An assert() in a kernel's text that failed.
 struct FailedAssertion {
   const char* condition;
-  const char* file;  ///< which text it stands in, as #line says: "operation", "preamble"...
+  const char* file;  ///< the text that contains it, by its name in #line: "operation", "preamble"...
   int line;          ///< 1-based
   int64_t element;   ///< its index in C order; negative where the text does not know it
 
@@ -29,7 +29,7 @@ class LaunchContext {
 
   const char* kernel() const { return kernel_; }
   void note(const FailedAssertion& failed) noexcept;
-  /// Raises DeviceError that tells of the noted assertion. Called when the threads are done.
+  /// Raises DeviceError that describes the noted assertion, if there is one. Called when the threads are done.
   void throw_if_failed() const {
     if (first_.load(std::memory_order_relaxed) != kNone) throw_failure();
   }
@@ -40,7 +40,7 @@ class LaunchContext {
 
   const char* const kernel_;
   std::atomic<uint64_t> first_{kNone};  ///< the element of `failed_`
-  FailedAssertion failed_;              ///< without a value while `first_` is kNone: every launch makes one of these
+  FailedAssertion failed_;  ///< uninitialised while `first_` is kNone, because every launch constructs this object
 };
 
 }  // namespace iruka

@@ -68,7 +68,7 @@ class Function {
 
   const std::string& name() const { return name_; }
   virtual FunctionAttributes attributes() const;  ///< raises DeviceError where functions have none
-  /// No value if the device cannot tell.
+  /// No value if the device does not know them.
   virtual std::optional<std::vector<ParameterPlace>> parameters() const { return {}; }
   /// Apply to all later launches. These raise ValueError for a value that the device does not allow, and DeviceError if
   /// functions have no attributes.

@@ -158,8 +158,8 @@ void* MemoryPool::allocate_fresh(size_t requested, size_t bytes) {
   raise_out_of_memory(requested, now);
 }
 
-/// Accounts for a block before the source is asked, so that threads together keep within the limit. Returns the held
-/// blocks that must be released first. Raises OutOfMemoryError.
+/// Counts a block before the request to the source, so that all threads together keep within the limit. Returns the
+/// held blocks that must be released first. Raises OutOfMemoryError.
 std::vector<MemoryPool::Block> MemoryPool::claim(size_t requested, size_t bytes) {
   PoolStatistics now;
   {

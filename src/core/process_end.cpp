@@ -19,8 +19,8 @@ namespace {
 constinit std::array<std::atomic<bool (*)() noexcept>, kEndSteps> actions{};
 constinit std::atomic<bool> process_ends{false};
 
-/// Writes what C streams hold. A stream whose lock another thread holds, such as one that waits for its input, keeps
-/// the flush waiting, so that it gets a second on a thread of its own.
+/// Flushes C streams. The flush blocks while another thread holds a stream's lock, for example to wait for input, so it
+/// runs on a thread of its own and gets at most a second.
 void flush_streams() {
   std::promise<void> is_done;
   const auto done = is_done.get_future();
@@ -54,7 +54,7 @@ void at_process_end(EndStep step, bool (*action)() noexcept) {
 }
 
 void run_end_steps_before_known_destructors() {
-  // Every part of a compiler is likely to have been used after as many calls.
+  // After this many calls, every part of a compiler has probably been used.
   constexpr int kMost = 256;
   static constinit std::atomic<int> count{0};
   if (count.load(std::memory_order_relaxed) < kMost && count.fetch_add(1) < kMost) ::on_exit(take_steps, nullptr);

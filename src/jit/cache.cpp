@@ -71,7 +71,7 @@ bool make_directories(const std::string& path) {
   }
 }
 
-/// Whether only this user can write to it: other users' kernels would be their code in this process.
+/// Whether only this user can write to the folder, because another user's kernel would run as code in this process.
 bool is_private_directory(const std::string& path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
@@ -89,7 +89,7 @@ bool is_entry_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == kKeyDigits;
 }
 
-/// The cache's own files; stale temporaries of crashed processes are deleted on the way.
+/// Lists the cache's own files, and deletes stale temporary files of crashed processes.
 std::vector<Listed> list_entries(const std::string& directory) {
   std::vector<Listed> entries;
   DIR* folder = ::opendir(directory.c_str());

@@ -52,8 +52,8 @@ class DiskCache {
   std::atomic<uint64_t> written_{0};
 };
 
-/// The code of a kernel that the library brought along, compiled for this processor when it was built, in the folder
-/// The folder `kernels` next to the library's file; nothing if it does not exist, or with IRUKA_SHIPPED_KERNELS=0.
+/// The code of a kernel that was compiled for this processor when the library was built, from the folder `kernels` next
+/// to the library's file. Nothing if there is none, or with IRUKA_SHIPPED_KERNELS=0.
 std::optional<std::string> read_shipped(const CacheKey& key);
 
 /// The cache in use; follows the environment variables when they change.

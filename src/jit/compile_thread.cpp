@@ -25,42 +25,42 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kUsualSeconds = 60;
 /// The interval between two checks for an interrupt.
-constexpr auto kPatience = std::chrono::milliseconds(50);
+constexpr auto kPollInterval = std::chrono::milliseconds(50);
 
 /// Running compilers of this process, including abandoned ones.
-std::atomic<int> at_work{0};
+std::atomic<int> running_compilers{0};
 std::atomic<bool> process_ends{false};
 
-/// Set by the thread that ends the program: others start no compilers.
-std::atomic<bool> one_thread_compiles{false};
-thread_local bool is_that_thread = false;
+/// Set by the thread that ends the program. Other threads then start no compilers.
+std::atomic<bool> only_one_thread_compiles{false};
+thread_local bool is_compiling_thread = false;
 
-/// Gives compilers a second to end, because the end of the process destroys what they use. The threads that wait for
-/// them tell them to.
+/// Gives compilers a second to end, because the end of the process destroys what they use. The threads that wait for a
+/// compiler cancel it.
 void wait_for_compilers() {
   const auto end = Clock::now() + std::chrono::seconds(1);
-  while (at_work.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  while (running_compilers.load() > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
 /// The last step of compilers: threads that outlive the main one start no more of them.
 bool end_compilers() noexcept {
   process_ends.store(true);
   wait_for_compilers();
-  return at_work.load() == 0;
+  return running_compilers.load() == 0;
 }
 
-const bool is_at_work_in_the_parent = [] {
-  in_child_of_fork([] { at_work.store(0); });
+const bool is_registered = [] {
+  in_child_of_fork([] { running_compilers.store(0); });
   return true;
 }();
 
 /// Counts one compiler.
-class AtWork {
+class CountedCompiler {
  public:
-  AtWork() { at_work.fetch_add(1); }
-  AtWork(AtWork&& other) noexcept : counts_(std::exchange(other.counts_, false)) {}
-  ~AtWork() {
-    if (counts_) at_work.fetch_sub(1);
+  CountedCompiler() { running_compilers.fetch_add(1); }
+  CountedCompiler(CountedCompiler&& other) noexcept : counts_(std::exchange(other.counts_, false)) {}
+  ~CountedCompiler() {
+    if (counts_) running_compilers.fetch_sub(1);
   }
 
  private:
@@ -109,8 +109,8 @@ CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContex
     return true;
   });
   const double limit = limit_of(source);
-  AtWork counted;
-  if (one_thread_compiles.load() && !is_that_thread) throw CompilersEnded();
+  CountedCompiler counted;
+  if (only_one_thread_compiles.load() && !is_compiling_thread) throw CompilersEnded();
   if (process_ends.load())
     throw CompileError("kernel '" + context.kernel_name + "' is not compiled, because the process is exiting");
   ProgramSource copy = source;
@@ -119,14 +119,15 @@ CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContex
   std::packaged_task<CompiledProgram()> task([call = std::move(call), copy = std::move(copy)] { return call(copy); });
   std::future<CompiledProgram> result = task.get_future();
   auto ticket = std::make_shared<ForkTicket>();
-  // Weak, as a signal handler that runs on this thread may fork: it waits for the compiler then, not for this thread.
+  // Weak, because a signal handler on this thread may fork: a ticket that this thread kept alive would block fork() for
+  // ever.
   const std::weak_ptr<ForkTicket> compiler_ticket = ticket;
   try {
     const SignalsBlocked blocked;
     std::thread([task = std::move(task), counted = std::move(counted), ticket = std::move(ticket)]() mutable {
       const ForkGuard guard(std::move(ticket));
       {
-        const FloatScope defaults;  // a thread begins with the state of its maker, and compilers fold constants in it
+        const FloatScope defaults;  // a thread inherits its creator's state, in which compilers fold constants
         task();
       }
       run_end_steps_before_known_destructors();
@@ -139,21 +140,21 @@ CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContex
     const ForkGuardPause paused;  // should_stop() takes the lock of Python
     return should_stop();
   };
-  const auto leave_behind = [&] {
+  const auto abandon = [&] {
     cancelled->store(true, std::memory_order_relaxed);
     run_end_steps_before_known_destructors();
     if (const auto held = compiler_ticket.lock()) held->abandon();
   };
   const auto begin = Clock::now();
-  while (result.wait_for(kPatience) != std::future_status::ready) {
+  while (result.wait_for(kPollInterval) != std::future_status::ready) {
     const std::chrono::duration<double> spent = Clock::now() - begin;
     if (process_ends.load()) cancelled->store(true, std::memory_order_relaxed);
     if (wants_to_stop()) {
-      leave_behind();
+      abandon();
       throw_if_stopped();
     }
     if (limit > 0 && spent.count() > limit) {
-      leave_behind();
+      abandon();
       fail(context, limit);
     }
   }
@@ -166,8 +167,8 @@ void sleep_for_ever() {
 }
 
 void end_compilers_of_other_threads() {
-  is_that_thread = true;
-  one_thread_compiles.store(true);
+  is_compiling_thread = true;
+  only_one_thread_compiles.store(true);
   wait_for_compilers();
 }
 

@@ -11,21 +11,21 @@ namespace iruka::jit {
 
 using CompilerCall = std::function<CompiledProgram(const ProgramSource&)>;
 
-/// The result of `call` for `source`. Raises CompileError after as many seconds as `--compile-timeout=` of the source's
-/// options or else IRUKA_COMPILE_TIMEOUT says, 60 where neither does, 0 for no limit; and Interrupted at Ctrl-C. The
-/// call continues on its own thread, on a copy of the source, until the compiler checks is_cancelled(); what it holds
-/// outlives it. Setting the source's `cancelled` meanwhile ends the compiler, too.
-/// Throws CompilersEnded on other threads after end_compilers_of_other_threads().
+/// The result of `call` for `source`. Raises CompileError after the time limit in seconds: the source's option
+/// `--compile-timeout=`, else IRUKA_COMPILE_TIMEOUT, else 60; 0 is no limit. Raises Interrupted at Ctrl-C. The call
+/// then continues on its own thread until the compiler checks is_cancelled(), so it gets a copy of the source and owns
+/// all that it uses. Setting the source's `cancelled` also ends the compiler. Throws CompilersEnded on other threads
+/// after end_compilers_of_other_threads().
 CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContext& context, CompilerCall call);
 
-/// Thrown where a thread may not start compilers any more. It is no Error, because nobody is to handle it but
-/// sleep_where_compilers_ended().
+/// Thrown if a thread may no longer start compilers. It is not an Error, because only sleep_where_compilers_ended() may
+/// catch it.
 struct CompilersEnded {};
 
 [[noreturn]] void sleep_for_ever();
 
-/// The result of `work`, which compiles. A thread that may not compile any more sleeps here for ever, once it holds
-/// nothing that others wait for.
+/// The result of `work`, which compiles. A thread that may no longer compile sleeps here for ever, after it has
+/// released all that other threads wait for.
 template <class Work>
 auto sleep_where_compilers_ended(Work&& work) {
   try {

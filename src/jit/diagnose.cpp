@@ -104,15 +104,15 @@ std::string describe_one(const Diagnostic& diagnostic, const ErrorContext& conte
   return words;
 }
 
-/// A note about the prelude's source does not help a user.
-bool is_worth_telling(const Diagnostic& diagnostic, const ErrorContext& context) {
+/// Errors, and notes about the user's own texts; warnings and notes about the prelude do not help here.
+bool is_reported(const Diagnostic& diagnostic, const ErrorContext& context) {
   if (diagnostic.level == Diagnostic::Level::warning) return false;
   if (diagnostic.level == Diagnostic::Level::error) return true;
   return context.text_of(diagnostic.file) != nullptr;
 }
 
-/// A place behind a text becomes its last character's.
-Diagnostic within_text(Diagnostic diagnostic, const ErrorContext& context) {
+/// Moves a place behind the end of a text to its last character.
+Diagnostic clamped_to_text(Diagnostic diagnostic, const ErrorContext& context) {
   const std::string* const text = context.text_of(diagnostic.file);
   if (!text) return diagnostic;
   const std::string_view whole = *text;
@@ -126,7 +126,7 @@ Diagnostic within_text(Diagnostic diagnostic, const ErrorContext& context) {
 }
 
 /// An error about unbalanced brackets, in place of the compiler's misleading messages.
-std::vector<Diagnostic> loose_brackets(const ErrorContext& context) {
+std::vector<Diagnostic> unmatched_brackets(const ErrorContext& context) {
   std::vector<Diagnostic> found;
   for (const auto& [file, text] : context.texts)
     if (const auto loose = unmatched_bracket(text))
@@ -164,11 +164,11 @@ std::string describe(std::span<const Diagnostic> diagnostics, const ErrorContext
   if (!context.made_at.empty()) words += ", made at " + context.made_at;
   words += ":";
   int told = 0;
-  std::vector<Diagnostic> all = loose_brackets(context);
+  std::vector<Diagnostic> all = unmatched_brackets(context);
   const bool is_loose = !all.empty();
   for (const Diagnostic& diagnostic : diagnostics)
-    if (is_worth_telling(diagnostic, context) && !(is_loose && is_about_grammar(diagnostic)))
-      all.push_back(within_text(diagnostic, context));
+    if (is_reported(diagnostic, context) && !(is_loose && is_about_grammar(diagnostic)))
+      all.push_back(clamped_to_text(diagnostic, context));
   for (const Diagnostic& diagnostic : all) {
     if (++told > kMostDiagnostics) {
       words += "\n  ...";

@@ -67,7 +67,7 @@ class CpuEmitter : KernelWriter {
     return is_plain(k) && signature_.operands[k].access == Access::strided && !kernel_.is_stored(k) && gathers();
   }
 
-  // Not where an output is strided as well: its stores keep the loop from being one of vectors.
+  // False if an output is strided as well, because its stores prevent vectorisation of the loop.
   bool gathers() const {
     bool any = false, dense = signature_.form != LoopForm::tiles;
     each([&](size_t k, const Parameter&) {

@@ -26,13 +26,13 @@ class GpuEmitter : KernelWriter {
   std::string pack() const { return number(signature_.pack); }
   std::string threads() const { return shape_.fixed_threads ? number(shape_.threads) : "blockDim.x"; }
   bool is_tiled() const { return signature_.form == LoopForm::tiles; }
-  /// A lone element may lie where a word of its size may not: complex numbers.
+  /// Whether elements are moved in packs. A single complex number need not be aligned to its size, so it is not one.
   bool is_packed(size_t k) const { return signature_.pack > 1 && signature_.operands[k].access == Access::contiguous; }
-  /// One element that every round reads.
+  /// Whether all rounds read the same element.
   bool is_shared(size_t k) const {
     return signature_.operands[k].access == Access::broadcast && signature_.rank == 1 && !kernel_.is_stored(k);
   }
-  /// Whether every thread runs the texts around the loop once, as CuPy has it, and then many elements.
+  /// Whether there are texts around the loop, which every thread runs once, as in CuPy, for its many elements.
   bool has_frame() const { return !kernel_.loop_prep.empty() || !kernel_.after_loop.empty(); }
 
   void entry() {
@@ -264,7 +264,7 @@ bool has_dividers(const Signature& signature) {
 
 GpuShape gpu_shape(const KernelText& kernel, const Signature& signature) {
   if (signature.form == LoopForm::tiles) return {256, 1, true};
-  // Few loads depend on others: so a thread has several of them under way.
+  // Few loads of a gather depend on others, so a thread issues several of them at once.
   if (kernel.weight == BodyWeight::gather && signature.rank == 1) return {128, 4, false};
   if (kernel.weight >= BodyWeight::gather) return {128, 1, false};
   // Loads under way hide the memory's latency: 64 bytes a thread, or four elements.

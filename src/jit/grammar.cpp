@@ -148,7 +148,8 @@ void check_names_differ(const std::string& kernel, const std::vector<Parameter>&
 
 namespace {
 
-/// Calls `visit(begin, end)` for each word of `text` outside comments, strings and characters; stops when it says true.
+/// Calls `visit(begin, end)` for each word of `text` outside comments, strings and characters; stops when it returns
+/// true.
 template <class Visit>
 bool any_word(std::string_view text, Visit&& visit) {
   for (size_t at = 0; at < text.size();) {

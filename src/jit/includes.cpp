@@ -26,7 +26,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;  ///< of a kernel's headers, and of those that stay in memory
 constexpr size_t kMostFiles = 10'000;
-/// Of a file younger than this when it was read, a later change may keep the times and the size.
+/// A file that changed less than this before it was read may change again without a change of its times and size.
 constexpr time_t kSettledSeconds = 2;
 
 enum class Form : uint8_t { quoted, angled, unnamed };
@@ -165,7 +165,7 @@ std::string with_names(std::string_view text, const std::vector<Mention>& mentio
   return result += text.substr(at);
 }
 
-/// What tells versions of a file apart.
+/// The properties by which versions of a file differ.
 struct Stamp {
   dev_t device;
   ino_t number;
@@ -336,7 +336,8 @@ class HeaderReader {
     struct stat status;
     if (::stat(candidate.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
     const FileNumber number{status.st_dev, status.st_ino};
-    if (const auto known = paths_.find(number); known != paths_.end()) return known->second;  // as #pragma once asks
+    if (const auto known = paths_.find(number); known != paths_.end())
+      return known->second;  // a file is included once, as with #pragma once
     std::string path = real_path(candidate);
     std::shared_ptr<const Header> header = header_at(candidate, status);
     std::string refusal = header->refusal;

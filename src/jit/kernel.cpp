@@ -117,7 +117,7 @@ std::vector<std::string> unknown_names(const std::string& diagnostics) {
 /// Whether the text to check is a template: of raw arrays, whose rank is open, or an index.
 bool is_template(const jit::KernelText& text) { return has_raw(text) || text.sees_indexer; }
 
-/// Grammar is the same to every compiler.
+/// Whether the errors are about grammar, which is the same for every compiler.
 bool is_ungrammatical(const std::string& diagnostics) {
   return diagnostics.find("error: expected") != diagnostics.npos;
 }

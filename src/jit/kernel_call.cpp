@@ -8,7 +8,8 @@
 namespace iruka::jit {
 namespace {
 
-/// So that a 32-bit index which wraps around leaves the array, even if it counts bytes; lanes may look a little ahead.
+/// In a smaller array a 32-bit index that wraps around leaves the array, even if it counts bytes. The margin is for
+/// lanes that read a little ahead.
 constexpr int64_t kSmallArrayBytes = (int64_t{1} << 32) - (1 << 20);
 /// Work below this is not split among threads.
 constexpr double kInlineNanoseconds = 20'000;
@@ -18,7 +19,7 @@ constexpr double kUnknownGrain = 16;
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
 /// Calls that take this long are always measured, because reading the clock costs little in comparison.
 constexpr double kAlwaysMeasured = 100'000;
-/// Memory that a GPU's block shares, and more than a processor's first-level cache would like.
+/// The shared memory of a GPU's block; on a CPU, a tile of this size already exceeds the first-level cache.
 constexpr int64_t kMostTileBytes = 48 << 10;
 /// Elements in the longest vectors that there are.
 constexpr int64_t kMostLanes = 64;
@@ -30,7 +31,7 @@ int threads_for(const LaunchRange& range) {
   return range.count <= range.grain ? 1 : static_cast<int>(std::min<int64_t>(thread_count(), range.count));
 }
 
-/// Small blocks, if with few elements some multiprocessors would have no block.
+/// Makes the blocks smaller if some multiprocessors would have no block.
 void spread_over(GridRange& range, int multiprocessors) {
   constexpr int kSmallest = 32;
   const int64_t per_thread = range.units_per_block / range.threads_per_block;
@@ -197,7 +198,7 @@ void KernelCall::plan_loop() {
 }
 
 Access KernelCall::plain_access(size_t k, int plain) const {
-  if (count_ == 1) return Access::contiguous;  // strides say nothing of one element
+  if (count_ == 1) return Access::contiguous;  // one element is contiguous whatever its strides are
   const int64_t stride = loop_->stride(plain, loop_->rank() - 1);
   return stride == itemsize(signature_.operands[k].dtype) ? Access::contiguous
          : stride == 0                                    ? Access::broadcast
@@ -406,7 +407,7 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
   }
 }
 
-/// The compiler would say it in words of its own, after a while.
+/// Raises ValueError here, because the compiler's own message would come late and not name the arrays.
 void KernelCall::check_size(const ArgumentBlock& block) const {
   const size_t bytes = block.bytes().size(), most = target_->most_argument_bytes;
   if (bytes > most)
@@ -447,7 +448,8 @@ double KernelCall::measured_ratio() const {
   return jit::measured_ratio(*found, may_fix(integers) ? integers : kNoValues);
 }
 
-/// Runs the whole call by the side whose turn it is; a long call runs by lanes, except the slices.
+/// Runs a short call with the program whose turn it is. Runs a long call with lanes, except for the slices that are
+/// compared.
 void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range,
                               double cost) const {
   Trial& trial = *choice.measurement;
@@ -477,7 +479,7 @@ void KernelCall::run_in_trial(const Choice& choice, std::span<const std::byte> b
   launch(*choice.program, all);
 }
 
-/// Launches are over before their work is: events measure it, and are read by a later call.
+/// A launch returns before its work is done, so events measure the work and a later call reads them.
 void KernelCall::launch_over_grid(Specialisation& made, std::span<const std::byte> block,
                                   const IntegerValues& values) const {
   const Choice choice = values.empty() ? Choice{made.program.get()} : choose_program(made, values, count_);

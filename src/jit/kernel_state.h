@@ -68,7 +68,8 @@ class LaunchTiming {
       if (!end_->is_done()) return 0;
       is_due_ = false;
       return elapsed_milliseconds(*begin_, *end_) * 1e6;
-    } catch (const DeviceError&) {  // the device has failed, as the launch tells, or another thread captures the stream
+    } catch (
+        const DeviceError&) {  // the device has failed, which the launch reports, or another thread captures the stream
       is_due_ = false;
       return 0;
     }
@@ -90,7 +91,7 @@ class LaunchTiming {
   bool is_due_ = false;  ///< they are recorded and not read yet
 };
 
-/// One signature's program, what is known of its cost, and its variants.
+/// The program of one signature, its measured cost, and its variants.
 struct Specialisation {
   Device* device;
   uint64_t hash;
@@ -120,7 +121,7 @@ struct Specialisation {
   }
 };
 
-/// Signature to specialisation. Reading takes no lock; an entry stays until the kernel goes.
+/// Signature to specialisation. Reading takes no lock; an entry stays until the kernel is destroyed.
 class SpecialisationTable {
  public:
   Specialisation* find(const Device& device, const Signature& signature, uint64_t hash) const;
@@ -152,7 +153,7 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   std::shared_ptr<const jit::Includes> includes;  ///< null where the texts include nothing of the user's
 
   jit::ErrorContext error_context(const jit::Signature* signature) const;
-  /// Of a text for `signature`, or for none.
+  /// The source of a program with this text. `signature`: of the calls that run it; null if it is only checked.
   ProgramSource program_source(std::string body, const jit::Signature* signature) const;
 };
 

@@ -28,7 +28,7 @@ constexpr size_t kMostRecent = 128;
 constexpr size_t kMostChecked = 100'000;
 constexpr std::string_view kCheck = "check";  ///< the purpose of a key
 
-/// A source being built, or built. Threads that find it unfinished wait for the one that builds it.
+/// A source that is built or being built. Threads that find the build unfinished wait for it.
 struct Pending {
   const std::thread::id builder = std::this_thread::get_id();
   bool done = false;
@@ -45,9 +45,9 @@ struct Table {
   ForkSafeMutex mutex;
   std::condition_variable finished;
   std::unordered_map<CacheKey, std::shared_ptr<Pending>, KeyHash> programs;
-  size_t sweep_at = 2 * kMostRecent;                  ///< entries of `programs` at which those of the dead go
+  size_t sweep_at = 2 * kMostRecent;  ///< the number of entries in `programs` at which sweep() removes the expired ones
   std::deque<std::shared_ptr<const Program>> recent;  ///< the most recently used is last
-  std::unordered_map<CacheKey, std::vector<Diagnostic>, KeyHash> checked;  ///< and what was warned of
+  std::unordered_map<CacheKey, std::vector<Diagnostic>, KeyHash> checked;  ///< with their warnings
   std::atomic<uint64_t> generation{0};
 };
 
@@ -56,7 +56,7 @@ Table& table() {
 }
 
 /// A child of fork has no other threads: their unfinished builds would never end.
-const bool are_unfinished_forgotten = [] {
+const bool is_registered = [] {
   in_child_of_fork([] {
     std::erase_if(table().programs, [](const auto& item) { return !item.second->done; });
     new (&table().finished) std::condition_variable;
@@ -193,10 +193,10 @@ void sweep(Table& all) {
   all.sweep_at = 2 * (all.programs.size() + kMostRecent);
 }
 
-/// Waits until `other` is done, open to Ctrl-C.
+/// Waits until `other` is done. Ctrl-C ends the wait.
 void wait_for(Table& all, const Pending& other, std::unique_lock<std::mutex>& lock) {
   while (!all.finished.wait_for(lock, std::chrono::milliseconds(50), [&] { return other.done; })) {
-    lock.unlock();  // the question takes Python's lock
+    lock.unlock();  // should_stop() takes Python's lock
     if (should_stop()) throw_if_stopped();
     lock.lock();
   }
@@ -206,7 +206,7 @@ void wait_for(Table& all, const Pending& other, std::unique_lock<std::mutex>& lo
 std::shared_ptr<const Program> finish(Table& all, const CacheKey& key, Pending& pending, auto&& make) {
   std::exception_ptr error;
   bool is_interrupted = false;
-  std::shared_ptr<const Program> program, unloaded;  // unloading takes long, and waits for no lock
+  std::shared_ptr<const Program> program, unloaded;  // destroyed without the lock, because unloading takes long
   {
     const ForkGuard guard;
     try {
@@ -257,13 +257,13 @@ std::shared_ptr<const Program> find_or_build(Device& device, const ProgramSource
         return make();
       }
       wait_for(all, *other, lock);
-      if (other->is_interrupted) continue;  // that thread's user, not this one's
+      if (other->is_interrupted) continue;  // the other thread was interrupted, not this one
       if (other->error) std::rethrow_exception(other->error);
       if (auto program = other->program.lock()) {
         unloaded = note_use(all, program);
         return program;
       }
-      // Nobody held it any more.
+      // The program was unloaded, because all its handles are gone.
       if (const auto item = all.programs.find(key); item != all.programs.end() && item->second == other)
         all.programs.erase(item);
     }

@@ -15,7 +15,7 @@
 namespace iruka::jit {
 
 /// Units of work for a grid of thread blocks: each thread calls `entry(arguments, 0, count)` and finds its units by its
-/// place.
+/// index in the grid.
 struct GridRange {
   int64_t count = 0;
   int64_t units_per_block = 1;
@@ -26,7 +26,7 @@ struct GridRange {
 /// hashes the whole source.
 class Program {
  public:
-  /// `kernel`: a name for what went wrong. `entry` may be empty where only the module is wanted. Raises DeviceError
+  /// `kernel` is the name in error messages. `entry` may be empty where only the module is wanted. Raises DeviceError
   /// where the module has no function of that name.
   Program(Device& device, std::shared_ptr<const Module> module, const std::string& entry, const std::string& kernel,
           std::vector<Diagnostic> warnings, NamePairs names = {});
@@ -65,7 +65,7 @@ struct ErrorContext {
   std::string argument_types;                  ///< "float32 x, int16 width"; empty when nothing is resolved yet
   std::string made_at;                         ///< "file:line"
   Texts texts;                                 ///< to show the offending line
-  std::shared_ptr<const Includes> includes{};  ///< headers, to show lines of theirs and say where one was searched for
+  std::shared_ptr<const Includes> includes{};  ///< to quote headers and name the folders of a search
 
   /// The user's text or header that diagnostics name `file`; null if there is none.
   const std::string* text_of(std::string_view file) const;

@@ -144,7 +144,7 @@ class BackgroundCompiler {
     idle_.wait(lock, [this] { return (jobs_.empty() && !is_busy_) || stopping_; });
   }
 
-  /// In a child: the thread did not come along; the next job starts another.
+  /// In a child of fork() the thread does not exist; the next job starts a new one.
   void after_fork() {
     new (&changed_) std::condition_variable;
     new (&idle_) std::condition_variable;
@@ -169,7 +169,7 @@ class BackgroundCompiler {
       lock.lock();
       std::optional<Job> over = std::exchange(current_, std::nullopt);
       lock.unlock();
-      over.reset();  // its kernel may go with it and unload programs, which takes long on a GPU
+      over.reset();  // it may be its kernel's last handle, and unloading programs takes long on a GPU
       lock.lock();
       is_busy_ = false;
       idle_.notify_all();
@@ -181,12 +181,12 @@ class BackgroundCompiler {
   ForkSafeMutex mutex_;
   std::condition_variable changed_, idle_;
   std::deque<Job> jobs_;
-  std::optional<Job> current_;  ///< under way; a child of fork() takes it back
-  bool is_busy_ = false;        ///< with a job, or what goes with it
+  std::optional<Job> current_;  ///< the job that runs; a child of fork() discards it
+  bool is_busy_ = false;        ///< while a job runs or is destroyed
   bool running_ = false, stopping_ = false, stops_at_end_ = false;
 };
 
-const bool is_background_told = [] {
+const bool is_registered = [] {
   in_child_of_fork([] { BackgroundCompiler::instance().after_fork(); });
   return true;
 }();
@@ -203,8 +203,8 @@ const Variant* find_variant_or_general(const Specialisation& specialisation, con
   return own ? own : find_variant(list, kNoValues);
 }
 
-/// Adds to the heat of `values`, or of any values where they change or `is_full` leaves no place for theirs. Gives the
-/// values that it is time to make a variant for, if it is.
+/// Adds the time to that of the calls with `values`; if the values changed or `is_full` forbids a variant for them, to
+/// that of calls with changing values. Returns the values for which a variant is to be made now, if any.
 std::optional<IntegerValues> add_heat(Specialisation& specialisation, const IntegerValues& values, bool is_full,
                                       double nanoseconds) {
   std::unique_lock lock(specialisation.heat_mutex, std::try_to_lock);

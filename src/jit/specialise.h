@@ -21,7 +21,7 @@ Choice choose_program(const Specialisation& specialisation, const IntegerValues&
 void note_work(ElementwiseKernel::State& kernel, Specialisation& specialisation, const Signature& signature,
                const IntegerValues& values, double nanoseconds);
 
-/// Ends a measured call of its variant's trial: if the trial has a winner, it runs from now on.
+/// Ends a measured call of its variant's trial: if the trial has a winner, later calls run it.
 void note_trial(const ElementwiseKernel::State& kernel, Specialisation& specialisation, const Choice& choice);
 
 /// Ends compiling in the background, and compilers of other threads: see end_compilers_of_other_threads().

@@ -15,17 +15,19 @@ constexpr double kShortestSample = 50'000;
 constexpr int64_t kLikeness = 2;
 /// After this number of calls of another size, that size becomes the usual one.
 constexpr int kMostUnusual = 16;
-/// Either wins clearly by so much: then half of the turns suffice, or fewer that took so long.
+/// A side that is faster by this factor wins after half of the turns, or after fewer turns that took this long.
 constexpr double kClearMargin = 1.5, kLongTrial = 100e6;
 constexpr size_t kFewestRatios = 3;
-// A whole call by the slower side would be felt from here on. A slice takes several times as long as threads to wake.
+// From this duration on a user would notice a whole call by the slower side, so only slices are compared. A slice takes
+// several times as long as threads need to wake.
 constexpr double kLongCall = 10e6, kSlice = 100e3;
 /// Steps for each thread, so that a slice is shared as evenly as the whole call.
 constexpr double kShare = 4;
 
 }  // namespace
 
-// The longer the call, the more pairs and the smaller their part of it: each side has 2 % of 10 ms, 0.1 % of a second.
+// A longer call has more pairs of slices, but they are a smaller part of it: each side runs 2 % of 10 ms, 0.1 % of a
+// second.
 Slices::Slices(int64_t count, int64_t step, int threads, double nanoseconds) : count(count), step(step) {
   if (nanoseconds < kLongCall) return;
   const auto all = static_cast<double>(count), aligned = static_cast<double>(step);
@@ -55,7 +57,8 @@ bool Trial::is_usual(int64_t units) {
   return is_like;
 }
 
-/// By turns as in the sequence of Thue and Morse, 0110 1001, so that data that comes by turns as well favours neither.
+/// The sides alternate as in the Thue-Morse sequence, 0110 1001, so that data that also alternates favours neither
+/// side.
 size_t Trial::side() const { return std::popcount(progress_.turns) % 2; }
 
 void Trial::Progress::add(size_t side, double nanoseconds, int64_t units) {

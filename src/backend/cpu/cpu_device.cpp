@@ -143,7 +143,7 @@ CpuDevice::CpuDevice() {
 }
 
 const TargetDescription& CpuDevice::target() const {
-  return made_once_locked([] {  // as what asks LLVM for the processor
+  return made_once_locked([] {  // locked as in host(), which asks LLVM for the processor
     return TargetDescription{"cpu", compiler_fingerprint(), host_vector_bytes(), last_level_cache()};
   });
 }

@@ -25,7 +25,7 @@ std::string own_folder() {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// The paths to try: beside this library, as installed; the path that CMake found; the system's search path.
+/// Tries the folder of this library, then the path that CMake found, then the system's search path.
 void* open_openblas() {
   for (const std::string& path : {own_folder() + kFileName, std::string(IRUKA_OPENBLAS_PATH), std::string(kFileName)})
     if (!path.empty())

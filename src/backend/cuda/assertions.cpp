@@ -17,7 +17,7 @@ CUdeviceptr address(void* host) { return reinterpret_cast<CUdeviceptr>(host); }
 
 bool is_default(CUstream stream) { return !stream || stream == kLegacyStream; }
 
-/// Whether the default stream waits for the one that pools know by that name; true when in doubt.
+/// Whether the default stream waits for the stream with this name in the pools; true when in doubt.
 bool is_blocking(CUstream name) {
   const std::optional<CUstream> stream = driver_stream(name);
   unsigned flags = 0;
@@ -85,9 +85,9 @@ void Assertions::find_failed() {
   }
 }
 
-void Assertions::note_untold() {
-  has_untold_.store(!failures_.empty() || std::ranges::count(watched_, true, &Watched::has_failed) > 0,
-                    std::memory_order_release);
+void Assertions::update_has_unraised() {
+  has_unraised_.store(!failures_.empty() || std::ranges::count(watched_, true, &Watched::has_failed) > 0,
+                      std::memory_order_release);
 }
 
 void Assertions::collect(Watched& watched) {
@@ -117,7 +117,7 @@ void Assertions::remove(CUmodule module) {
   if (found == watched_.end()) return;
   if (has_failed()) collect(*found);
   watched_.erase(found);
-  note_untold();
+  update_has_unraised();
 }
 
 void Assertions::forget_stream(CUstream stream) {
@@ -133,7 +133,7 @@ void Assertions::forget_stream(CUstream stream) {
     std::erase(failure.launches.streams, stream);
     failure.launches.is_everywhere = failure.launches.is_everywhere || failure.launches.streams.empty();
   }
-  note_untold();
+  update_has_unraised();
 }
 
 void Assertions::throw_failure(const CUstream* stream) {
@@ -141,14 +141,14 @@ void Assertions::throw_failure(const CUstream* stream) {
   {
     std::lock_guard lock(mutex_);
     find_failed();
-    const auto is_meant = [&](const auto& what) { return !stream || what.launches.include(*stream); };
+    const auto matches = [&](const auto& what) { return !stream || what.launches.include(*stream); };
     for (Watched& watched : watched_)
-      if (watched.has_failed && is_meant(watched)) collect(watched);
-    if (const auto found = std::ranges::find_if(failures_, is_meant); found != failures_.end()) {
+      if (watched.has_failed && matches(watched)) collect(watched);
+    if (const auto found = std::ranges::find_if(failures_, matches); found != failures_.end()) {
       text = std::move(found->text);
       failures_.erase(found);
     }
-    note_untold();
+    update_has_unraised();
   }
   if (!text.empty()) throw DeviceError(text);
 }

@@ -20,7 +20,7 @@ CudaDevice& checked(const Device& device, const char* function) {
   return *found;
 }
 
-/// A CUDA device that is the calling thread's meanwhile.
+/// Makes a CUDA device current on the calling thread while it lives.
 class Active {
  public:
   Active(const Device& device, const char* function) : device_(checked(device, function)), scope_(device_.activate()) {}
@@ -98,7 +98,8 @@ void record_use(void* memory, const Stream& stream) {
 
 void launch_host_function(const Stream& stream, void (*function)(void*), void* argument) {
   const Active gpu(stream.device(), "launch_host_function");
-  refuse_capture(cu_stream(stream), "launch_host_function: graphs call no functions; ");  // each launch would call it
+  // Each launch of the graph would call the function.
+  refuse_capture(cu_stream(stream), "launch_host_function: graphs call no functions; ");
   check(driver().cuLaunchHostFunc(cu_stream(stream), function, argument), "cuLaunchHostFunc", gpu->name());
 }
 
@@ -128,7 +129,7 @@ void Graph::launch(const Stream& stream) const {
 void destroy_graph(Device& device, void* graph) noexcept {
   try {
     checked(device, "Graph").destroy_graph(static_cast<CUgraphExec>(graph));
-  } catch (...) {  // work that cannot be waited for may use what the graph keeps
+  } catch (...) {  // the graph's memory stays, because work that may use it cannot be waited for
   }
 }
 
@@ -142,7 +143,7 @@ void free_all_blocks(const Stream& stream) {
 }
 
 void* allocate_pinned(size_t bytes) {
-  any_device();  // says what is missing
+  any_device();  // raises DeviceError if there is no GPU
   return pinned_pool().allocate(bytes);
 }
 void release_pinned(void* memory) { pinned_pool().release(memory); }

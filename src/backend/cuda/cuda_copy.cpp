@@ -1,5 +1,5 @@
 // Copies between host and device. Pageable memory goes through page-locked buffers, several at a time, so that the
-// host's cores and the link work at once. Such a copy is over when it returns.
+// host's cores and the link work at the same time. Such a copy is done when the call returns.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr int64_t kShareBytes = 256 << 10;
 
 CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
 
-/// Page-locked memory of all devices' staging and of users.
+/// Page-locked memory for copies of all devices and for users.
 class PinnedMemory final : public DriverSource {
  public:
   void* allocate(size_t bytes) noexcept override {
@@ -44,7 +44,7 @@ class PinnedMemory final : public DriverSource {
     if (active.is_active()) driver().cuMemFreeHost(memory);
   }
   bool synchronize() override {
-    const std::vector<CudaDevice*> devices = made_devices();  // no other has work of ours
+    const std::vector<CudaDevice*> devices = made_devices();  // only these have work of this library
     if (std::ranges::any_of(devices, [](CudaDevice* device) { return device->is_capturing_any(); })) return false;
     for (CudaDevice* device : devices) device->finish_all_work();
     return true;
@@ -52,7 +52,8 @@ class PinnedMemory final : public DriverSource {
   bool same_capture(StreamHandle, StreamHandle) noexcept override { return false; }
 
  private:
-  /// Any context will do that nobody destroys: the calling thread's may be another library's, and take memory with it.
+  /// Activates the context of any device of this library. The calling thread's context may belong to another library,
+  /// which may destroy it together with its memory.
   static ContextScope try_to_activate() noexcept {
     try {
       return any_device().try_to_activate();
@@ -62,14 +63,14 @@ class PinnedMemory final : public DriverSource {
   }
 };
 
-struct GiveBack {
+struct ReturnEvent {
   CudaDevice* device;
   void operator()(CUevent event) const { device->give_back(event); }
 };
 
 /// A copy between pageable memory and the device in pieces. Each piece has a page-locked buffer, which the host's
-/// threads fill or empty together; whoever is last with a piece sends the next on its way, so that nobody waits for all
-/// others.
+/// threads fill or empty together. The last thread to finish a piece sends the next one, so that no thread waits for
+/// all others.
 class PiecewiseCopy {
  public:
   PiecewiseCopy(CudaDevice& device, CUstream stream, char* device_memory, char* host_memory, size_t bytes,
@@ -82,12 +83,12 @@ class PiecewiseCopy {
         turns_((bytes_ + kPieceBytes - 1) / kPieceBytes),
         is_upload_(is_upload) {
     for (int64_t k = 0; k < std::min(kBuffers, turns_); ++k) {
-      buffers_[k].event = {device.take_event(), GiveBack{&device}};
+      buffers_[k].event = {device.take_event(), ReturnEvent{&device}};
       buffers_[k].memory.reset(static_cast<char*>(pinned_pool().allocate(kPieceBytes)));
     }
   }
   ~PiecewiseCopy() {
-    if (failed_.load()) driver().cuCtxSynchronize();  // a copy may be on its way without an event behind it
+    if (failed_.load()) driver().cuCtxSynchronize();  // a copy may have been sent without an event after it
     for (Buffer& buffer : buffers_)
       if (buffer.sent.load() >= 0) driver().cuEventSynchronize(buffer.event.get());
   }
@@ -95,7 +96,7 @@ class PiecewiseCopy {
   PiecewiseCopy& operator=(const PiecewiseCopy&) = delete;
 
   void run() {
-    // So that the pieces' order to what follows does not depend on which thread sends them.
+    // The order of the pieces relative to later work must not depend on which thread sends them.
     device_.wait_for_earlier_work(stream_);
     if (!is_upload_)
       for (int64_t turn = 0; turn < std::min(kBuffers, turns_); ++turn) send(turn);
@@ -109,10 +110,10 @@ class PiecewiseCopy {
   };
   struct Buffer {
     std::unique_ptr<char, Unpin> memory;
-    std::unique_ptr<CUevent_st, GiveBack> event;  ///< behind the link's work on the last turn that was sent
-    std::atomic<int64_t> sent{-1};                ///< the last turn that the link works on, or has done
+    std::unique_ptr<CUevent_st, ReturnEvent> event;  ///< recorded after the copy of the last turn that was sent
+    std::atomic<int64_t> sent{-1};                   ///< the last turn whose copy was sent
     std::atomic<int64_t> open{-1};                ///< the last turn that the host's threads may fill or empty
-    std::atomic<int64_t> left{0};                 ///< bytes that they still have to
+    std::atomic<int64_t> left{0};                 ///< bytes of the open turn that the threads still have to copy
   };
 
   Buffer& buffer_of(int64_t turn) { return buffers_[turn % kBuffers]; }
@@ -123,9 +124,9 @@ class PiecewiseCopy {
     cuda_backend::check(result, call, device_.name());
   }
 
-  /// False where the loop was stopped, or failed on another thread, before that.
+  /// Waits until `reached` is at least `turn`. False if the loop was stopped or failed on another thread before.
   bool wait_for(const std::atomic<int64_t>& reached, int64_t turn) const {
-    constexpr int kSpins = 10'000;  // longer than a turn of the link takes
+    constexpr int kSpins = 10'000;  // longer than the link takes for one piece
     for (int spins = 0; reached.load(std::memory_order_acquire) < turn; ++spins) {
       if (failed_.load(std::memory_order_relaxed) || should_stop()) return false;
       if (spins < kSpins)
@@ -136,8 +137,8 @@ class PiecewiseCopy {
     return true;
   }
 
-  /// One thread's part: the next share that nobody has taken, until there is none. In their order, so that the threads
-  /// work on few pieces at a time and the link has the others.
+  /// Copies shares on one thread until none is left. Threads take shares in order, so that they work on few pieces at a
+  /// time while the link copies the others.
   void work() {
     static_assert(kPieceBytes % kShareBytes == 0);
     int64_t begin;
@@ -145,7 +146,7 @@ class PiecewiseCopy {
       if (!move(begin / kPieceBytes, begin, std::min(bytes_, begin + kShareBytes))) return;
   }
 
-  /// Puts the link's part of a turn into the stream.
+  /// Puts the copy of a turn's piece into the stream.
   void send(int64_t turn) {
     Buffer& buffer = buffer_of(turn);
     const CUdeviceptr there = address(device_memory_ + turn * kPieceBytes), here = address(buffer.memory.get());
@@ -170,7 +171,8 @@ class PiecewiseCopy {
     return true;
   }
 
-  /// The host's part of [begin, end), which is within a turn's piece. False as wait_for().
+  /// Copies [begin, end), which is within the piece of `turn`, between the buffer and the host's memory. False as
+  /// wait_for().
   bool move(int64_t turn, int64_t begin, int64_t end) {
     if (should_stop()) return false;
     Buffer& buffer = buffer_of(turn);
@@ -208,12 +210,12 @@ void CudaDevice::reach(int other) {
   const CudaDevice& peer = cuda_device(other);
   if (driver().cuDeviceCanAccessPeer(&can, handle_, peer.handle_) != kSuccess || !can) return;
   const ContextScope active = activate();
-  driver().cuCtxEnablePeerAccess(peer.context_, 0);  // refused where another library has done it: as good
+  driver().cuCtxEnablePeerAccess(peer.context_, 0);  // an error means that another library has already enabled it
 }
 
 void CudaDevice::wait_for_earlier_work(CUstream stream) {
   const AllowedWhileCapturing allowed;  // another thread may be capturing
-  const std::unique_ptr<CUevent_st, GiveBack> event(take_event(), GiveBack{this});
+  const std::unique_ptr<CUevent_st, ReturnEvent> event(take_event(), ReturnEvent{this});
   cuda_backend::check(driver().cuEventRecord(event.get(), stream), "cuEventRecord", name_);
   CUresult result;
   constexpr int kSpins = 1000;
@@ -245,7 +247,7 @@ void CudaDevice::copy(void* to, const void* from, size_t bytes) {
     std::memcpy(to, from, bytes);
     return;
   }
-  // A graph would keep the address, and read or write whatever is there at each of its launches.
+  // A graph would keep the address, and each of its launches would read or write the memory that is there then.
   if (source == kPageable || target == kPageable)
     refuse_capture(stream, "copy: only copies to and from page-locked memory can be part of a graph; ");
   if ((source == kPageable || target == kPageable) && bytes >= kStaged) {

@@ -56,8 +56,8 @@ Devices& devices() {
   return made_once([] { return Devices(); });
 }
 
-/// The calling thread's part in the pools' names of its own streams: a number, as an address would come back with a
-/// later thread, to which memory would go that the earlier one's work still uses.
+/// A number for the calling thread in the pools' names of its own streams. An address would not do: a later thread
+/// could get the same one, and with it memory that the earlier thread's work still uses.
 class ThreadNumber {
  public:
   ~ThreadNumber() {
@@ -84,7 +84,7 @@ std::string name_of(int index) { return "cuda:" + std::to_string(index); }
 
 }  // namespace
 
-// Other libraries of the process may change what a thread uses, so that nothing is remembered of it.
+// The current context is queried each time, because other libraries of the process may change it.
 ContextScope::ContextScope(CUcontext context, int device) noexcept {
   constexpr CUresult kInvalidContext = 201;
   const Driver& api = driver();
@@ -167,7 +167,7 @@ CUstream& CudaDevice::thread_stream() const {
   struct Streams {
     CUstream of_device[kMostDevices];
     Streams() {
-      const bool is_own = made_once([] {  // all threads follow what was set at the first use
+      const bool is_own = made_once([] {  // the setting at the first use is that of all threads
         const char* setting = std::getenv("IRUKA_CUDA_PER_THREAD_DEFAULT_STREAM");
         return setting && *setting && *setting != '0';
       });
@@ -230,7 +230,7 @@ void CudaDevice::synchronize() {
   assertions_.throw_if_failed();
 }
 
-// The pool's part begins before the driver's and ends after it.
+// The pool's capture begins before the driver's and ends after it.
 void CudaDevice::begin_capture(CUstream stream) {
   const ContextScope active = activate();
   const StreamHandle name = pool_stream(stream);
@@ -349,7 +349,7 @@ bool CudaDevice::is_giving_back_postponed() {
 
 void CudaDevice::give_back_dropped() noexcept {
   const ContextScope active = try_to_activate();
-  if (!active.is_active()) return;  // the driver is gone at exit, and all this with it
+  if (!active.is_active()) return;  // at exit the driver has already released everything
   Dropped dropped;
   {
     std::lock_guard lock(dropped_mutex_);
@@ -361,7 +361,7 @@ void CudaDevice::give_back_dropped() noexcept {
   bool is_over = graphs.empty() && !assertions_.is_watching(modules);
   try {
     is_over = is_over || pool_.wait_for_device();
-  } catch (const Error&) {  // the next wait tells of it
+  } catch (const Error&) {  // the next wait raises it
   }
   if (!is_over) {
     std::lock_guard lock(dropped_mutex_);
@@ -410,7 +410,7 @@ std::vector<CudaDevice*> made_devices() {
 
 std::string last_kernels(const std::string& name) {
   Devices& all = devices();
-  const std::unique_lock lock(all.mutex, std::try_to_lock);  // held where a device cannot even be made
+  const std::unique_lock lock(all.mutex, std::try_to_lock);  // the lock is held if the error comes from making a device
   if (!lock) return "";
   std::string list;
   for (CudaDevice* device : all.by_index) {
@@ -422,7 +422,7 @@ std::string last_kernels(const std::string& name) {
 }
 
 CudaDevice& cuda_device(int index) {
-  driver();  // says what is missing
+  driver();  // raises DeviceError if there is no driver
   const int count = cuda_device_count();
   if (index < 0 || index >= count)
     throw DeviceError("device: there is no 'cuda:" + std::to_string(index) + "'; this process sees " +

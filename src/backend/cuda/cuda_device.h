@@ -22,7 +22,7 @@ struct AssemblerOptions;
 /// Most GPUs of one process.
 inline constexpr int kMostDevices = 64;
 
-/// Lets the thread call what the driver else refuses while a stream is captured.
+/// Lets the thread make calls that the driver otherwise refuses while a stream is captured.
 class AllowedWhileCapturing {
  public:
   AllowedWhileCapturing() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
@@ -34,8 +34,8 @@ class AllowedWhileCapturing {
   int mode_ = kCaptureRelaxed;
 };
 
-/// Makes a context the calling thread's, and brings back the one it had: other libraries of the process rely on it. A
-/// thread without one keeps the first GPU's, which CUDA's runtime would take too.
+/// Makes a context current on the calling thread, and restores the previous one, on which other libraries of the
+/// process rely. A thread without a context keeps the first GPU's, which CUDA's runtime would also choose.
 class ContextScope {
  public:
   ContextScope(CUcontext context, int device) noexcept;
@@ -59,15 +59,14 @@ class ContextScope {
 bool may_capture(CUstream stream);
 /// The driver's number of the capture that work for `stream` joins; 0 where there is none, or in doubt.
 uint64_t capture_id(CUstream stream);
-/// Raises DeviceError where work for `stream` would become part of a graph, `reason` in front of what can be done. The
-/// driver would drop all that was captured. Nothing in doubt: the call that follows tells what is wrong.
+/// Raises DeviceError if work for `stream` would become part of a graph, because the driver would then drop the whole
+/// capture. The message is `reason` and advice. When in doubt it raises nothing: the next call reports the error.
 void refuse_capture(CUstream stream, const char* reason);
 
-/// The driver's handle of a stream that pools know by that name, for the calling thread: nothing for the own stream of
-/// another thread.
+/// The driver's handle of the stream with this name in the pools. Nothing for the own stream of another thread.
 std::optional<CUstream> driver_stream(StreamHandle stream);
 
-/// What the pools' sources have in common: the driver's events.
+/// The base class of the pools' sources: it implements events by the driver's.
 class DriverSource : public BlockSource {
  public:
   void* record(StreamHandle stream, int device) noexcept override;
@@ -80,12 +79,14 @@ class DriverSource : public BlockSource {
 
 /// The newest PTX that a driver of that version (12040) assembles: 84 for 8.4.
 int ptx_version(int driver_version);
-/// Lets PTX of a newer version say `newest`: NVRTC may be newer than the driver, and uses nothing new for kernels here.
+/// Changes the version in PTX to `newest` if it is newer. NVRTC may be newer than the driver, but uses no new features
+/// for Iruka's kernels.
 void lower_version(std::string& ptx, int newest);
 
-/// Has PTX say how many registers a thread of its kernel may take.
+/// Adds the directive that limits the registers of a kernel's thread.
 void limit_registers(std::string& ptx, int most);
-/// What a launch may carry beside its range: since CUDA 12.1, and from Volta on, 32764 bytes in all, before that 4096.
+/// The size of a launch's arguments beside its range. The driver's limit for all is 32764 bytes since CUDA 12.1 and
+/// from Volta on, else 4096.
 size_t most_argument_bytes(int driver_version, const std::string& nvrtc_version, int compute);
 
 /// What a GPU can launch.
@@ -127,7 +128,7 @@ class CudaDevice final : public Device {
   void wait_for_event(StreamHandle stream, EventHandle event) override;
   double elapsed_milliseconds(EventHandle begin, EventHandle end) override;
   void synchronize() override;
-  /// Waits as synchronize(), and leaves failed assertions to be told of later.
+  /// Waits like synchronize(), but does not raise failed assertions.
   void finish_all_work();
 
   CompiledProgram compile(const ProgramSource& source) override;
@@ -137,8 +138,8 @@ class CudaDevice final : public Device {
   void launch_grid(LaunchContext& context, const Function& function, std::span<const ParameterBytes> parameters,
                    const LaunchGrid& grid) override;
 
-  /// give_back_dropped() unloads the module. The driver waits for the GPU's work then, and so must not be asked by a
-  /// destructor: its thread may hold a lock that this work needs, as Python's.
+  /// Hands the module to give_back_dropped(), which unloads it. A destructor must not unload it, because the driver
+  /// then waits for the GPU's work, and the destructor's thread may hold a lock that this work needs, such as Python's.
   void unload_later(CUmodule module) noexcept;
 
   int index() const { return index_; }
@@ -147,9 +148,9 @@ class CudaDevice final : public Device {
   const GridLimits& grid_limits() const { return grid_limits_; }
   StreamPool& pool() { return pool_; }
   Assertions& assertions() { return assertions_; }
-  /// `stream` was waited for: raises DeviceError where an assertion of its kernels failed.
+  /// Called after a wait for `stream`. Raises DeviceError if an assertion of its kernels failed.
   void throw_if_asserted(CUstream stream) { assertions_.throw_if_failed(own_name(stream)); }
-  /// The device is the calling thread's as long as the result lives.
+  /// Makes the device current on the calling thread as long as the result lives.
   [[nodiscard]] ContextScope activate() const {
     check_not_forked();
     return {context_, index_, name_};
@@ -157,32 +158,32 @@ class CudaDevice final : public Device {
   [[nodiscard]] ContextScope try_to_activate() const noexcept { return {context_, index_}; }
   /// The calling thread's stream for this device.
   CUstream& thread_stream() const;
-  /// The name of a stream in the pools: the driver's handle, but in place of the one that all threads' own streams
-  /// share, one for this device and thread.
+  /// The name of a stream in the pools: the driver's handle. All threads' own streams share one handle, so they get a
+  /// name for this device and thread instead.
   StreamHandle pool_stream(CUstream stream) const;
   CUstream own_name(CUstream stream) const { return static_cast<CUstream>(pool_stream(stream)); }
-  /// The calling thread ends, while its own stream may have work left.
+  /// Called when the calling thread ends; its own stream may still have work.
   void end_own_stream() noexcept;
-  /// Waits until what the stream has to do now is done, and for the default stream what the streams have to do that it
-  /// waits for. It asks an event now and then, so that Ctrl-C ends the wait; then it raises Interrupted.
+  /// Waits until the work that is now in the stream is done; for the default stream also the work of the streams that
+  /// it waits for. It polls an event, so that Ctrl-C ends the wait; then it raises Interrupted.
   void wait_for_earlier_work(CUstream stream);
   CUevent take_event();
   void give_back(CUevent event);
 
   void begin_capture(CUstream stream);
   CUgraphExec end_capture(CUstream stream);
-  /// Ends the capture and forgets what it noted down; nothing where there is none.
+  /// Ends the capture, if there is one, and discards the recorded work.
   void cancel_capture(CUstream stream) noexcept;
-  /// Gives the graph and its memory back, at once or, while a stream is captured, after that.
+  /// Releases the graph and its memory, while a stream is captured only after the capture.
   void destroy_graph(CUgraphExec graph);
   bool is_capturing_any();
-  /// What is launched on `stream` needs `needed`, a module or a plan. Where that becomes part of a graph of this
-  /// device, the graph holds it from here on; false where it becomes part of somebody else's.
+  /// Called for a launch on `stream` that needs `needed`, a module or a plan. If the launch becomes part of a graph of
+  /// this device, the graph holds `needed` from now on. False if it becomes part of another library's graph.
   bool keep_for_graph(CUstream stream, const std::shared_ptr<const void>& needed);
 
  private:
   struct Captured {
-    uint64_t id = 0;  ///< as the pool knows it
+    uint64_t id = 0;  ///< the graph's number in the pool
     CUgraph graph = nullptr;
     CUresult result = kSuccess;
   };
@@ -191,16 +192,16 @@ class CudaDevice final : public Device {
   struct Dropped {
     Graphs graphs;
     std::vector<CUmodule> modules;
-    bool is_postponed = false;  ///< a capture, or an error, was in the way
+    bool is_postponed = false;  ///< a capture or an error prevented the release
   };
 
   /// Raises DeviceError in a child of fork().
   void check_not_forked() const;
   bool finish_capture(CUstream stream, Captured& captured);
-  /// Lets this device's copies reach the memory of another, where the link between them can.
+  /// Enables copies between this device's memory and that of another, if the two are linked.
   void reach(int other);
-  /// Destroys graphs and unloads modules that nobody has any more. Where their work must be waited for, which would
-  /// break a capture or fails, they stay for the next call: by load(), by synchronize(), at the end of that capture.
+  /// Destroys graphs and unloads modules that have no handle any more. If that needs a wait that fails or would break a
+  /// capture, they stay for the next call: by load(), by synchronize() or at the end of the capture.
   void give_back_dropped() noexcept;
   bool is_giving_back_postponed();
   /// Machine code for PTX, by the driver's own assembler.
@@ -227,10 +228,10 @@ class CudaDevice final : public Device {
   ForkSafeMutex graphs_mutex_;
   struct Capture {
     uint64_t graph;
-    uint64_t driver_id;  ///< by which streams that joined the capture are known
+    uint64_t driver_id;  ///< identifies the streams that joined the capture
   };
   using Kept = std::vector<std::shared_ptr<const void>>;
-  /// What a graph held that is gone, to be dropped without the lock.
+  /// The objects that a destroyed graph held, to be released without the lock.
   Kept take_kept(uint64_t graph);
   std::unordered_map<StreamHandle, Capture> captures_;
   Graphs graphs_;
@@ -238,16 +239,15 @@ class CudaDevice final : public Device {
   uint64_t last_graph_ = 0;
 };
 
-/// The device of that number; made at first use, never destroyed. Raises DeviceError that says what is missing.
+/// The device of that number; made at first use, never destroyed. Raises DeviceError that names what is missing.
 CudaDevice& cuda_device(int index);
-/// The one of that number, or null where it was not made.
+/// The device of that number, or null if it was not made.
 CudaDevice* made_device(int index);
-/// Those that were made so far.
+/// The devices that were made so far.
 std::vector<CudaDevice*> made_devices();
-/// Kernels that the device of that name was given last, "'b', 'a'"; those of all devices for another name. Empty in
-/// doubt.
+/// The last kernels of the device with this name, "'b', 'a'"; of all devices for any other name. Empty when in doubt.
 std::string last_kernels(const std::string& name);
-/// The first that was made; where none was, that of GPU 0, which is made. Raises as cuda_device().
+/// The first device that was made, or else GPU 0, which is made now. Raises what cuda_device() raises.
 CudaDevice& any_device();
 /// GPUs of this process, 0 where none can be used.
 int cuda_device_count();

@@ -37,7 +37,7 @@ void CudaFunction::set_attribute(FunctionAttribute which, int value) const {
   const ContextScope active = module_.device().activate();
   const AllowedWhileCapturing allowed;
   check(driver().cuFuncSetAttribute(handle_, which, value), "cuFuncSetAttribute", name());
-  graphs_.destroy();  // they keep the value that was there when they were made
+  graphs_.destroy();  // a graph keeps the attributes of the time when it was made
 }
 
 FunctionAttributes CudaFunction::attributes() const {
@@ -147,14 +147,14 @@ CudaModule::CudaModule(CudaDevice& device, std::string_view code, const std::str
 
 CudaModule::~CudaModule() {
   const ContextScope active = device_.try_to_activate();
-  if (!active.is_active()) return;  // the driver is gone at exit, and the module with it
+  if (!active.is_active()) return;  // at exit the driver has already released the module
   const AllowedWhileCapturing allowed;
   for (auto& [name, function] : functions_) function->graphs().destroy();
   if (!is_captured_.load(std::memory_order_relaxed)) device_.unload_later(handle_);
 }
 
 const Function& CudaModule::function(const std::string& name) const {
-  const ForkGuardPause paused;  // the driver may load a function's code here only
+  const ForkGuardPause paused;  // the driver may load the function's code only now
   const ContextScope active = device_.activate();
   const AllowedWhileCapturing allowed;
   CUfunction handle = nullptr;
@@ -192,7 +192,7 @@ GlobalVariable CudaModule::global(const std::string& name) const {
 }
 
 void CudaModule::keep_for_graphs(CUstream stream) const {
-  const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
+  const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // this stream cannot be captured
   if (is_legacy || is_captured_.load(std::memory_order_relaxed) || !may_capture(stream)) return;
   if (!device_.keep_for_graph(stream, shared_from_this())) is_captured_.store(true, std::memory_order_relaxed);
 }

@@ -18,7 +18,7 @@ class CudaModule;
 
 class CudaFunction final : public Function {
  public:
-  /// The device must be the calling thread's.
+  /// The device must be current on the calling thread.
   CudaFunction(const CudaModule& module, std::string name, CUfunction handle);
 
   FunctionAttributes attributes() const override;
@@ -27,7 +27,7 @@ class CudaFunction final : public Function {
   void set_preferred_shared_memory_carveout(int percent) const override;
 
   /// Raises ValueError that names the limit which `grid` exceeds, and DeviceError where the GPU has no cooperative
-  /// launches. The device must be the calling thread's.
+  /// launches. The device must be current on the calling thread.
   void check_grid(const LaunchGrid& grid) const;
 
   const CudaModule& module() const { return module_; }
@@ -60,19 +60,20 @@ class CudaModule final : public Module, public std::enable_shared_from_this<Cuda
   CudaDevice& device() const { return device_; }
   CUmodule handle() const { return handle_; }
   bool asserts() const { return asserts_; }
-  /// Called before a launch that may become part of a graph of the user's. A graph of ours keeps the module loaded; for
-  /// one that another library captures, the code stays loaded as long as the process.
+  /// Called before a launch that may become part of a graph. A graph of this library keeps the module loaded; for a
+  /// graph that another library captures, the code stays loaded until the process ends.
   void keep_for_graphs(CUstream stream) const;
 
  private:
-  /// Empty where the driver cannot tell.
+  /// Empty if the driver cannot list them.
   std::vector<std::string> function_names() const;
 
   CudaDevice& device_;
   CUmodule handle_ = nullptr;
   bool asserts_ = false;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::unique_ptr<CudaFunction>> functions_;  ///< those that were asked for
+  mutable std::map<std::string, std::unique_ptr<CudaFunction>>
+      functions_;  ///< the functions that were requested so far
   mutable std::atomic<bool> is_captured_{false};
 };
 

@@ -10,7 +10,7 @@
 
 namespace iruka::cuda_backend {
 
-/// A hash of all that decides what code a text gives; the build makes this function.
+/// A hash of all sources on which the generated code depends. The build generates this function.
 const char* code_version();
 
 namespace {
@@ -31,7 +31,7 @@ std::string architecture_for(int compute) {
   return (best / 10 == compute / 10 ? "sm_" : "compute_") + std::to_string(best);
 }
 
-/// NVRTC's warnings that are nearly always of a fault.
+/// Whether a warning of NVRTC is passed on; such warnings nearly always mean an error in the text.
 bool is_told(const Diagnostic& said) {
   return said.level != Diagnostic::Level::warning ||
          said.message.find("used before its value is set") != std::string::npos ||

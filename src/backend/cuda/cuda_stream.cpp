@@ -18,7 +18,7 @@ StreamHandle CudaDevice::create_stream(const StreamOptions& options) {
   return stream;
 }
 
-// Of a device that has failed, or in a child of fork(), nothing is left to destroy.
+// On a device that has failed, or in a child of fork(), there is nothing left to destroy.
 void CudaDevice::destroy_stream(StreamHandle stream) noexcept {
   try {
     const ContextScope active = activate();

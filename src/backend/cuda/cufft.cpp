@@ -59,13 +59,13 @@ const Cufft& cufft() {
   return found;
 }
 
-/// A plan without memory to work in, which each transform brings. It owns tables in the GPU's memory, so that it must
-/// live until its transforms are over.
+/// A plan without a work area; each transform passes one. The plan owns tables in the GPU's memory, so it must live
+/// until its transforms are done.
 struct Plan {
   /// The last transform of a stream.
   struct Use {
     StreamHandle stream;
-    CUevent event;  ///< behind it
+    CUevent event;  ///< recorded after the transform
   };
 
   const Cufft& library;
@@ -82,7 +82,7 @@ struct Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// A transform was put into the stream.
+  /// Called after a transform was put into the stream.
   void note_use(CUstream stream) {
     const StreamHandle name = device.pool_stream(stream);
     auto use = std::ranges::find(uses, name, &Use::stream);
@@ -92,7 +92,7 @@ struct Plan {
     }
     check(driver().cuEventRecord(use->event, stream), "cuEventRecord", device.name());
   }
-  /// Whether all transforms are over.
+  /// Releases the events of transforms that are done. Returns whether all are done.
   bool drop_finished_uses() {
     const AllowedWhileCapturing allowed;
     std::erase_if(uses, [&](const Use& use) {
@@ -109,8 +109,8 @@ class CudaFourier final : public FourierLibrary {
   explicit CudaFourier(CudaDevice& device) : device_(device) {}
 
   bool scales() const override { return false; }
-  // Real columns may begin where no vector of theirs is aligned. Each outer index would be a call. In memory beyond the
-  // caches, long columns take 5 times as long as rows; turning the array costs less.
+  // Not for real kinds, whose columns may begin unaligned for vector loads, nor for several outer indices, each of
+  // which would be a call. Long columns beyond the caches take 5 times as long as rows; a transposition costs less.
   bool prefers_columns(const FourierTransform& job) const override {
     constexpr int64_t kShort = 32, kCachedBytes = 32 << 20;
     const int64_t bytes = job.length * job.inner * (job.is_double ? 16 : 8);
@@ -118,7 +118,7 @@ class CudaFourier final : public FourierLibrary {
   }
   int most_axes() const override { return 3; }
   bool overwrites_input() const override { return true; }
-  size_t alignment() const override { return 16; }  // it loads whole vectors
+  size_t alignment() const override { return 16; }  // cuFFT loads whole vectors
 
   // Rows of a dense array, or blocks of them, are one batch; so are the columns of a matrix. Transforms of one plan may
   // be under way in several streams, so each works in memory of its own stream.
@@ -127,7 +127,7 @@ class CudaFourier final : public FourierLibrary {
     const ContextScope active = device_.activate();
     const std::shared_ptr<Plan> plan = find_plan(f, job);
     const Scratch work(device_, plan->work_bytes);
-    std::lock_guard lock(mutex_);  // a plan is one thread's at a time
+    std::lock_guard lock(mutex_);  // only one thread may use a plan at a time
     check_status(f.set_stream(plan->handle, device_.thread_stream()), "cufftSetStream", device_);
     check_status(f.set_work_area(plan->handle, work.data()), "cufftSetWorkArea", device_);
     execute(f, plan->handle, job);
@@ -155,10 +155,11 @@ class CudaFourier final : public FourierLibrary {
     check_status(status, "cufftExec", device_);
   }
 
-  /// A graph that the transform becomes part of keeps the plan; one of another library, as long as the process.
+  /// A graph that contains the transform keeps the plan. For a graph of another library, the plan stays until the
+  /// process ends.
   void note_use(const std::shared_ptr<Plan>& plan) {
     const CUstream stream = device_.thread_stream();
-    const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
+    const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // this stream cannot be captured
     if (is_legacy || !may_capture(stream))
       plan->note_use(stream);
     else if (!device_.keep_for_graph(stream, plan))
@@ -187,7 +188,7 @@ class CudaFourier final : public FourierLibrary {
   std::shared_ptr<Plan> make_plan(const Cufft& f, const FourierTransform& job, std::vector<long long>& lengths) {
     constexpr int kTypes[3][2] = {{kC2C, kZ2Z}, {kR2C, kD2Z}, {kC2R, kZ2D}};
     const int type = kTypes[static_cast<size_t>(job.kind)][job.is_double], rank = static_cast<int>(lengths.size());
-    // Without lengths in memory a plan is for dense rows, which some of cuFFT's kernels insist on.
+    // Null describes dense rows, which some of cuFFT's kernels require.
     long long* const in_memory = job.inner == 1 ? nullptr : lengths.data();
     const long long stride = job.inner, batch = job.inner == 1 ? job.outer : job.inner;
     std::shared_ptr<Plan> plan;
@@ -200,12 +201,12 @@ class CudaFourier final : public FourierLibrary {
     };
     constexpr int kNoMemory = 2;  // CUFFT_ALLOC_FAILED
     int status = make();
-    if (status == kNoMemory) {  // plans take memory beside the pool's
+    if (status == kNoMemory) {  // plans allocate memory outside of the pool
       {
         std::lock_guard lock(mutex_);
         while (!plans_.empty()) drop(plans_.begin());
       }
-      device_.pool().free_all_blocks();  // waits for the device, but during a capture
+      device_.pool().free_all_blocks();  // waits for the device, except during a capture
       {
         std::lock_guard lock(mutex_);
         destroy_dropped();
@@ -221,7 +222,7 @@ class CudaFourier final : public FourierLibrary {
     plans_.erase(cached);
   }
 
-  /// Those that no thread, no graph and no transform under way needs.
+  /// Destroys dropped plans that no thread, graph or running transform needs.
   void destroy_dropped() {
     const AllowedWhileCapturing allowed;
     std::erase_if(dropped_, [](const std::shared_ptr<Plan>& plan) {
@@ -233,7 +234,7 @@ class CudaFourier final : public FourierLibrary {
   std::mutex mutex_;
   std::map<Key, Cached> plans_;
   uint64_t last_use_ = 0;
-  std::vector<std::shared_ptr<Plan>> dropped_;  ///< from plans_, not destroyed yet
+  std::vector<std::shared_ptr<Plan>> dropped_;  ///< removed from plans_, but not destroyed yet
   std::vector<std::shared_ptr<Plan>> kept_;
 };
 

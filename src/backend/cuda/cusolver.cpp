@@ -35,7 +35,7 @@ DataType data_type(Dtype dtype) {
   }
 }
 
-/// The place of a dtype's letter in tables.
+/// The index of a dtype's letter in the tables.
 size_t letter(Dtype dtype) { return static_cast<size_t>(dtype) - static_cast<size_t>(Dtype::float32); }
 
 /// cublasOperation_t
@@ -350,7 +350,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   }
 
  private:
-  /// A handle is one thread's at a time, in the device's context, and set to the thread's stream.
+  /// Lends a library's handle to one thread at a time, in the device's context and with the thread's stream.
   class Entered {
    public:
     Entered(CudaLinearAlgebra& owner, const Cublas& f) : Entered(owner) {
@@ -385,26 +385,26 @@ class CudaLinearAlgebra final : public LinearAlgebra {
     Scratch memory_;
   };
 
-  /// One product. With one row or column it is bound by memory, which the functions of vectors make the most of.
+  /// One product. With one row or column, memory bandwidth limits it, and functions for vectors use more of that.
   void multiply_one(const Cublas& f, const MatrixProduct& p, const void* one, const void* zero) {
     const size_t type = letter(p.dtype);
-    const bool a_lies = p.a.transpose == Transpose::no, b_lies = p.b.transpose == Transpose::no;
-    const int64_t a_step = a_lies ? p.a.leading : 1, b_step = b_lies ? 1 : p.b.leading;
-    const auto turned = [](bool yes) { return operation(yes ? Transpose::yes : Transpose::no); };
+    const bool is_a_plain = p.a.transpose == Transpose::no, is_b_plain = p.b.transpose == Transpose::no;
+    const int64_t a_step = is_a_plain ? p.a.leading : 1, b_step = is_b_plain ? 1 : p.b.leading;
+    const auto transposed = [](bool yes) { return operation(yes ? Transpose::yes : Transpose::no); };
     if (p.m == 1 && p.n == 1) {
-      constexpr int kHost = 0, kDevice = 1;  // where a result that is one number goes
+      constexpr int kHost = 0, kDevice = 1;  // the memory that receives a single number
       check_status(f.set_pointer_mode(blas_, kDevice), "cublasSetPointerMode", device_);
       const int status = f.dot[type](blas_, p.k, p.a.data, a_step, p.b.data, b_step, p.c);
       check_status(f.set_pointer_mode(blas_, kHost), "cublasSetPointerMode", device_);
       return check_status(status, "cublasdot", device_);
     }
     if (p.m == 1)
-      return check_status(f.gemv[type](blas_, turned(b_lies), b_lies ? p.k : p.n, b_lies ? p.n : p.k, one, p.b.data,
-                                       p.b.leading, p.a.data, a_step, zero, p.c, 1),
+      return check_status(f.gemv[type](blas_, transposed(is_b_plain), is_b_plain ? p.k : p.n, is_b_plain ? p.n : p.k,
+                                       one, p.b.data, p.b.leading, p.a.data, a_step, zero, p.c, 1),
                           "cublasgemv", device_);
     if (p.n == 1)
-      return check_status(f.gemv[type](blas_, turned(!a_lies), a_lies ? p.m : p.k, a_lies ? p.k : p.m, one, p.a.data,
-                                       p.a.leading, p.b.data, b_step, zero, p.c, 1),
+      return check_status(f.gemv[type](blas_, transposed(!is_a_plain), is_a_plain ? p.m : p.k, is_a_plain ? p.k : p.m,
+                                       one, p.a.data, p.a.leading, p.b.data, b_step, zero, p.c, 1),
                           "cublasgemv", device_);
     check_status(f.one_gemm[type](blas_, operation(p.a.transpose), operation(p.b.transpose), p.m, p.n, p.k, one,
                                   p.a.data, p.a.leading, p.b.data, p.b.leading, zero, p.c, p.m),
@@ -419,7 +419,7 @@ class CudaLinearAlgebra final : public LinearAlgebra {
   std::mutex mutex_;
   Handle blas_ = nullptr, solver_ = nullptr;
   void* parameters_ = nullptr;
-  void* jacobi_ = nullptr;  ///< gesvdjInfo_t: how precise, how many sweeps, values in order
+  void* jacobi_ = nullptr;  ///< gesvdjInfo_t: tolerance, number of sweeps, sorted values
 };
 
 }  // namespace

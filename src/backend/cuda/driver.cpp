@@ -21,7 +21,7 @@ struct System {
   std::string problem;
 
   System() {
-    // The driver's library belongs to the system alone: no toolkit or package brings one that works.
+    // Only the system's driver library works; those of toolkits and packages are stubs.
     void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
       problem = "libcuda.so.1 was not found: install NVIDIA's driver";
@@ -61,7 +61,7 @@ const System& system_driver() {
   return made_once_locked([] { return System(); });
 }
 
-/// What else there is to say of an error, for whoever debugs it.
+/// A hint for debugging an error, to append to its message; empty if there is none.
 std::string advice(CUresult error, const std::string& subject) {
   constexpr CUresult kCaptureInvalidated = 901;
   if (error == kCaptureInvalidated) return ". A call that a graph cannot contain has ended the capture";
@@ -79,7 +79,7 @@ std::string advice(CUresult error, const std::string& subject) {
 }  // namespace
 
 bool is_lasting(CUresult error) {
-  // Uncorrectable memory, then what a kernel did: from an illegal address to a failed launch.
+  // Uncorrectable memory errors, then errors of kernels, from an illegal address to a failed launch.
   static constexpr CUresult kLasting[] = {214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719};
   return std::ranges::find(kLasting, error) != std::end(kLasting);
 }

@@ -167,7 +167,7 @@ enum CaptureStatus : int { kNotCapturing = 0, kCapturing = 1 };
   F(cuModuleGetFunctionCount, "cuModuleGetFunctionCount", (unsigned* count, CUmodule module))                    \
   F(cuModuleEnumerateFunctions, "cuModuleEnumerateFunctions", (CUfunction * functions, unsigned count, CUmodule module))
 
-/// The driver's functions; an older driver has none of the newer ones, which are null. Tests put others in their place.
+/// The driver's functions. Newer ones are null if the driver is older. Tests replace them.
 struct Driver {
 #define IRUKA_DRIVER_MEMBER(name, symbol, parameters) CUresult(*name) parameters = nullptr;
   IRUKA_DRIVER_FUNCTIONS(IRUKA_DRIVER_MEMBER)
@@ -175,9 +175,9 @@ struct Driver {
 #undef IRUKA_DRIVER_MEMBER
 };
 
-/// The driver's functions, initialised. Raises DeviceError that says what is missing; tries only once in a process.
+/// The driver's functions, initialised. Raises DeviceError that names what is missing; tries only once in a process.
 const Driver& driver();
-/// Why driver() would raise; empty where it would not.
+/// The message that driver() would raise; empty if a GPU can be used.
 const std::string& driver_problem();
 /// 13000 for CUDA 13.0.
 int driver_version();
@@ -186,9 +186,9 @@ void replace_driver(const Driver* other);
 
 /// "CUDA_ERROR_INVALID_VALUE (1): invalid argument"
 std::string describe(CUresult error);
-/// Whether a stream that is being captured for a graph is why the driver refuses.
+/// Whether the driver refused the call because a stream is being captured for a graph.
 inline bool is_capture_error(CUresult error) { return error >= 900 && error <= 908; }
-/// Whether every later call for the same GPU fails as well: an error that a kernel left behind, or the hardware.
+/// Whether every later call for the same GPU fails as well, because of a kernel's error or the hardware.
 bool is_lasting(CUresult error);
 /// What can be done about work that a capture refuses.
 inline constexpr const char* kCaptureAdvice =
@@ -198,11 +198,11 @@ inline constexpr const char* kCaptureAdvice =
 /// CUDA's own setting: each launch waits for its kernel, so that an error names the right one.
 bool launches_block();
 
-/// Raises what `result` calls for: nothing, OutOfMemoryError, or DeviceError that names the call, what it was for (a
-/// device's name, mostly), and what can be done about it.
+/// Raises OutOfMemoryError or DeviceError unless `result` is success. The message names the call, its subject (mostly a
+/// device's name), and advice.
 void check(CUresult result, const char* call, const std::string& subject = {});
 
-/// What the driver knows of an address: type 0 where nothing, which is how pageable memory looks.
+/// The memory that contains an address. Type 0: unknown to the driver, such as pageable memory.
 struct MemoryPlace {
   unsigned type;  ///< MemoryType
   int device;

@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// Nothing where the line holds anything but one instruction of one to three operands.
+/// No value unless the line holds exactly one instruction of one to three operands.
 std::optional<Instruction> parse(std::string_view line) {
   Instruction found;
   line = trimmed(line);
@@ -59,7 +59,7 @@ std::string with_zero_where(const std::string& test, const Instruction& found, s
          ", %iruka_zero;\n\t}\n";
 }
 
-/// A divisor that is written as a number: whether it is zero.
+/// Whether a divisor that is a constant is zero; no value for a register.
 std::optional<bool> constant_is_zero(std::string_view operand) {
   if (operand.empty() || operand.front() == '%' || operand.find_first_of("0123456789") == operand.npos) return {};
   if (operand.front() != '-' && (operand.front() < '0' || operand.front() > '9')) return {};
@@ -108,10 +108,10 @@ bool is_rounding_to_integer(std::string_view mode) {
   return mode == "rzi" || mode == "rni" || mode == "rmi" || mode == "rpi";
 }
 
-/// What stands in the line's place; empty: the line itself.
+/// The text that replaces the line; empty if the line stays.
 std::string guarded(std::string_view line) {
   const std::string_view text = trimmed(line);
-  // The quick way out: nearly every line.
+  // Nearly every line ends here.
   const size_t name = text.starts_with('@') ? text.find_first_not_of(" \t", text.find_first_of(" \t")) : 0;
   if (text.empty() || name == text.npos) return {};
   const std::string_view head = text.substr(name, 4);

@@ -12,20 +12,20 @@ namespace {
 
 std::atomic<int> graphs_of_the_process{0};
 
-/// Keeps other threads out while it lives.
-class Turn {
+/// Tries to take a lock; holds it while it lives if no other thread did.
+class TryLock {
  public:
-  explicit Turn(std::atomic_flag& flag) : flag_(flag), is_mine_(!flag.test_and_set(std::memory_order_acquire)) {}
-  ~Turn() {
-    if (is_mine_) flag_.clear(std::memory_order_release);
+  explicit TryLock(std::atomic_flag& flag) : flag_(flag), is_locked_(!flag.test_and_set(std::memory_order_acquire)) {}
+  ~TryLock() {
+    if (is_locked_) flag_.clear(std::memory_order_release);
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  explicit operator bool() const { return is_mine_; }
+  TryLock(const TryLock&) = delete;
+  TryLock& operator=(const TryLock&) = delete;
+  explicit operator bool() const { return is_locked_; }
 
  private:
   std::atomic_flag& flag_;
-  const bool is_mine_;
+  const bool is_locked_;
 };
 
 }  // namespace
@@ -138,21 +138,21 @@ void LaunchGraphs::destroy(Slot& slot) {
 }
 
 bool LaunchGraphs::launch(const KernelLaunch& launch, CUstream stream) {
-  if (stream == kPerThreadStream) return false;    // one handle for many streams
-  if (launch.grid().is_cooperative) return false;  // which needs a call of its own
-  const Turn turn(is_busy_);
-  if (!turn) return false;
+  if (stream == kPerThreadStream) return false;    // this handle stands for many streams
+  if (launch.grid().is_cooperative) return false;  // a cooperative launch needs another call
+  const TryLock lock(is_busy_);
+  if (!lock) return false;
   Slot* slot = slot_of(stream);
   if (!slot) return false;
   if (slot->launches < kWorthwhile) {
     ++slot->launches;
     return false;
   }
-  const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // which cannot be captured
+  const bool is_legacy = stream == nullptr || stream == kLegacyStream;  // this stream cannot be captured
   if (!is_legacy && may_capture(stream)) return false;
   if (run(*slot, launch, stream)) return true;
-  // Too many graphs, no memory for one, or an error of earlier work, which the plain launch tells. Later it may be
-  // better.
+  // There are too many graphs, no memory for one, or an error of earlier work, which the plain launch reports. A later
+  // launch tries again.
   destroy(*slot);
   slot->launches = 0;
   return false;

@@ -1,4 +1,4 @@
-// Launches that come again and again, at half of what a plain launch costs the host.
+// Repeated launches as graphs of one kernel, which cost the host half as much as plain launches.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@
 
 namespace iruka::cuda_backend {
 
-/// A launch as a function's graph and the driver take it; refers to what it was made of.
+/// A launch in the form that graphs and the driver need. It refers to the parameters and the grid that it was made
+/// from.
 class KernelLaunch {
  public:
   KernelLaunch(std::span<const ParameterBytes> parameters, const LaunchGrid& grid);
@@ -29,32 +30,34 @@ class KernelLaunch {
   const std::span<const ParameterBytes> parameters_;
   const LaunchGrid& grid_;
   void* inline_[16];
-  std::vector<void*> heap_;  ///< in place of `inline_` where there are more
+  std::vector<void*> heap_;  ///< used instead of `inline_` for more parameters
 };
 
-/// The driver takes a graph of one kernel in 1.4 microseconds where it takes the kernel itself in 3, so that a function
-/// which a stream has launched often gets such a graph, whose arguments are exchanged where they changed. Other
-/// launches, and any that meets another thread's, go the usual way. A graph costs 20 to 80 microseconds once, and 112
-/// KiB of the GPU's memory; a process makes at most kMostLaunchGraphs.
+/// A launch of a graph with one kernel takes 1.4 microseconds, a launch of the kernel itself 3. So a function that a
+/// stream has launched often gets such a graph, whose arguments are replaced when they change. Other launches are
+/// plain, and so is one that meets a launch by another thread. A graph costs 20 to 80 microseconds once, and 112 KiB of
+/// the GPU's memory; a process makes at most kMostLaunchGraphs.
 class LaunchGraphs {
  public:
-  /// Launches of one function in one stream before a graph is worth its making.
+  /// The number of launches of one function in one stream after which a graph is made.
   static constexpr int kWorthwhile = 64;
   static constexpr int kMostLaunchGraphs = 256;
 
   explicit LaunchGraphs(CUfunction function) : function_(function) {}
-  /// Calls no driver, which may be gone: destroy() comes first where it is there.
+  /// Does not call the driver, which may already be unloaded. If it is not, the owner calls destroy() first.
   ~LaunchGraphs();
   LaunchGraphs(const LaunchGraphs&) = delete;
   LaunchGraphs& operator=(const LaunchGraphs&) = delete;
 
-  /// Launches, or gives false where the caller has to. The device must be the calling thread's, here and in destroy().
+  /// Launches; false if the caller has to launch. The device must be current on the calling thread, here and in
+  /// destroy().
   bool launch(const KernelLaunch& launch, CUstream stream);
   /// Later launches may make new graphs, which see the function's attributes as they are then.
   void destroy();
 
  private:
-  /// A graph waits for its own last launch in whatever stream, so that it belongs to one.
+  /// A graph of one stream. A launch of a graph waits for the graph's previous launch in any stream, so streams do not
+  /// share graphs.
   struct Slot {
     CUstream stream = nullptr;
     bool is_taken = false;
@@ -70,7 +73,7 @@ class LaunchGraphs {
   };
   static constexpr size_t kSlots = 4;
 
-  /// The stream's own, or one that no graph is in; null where there is none.
+  /// The stream's slot, or else a slot without a graph; null if there is none.
   Slot* slot_of(CUstream stream);
   bool make(Slot& slot, const KernelLaunch& launch);
   bool run(Slot& slot, const KernelLaunch& launch, CUstream stream);

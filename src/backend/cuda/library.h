@@ -7,8 +7,8 @@
 
 namespace iruka::cuda_backend {
 
-/// Where CUDA's libraries may lie, best first: folders of CUDA_PATH and CUDA_HOME, of Python packages named nvidia-*,
-/// and of the toolkit's usual place.
+/// Folders that may contain CUDA's libraries, best first: folders of CUDA_PATH and CUDA_HOME, of Python packages named
+/// nvidia-*, and of the toolkit's usual place.
 std::vector<std::string> library_folders();
 
 /// Opens the first of `names` that is found: in library_folders(), then where the system looks. Null if none is.

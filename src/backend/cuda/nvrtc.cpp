@@ -105,7 +105,7 @@ const Nvrtc& nvrtc() {
   return found;
 }
 
-/// A program of NVRTC's, destroyed on the way out.
+/// A program of NVRTC, destroyed at the end of the scope.
 class Compilation {
  public:
   Compilation(const Nvrtc& api, const std::string& text, const ProgramSource& source) : api_(api) {
@@ -300,7 +300,7 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
       said = {said.level, "", 0, 0, quoted + said.message};
       if (repeats) diagnostics.pop_back();
     } else if (!diagnostics.empty() && diagnostics.back().file == "generated" && line.ends_with(kBehindOperation)) {
-      diagnostics.back().file = "operation";  // what is missing at its end is missed in the line behind it
+      diagnostics.back().file = "operation";  // NVRTC reports what is missing at the text's end in the line behind it
       diagnostics.back().line = INT_MAX;
     } else if (const size_t caret = line.find('^');
                caret != line.npos && !diagnostics.empty() && line.find_first_not_of(' ') == caret) {

@@ -25,14 +25,14 @@ struct Block {
     collected,  ///< taken off the bins, on its way back to the source
   };
   struct Use {
-    StreamHandle stream;  ///< none, by the name kNoStream, where it was destroyed with work left
+    StreamHandle stream;  ///< kNoStream if the stream was destroyed while it had work
     int device;
-    void* event;  ///< null where the source refused, or a capture forbade to ask
+    void* event;  ///< null if the source refused, or a capture forbade the call
   };
 
   char* address = nullptr;
   size_t bytes = 0;
-  Arena* arena = nullptr;   ///< where it goes when it is released
+  Arena* arena = nullptr;   ///< the arena that gets the block when it is released
   Block* page = nullptr;    ///< what a small block is a part of; null for a large one
   Block* before = nullptr;  ///< neighbours in the same page or chunk
   Block* after = nullptr;
@@ -47,7 +47,7 @@ struct Block {
   bool is_whole() const { return !before && !after; }
 };
 
-/// A ring through the blocks themselves: nothing is allocated, and a block leaves from anywhere.
+/// A ring of links inside the blocks: it allocates nothing, and any block can be removed.
 class BlockList {
  public:
   bool empty() const { return !first_; }
@@ -199,14 +199,14 @@ class PointerMap {
     entries_[slot_of(key)] = {key, value};
     ++count_;
   }
-  /// What stood there, or null.
+  /// Removes the key; returns its value, or null.
   Value* erase(const void* key) {
     if (entries_.empty()) return nullptr;
     size_t hole = slot_of(key);
     Value* const value = entries_[hole].value;
     if (!value) return nullptr;
     --count_;
-    // What follows moves up unless that would put it before its home.
+    // Later entries move up, unless that would put one before the slot of its hash.
     const size_t mask = entries_.size() - 1;
     for (size_t slot = (hole + 1) & mask; entries_[slot].value; slot = (slot + 1) & mask) {
       if (((slot - home_of(entries_[slot].key)) & mask) < ((slot - hole) & mask)) continue;

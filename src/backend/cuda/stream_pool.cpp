@@ -1,5 +1,5 @@
-// Stream pools. What is kept true under the lock: a free block lies in the bins of its arena, beside no free block of
-// the same arena in the same page or chunk; a page that is a part of a chunk holds at least one block in use.
+// Stream pools. The invariants under the lock: a free block lies in the bins of its arena, beside no free block of the
+// same arena in the same page or chunk; a page that is a part of a chunk holds at least one block in use.
 #include "backend/cuda/stream_pool.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Guard = std::lock_guard<PoolLock>;
 constexpr size_t kLargestRequest = size_t{1} << 62;
 constexpr size_t kLargestSmall = size_t{1} << 20;
 constexpr size_t kPage = Arena::kLargeUnit;
-// What one request may need at once: a chunk, the first block of its page, and the rest of that page.
+// The blocks that one request may need at once: a chunk, the first block of its page, and the rest of that page.
 constexpr size_t kBlocksForRequest = 3;
 constexpr size_t kSlab = 256;
 
@@ -27,13 +27,13 @@ const StreamHandle kNoStream = reinterpret_cast<StreamHandle>(~uintptr_t{0});
 
 constexpr size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Hooks of all threads, so that a pool need not look at its thread's while there are none.
+/// The number of active hooks of all threads. While it is 0, a pool does not look up its thread's hooks.
 std::atomic<int> hook_count{0};
 thread_local std::vector<PoolHook*> thread_hooks;
 
 bool is_hooked() { return hook_count.load(std::memory_order_relaxed) != 0 && !thread_hooks.empty(); }
 
-/// Calls `before(hook)` now and `after(hook)` at the end of the scope, for the hooks that listen now.
+/// Calls `before(hook)` now and `after(hook)` at the end of the scope, for the hooks that are active now.
 template <class Before, class After>
 class HookScope {
  public:
@@ -74,7 +74,7 @@ void StreamPool::give_everything_back() noexcept {
   }
 }
 
-// Asking for memory.
+// Allocating memory.
 
 StreamPool::Request StreamPool::request_of(size_t bytes, StreamHandle stream) {
   const size_t small = round_up(std::max<size_t>(bytes, 1), Arena::kSmallUnit);
@@ -164,7 +164,7 @@ void* StreamPool::from_new_chunk(const Request& request) {
     if (request.is_small) block = open_page(block);
     cut(block, request.bytes);
     return hand_out(block, arena);
-  } catch (...) {  // no room to remember the chunk
+  } catch (...) {  // there is no host memory to record the chunk
     source_->release(memory, request.chunk_bytes);
     throw;
   }
@@ -189,7 +189,7 @@ void* StreamPool::from_other_streams(const Request& request) {
   return hand_out(block, arena);
 }
 
-// Taking it back.
+// Releasing memory.
 
 bool StreamPool::release(void* memory) noexcept {
   if (!memory) return true;
@@ -229,8 +229,8 @@ bool StreamPool::release_block(void* memory) noexcept {
   return true;
 }
 
-/// Those that could not be recorded when they were told of. Without the lock: a full stream makes the driver wait,
-/// perhaps for a host function that releases memory.
+/// Records the uses that could not be recorded during a capture. The lock is open, because the driver waits if a stream
+/// is full, perhaps for a host function that releases memory.
 void StreamPool::record_uses(Block* block) noexcept {
   for (Block::Use& use : block->uses)
     if (!use.event && use.stream != kNoStream) use.event = source_->record(use.stream, use.device);
@@ -238,7 +238,7 @@ void StreamPool::record_uses(Block* block) noexcept {
   block->state = Block::State::waiting;
 }
 
-/// At once, because its owner may destroy the stream before the block is released.
+/// Records the use now, because the owner of the stream may destroy it before the block is released.
 bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
   bool can_record = false;
   {
@@ -266,8 +266,8 @@ bool StreamPool::record_use(void* memory, StreamHandle stream, int device) {
   return true;
 }
 
-/// Frees the blocks whose uses have finished; unless `all`, stops at the first that must wait. The lock is open while
-/// the driver is asked: its answer may take as long as a function that a stream calls, which may release memory.
+/// Frees the blocks whose uses have finished; unless `all`, stops at the first that must wait. The lock is open during
+/// calls of the driver, which may wait for a host function that releases memory.
 void StreamPool::settle_waiting(bool all, Lock& lock) {
   constexpr size_t kSome = 16;
   lock.unlock();
@@ -280,7 +280,7 @@ void StreamPool::settle_waiting(bool all, Lock& lock) {
   const size_t most = all ? waiting_count_ : kSome;
   lock.unlock();
   std::vector<Waiting> asked;
-  asked.reserve(most);  // not under the lock, where other threads spin
+  asked.reserve(most);  // without the lock, on which other threads spin
   lock.lock();
   // Asking for an event is one of the things that break a capture.
   const bool may_ask = captures_.empty() && !is_forked();
@@ -291,7 +291,7 @@ void StreamPool::settle_waiting(bool all, Lock& lock) {
     return true;
   });
   lock.unlock();
-  // Waiting blocks stay as they are: whoever holds settling_ alone changes them.
+  // Waiting blocks do not change here, because only the thread that holds settling_ changes them.
   size_t done = 0;
   for (const Waiting& each : asked) {
     if (is_done(each))
@@ -322,7 +322,7 @@ bool StreamPool::is_done(const Waiting& waiting) const {
 
 // Blocks, under the lock.
 
-/// After this one request cannot fail for want of host memory.
+/// Allocates host memory for one request, which then cannot fail for lack of it.
 void StreamPool::reserve() {
   live_.reserve_one();
   if (spare_count_ >= kBlocksForRequest) return;
@@ -462,7 +462,7 @@ Arena& StreamPool::add_arena(StreamHandle stream, uint64_t graph) {
   return *arenas_.back();
 }
 
-/// The graph that is being captured on `stream`, or 0. The lock is open while the driver is asked.
+/// The graph that is being captured on `stream`, or 0. The lock is open during the call of the driver.
 uint64_t StreamPool::graph_of(StreamHandle stream, Lock& lock) {
   while (!captures_.empty()) {
     const std::vector<Capture> captures = captures_;
@@ -503,7 +503,7 @@ void StreamPool::forget_stream(StreamHandle stream, bool is_done) {
       std::erase_if(block->uses, is_unmarked);
     } else {
       for (Block::Use& use : block->uses)
-        if (is_unmarked(use)) use.stream = kNoStream;  // only a wait for the device tells when it is over
+        if (is_unmarked(use)) use.stream = kNoStream;  // only a wait for the device shows when it is done
     }
     return true;
   };
@@ -532,7 +532,7 @@ bool StreamPool::is_marking(StreamHandle stream) const {
 void StreamPool::begin_capture(StreamHandle stream, uint64_t graph) {
   check_not_forked("begin_capture");
   if (graph == 0) throw ValueError("begin_capture: a graph's number must not be 0");
-  std::lock_guard growth(growth_);  // nobody waits for the device now
+  std::lock_guard growth(growth_);  // no other thread waits for the device now
   Guard guard(lock_);
   for (const Capture& capture : captures_)
     if (capture.stream == stream)
@@ -565,9 +565,9 @@ void StreamPool::release_graph(uint64_t graph) {
     if (graph != 0 && arenas_[k]->graph == graph) retire(*arenas_[k]);
 }
 
-// Giving chunks back, growth_ held.
+// Returning chunks to the source; growth_ is held.
 
-/// Afterwards all blocks that were released before are idle, where it gives true.
+/// Waits for the device. If it returns true, all blocks that were released before are idle.
 bool StreamPool::synchronize() {
   uint64_t epoch;
   {
@@ -653,7 +653,7 @@ void StreamPool::free_all_blocks(StreamHandle stream) {
   give_back(&stream);
 }
 
-// Figures and errors.
+// Statistics and errors.
 
 PoolStatistics StreamPool::statistics() const {
   Guard guard(lock_);

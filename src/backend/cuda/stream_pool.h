@@ -14,21 +14,21 @@
 
 namespace iruka::cuda_backend {
 
-/// Where a pool gets its memory, and what it must know of the device's work. Any thread may call.
+/// The memory of a pool, and the calls by which the pool follows the device's work. Thread-safe.
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
   /// A chunk aligned to 512 bytes, or null when there is none. `bytes` is a multiple of 2 MiB.
   virtual void* allocate(size_t bytes) noexcept = 0;
   virtual void release(void* memory, size_t bytes) noexcept = 0;
-  /// Returns when all work handed to the device before has finished; raises DeviceError where that cannot be known.
-  /// False, without waiting, where that would break a capture that the pool was not told of. Never called between
-  /// begin_capture() and end_capture().
+  /// Waits until all earlier work of the device is done; raises DeviceError if the wait fails. Returns false without
+  /// waiting if a wait would break a capture that the pool does not know of. Never called between begin_capture() and
+  /// end_capture().
   virtual bool synchronize() = 0;
 
   /// A mark behind the work that is now in `stream` of GPU number `device`; null when the device refuses.
   virtual void* record(StreamHandle stream, int device) noexcept = 0;
-  /// False when in doubt. These three are asked without the pool's lock, as the driver may let them wait.
+  /// False when in doubt. These three are called without the pool's lock, because the driver may block.
   virtual bool is_done(void* event) noexcept = 0;
   virtual void release_event(void* event) noexcept = 0;
   /// Whether work for `stream` now joins the capture that began on `origin`, another stream.
@@ -40,56 +40,60 @@ using cuda::PoolHook;
 /// Best fit with splitting and merging, over chunks of any source. Thread-safe.
 ///
 /// Blocks are multiples of 512 bytes up to 1 MiB, cut from pages of 2 MiB; larger ones are multiples of 2 MiB. A
-/// released block goes to the arena of the stream it was allocated for: work that stream gets later comes after the
-/// work that used the block, so that nobody waits. Any other move, to another stream or back to the source, waits for
-/// the device. Statistics count whole blocks, the limit whole chunks. Held memory stays until it is asked back.
+/// released block goes to the arena of the stream it was allocated for: later work of that stream runs after the work
+/// that used the block, so no wait is needed. Any other move, to another stream or back to the source, waits for the
+/// device. Statistics count whole blocks, the limit whole chunks. Held memory stays until free_all_blocks() or a
+/// request that needs it.
 ///
-/// A child of fork() may release blocks; asking for memory there raises DeviceError, as a GPU does not survive fork().
+/// A child of fork() may release blocks. A request for memory raises DeviceError there, because a GPU does not survive
+/// fork().
 class StreamPool {
  public:
   /// `device`: the number of the GPU whose streams allocate.
   StreamPool(std::string name, std::unique_ptr<BlockSource> source, int device = 0);
-  /// Gives everything back but the chunks of blocks that live.
+  /// Returns all chunks to the source, except those with blocks in use.
   ~StreamPool();
   StreamPool(const StreamPool&) = delete;
   StreamPool& operator=(const StreamPool&) = delete;
 
-  /// 512-byte aligned; 0 bytes give a valid block. When source and limit have nothing left: waits for the device, gives
-  /// all free chunks back, asks again, then takes free blocks of other streams. Raises OutOfMemoryError, and
-  /// DeviceError where the device cannot be waited for: then nothing is given back or reused that its work may touch.
+  /// 512-byte aligned; 0 bytes give a valid block. If the source or the limit has no more memory: waits for the device,
+  /// returns all free chunks to the source, tries again, then takes free blocks of other streams. Raises
+  /// OutOfMemoryError, and DeviceError if the wait fails; then no memory that the device's work may use is returned or
+  /// reused.
   void* allocate(size_t bytes, StreamHandle stream);
   /// Takes back what allocate() gave. False: no live block of this pool begins there. Null is ignored.
   bool release(void* memory) noexcept;
   /// The work that is now in `stream`, which is not the one of allocate(), uses the block: after release() it is not
-  /// reused before that work has finished. The stream may be destroyed at once, but for one that is being captured.
-  /// `device` tells equal handles of several devices apart. False: no live block of this pool begins there.
+  /// reused before that work has finished. The stream may be destroyed at once, unless it is being captured. `device`
+  /// tells equal handles of several devices apart. False: no live block of this pool begins there.
   bool record_use(void* memory, StreamHandle stream, int device = 0);
-  /// The stream is about to be destroyed: any stream may take its blocks, at once where its work has finished, else
-  /// after the device was waited for. The source gets no mark to make on it from here on.
+  /// Called before the stream is destroyed. Any stream may then take its blocks, at once if its work is done, else
+  /// after a wait for the device. The pool records no more events on it.
   void forget_stream(StreamHandle stream, bool is_done = true);
 
-  /// Until end_capture(), what is allocated for `stream` and for streams that join its capture belongs to `graph`
-  /// (not 0): only captures of the same graph reuse it, until release_graph(). Raises ValueError for a stream that is
-  /// being captured. Call it before the driver's own begin, so that nobody waits for the device from then on.
+  /// Until end_capture(), what is allocated for `stream` and for streams that join its capture belongs to `graph` (not
+  /// 0): only captures of the same graph reuse it, until release_graph(). Raises ValueError for a stream that is being
+  /// captured. Call it before the driver's own begin, so that no thread waits for the device during the capture.
   void begin_capture(StreamHandle stream, uint64_t graph);
   void end_capture(StreamHandle stream);
-  /// Nobody waits for the device on the pool's behalf while the result lives.
+  /// The pool does not wait for the device while the result lives.
   [[nodiscard]] std::unique_lock<std::mutex> without_waits() { return std::unique_lock(growth_); }
   /// Waits for the device. False, without waiting, while a stream is captured. Raises DeviceError.
   bool wait_for_device();
-  /// The graph is gone and its last run has finished: its blocks become ordinary ones, those that live when released.
+  /// Called after the graph was destroyed and its last run is done. Its free blocks become ordinary ones; those in use
+  /// do so when they are released.
   void release_graph(uint64_t graph);
 
   PoolStatistics statistics() const;
   /// Free blocks, as CuPy's n_free_blocks.
   size_t free_blocks() const;
-  /// 0: no limit on used and held memory together. Applies when the next chunk is asked for.
+  /// 0: no limit on used and held memory together. Applies when the pool needs the next chunk.
   void set_limit(size_t bytes);
-  /// Waits for the device and gives free chunks back to the source: of all streams, or of one. Raises DeviceError.
+  /// Waits for the device and returns free chunks to the source: of all streams, or of one. Raises DeviceError.
   void free_all_blocks();
   void free_all_blocks(StreamHandle stream);
 
-  /// The size of the block that answers a request.
+  /// The size of the block for a request of this size.
   static size_t block_bytes(size_t requested);
   const std::string& name() const { return name_; }
 
@@ -105,11 +109,11 @@ class StreamPool {
     StreamHandle stream;
     uint64_t graph;
   };
-  /// A block of waiting_ whose uses are to be asked for.
+  /// A block of waiting_ whose uses are to be checked.
   struct Waiting {
     Block* block;
     bool is_idle;
-    bool may_ask;  ///< the driver, for the uses
+    bool may_ask;  ///< whether the driver may be asked about the uses
   };
   using Lock = std::unique_lock<PoolLock>;
 
@@ -154,9 +158,9 @@ class StreamPool {
   const std::string name_;
   const std::unique_ptr<BlockSource> source_;
   const int device_;
-  /// Held by whoever moves chunks from or to the source, or waits for the device; taken before lock_.
+  /// Held while a thread moves chunks from or to the source, or waits for the device; taken before lock_.
   std::mutex growth_;
-  /// Held by whoever asks the driver for the uses of waiting blocks; taken before lock_, by no one who releases.
+  /// Held while a thread asks the driver about the uses of waiting blocks; taken before lock_, never by a release.
   std::mutex settling_;
   mutable PoolLock lock_;
   const int fork_generation_ = fork_generation();
@@ -165,12 +169,12 @@ class StreamPool {
   PointerMap<Block> live_;
   PointerMap<Arena> streams_;  ///< the ordinary arenas
   std::vector<std::unique_ptr<Arena>> arenas_;
-  Arena retired_;      ///< of streams and graphs that are gone: idle blocks are for all
+  Arena retired_;      ///< of destroyed streams and graphs; any stream may take its idle blocks
   BlockList waiting_;  ///< released blocks that other streams use, oldest first
   size_t waiting_count_ = 0;
   std::vector<Capture> captures_;
 
-  /// Blocks released up to finished_epoch_ are idle: the device was waited for since.
+  /// Blocks released up to finished_epoch_ are idle, because a wait for the device has ended since.
   uint64_t epoch_ = 1;
   uint64_t finished_epoch_ = 0;
 
@@ -179,8 +183,8 @@ class StreamPool {
   std::vector<std::unique_ptr<Block[]>> slabs_;
 };
 
-/// Page-locked host memory: a stream pool without streams. A block is at once free for all when it is released, but for
-/// the streams of record_use(): an asynchronous copy must be recorded.
+/// Page-locked host memory: a stream pool without streams. A released block is free at once, unless record_use() has
+/// named a stream that uses it; an asynchronous copy must be recorded this way.
 class PinnedPool : private StreamPool {
  public:
   using StreamPool::forget_stream;

@@ -10,7 +10,7 @@ namespace iruka::cuda_backend {
 VendorLibrary::VendorLibrary(const char* name, int version_12, int version_13) {
   const std::string file = std::string("lib") + name + ".so.";
   std::vector<std::string> names;
-  // A library of a newer major version than the driver's would not run.
+  // A library of a newer major version than the driver's does not run.
   if (driver_version() >= 13000) names.push_back(file + std::to_string(version_13));
   names.push_back(file + std::to_string(version_12));
   handle_ = open_library(names);

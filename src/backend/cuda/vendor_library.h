@@ -18,7 +18,7 @@ class VendorLibrary {
   void find(F& function, const char* symbol) {
     function = reinterpret_cast<F>(find(symbol));
   }
-  /// Raises DeviceError that says what is missing.
+  /// Raises DeviceError that names what is missing.
   void check_found() const;
 
  private:
@@ -31,7 +31,7 @@ class VendorLibrary {
 /// Raises DeviceError where a library's status is not 0.
 void check_status(int status, const char* call, const CudaDevice& device);
 
-/// Device memory for the length of a call: given back in the order of the stream.
+/// Device memory for one call, released in the order of the stream.
 class Scratch {
  public:
   Scratch(CudaDevice& device, size_t bytes) : device_(device), bytes_(bytes) {

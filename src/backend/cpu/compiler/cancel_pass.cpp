@@ -28,7 +28,7 @@ constexpr uint64_t kMathCall = 16, kOwnCall = 4096;
 /// The weight of a loop whose length cannot be computed in front of it.
 constexpr uint64_t kUnknownLength = 256;
 
-/// The loops of a function, by how they are treated.
+/// Groups the loops of a function by how they are made interruptible.
 class LoopPlan {
  public:
   LoopPlan(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution) : loops_(loops), evolution_(evolution) {

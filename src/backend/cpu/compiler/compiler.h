@@ -72,7 +72,7 @@ class IRUKA_COMPILER_API LinkedObject {
 using CancelPoll = bool (*)() noexcept;
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 
-/// Is told of each failure on the thread that runs the kernel. Set once, before the first launch.
+/// Called for each failure on the thread that runs the kernel. Set once, before the first launch.
 using AssertionSink = void (*)(const FailedAssertion&) noexcept;
 IRUKA_COMPILER_API void set_assertion_sink(AssertionSink sink);
 

@@ -16,8 +16,8 @@ namespace iruka::cpu_backend {
 
 /// Division and remainder by zero give 0, the most negative number divided by -1 wraps; over-long shifts shift
 /// everything out; float-to-integer casts saturate and NaN gives 0; bit counts of 0 and abs of the most negative number
-/// are defined. Only selects are added, so loops still vectorise. Running off a function's end returns zero, and traps
-/// do. A scalar division becomes a call of a pure function, so that later passes see it whole, until
+/// are defined. Only selects are added, so loops still vectorise. Running off a function's end returns zero, and so
+/// does a trap. A scalar division becomes a call of a pure function, so that later passes see it whole, until
 /// expand_divisions().
 class GuardPass : public llvm::PassInfoMixin<GuardPass> {
  public:

@@ -65,8 +65,8 @@ class InstantiationLimiter : public clang::TemplateInstantiationCallback {
   unsigned events_ = 0;
 };
 
-/// Reports an error and ends every further file once headers that include each other repeatedly multiply, or once the
-/// caller has stopped waiting: empty files give the token limiter nothing to count.
+/// Reports an error and ends every further file when headers that include each other multiply, or once the caller has
+/// stopped waiting: empty files give the token limiter nothing to count.
 void limit_includes(clang::Preprocessor& preprocessor, const ProgramSource& source);
 
 /// `#pragma clang __debug` makes the compiler crash or print; this makes it an error.

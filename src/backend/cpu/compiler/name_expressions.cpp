@@ -17,7 +17,8 @@ std::string name_declarations(const ProgramSource& source) {
   std::string text;
   for (size_t k = 0; k < source.name_expressions.size(); ++k) {
     const std::string name = variable_name(k);
-    // The cast takes the address of a function, and chooses the one instance that a template's name with arguments is.
+    // The cast takes the address of a function, and of the one instance that a template's name with its arguments
+    // selects.
     text += "\n#line 1 \"" + name + "\"\nextern \"C\" { const void* " + name + " = (const void*)(" +
             source.name_expressions[k] + "\n); }\n";
   }

@@ -129,7 +129,8 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
         llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(call.getArg(0)->getType()->getAsCXXRecordDecl());
     if (!array || (array->getName() != "CArray" && array->getName() != "CConstArray")) return;
     const auto arguments = array->getTemplateArgs().asArray();
-    if (arguments.size() != 2 || arguments[1].getKind() != clang::TemplateArgument::Integral) return;  // a user's own
+    // Another template is a class of the user's.
+    if (arguments.size() != 2 || arguments[1].getKind() != clang::TemplateArgument::Integral) return;
     const int64_t axes = arguments[1].getAsIntegral().getExtValue();
     const clang::Expr* index = call.getArg(1);
     if (axes < 2 || !index->getType()->isIntegerType()) return;
@@ -159,7 +160,7 @@ std::vector<std::string> warning_flags(const jit::CompileOptions& options) {
 }
 
 bool is_told(const std::string& group, const jit::CompileOptions& options) {
-  if (group.empty()) return true;  // of this compiler's own
+  if (group.empty()) return true;  // a warning of Iruka itself
   if (std::ranges::find(kReported, group) != std::end(kReported)) return true;
   return std::ranges::any_of(
       options.warnings, [&](const std::string& asked) { return asked == group || asked == "all" || asked == "extra"; });

@@ -1,7 +1,6 @@
-// Included in front of each file of a build with AddressSanitizer: LLVM as it is installed is not instrumented.
-//
-// LLVM's headers take it for instrumented when the file that includes them is. What they would then poison is used, and
-// never unpoisoned, by the code of LLVM that was compiled without.
+// Included in front of each file of a build with AddressSanitizer: LLVM as it is installed is not instrumented. LLVM's
+// headers assume that LLVM is instrumented if the file that includes them is. They would then poison memory that LLVM's
+// own uninstrumented code uses and never unpoisons.
 #pragma once
 
 #include <llvm/Support/Compiler.h>

@@ -101,8 +101,8 @@ void ControlFlow::write_loop(const Region& region, unsigned node, Value* mask) {
   BasicBlock* behind = build_.new_block("behind");
   build_.go_to(round);
   Value* alive = divergent ? slots_.load(again, build_.mask_type()) : mask;
-  // Whether a lane goes round again is stored where it is computed, so that later passes find the exit of a round
-  // early.
+  // Whether a lane continues with another round is stored where it is computed, so that later passes find the exit of a
+  // round early.
   llvm::AllocaInst* more = divergent ? any_slot(now.block) : again;
   slots_.store(build_.getFalse(), more);
   write_node(body_.loop.region(now.loop), 0, alive);

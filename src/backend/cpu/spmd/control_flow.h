@@ -28,7 +28,7 @@ class ControlFlow {
   void write_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, llvm::Value* condition);
   void load_phis(llvm::BasicBlock* block);
   llvm::AllocaInst* reach_slot(const llvm::BasicBlock* block, bool is_mask);
-  llvm::AllocaInst* any_slot(const llvm::BasicBlock* header);  ///< i1: some lane goes round again
+  llvm::AllocaInst* any_slot(const llvm::BasicBlock* header);  ///< i1: some lane continues with another round
   llvm::AllocaInst* phi_slot(const llvm::PHINode& phi);
   bool is_worth_jumping_over(const Region& region, unsigned node) const;
 
@@ -37,7 +37,8 @@ class ControlFlow {
   const Body& body_;
   Slots slots_;
   InstructionWriter instructions_;
-  /// Whether, or with which lanes, a block is reached; of a loop's header, whether or which lanes go round again.
+  /// Whether, or with which lanes, a block is reached; of a loop's header, whether or which lanes continue with another
+  /// round.
   llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> reached_;
   llvm::DenseMap<const llvm::BasicBlock*, llvm::AllocaInst*> any_again_;  ///< of divergent loops, by header
   llvm::DenseMap<const llvm::PHINode*, llvm::AllocaInst*> phi_slots_;

@@ -1,4 +1,4 @@
-// What k.report() says about a loop.
+// The remarks about a loop in k.report().
 #pragma once
 
 #include "backend/cpu/spmd/lane_loop.h"

@@ -14,7 +14,7 @@ class GroupAccess {
 
   /// Finds the groups of a block before it is written; the builder's mask is the block's.
   void find(llvm::BasicBlock& block);
-  /// Whether the load or store belongs to a group, which then stands for it.
+  /// Whether the load or store belongs to a group, whose wide access then replaces it.
   bool write(llvm::Instruction& instruction);
 
  private:

@@ -68,7 +68,7 @@ class GroupSearch {
       const bool is_wide = llvm::cast<llvm::CastInst>(cast)->getSrcTy()->getIntegerBitWidth() >= 32;
       return (is_wide && analysis_.has_small_arrays()) || analysis_.shape(cast).is_linear();
     });
-    // The lanes' own memory is laid out differently from what its addresses say.
+    // The layout of the lanes' own memory differs from the one that its addresses suggest.
     if (!has_vector_form(access.type, layout_) || memory_.layout_of(pointer)) return access;
     const Shape shape = analysis_.shape(pointer);
     const int64_t factor = shape.stride / access.size;

@@ -90,8 +90,8 @@ bool often_advances(const Value* value, const LaneAnalysis& analysis, int depth 
 
 }  // namespace
 
-/// A clamped value in one lane, without the vector. What must hold for its steps to be what step_of_clamped() says is
-/// added to `conditions` where they are asked for.
+/// A clamped value in one lane, without the vector. If `conditions` is not null, adds the conditions under which its
+/// steps are those of step_of_clamped().
 Value* RowTester::clamped_in_lane(Value* value, unsigned lane, llvm::SmallVectorImpl<Value*>* conditions) {
   const auto must_not_wrap = [&](Value* result, int64_t step) {
     if (!conditions) return;

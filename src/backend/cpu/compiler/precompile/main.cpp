@@ -1,4 +1,4 @@
-// Build tool: writes the precompiled prelude to the file it is told.
+// Build tool: writes the precompiled prelude to the file that its argument names.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -19,6 +19,6 @@ int main(int count, char** arguments) {
   std::ofstream output(arguments[1], std::ios::binary);
   output << header;
   output.close();
-  // The compiler's caches are left to the system.
+  // Ends without destructors; the system frees the compiler's caches.
   std::_Exit(header.empty() || !output ? 1 : 0);
 }
