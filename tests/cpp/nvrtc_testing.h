@@ -52,6 +52,10 @@ class Nvrtc {
 
   /// `text` after the prelude, with the options of the product. `architecture` is 75, 90...
   Output compile(const std::string& text, int architecture) const {
+    return compile_whole(cuda_backend::with_prelude(text, {}), architecture);
+  }
+  /// The same without the prelude.
+  Output compile_whole(const std::string& source, int architecture) const {
     std::vector<std::string> names, files;
     for (const auto& [name, file] : jit::kernel_headers())
       if (!jit::is_for_cpu(name)) names.emplace_back(name), files.emplace_back(file);
@@ -63,7 +67,6 @@ class Nvrtc {
                                               "--prec-div=true",
                                               "--prec-sqrt=true",
                                               "--diag-suppress=177,550"};
-    const std::string source = cuda_backend::with_prelude(text, {});
     void* program = nullptr;
     create_(&program, source.c_str(), "test", static_cast<int>(names.size()), pointers(files).data(),
             pointers(names).data());

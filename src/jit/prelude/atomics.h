@@ -2,6 +2,8 @@
 // of a complex number are added by two atomic operations, as in CuPy.
 #pragma once
 
+#include "complex.h"
+
 // The deleted overload makes calls on const elements fail; advice.cpp adds the reason to the compiler's message.
 #define IRUKA_ATOMIC_UPDATE(name, expression)                                   \
   template <iruka::Mutable T> IRUKA_INLINE T name(T* p, iruka::Same<T> value) { \

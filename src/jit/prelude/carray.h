@@ -1,6 +1,8 @@
 // The types of a body's raw parameters (CArray) and of the loop's index (CIndexer).
 #pragma once
 
+#include "target.h"
+
 /// A strided array of rank N. `a[k]` is element k in C order, whatever the strides. `a[{y, x}]` and `a[idx]` take N
 /// indices; idx is an array of integers or a pointer to them. Indices are not checked. Strides are in bytes.
 template <class T, int N> struct CArray {

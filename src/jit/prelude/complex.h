@@ -1,6 +1,8 @@
 // complex<float> and complex<double>, with the arithmetic and the elementary functions of NumPy.
 #pragma once
 
+#include "functions.h"
+
 template <class T> struct complex {
   T real_, imag_;
 

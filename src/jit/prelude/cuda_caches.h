@@ -2,6 +2,8 @@
 // a small kernel's compile time.
 #pragma once
 
+#include "target.h"
+
 // A plain parameter is a copy in registers, which an instruction for global memory must not address. The compiler knows
 // the kind of an address, so the check costs nothing at run time. bool, float16 and complex have no built-in function.
 // These are macros, so that overloads in a preamble are found, too.

@@ -1,6 +1,8 @@
 // float16 (IEEE binary16) and bfloat16: two bytes in memory; arithmetic is in float.
 #pragma once
 
+#include "target.h"
+
 namespace iruka {
 
 /// Rounds to float, with the last bit set where the result is inexact. A second rounding, to a format at least two bits

@@ -2,6 +2,8 @@
 // returns float16. Also min, max and abs for every pair of numbers.
 #pragma once
 
+#include "float16.h"
+
 #define IRUKA_PROMOTE_1(name) \
   template <iruka::Promoted A> IRUKA_INLINE iruka::Result<A> name(A x) { return name((iruka::Compute<A>)x); }
 #define IRUKA_PROMOTE_2(name)                                   \

@@ -3,6 +3,8 @@
 // places).
 #pragma once
 
+#include "float16.h"
+
 namespace iruka {
 
 /// `x` truncated and clamped to T's range; NaN gives 0. A plain cast gives the same on the CPU, and everywhere for 32

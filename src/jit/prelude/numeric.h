@@ -1,6 +1,8 @@
 // NumPy's functions of one element, for the array library and for users' bodies.
 #pragma once
 
+#include "complex.h"
+
 namespace iruka {
 
 /// The largest value of a number type: infinity where the type has it.
