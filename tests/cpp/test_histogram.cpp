@@ -81,7 +81,8 @@ TEST(Counts, OfSmallIntegers) {
   const Array x = Array::from<uint8_t>({0, 2, 2}), weights = Array::from<double>({0.5, 1, 2});
   EXPECT_EQ(values_of(bincount(x)), (Values{1, 0, 2}));
   EXPECT_EQ(values_of(bincount(x, &weights, 5)), (Values{0.5, 0, 3, 0, 0}));
-  EXPECT_EQ(bincount(zeros({0})).size(), 0);
+  EXPECT_EQ(bincount(zeros({0}, Dtype::int64)).size(), 0);
+  EXPECT_THROW(bincount(zeros({0})), TypeError);
   EXPECT_THROW(bincount(weights), TypeError);
   EXPECT_THROW(bincount(Array::from<int64_t>({-1})), ValueError);
   EXPECT_THROW(bincount(x.reshape({3, 1})), ValueError);

@@ -351,9 +351,10 @@ TEST(Kernel, NothingInABodyKillsTheProcess) {
   EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = iruka::saturate<short>(x);")(f).to_vector<int16_t>(),
             (std::vector<int16_t>{32767, -32768, 0, 3}));
   // NVRTC makes this cast through 32 bits, which wraps.
-  if (device_name(default_device()) == "cpu")
+  if (device_name(default_device()) == "cpu") {
     EXPECT_EQ(ElementwiseKernel("float32 x", "int16 z", "z = (short)x;")(f).to_vector<int16_t>(),
               (std::vector<int16_t>{32767, -32768, 0, 3}));
+  }
 }
 
 TEST(Kernel, FixedIntegersGiveTheSameAnswers) {

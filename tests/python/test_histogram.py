@@ -306,3 +306,25 @@ def test_kinds_of_sides_and_sorters():
         assert m.searchsorted(x, m.array([0.5, 2.5]), sorter=order).tolist() == [0, 2]
         with pytest.raises(ValueError, match="Sorter index out of range"):
             m.searchsorted(x, m.array([[1.0], [2.0]]), "right", sorter=m.array([1, 0, -1]))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integer_weights_keep_every_bit(dtype, rng):
+    limits = np.iinfo(dtype)
+    x, weights = rng.random(1000), rng.integers(limits.min, limits.max, 1000, dtype, endpoint=True)
+    edges = [0.0, 0.1, 0.5, 1.0]
+    expected, _ = np.histogram(x, edges, weights=weights)
+    for each in (weights, np.repeat(weights, 2)[::2]):
+        assert_same(iruka.histogram(iruka.asarray(x), edges, weights=iruka.asarray(each))[0], expected)
+    # NumPy adds those of equal bins as float64.
+    exact = [int(weights[(x >= a) & (x < b)].sum(dtype=dtype)) for a, b in ((0, 0.5), (0.5, 1.0))]
+    assert_same(iruka.histogram(iruka.asarray(x), 2, (0, 1), weights=iruka.asarray(weights))[0], np.array(exact, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("count", [0, 2])
+def test_counts_of_floats_are_refused(dtype, count):
+    for xp in (np, iruka):
+        with pytest.raises(TypeError, match="Cannot cast array data"):
+            xp.bincount(xp.zeros(count, dtype))
+    assert_same(iruka.bincount([], minlength=3), np.bincount([], minlength=3))

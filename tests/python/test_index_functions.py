@@ -524,3 +524,35 @@ def test_shapes_of_flat_positions():
         ):
             with pytest.raises(ValueError):
                 call()
+
+
+@pytest.mark.parametrize("position", [[0], [], [0, 0]])
+def test_several_positions_in_a_shape_without_axes(position):
+    for xp in (np, cp):
+        with pytest.raises(ValueError, match="multiple indices are not supported for 0d arrays"):
+            xp.unravel_index(xp.asarray(position, dtype="int64"), ())
+    assert cp.unravel_index(0, ()) == np.unravel_index(0, ()) == ()
+
+
+def test_truths_are_positions():
+    truths = np.array([True, False])
+    for order in "CF":
+        for got, expected in zip(
+            cp.unravel_index(cp.asarray(truths), (2, 2), order), np.unravel_index(truths, (2, 2), order)
+        ):
+            assert_same(got, expected)
+    expected = np.ravel_multi_index((truths, truths), (2, 3))
+    assert_same(cp.ravel_multi_index((cp.asarray(truths), cp.asarray(truths)), (2, 3)), expected)
+
+
+@pytest.mark.parametrize("shape", [(2.0, 2), 4.0, None, (None, 2), ("2", 2)])
+def test_extents_are_integers(shape):
+    for xp in (np, cp):
+        with pytest.raises(TypeError):
+            xp.unravel_index(3, shape)
+
+
+def test_there_is_a_mode_for_each_axis():
+    for xp in (np, cp):
+        with pytest.raises(ValueError, match="mode"):
+            xp.ravel_multi_index((1, 2), (3, 4), mode=("raise",))

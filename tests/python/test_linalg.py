@@ -362,3 +362,13 @@ def test_orders_of_norms_that_are_no_real_numbers():
         for order, error in ((10**400, OverflowError), (1j, TypeError)):
             with pytest.raises(error):
                 m.linalg.norm(x, order, axis=0)
+
+
+@pytest.mark.parametrize("share", [None, -1, -0.5, 0, 1e-30, 0.5, 0.99, 1, 2, 10.0, np.inf, True])
+def test_least_squares_with_any_share(share):
+    a, b = np.array([[1.0, 0.0], [0.0, 1e-20], [0.0, 0.0]]), np.array([1.0, 2.0, 3.0])
+    x, rest, rank, values = iruka.linalg.lstsq(iruka.asarray(a), iruka.asarray(b), rcond=share)
+    expected_x, expected_rest, expected_rank, expected_values = np.linalg.lstsq(a, b, rcond=share)
+    assert rank == expected_rank and rest.shape == expected_rest.shape
+    for got, expected in ((x, expected_x), (values, expected_values), (rest, expected_rest)):
+        np.testing.assert_allclose(iruka.asnumpy(got), expected, 1e-12)

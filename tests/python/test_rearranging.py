@@ -466,3 +466,36 @@ def test_extents_that_add_up_to_more_than_64_bits_are_refused():
     for m in (np, iruka):
         with pytest.raises(ValueError):
             m.concatenate([m.zeros((2**62, 0)), m.zeros((2**62, 0))])
+
+
+@pytest.mark.parametrize("start", [-5, -4, 4, 5, 2**40])
+def test_rollaxis_names_the_start(start):
+    with pytest.raises(np.exceptions.AxisError, match="start"):
+        np.rollaxis(np.zeros((2, 3, 4)), 1, start)
+    with pytest.raises(np.exceptions.AxisError, match=f"start must be from -3 to 3, not {start}"):
+        iruka.rollaxis(iruka.zeros((2, 3, 4)), 1, start)
+
+
+JOINS = [
+    lambda xp, *more, **keywords: xp.concatenate([xp.zeros((2, 2)), *more], **keywords),
+    lambda xp, *more, **keywords: xp.stack([xp.zeros((2, 2)), *more], **keywords),
+    lambda xp, *more, **keywords: xp.vstack([xp.zeros((2, 2)), *more], **keywords),
+    lambda xp, *more, **keywords: xp.hstack([xp.zeros((2, 2)), *more], **keywords),
+]
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_what_neither_fits_nor_casts_does_not_fit(join):
+    for xp in (np, iruka):
+        with pytest.raises(ValueError, match="same|match"):
+            join(xp, xp.zeros((3, 3)), dtype="int8")
+        with pytest.raises(ValueError, match="same|match"):
+            join(xp, xp.zeros((3, 3), "complex64"), casting="no")
+        with pytest.raises(TypeError, match="annot cast"):
+            join(xp, xp.zeros((2, 2)), dtype="int8")
+    for join in JOINS[:2]:
+        for xp in (np, iruka):
+            with pytest.raises(ValueError):
+                join(xp, xp.zeros((2, 2)), out=xp.zeros((9, 9), "int8"))
+            with pytest.raises(np.exceptions.AxisError):
+                join(xp, xp.zeros((2, 2)), axis=5, dtype="int8")

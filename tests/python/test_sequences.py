@@ -179,3 +179,14 @@ def test_raw_and_text_files(tmp_path):
     np.testing.assert_array_equal(
         iruka.asnumpy(iruka.genfromtxt(tmp_path / "gaps.txt", delimiter=",")), [[1, np.nan, 3], [4, 5, 6]]
     )
+
+
+@pytest.mark.parametrize("name", ["hanning", "hamming", "blackman", "bartlett"])
+def test_the_length_of_a_window_is_a_number(name):
+    for length in (np.array(4), np.array(4.5), np.array(True), np.float64(3.2)):
+        expected = getattr(np, name)(length)
+        np.testing.assert_allclose(getattr(iruka, name)(iruka.asarray(length)).get(), expected, atol=1e-15)
+    for xp in (np, iruka):
+        for length, error in (("3", TypeError), (None, TypeError), (xp.asarray([4]), ValueError)):
+            with pytest.raises(error):
+                getattr(xp, name)(length)

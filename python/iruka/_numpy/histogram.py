@@ -49,13 +49,16 @@ def digitize(x, bins, right: bool = False) -> ndarray:
 def bincount(x, weights=None, minlength: int = 0) -> ndarray:
     """How often each value of a 1-d array of non-negative integers occurs: int64, shape (max(x) + 1 or minlength,).
 
-    With `weights` the sums of what the occurrences weigh, float64. Raises TypeError for other dtypes, ValueError for
-    negative elements or lengths that differ.
+    With `weights` the sums of what the occurrences weigh, float64. An empty list counts as one of integers. Raises
+    TypeError for other dtypes, ValueError for negative elements or lengths that differ.
 
     >>> iruka.bincount(iruka.array([0, 2, 2]))
     array([1, 0, 2])
     """
-    return _core.bincount(_array(x), None if weights is None else _array(weights), operator.index(minlength))
+    is_sequence, x = isinstance(x, (list, tuple)), _array(x)
+    if is_sequence and x.size == 0:
+        x = x.astype("int64")
+    return _core.bincount(x, None if weights is None else _array(weights), operator.index(minlength))
 
 
 # --- Histograms ---

@@ -432,10 +432,13 @@ def ix_(*args) -> tuple[ndarray, ...]:
 def unravel_index(indices, shape, order: str = "C") -> Any:
     """Flat positions as indices into an array of a shape: a tuple of int64 arrays, one an axis.
 
-    Raises ValueError for a position outside the shape, TypeError for one that is no integer.
+    Raises ValueError for a position outside the shape or an array of positions in a shape without axes, TypeError for
+    a position or an extent that is no integer.
     """
-    shape = (int(shape),) if isinstance(shape, (int, numpy.integer)) else tuple(int(extent) for extent in shape)
+    shape = _extents("unravel_index", shape)
     indices = _integers("unravel_index", indices)
+    if not shape and indices.ndim:
+        raise ValueError("unravel_index: multiple indices are not supported for 0d arrays")
     size = int(numpy.prod(shape, dtype=object)) if shape else 1
     if size > numpy.iinfo("int64").max:
         raise ValueError(f"unravel_index: an array of shape {shape} has more elements than int64 counts")
@@ -453,13 +456,23 @@ def ravel_multi_index(multi_index, dims, mode="raise", order: str = "C") -> ndar
     ValueError.
     """
     in_c_order = _order("ravel_multi_index", order, "CF") == "C"
-    dims = (int(dims),) if isinstance(dims, (int, numpy.integer)) else tuple(int(extent) for extent in dims)
+    dims = _extents("ravel_multi_index", dims)
     modes = [mode] * len(dims) if isinstance(mode, str) else list(mode)
+    if len(modes) != len(dims):
+        raise ValueError(f"ravel_multi_index: {len(modes)} modes for {len(dims)} axes")
     return _core.ravel_multi_index(multi_index, dims, modes, not in_c_order)
+
+
+def _extents(function: str, shape) -> tuple[int, ...]:
+    if shape is None:
+        raise TypeError(f"{function}: the shape must be an integer or a sequence of integers, not None")
+    return tuple(map(operator.index, shape if hasattr(shape, "__iter__") and numpy.ndim(shape) else (shape,)))
 
 
 def _integers(function: str, indices) -> ndarray:
     a = _array(indices)
+    if a.dtype.kind == "b":
+        return a.astype("int64")
     if a.dtype.kind not in "iu":
         raise TypeError(f"{function}: only int indices permitted, not {a.dtype}")
     return a

@@ -9,7 +9,7 @@ import numpy
 
 from .. import _core
 from .._core import ndarray
-from ..errors import IndexError, TypeError, ValueError
+from ..errors import AxisError, IndexError, TypeError, ValueError
 from .conversion import _array, asarray
 from .shapes import concatenate, transpose
 
@@ -52,8 +52,14 @@ def matrix_transpose(x, /) -> ndarray:
 
 
 def rollaxis(a, axis: int, start: int = 0) -> ndarray:
-    """View with one axis moved before position `start`. moveaxis says the same more clearly."""
-    return _core.rollaxis(_array(a), axis, start)
+    """View with one axis moved before position `start`. moveaxis says the same more clearly.
+
+    Raises AxisError for an axis that the array does not have, or a start outside [-a.ndim, a.ndim].
+    """
+    a, axis, start = _array(a), operator.index(axis), operator.index(start)
+    if -a.ndim <= axis < a.ndim and not -a.ndim <= start <= a.ndim:
+        raise AxisError(f"rollaxis: start must be from {-a.ndim} to {a.ndim}, not {start}")
+    return _core.rollaxis(a, axis, start)
 
 
 # --- turning ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import operator
 
 from .. import _core
 from .._core import ndarray
-from ..errors import ValueError
+from ..errors import TypeError, ValueError
 from .conversion import _array
 
 
@@ -41,26 +41,35 @@ def vander(x, N: int | None = None, increasing: bool = False) -> ndarray:
 # --- windows ---
 
 
+def _points(M) -> float:
+    """The length of a window, a number or an array without axes."""
+    if isinstance(M, (str, bytes)):
+        raise TypeError(f"the length of a window must be a number, not {M!r}")
+    if getattr(M, "ndim", 0) > 0:
+        raise ValueError(f"the length of a window must be a number, not an array of shape {M.shape}")
+    return float(M)
+
+
 def bartlett(M) -> ndarray:
     """The triangular window of M points, 0 at both ends."""
-    return _core.bartlett(float(M))
+    return _core.bartlett(_points(M))
 
 
 def hanning(M) -> ndarray:
     """The raised cosine window of M points, 0 at both ends."""
-    return _core.hanning(float(M))
+    return _core.hanning(_points(M))
 
 
 def hamming(M) -> ndarray:
     """The raised cosine window of M points with 0.08 at both ends."""
-    return _core.hamming(float(M))
+    return _core.hamming(_points(M))
 
 
 def blackman(M) -> ndarray:
     """The window of M points from three cosine terms, 0 at both ends."""
-    return _core.blackman(float(M))
+    return _core.blackman(_points(M))
 
 
 def kaiser(M, beta) -> ndarray:
     """The Kaiser window of M points from the modified Bessel function of order 0."""
-    return _core.kaiser(float(M), float(beta))
+    return _core.kaiser(_points(M), float(beta))

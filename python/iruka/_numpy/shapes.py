@@ -87,35 +87,44 @@ def _check_out(out, what: str = "out") -> None:
         raise TypeError(f"{what} must be an iruka.ndarray, not {type(out)!r}")
 
 
+def _check_shape(out, result: ndarray) -> None:
+    if out is not None and out.shape != result.shape:
+        raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
+
+
 def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
     _check_out(out)
     if out is None:
         return result if result.ndim else result[()]
     if isinstance(out, ndarray):
         _core.check_out_device(out, result)
-    if out.shape != result.shape:
-        raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
+    _check_shape(out, result)
     if not can_cast(result.dtype, out.dtype, casting):
         raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}")
     out[...] = result if result.ndim else result.reshape(1)  # an array is cast, whereas a number may be out of range
     return out
 
 
-def _joinable(function: str, arrays, out, dtype, casting: str) -> list[ndarray]:
-    """The arrays, cast where a dtype is given. Raises TypeError where `casting` forbids that, or the cast to out."""
+def _joined(function: str, join, arrays, out, dtype, casting: str) -> ndarray:
+    """What join(arrays) gives of the arrays, cast where a dtype is given, in `out` if there is one.
+
+    Raises TypeError where `casting` forbids the cast to dtype or out, but before that what `join` raises.
+    """
     arrays = [_array(a) for a in arrays]
     _check_out(out, f"{function}: out")
     if out is not None and dtype is not None:
         raise TypeError(f"{function}: only one of out and dtype can be given")
     if out is None and dtype is None and casting == "same_kind":
-        return arrays
+        return join(arrays)
     if out is None and dtype is None:
         dtype = result_type(*arrays)
     wanted = _core.dtype_of(dtype) if out is None else out.dtype
     for a in arrays:
         if not can_cast(a.dtype, wanted, casting):
+            _check_shape(out, join(arrays))
             raise TypeError(f"{function}: cannot cast from {a.dtype} to {wanted} by the rule {casting!r}")
-    return arrays if dtype is None else [a.astype(wanted, copy=False) for a in arrays]
+    arrays = arrays if dtype is None else [a.astype(wanted, copy=False) for a in arrays]
+    return _into(out, join(arrays), "unsafe")  # `casting` was checked for each array
 
 
 def concatenate(
@@ -133,25 +142,26 @@ def concatenate(
                 result_type(*(a if type(a) in (bool, int, float, complex) else _array(a) for a in arrays)),
                 "unsafe",
             )
-    arrays = _joinable("concatenate", arrays, out, dtype, casting)
-    if axis is None:
-        arrays, axis = [a.ravel() for a in arrays], 0
-    return _into(out, _core.concatenate(arrays, axis), "unsafe")  # `casting` was checked for each array
+
+    def join(parts: list[ndarray]) -> ndarray:
+        return _core.concatenate([a.ravel() for a in parts], 0) if axis is None else _core.concatenate(parts, axis)
+
+    return _joined("concatenate", join, arrays, out, dtype, casting)
 
 
 def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays, all of one shape, along a new axis. Raises what concatenate raises."""
-    return _into(out, _core.stack(_joinable("stack", arrays, out, dtype, casting), axis), "unsafe")
+    return _joined("stack", lambda parts: _core.stack(parts, axis), arrays, out, dtype, casting)
 
 
 def vstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays below each other: along the first axis, 1-d ones as rows."""
-    return _core.vstack(_joinable("vstack", tup, None, dtype, casting))
+    return _joined("vstack", _core.vstack, tup, None, dtype, casting)
 
 
 def hstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays beside each other: along the second axis, 1-d ones along the first."""
-    return _core.hstack(_joinable("hstack", tup, None, dtype, casting))
+    return _joined("hstack", _core.hstack, tup, None, dtype, casting)
 
 
 def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max=None) -> ndarray:

@@ -27,6 +27,7 @@ struct Weights {
   int64_t stride;
 };
 
+/// The counters C are uint64_t where integers wrap.
 template <class I, class C, bool kWeighted>
 void count(const Array& indices, Weights weights, int64_t bins, C* out) {
   const int64_t n = indices.size(), stride = n > 1 ? indices.strides()[0] : 0;
@@ -42,7 +43,7 @@ void count(const Array& indices, Weights weights, int64_t bins, C* out) {
       for (int64_t k = piece * length; k < last; ++k) {
         const I index = *reinterpret_cast<const I*>(data + k * stride);
         if constexpr (kWeighted)
-          own[index] += *reinterpret_cast<const double*>(weights.data + k * weights.stride);
+          own[index] += *reinterpret_cast<const C*>(weights.data + k * weights.stride);
         else
           ++own[index + (copies > 1 ? (k & (kCopies - 1)) * bins : 0)];
       }
@@ -55,11 +56,12 @@ void count(const Array& indices, Weights weights, int64_t bins, C* out) {
 
 template <class I>
 void count_indices(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
-  if (weights)
-    count<I, double, true>(indices, {static_cast<const char*>(weights->data()), weights->strides()[0]}, bins,
-                           static_cast<double*>(result.data()));
+  if (!weights) return count<I, uint64_t, false>(indices, {}, bins, static_cast<uint64_t*>(result.data()));
+  const Weights given{static_cast<const char*>(weights->data()), weights->strides()[0]};
+  if (weights->dtype() == Dtype::int64)
+    count<I, uint64_t, true>(indices, given, bins, static_cast<uint64_t*>(result.data()));
   else
-    count<I, int64_t, false>(indices, {}, bins, static_cast<int64_t*>(result.data()));
+    count<I, double, true>(indices, given, bins, static_cast<double*>(result.data()));
 }
 
 void count_cpu(const Array& indices, const Array* weights, int64_t bins, const Array& result) {
@@ -86,7 +88,7 @@ void count_cuda(const Array& indices, const Array* weights, int64_t bins, const 
                              "if (index >= 0 && index < bins) atomicAdd(&y[index], 1);", "count_bins");
   });
   const ElementwiseKernel& weighing = made_once([&] {
-    return ElementwiseKernel("I index, float64 weight, int64 bins", "raw float64 y",
+    return ElementwiseKernel("I index, W weight, int64 bins", "raw W y",
                              "if (index >= 0 && index < bins) atomicAdd(&y[index], weight);", "weigh_bins");
   });
   Array(result).fill(0);
@@ -132,7 +134,7 @@ std::pair<int64_t, int64_t> index_range(const Array& indices) {
 }
 
 Array count_bins(const Array& indices, const Array* weights, int64_t bins) {
-  Array result = Array::empty({bins}, weights ? Dtype::float64 : Dtype::int64, indices.device());
+  Array result = Array::empty({bins}, weights ? weights->dtype() : Dtype::int64, indices.device());
   if (indices.size() == 0 || bins == 0) {
     if (bins > 0) result.fill(0);
     return result;

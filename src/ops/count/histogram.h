@@ -12,8 +12,8 @@ namespace iruka::ops {
 std::pair<int64_t, int64_t> index_range(const Array& indices);
 
 /// For each k, the number of elements of `indices` (int32 or int64, 1-d, 0 <= index < bins) that equal k: int64, shape
-/// (bins,). With `weights` (float64, same shape), the sum of their weights: float64. On the CPU the order of additions
-/// depends on the shape alone; on a GPU it is undefined.
+/// (bins,). With `weights` (float64 or int64, same shape), the sum of their weights, in their dtype. On the CPU the
+/// order of additions depends on the shape alone; on a GPU it is undefined.
 Array count_bins(const Array& indices, const Array* weights, int64_t bins);
 
 /// The text of a GPU's kernel for few bins.

@@ -55,11 +55,9 @@ Array counted(const Array& numbers, const Array* weights, int64_t bins) {
         add(counted(numbers, &re, bins), multiply(counted(numbers, &im, bins), std::complex<double>(0, 1)));
     return sums.astype(weights->dtype(), false);
   }
-  const Array doubles = weights->astype(Dtype::float64, false);
-  const Array sums = cut(count_bins(flat, &doubles, bins + 1), 0, 0, bins);
-  // The smaller integers wrap from int64.
-  const bool is_small = is_integer(weights->dtype()) && weights->itemsize() < 8;
-  return (is_small ? sums.astype(Dtype::int64) : sums).astype(weights->dtype(), false);
+  // Integers of any size wrap from int64.
+  const Array wide = weights->astype(is_integer(weights->dtype()) ? Dtype::int64 : Dtype::float64, false);
+  return cut(count_bins(flat, &wide, bins + 1), 0, 0, bins).astype(weights->dtype(), false);
 }
 
 /// The elements and their weights along one axis.
@@ -166,7 +164,7 @@ HistogramDD histogram2d(const Array& x, const Array& y, const Bins& bins_x, cons
 }
 
 Array bincount(const Array& given, const Array* given_weights, int64_t least) {
-  if (is_inexact(given.dtype()) && given.size() > 0)
+  if (is_inexact(given.dtype()))
     throw TypeError(std::string("Cannot cast array data from dtype('") + name(given.dtype()) +
                     "') to dtype('int64') according to the rule 'safe'");
   if (given.ndim() != 1)

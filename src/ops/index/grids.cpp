@@ -13,7 +13,7 @@ namespace {
 using namespace ops;
 
 Array integers(const char* function, const Array& x) {
-  if (!is_integer(x.dtype()))
+  if (is_inexact(x.dtype()))
     throw TypeError(std::string(function) + ": only int indices permitted, not " + name(x.dtype()));
   return x.astype(Dtype::int64, false);
 }

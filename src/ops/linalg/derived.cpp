@@ -247,7 +247,9 @@ LeastSquares lstsq(const Array& a, const Array& b, std::optional<double> toleran
   result.singular_values = parts.s;
   Array weights = parts.s;
   if (parts.s.size() > 0) {
-    const double relative = !tolerance ? default_tolerance(matrix) : *tolerance == -1 ? epsilon(dtype) : *tolerance;
+    // As in LAPACK, the precision stands for what is no share.
+    const bool is_share = tolerance && *tolerance > 0 && *tolerance < 1;
+    const double relative = !tolerance ? default_tolerance(matrix) : is_share ? *tolerance : epsilon(dtype);
     const Array limit = multiply(largest(parts.s), relative);
     result.rank = count_of_true(greater(parts.s, limit)).item().as_int64();
     weights = reciprocals(parts.s, limit);
