@@ -196,15 +196,13 @@ Array parts_of(const Array& x) {
 
 /// Whether vectors add the parts of complex numbers, which is faster than adding the numbers.
 bool adds_parts(const Row& row, const Array& x, const ReductionTypes& types) {
-  const std::string_view named = row.name;
-  return (named == "sum" || named == "mean") && is_complex(x.dtype()) && types.output == x.dtype() &&
+  return adds_elements(row) && !ignores_nan(row) && is_complex(x.dtype()) && types.output == x.dtype() &&
          x.device().target().is_host && x.size() >= kManyElements && x.ndim() < kMaxRank;
 }
 
-/// Whether the first elements decide what `any` or `all` of many elements is.
+/// Whether the first of many elements decide the result.
 bool is_decided_early(const Row& row, const Array& x, const AxisSet& axes) {
-  const std::string_view named = row.name;
-  if ((named != "any" && named != "all") || axes.length != x.size() || x.size() < 16 * kManyElements) return false;
+  if (!is_decided_by_one_element(row) || axes.length != x.size() || x.size() < 16 * kManyElements) return false;
   if (!x.device().target().is_host || !x.is_c_contiguous()) return false;
   const Array first = x.reshape({-1}).at(Slice{0, kManyElements, {}});
   return reduce_row(row, first, {}, false, {}, {}).item().as_bool() != (row.start == Start::one);
@@ -231,7 +229,7 @@ void fill_empty(Array& result, const Row& row) {
 /// The elements cast to `dtype`. Rows that ignore NaN ignore it also where the cast would lose it: a complex number
 /// with only its imaginary part NaN stays NaN, and an integer becomes the number that changes nothing.
 Array cast_input(const Row& row, const Array& x, Dtype dtype) {
-  const bool loses_nan = std::string_view(row.name).starts_with("nan") && is_inexact(x.dtype()) &&
+  const bool loses_nan = ignores_nan(row) && is_inexact(x.dtype()) &&
                          (!is_inexact(dtype) || (is_complex(x.dtype()) && kind(dtype) == Kind::floating));
   if (!loses_nan) return x.astype(dtype);
   const Scalar ignored = is_inexact(dtype) ? Scalar(static_cast<double>(NAN)) : Scalar(row.start == Start::one);
@@ -260,7 +258,7 @@ void recompute_products(Array& products, const Row& row, const Array& x, const s
   const bool any_zero = std::ranges::any_of(values, is_zero), any_beyond = std::ranges::any_of(values, is_beyond);
   if (!any_zero && !any_beyond) return;
   const ElementwiseFunction where("where"), isnan("isnan");
-  const Array factors = row.name == std::string_view("nanprod") ? where(isnan(x), 1, x) : x;
+  const Array factors = ignores_nan(row) ? where(isnan(x), 1, x) : x;
   const auto ask = [&](const char* question) {
     return reduce_row(reduction_row(question), factors, axes, keepdims, {}, {});
   };

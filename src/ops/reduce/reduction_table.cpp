@@ -73,4 +73,11 @@ bool adds_elements(const Row& row) {
          combine == "a + b" && (map == "cast(x)" || map == "cast(number_or(x, 0))");
 }
 
+bool ignores_nan(const Row& row) { return std::string_view(row.name).starts_with("nan"); }
+
+bool is_decided_by_one_element(const Row& row) {
+  const std::string_view combine = row.combine;
+  return row.rule == ResultRule::boolean && (combine == "a | b" || combine == "a & b");
+}
+
 }  // namespace iruka::ops

@@ -53,6 +53,12 @@ std::span<const ReductionFunction::Row> reduction_table();
 /// added in a narrower type than the accumulator.
 bool adds_elements(const ReductionFunction::Row& row);
 
+/// Whether the row leaves out what is NaN.
+bool ignores_nan(const ReductionFunction::Row& row);
+
+/// Whether one element that differs from the start decides the result.
+bool is_decided_by_one_element(const ReductionFunction::Row& row);
+
 /// Whether the accumulator is a Pair, so that one pass does the work of two rows.
 inline bool carries_pair(ResultRule rule) { return rule == ResultRule::numbers || rule == ResultRule::extremes; }
 
