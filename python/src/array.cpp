@@ -12,6 +12,7 @@
 #include "interop.h"
 #include "iruka/ops.h"
 #include "ops.h"
+#include "ops/checks.h"
 #include "ops/elementwise/elementwise_table.h"
 #include "truth.h"
 
@@ -183,9 +184,7 @@ Array copy(Array x, nb::handle order) {
 
 Array astype(Array x, nb::handle dtype, nb::handle order, const std::string& casting, bool copy) {
   Dtype to = to_dtype(dtype);
-  if (!can_cast(x.dtype(), to, parse_casting(casting)))
-    throw TypeError(std::string("Cannot cast array data from dtype('") + name(x.dtype()) + "') to dtype('" + name(to) +
-                    "') according to the rule '" + casting + "'");
+  ops::check_cast(x.dtype(), to, parse_casting(casting));
   warn_of_discarded_imaginary(x.dtype(), to);
   const Dims axes = memory_order(x, order);
   const FloatWatch floats;

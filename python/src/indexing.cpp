@@ -10,6 +10,7 @@
 #include "device.h"
 #include "float_errors.h"
 #include "interop.h"
+#include "ops/checks.h"
 
 namespace iruka::python {
 
@@ -261,9 +262,7 @@ void bind_taking(nb::module_& module) {
           return make_array([&] { return iruka::repeat(from, count, along); });
         }
         const Array counts = operand(repeats, "repeat: repeats");
-        if (!is_index_dtype(counts.dtype()) || counts.dtype() == Dtype::uint64)
-          throw TypeError(std::string("Cannot cast array data from dtype('") + name(counts.dtype()) +
-                          "') to dtype('int64') according to the rule 'safe'");
+        ops::check_cast(counts.dtype(), Dtype::int64);
         return make_array([&] { return iruka::repeat(from, counts, along); });
       },
       nb::arg("x"), nb::arg("repeats"), nb::arg("axis").none());

@@ -97,10 +97,9 @@ std::optional<Array> to_mask(nb::handle where, Device& device) {
   if (!is_array_like(where.ptr())) throw TypeError("where must be an array of bools, not " + describe(where.type()));
   const bool is_list = PyList_Check(where.ptr()) || PyTuple_Check(where.ptr());
   Array mask = is_array(where.ptr()) ? array_of(where.ptr()) : as_array(where, device);
-  if (mask.dtype() == Dtype::bool_) return mask;
-  if (is_list) return without_gil([&] { return mask.astype(Dtype::bool_); });
-  throw TypeError(std::string("Cannot cast array data from dtype('") + name(mask.dtype()) +
-                  "') to dtype('bool') according to the rule 'safe'");
+  if (is_list) return without_gil([&] { return mask.astype(Dtype::bool_, false); });
+  ops::check_cast(mask.dtype(), Dtype::bool_);
+  return mask;
 }
 
 /// The given outputs, None for one to be allocated; empty if none is given. Borrowed references.

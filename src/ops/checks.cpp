@@ -19,6 +19,12 @@ void check_out(const std::string& function, const Array& out, const Dims& shape,
     throw ShapeError(function + ": out has shape " + to_string(out.shape()) + ", the result " + to_string(shape));
 }
 
+void check_cast(Dtype from, Dtype to, Casting rule) {
+  if (can_cast(from, to, rule)) return;
+  throw TypeError(std::string("Cannot cast array data from dtype('") + name(from) + "') to dtype('" + name(to) +
+                  "') according to the rule '" + name(rule) + "'");
+}
+
 Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
   Dims normalized(axes.size());
   for (int k = 0; k < axes.size(); ++k) normalized[k] = normalize_axis(function, axes[k], ndim);

@@ -13,6 +13,9 @@ void check_device(const char* what, const Array& given, const Device& device);
 /// An `out` must be on the result's device, be writable and have the result's shape. Raises ValueError or ShapeError.
 void check_out(const std::string& function, const Array& out, const Dims& shape, const Device& device);
 
+/// Raises TypeError unless elements of `from` may be cast to `to` by the rule.
+void check_cast(Dtype from, Dtype to, Casting rule = Casting::safe);
+
 /// The axes, 0 <= axis < ndim. Raises AxisError, and ValueError where one is named twice.
 Dims normalize_axes(const char* function, const Dims& axes, int ndim);
 

@@ -4,6 +4,7 @@
 #include "iruka/device.h"
 #include "iruka/histogram.h"
 #include "iruka/ops.h"
+#include "ops/checks.h"
 #include "ops/count/bin_edges.h"
 #include "ops/count/histogram.h"
 #include "ops/functions.h"
@@ -75,9 +76,7 @@ struct Elements {
 };
 
 Array safe_doubles(const Array& weights) {
-  if (!can_cast(weights.dtype(), Dtype::float64, Casting::safe))
-    throw TypeError(std::string("Cannot cast array data from dtype('") + name(weights.dtype()) +
-                    "') to dtype('float64') according to the rule 'safe'");
+  check_cast(weights.dtype(), Dtype::float64);
   return weights.astype(Dtype::float64, false);
 }
 
@@ -164,9 +163,7 @@ HistogramDD histogram2d(const Array& x, const Array& y, const Bins& bins_x, cons
 }
 
 Array bincount(const Array& given, const Array* given_weights, int64_t least) {
-  if (is_inexact(given.dtype()))
-    throw TypeError(std::string("Cannot cast array data from dtype('") + name(given.dtype()) +
-                    "') to dtype('int64') according to the rule 'safe'");
+  if (is_inexact(given.dtype())) check_cast(given.dtype(), Dtype::int64);
   if (given.ndim() != 1)
     throw ValueError(given.ndim() ? "object too deep for desired array"
                                   : "object of too small depth for desired array");

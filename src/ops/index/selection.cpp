@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iruka/ops.h"
+#include "ops/checks.h"
 #include "ops/functions.h"
 
 namespace iruka {
@@ -40,9 +41,7 @@ Array rows_of(const Array& numbers, int64_t rows, IndexMode mode) {
 Array choose(const Array& a, std::span<const Argument> choices, IndexMode mode) {
   if (choices.empty()) throw ValueError("choose: there must be at least one choice");
   const Dtype dtype = result_type(choices);
-  if (!can_cast(a.dtype(), Dtype::int64, Casting::safe))
-    throw TypeError(std::string("Cannot cast array data from dtype('") + name(a.dtype()) +
-                    "') to dtype('int64') according to the rule 'safe'");
+  ops::check_cast(a.dtype(), Dtype::int64);
   std::vector<const Dims*> shapes{&a.shape()};
   for (const Argument& choice : choices) shapes.push_back(&shape_of(choice));
   const Dims shape = broadcast_shapes(shapes);

@@ -1,6 +1,7 @@
 // Reductions with `initial` and `where`.
 #include "core/device.h"
 #include "iruka/statistics.h"
+#include "ops/checks.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
 #include "ops/listener.h"
@@ -15,9 +16,7 @@ using Row = ReductionFunction::Row;
 
 /// Replaces masked elements by a value that does not change the result.
 Array masked(const Row& row, const Array& x, const Array& where, const std::optional<Scalar>& initial) {
-  if (where.dtype() != Dtype::bool_)
-    throw TypeError("Cannot cast array data from dtype('" + std::string(name(where.dtype())) +
-                    "') to dtype('bool') according to the rule 'safe'");
+  check_cast(where.dtype(), Dtype::bool_);
   Scalar neutral(row.start == Start::one);
   if (row.start == Start::ones) neutral = x.dtype() == Dtype::bool_ ? Scalar(true) : Scalar(-1);
   if (!row.has_identity) {
