@@ -1,6 +1,7 @@
 #include "ops/checks.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/device.h"
 
@@ -32,6 +33,18 @@ Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
     if (std::find(normalized.begin(), normalized.begin() + k, normalized[k]) != normalized.begin() + k)
       throw ValueError(std::string(function) + ": axis " + to_string(axes) + " names one axis twice");
   return normalized;
+}
+
+Dims axes_or_all(const char* function, const std::optional<Dims>& axes, int ndim) {
+  if (axes) return normalize_axes(function, *axes, ndim);
+  Dims all(ndim);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void check_one_axis(const Array& x) {
+  if (x.ndim() != 1)
+    throw ValueError(x.ndim() ? "object too deep for desired array" : "object of too small depth for desired array");
 }
 
 }  // namespace iruka::ops

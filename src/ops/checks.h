@@ -1,6 +1,7 @@
 // Checks of arguments that functions share.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "iruka/array.h"
@@ -18,5 +19,10 @@ void check_cast(Dtype from, Dtype to, Casting rule = Casting::safe);
 
 /// The axes, 0 <= axis < ndim. Raises AxisError, and ValueError where one is named twice.
 Dims normalize_axes(const char* function, const Dims& axes, int ndim);
+/// The same; all axes if none are named.
+Dims axes_or_all(const char* function, const std::optional<Dims>& axes, int ndim);
+
+/// Raises ValueError, in NumPy's words, unless x has one axis.
+void check_one_axis(const Array& x);
 
 }  // namespace iruka::ops

@@ -12,4 +12,7 @@ inline const ElementwiseFunction arccos{"arccos"}, bitwise_and{"bitwise_and"}, b
     remainder{"remainder"}, rint{"rint"}, sign{"sign"};
 inline const ReductionFunction nansum{"nansum"};
 
+/// Complex numbers conjugated, others as they are.
+inline Array conjugated(const Array& x) { return is_complex(x.dtype()) ? conjugate(x) : x; }
+
 }  // namespace iruka::ops

@@ -46,6 +46,12 @@ inline Array with_axis_at(const Array& x, int from, int to) {
   return x.transpose(Dims(order.data(), x.ndim()));
 }
 
+inline Dims extents_of(const Array& x, const Dims& axes) {
+  Dims extents(axes.size());
+  for (int k = 0; k < axes.size(); ++k) extents[k] = x.shape(static_cast<int>(axes[k]));
+  return extents;
+}
+
 /// Adds axes of extent 1 in front until there are `ndim`.
 inline Array with_axes_in_front(const Array& x, int ndim) {
   if (x.ndim() >= ndim) return x;

@@ -1,6 +1,7 @@
 // Convolution and correlation of vectors, term by term.
 #include "core/once.h"
 #include "iruka/calculus.h"
+#include "ops/checks.h"
 #include "ops/functions.h"
 #include "ops/kernel_text.h"
 #include "ops/views.h"
@@ -42,8 +43,7 @@ struct Vectors {
     v = second.astype(dtype, false);
   }
   static void check(const char* name, const Array& x) {
-    if (x.ndim() != 1)
-      throw ValueError(std::string("object ") + (x.ndim() ? "too deep" : "of too small depth") + " for desired array");
+    check_one_axis(x);
     if (x.size() == 0) throw ValueError(std::string(name) + " cannot be empty");
   }
 
@@ -66,7 +66,7 @@ Array convolve(const Array& a, const Array& v, ConvolutionMode mode) {
 
 Array correlate(const Array& a, const Array& v, ConvolutionMode mode) {
   Vectors both(a, v);
-  if (is_complex(both.v.dtype())) both.v = conjugate(both.v);
+  both.v = conjugated(both.v);
   if (a.size() >= v.size()) return convolved(both.a, reversed(both.v, 0), mode);
   // The vectors change places and so does the direction; 'same' keeps the length of the longer one.
   return reversed(convolved(both.v, reversed(both.a, 0), mode), 0).copy();

@@ -226,11 +226,7 @@ Array unwrap(const Array& x, const std::optional<Scalar>& jump, int64_t axis, co
 
 std::vector<Array> gradient(const Array& f, std::span<const Spacing> spacings, const std::optional<Dims>& named,
                             int edge_order) {
-  Dims axes;
-  if (named)
-    axes = normalize_axes("gradient", *named, f.ndim());
-  else
-    for (int axis = 0; axis < f.ndim(); ++axis) axes.push_back(axis);
+  const Dims axes = axes_or_all("gradient", named, f.ndim());
   const std::vector<Steps> steps = steps_along(f, spacings, axes);
   if (edge_order > 2) throw ValueError("'edge_order' greater than 2 not supported");
   std::vector<Array> results;

@@ -164,9 +164,7 @@ HistogramDD histogram2d(const Array& x, const Array& y, const Bins& bins_x, cons
 
 Array bincount(const Array& given, const Array* given_weights, int64_t least) {
   if (is_inexact(given.dtype())) check_cast(given.dtype(), Dtype::int64);
-  if (given.ndim() != 1)
-    throw ValueError(given.ndim() ? "object too deep for desired array"
-                                  : "object of too small depth for desired array");
+  check_one_axis(given);
   if (least < 0) throw ValueError("'minlength' must not be negative");
   const bool is_narrow = given.itemsize() < 4 || given.dtype() == Dtype::int32;
   const Array x = given.astype(is_narrow ? Dtype::int32 : Dtype::int64, false);

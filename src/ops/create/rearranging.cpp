@@ -151,11 +151,7 @@ std::vector<Array> broadcast_arrays(std::span<const Array> arrays) {
 
 Array flip(const Array& x, const std::optional<Dims>& axes) {
   Array view = x;
-  if (axes) {
-    for (const int64_t axis : normalize_axes("flip", *axes, x.ndim())) view = reversed(view, static_cast<int>(axis));
-  } else {
-    for (int axis = 0; axis < x.ndim(); ++axis) view = reversed(view, axis);
-  }
+  for (const int64_t axis : axes_or_all("flip", axes, x.ndim())) view = reversed(view, static_cast<int>(axis));
   return view;
 }
 

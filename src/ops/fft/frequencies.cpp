@@ -16,10 +16,9 @@ void check_length(const char* function, int64_t n) {
 
 /// Half of each axis, towards the end or, for the inverse, the front.
 Array half_rolled(const char* function, const Array& x, const std::optional<Dims>& named, bool inverse) {
-  Dims axes, shifts;
-  for (int axis = 0; axis < (named ? 0 : x.ndim()); ++axis) axes.push_back(axis);
-  if (named) axes = ops::normalize_axes(function, *named, x.ndim());
+  const Dims axes = ops::axes_or_all(function, named, x.ndim());
   if (axes.empty()) return x.copy();
+  Dims shifts;
   for (const int64_t axis : axes) {
     const int64_t half = x.shape(static_cast<int>(axis)) / 2;
     shifts.push_back(inverse ? -half : half);

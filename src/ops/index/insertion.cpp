@@ -230,14 +230,9 @@ Array delete_elements(const Array& x, const Slice& places, std::optional<int64_t
 }
 
 Array trim_zeros(const Array& x, bool front, bool back, const std::optional<Dims>& axes) {
-  Dims along;
-  if (axes)
-    along = normalize_axes("trim_zeros", *axes, x.ndim());
-  else
-    for (int axis = 0; axis < x.ndim(); ++axis) along.push_back(axis);
   const Array nonzero = not_equal(x, 0);
   Array view = x;
-  for (const int64_t named : along) {
+  for (const int64_t named : axes_or_all("trim_zeros", axes, x.ndim())) {
     const int axis = static_cast<int>(named);
     Dims others;
     for (int other = 0; other < x.ndim(); ++other)

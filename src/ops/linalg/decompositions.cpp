@@ -15,6 +15,7 @@
 #include "iruka/indexing.h"
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
+#include "ops/functions.h"
 #include "ops/linalg/operands.h"
 #include "ops/permanent_cache.h"
 
@@ -318,7 +319,7 @@ void svd_jacobi(const Array& copy, bool vectors, const Array& s, Array& left, Ar
                                                     left.data(), v.data(), static_cast<int32_t*>(info.data()));
   check_info(ElementwiseFunction("bitwise_or")(info, found), "SVD did not converge");
   right = matrix_transpose(v);
-  if (vectors && is_complex(v.dtype())) right = ElementwiseFunction("conjugate")(right);
+  if (vectors) right = conjugated(right);
 }
 
 }  // namespace

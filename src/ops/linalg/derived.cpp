@@ -146,15 +146,12 @@ Array nuclear_norm(const Array& x, const Dims& named, bool keepdims) {
 }
 
 Array vector_norm(const Array& x, double order, const std::optional<Dims>& named, bool keepdims) {
-  Dims axes;
-  for (int axis = 0; axis < (named ? 0 : x.ndim()); ++axis) axes.push_back(axis);
-  if (named) axes = normalize_axes("vector_norm", *named, x.ndim());
+  const Dims axes = axes_or_all("vector_norm", named, x.ndim());
   if (axes.size() == 1) return norm(x, order, axes, keepdims);
   Dims places, shape = x.shape();
   for (int k = 0; k < axes.size(); ++k) places.push_back(k), shape[static_cast<int>(axes[k])] = 1;
   const Array front = moveaxis(x, axes, places);
-  Dims flat{1};
-  for (const int64_t axis : axes) flat[0] *= x.shape(static_cast<int>(axis));
+  Dims flat{count(extents_of(x, axes))};
   for (int axis = axes.size(); axis < x.ndim(); ++axis) flat.push_back(front.shape(axis));
   const Array result = norm(front.reshape(flat), order, Dims{0});
   return keepdims ? result.reshape(shape) : result;

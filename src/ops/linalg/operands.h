@@ -10,8 +10,6 @@ namespace iruka::ops {
 /// The same matrices with rows and columns exchanged; no element moves.
 inline Array matrix_transpose(const Array& x) { return x.swapaxes(-2, -1); }
 
-/// Complex numbers conjugated, others as they are.
-Array conjugated(const Array& x);
 /// A sum in the array's own dtype; whether any is true, of bools.
 Array sum_in_own_dtype(const Array& x, const Dims& axes);
 

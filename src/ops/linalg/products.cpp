@@ -15,8 +15,6 @@
 namespace iruka {
 namespace ops {
 
-Array conjugated(const Array& x) { return is_complex(x.dtype()) ? conjugate(x) : x; }
-
 Array sum_in_own_dtype(const Array& x, const Dims& axes) {
   return x.dtype() == Dtype::bool_ ? any(x, axes) : sum(x, axes, false, x.dtype());
 }
@@ -36,10 +34,7 @@ Array scaled(const Array& a, const Array& b) {
 Array as_matrix(const Array& x, const Dims& rows, const Dims& columns) {
   Dims order = rows;
   for (const int64_t axis : columns) order.push_back(axis);
-  int64_t extents[] = {1, 1};
-  for (const int64_t axis : rows) extents[0] *= x.shape(static_cast<int>(axis));
-  for (const int64_t axis : columns) extents[1] *= x.shape(static_cast<int>(axis));
-  return x.transpose(order).reshape(Dims(extents, 2));
+  return x.transpose(order).reshape({count(extents_of(x, rows)), count(extents_of(x, columns))});
 }
 
 Dims other_axes(const Dims& axes, int ndim) {
@@ -47,12 +42,6 @@ Dims other_axes(const Dims& axes, int ndim) {
   for (int axis = 0; axis < ndim; ++axis)
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) others.push_back(axis);
   return others;
-}
-
-Dims extents_of(const Array& x, const Dims& axes) {
-  Dims extents;
-  for (const int64_t axis : axes) extents.push_back(x.shape(static_cast<int>(axis)));
-  return extents;
 }
 
 void check_ranks(const char* function, const Array& a, int least_a, const Array& b, int least_b) {

@@ -18,9 +18,8 @@ Array weights_along(const Array& x, const Array& weights, const std::optional<Di
   if (weights.shape() == x.shape()) return weights;
   if (!named) throw TypeError("Axis must be specified when shapes of a and weights differ.");
   const Dims axes = normalize_axes("average", *named, x.ndim());
-  Dims shape(x.ndim(), 1), expected;
-  for (const int64_t axis : axes) expected.push_back(x.shape(static_cast<int>(axis)));
-  if (!(weights.shape() == expected))
+  Dims shape(x.ndim(), 1);
+  if (!(weights.shape() == extents_of(x, axes)))
     throw ValueError("Shape of weights must be consistent with shape of a along specified axis.");
   std::vector<int64_t> order(static_cast<size_t>(axes.size()));
   for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
@@ -110,7 +109,7 @@ Array cov(const Array& given, const CovarianceOptions& options) {
   }
   x = subtract(x, middle);
   const Array weighted = weights.valid() ? multiply(x, weights.astype(x.dtype(), false)) : x;
-  const Array products = matmul(x, (is_complex(x.dtype()) ? conjugate(weighted) : weighted).transpose());
+  const Array products = matmul(x, conjugated(weighted).transpose());
   return divide(products, factor).squeeze();
 }
 

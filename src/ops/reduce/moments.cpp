@@ -11,6 +11,7 @@
 #include "ops/functions.h"
 #include "ops/listener.h"
 #include "ops/reduce/reduction.h"
+#include "ops/views.h"
 
 namespace iruka {
 namespace {
@@ -54,10 +55,7 @@ Array rooted(const Array& squares) {
 
 /// The number of elements along axes.
 int64_t count_along(const Array& x, const std::optional<Dims>& axes) {
-  if (!axes) return x.size();
-  int64_t length = 1;
-  for (const int64_t axis : normalize_axes("var", *axes, x.ndim())) length *= x.shape(static_cast<int>(axis));
-  return length;
+  return count(extents_of(x, axes_or_all("var", axes, x.ndim())));
 }
 
 Array one_pass(const Array& x, const VarianceOptions& options) {

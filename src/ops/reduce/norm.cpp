@@ -75,9 +75,7 @@ Array norm_of_all(const Array& x, bool keepdims) {
 Array norm(const Array& given, std::optional<double> order, std::optional<Dims> named, bool keepdims) {
   const Array x = is_inexact(given.dtype()) ? given : given.astype(Dtype::float64);
   if (!named && !order) return norm_of_all(x, keepdims);
-  Dims axes;
-  for (int axis = 0; axis < (named ? 0 : x.ndim()); ++axis) axes.push_back(axis);
-  if (named) axes = ops::normalize_axes("norm", *named, x.ndim());
+  const Dims axes = ops::axes_or_all("norm", named, x.ndim());
   if (axes.size() == 1) return norm_along(x, order.value_or(2), axes, keepdims);
   if (axes.size() != 2)
     throw ValueError("norm: Improper number of dimensions to norm: " + std::to_string(axes.size()) +

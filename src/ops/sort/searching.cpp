@@ -9,6 +9,7 @@
 #include "iruka/indexing.h"
 #include "iruka/ops.h"
 #include "iruka/sorting.h"
+#include "ops/checks.h"
 #include "ops/count/histogram.h"
 #include "ops/functions.h"
 #include "ops/sort/order_text.h"
@@ -41,11 +42,6 @@ const ElementwiseKernel& interp_kernel() {
         "y = interpolate<V>(x, xp, fp, n, left, right, has_left, has_right);", "interp",
         {.preamble = order_text("interp"), .options = {"--fmad=false"}});
   });
-}
-
-void check_one_axis(const Array& x) {
-  if (x.ndim() != 1)
-    throw ValueError(x.ndim() ? "object too deep for desired array" : "object of too small depth for desired array");
 }
 
 void check_real(const std::string& refusal, const Array& x) {
