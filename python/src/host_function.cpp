@@ -1,10 +1,9 @@
 // Python functions that streams call: Stream.launch_host_func.
-#include <unistd.h>
-
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 
+#include "core/fork.h"
 #include "core/once.h"
 #include "cuda.h"
 #include "device.h"
@@ -33,14 +32,14 @@ class Gate {
   }
   /// Waits for the functions that run; without the GIL, which they need.
   void close() {
-    if (getpid() != process_) return;  // the threads did not come along into a child of fork()
+    if (fork_generation_ != fork_generation()) return;  // the threads did not come along into a child of fork()
     std::unique_lock lock(mutex_);
     is_closed_ = true;
     left_.wait(lock, [this] { return inside_ == 0; });
   }
 
  private:
-  const pid_t process_ = getpid();
+  const int fork_generation_ = fork_generation();
   std::mutex mutex_;
   std::condition_variable left_;
   int inside_ = 0;

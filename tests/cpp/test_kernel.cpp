@@ -399,6 +399,48 @@ TEST(Kernel, ThreadsMayShareAKernel) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(Kernel, ThreadsMayCheckOneTextAtOnce) {
+  constexpr int kThreads = 8, kTexts = 4;
+  std::vector<std::vector<std::string>> told(kThreads * kTexts);
+  std::vector<std::thread> threads;
+  std::atomic<int> ready{0};
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int text = 0; text < kTexts; ++text) {
+        for (++ready; ready < kThreads * (text + 1);) std::this_thread::yield();
+        std::vector<std::string>& own = told[static_cast<size_t>(text * kThreads + t)];
+        const std::string id = std::to_string(text);
+        own = ElementwiseKernel("float32 x", "float32 z", "z = x + " + id + "; z == x;", "checked").pop_warnings();
+        try {
+          const ElementwiseKernel wrong("float32 x", "float32 z", "z = unknown_" + id + ";", "refused");
+        } catch (const CompileError& error) {
+          own.emplace_back(error.what());
+        }
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (size_t k = 0; k < told.size(); ++k) {
+    const size_t text = k / kThreads;
+    ASSERT_EQ(told[k].size(), 2u) << text;
+    EXPECT_NE(told[k][0].find("z == x;"), std::string::npos) << told[k][0];
+    EXPECT_NE(told[k][1].find("unknown_" + std::to_string(text)), std::string::npos) << told[k][1];
+    EXPECT_EQ(told[k], told[text * kThreads]);
+  }
+}
+
+TEST(Kernel, ThreadsTakeEachWarningOnce) {
+  const ElementwiseKernel k("T x", "T z", "z = x + 1; z == x;", "warned");
+  std::vector<std::thread> threads;
+  std::atomic<size_t> taken{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      k(t % 2 ? sequence<float>({10}) : sequence<double>({10}));
+      taken += k.pop_warnings().size();
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken + k.pop_warnings().size(), 1u);
+}
+
 TEST(Kernel, HistoryTellsWhatWasCompiledAndClearForgets) {
   const ElementwiseKernel k("int32 x", "int32 z", "z = x * 12345 + 678;", "remembered");
   const Array x = sequence<int32_t>({3});

@@ -1,7 +1,5 @@
 #include "backend/cuda/cuda_device.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "core/fork.h"
@@ -61,14 +59,14 @@ Devices& devices() {
 class ThreadNumber {
  public:
   ~ThreadNumber() {
-    if (getpid() != process_) return;  // a child of fork() leaves the GPU alone
+    if (fork_generation_ != fork_generation()) return;  // a child of fork() leaves the GPU alone
     for (CudaDevice* device : made_devices()) device->end_own_stream();
   }
   uint64_t value() const { return value_; }
 
  private:
   static inline std::atomic<uint64_t> last_{0};
-  const pid_t process_ = getpid();
+  const int fork_generation_ = fork_generation();
   const uint64_t value_ = ++last_;
 };
 
