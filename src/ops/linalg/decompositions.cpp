@@ -16,6 +16,7 @@
 #include "iruka/kernel.h"
 #include "iruka/ops.h"
 #include "ops/functions.h"
+#include "ops/kernel_text.h"
 #include "ops/linalg/operands.h"
 #include "ops/permanent_cache.h"
 
@@ -158,21 +159,13 @@ const char* real_name(Dtype dtype) { return name(real_dtype(dtype)); }
 
 /// Sign and logarithm, or the product itself, of the diagonal, whose sign pivots may have changed.
 ElementwiseKernel make_determinant_kernel(Dtype dtype, bool logarithm) {
-  const bool is_complex = iruka::is_complex(dtype);
-  const std::string type = name(dtype), c_type = info(dtype).c_type, real = real_name(dtype);
-  std::string body = c_type + " product = " + c_type + "(1);\n" + info(real_dtype(dtype)).c_type +
-                     std::string(" sum = 0;\n") + "for (long long k = 0; k < extent; ++k) {\n  " + c_type +
-                     " d = lu[(i * extent + k) * extent + k];\n" + "  if (pivots[i * extent + k] != k + 1) d = -d;\n";
-  if (!logarithm) {
-    body += "  product = product * d;\n}\nresult = product;";
-    return {"raw const " + type + " lu, raw const int32 pivots, int64 extent", type + " result", body, "det", quiet()};
-  }
-  const std::string size = is_complex ? "hypot(d.real(), d.imag())" : "(d < 0 ? -d : d)";
-  body += "  const " + std::string(info(real_dtype(dtype)).c_type) + " size = " + size + ";\n" +
-          "  sum += log(size);\n  product = size == 0 ? " + c_type + "(0) : product * (d / size);\n}\n" +
-          "sign = product;\nlogarithm = sum;";
-  return {"raw const " + type + " lu, raw const int32 pivots, int64 extent", type + " sign, " + real + " logarithm",
-          body, "slogdet", quiet()};
+  const std::string type = name(dtype), factors = "raw const " + type + " lu, raw const int32 pivots, int64 extent";
+  KernelOptions options = quiet();
+  options.preamble = header_text("linalg", "determinant", "linear_algebra");
+  if (!logarithm)
+    return {factors, type + " result", "find_determinant(lu, pivots, extent, i, result);", "det", options};
+  return {factors, type + " sign, " + real_name(dtype) + " logarithm",
+          "find_sign_and_logarithm(lu, pivots, extent, i, sign, logarithm);", "slogdet", options};
 }
 
 /// The kernel for a dtype that linalg_dtype() gives, made at its first use.

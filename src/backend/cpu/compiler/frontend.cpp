@@ -241,7 +241,7 @@ bool parse_only(const ProgramSource& source, const jit::CompileOptions& options,
 
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
                           std::vector<Diagnostic>& diagnostics, ProgramSource& saturating) {
-  const std::string text = std::string(cuda_declarations()) + text_with_macros(source, options);
+  const std::string text = std::string(kCudaDeclarations) + text_with_macros(source, options);
   const std::string behind = name_declarations(source);  // they make the instances of templates
   const auto make_consumer = [&](clang::CompilerInstance& compiler) {
     return make_cast_rewriter(compiler, text.size() - source.text.size() - behind.size(), saturating);

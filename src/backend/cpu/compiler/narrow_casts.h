@@ -14,8 +14,8 @@ class CompilerInstance;
 
 namespace iruka::cpu_backend {
 
-/// Declarations of NVRTC's built-in names that the CPU's prelude lacks, for use before a text for a GPU.
-std::string_view cuda_declarations();
+/// In front of a text for a GPU: declares NVRTC's built-in names that the CPU's prelude lacks.
+inline constexpr std::string_view kCudaDeclarations = "#include \"cpu_cuda_declarations.h\"\n";
 
 /// Once the main file is parsed without an error, the text of `source` is what follows its first `skipped` bytes, where
 /// each such cast, plain or implied, is written with functions of prelude/narrowing.h; so are those in its headers.
