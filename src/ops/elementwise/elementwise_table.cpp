@@ -52,8 +52,7 @@ constexpr Row kTable[] = {
      "The value, not below the second nor above the third.", Rule::promote, "clip"},
     {"gcd", "TT->T", kIntegers, "out0 = op::gcd(in0, in1);", "Greatest common divisor.", Rule::refuse_bool, "gcd"},
     {"lcm", "TT->T", kIntegers, "out0 = op::lcm(in0, in1);", "Least common multiple.", Rule::refuse_bool, "gcd"},
-    {"heaviside", "TT->T", kFloats, "out0 = in0 != in0 ? in0 : in0 == 0 ? in1 : in0 < 0 ? T(0) : T(1);",
-     "0 below zero, 1 above, the second at zero."},
+    {"heaviside", "TT->T", kFloats, "out0 = iruka::heaviside(in0, in1);", "0 below zero, 1 above, the second at zero."},
     {"nan_to_num", "TRRR->T", kInexact, "out0 = op::nan_to_num(in0, in1, in2, in3);",
      "NaN, infinity and -infinity replaced by the second, third and fourth.", Rule::promote, "nan_to_num"},
 
@@ -113,8 +112,7 @@ constexpr Row kTable[] = {
     {"arctanh", "T->T", kInexact, "out0 = atanh(in0);", "Inverse hyperbolic tangent.", Rule::promote, "", Quiet::all},
     {"degrees", "T->T", kFloats, "out0 = in0 * T(57.29577951308232);", "Radians to degrees."},
     {"radians", "T->T", kFloats, "out0 = in0 * T(0.017453292519943295);", "Degrees to radians."},
-    {"sinc", "T->T", kInexact, "const T x = in0 * R(3.141592653589793); out0 = in0 == T(0) ? T(1) : sin(x) / x;",
-     "sin(pi x) / (pi x); 1 at 0.", Rule::integers_as_float64},
+    {"sinc", "T->T", kInexact, "out0 = iruka::sinc(in0);", "sin(pi x) / (pi x); 1 at 0.", Rule::integers_as_float64},
     {"i0", "T->T", kFloats, "out0 = op::bessel_i0(in0);", "Modified Bessel function of the first kind, order 0.",
      Rule::integers_as_float64, "bessel"},
 
