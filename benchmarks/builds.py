@@ -4,7 +4,7 @@
 BEFORE and AFTER are folders that hold the Python package (build/release/python). Each build runs in a process of its
 own; a measurement asks both in turn, so that the machine's noise meets both alike. Measured are the cases of
 array_cases.py, launches, imports, and first calls with nothing compiled. A ratio is the median over the repeats of
-after/before: over 1 says that AFTER is slower. Its quartiles stand beside it.
+after/before: over 1 says that AFTER is slower. Its quartiles stand beside it. IRUKA_DEVICE=cuda compares on a GPU.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import numpy as np
 
 from measure import markdown, processor
 
+DEVICE = os.environ.get("IRUKA_DEVICE", "cpu")
 SAMPLE = 1e-3  # seconds that one measurement takes at least: short calls are repeated
 COLD = {
     "first call of a kernel": lambda m: m.ElementwiseKernel("T x, T y", "T z", "z = x * y + x")(m.x, m.x),
@@ -106,6 +107,8 @@ def cold(name):
     names.ElementwiseKernel("int16 x", "int16 y", "y = x ^ 5", "other")(names.zeros(4, "int16"))
     start = time.perf_counter()
     COLD[name](names)
+    if DEVICE == "cuda":
+        names.cuda.Device().synchronize()
     return time.perf_counter() - start
 
 
@@ -116,7 +119,7 @@ class Server:
         import iruka
         from arrays import Library, Operands
 
-        self.iruka, self.library = iruka, Library("Iruka", iruka, "cpu")
+        self.iruka, self.library = iruka, Library("Iruka", iruka, DEVICE)
         self.operands = Operands()
         self.calls = {}
         self.names = module_with_operands()
@@ -144,9 +147,12 @@ class Server:
             self.calls = {request: (call, max(1, math.ceil(SAMPLE / max(once, 1e-7))))}
             self.iruka.finish_background_compilation()
         call, count = self.calls[request]
+        wait = self.library.wait or (lambda: None)
+        wait()
         start = time.perf_counter()
         for _ in range(count):
             call()
+        wait()
         return (time.perf_counter() - start) / count
 
     def serve(self):

@@ -28,7 +28,7 @@ build() {
   cp -r src/python/iruka site/* work/site/
   g++ -shared -o "work/site/iruka/_core$(python3 -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')" \
     work/objects/*.o work/lib/libiruka_static.a work/lib/libiruka_compiler.so work/lib/libjpeg.so.62 work/lib/libpng16.so.16 \
-    -lpthread -ldl -Wl,--exclude-libs,ALL || return 1
+    -lpthread -ldl -Wl,--exclude-libs,ALL '-Wl,-rpath,$ORIGIN/../../lib' || return 1
   python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)' && touch work/built
 }
 

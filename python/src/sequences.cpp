@@ -89,8 +89,9 @@ void bind_sequences(nb::module_& module) {
         const auto margins = margins_of<int64_t>(widths, [](nb::handle width) { return to_int64(width, "pad_width"); });
         options.values = margins_of<PadValue>(values, [&](nb::handle given) {
           const PadValue value = pad_value(given, x.dtype());
+          if (options.mode != PadMode::constant) return value;
           const Scalar* const number = std::get_if<Scalar>(&value);
-          if (number && options.mode == PadMode::constant) check_element(*number, x.dtype());
+          number ? check_element(*number, x.dtype()) : check_elements(std::get<Array>(value), x.dtype());
           return value;
         });
         options.lengths = margins_of<std::optional<int64_t>>(lengths, [](nb::handle length) -> std::optional<int64_t> {

@@ -87,6 +87,13 @@ std::string with_advice(const Diagnostic& diagnostic, const ErrorContext& contex
   return "'" + std::string(header) + "' file not found" + on_missing_header(header, diagnostic, context);
 }
 
+/// Where a line is marked. NVRTC marks the end of an #include whose header is missing, Clang the name.
+int column_of(const Diagnostic& diagnostic, const std::string& line) {
+  const std::string_view header = missing_header(diagnostic.message);
+  const size_t begin = header.empty() ? line.npos : line.find(header);
+  return begin == line.npos ? diagnostic.column : static_cast<int>(begin);
+}
+
 std::string describe_one(const Diagnostic& diagnostic, const ErrorContext& context) {
   const char* level = diagnostic.level == Diagnostic::Level::error     ? "error"
                       : diagnostic.level == Diagnostic::Level::warning ? "warning"
@@ -97,7 +104,8 @@ std::string describe_one(const Diagnostic& diagnostic, const ErrorContext& conte
   if (const std::string* text = context.text_of(diagnostic.file)) {
     words += diagnostic.file.substr(0, diagnostic.file.find_last_not_of(' ') + 1) + ", line " +
              std::to_string(diagnostic.line) + ": " + level + ": " + message;
-    words += quote_line(line_of(*text, diagnostic.line), diagnostic.column);
+    const std::string line = line_of(*text, diagnostic.line);
+    words += quote_line(line, column_of(diagnostic, line));
   } else {
     words += std::string(level) + ": " + message;
   }

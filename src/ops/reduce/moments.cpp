@@ -30,10 +30,10 @@ bool is_exact_in(Dtype dtype, const Array& x) {
   return is_float(dtype) && is_float(x.dtype()) && can_cast(x.dtype(), dtype, Casting::safe);
 }
 
-/// Warns where `mask()` has a true element. A GPU is not waited for.
+/// Warns where `mask()`, of a reduction of x, has a true element. A GPU is not waited for: it warns where x is empty.
 template <class Mask>
 void warn_where(const Array& x, const char* message, Mask&& mask) {
-  if (current_listener && x.device().target().is_host && any(mask()).item().as_bool()) warn(message);
+  if (current_listener && (x.size() == 0 || x.device().target().is_host) && any(mask()).item().as_bool()) warn(message);
 }
 
 /// total / count in total's dtype: a large count does not fit 16 bits.
@@ -196,7 +196,7 @@ Array nanvariance(const Array& x, const VarianceOptions& options) {
 Array nanmean(const Array& x, const ReductionOptions& options) {
   if (!is_inexact(x.dtype())) return reduce(mean, x, options);
   check_inexact(options.dtype);
-  if (options.where || options.dtype) return mean_of_numbers(x, options);
+  if (options.where || options.dtype || x.size() == 0) return mean_of_numbers(x, options);
   return x.device().service<PairReductions>().numbers_mean(x, options);
 }
 

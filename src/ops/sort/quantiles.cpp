@@ -101,8 +101,16 @@ std::vector<Array> columns_at(const Array& x, std::span<const int64_t> ranks) {
   return columns;
 }
 
+/// The result of no ranks: shape (0, rows' shape).
+Array of_no_ranks(const Array& rows) {
+  Dims shape{0};
+  for (int axis = 0; axis + 1 < rows.ndim(); ++axis) shape.push_back(rows.shape(axis));
+  return Array::empty(shape, rows.dtype(), rows.device());
+}
+
 /// The elements of each row at unsorted ranks: shape (ranks, rows' shape). NaN for rows that have one.
 Array select(const Array& rows, std::span<const int64_t> ranks) {
+  if (ranks.empty()) return of_no_ranks(rows);
   if (rows.device().target().is_host && !is_complex(rows.dtype())) return select_ranks(rows, ranks);
   const Array ordered = sort(rows), found = stack(columns_at(ordered, ranks));
   if (!is_inexact(rows.dtype())) return found;
@@ -285,13 +293,8 @@ Array nan_quantile_or_percentile(const char* function, const Array& x, const Arg
 namespace ops {
 
 Array select_weighted_by_functions(const Array& rows, const Array& weights, std::span<const double> shares) {
-  const int last_axis = rows.ndim() - 1;
-  const int64_t n = rows.shape(last_axis);
-  if (shares.empty()) {
-    Dims shape{0};
-    for (int axis = 0; axis < last_axis; ++axis) shape.push_back(rows.shape(axis));
-    return Array::empty(shape, rows.dtype(), rows.device());
-  }
+  if (shares.empty()) return of_no_ranks(rows);
+  const int64_t n = rows.shape(rows.ndim() - 1);
   const Array order = argsort(rows), ordered = take_along_axis(rows, order, -1);
   Array sums = scan(take_along_axis(weights, order, -1), ScanOperation::add, -1);
   sums = divide(sums, sums.at(Ellipsis{}, Slice{-1, {}, {}}));
