@@ -17,8 +17,16 @@ constexpr double kInlineNanoseconds = 20'000;
 constexpr double kUnknownGrain = 16;
 /// The first calls of a program are measured, then one call in this number.
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
-/// Calls that take this long are always measured, because reading the clock costs little in comparison.
+/// Calls that take this long are always measured, because reading the clock costs little in comparison. Waking threads
+/// takes a small part of them.
 constexpr double kAlwaysMeasured = 100'000;
+/// One call in this number runs on the calling thread, if it is short, because a cost that was measured too high would
+/// otherwise stay.
+constexpr uint32_t kAloneEvery = 1024;
+/// A measured cost grows at most by this factor at once: the system may have stopped the thread meanwhile.
+constexpr double kMostGrowth = 8;
+/// A cost is wrong that is so many times the bound that a later launch shows.
+constexpr double kWrong = 4;
 /// The shared memory of a GPU's block; on a CPU, a tile of this size already exceeds the first-level cache.
 constexpr int64_t kMostTileBytes = 48 << 10;
 /// Elements in the longest vectors that there are.
@@ -39,6 +47,13 @@ void spread_over(GridRange& range, int multiprocessors) {
          range.count < 4 * int64_t{multiprocessors} * per_thread * range.threads_per_block)
     range.threads_per_block /= 2;
   range.units_per_block = per_thread * range.threads_per_block;
+}
+
+/// Units of a launch that are not worth another thread.
+double inline_units(const UnitCost& cost, uint32_t call) {
+  if (cost.nanoseconds() == 0) return kUnknownGrain;
+  const bool runs_alone = cost.is_bound() || call % kAloneEvery == 0;
+  return (runs_alone ? kAlwaysMeasured * thread_count() : kInlineNanoseconds) / cost.nanoseconds();
 }
 
 class Stopwatch {
@@ -65,6 +80,14 @@ constexpr LaunchPolicy kGrid{.has_grid = true, .streams = false, .most_bytes_in_
 }  // namespace
 
 const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {&kRanges, &kGrid}};
+
+void UnitCost::measured(double elapsed, double units, int threads) {
+  const double before = nanoseconds(), now = std::max(elapsed * threads / units, 1e-3);
+  const bool is_known = before > 0 && !is_bound();
+  double next = is_known ? std::min(now, kMostGrowth * before) : now;
+  if (threads > 1 && elapsed < kAlwaysMeasured) next = is_known && before < kWrong * now ? before : -now;
+  value_.store(static_cast<float>(next), std::memory_order_relaxed);
+}
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
                        const CallOptions& options)
@@ -509,27 +532,25 @@ void KernelCall::launch() const {
   const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
   Specialisation& made = specialisation();
   if (policy_->has_grid) return launch_over_grid(made, block.bytes(), values);
-  const double unit_cost = made.nanoseconds_per_unit.load(std::memory_order_relaxed);
+  const UnitCost& cost = made.cost;
+  const uint32_t calls = made.count_call();
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
-  const double worth_a_thread = unit_cost > 0 ? kInlineNanoseconds / unit_cost : kUnknownGrain;
-  const LaunchRange range{units, align, std::max(align, static_cast<int64_t>(std::clamp(worth_a_thread, 1.0, 1e15))),
-                          signature_.form != LoopForm::tiles};
+  const auto grain = static_cast<int64_t>(std::clamp(inline_units(cost, calls), 1.0, 1e15));
+  const LaunchRange range{units, align, std::max(align, grain), signature_.form != LoopForm::tiles};
 
   const bool may_vary = !values.empty() || made.program->is_uncertain();
   const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
-  const uint32_t calls = made.count_call();
-  const double cost = unit_cost * static_cast<double>(units);
+  const double expected = cost.nanoseconds() * static_cast<double>(units);
   if (choice.measurement) {  // the cost of a unit stays, so that both sides use the same number of threads
-    run_in_trial(choice, block.bytes(), range, cost);
+    run_in_trial(choice, block.bytes(), range, expected);
     return note_trial(kernel_, made, choice);
   }
-  const bool always = cost > kAlwaysMeasured || calls < kMeasuredCalls;
-  if (!always && calls % kMeasureEvery != 0) return choice.program->launch(block.bytes(), range);
+  const bool always = expected > kAlwaysMeasured || calls < kMeasuredCalls;
+  if (!always && !cost.is_bound() && calls % kMeasureEvery != 0) return choice.program->launch(block.bytes(), range);
   const Stopwatch time;
   choice.program->launch(block.bytes(), range);
   const double elapsed = time.nanoseconds();
-  const double cost_now = elapsed * threads_for(range) / static_cast<double>(units);
-  made.nanoseconds_per_unit.store(static_cast<float>(std::max(cost_now, 1e-3)), std::memory_order_relaxed);
+  made.cost.measured(elapsed, static_cast<double>(units), threads_for(range));
   if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
 }
 

@@ -91,6 +91,20 @@ class LaunchTiming {
   bool is_due_ = false;  ///< they are recorded and not read yet
 };
 
+/// What a unit of a launch costs on a CPU, in nanoseconds of one thread, as launches measured it.
+class UnitCost {
+ public:
+  /// 0 before the first measurement.
+  double nanoseconds() const { return std::abs(value_.load(std::memory_order_relaxed)); }
+  /// Whether the cost is at most nanoseconds(). A short launch by several threads mostly waits for the threads.
+  bool is_bound() const { return value_.load(std::memory_order_relaxed) < 0; }
+  /// A launch of so many units took `elapsed` nanoseconds.
+  void measured(double elapsed, double units, int threads);
+
+ private:
+  std::atomic<float> value_{0};  ///< the negative bound where only a bound is known
+};
+
 /// The program of one signature, its measured cost, and its variants.
 struct Specialisation {
   Device* device;
@@ -101,7 +115,7 @@ struct Specialisation {
 
   std::atomic<uint32_t> calls{0};
   LaunchTiming timing;                         ///< where launches do not wait for their work
-  std::atomic<float> nanoseconds_per_unit{0};  ///< 0: not measured yet
+  UnitCost cost;
 
   std::atomic<const VariantList*> variants{nullptr};  ///< never changed once published; null while there are none
   std::vector<std::unique_ptr<const VariantList>> variant_lists;  ///< all that were ever published

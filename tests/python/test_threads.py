@@ -153,3 +153,31 @@ while time.monotonic() < end:
 thread.join()
 """)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.cpu_only
+def test_short_launches_wake_no_threads():
+    """The first launch, before its cost is known, is shared by threads, whose waking must not count as its cost."""
+    done = run_python(
+        """
+import os, pathlib, re, time
+import iruka
+x = iruka.arange(101.0)
+def add():
+    x + x
+for _ in range(20):
+    add()
+iruka.finish_background_compilation()
+def switches():
+    threads = [path for path in pathlib.Path("/proc/self/task").iterdir() if path.name != str(os.getpid())]
+    words = [(path / "status").read_text() for path in threads]
+    return sum(int(re.search(r"voluntary_ctxt_switches:\\t(\\d+)", each)[1]) for each in words)
+time.sleep(0.1)
+before = switches()
+for _ in range(5000):
+    add()
+assert switches() - before < 200, switches() - before
+""",
+        IRUKA_NUM_THREADS="16",
+    )
+    assert done.returncode == 0, done.stderr
