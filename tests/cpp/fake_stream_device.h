@@ -206,16 +206,6 @@ inline const StreamHandle A = stream(0), B = stream(1), C = stream(2);
 
 inline char* bytes_of(void* memory) { return static_cast<char*>(memory); }
 
-template <class Expected, class F>
-std::string error_of(F&& call) {
-  try {
-    call();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 /// Begins and ends a capture on the device and in the pool.
 class Captured {
  public:

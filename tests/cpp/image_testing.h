@@ -25,17 +25,6 @@ inline std::vector<int> samples(const iruka::Array& picture) {
   return widen(picture.to_vector<uint8_t>());
 }
 
-/// What the E that `step` must throw says; "" when it throws none.
-template <class E, class Step>
-std::string error_of(Step step) {
-  try {
-    step();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "";
-}
-
 struct JpegReference {
   std::string name;
   Bytes file, rgb, gray;

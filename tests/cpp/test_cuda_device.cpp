@@ -9,6 +9,7 @@
 
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/nvrtc.h"
+#include "error_of.h"
 #include "fake_driver.h"
 #include "iruka/array.h"
 #include "iruka/cuda.h"
@@ -19,16 +20,7 @@ namespace iruka {
 namespace {
 
 namespace fake = testing::fake_driver;
-
-template <class Expected, class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 cuda_backend::CUstream cu(const Stream& stream) { return static_cast<cuda_backend::CUstream>(stream.handle()); }
 

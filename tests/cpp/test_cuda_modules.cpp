@@ -5,6 +5,7 @@
 
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/launch_graphs.h"
+#include "error_of.h"
 #include "fake_driver.h"
 #include "iruka/cuda.h"
 #include "iruka/error.h"
@@ -15,20 +16,11 @@ namespace iruka {
 namespace {
 
 namespace fake = testing::fake_driver;
+using test::error_of;
 
 template <class Value>
 ParameterBytes bytes(const Value& value) {
   return std::as_bytes(std::span(&value, 1));
-}
-
-template <class Expected, class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const Expected& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 class CudaModules : public ::testing::Test {

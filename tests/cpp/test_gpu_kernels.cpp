@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "emulated_cuda.h"
+#include "error_of.h"
 #include "iruka/ops.h"
 
 namespace {
@@ -161,22 +162,14 @@ TEST_F(GpuKernels, ComplexNumbersBesideTheirWords) {
 TEST_F(GpuKernels, UnalignedElementsAreAnError) {
   const ElementwiseKernel twice("T x", "T z", "z = x + x", "twice");
   const Array bytes = copy_to(emulated_cuda(), numbers({16}, Dtype::uint8));
-  const auto error_of = [](auto call) {
-    try {
-      call();
-    } catch (const ValueError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
   EXPECT_EQ(
-      error_of([&] { twice(Array(bytes.buffer(), Dtype::float32, {2}, {4}, 1)); }),
+      error_of<ValueError>([&] { twice(Array(bytes.buffer(), Dtype::float32, {2}, {4}, 1)); }),
       "kernel 'twice': parameter 'x': the array's elements are not aligned to 4 bytes, which emulated needs: copy it");
   const std::string end = "the elements would not be aligned to 4 bytes, which emulated needs: copy the array first";
   const Array shifted = bytes.at(Slice{1, 9, {}});
-  EXPECT_EQ(error_of([&] { shifted.view(Dtype::float32); }), "view: uint8 as float32: " + end);
-  EXPECT_EQ(error_of([&] { shifted.view(Dtype::complex64); }), "view: uint8 as complex64: " + end);
-  EXPECT_EQ(error_of([&] { bytes.view(Dtype::float16).at(Slice{1, 3, {}}).view(Dtype::float32); }),
+  EXPECT_EQ(error_of<ValueError>([&] { shifted.view(Dtype::float32); }), "view: uint8 as float32: " + end);
+  EXPECT_EQ(error_of<ValueError>([&] { shifted.view(Dtype::complex64); }), "view: uint8 as complex64: " + end);
+  EXPECT_EQ(error_of<ValueError>([&] { bytes.view(Dtype::float16).at(Slice{1, 3, {}}).view(Dtype::float32); }),
             "view: float16 as float32: " + end);
   EXPECT_EQ(shifted.copy().view(Dtype::float32).shape(), Dims({2}));
   EXPECT_EQ(bytes.view(Dtype::complex64).view(Dtype::float32).at(Slice{1, 3, {}}).view(Dtype::complex64).shape(),

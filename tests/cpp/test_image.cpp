@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "error_of.h"
 #include "image_testing.h"
 #include "iruka/device.h"
 #include "iruka/image.h"
@@ -15,13 +16,13 @@
 namespace {
 
 using image_testing::Bytes;
-using image_testing::error_of;
 using iruka::Array;
 using iruka::Dims;
 using iruka::Dtype;
 using iruka::image::ColorMode;
 using iruka::image::DecodeOptions;
 using iruka::image::imdecode;
+using iruka::test::error_of;
 using png_builder::Png;
 
 constexpr ColorMode kModes[] = {ColorMode::rgb, ColorMode::gray, ColorMode::rgba, ColorMode::unchanged};

@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "error_of.h"
 #include "image_testing.h"
 #include "iruka/image.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using image_testing::Bytes;
-using image_testing::error_of;
 using image_testing::samples;
 using iruka::Array;
 using iruka::Dims;
@@ -27,6 +27,7 @@ using iruka::image::imdecode;
 using iruka::image::imencode;
 using iruka::image::imread;
 using iruka::image::imwrite;
+using iruka::test::error_of;
 
 template <class T>
 Array random_picture(const Dims& shape, unsigned seed) {

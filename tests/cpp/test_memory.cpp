@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/pool.h"
+#include "error_of.h"
 #include "host_device.h"
 #include "iruka/array.h"
 
@@ -42,16 +43,6 @@ struct CountedPool {
   CountingMemory::Counts counts;
   MemoryPool pool{"counted", std::make_unique<CountingMemory>(counts)};
 };
-
-template <class F>
-std::string out_of_memory(F&& call) {
-  try {
-    call();
-  } catch (const OutOfMemoryError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(SizeClass, HoldsRequestsWithAtMostAnEighthWasted) {
   int last = -1;
@@ -140,7 +131,7 @@ TEST(MemoryPool, LimitIsKeptAndItsErrorNamesTheNumbers) {
   void* a = pool.allocate(2048);
   void* b = pool.allocate(1024);
   pool.release(b, 1024);
-  EXPECT_EQ(out_of_memory([&] { pool.allocate(3000); }),
+  EXPECT_EQ(test::error_of<OutOfMemoryError>([&] { pool.allocate(3000); }),
             "out of memory on counted: requested 3000 bytes; used 2048, held 1024, limit 4096");
   void* c = pool.allocate(2048);  // makes room by giving held memory back
   EXPECT_EQ(pool.statistics().held_bytes, 0u);
@@ -165,7 +156,7 @@ TEST(MemoryPool, SystemFailureFreesHeldMemoryAndThenRaises) {
   pool.release(a, 4096);
   void* b = pool.allocate(8192);  // fits only after a went back
   EXPECT_EQ(counted.counts.live_blocks, 1u);
-  EXPECT_EQ(out_of_memory([&] { pool.allocate(64); }),
+  EXPECT_EQ(test::error_of<OutOfMemoryError>([&] { pool.allocate(64); }),
             "out of memory on counted: requested 64 bytes; used 8192, held 0, limit none");
   EXPECT_EQ(pool.statistics().used_bytes, 8192u);
   EXPECT_EQ(pool.statistics().peak_bytes, 8192u);
@@ -174,8 +165,10 @@ TEST(MemoryPool, SystemFailureFreesHeldMemoryAndThenRaises) {
 
 TEST(MemoryPool, ImpossibleRequests) {
   MemoryPool pool("host");
-  EXPECT_NE(out_of_memory([&] { pool.allocate(SIZE_MAX); }).find("18446744073709551615 bytes"), std::string::npos);
-  EXPECT_NE(out_of_memory([&] { pool.allocate(SizeClass::kLargestRequest); }).find("requested"), std::string::npos);
+  EXPECT_NE(test::error_of<OutOfMemoryError>([&] { pool.allocate(SIZE_MAX); }).find("18446744073709551615 bytes"),
+            std::string::npos);
+  EXPECT_NE(test::error_of<OutOfMemoryError>([&] { pool.allocate(SizeClass::kLargestRequest); }).find("requested"),
+            std::string::npos);
   EXPECT_EQ(pool.statistics().used_bytes, 0u);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compile_text.h"
+#include "error_of.h"
 #include "iruka/device.h"
 #include "jit/program.h"
 #include "launch.h"
@@ -60,16 +61,6 @@ std::vector<float> run(const Module& module, const std::string& function, const 
   return y;
 }
 
-template <class Call>
-std::string error_of(Call&& call) {
-  try {
-    call();
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Modules, HaveSeveralFunctions) {
   const auto module = load({"scale", "shift", kHalve, "offsets"});
   std::vector<float> x(1003), doubled(x.size()), shifted(x.size()), halved(x.size());
@@ -104,13 +95,14 @@ TEST(Modules, ShareVariablesWithTheHost) {
 
 TEST(Modules, TellWhatTheyHave) {
   const auto module = load({"shift", "scale", "rounds", "offsets"});
-  EXPECT_EQ(error_of([&] { module->function("turn"); }),
+  EXPECT_EQ(test::error_of<DeviceError>([&] { module->function("turn"); }),
             "module 'several' has no function 'turn'; it has 'scale', 'shift'");
-  EXPECT_EQ(error_of([&] { module->function("rounds"); }),
+  EXPECT_EQ(test::error_of<DeviceError>([&] { module->function("rounds"); }),
             "module 'several' has no function 'rounds'; it has 'scale', 'shift'");
-  EXPECT_EQ(error_of([&] { module->global("scale"); }),
+  EXPECT_EQ(test::error_of<DeviceError>([&] { module->global("scale"); }),
             "module 'several' has no variable 'scale'; it has 'offsets', 'rounds'");
-  EXPECT_EQ(error_of([&] { load({"scale"})->global("rounds"); }), "module 'several' has no variable 'rounds'");
+  EXPECT_EQ(test::error_of<DeviceError>([&] { load({"scale"})->global("rounds"); }),
+            "module 'several' has no variable 'rounds'");
 }
 
 TEST(Modules, NeedWhatTheyExport) {
@@ -134,11 +126,12 @@ TEST(Modules, FunctionsOfTheCpuRunRanges) {
   const auto module = load({"scale"});
   const Function& scale = module->function("scale");
   for (const std::string& error :
-       {error_of([&] { scale.attributes(); }), error_of([&] { scale.set_max_dynamic_shared_size_bytes(100); }),
-        error_of([&] { scale.set_preferred_shared_memory_carveout(50); })})
+       {test::error_of<DeviceError>([&] { scale.attributes(); }),
+        test::error_of<DeviceError>([&] { scale.set_max_dynamic_shared_size_bytes(100); }),
+        test::error_of<DeviceError>([&] { scale.set_preferred_shared_memory_carveout(50); })})
     EXPECT_EQ(error, "function 'scale': only functions for a grid of thread blocks have attributes");
   EXPECT_FALSE(scale.parameters());
-  EXPECT_EQ(error_of([&] { test::launch_grid_on(cpu(), scale, {}, {}); }),
+  EXPECT_EQ(test::error_of<DeviceError>([&] { test::launch_grid_on(cpu(), scale, {}, {}); }),
             "cpu: kernels are launched over ranges, not over a grid of thread blocks");
 }
 

@@ -9,12 +9,14 @@
 #include <random>
 #include <thread>
 
+#include "error_of.h"
 #include "fake_stream_device.h"
 #include "iruka/error.h"
 
 namespace iruka::cuda_backend {
 namespace {
 
+using test::error_of;
 using testing::FakePool;
 using namespace testing::stream_pool;
 
