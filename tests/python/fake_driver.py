@@ -13,6 +13,8 @@ needs_fake_driver = pytest.mark.skipif(not LIBRARY.exists(), reason="the driver 
 needs_fake_nvrtc = pytest.mark.skipif(
     not (TOOLKIT / "lib64" / "libnvrtc.so.13").exists(), reason="the compiler in software was not built"
 )
+FAKE_CUFFT = TOOLKIT / "lib64" / "libcufft.so.12"
+needs_fake_cufft = pytest.mark.skipif(not FAKE_CUFFT.exists(), reason="the toolkit in software was not built")
 
 SETUP = f"""
 import ctypes, gc, threading, time

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fake_driver import TOOLKIT, needs_fake_driver, needs_fake_nvrtc, run
+from fake_driver import FAKE_CUFFT, TOOLKIT, needs_fake_cufft, needs_fake_driver, needs_fake_nvrtc, run
 
 pytestmark = needs_fake_driver
 
@@ -164,14 +164,12 @@ thread.join()
     )
 
 
+@needs_fake_cufft
 def test_transforms_of_two_streams_do_not_share_memory_to_work_in():
     """One plan serves both; the transform of the first stream may be under way when the second one's begins."""
-    library = TOOLKIT / "lib64" / "libcufft.so.12"
-    if not library.exists():
-        pytest.skip("the toolkit in software was not built")
     run(
         f"""
-cufft = ctypes.CDLL({str(library)!r})
+cufft = ctypes.CDLL({str(FAKE_CUFFT)!r})
 cufft.fake_cufft_notes.restype = ctypes.c_char_p
 streams = [iruka.cuda.Stream(non_blocking=True) for _ in range(2)]
 x = iruka.asarray(np.ones(64, "complex64"))
@@ -192,14 +190,12 @@ assert 0 not in works and works[0] != works[1] and works[:2] == works[2:], notes
     )
 
 
+@needs_fake_cufft
 def test_transforms_drop_the_plan_that_was_not_used_for_longest():
     """Without waiting for the GPU; a plan goes when its last transform is over, and the last graph that holds it."""
-    library = TOOLKIT / "lib64" / "libcufft.so.12"
-    if not library.exists():
-        pytest.skip("the toolkit in software was not built")
     run(
         f"""
-cufft = ctypes.CDLL({str(library)!r})
+cufft = ctypes.CDLL({str(FAKE_CUFFT)!r})
 made, destroyed = cufft.fake_cufft_plans, cufft.fake_cufft_destroyed_plans
 s, other = (iruka.cuda.Stream(non_blocking=True) for _ in range(2))
 arrays = [iruka.asarray(np.ones(n, "complex64")) for n in range(100, 300)]
