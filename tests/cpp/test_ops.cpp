@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <sstream>
 
+#include "error_of.h"
 #include "iruka/iruka.h"
 #include "ops/elementwise/loop_types.h"
 
@@ -134,15 +134,6 @@ TEST(OpsCompare, SignedBesideUnsignedIsExact) {
   EXPECT_EQ(truths(ElementwiseFunction("not_equal")(b, a)), "1101");
 }
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(OpsErrors, AreNumPys) {
   const Array bools = ones({2}, Dtype::bool_), ints = ones({2}, Dtype::int32), floats = ones({2});
   EXPECT_THROW(negative(bools), TypeError);
@@ -150,16 +141,18 @@ TEST(OpsErrors, AreNumPys) {
   EXPECT_THROW(ElementwiseFunction("bitwise_and")(floats, floats), TypeError);
   EXPECT_THROW(add(ones({2}), ones({3})), ShapeError);
   EXPECT_THROW(power(ints, -1), ValueError);
-  EXPECT_EQ(message_of([&] { power(ints, negative(ints)); }), "Integers to negative integer powers are not allowed.");
-  EXPECT_EQ(message_of([&] { add(floats, floats, ints); }),
+  EXPECT_EQ(test::error_of<Error>([&] { power(ints, negative(ints)); }),
+            "Integers to negative integer powers are not allowed.");
+  EXPECT_EQ(test::error_of<Error>([&] { add(floats, floats, ints); }),
             "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int32') with casting rule 'same_kind'");
-  EXPECT_EQ(message_of([&] { add(ones({2, 3}), 1.0, ones({3})); }),
+  EXPECT_EQ(test::error_of<Error>([&] { add(ones({2, 3}), 1.0, ones({3})); }),
             "non-broadcastable output operand with shape (3,) doesn't match the broadcast shape (2, 3)");
-  EXPECT_EQ(message_of([&] { add(floats, floats, ones({2}).read_only()); }), "add: output array is read-only");
+  EXPECT_EQ(test::error_of<Error>([&] { add(floats, floats, ones({2}).read_only()); }),
+            "add: output array is read-only");
   const Argument one[] = {floats};
   EXPECT_THROW(add.call(one), TypeError);
   const Argument two[] = {floats, floats};
-  EXPECT_EQ(message_of([&] { add.call(two, {.dtype = Dtype::int32}); }),
+  EXPECT_EQ(test::error_of<Error>([&] { add.call(two, {.dtype = Dtype::int32}); }),
             "Cannot cast ufunc 'add' input 0 from dtype('float64') to dtype('int32') with casting rule 'same_kind'");
   EXPECT_THROW(less.call(two, {.dtype = Dtype::float32}), TypeError);
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "error_of.h"
 #include "iruka/iruka.h"
 
 namespace {
@@ -10,15 +11,6 @@ namespace {
 using namespace iruka;
 
 std::vector<double> doubles(const Array& array) { return array.astype(Dtype::float64).to_vector<double>(); }
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Creation, ZerosOnesFullEmpty) {
   for (int k = 0; k < kDtypeCount; ++k) {
@@ -80,7 +72,8 @@ TEST(Creation, Linspace) {
   EXPECT_EQ(linspace(0, 1, 5, true, Dtype::float32).dtype(), Dtype::float32);
   EXPECT_EQ(doubles(linspace(-1, 1, 5, true, Dtype::int32)),
             (std::vector<double>{-1, -1, 0, 0, 1}));  // floor, as NumPy
-  EXPECT_EQ(message_of([] { linspace(0, 1, -1); }), "linspace: number of samples, -1, must be non-negative.");
+  EXPECT_EQ(test::error_of<Error>([] { linspace(0, 1, -1); }),
+            "linspace: number of samples, -1, must be non-negative.");
 }
 
 TEST(Creation, Eye) {
@@ -103,15 +96,15 @@ TEST(Joining, ConcatenateAndStack) {
   EXPECT_EQ(stack(same).shape(), (Dims{2, 2, 3}));
   EXPECT_EQ(stack(same, -1).shape(), (Dims{2, 3, 2}));
   EXPECT_EQ(doubles(stack(same, 2)), (std::vector<double>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}));
-  EXPECT_EQ(message_of([] { concatenate({}); }), "need at least one array to concatenate");
-  EXPECT_EQ(message_of([] { stack({}); }), "need at least one array to stack");
+  EXPECT_EQ(test::error_of<Error>([] { concatenate({}); }), "need at least one array to concatenate");
+  EXPECT_EQ(test::error_of<Error>([] { stack({}); }), "need at least one array to stack");
   const Array uneven[] = {ones({2, 3}), ones({2, 4})}, ranks[] = {ones({2, 3}), ones({2})}, scalars[] = {ones({})};
   EXPECT_EQ(
-      message_of([&] { concatenate(uneven); }),
+      test::error_of<Error>([&] { concatenate(uneven); }),
       "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 1, "
       "the array at index 0 has size 3 and the array at index 1 has size 4");
   EXPECT_THROW(concatenate(ranks), ShapeError);
-  EXPECT_EQ(message_of([&] { concatenate(scalars); }), "zero-dimensional arrays cannot be concatenated");
+  EXPECT_EQ(test::error_of<Error>([&] { concatenate(scalars); }), "zero-dimensional arrays cannot be concatenated");
   EXPECT_THROW(stack(uneven), ShapeError);
   EXPECT_THROW(concatenate(both, 2), IndexError);
 }
@@ -165,10 +158,10 @@ TEST(Assigning, BroadcastsCastsAndRefuses) {
   EXPECT_EQ(x.to_vector<int32_t>(), std::vector<int32_t>(6, 1));
   x.at(Slice{}, 1).assign(full({}, 5));
   EXPECT_EQ(x.to_vector<int32_t>(), (std::vector<int32_t>{1, 5, 1, 1, 5, 1}));
-  EXPECT_EQ(message_of([&] { x.assign(ones({2})); }),
+  EXPECT_EQ(test::error_of<Error>([&] { x.assign(ones({2})); }),
             "could not broadcast input array from shape (2,) into shape (2, 3)");
-  EXPECT_EQ(message_of([&] { x.read_only().assign(ones({3})); }), "assignment destination is read-only");
-  EXPECT_EQ(message_of([&] { x.read_only().fill(1); }), "assignment destination is read-only");
+  EXPECT_EQ(test::error_of<Error>([&] { x.read_only().assign(ones({3})); }), "assignment destination is read-only");
+  EXPECT_EQ(test::error_of<Error>([&] { x.read_only().fill(1); }), "assignment destination is read-only");
   EXPECT_THROW(x.fill(INT64_MAX), OverflowError);
   x.at(Slice{}, Slice{{}, {}, 2}).fill(-7);
   EXPECT_EQ(x.to_vector<int32_t>(), (std::vector<int32_t>{-7, 5, -7, -7, 5, -7}));
