@@ -32,15 +32,15 @@ build() {
   python3 -c 'import iruka; print("built", iruka.__version__, iruka.arange(3), iruka.arange(3).device)' && touch work/built
 }
 
-# Test files run in parallel, because compiling takes most of the time.
+# Test files run in parallel, the largest first, because compiling takes most of the time.
 run_tests() {
   local status=0
   rm -rf "$out/tests"
   mkdir -p "$out/tests"
   export out
-  ls work/tests/* | xargs -P 4 -I{} sh -c \
+  ls work/tests/* | xargs -P 8 -I{} sh -c \
     'timeout 240 {} --gtest_brief=1 >"$out/tests/cpp_$(basename {}).txt" 2>&1 || touch "$out/tests/cpp_$(basename {}).failed"'
-  (cd src && ls tests/python/test_*.py | grep -vE "test_(source_layout|stubs)" | xargs -P 8 -I{} sh -c \
+  (cd src && ls -S tests/python/test_*.py | grep -vE "test_(source_layout|stubs)" | xargs -P "$(nproc)" -I{} sh -c \
     'timeout 400 python3 -m pytest -q -p no:cacheprovider --tb=short {} >"$out/tests/$(basename {} .py).txt" 2>&1 || { [ $? -eq 5 ] || touch "$out/tests/$(basename {} .py).failed"; }')
   for file in "$out"/tests/*.failed; do
     [ -e "$file" ] || continue
