@@ -86,8 +86,8 @@ struct GeneratedSource {
 /// A kernel made from C++ text. Cheap to copy; calls are thread-safe. Compiled once per signature.
 class IRUKA_API ElementwiseKernel {
  public:
-  /// Raises ValueError for a malformed parameter list or name, CompileError for a wrong body where all types are
-  /// concrete.
+  /// Raises ValueError for a malformed parameter list or name, CompileError for invalid C++ where all types are
+  /// concrete; what only machine code shows (local variables that are too large) is an error at the first call.
   ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name = "kernel",
                     KernelOptions options = {}, std::source_location where = std::source_location::current());
 

@@ -25,6 +25,13 @@ std::string_view unknown_name(std::string_view message) {
   return message.find("is undefined") != message.npos ? name : "";
 }
 
+bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+/// Whether one of `notes` says `words`.
+bool any_says(std::span<const Diagnostic> notes, std::string_view words) {
+  return std::ranges::any_of(notes, [&](const Diagnostic& note) { return has(note.message, words); });
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -37,9 +44,97 @@ std::string_view type_for(std::string_view dtype) {
   return "";
 }
 
+/// The number of axes in "CArray<float, 2>"; -1 if `message` names no raw array.
+int axes_of_array(std::string_view message) {
+  const size_t begin = message.find("Array<");
+  if (begin == message.npos) return -1;
+  for (size_t at = message.find(", ", begin); at != message.npos; at = message.find(", ", at + 1)) {
+    size_t end = at + 2;
+    int axes = 0;
+    for (; end < message.size() && is_digit(message[end]); ++end) axes = 10 * axes + message[end] - '0';
+    if (end > at + 2 && message.substr(end).starts_with('>')) return axes;
+  }
+  return -1;
+}
+
+/// The number of entries of the list "[{...}]" that begins at `column` of `line`; -1 if there is none.
+int count_indices(std::string_view line, int column) {
+  if (column < 1 || static_cast<size_t>(column) > line.size() || line[column - 1] != '[') return -1;
+  const size_t open = line.find_first_not_of(" \t", static_cast<size_t>(column));
+  if (open == line.npos || line[open] != '{') return -1;
+  int depth = 0, commas = 0;
+  for (size_t at = open; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ',' && depth == 1) ++commas;
+    if ((c == ')' || c == ']' || c == '}') && --depth == 0)
+      return line.find_first_not_of(" \t", open + 1) == at ? 0 : commas + 1;
+  }
+  return -1;
+}
+
+std::string counted(int count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+/// Whether a compiler says that the target of an assignment or of an atomic function is const.
+bool is_about_const(std::string_view message, std::span<const Diagnostic> notes) {
+  for (const std::string_view refusal :
+       {"'operator[]' returns a const value", "must be a modifiable lvalue", "cannot increment value of type 'const ",
+        "cannot decrement value of type 'const "})
+    if (has(message, refusal)) return true;
+  if (has(message, "deleted function") && has(message, "atomic")) return true;
+  const auto is_generated = [](const Diagnostic& note) { return note.file == "generated"; };
+  if (has(message, "cannot assign to variable '"))  // a variable of the user's own is no parameter
+    return !any_says(notes, "declared const here") || std::ranges::any_of(notes, is_generated);
+  if (has(message, "no viable overloaded '"))
+    return any_says(notes, "'this' argument has type 'const ") || any_says(notes, "would lose const qualifier");
+  const std::string_view sign = between(message, "no operator \"", '"');
+  const bool assigns = sign == "++" || sign == "--" ||
+                       (sign.ends_with('=') && sign != "==" && sign != "!=" && sign != "<=" && sign != ">=");
+  return assigns && has(message, "operand types are: const ");
+}
+
+/// Advice on operators, elements and assignments.
+std::string advice_on_expression(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line) {
+  const std::string_view message = error.message;
+  if (is_about_const(message, notes))
+    return "; plain inputs, const parameters and read-only arrays may not be written: copy the value to a local "
+           "variable, or pass an array that may be written, as an output or a '_non_const' input";
+  if (has(message, "_Complex") || any_says(notes, "_Complex") ||
+      has(message, "user-defined literal operator not found"))
+    return "; there are no imaginary literals: write complex<float>(re, im) or complex<double>(re, im)";
+  const size_t column = static_cast<size_t>(std::max(error.column, 0));
+  if (has(message, "no viable overloaded operator[]") || has(message, "no operator \"[]\"")) {
+    const int axes = axes_of_array(message), indices = count_indices(line, error.column);
+    if (axes < 0 || indices < 0 || axes == indices) return "";
+    return "; " + counted(indices, "index", "indices") + ", but the array has " + counted(axes, "axis", "axes");
+  }
+  for (const std::string_view refusal : {"does not provide a call operator", "is not a function or function pointer",
+                                         "without appropriate operator()", "must have (pointer-to-) function type",
+                                         "subscripted value is not an array", "must have pointer-to-object type"})
+    if (has(message, refusal))
+      return "; a plain parameter is one element; an element of a raw parameter is a[k], or a[{y, x}] with an index "
+             "for each axis";
+  if (has(message, "indirection requires pointer operand") || has(message, "operand of \"*\" must be a pointer")) {
+    // Clang marks the second '*', NVRTC the operand behind it.
+    for (const size_t length : {column, column - (column > 0)}) {
+      std::string_view before = line.substr(0, length);
+      before = before.substr(0, before.find_last_not_of(" \t") + 1);
+      if (before.ends_with("**")) return "; C++ has no operator for powers: write pow(x, y), or x * x";
+    }
+  }
+  const bool is_marked = column > 0 && column <= line.size() && line[column - 1] == '%';
+  if ((has(message, "invalid operands to binary expression") && is_marked) || has(message, "no operator \"%") ||
+      (has(message, "must have integral or unscoped enum type") && has(line, "%")))
+    return "; '%' is for integers: fmod(x, y) is the remainder of floats, with the sign of x";
+  return "";
+}
+
 }  // namespace
 
-std::string advice_on(std::string_view message) {
+std::string advice_on(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line) {
+  const std::string_view message = error.message;
   const std::string_view name = unknown_name(message);
   if (name == "std" || message.find("namespace \"std\" has no member") != message.npos)
     return "; a kernel has no standard library: max, min, abs, sqrt, isnan and the like are there without std::";
@@ -51,13 +146,7 @@ std::string advice_on(std::string_view message) {
   if (const std::string_view type = type_for(name); !type.empty())
     return "; '" + std::string(name) + "' is a dtype's name, for parameters; inside a text its type is called '" +
            std::string(type) + "'";
-  // Messages of Clang and NVRTC, for assignments and atomic operations.
-  for (const std::string_view refusal : {"'operator[]' returns a const value", "must be a modifiable lvalue",
-                                         "deleted function", "no viable overloaded '=", "no operator \"="})
-    if (message.find(refusal) != message.npos)
-      return "; const parameters and read-only arrays may not be written: give an array that may, as an output or an "
-             "input ('raw _non_const T x')";
-  return "";
+  return advice_on_expression(error, notes, line);
 }
 
 std::optional<UnmatchedBracket> unmatched_bracket(std::string_view text) {

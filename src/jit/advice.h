@@ -2,13 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "core/device.h"
+
 namespace iruka::jit {
 
-/// "; ..." to append to a compiler's message; empty if there is no hint.
-std::string advice_on(std::string_view message);
+/// "; ..." to append to a compiler's message; empty if there is no hint. `notes` are those that follow the error, and
+/// `line` is the user's line in which the error lies; empty if it lies elsewhere.
+std::string advice_on(const Diagnostic& error, std::span<const Diagnostic> notes, std::string_view line);
 
 /// A bracket without its partner.
 struct UnmatchedBracket {

@@ -95,11 +95,15 @@ bool parse_lanes(std::string_view value, int& lanes) {
   return false;
 }
 
-/// The values that an option accepts, as a hint in the error message, or nothing.
+/// The values that an option accepts, or the options there are, as a hint in the error message.
 std::string allowed_values(std::string_view option) {
   if (option.starts_with("--compile-timeout")) return "; --compile-timeout=SECONDS takes a number from 0 (no limit) on";
   if (option.starts_with("-I") || option.starts_with("--include-path")) return "; -I names a folder";
-  if (!take_prefix(option, "--lanes")) return "";
+  if (option.starts_with("-std") || option.starts_with("--std")) return "; -std takes c++11, 14, 17, 20 or 23";
+  if (!option.starts_with("--lanes"))
+    return "; a kernel takes --use_fast_math, --fmad, -D, -U, -I, -std, -O, -W, -w, --lanes, --compile-timeout and "
+           "some "
+           "of NVRTC's (docs/kernel_language.md, Options)";
   return "; --lanes=N takes 0 (automatic), 1 (scalar), 2, 4, 8, 16, 32 or 64";
 }
 

@@ -10,7 +10,7 @@
 namespace iruka::jit {
 namespace {
 
-constexpr int kMostDiagnostics = 8;
+constexpr size_t kMostDiagnostics = 8;
 constexpr size_t kLongestLine = 240;
 
 std::string line_of(const std::string& text, int line) {
@@ -79,11 +79,14 @@ std::string on_missing_header(std::string_view header, const Diagnostic& diagnos
   return words + (list.empty() ? "" : "; searched: " + list);
 }
 
-std::string with_advice(const Diagnostic& diagnostic, const ErrorContext& context) {
+std::string with_advice(const Diagnostic& diagnostic, std::span<const Diagnostic> notes, const ErrorContext& context) {
   const std::string_view header = missing_header(diagnostic.message);
   if (header == kUnnamedFile)
     return "only an #include with the file's name is followed, no macro, #include_next or #import";
-  if (header.empty()) return diagnostic.message + advice_on(diagnostic.message);
+  if (header.empty()) {
+    const std::string* const text = context.text_of(diagnostic.file);
+    return diagnostic.message + advice_on(diagnostic, notes, text ? line_of(*text, diagnostic.line) : "");
+  }
   return "'" + std::string(header) + "' file not found" + on_missing_header(header, diagnostic, context);
 }
 
@@ -94,13 +97,12 @@ int column_of(const Diagnostic& diagnostic, const std::string& line) {
   return begin == line.npos ? diagnostic.column : static_cast<int>(begin);
 }
 
-std::string describe_one(const Diagnostic& diagnostic, const ErrorContext& context) {
+/// `message`, which is the diagnostic's own or has advice, with its place and line.
+std::string describe_one(const Diagnostic& diagnostic, const std::string& message, const ErrorContext& context) {
   const char* level = diagnostic.level == Diagnostic::Level::error     ? "error"
                       : diagnostic.level == Diagnostic::Level::warning ? "warning"
                                                                        : "note";
   std::string words = "\n  ";
-  const std::string message =
-      diagnostic.level == Diagnostic::Level::error ? with_advice(diagnostic, context) : diagnostic.message;
   if (const std::string* text = context.text_of(diagnostic.file)) {
     words += diagnostic.file.substr(0, diagnostic.file.find_last_not_of(' ') + 1) + ", line " +
              std::to_string(diagnostic.line) + ": " + level + ": " + message;
@@ -110,13 +112,6 @@ std::string describe_one(const Diagnostic& diagnostic, const ErrorContext& conte
     words += std::string(level) + ": " + message;
   }
   return words;
-}
-
-/// Errors, and notes about the user's own texts; warnings and notes about the prelude do not help here.
-bool is_reported(const Diagnostic& diagnostic, const ErrorContext& context) {
-  if (diagnostic.level == Diagnostic::Level::warning) return false;
-  if (diagnostic.level == Diagnostic::Level::error) return true;
-  return context.text_of(diagnostic.file) != nullptr;
 }
 
 /// Moves a place behind the end of a text to its last character.
@@ -133,18 +128,56 @@ Diagnostic clamped_to_text(Diagnostic diagnostic, const ErrorContext& context) {
   return diagnostic;
 }
 
-/// An error about unbalanced brackets, in place of the compiler's misleading messages.
-std::vector<Diagnostic> unmatched_brackets(const ErrorContext& context) {
+bool is_about_grammar(const Diagnostic& diagnostic) {
+  return diagnostic.message.find("expected") != std::string::npos ||
+         diagnostic.message.find("extraneous") != std::string::npos;
+}
+
+/// Errors about unbalanced brackets, in place of the compiler's misleading messages. Brackets that a compiler accepts
+/// are balanced, whatever they look like under an #if.
+std::vector<Diagnostic> unmatched_brackets(std::span<const Diagnostic> diagnostics, const ErrorContext& context) {
   std::vector<Diagnostic> found;
+  if (std::ranges::none_of(diagnostics, is_about_grammar)) return found;
   for (const auto& [file, text] : context.texts)
     if (const auto loose = unmatched_bracket(text))
       found.push_back({Diagnostic::Level::error, file, loose->line, loose->column, loose->message});
   return found;
 }
 
-bool is_about_grammar(const Diagnostic& diagnostic) {
-  return diagnostic.message.find("expected") != std::string::npos ||
-         diagnostic.message.find("extraneous") != std::string::npos || diagnostic.message.starts_with("to match this");
+/// Whether an unmatched bracket makes `error` doubtful: it is about grammar, or does not lie in front of the bracket.
+bool is_doubtful(const Diagnostic& error, std::span<const Diagnostic> brackets) {
+  if (brackets.empty()) return false;
+  return is_about_grammar(error) || std::ranges::none_of(brackets, [&](const Diagnostic& bracket) {
+           return error.file == bracket.file &&
+                  std::pair(error.line, error.column) < std::pair(bracket.line, bracket.column);
+         });
+}
+
+/// Errors, each with the notes about the user's own texts; warnings and notes about the prelude do not help here.
+/// Advice is given once, and an error that is repeated in its line is told once.
+std::vector<std::string> describe_errors(std::span<const Diagnostic> diagnostics, const ErrorContext& context) {
+  std::vector<std::string> words;
+  const std::vector<Diagnostic> brackets = unmatched_brackets(diagnostics, context);
+  for (const Diagnostic& bracket : brackets) words.push_back(describe_one(bracket, bracket.message, context));
+  std::vector<Diagnostic> told;
+  for (size_t at = 0, end; at < diagnostics.size(); at = end) {
+    for (end = at + 1; end < diagnostics.size() && diagnostics[end].level == Diagnostic::Level::note;) ++end;
+    const Diagnostic error = clamped_to_text(diagnostics[at], context);
+    if (error.level != Diagnostic::Level::error || is_doubtful(error, brackets)) continue;
+    const auto notes = diagnostics.subspan(at + 1, end - at - 1);
+    const auto says_same = [&](const Diagnostic& other) { return other.message == error.message; };
+    const auto is_same = [&](const Diagnostic& other) {
+      return says_same(other) && other.file == error.file && other.line == error.line && error.line > 0;
+    };
+    if (std::ranges::any_of(told, is_same)) continue;
+    const bool is_advised = std::ranges::any_of(told, says_same);
+    words.push_back(describe_one(error, is_advised ? error.message : with_advice(error, notes, context), context));
+    told.push_back(error);
+    for (const Diagnostic& note : notes)
+      if (context.text_of(note.file))
+        words.push_back(describe_one(clamped_to_text(note, context), note.message, context));
+  }
+  return words;
 }
 
 }  // namespace
@@ -163,7 +196,7 @@ std::string quote(const Texts& texts, std::string_view file, int line, int colum
 std::string describe_warning(const Diagnostic& warning, const ErrorContext& context) {
   return as_utf8("kernel '" + context.kernel_name + "'" +
                  (context.made_at.empty() ? "" : ", made at " + context.made_at) + ":" +
-                 describe_one(warning, context));
+                 describe_one(warning, warning.message, context));
 }
 
 std::string describe(std::span<const Diagnostic> diagnostics, const ErrorContext& context) {
@@ -171,19 +204,9 @@ std::string describe(std::span<const Diagnostic> diagnostics, const ErrorContext
   if (!context.argument_types.empty()) words += " for (" + context.argument_types + ")";
   if (!context.made_at.empty()) words += ", made at " + context.made_at;
   words += ":";
-  int told = 0;
-  std::vector<Diagnostic> all = unmatched_brackets(context);
-  const bool is_loose = !all.empty();
-  for (const Diagnostic& diagnostic : diagnostics)
-    if (is_reported(diagnostic, context) && !(is_loose && is_about_grammar(diagnostic)))
-      all.push_back(clamped_to_text(diagnostic, context));
-  for (const Diagnostic& diagnostic : all) {
-    if (++told > kMostDiagnostics) {
-      words += "\n  ...";
-      break;
-    }
-    words += describe_one(diagnostic, context);
-  }
+  const std::vector<std::string> errors = describe_errors(diagnostics, context);
+  for (size_t k = 0; k < errors.size() && k < kMostDiagnostics; ++k) words += errors[k];
+  if (errors.size() > kMostDiagnostics) words += "\n  ...";
   return as_utf8(std::move(words));
 }
 

@@ -61,10 +61,15 @@ std::string label(const char* kind, const std::string& kernel) { return std::str
   throw ValueError(kernel + ": parameter '" + std::string(parameter) + "': " + rule);
 }
 
+/// Advice on a type or name that is written as a pointer, reference or array of C++.
+const char* on_arrays(std::string_view word) {
+  return word.find_first_of("*&[") == word.npos ? "" : "; a whole array is 'raw TYPE NAME', as in 'raw float32 x'";
+}
+
 void check_parameter_name(const std::string& kernel, std::string_view whole, std::string_view name) {
   if (name == "i") fail(kernel, whole, "'i' cannot be a parameter's name, it is the element's index");
   if (name == "_ind") fail(kernel, whole, "'_ind' cannot be a parameter's name, it is the indexer");
-  if (!is_identifier(name)) fail(kernel, whole, "'" + std::string(name) + "' is not a C++ name");
+  if (!is_identifier(name)) fail(kernel, whole, "'" + std::string(name) + "' is not a C++ name" + on_arrays(name));
   if (is_prelude_macro(name)) fail(kernel, whole, "'" + std::string(name) + "' is a macro of the kernel language");
   if (name.starts_with("iruka_") || name.starts_with("__") || name.starts_with("_raw_"))
     fail(kernel, whole, "names that begin with 'iruka_', '__' or '_raw_' are reserved");
@@ -104,7 +109,7 @@ Parameter parse_one(const std::string& kernel, std::string_view text, bool is_ou
   } catch (const TypeError& error) {
     const bool is_numbered = parameter.type.size() == 2 && is_word_start(parameter.type[0]);
     throw TypeError(kernel + ": parameter '" + whole + "': " + error.what() +
-                    (is_numbered ? "; a placeholder for any dtype is one letter: T, U, V" : ""));
+                    (is_numbered ? "; a placeholder for any dtype is one letter: T, U, V" : on_arrays(parameter.type)));
   }
   return parameter;
 }

@@ -3,11 +3,13 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "article_texts.h"
 #include "backend/cuda/assertions.h"
 #include "backend/cuda/nvrtc.h"
 #include "iruka/dtype.h"
+#include "jit/diagnose.h"
 #include "jit/grammar.h"
 #include "nvrtc_testing.h"
 #include "prelude_texts.h"
@@ -409,6 +411,57 @@ TEST_F(CudaNames, NameExpressionsThatNameNothingAreErrorsThatQuoteThem) {
     std::string said;
     for (const Diagnostic& each : cuda_backend::parse_log(output.log)) said += each.file + "|" + each.message + "\n";
     EXPECT_TRUE(said.starts_with("|name expression '" + std::string(expression) + "': ")) << said << output.log;
+  }
+}
+
+/// What a user reads about `body`, of a kernel whose parameters are `parameters`, after NVRTC's errors.
+std::string nvrtc_error_of(const std::string& parameters, const std::string& body) {
+  const ProgramSource source{"template <class T> void iruka_check(" + parameters +
+                                 ") {\ndo {\n#line 1 \"operation\"\n" + body +
+                                 "\n#line 1 \"generated\"\n;} while (0);\n}\n"
+                                 "template void iruka_check<float>(" +
+                                 parameters + ");\n",
+                             "",
+                             {},
+                             "<test>"};
+  const std::vector<std::string> options = {"--gpu-architecture=sm_90", "--std=c++20",
+                                            "--device-as-default-execution-space"};
+  const cuda_backend::NvrtcOutput output =
+      cuda_backend::run_nvrtc(cuda_backend::with_prelude(source.text, {}), source, options);
+  EXPECT_FALSE(output.ok) << body;
+  return jit::describe(cuda_backend::parse_log(output.log), {"faulty", "", "", {{"operation", body}}});
+}
+
+TEST_F(CudaNames, NvrtcsErrorsGetTheSameAdviceAsClangs) {
+  constexpr const char *kConst = "plain inputs, const parameters and read-only arrays may not be written",
+                       *kElement = "an element of a raw parameter is a[k], or a[{y, x}]";
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"const int x", "x = 2;", kConst},
+      {"const int x", "x += 2;", kConst},
+      {"const complex<float> x", "x = 2;", kConst},
+      {"const complex<float> x", "x += 2;", kConst},
+      {"const float16 x", "x = 2;", kConst},
+      {"const float16 x", "x += x;", kConst},
+      {"CConstArray<float, 1>& x", "x[0] = 2;", kConst},
+      {"CConstArray<complex<float>, 1>& x", "x[0] = 2;", kConst},
+      {"CConstArray<int, 1>& x", "atomicAdd(&x[0], 1);", kConst},
+      {"CArray<float, 1>& x", "x[{1, 2}] = 1;", "2 indices, but the array has 1 axis"},
+      {"CArray<complex<float>, 2>& x", "x[{1, 2, 3}] = 1;", "3 indices, but the array has 2 axes"},
+      {"CArray<float, 2>& x", "x(1, 0) = 1;", kElement},
+      {"CArray<float, 2>& x", "x[1][0] = 1;", kElement},
+      {"const float x", "float z = x[1];", kElement},
+      {"const float x", "float z = x(1);", kElement},
+      {"const float x", "float z = x ** 2;", "C++ has no operator for powers"},
+      {"const float x", "float z = x % 2;", "'%' is for integers"},
+      {"complex<float>& z", "z = 2i;", "there are no imaginary literals"},
+  };
+  for (const auto& [parameters, body, advice] : cases) {
+    const std::string message = nvrtc_error_of(parameters, body);
+    EXPECT_NE(message.find(advice), message.npos) << message;
+  }
+  for (const char* body : {"z = \"a\";", "z == \"a\";"}) {
+    const std::string message = nvrtc_error_of("complex<float>& z", body);
+    EXPECT_EQ(message.find("may not be written"), message.npos) << message;
   }
 }
 

@@ -3,6 +3,7 @@
 import itertools
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -477,6 +478,19 @@ def test_a_missing_header_is_an_error_that_lists_the_folders(tmp_path):
     assert "no standard headers" in message_of("#include <cub/cub.cuh>")
     for options in (("-I",), ("-I", ""), ("--include-path=",)):
         assert "unknown compiler option" in message_of("", options=options)
+
+
+def test_the_options_of_the_page_are_taken_and_others_refused():
+    page = (ROOT / "docs/kernel_language.md").read_text()
+    rows = re.findall(r"^\| (`-.*?) \|", page, re.MULTILINE)
+    options = re.findall(r"`(.*?)`", " ".join(rows))
+    assert len(options) > 40 and "--lanes=8" in options
+    for option in [*options, "-std=c++17"]:
+        k = iruka.ElementwiseKernel("int32 x", "int32 z", "z = x + 1", "optional", options=(option,))
+        assert k(iruka.arange(3, dtype="int32")).tolist() == [1, 2, 3], option
+    for option, words in (("--foo", "docs/kernel_language.md, Options"), ("-std=c99", "-std takes c++11, 14")):
+        with pytest.raises(errors.CompileError, match=f"unknown compiler option '{option}'; .*{re.escape(words)}"):
+            iruka.ElementwiseKernel("int32 x", "int32 z", "z = x + 1", "optional", options=(option,))
 
 
 def test_only_files_that_are_named_are_included(tmp_path):

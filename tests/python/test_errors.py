@@ -152,6 +152,14 @@ def test_bad_parameters(parameters):
     assert isinstance(caught.value, errors.Error)
 
 
+@pytest.mark.parametrize("parameter", ["float* x", "float32 *x", "float32 x[]", "const float& x"])
+def test_parameters_written_as_pointers(parameter):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        Kernel(parameter, "float32 z", "z = 1;", "pointed")
+    message = str(caught.value)
+    assert f"'pointed': parameter '{parameter}'" in message and "a whole array is 'raw TYPE NAME'" in message
+
+
 @pytest.mark.parametrize("name", ["", "1k", "a b", "a-b", "k;", "operator+"])
 def test_bad_names(name):
     with raises(errors.ValueError, builtins.ValueError, name):
@@ -389,6 +397,10 @@ for body in ("y = ;", "y = x / 0;", "y = *(int*)0 + x;"):
         ("bool b = True; z = b;", ["'True'", "C++ writes true"]),
         ("z = x +", ["operation, line 1: error: expected expression", "z = x +\\n            ^"]),
         ("z = x;\nz = x *  ", ["operation, line 2: error: expected expression"]),
+        ("z = x ** 2;", ["line 1: error: indirection", "no operator for powers: write pow(x, y)"]),
+        ("z = 1;\nz = x % 2;", ["line 2: error: invalid operands", "'%' is for integers: fmod(x, y)"]),
+        ("z = x[i];", ["line 1: error: subscripted value", "an element of a raw parameter is a[k]"]),
+        ("x += 1; z = x;", ["cannot assign to variable 'x'", "copy the value to a local variable, or pass an array"]),
     ],
 )
 def test_common_faults_of_a_body(body, words):
@@ -398,6 +410,48 @@ def test_common_faults_of_a_body(body, words):
     for word in words:
         assert word.replace("\\n", "\n") in message, message
     assert "^" in message and "generated" not in message
+
+
+def compile_error(parameters, body, *arguments, output="float32 z", **options):
+    """The message with which a kernel is refused, at its making or at its call."""
+    with pytest.raises(errors.CompileError) as caught:
+        iruka.ElementwiseKernel(parameters, output, body, "faulty")(*arguments, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float16", "complex64"])
+@pytest.mark.parametrize("body", ["x = 2;", "x += x;"])
+def test_assignments_to_plain_inputs(dtype, body):
+    for parameter, arguments in ((f"{dtype} x", ()), ("T x", (iruka.ones(2, dtype),))):
+        message = compile_error(parameter, body + " z = 1;", *arguments)
+        assert message.count("plain inputs, const parameters and read-only arrays may not be written") == 1
+        assert "line 0" not in message and "note" not in message
+
+
+@pytest.mark.cpu_only
+def test_values_of_the_wrong_type_get_no_advice_about_const():
+    for body in ('z = "a";', "const float c = 1; c = x; z = c;"):
+        assert "may not be written" not in compile_error("float32 x", body, output="complex64 z")
+    message = compile_error("float32 x", "z = x + 2i;", output="complex64 z")
+    assert "write complex<float>(re, im)" in message and "may not be written" not in message
+
+
+@pytest.mark.cpu_only
+def test_elements_of_raw_arrays_in_the_words_of_other_languages():
+    row, square = iruka.ones(4, "float32"), iruka.ones((2, 2), "float32")
+    message = compile_error("raw T u", "z = u[{1, i}] + u[{1, 0}] * u[{max(1, 2), 3}];", row, size=4)
+    assert message.count("2 indices, but the array has 1 axis") == message.count("error:") == 1
+    message = compile_error("raw T u", "z = u[{i}];\nz += u[{i, 0, 0}];", square.astype("complex64"), size=4)
+    assert "3 indices, but the array has 2 axes" in message
+    for body in ("z = u(i, 0);", "z = u[i][0];"):
+        assert "an element of a raw parameter is a[k], or a[{y, x}]" in compile_error("raw T u", body, square, size=4)
+
+
+@pytest.mark.cpu_only
+def test_the_text_behind_an_unmatched_bracket_is_not_judged():
+    message = compile_error("float32 x", "z = unknown;\nif (x > 0) { z = x; }}\nz = missing;")
+    assert message.count("error:") == 2 and "unknown" in message and "this '}' has no opening bracket" in message
+    assert "while" not in message and "missing" not in message
 
 
 def test_brackets_that_are_no_fault():

@@ -172,6 +172,9 @@ constexpr std::string_view kBehindOperation = ";} while (0);";
 /// The file of name expressions in a log, and how it quotes one.
 constexpr std::string_view kNameFile = "__nv_name_map", kNameLine = "  #pragma nv_mangled_name ";
 
+/// How the line behind an error about an operator begins; the operands' types follow.
+constexpr std::string_view kOperands = "operand types are: ";
+
 /// "operation(2): error: ..." and "generated(7): warning #68-D: ...".
 bool parse_head(std::string_view line, Diagnostic& found) {
   const size_t colon = line.find("): ");
@@ -293,6 +296,9 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
     Diagnostic found{};
     if (parse_head(line, found)) {
       diagnostics.push_back(std::move(found));
+    } else if (const size_t operands = line.find(kOperands);
+               operands != line.npos && !diagnostics.empty() && line.find_first_not_of(' ') == operands) {
+      diagnostics.back().message += "; " + std::string(line.substr(operands));
     } else if (line.starts_with(kNameLine) && !diagnostics.empty() && diagnostics.back().file == kNameFile) {
       Diagnostic& said = diagnostics.back();
       const std::string quoted = "name expression '" + std::string(line.substr(kNameLine.size())) + "': ";

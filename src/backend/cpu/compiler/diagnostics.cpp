@@ -8,8 +8,8 @@
 namespace iruka::cpu_backend {
 namespace {
 
-/// Clang reports a missing token at the end of a user's text in the generated line after it. Such a place becomes the
-/// last character of the user's text; other places stay.
+/// Clang reports a missing token at the end of a user's text in the generated line after it. Such an error's place
+/// becomes the last character of the user's text; other places stay.
 clang::SourceLocation end_of_text(clang::SourceManager& manager, clang::SourceLocation location) {
   const auto place = manager.getPresumedLoc(location);
   if (place.isInvalid() || place.getLine() != 1 || llvm::StringRef(place.getFilename()) != "generated") return location;
@@ -47,7 +47,10 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   if (info.getLocation().isValid() && info.hasSourceManager()) {
     // An error inside of a macro is shown where the macro is used.
     auto& manager = info.getSourceManager();
-    const auto place = manager.getPresumedLoc(end_of_text(manager, manager.getExpansionLoc(info.getLocation())));
+    const auto location = manager.getExpansionLoc(info.getLocation());
+    const bool is_error =
+        diagnostic.level == Diagnostic::Level::error;  // a note may be about the generated line itself
+    const auto place = manager.getPresumedLoc(is_error ? end_of_text(manager, location) : location);
     if (place.isValid()) {
       diagnostic.file = place.getFilename();
       diagnostic.line = static_cast<int>(place.getLine());
