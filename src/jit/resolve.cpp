@@ -63,35 +63,49 @@ Device& resolve_device(const KernelText& text, std::span<const Argument> argumen
   return resolved ? *resolved : default_device();
 }
 
+namespace {
+
+/// The end of an error about argument `k`, an array whose dtype is not `wanted`. A copy would lose what a kernel
+/// stores.
+std::string but_the_array_is(const KernelText& text, size_t k, const Array& array, Dtype wanted) {
+  const std::string words = std::string(", but the array is ") + name(array.dtype());
+  if (text.is_stored(k)) return words;
+  const bool may_be_scalar = array.shape().size() == 0 && !text.parameter(k).raw;
+  return words + "; kernels do not cast arrays: pass its .astype('" + name(wanted) + "')" +
+         (may_be_scalar ? ", or a scalar: float() or int() of it" : "");
+}
+
+}  // namespace
+
 void resolve_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
                    Dtype* dtypes) {
   const size_t given = arguments.size(), inputs = text.inputs.size();
   Dtype resolved[2 * 26 + 12];
   int resolved_by[2 * 26 + 12];
   std::fill_n(resolved_by, placeholders.count, -1);
-  const auto resolve = [&](size_t k, Dtype dtype, bool is_array) {
+  const auto resolve = [&](size_t k, Dtype dtype) {
+    const bool is_array = arguments[k].is_array();
     const Parameter& parameter = text.parameter(k);
     const int slot = placeholders.slots[k];
     if (slot < 0) {
       if (is_array && dtype != *parameter.dtype)
-        throw TypeError(parameter_prefix(text, k) + "must be " + name(*parameter.dtype) + ", but the array is " +
-                        name(dtype));
+        throw TypeError(parameter_prefix(text, k) + "must be " + name(*parameter.dtype) +
+                        but_the_array_is(text, k, arguments[k].array(), *parameter.dtype));
     } else if (resolved_by[slot] < 0) {
       resolved[slot] = dtype;
       resolved_by[slot] = static_cast<int>(k);
     } else if (is_array && resolved[slot] != dtype) {
       throw TypeError(parameter_prefix(text, k) + "'" + parameter.type + "' is " + name(resolved[slot]) + " by '" +
-                      text.parameter(static_cast<size_t>(resolved_by[slot])).name + "', but the array is " +
-                      name(dtype));
+                      text.parameter(static_cast<size_t>(resolved_by[slot])).name + "'" +
+                      but_the_array_is(text, k, arguments[k].array(), resolved[slot]));
     }
   };
-  for (size_t k = inputs; k < given; ++k) resolve(k, arguments[k].array().dtype(), true);
+  for (size_t k = inputs; k < given; ++k) resolve(k, arguments[k].array().dtype());
   for (size_t k = 0; k < inputs; ++k)
-    if (arguments[k].is_array()) resolve(k, arguments[k].array().dtype(), true);
+    if (arguments[k].is_array()) resolve(k, arguments[k].array().dtype());
   for (const bool weak : {false, true})
     for (size_t k = 0; placeholders.count > 0 && k < inputs; ++k)
-      if (!arguments[k].is_array() && arguments[k].scalar().weak() == weak)
-        resolve(k, arguments[k].scalar().dtype(), false);
+      if (!arguments[k].is_array() && arguments[k].scalar().weak() == weak) resolve(k, arguments[k].scalar().dtype());
   for (size_t k = 0; k < text.parameter_count(); ++k) {
     const int slot = placeholders.slots[k];
     if (slot >= 0 && resolved_by[slot] < 0)

@@ -78,6 +78,21 @@ def test_dtypes_that_do_not_fit(add):
         add(1, 2, iruka.empty(3, "int32"))
 
 
+def test_advice_on_dtypes_that_do_not_fit(add):
+    def message(*arguments):
+        with pytest.raises(TypeError) as caught:
+            add(*arguments)
+        return str(caught.value)
+
+    row = iruka.ones(3, "float32")
+    assert message(row, iruka.ones(3)).endswith("do not cast arrays: pass its .astype('float32')")
+    mean = iruka.arange(3.0).mean()
+    assert "pass its .astype('float32'), or a scalar: float() or int() of it" in message(row, mean)
+    for value in (mean.astype("float32"), float(mean)):
+        assert add(row, value).tolist() == [2, 2, 2]
+    assert message(row, row, iruka.empty(3, "int32")).endswith("must be float32, but the array is int32")
+
+
 def test_conflicting_placeholder():
     k = Kernel("T x, T y", "T z", "z = x + y;", "conflicting")
     with raises(errors.TypeError, builtins.TypeError, "conflicting", "T", "float32", "int32"):
