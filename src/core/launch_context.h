@@ -18,6 +18,12 @@ struct FailedAssertion {
   std::string to_string() const;
 };
 
+/// How long a thread took for some units of a launch, without waiting for other threads.
+struct MeasuredWork {
+  int64_t units = 0;  ///< 0: not measured
+  int64_t nanoseconds = 0;
+};
+
 /// Every launch is given one. It names the kernel in errors, and keeps the failed assertion of the first element:
 /// threads of the launch note theirs here, and no other launch sees them.
 class LaunchContext {
@@ -28,6 +34,8 @@ class LaunchContext {
   LaunchContext& operator=(const LaunchContext&) = delete;
 
   const char* kernel() const { return kernel_; }
+  /// What the calling thread did of the launch, as far as the device measured it.
+  MeasuredWork work;
   void note(const FailedAssertion& failed) noexcept;
   /// Raises DeviceError that describes the noted assertion, if there is one. Called when the threads are done.
   void throw_if_failed() const {

@@ -18,6 +18,7 @@ struct LaunchRange {
   int64_t grain = 1;            ///< fewer units than this are not worth another thread
   bool counts_elements = true;  ///< else a unit is a larger piece of work
   int64_t begin = 0;            ///< a multiple of `align`; if not 0, the launch continues a call
+  int64_t alone = 0;            ///< nanoseconds for which the calling thread begins without others
 };
 
 struct Dim3 {

@@ -29,11 +29,15 @@ constexpr int kSpins = 2000;  // about 20 microseconds, the time a sleeping thre
 
 std::atomic<InterruptCheck> the_check{nullptr};
 
-int64_t now() {
+int64_t nanoseconds(clockid_t clock) {
   timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
+
+int64_t now() { return nanoseconds(CLOCK_MONOTONIC); }
+/// The processor's time of this thread, without that in which others had its core.
+int64_t thread_time() { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 void sleep_on(std::atomic<uint32_t>& word, uint32_t value, int64_t nanoseconds) {
   const timespec limit{static_cast<time_t>(nanoseconds / 1'000'000'000),
@@ -106,6 +110,10 @@ struct ThreadPool::Job {
   const int threads;
   const int generation = fork_generation();
   const LoopBody body;
+  int64_t share_at = 0;    ///< when the caller, still alone, calls for helpers
+  bool is_shared = false;    ///< helpers were called
+  int64_t shared_since = 0;  ///< the caller's thread_time() behind that
+  MeasuredWork work;         ///< the caller's
   std::atomic<int64_t> next{0};  ///< the first unit that no thread has taken
   std::atomic<bool> stop{false};
   bool interrupted = false;          ///< written by the caller alone
@@ -114,16 +122,19 @@ struct ThreadPool::Job {
   std::exception_ptr error;              ///< written by the thread that set has_error
   std::atomic<unsigned> float_flags{0};  ///< of the helpers that have finished
 
+  int threads_now() const { return is_shared ? threads : 1; }
+
   /// Whether this process was forked inside the loop, so that parts of it were left to threads of the parent.
-  bool is_cut_by_fork() const { return threads > 1 && generation != fork_generation(); }
+  bool is_cut_by_fork() const { return is_shared && generation != fork_generation(); }
 
   /// Takes up to `wanted` units; less near the end, so that the threads finish together.
   bool take(int64_t wanted, int64_t& begin, int64_t& end) {
     int64_t first = next.load(std::memory_order_relaxed);
     int64_t last;
+    const int64_t parts = 2 * threads_now();
     do {
       if (first >= units || stop.load(std::memory_order_relaxed)) return false;
-      const int64_t fair = std::max<int64_t>(1, (units - first) / (2 * threads));
+      const int64_t fair = std::max<int64_t>(1, (units - first) / parts);
       last = first + std::min(wanted, fair);
     } while (!next.compare_exchange_weak(first, last, std::memory_order_relaxed));
     begin = first * align;
@@ -157,20 +168,21 @@ void ThreadPool::replace_after_fork() {
 
 void ThreadPool::set_thread_count(int count) { thread_count_.store(std::max(1, count), std::memory_order_relaxed); }
 
-void ThreadPool::run(int64_t count, int64_t align, LoopBody body, bool goes_on) {
-  if (count <= 0) return;
+MeasuredWork ThreadPool::run(int64_t count, int64_t align, LoopBody body, LoopOptions options) {
+  if (count <= 0) return {};
   if (state.stop) {
     body(0, count);
-    return;
+    return {};
   }
   align = std::max<int64_t>(1, align);
   const int64_t units = (count + align - 1) / align;
   const int helpers = static_cast<int>(std::min<int64_t>(thread_count(), units)) - 1;
   Job job(count, align, helpers, body);
-  if (helpers > 0) publish(job, helpers);
-  if (!goes_on) state.last_check = now();
+  const int64_t begin = now();
+  if (!options.goes_on) state.last_check = begin;
+  job.share_at = begin + options.alone;
   run_chunks(job, /*on_caller=*/true);
-  if (helpers > 0) {
+  if (job.is_shared) {
     if (!job.is_cut_by_fork()) {  // else the lock may be held by a thread that is not here
       withdraw(job);
       wait_for_helpers(job);
@@ -183,6 +195,17 @@ void ThreadPool::run(int64_t count, int64_t align, LoopBody body, bool goes_on) 
   }
   if (job.has_error.load(std::memory_order_acquire)) std::rethrow_exception(job.error);
   if (job.interrupted) throw Interrupted("the kernel was interrupted");
+  return job.work;
+}
+
+/// Calls for helpers when the caller has been alone for long enough. A child that was forked inside the loop goes on
+/// alone, because this pool is its parent's.
+void ThreadPool::share_if_due(Job& job, int64_t time) {
+  if (job.is_shared || job.threads == 1 || time < job.share_at || job.generation != fork_generation()) return;
+  if (job.next.load(std::memory_order_relaxed) >= job.units) return;
+  job.is_shared = state.has_helpers = true;
+  publish(job, job.threads - 1);
+  job.shared_since = thread_time();
 }
 
 void ThreadPool::publish(Job& job, int helpers) {
@@ -267,9 +290,10 @@ void ThreadPool::leave(Job& job) {
 
 void ThreadPool::run_chunks(Job& job, bool on_caller) {
   state.stop = &job.stop;
-  state.has_helpers = job.threads > 1;
-  int64_t wanted = std::clamp<int64_t>(job.units / (32 * job.threads), 1, 256);
+  state.has_helpers = !on_caller;
   int64_t begin, end, before = now();
+  if (on_caller) share_if_due(job, before);
+  int64_t wanted = std::clamp<int64_t>(job.units / (32 * job.threads_now()), 1, 256);
   while (job.take(wanted, begin, end)) {
     try {
       const FloatScope floats;  // for each range, so that one body's changes of the state do not reach the next
@@ -287,12 +311,17 @@ void ThreadPool::run_chunks(Job& job, bool on_caller) {
     else if (spent > 2 * kLongRange)
       wanted = std::max<int64_t>(1, wanted / 2);
     wanted = std::min<int64_t>(wanted, job.units);
-    if (on_caller && interrupted()) {
+    if (!on_caller) continue;
+    job.work.units += end - begin;
+    if (!job.is_shared) job.work.nanoseconds += spent;
+    if (interrupted()) {
       job.interrupted = true;
       job.stop.store(true, std::memory_order_relaxed);
     }
+    share_if_due(job, after);
   }
   state.stop = nullptr;
+  if (on_caller && job.is_shared) job.work.nanoseconds += thread_time() - job.shared_since;
   if (on_caller && state.stopped) {
     state.stopped = false;
     job.interrupted = true;

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/launch_context.h"
 #include "iruka/device.h"
 
 namespace iruka {
@@ -30,6 +31,13 @@ class LoopBody {
   void (*call_)(void*, int64_t, int64_t);
 };
 
+struct LoopOptions {
+  bool goes_on = false;  ///< the loop continues another one, and its interval of polls
+  /// The calling thread begins alone, and other threads take part once so many nanoseconds have passed. They are not
+  /// woken for a short loop, however costly its estimate was.
+  int64_t alone = 0;
+};
+
 /// Loops run on the caller and on workers that start when first needed and then wait for more. Several threads may run
 /// loops at once; a loop inside a loop runs on its own thread alone. A child of fork() gets workers of its own.
 class ThreadPool {
@@ -41,8 +49,8 @@ class ThreadPool {
   /// while they are fast, which balances costly bodies and keeps the overhead of cheap ones low. The first exception of
   /// `body` ends the loop and is rethrown. Raises Interrupted when the interrupt check says so, which the calling
   /// thread polls about every 50 ms, and DeviceError in a child that the check forked inside a loop of several threads.
-  /// A loop that continues another one continues its interval.
-  void run(int64_t count, int64_t align, LoopBody body, bool goes_on = false);
+  /// Returns how long the calling thread took for its ranges.
+  MeasuredWork run(int64_t count, int64_t align, LoopBody body, LoopOptions options = {});
 
   /// Threads in a loop, the caller included.
   int thread_count() const { return thread_count_.load(std::memory_order_relaxed); }
@@ -63,7 +71,8 @@ class ThreadPool {
   void work(int index);
   Job* join_a_job(int index);
   static void leave(Job& job);
-  static void run_chunks(Job& job, bool on_caller);
+  void run_chunks(Job& job, bool on_caller);
+  void share_if_due(Job& job, int64_t time);
   void wait_for_helpers(Job& job);
 
   std::atomic<int> thread_count_;

@@ -13,20 +13,15 @@ namespace {
 constexpr int64_t kSmallArrayBytes = (int64_t{1} << 32) - (1 << 20);
 /// Work below this is not split among threads.
 constexpr double kInlineNanoseconds = 20'000;
-/// Units that run on the calling thread only, while the cost of a unit is unknown.
-constexpr double kUnknownGrain = 16;
 /// The first calls of a program are measured, then one call in this number.
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
-/// Calls that take this long are always measured, because reading the clock costs little in comparison. Waking threads
-/// takes a small part of them.
+/// Calls that take this long are always measured, because reading the clock costs little in comparison.
 constexpr double kAlwaysMeasured = 100'000;
-/// One call in this number runs on the calling thread, if it is short, because a cost that was measured too high would
-/// otherwise stay.
-constexpr uint32_t kAloneEvery = 1024;
-/// A measured cost grows at most by this factor at once: the system may have stopped the thread meanwhile.
-constexpr double kMostGrowth = 8;
-/// A cost is wrong that is so many times the bound that a later launch shows.
-constexpr double kWrong = 4;
+/// Threads are woken at once for work that is expected to take this long. Shorter work begins on the calling thread, and
+/// others join it after kInlineNanoseconds.
+constexpr double kSharedAtOnce = 10 * kInlineNanoseconds;
+/// What a launch on the calling thread takes without any unit.
+constexpr int64_t kLaunchNanoseconds = 100;
 /// The shared memory of a GPU's block; on a CPU, a tile of this size already exceeds the first-level cache.
 constexpr int64_t kMostTileBytes = 48 << 10;
 /// Elements in the longest vectors that there are.
@@ -36,7 +31,8 @@ constexpr int64_t kLineBytes = 64;
 
 /// Threads that share a launch.
 int threads_for(const LaunchRange& range) {
-  return range.count <= range.grain ? 1 : static_cast<int>(std::min<int64_t>(thread_count(), range.count));
+  if (range.count <= range.grain) return 1;
+  return static_cast<int>(std::min<int64_t>(thread_count(), (range.count + range.align - 1) / range.align));
 }
 
 /// Makes the blocks smaller if some multiprocessors would have no block.
@@ -47,13 +43,6 @@ void spread_over(GridRange& range, int multiprocessors) {
          range.count < 4 * int64_t{multiprocessors} * per_thread * range.threads_per_block)
     range.threads_per_block /= 2;
   range.units_per_block = per_thread * range.threads_per_block;
-}
-
-/// Units of a launch that are not worth another thread.
-double inline_units(const UnitCost& cost, uint32_t call) {
-  if (cost.nanoseconds() == 0) return kUnknownGrain;
-  const bool runs_alone = cost.is_bound() || call % kAloneEvery == 0;
-  return (runs_alone ? kAlwaysMeasured * thread_count() : kInlineNanoseconds) / cost.nanoseconds();
 }
 
 class Stopwatch {
@@ -81,12 +70,9 @@ constexpr LaunchPolicy kGrid{.has_grid = true, .streams = false, .most_bytes_in_
 
 const Implementations<const LaunchPolicy> LaunchPolicy::implementations{"kernels", {&kRanges, &kGrid}};
 
-void UnitCost::measured(double elapsed, double units, int threads) {
-  const double before = nanoseconds(), now = std::max(elapsed * threads / units, 1e-3);
-  const bool is_known = before > 0 && !is_bound();
-  double next = is_known ? std::min(now, kMostGrowth * before) : now;
-  if (threads > 1 && elapsed < kAlwaysMeasured) next = is_known && before < kWrong * now ? before : -now;
-  value_.store(static_cast<float>(next), std::memory_order_relaxed);
+void UnitCost::measured(const MeasuredWork& work) {
+  const double now = static_cast<double>(work.nanoseconds) / static_cast<double>(work.units);
+  value_.store(static_cast<float>(std::max({now, nanoseconds() / 2, 1e-3})), std::memory_order_relaxed);
 }
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
@@ -532,25 +518,30 @@ void KernelCall::launch() const {
   const IntegerValues& values = may_fix(integers) ? integers : kNoValues;
   Specialisation& made = specialisation();
   if (policy_->has_grid) return launch_over_grid(made, block.bytes(), values);
-  const UnitCost& cost = made.cost;
+  const double unit_cost = made.cost.nanoseconds();
   const uint32_t calls = made.count_call();
   const int64_t units = unit_count(), align = signature_.form == LoopForm::stream ? kStreamChunk : 1;
-  const auto grain = static_cast<int64_t>(std::clamp(inline_units(cost, calls), 1.0, 1e15));
-  const LaunchRange range{units, align, std::max(align, grain), signature_.form != LoopForm::tiles};
+  const double expected = unit_cost * static_cast<double>(units);
+  const double grain = unit_cost > 0 ? std::clamp(kInlineNanoseconds / unit_cost, 1.0, 1e15) : 1;
+  const LaunchRange range{.count = units,
+                          .align = align,
+                          .grain = std::max(align, static_cast<int64_t>(grain)),
+                          .counts_elements = signature_.form != LoopForm::tiles,
+                          .alone = expected < kSharedAtOnce ? static_cast<int64_t>(kInlineNanoseconds) : 0};
 
   const bool may_vary = !values.empty() || made.program->is_uncertain();
   const Choice choice = may_vary ? choose_program(made, values, units) : Choice{made.program.get()};
-  const double expected = cost.nanoseconds() * static_cast<double>(units);
   if (choice.measurement) {  // the cost of a unit stays, so that both sides use the same number of threads
     run_in_trial(choice, block.bytes(), range, expected);
     return note_trial(kernel_, made, choice);
   }
   const bool always = expected > kAlwaysMeasured || calls < kMeasuredCalls;
-  if (!always && !cost.is_bound() && calls % kMeasureEvery != 0) return choice.program->launch(block.bytes(), range);
+  if (!always && calls % kMeasureEvery != 0) return void(choice.program->launch(block.bytes(), range));
   const Stopwatch time;
-  choice.program->launch(block.bytes(), range);
+  MeasuredWork work = choice.program->launch(block.bytes(), range);
   const double elapsed = time.nanoseconds();
-  made.cost.measured(elapsed, static_cast<double>(units), threads_for(range));
+  if (work.units == 0) work = {units, std::max(static_cast<int64_t>(elapsed) - kLaunchNanoseconds, int64_t{0})};
+  made.cost.measured(work);
   if (may_vary) note_work(kernel_, made, signature_, values, always ? elapsed : elapsed * kMeasureEvery);
 }
 

@@ -91,18 +91,16 @@ class LaunchTiming {
   bool is_due_ = false;  ///< they are recorded and not read yet
 };
 
-/// What a unit of a launch costs on a CPU, in nanoseconds of one thread, as launches measured it.
+/// What a unit of a launch costs on a CPU, in nanoseconds of one thread. Calls of a kernel may cost very different
+/// times: the estimate rises at once, and falls by half at most with each measurement.
 class UnitCost {
  public:
   /// 0 before the first measurement.
-  double nanoseconds() const { return std::abs(value_.load(std::memory_order_relaxed)); }
-  /// Whether the cost is at most nanoseconds(). A short launch by several threads mostly waits for the threads.
-  bool is_bound() const { return value_.load(std::memory_order_relaxed) < 0; }
-  /// A launch of so many units took `elapsed` nanoseconds.
-  void measured(double elapsed, double units, int threads);
+  double nanoseconds() const { return value_.load(std::memory_order_relaxed); }
+  void measured(const MeasuredWork& work);
 
  private:
-  std::atomic<float> value_{0};  ///< the negative bound where only a bound is known
+  std::atomic<float> value_{0};
 };
 
 /// The program of one signature, its measured cost, and its variants.

@@ -30,9 +30,11 @@ class Program {
   /// where the module has no function of that name.
   Program(Device& device, std::shared_ptr<const Module> module, const std::string& entry, const std::string& kernel,
           std::vector<Diagnostic> warnings, NamePairs names = {});
-  void launch(std::span<const std::byte> arguments, const LaunchRange& range) const {
+  /// Returns what the device measured of it.
+  MeasuredWork launch(std::span<const std::byte> arguments, const LaunchRange& range) const {
     LaunchContext context(kernel_);
     device_.launch(context, *function_, arguments, range);
+    return context.work;
   }
   void launch(std::span<const std::byte> arguments, const GridRange& range) const;
   Device& device() const { return device_; }

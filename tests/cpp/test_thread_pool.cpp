@@ -73,6 +73,26 @@ TEST(ThreadPool, SeveralThreadsTakePartAndTheCallerIsOne) {
   EXPECT_TRUE(ids.count(std::this_thread::get_id()));
 }
 
+TEST(ThreadPool, OthersJoinTheCallerAfterAWhile) {
+  const Threads use(3);
+  for (const bool is_long : {false, true}) {
+    std::mutex mutex;
+    std::set<std::thread::id> ids;
+    const auto sleep = [&](int64_t, int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::lock_guard lock(mutex);
+      ids.insert(std::this_thread::get_id());
+    };
+    const int64_t hour = int64_t{3600} * 1'000'000'000;
+    const MeasuredWork work = ThreadPool::instance().run(is_long ? 300 : 20, 1, sleep, {.alone = is_long ? 5'000'000 : hour});
+    EXPECT_EQ(ids.size(), is_long ? 3u : 1u);
+    EXPECT_TRUE(ids.count(std::this_thread::get_id()));
+    EXPECT_GE(work.units, is_long ? 5 : 20);
+    EXPECT_LE(work.units, is_long ? 299 : 20);
+    EXPECT_GE(work.nanoseconds, 1'000'000 * work.units / 300);
+  }
+}
+
 TEST(ThreadPool, CostlyElementsAreBalanced) {
   const Threads use(4);
   std::mutex mutex;
@@ -328,7 +348,7 @@ TEST_F(Interrupts, StopALoopOfAHandler) {
 
 TEST_F(Interrupts, StopLoopsThatGoOn) {
   const auto sleep = [](int64_t, int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
-  const auto run = [&](bool goes_on) { ThreadPool::instance().run(1, 1, sleep, goes_on); };
+  const auto run = [&](bool goes_on) { ThreadPool::instance().run(1, 1, sleep, {.goes_on = goes_on}); };
   for (int loop = 0; loop < 20; ++loop) run(false);
   EXPECT_EQ(checks, 0) << "short ones";
   EXPECT_THROW(for (int loop = 0; loop < 1000; ++loop) run(true), Interrupted);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "iruka/iruka.h"
+#include "jit/kernel_state.h"
 #include "jit/trial.h"
 
 namespace iruka {
@@ -392,4 +393,19 @@ TEST_F(TrialOfKernels, ACancelledCallLeavesTheTrialInOrder) {
 }
 
 }  // namespace
+TEST(UnitCost, RisesAtOnceAndFallsByHalves) {
+  jit::UnitCost cost;
+  EXPECT_EQ(cost.nanoseconds(), 0);
+  cost.measured({.units = 100, .nanoseconds = 800});
+  EXPECT_FLOAT_EQ(cost.nanoseconds(), 8);
+  cost.measured({.units = 100, .nanoseconds = 100});
+  EXPECT_FLOAT_EQ(cost.nanoseconds(), 4);
+  cost.measured({.units = 100, .nanoseconds = 300});
+  EXPECT_FLOAT_EQ(cost.nanoseconds(), 3);
+  cost.measured({.units = 10, .nanoseconds = 1'000'000});
+  EXPECT_FLOAT_EQ(cost.nanoseconds(), 100'000);
+  for (int call = 0; call < 100; ++call) cost.measured({.units = 1000, .nanoseconds = 0});
+  EXPECT_GT(cost.nanoseconds(), 0) << "0 would say that nothing was measured";
+}
+
 }  // namespace iruka

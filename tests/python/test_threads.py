@@ -181,3 +181,35 @@ assert switches() - before < 200, switches() - before
         IRUKA_NUM_THREADS="16",
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.cpu_only
+def test_a_costly_launch_after_cheap_ones_is_shared():
+    """Calls of one kernel may cost very different times, as tiles of a fractal do."""
+    done = run_python(
+        """
+import os, pathlib
+import iruka
+work = iruka.ElementwiseKernel("int64 n, float64 x", "float64 y",
+                               "double a = x; for (long j = 0; j < n; ++j) a = a * 0.999999 + 1e-9; y = a;", "work")
+cheap, costly, x = iruka.full(200, 1), iruka.full(200, 4_000_000), iruka.ones(200)
+def worker_nanoseconds():
+    threads = [path for path in pathlib.Path("/proc/self/task").iterdir() if path.name != str(os.getpid())]
+    return sum(int((path / "schedstat").read_text().split()[0]) for path in threads)
+work(costly, x)
+iruka.finish_background_compilation()
+for cheap_calls in (1, 3, 40):
+    shared = []
+    for _ in range(cheap_calls):
+        work(cheap, x)
+    for _ in range(20):
+        before = worker_nanoseconds()
+        work(costly, x)
+        shared.append(worker_nanoseconds() - before)
+        if shared[-1] > 10_000_000:
+            break
+    assert shared[-1] > 10_000_000, (cheap_calls, shared)
+""",
+        IRUKA_NUM_THREADS="2",
+    )
+    assert done.returncode == 0, done.stderr
