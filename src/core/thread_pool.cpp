@@ -110,10 +110,10 @@ struct ThreadPool::Job {
   const int threads;
   const int generation = fork_generation();
   const LoopBody body;
-  int64_t share_at = 0;    ///< when the caller, still alone, calls for helpers
-  bool is_shared = false;    ///< helpers were called
-  int64_t shared_since = 0;  ///< the caller's thread_time() behind that
-  MeasuredWork work;         ///< the caller's
+  int64_t share_at = 0;          ///< when the caller, still alone, calls for helpers
+  bool is_shared = false;        ///< helpers were called
+  int64_t shared_since = 0;      ///< the caller's thread_time() behind that
+  MeasuredWork work;             ///< the caller's
   std::atomic<int64_t> next{0};  ///< the first unit that no thread has taken
   std::atomic<bool> stop{false};
   bool interrupted = false;          ///< written by the caller alone

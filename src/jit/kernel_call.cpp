@@ -17,8 +17,8 @@ constexpr double kInlineNanoseconds = 20'000;
 constexpr uint32_t kMeasuredCalls = 4, kMeasureEvery = 16;
 /// Calls that take this long are always measured, because reading the clock costs little in comparison.
 constexpr double kAlwaysMeasured = 100'000;
-/// Threads are woken at once for work that is expected to take this long. Shorter work begins on the calling thread, and
-/// others join it after kInlineNanoseconds.
+/// Threads are woken at once for work that is expected to take this long. Shorter work begins on the calling thread,
+/// and others join it after kInlineNanoseconds.
 constexpr double kSharedAtOnce = 10 * kInlineNanoseconds;
 /// What a launch on the calling thread takes without any unit.
 constexpr int64_t kLaunchNanoseconds = 100;

@@ -112,7 +112,7 @@ struct Specialisation {
   std::shared_ptr<const Program> program;
 
   std::atomic<uint32_t> calls{0};
-  LaunchTiming timing;                         ///< where launches do not wait for their work
+  LaunchTiming timing;  ///< where launches do not wait for their work
   UnitCost cost;
 
   std::atomic<const VariantList*> variants{nullptr};  ///< never changed once published; null while there are none

@@ -84,7 +84,8 @@ TEST(ThreadPool, OthersJoinTheCallerAfterAWhile) {
       ids.insert(std::this_thread::get_id());
     };
     const int64_t hour = int64_t{3600} * 1'000'000'000;
-    const MeasuredWork work = ThreadPool::instance().run(is_long ? 300 : 20, 1, sleep, {.alone = is_long ? 5'000'000 : hour});
+    const MeasuredWork work =
+        ThreadPool::instance().run(is_long ? 300 : 20, 1, sleep, {.alone = is_long ? 5'000'000 : hour});
     EXPECT_EQ(ids.size(), is_long ? 3u : 1u);
     EXPECT_TRUE(ids.count(std::this_thread::get_id()));
     EXPECT_GE(work.units, is_long ? 5 : 20);

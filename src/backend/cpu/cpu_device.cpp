@@ -127,12 +127,11 @@ void run_ranges(const CpuFunction& function, std::span<const std::byte> argument
     throw_if_stopped();
     return;
   }
-  context.work = ThreadPool::instance().run(
-      range.count, range_align(range, function.lanes()),
-      [=, &context, first = range.begin](int64_t begin, int64_t end) {
-        enter(entry, block, first + begin, first + end, context);
-      },
-      {.goes_on = range.begin > 0, .alone = range.alone});
+  context.work = ThreadPool::instance().run(range.count, range_align(range, function.lanes()),
+                                            [=, &context, first = range.begin](int64_t begin, int64_t end) {
+                                              enter(entry, block, first + begin, first + end, context);
+                                            },
+                                            {.goes_on = range.begin > 0, .alone = range.alone});
 }
 
 }  // namespace
