@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ ROUNDS = 20_000_000
         lambda: cuda.ExternalStream(1),
         lambda: cuda.Stream.null.begin_capture(),
         lambda: cuda.get_current_stream(0),
-        lambda: cuda.Event(),
+        lambda: cuda.Stream.null.launch_host_func(print, 0),
         lambda: cuda.get_device_id(),
         lambda: cuda.alloc_pinned_memory(10),
         lambda: cuda.empty_pinned(3),
@@ -65,6 +66,24 @@ def test_without_a_gpu_there_is_nothing_to_wait_for():
     for stream in (cuda.Stream.null, cuda.Stream.ptds, cuda.Stream(null=True)):
         assert stream.synchronize() is None and stream.done is True
     assert cuda.runtime.deviceSynchronize() is None and cuda.Device().synchronize() is None
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_default_streams_and_events_are_the_cpus():
+    with cuda.Stream.null as stream:
+        assert stream is cuda.Stream.null and iruka.ones(3).sum() == 3
+        assert not stream.is_capturing() and not stream.is_non_blocking
+    begin, end = cuda.Event(), cuda.Event(disable_timing=False)
+    with pytest.raises(errors.DeviceError, match="both events must be recorded first"):
+        cuda.get_elapsed_time(begin, end)
+    start = time.perf_counter()
+    begin.record()
+    time.sleep(0.02)
+    end.record(cuda.Stream.null)
+    elapsed = cuda.get_elapsed_time(begin, end)
+    assert 20 <= elapsed <= 1000 * (time.perf_counter() - start)
+    assert begin.done and end.synchronize() is None and cuda.Stream.null.wait_event(end) is None
+    assert cuda.get_elapsed_time(end, cuda.Stream.null.record()) >= 0
 
 
 def test_a_gpu_that_is_hidden():

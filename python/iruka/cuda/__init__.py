@@ -1,6 +1,6 @@
 """CUDA devices under CuPy's names: Device, Stream, Event, graphs, page-locked memory.
 
-Without a GPU is_available() is False, the default streams have no work to wait for, and everything that needs a GPU
+Without a GPU is_available() is False, the default streams and events are the CPU's, and everything that needs a GPU
 raises DeviceError that says what is missing.
 """
 

@@ -32,6 +32,11 @@ def _has_no_gpu() -> bool:
     return _core.default_device().name == "cpu" and not _core.cuda_is_available()
 
 
+def _stream_device() -> Device:
+    """Where the default streams are: the current GPU; without one the CPU, whose work is done when a call returns."""
+    return _core.default_device() if _has_no_gpu() else current_gpu()
+
+
 class _BaseStream:
     """The methods of Iruka's streams and of other libraries' streams."""
 
@@ -41,11 +46,15 @@ class _BaseStream:
 
     @property
     def _device(self) -> Device:
+        return _stream_device() if self._bound is None else self._bound
+
+    @property
+    def _gpu(self) -> Device:
+        """The stream's device, for what only GPUs have."""
         return current_gpu() if self._bound is None else self._bound
 
     @property
-    def _is_idle(self) -> bool:
-        """Whether this is a default stream of a process without a GPU, which has no work to wait for."""
+    def _is_on_cpu(self) -> bool:
         return self._bound is None and _has_no_gpu()
 
     @property
@@ -92,17 +101,16 @@ class _BaseStream:
     @property
     def is_non_blocking(self) -> bool:
         """Whether the stream neither waits for the legacy default stream nor is waited for by it."""
-        return _core.cuda_is_non_blocking(self._device, self.ptr)
+        return not self._is_on_cpu and _core.cuda_is_non_blocking(self._device, self.ptr)
 
     @property
     def done(self) -> bool:
         """Whether all work of the stream is done."""
-        return self._is_idle or _core.cuda_is_done(self._device, self.ptr)
+        return _core.cuda_is_done(self._device, self.ptr)
 
     def synchronize(self) -> None:
         """Waits until all work of the stream is done. Ctrl-C ends the wait."""
-        if not self._is_idle:
-            _core.cuda_synchronize(self._device, self.ptr)
+        _core.cuda_synchronize(self._device, self.ptr)
 
     def record(self, event: Event | None = None) -> Event:
         """Puts an event, by default a new one, behind the work that is now in the stream; returns it."""
@@ -121,11 +129,11 @@ class _BaseStream:
         It runs on a thread of the driver and must not use a GPU. What it raises goes to sys.unraisablehook. It is not
         called after an error of the GPU. Raises DeviceError while the stream is being captured.
         """
-        _core.cuda_launch_host_function(self._device, self.ptr, callback, (arg,))
+        _core.cuda_launch_host_function(self._gpu, self.ptr, callback, (arg,))
 
     def add_callback(self, callback, arg) -> None:
         """launch_host_func() for a callback(stream, status, arg), as older programs have it; status is 0."""
-        _core.cuda_launch_host_function(self._device, self.ptr, callback, (self, 0, arg))
+        _core.cuda_launch_host_function(self._gpu, self.ptr, callback, (self, 0, arg))
 
     def begin_capture(self, mode: int | None = None) -> None:
         """From here on the stream's work is noted down, not done. The default streams cannot be captured.
@@ -135,23 +143,23 @@ class _BaseStream:
         """
         if mode not in (None, 1):
             raise ValueError(f"begin_capture: mode must be None or streamCaptureModeThreadLocal (1), not {mode!r}")
-        _core.cuda_begin_capture(self._device, self.ptr)
+        _core.cuda_begin_capture(self._gpu, self.ptr)
 
     def end_capture(self) -> Graph:
         """What was noted down, ready to be launched."""
-        return Graph._made(self._device, _core.cuda_end_capture(self._device, self.ptr))
+        return Graph._made(self._gpu, _core.cuda_end_capture(self._gpu, self.ptr))
 
     def is_capturing(self) -> bool:
         """Whether the stream's work is being noted down."""
-        return _core.cuda_is_capturing(self._device, self.ptr)
+        return not self._is_on_cpu and _core.cuda_is_capturing(self._device, self.ptr)
 
 
 class Stream(_BaseStream):
     """A queue of work on the current GPU.
 
     null: the legacy default stream. ptds: the calling thread's default stream. non_blocking: does not wait for the
-    legacy default stream. priority: lower numbers go first. Where there is no GPU, the default streams have no work to
-    wait for, and a new one raises DeviceError.
+    legacy default stream. priority: lower numbers go first. Without a GPU the default streams are the CPU's, whose work
+    is done when a call returns, and a new stream raises DeviceError.
     """
 
     null: Stream
@@ -186,9 +194,10 @@ def get_current_stream(device_id: int | None = None) -> _BaseStream:
 
     Without a GPU, the legacy default stream.
     """
-    if device_id is None and _has_no_gpu():
-        return Stream.null
-    device = current_gpu() if device_id is None else Device(device_id)
+    return _current_stream(_stream_device() if device_id is None else Device(device_id))
+
+
+def _current_stream(device: Device) -> _BaseStream:
     handle = _core.cuda_current_stream(device)
     used = _used.streams.get(device.id)
     if used is not None and used.ptr == handle:
@@ -201,13 +210,14 @@ def get_current_stream(device_id: int | None = None) -> _BaseStream:
 class Event:
     """A place in a stream's work that can be waited for.
 
-    block: threads that wait sleep. disable_timing: cheaper, but get_elapsed_time() cannot be asked.
+    block: threads that wait sleep. disable_timing: cheaper, but get_elapsed_time() cannot be asked. Without a GPU an
+    event records the time at which it is recorded, because earlier work is done.
     """
 
     def __init__(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False):
         if interprocess:
             raise ValueError("Event: events are not shared between processes (interprocess)")
-        self._make(current_gpu(), not disable_timing, bool(block))
+        self._make(_stream_device(), not disable_timing, bool(block))
 
     @classmethod
     def _on(cls, device):
@@ -227,7 +237,7 @@ class Event:
 
     def record(self, stream: _BaseStream | None = None) -> None:
         """Puts the event behind the work that is now in a stream, by default the current one."""
-        stream = get_current_stream(self._device.id) if stream is None else stream
+        stream = _current_stream(self._device) if stream is None else stream
         _core.cuda_record_event(self._device, self.ptr, stream.ptr)
 
     def synchronize(self) -> None:
@@ -236,7 +246,7 @@ class Event:
 
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
-    """Milliseconds from one recorded event to another. Raises DeviceError while one of them is to come."""
+    """Milliseconds from one event to another. Raises DeviceError unless both are recorded and reached."""
     return _core.cuda_elapsed_milliseconds(end_event._device, start_event.ptr, end_event.ptr)
 
 
@@ -258,7 +268,7 @@ class Graph:
 
     def launch(self, stream: _BaseStream | None = None) -> None:
         """Does the captured work in a stream, by default the current one."""
-        stream = get_current_stream(self._device.id) if stream is None else stream
+        stream = _current_stream(self._device) if stream is None else stream
         self._owner.launch(stream.ptr)
 
     def upload(self, stream: _BaseStream | None = None) -> None:
