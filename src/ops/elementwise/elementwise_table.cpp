@@ -1,4 +1,4 @@
-// The table of elementwise functions. To add one: a row here and its tests.
+// The table of elementwise functions. CONTRIBUTING.md lists what a new one needs besides a row.
 #include "ops/elementwise/elementwise_table.h"
 
 #include "ops/elementwise/cast_text.h"

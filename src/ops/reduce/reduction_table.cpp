@@ -1,4 +1,4 @@
-// The table of reductions. To add one: a row here and its tests.
+// The table of reductions. CONTRIBUTING.md lists what a new one needs besides a row.
 #include "ops/reduce/reduction_table.h"
 
 #include <string_view>
