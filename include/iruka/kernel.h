@@ -87,7 +87,7 @@ struct GeneratedSource {
 class IRUKA_API ElementwiseKernel {
  public:
   /// Raises ValueError for a malformed parameter list or name, CompileError for invalid C++ where all types are
-  /// concrete; what only machine code shows (local variables that are too large) is an error at the first call.
+  /// concrete; what only machine code shows (a frame that is too large) is an error at the first call.
   ElementwiseKernel(std::string in_params, std::string out_params, std::string operation, std::string name = "kernel",
                     KernelOptions options = {}, std::source_location where = std::source_location::current());
 

@@ -361,8 +361,8 @@ never cast; scalars are cast to the parameter's type.
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, and
 iruka.errors.CompileError, with the line and a caret, for a body that is invalid C++; without a line for one that takes
-too long to compile (option --compile-timeout=SECONDS), has too many local variables or calls a function that is
-declared but not defined. Gives an iruka.errors.KernelWarning, once, for valid C++ that is probably a
+too long to compile (option --compile-timeout=SECONDS), and for faults that only the machine code shows, at the first
+call: all local variables together take more than 1 MiB. Gives an iruka.errors.KernelWarning, once, for valid C++ that is probably a
 mistake: an output that is never written, a statement without effect. Ctrl-C stops a kernel that runs on the CPU,
 whichever thread called it.
 

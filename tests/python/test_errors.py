@@ -469,6 +469,47 @@ def test_the_text_behind_an_unmatched_bracket_is_not_judged():
     assert "while" not in message and "missing" not in message
 
 
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("dtype", ["float32", "T"])
+def test_what_only_machine_code_shows_has_a_line_too(dtype):
+    """Where all types are concrete it is found when the kernel is made, as other errors are."""
+    arguments = (iruka.ones(2, "float32"),) if dtype == "T" else ()
+
+    def message(body, preamble=""):
+        with pytest.raises(errors.CompileError) as caught:
+            iruka.ElementwiseKernel(f"{dtype} x", "float32 z", body, "faulty", preamble=preamble)(*arguments)
+        assert str(caught.value).count("error:") == 1
+        return str(caught.value)
+
+    prototypes = (
+        'extern "C" int system(const char*);\n__device__ float later(float);\nstruct S { static int of(int); };'
+    )
+    assert "line 2: error: a kernel cannot call 'system'" in message("\nz = system(0);", prototypes)
+    assert "      z = x + later(x);\n              ^" in message("z = x + later(x);", prototypes)
+    assert "line 1: error: a kernel cannot call 'of'" in message("z = S::of(1);", prototypes)
+    large = "float a[1 << 20]; a[(int)x] = 1; z = a[(int)x];"
+    assert "line 1: error: the local variable 'a' takes 4194304 bytes; at most 1048576 are" in message(large)
+    helper = "template <class T> __device__ T f(T x) {\n  T a[1 << 19]; a[(int)x] = x; return a[(int)x + 1];\n}"
+    assert "preamble, line 2: error: the local variable 'a' takes 2097152 bytes" in message("z = f((float)x);", helper)
+
+
+@pytest.mark.cpu_only
+def test_declared_functions_that_are_no_fault():
+    preamble = """
+    __device__ int even(int n);
+    __device__ int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+    __device__ int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+    __device__ int never(int);
+    __device__ int calls_never(int n) { return never(n); }
+    template <class T> T&& made();
+    template <class T> __device__ T twice(T x);
+    template <class T> __device__ T twice(T x) { return x + x; }
+    """
+    body = "decltype(made<int>()) r = even(x) ? x : -x; z = twice(r);"
+    kernel = iruka.ElementwiseKernel("int32 x", "int32 z", body, "declared", preamble=preamble)
+    assert kernel(iruka.arange(4, dtype="int32")).tolist() == [0, -2, 4, -6]
+
+
 def test_brackets_that_are_no_fault():
     body = "z = x; // (\n/* { */ const char* s = \"[\"; char c = '('; long n1 = 1'000; (void)s; (void)c; (void)n1;"
     kernel = iruka.ElementwiseKernel("float32 x", "float32 z", body + "\n#if 0\n{\n#endif", "brackets")

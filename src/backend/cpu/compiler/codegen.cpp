@@ -4,6 +4,7 @@
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/pipeline.h"
 #include "backend/cpu/compiler/symbols.h"
+#include "backend/cpu/compiler/text_errors.h"
 #include "backend/cpu/compiler/vector_math.h"
 #include "backend/cpu/spmd/spmd.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -109,7 +110,6 @@ bool check_globals(const llvm::Module& module, std::vector<Diagnostic>& diagnost
 
 /// A kernel runs on the calling thread's stack, whose overflow would end the process.
 bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnostics) {
-  constexpr uint64_t kLargestFrame = 1 << 20;
   bool ok = true;
   for (const llvm::Function& function : module) {
     uint64_t bytes = 0;

@@ -7,6 +7,7 @@
 #include "backend/cpu/compiler/limits.h"
 #include "backend/cpu/compiler/name_expressions.h"
 #include "backend/cpu/compiler/narrow_casts.h"
+#include "backend/cpu/compiler/text_errors.h"
 #include "backend/cpu/compiler/text_warnings.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
@@ -166,10 +167,10 @@ std::string text_with_macros(const ProgramSource& source, const jit::CompileOpti
 using MakeConsumer = llvm::function_ref<std::unique_ptr<clang::ASTConsumer>(clang::CompilerInstance&)>;
 
 /// Runs Clang over `text` with the consumer of `make_consumer`; false after an error. `finish` runs while the syntax
-/// tree still lives.
+/// tree still lives, and returns false after an error of its own.
 bool run_clang(const std::string& text, const ProgramSource& source, const jit::CompileOptions& options,
                Prelude prelude, std::vector<Diagnostic>& diagnostics, MakeConsumer make_consumer,
-               llvm::function_ref<void()> finish) {
+               llvm::function_ref<bool(clang::CompilerInstance&)> finish) {
   const auto is_within_limits = [&](std::string_view checked, const std::string& file, size_t largest) {
     std::string error = text_limit_error(checked, largest);
     if (error.empty()) return true;
@@ -213,9 +214,10 @@ bool run_clang(const std::string& text, const ProgramSource& source, const jit::
   quote_expressions(source, diagnostics);
   if (compiler.getDiagnostics().hasErrorOccurred()) return false;
   if (!options.no_warnings) warn_about_texts(compiler, source, diagnostics);
-  finish();
-  return true;
+  return finish(compiler);
 }
+
+bool accept(clang::CompilerInstance&) { return true; }
 
 }  // namespace
 
@@ -229,14 +231,18 @@ std::unique_ptr<llvm::Module> parse(const ProgramSource& source, const jit::Comp
     return made;
   };
   run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics, make_consumer,
-            [&] { module = generator->ReleaseModule(); });
+            [&](clang::CompilerInstance& compiler) {
+              if (!check_texts(compiler, diagnostics)) return false;
+              module = generator->ReleaseModule();
+              return true;
+            });
   return module;
 }
 
 bool parse_only(const ProgramSource& source, const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics) {
   const auto make_consumer = [](clang::CompilerInstance&) { return std::make_unique<clang::ASTConsumer>(); };
   return run_clang(text_with_macros(source, options), source, options, prelude_for(options), diagnostics, make_consumer,
-                   [] {});
+                   [&](clang::CompilerInstance& compiler) { return check_texts(compiler, diagnostics); });
 }
 
 bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions& options,
@@ -246,7 +252,7 @@ bool rewrite_narrow_casts(const ProgramSource& source, const jit::CompileOptions
   const auto make_consumer = [&](clang::CompilerInstance& compiler) {
     return make_cast_rewriter(compiler, text.size() - source.text.size() - behind.size(), saturating);
   };
-  if (!run_clang(text, source, options, prelude_for(options), diagnostics, make_consumer, [] {})) return false;
+  if (!run_clang(text, source, options, prelude_for(options), diagnostics, make_consumer, accept)) return false;
   const bool is_whole = saturating.text.ends_with(behind);
   if (is_whole) saturating.text.resize(saturating.text.size() - behind.size());
   return is_whole;
@@ -264,7 +270,7 @@ std::string precompile_prelude(std::vector<Diagnostic>& diagnostics) {
   ProgramSource source{"#include \"prelude.h\"\n", "", {}, "prelude"};
   for (const auto& [name, text] : jit::kernel_headers())
     if (jit::is_kernel_code(name) && !jit::is_for_cuda(name)) source.text += "#include \"" + std::string(name) + "\"\n";
-  run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics, make_consumer, [] {});
+  run_clang(source.text, source, jit::CompileOptions{}, Prelude::being_precompiled, diagnostics, make_consumer, accept);
   return buffer->IsComplete ? std::string(buffer->Data.data(), buffer->Data.size()) : std::string();
 }
 

@@ -90,14 +90,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
     return manager_.getPresumedLoc(manager_.getExpansionLoc(location));
   }
 
-  bool is_users(clang::SourceLocation location) const {
-    if (location.isInvalid()) return false;
-    const clang::SourceLocation expanded = manager_.getExpansionLoc(location);
-    if (manager_.getFileID(expanded) != manager_.getMainFileID()) return false;
-    const clang::PresumedLoc place = manager_.getPresumedLoc(expanded);
-    const llvm::StringRef file = place.isValid() ? place.getFilename() : "";
-    return !file.empty() && file != "generated" && file.front() != '<';
-  }
+  bool is_users(clang::SourceLocation location) const { return cpu_backend::is_users(manager_, location); }
 
   void warn(clang::SourceLocation location, std::string message) {
     if (!is_users(location) || !told_.insert({location.getRawEncoding(), message}).second) return;
@@ -152,6 +145,15 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
 };
 
 }  // namespace
+
+bool is_users(const clang::SourceManager& manager, clang::SourceLocation location) {
+  if (location.isInvalid()) return false;
+  const clang::SourceLocation expanded = manager.getExpansionLoc(location);
+  if (manager.getFileID(expanded) != manager.getMainFileID()) return false;
+  const clang::PresumedLoc place = manager.getPresumedLoc(expanded);
+  const llvm::StringRef file = place.isValid() ? place.getFilename() : "";
+  return !file.empty() && file != "generated" && file.front() != '<';
+}
 
 std::vector<std::string> warning_flags(const jit::CompileOptions& options) {
   std::vector<std::string> flags = {"uninitialized", "sometimes-uninitialized", "infinite-recursion", "self-assign"};

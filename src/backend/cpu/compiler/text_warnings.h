@@ -9,7 +9,9 @@
 
 namespace clang {
 class CompilerInstance;
-}
+class SourceLocation;
+class SourceManager;
+}  // namespace clang
 
 namespace iruka::cpu_backend {
 
@@ -18,6 +20,9 @@ std::vector<std::string> warning_flags(const jit::CompileOptions& options);
 
 /// Whether a warning of `group` is passed on; such warnings nearly always mean an error in the body.
 bool is_told(const std::string& group, const jit::CompileOptions& options);
+
+/// Whether a place lies in one of the user's texts, and not in generated text or a header.
+bool is_users(const clang::SourceManager& manager, clang::SourceLocation location);
 
 /// Adds warnings about the user's texts: outputs that are never written, and subscripts of raw arrays that select
 /// another element than they seem to. Call it while the syntax tree exists.
