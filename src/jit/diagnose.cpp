@@ -141,6 +141,14 @@ std::vector<Diagnostic> unmatched_brackets(std::span<const Diagnostic> diagnosti
   for (const auto& [file, text] : context.texts)
     if (const auto loose = unmatched_bracket(text))
       found.push_back({Diagnostic::Level::error, file, loose->line, loose->column, loose->message});
+  // The operation of a reduction is generated around the user's expressions: the fault is theirs.
+  std::erase_if(found, [&, parts = found](const Diagnostic& fault) {
+    const std::string& whole = *context.text_of(fault.file);
+    return std::ranges::any_of(parts, [&](const Diagnostic& other) {
+      const std::string& part = *context.text_of(other.file);
+      return part.size() < whole.size() && whole.find(part) != whole.npos;
+    });
+  });
   return found;
 }
 

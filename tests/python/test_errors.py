@@ -470,6 +470,14 @@ def test_the_text_behind_an_unmatched_bracket_is_not_judged():
 
 
 @pytest.mark.cpu_only
+def test_an_unmatched_bracket_of_a_reduction_is_its_expressions():
+    with pytest.raises(errors.CompileError) as caught:
+        iruka.ReductionKernel("float32 x", "float32 y", "x)", "a + b", "y = a", "0", "total")(iruka.ones(3, "float32"))
+    message = str(caught.value)
+    assert "map_expr, line 1: error: this ')' has no opening bracket" in message and "operation" not in message
+
+
+@pytest.mark.cpu_only
 @pytest.mark.parametrize("dtype", ["float32", "T"])
 def test_what_only_machine_code_shows_has_a_line_too(dtype):
     """Where all types are concrete it is found when the kernel is made, as other errors are."""
