@@ -189,7 +189,6 @@ from ._numpy.elementwise import (
     real_if_close,
     round,
     shares_memory,
-    vectorize,
 )
 from ._numpy.files import (
     NpzFile,
@@ -370,6 +369,7 @@ from ._numpy.shapes import (
 )
 from ._numpy.sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
 from ._numpy.statistics import average, corrcoef, cov, nanargmax, nanargmin, nanmean, nanstd, nanvar, ptp, std, var
+from ._vectorize import vectorize
 from .memory import (
     MemoryPool,
     PinnedMemoryPool,

@@ -497,7 +497,7 @@ from ._numpy.statistics import var as var
 from ._numpy.products import vdot as vdot
 from ._numpy.products import vecdot as vecdot
 from ._numpy.products import vecmat as vecmat
-from ._numpy.elementwise import vectorize as vectorize
+from ._vectorize import vectorize as vectorize
 from ._numpy.rearranging import vsplit as vsplit
 from ._numpy.shapes import vstack as vstack
 from ._numpy.indexing import where as where

@@ -364,6 +364,16 @@ class ndarray:
         A NumPy array with a copy of the elements: `out` when it is given. blocking=False returns before a copy to pinned memory is done.
         """
 
+    def copy_to_host(self, ary: numpy.ndarray | None = None, stream=None) -> numpy.ndarray:
+        """
+        Numba's name for get(): a NumPy array with a copy of the elements, `ary` when it is given.
+        """
+
+    def copy_to_device(self, ary, stream=None) -> None:
+        """
+        Numba's name for set(): copies the elements of `ary`, of the same shape, into this array.
+        """
+
     def dot(self, b, out: ndarray | None = None) -> ndarray:
         """Matrix or inner product, as iruka.dot."""
 

@@ -51,6 +51,10 @@ class CompileError(Error, RuntimeError):
     """A body that is not C++; the message shows the line with a caret."""
 
 
+class TranslationError(CompileError):
+    """A Python function of which no kernel can be made; the message shows its line with a caret."""
+
+
 class KernelWarning(builtins.UserWarning):
     """A kernel's text that is C++ and hardly what was meant: an output that is never written, `z == x;`, `a[y, x]`."""
 

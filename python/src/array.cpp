@@ -451,6 +451,18 @@ void bind_copies(ArrayClass& type) {
           "A NumPy array with a copy of the elements: `out` when it is given. blocking=False returns before a copy to "
           "pinned memory is done.")
       .def(
+          "copy_to_host",
+          [](nb::handle x, nb::handle ary, nb::handle stream) { return in_package("copy_to_host")(x, ary, stream); },
+          nb::arg("ary") = nb::none(), nb::arg("stream") = nb::none(),
+          nb::sig("def copy_to_host(self, ary: numpy.ndarray | None = None, stream=None) -> numpy.ndarray"),
+          "Numba's name for get(): a NumPy array with a copy of the elements, `ary` when it is given.")
+      .def(
+          "copy_to_device",
+          [](nb::handle x, nb::handle ary, nb::handle stream) { in_package("copy_to_device")(x, ary, stream); },
+          nb::arg("ary"), nb::arg("stream") = nb::none(),
+          nb::sig("def copy_to_device(self, ary, stream=None) -> None"),
+          "Numba's name for set(): copies the elements of `ary`, of the same shape, into this array.")
+      .def(
           "dot",
           [](nb::handle x, nb::handle b, nb::handle out) { return package_attribute("iruka", "dot")(x, b, out); },
           nb::arg("b"), nb::arg("out") = nb::none(), nb::sig("def dot(self, b, out: ndarray | None = None) -> ndarray"),

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import io
 import itertools
+import linecache
 import pathlib
 import pkgutil
 import re
@@ -42,13 +43,14 @@ def run_blocks(page, names):
     """Runs the page's Python programs one after the other; comments right below a statement are what it prints."""
     claims = 0
     for block in python_blocks(page):
-        lines = block.splitlines()
+        lines, file = block.splitlines(), f"<{page}>"
+        linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file  # for functions' texts
         for statement in ast.parse(block).body:
             below = itertools.takewhile(lambda line: line.startswith("# "), lines[statement.end_lineno :])
             claimed = [line.removeprefix("# ") for line in below]
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(ast.Module([statement], []), page, "exec"), names)
+                exec(compile(ast.Module([statement], []), file, "exec"), names)
             if claimed:
                 assert printed.getvalue().rstrip().splitlines() == claimed
                 claims += 1

@@ -12,7 +12,17 @@ import iruka
 from helpers import PATIENCE
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "seeds" / "scripts"
-NAMES = ["mat_add", "roll_1d", "indexing_2d", "indexing_3ch", "local_mean", "linear_layers", "basics", "patch_match"]
+NAMES = [
+    "mat_add",
+    "roll_1d",
+    "indexing_2d",
+    "indexing_3ch",
+    "local_mean",
+    "linear_layers",
+    "basics",
+    "patch_match",
+    "vectorize",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

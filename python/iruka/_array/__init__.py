@@ -1,6 +1,7 @@
 """The Python part of iruka.ndarray: attributes that are objects, printing, pickling."""
 
 import builtins
+import contextlib
 import math
 import operator
 
@@ -120,6 +121,22 @@ def clip(x, low=None, high=None, out=None):
     if high is None:
         return elementwise["maximum"](x, low, out=out)
     return elementwise["clip"](x, low, high, out=out)
+
+
+def copy_to_host(x, ary, stream):
+    if ary is None:
+        return x.get(stream=stream or None)
+    if ary.shape != x.shape:
+        raise ValueError(f"copy_to_host: an array of shape {x.shape} does not fit one of shape {ary.shape}")
+    ary[...] = x.get(stream=stream or None)
+    return ary
+
+
+def copy_to_device(x, ary, stream):
+    if numpy.shape(ary) != x.shape:
+        raise ValueError(f"copy_to_device: an array of shape {numpy.shape(ary)} does not fit one of shape {x.shape}")
+    with stream or contextlib.nullcontext():
+        x[...] = ary
 
 
 def tolist(x):

@@ -114,23 +114,6 @@ class frompyfunc:
         return f"<ufunc '{self.__name__} (vectorized)'>"
 
 
-class vectorize(numpy.vectorize):
-    """numpy.vectorize over host copies of arrays: same arguments, results are arrays of Iruka.
-
-    The function is called once for each element, in Python. Raises TypeError for results that are no numbers. For the
-    speed of a kernel write an ElementwiseKernel.
-
-    >>> iruka.vectorize(lambda x: x + 1 if x < 2 else 0)(iruka.arange(3))
-    array([1, 2, 0])
-    """
-
-    def __call__(self, *args, **kwargs):
-        if not hasattr(self, "pyfunc") or self.pyfunc is numpy._NoValue:  # a decorator with options
-            return super().__call__(*args, **kwargs)
-        host = {name: _to_host(value) for name, value in kwargs.items()}
-        return _from_host(super().__call__(*map(_to_host, args), **host))
-
-
 def iscomplexobj(x) -> bool:
     """Whether the dtype is complex, for any values."""
     return numpy.dtype(getattr(x, "dtype", type(x))).kind == "c" if _is_typed(x) else numpy.iscomplexobj(x)

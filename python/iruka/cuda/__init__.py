@@ -1,4 +1,4 @@
-"""CUDA devices under CuPy's names: Device, Stream, Event, graphs, page-locked memory.
+"""CUDA devices under CuPy's names: Device, Stream, Event, graphs, page-locked memory; device arrays under Numba's.
 
 Without a GPU is_available() is False, the default streams and events are the CPU's, and everything that needs a GPU
 raises DeviceError that says what is missing.
@@ -14,6 +14,18 @@ from .._core import (
 )
 from ..memory import MemoryPool, PinnedMemoryPool
 from . import _modules, memory_hooks, runtime
+from ._arrays import (
+    as_cuda_array,
+    default_stream,
+    device_array,
+    device_array_like,
+    event,
+    is_cuda_array,
+    pinned_array,
+    stream,
+    synchronize,
+    to_device,
+)
 from ._pinned import alloc_pinned_memory, empty_like_pinned, empty_pinned, zeros_like_pinned, zeros_pinned
 from ._stream import (
     Event,
@@ -89,14 +101,24 @@ __all__ = [
     "PinnedMemoryPool",
     "Stream",
     "alloc_pinned_memory",
+    "as_cuda_array",
+    "default_stream",
+    "device_array",
+    "device_array_like",
     "empty_like_pinned",
     "empty_pinned",
+    "event",
     "get_current_stream",
     "get_device_id",
     "get_elapsed_time",
     "is_available",
+    "is_cuda_array",
     "memory_hooks",
+    "pinned_array",
     "runtime",
+    "stream",
+    "synchronize",
+    "to_device",
     "unavailable_reason",
     "zeros_like_pinned",
     "zeros_pinned",

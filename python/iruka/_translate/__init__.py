@@ -1,0 +1,109 @@
+"""Python functions as the C++ of kernels.
+
+`translate(function, types)` gives the text of a C++ function that computes what the Python function does for numbers of
+these types. Its syntax tree is translated: source.py finds it, statements.py and expressions.py write the C++, types.py
+says of which types the values are, and functions.py lists what may be called. Everything that has no place in a kernel
+is a TranslationError that shows the line.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from ..errors import TranslationError
+from .number_types import Number, Object, Tuple, number
+from .source import Source
+from .statements import FunctionTranslator
+
+_HEADER = '#include "jit/kernels/python.h"\nnamespace python = iruka::python;\n'
+
+
+class Program:
+    """The C++ functions that one translation needs: those that the translated function calls come before it."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.made: dict[Any, FunctionTranslator] = {}
+        self.structures: dict[Tuple, str] = {}
+        self.under_way: list[tuple[types.FunctionType, tuple]] = []
+        self.failures: list[str] = []
+
+    def c_type(self, type: Any) -> str:
+        """A number's C++ type, or the structure of a tuple."""
+        if isinstance(type, Number):
+            return type.c_type
+        if not isinstance(type, Tuple):
+            return "void"
+        if type not in self.structures:
+            fields = " ".join(f"{self.c_type(item)} item_{k};" for k, item in enumerate(type.items))
+            self.structures[type] = f"Tuple{len(self.structures)}"
+            self.texts.append(f"struct {self.structures[type]} {{ {fields} }};\n")
+        return self.structures[type]
+
+    def failure_at(self, source: Source, node: ast.AST) -> int:
+        """The number that `failed` gets at this place."""
+        place = f"{source.file}, line {getattr(node, 'lineno', 0)}"
+        if place not in self.failures:
+            self.failures.append(place)
+        return self.failures.index(place) + 1
+
+    def function(
+        self, function: types.FunctionType, arguments: tuple, caller: FunctionTranslator | None = None, node: Any = None
+    ) -> FunctionTranslator:
+        """The function for these types of arguments, translated at its first use."""
+        key = function, arguments
+        if key in self.under_way:
+            message = f"{function.__name__}() calls itself; a kernel has no recursion, use a loop"
+            if caller is None:
+                raise TranslationError(message)
+            caller.refuse(node, message)
+        if key not in self.made:
+            self.under_way.append(key)
+            translator = FunctionTranslator(self, function, arguments, f"python_{len(self.made) + len(self.under_way)}")
+            text = translator.translate()
+            self.c_type(translator.returned)
+            self.texts.append(text)
+            self.under_way.pop()
+            self.made[key] = translator
+        return self.made[key]
+
+
+class Translation:
+    """A Python function as C++: `preamble` holds the functions, `call(names)` is the statement that sets outputs."""
+
+    def __init__(self, function: types.FunctionType, arguments: tuple[Any, ...]):
+        program = Program()
+        made = program.function(function, arguments)
+        self.function, self.arguments, self.returned = function, arguments, made.returned
+        self.can_fail, self.failures = made.can_fail, program.failures
+        self._program, self._name = program, made.name
+        self.preamble = _HEADER + "".join(program.texts)
+
+    @property
+    def results(self) -> tuple[Number, ...]:
+        """The types of the outputs."""
+        return self.returned.items if isinstance(self.returned, Tuple) else (self.returned,)
+
+    def call(self, inputs: list[str], outputs: list[str]) -> str:
+        """Statements that compute the outputs from the inputs. `failed` is not 0 where Python would have raised."""
+        given = [*inputs, "failed"] if self.can_fail else inputs
+        call = f"{self._name}({', '.join(given)})"
+        head = "int64_t failed = 0;\n" if self.can_fail else ""
+        if not isinstance(self.returned, Tuple):
+            return f"{head}{outputs[0]} = {call};"
+        lines = [f"{name} = result.item_{k};" for k, name in enumerate(outputs)]
+        return "\n".join([f"{head}const {self._program.c_type(self.returned)} result = {call};", *lines])
+
+
+def translate(function: types.FunctionType, arguments: tuple[Any, ...]) -> Translation:
+    """The Python function for numbers of these dtypes. Raises TranslationError for what has no place in a kernel."""
+    if not isinstance(function, types.FunctionType):
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TranslationError(f"{name} is no Python function whose text is there, but a {type(function).__name__}")
+    types_ = tuple(each if isinstance(each, (Number, Tuple, Object)) else number(each) for each in arguments)
+    return Translation(function, types_)
+
+
+__all__ = ["Translation", "TranslationError", "translate"]

@@ -1,0 +1,618 @@
+"""Expressions of Python as C++ expressions."""
+
+from __future__ import annotations
+
+import abc
+import ast
+import contextlib
+import math
+import types
+from collections.abc import Hashable
+from typing import Any, NoReturn
+
+import numpy
+
+from . import functions as table
+from .number_types import (
+    BOOL,
+    COMPLEX,
+    FLOAT,
+    INT,
+    LocalArray,
+    Number,
+    Object,
+    Tuple,
+    arithmetic,
+    is_whole,
+    number,
+    unify,
+)
+from .values import Value, constant, literal, tuple_of
+
+_BINARY = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
+}  # fmt: skip
+_COMPARISONS = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+_UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
+_FOLDED = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b, "%": lambda a, b: a % b, "**": lambda a, b: a**b, "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "<<": lambda a, b: a << b, ">>": lambda a, b: a >> b,
+    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+}  # fmt: skip
+_IN_WORDS = {
+    ast.Dict: "a dict has no place in a kernel; use a tuple and indices, or conditional expressions",
+    ast.Set: "a set has no place in a kernel; compare with each of its elements",
+    ast.List: "a list has no fixed size; use a tuple, or numpy.zeros for an array of fixed size",
+    ast.ListComp: "a list has no fixed size; use a loop, or numpy.zeros for an array of fixed size",
+    ast.SetComp: "a set has no place in a kernel; use a loop",
+    ast.DictComp: "a dict has no place in a kernel; use a loop",
+    ast.GeneratorExp: "generators have no place in a kernel; use a loop",
+    ast.JoinedStr: "strings have no place in a kernel, except in raise and assert",
+    ast.Await: "a kernel does not wait for coroutines",
+    ast.Yield: "a kernel gives one result; return a tuple for several",
+    ast.YieldFrom: "a kernel gives one result; return a tuple for several",
+    ast.Starred: "arguments with * are not supported here; write each",
+}
+
+
+class Expressions(abc.ABC):
+    """Translates expressions of one function. FunctionTranslator adds statements and the function's variables."""
+
+    conditions: int  # expressions around this one that are not always computed
+
+    @abc.abstractmethod
+    def refuse(self, node: ast.AST, message: str) -> NoReturn: ...
+    @abc.abstractmethod
+    def conditional(self) -> contextlib.AbstractContextManager[None]: ...
+    @abc.abstractmethod
+    def kept(self, value: Value, node: ast.AST) -> Value: ...
+    @abc.abstractmethod
+    def failure(self) -> str: ...
+    @abc.abstractmethod
+    def c_name(self, name: str) -> str: ...
+    @abc.abstractmethod
+    def assign_name(self, name: str, type: Any, node: ast.AST) -> Any: ...
+    @abc.abstractmethod
+    def store(self, name: str, type: Any, value: Value) -> None: ...
+    @abc.abstractmethod
+    def is_read_before(self, node: ast.NamedExpr) -> bool: ...
+    @abc.abstractmethod
+    def call_function(
+        self, function: types.FunctionType, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value: ...
+
+    def value(self, node: ast.expr) -> Value:
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is None:
+            self.refuse(node, _IN_WORDS.get(type(node), f"{type(node).__name__} expressions are not supported"))
+        return method(node)
+
+    def number_of(self, node: ast.expr, what: str) -> Value:
+        value = self.value(node)
+        if not value.is_number:
+            self.refuse(node, f"{what} must be a number, not {value.type}")
+        return value
+
+    def truth(self, node: ast.expr) -> str:
+        """A condition, as the test of an `if`."""
+        if isinstance(node, ast.BoolOp):
+            sign = " && " if isinstance(node.op, ast.And) else " || "
+            first = self.truth(node.values[0])
+            with self.conditional():
+                return f"({sign.join([first, *(self.truth(each) for each in node.values[1:])])})"
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return f"(!{self.truth(node.operand)})"
+        return self.truth_of(self.value(node), node)
+
+    def truth_of(self, value: Value, node: ast.expr) -> str:
+        if value.is_constant and not value.is_number:
+            return "true" if value.constant else "false"
+        if isinstance(value.type, Tuple):
+            return "true" if value.items else "false"
+        if not value.is_number:
+            self.refuse(node, f"{value.type} is neither true nor false here")
+        return value.as_type(BOOL)
+
+    # Names and constants
+
+    def _Constant(self, node: ast.Constant) -> Value:
+        if node.value is Ellipsis:
+            self.refuse(node, "... has no meaning here")
+        if isinstance(node.value, int) and constant(node.value).type == Object(node.value):
+            self.refuse(node, f"the integer {node.value} does not fit 64 bits")
+        return constant(node.value)
+
+    def _Tuple(self, node: ast.Tuple) -> Value:
+        items: list[Value] = []
+        for each in node.elts:
+            if isinstance(each, ast.Starred):
+                items += self.items_of(self.value(each.value), each)
+            else:
+                items.append(self.value(each))
+        return tuple_of(items)
+
+    def items_of(self, value: Value, node: ast.AST) -> tuple[Value, ...]:
+        """The elements of a tuple, or of a local array of one axis."""
+        if isinstance(value.type, Tuple):
+            return value.items
+        if isinstance(value.type, LocalArray) and len(value.type.shape) == 1:
+            return tuple(Value(Number(value.type.dtype), f"{value.text}[{k}]") for k in range(value.type.shape[0]))
+        self.refuse(node, f"{value.type} has no elements")
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> Value:
+        value = self.number_of(node.value, "what := assigns")
+        if self.conditions:
+            self.refuse(node, "an expression that is not always computed cannot assign; assign in a statement")
+        if self.is_read_before(node):
+            self.refuse(node, f"{node.target.id!r} is read earlier in this statement; assign in a statement of its own")
+        type = self.assign_name(node.target.id, value.type, node)
+        self.store(self.c_name(node.target.id), type, value)
+        return Value(type, self.c_name(node.target.id))
+
+    # Operators
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Value:
+        sign = _UNARY[type(node.op)]
+        if sign == "not":
+            return Value(BOOL, self.truth(node))
+        return self.unary(sign, self.number_of(node.operand, f"the operand of {sign}"), node)
+
+    def unary(self, sign: str, value: Value, node: ast.AST) -> Value:
+        if sign == "not":
+            return Value(BOOL, f"(!{value.as_type(BOOL)})")
+        if value.is_constant and sign in "+-" and not isinstance(value.constant, numpy.generic):
+            return self.folded(lambda: -value.constant if sign == "-" else +value.constant, node)
+        result = INT if value.type == BOOL else value.type
+        if sign == "~":
+            if not is_whole(value.type):
+                self.refuse(node, f"~ takes integers, not {value.type}")
+            if value.type == BOOL:
+                return Value(INT, f"(~{value.as_type(INT)})")
+        if is_whole(result):
+            result = arithmetic(result, result)
+        return Value(result, f"({sign}{value.as_type(result)})")
+
+    def folded(self, compute, node: ast.AST) -> Value:
+        """What Python computes from constants, with Python's errors at this line."""
+        try:
+            return constant(compute())
+        except Exception as error:
+            self.refuse(node, f"{type(error).__name__}: {error}")
+
+    def _BinOp(self, node: ast.BinOp) -> Value:
+        return self.binary(_BINARY[type(node.op)], self.value(node.left), self.value(node.right), node)
+
+    def binary(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
+        if isinstance(a.type, Tuple) and isinstance(b.type, Tuple) and sign == "+":
+            return tuple_of(a.items + b.items)
+        if a.is_constant and b.is_constant and sign in _FOLDED and not self._is_typed(a, b):
+            if sign == "**" and isinstance(b.constant, int) and abs(b.constant) > 4096:
+                self.refuse(node, "this power does not fit any number")
+            return self.folded(lambda: _FOLDED[sign](a.constant, b.constant), node)
+        if not (a.is_number and b.is_number):
+            self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}")
+        common = table.combined(a.type, a, b)
+        try:
+            return self._operation(sign, a, b, common)
+        except TypeError as error:
+            self.refuse(node, f"{sign} {error}, not {a.type} and {b.type}")
+
+    @staticmethod
+    def _is_typed(*values: Value) -> bool:
+        """Whether NumPy's scalars take part, whose arithmetic is not that of Python's numbers."""
+        return any(isinstance(value.constant, numpy.generic) for value in values)
+
+    def _operation(self, sign: str, a: Value, b: Value, common: Number) -> Value:
+        if sign in ("<", "<=", ">", ">=", "==", "!="):
+            return self._comparison(sign, a, b)
+        if sign in "+-*":
+            return Value(common, f"({a.as_type(common)} {sign} {b.as_type(common)})")
+        if sign == "/":
+            common = FLOAT if is_whole(common) else common
+            return Value(common, f"({a.as_type(common)} / {b.as_type(common)})")
+        if sign == "**":
+            return self._power(a, b, common)
+        if sign in ("//", "%"):
+            if common.kind == "c":
+                raise TypeError("takes real numbers")
+            name = "floor_divide" if sign == "//" else "remainder"
+            return Value(common, f"iruka::{name}({a.as_type(common)}, {b.as_type(common)})")
+        if not (is_whole(a.type) and is_whole(b.type)):
+            raise TypeError("takes integers")
+        if sign in ("<<", ">>"):
+            common = arithmetic(a.type, a.type)
+            name = "left_shift" if sign == "<<" else "right_shift"
+            return Value(common, f"iruka::{name}({a.as_type(common)}, {b.as_type(common)})")
+        if sign not in ("&", "|", "^"):
+            raise TypeError("has no meaning for scalars")
+        common = BOOL if a.type == b.type == BOOL else INT if common == FLOAT else common
+        text = f"({a.as_type(common)} {sign} {b.as_type(common)})"
+        return Value(common, f"((bool){text})" if common == BOOL else text)
+
+    @staticmethod
+    def _power(a: Value, b: Value, common: Number) -> Value:
+        """a ** b. A small known exponent multiplies; integers to a known negative power are floats."""
+        if b.is_constant and b.type == INT and 0 <= b.constant <= 3:
+            common = a.type if not is_whole(a.type) else common
+            text = a.as_type(common)
+            if b.constant == 0:
+                return Value(common, literal(1, common))
+            if b.constant == 1:
+                return Value(common, text)
+            return Value(common, f"python::{'square' if b.constant == 2 else 'cube'}({text})")
+        if is_whole(common) and b.is_constant and b.constant < 0:
+            common = FLOAT
+        if common.kind == "f" and is_whole(b.type) and not is_whole(a.type):
+            common = a.type  # an integer exponent does not widen a float
+        return Value(common, f"iruka::power({a.as_type(common)}, {b.as_type(common)})")
+
+    def _comparison(self, sign: str, a: Value, b: Value) -> Value:
+        if "c" in (a.type.kind, b.type.kind) and sign not in ("==", "!="):
+            raise TypeError("takes real numbers")
+        kinds = {a.type.kind, b.type.kind}
+        if kinds == {"i", "u"} and not any(each.is_constant and each.constant >= 0 for each in (a, b)):
+            names = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal", "==": "equal"}
+            if sign == "!=":
+                return Value(BOOL, f"(!python::equal({a.text}, {b.text}))")
+            return Value(BOOL, f"python::{names[sign]}({a.text}, {b.text})")
+        common = table.combined(a.type, a, b)
+        return Value(BOOL, f"({a.as_type(common)} {sign} {b.as_type(common)})")
+
+    def _Compare(self, node: ast.Compare) -> Value:
+        """A chain such as a < b < c, whose operands are computed once."""
+        values = [self.value(node.left), self.value(node.comparators[0])]
+        if len(node.comparators) > 1:
+            values[1] = self.kept(values[1], node)
+        with self.conditional():
+            values += [self.value(each) for each in node.comparators[1:]]
+        parts = []
+        for operation, a, b in zip(node.ops, values[:-1], values[1:], strict=True):
+            parts.append(self.compared(_COMPARISONS[type(operation)], a, b, node))
+        if len(parts) == 1:
+            return parts[0]
+        return Value(BOOL, f"({' && '.join(self.truth_of(part, node) for part in parts)})")
+
+    def compared(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
+        if sign in ("is", "is not"):
+            if a.is_number and b.is_number and not (a.is_constant and b.is_constant):
+                self.refuse(node, f"numbers are compared with {'==' if sign == 'is' else '!='}, not with {sign!r}")
+            same = a.is_constant and b.is_constant and a.constant is b.constant
+            return constant(same == (sign == "is"))
+        if sign in ("in", "not in"):
+            tests = [f"({self.compared('==', a, item, node).text})" for item in self.items_of(b, node)]
+            found = f"({' || '.join(tests)})" if tests else "false"
+            return Value(BOOL, found if sign == "in" else f"(!{found})")
+        if isinstance(a.type, Tuple) and isinstance(b.type, Tuple) and sign in ("==", "!="):
+            return self._equal_tuples(sign, a, b, node)
+        if not (a.is_number and b.is_number) and a.is_constant and b.is_constant and sign in ("==", "!="):
+            return constant((a.constant == b.constant) == (sign == "=="))
+        return self.binary(sign, a, b, node)
+
+    def _equal_tuples(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
+        if len(a.items) != len(b.items):
+            return constant(sign == "!=")
+        parts = [self.compared("==", *pair, node) for pair in zip(a.items, b.items, strict=True)]
+        text = f"({' && '.join(['true', *(part.text for part in parts)])})"
+        return Value(BOOL, text if sign == "==" else f"(!{text})")
+
+    def _BoolOp(self, node: ast.BoolOp) -> Value:
+        """`and` and `or` give one of their operands, in the type that holds all of them."""
+        values = [self.kept(self.value(node.values[0]), node)]
+        with self.conditional():
+            values += [self.value(each) for each in node.values[1:]]
+        if all(value.type == BOOL for value in values):
+            sign = " && " if isinstance(node.op, ast.And) else " || "
+            return Value(BOOL, f"({sign.join(value.text for value in values)})")
+        result = values[-1]
+        for value, each in zip(values[-2::-1], node.values[-2::-1], strict=True):
+            truth = self.truth_of(value, each)
+            sides = (result, value) if isinstance(node.op, ast.And) else (value, result)
+            result = self.chosen(truth, *sides, node)
+        return result
+
+    def _IfExp(self, node: ast.IfExp) -> Value:
+        test = self.truth(node.test)
+        if test in ("true", "false"):
+            return self.value(node.body if test == "true" else node.orelse)
+        with self.conditional():
+            sides = self.value(node.body), self.value(node.orelse)
+        return self.chosen(test, *sides, node)
+
+    def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
+        """`test ? a : b` in the type of both."""
+        type = unify(a.type, b.type)
+        if type is None:
+            self.refuse(node, f"both sides need one type, not {a.type} and {b.type}")
+        if isinstance(type, Tuple):
+            return tuple_of([self.chosen(test, *pair, node) for pair in zip(a.items, b.items, strict=True)])
+        if isinstance(type, LocalArray) and a.text != b.text:
+            self.refuse(node, "a choice between arrays is not supported; choose between their elements")
+        if not isinstance(type, Number):
+            return a
+        return Value(type, f"({test} ? {a.as_type(type)} : {b.as_type(type)})")
+
+    # Parts of values
+
+    def _Attribute(self, node: ast.Attribute) -> Value:
+        value = self.value(node.value)
+        if isinstance(value.type, Object):
+            try:
+                return constant(getattr(value.constant, node.attr))
+            except AttributeError as error:
+                self.refuse(node, str(error))
+        if isinstance(value.type, LocalArray) and node.attr in ("shape", "ndim", "size", "dtype"):
+            shape = value.type.shape
+            parts = {"shape": shape, "ndim": len(shape), "size": int(numpy.prod(shape)), "dtype": value.type.dtype}
+            return constant(parts[node.attr])
+        if value.is_number and node.attr in ("real", "imag"):
+            if value.type.kind == "c":
+                part = number("float32" if value.type.dtype == numpy.complex64 else "float64")
+                return Value(part, f"{value.text}.{node.attr}()")
+            return value if node.attr == "real" else Value(value.type, literal(0, value.type))
+        self.refuse(node, f"{value.type} has no attribute {node.attr!r} in a kernel")
+
+    def _Subscript(self, node: ast.Subscript) -> Value:
+        value = self.value(node.value)
+        if isinstance(value.type, Tuple):
+            return self._item(value, node)
+        if isinstance(value.type, LocalArray):
+            return self.element(value, node)
+        if isinstance(value.type, Object):
+            key = self.value(node.slice)
+            if key.is_constant:
+                return self.folded(lambda: value.constant[key.constant], node)
+        self.refuse(node, f"{value.type} has no elements")
+
+    def _item(self, value: Value, node: ast.Subscript) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            parts = [each and self.value(each) for each in (node.slice.lower, node.slice.upper, node.slice.step)]
+            if any(part and not part.is_constant for part in parts):
+                self.refuse(node, "the bounds of a tuple's slice must be constants")
+            bounds: list[Any] = [part and part.constant for part in parts]
+            return tuple_of(value.items[slice(*bounds)])
+        index = self.value(node.slice)
+        if index.is_constant:
+            return self.folded_item(value, index.constant, node)
+        if not (index.is_number and is_whole(index.type)):
+            self.refuse(node, f"an index must be an integer, not {index.type}")
+        types_ = set(value.type.items)
+        if len(types_) != 1 or not isinstance(next(iter(types_)), Number):
+            self.refuse(node, f"the elements of {value.type} have different types, so their index must be a constant")
+        items = ", ".join(item.text for item in value.items)
+        return Value(next(iter(types_)), f"python::item({self.failure()}, {index.as_type(INT)}, {items})")
+
+    def folded_item(self, value: Value, index: Any, node: ast.AST) -> Value:
+        try:
+            return value.items[index]
+        except (IndexError, TypeError) as error:
+            self.refuse(node, f"{type(error).__name__}: {error}")
+
+    def element(self, array: Value, node: ast.Subscript) -> Value:
+        """An element of a local array; an index out of bounds is Python's IndexError."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        shape = array.type.shape
+        if len(nodes) != len(shape):
+            self.refuse(node, f"an array of shape {shape} takes {len(shape)} indices, not {len(nodes)}")
+        place = "0"
+        for each, extent in zip(nodes, shape, strict=True):
+            index = self.number_of(each, "an index")
+            if not is_whole(index.type):
+                self.refuse(each, f"an index must be an integer, not {index.type}")
+            if index.is_constant and not -extent <= index.constant < extent:
+                self.refuse(each, f"index {index.constant} is out of bounds for an axis of {extent}")
+            if index.is_constant:
+                inside = str(index.constant % extent)
+            else:
+                inside = f"python::within({self.failure()}, {index.as_type(INT)}, {extent})"
+            place = inside if place == "0" else f"({place} * {extent} + {inside})"
+        return Value(Number(array.type.dtype), f"{array.text}[{place}]")
+
+    # Calls
+
+    def _Call(self, node: ast.Call) -> Value:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "conjugate":
+            owner = self.value(node.func.value)
+            if owner.is_number:
+                return self._conjugate(owner)
+        called = self.value(node.func)
+        if not isinstance(called.type, Object):
+            self.refuse(node, f"{called.type} is no function")
+        function = table.of_iruka(called.constant)
+        arguments: list[Value] = []
+        for each in node.args:
+            if isinstance(each, ast.Starred):
+                arguments += self.items_of(self.value(each.value), each)
+            else:
+                arguments.append(self.value(each))
+        keywords = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                self.refuse(node, "arguments with ** are not supported; write each")
+            keywords[keyword.arg] = self.value(keyword.value)
+        return self.call(function, arguments, keywords, node)
+
+    @staticmethod
+    def _conjugate(value: Value) -> Value:
+        return Value(value.type, f"conj({value.text})") if value.type.kind == "c" else value
+
+    def call(self, function: Any, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        """A call of what is known when the function is translated."""
+        if not isinstance(function, Hashable):
+            self.refuse(node, f"{type(function).__name__} is no function")
+        if (own := _OWN.get(function)) is not None:
+            return getattr(self, own)(arguments, keywords, node)
+        if isinstance(function, types.FunctionType):
+            return self.call_function(function, arguments, keywords, node)
+        name = getattr(function, "__name__", str(function))
+        try:
+            if keywords:
+                raise TypeError("takes no keywords in a kernel")
+            if function in table.FUNCTIONS:
+                return table.FUNCTIONS[function](arguments)
+            if function in table.BINARY_FUNCTIONS and len(arguments) == 2:
+                return self.compared(table.BINARY_FUNCTIONS[function], arguments[0], arguments[1], node)
+            if function in table.UNARY_FUNCTIONS and len(arguments) == 1:
+                return self.unary(table.UNARY_FUNCTIONS[function], arguments[0], node)
+            if (made := self.call_of_numpy(function, arguments, node)) is not None:
+                return made
+            if (target := table.cast_to(function)) is not None:
+                return self._cast(target, arguments)
+        except TypeError as error:
+            self.refuse(node, f"{name}() {error}")
+        self.refuse(
+            node,
+            f"{name}() has no kernel; functions of numbers from math, cmath and numpy, and Python functions whose text "
+            "is there, may be called",
+        )
+
+    def call_of_numpy(self, function: Any, arguments: list[Value], node: ast.Call) -> Value | None:
+        if function in (numpy.abs, numpy.absolute):
+            return self._call_abs(arguments, {}, node)
+        if function is numpy.where and len(arguments) == 3:
+            return self.chosen(self.truth_of(arguments[0], node), arguments[1], arguments[2], node)
+        if function in (numpy.conj, numpy.conjugate) and len(arguments) == 1 and arguments[0].is_number:
+            return self._conjugate(arguments[0])
+        if function in (numpy.logical_and, numpy.logical_or) and len(arguments) == 2:
+            sign = "&&" if function is numpy.logical_and else "||"
+            return Value(BOOL, f"({f' {sign} '.join(self.truth_of(each, node) for each in arguments)})")
+        if function in (numpy.zeros, numpy.ones, numpy.empty, numpy.full, numpy.array):
+            self.refuse(node, "an array is made by an assignment to a name: a = numpy.zeros(3)")
+        if function is numpy.real or function is numpy.imag:
+            return self._part(arguments[0], function is numpy.real)
+        return None
+
+    @staticmethod
+    def _part(value: Value, real: bool) -> Value:
+        if value.type.kind != "c":
+            return value if real else Value(value.type, literal(0, value.type))
+        part = number("float32" if value.type.dtype == numpy.complex64 else "float64")
+        return Value(part, f"{value.text}.{'real' if real else 'imag'}()")
+
+    def _cast(self, type: Number, arguments: list[Value]) -> Value:
+        if len(arguments) == 1 and isinstance(arguments[0].constant, str):  # float("inf")
+            return constant(type.dtype.type(arguments[0].constant).item())
+        if type == COMPLEX and len(arguments) == 2:
+            return Value(COMPLEX, f"complex<double>({', '.join(each.as_type(FLOAT) for each in arguments)})")
+        if len(arguments) > 1 or not all(value.is_number for value in arguments):
+            raise TypeError("takes one number here")
+        if not arguments:
+            return Value(type, literal(0, type), type.dtype.type(0).item())
+        if arguments[0].type.kind == "c" and type.kind != "c":
+            raise TypeError("takes no complex number")
+        if arguments[0].is_constant and arguments[0].type.kind in "iufb" and type.kind in "iufb":
+            value = type.dtype.type(arguments[0].constant)
+            return Value(type, literal(value, type), value if type not in (INT, FLOAT, BOOL) else value.item())
+        return Value(type, arguments[0].as_type(type))
+
+    # Built-in functions
+
+    def _call_abs(self, arguments: list[Value], keywords: dict, node: ast.Call) -> Value:
+        value = self._only(arguments, keywords, node)
+        if value.type.kind == "c":
+            return Value(number("float32" if value.type.dtype == numpy.complex64 else "float64"), f"abs({value.text})")
+        type = arithmetic(value.type, value.type) if is_whole(value.type) else value.type
+        return Value(type, value.as_type(type) if type.kind == "u" else f"python::absolute({value.as_type(type)})")
+
+    def _only(self, arguments: list[Value], keywords: dict, node: ast.Call) -> Value:
+        if len(arguments) != 1 or keywords or not arguments[0].is_number:
+            self.refuse(node, "takes one number here")
+        return arguments[0]
+
+    def _extreme(self, sign: str, arguments: list[Value], keywords: dict, node: ast.Call) -> Value:
+        if keywords:
+            self.refuse(node, "min() and max() take no keywords in a kernel")
+        items = list(self.items_of(arguments[0], node)) if len(arguments) == 1 else arguments
+        if not items or not all(item.is_number for item in items):
+            self.refuse(node, "min() and max() take numbers")
+        result = items[0]
+        for item in items[1:]:
+            type = unify(result.type, item.type)
+            text = f"python::{sign}({result.as_type(type)}, {item.as_type(type)})"
+            result = Value(type, text)
+        return result
+
+    def _call_min(self, arguments, keywords, node):
+        return self._extreme("first_min", arguments, keywords, node)
+
+    def _call_max(self, arguments, keywords, node):
+        return self._extreme("first_max", arguments, keywords, node)
+
+    def _call_sum(self, arguments, keywords, node):
+        if len(arguments) not in (1, 2) or keywords:
+            self.refuse(node, "sum() takes a tuple here")
+        result = arguments[1] if len(arguments) == 2 else constant(0)
+        for item in self.items_of(arguments[0], node):
+            result = self.binary("+", result, item, node)
+        return result
+
+    def _call_len(self, arguments, keywords, node):
+        if len(arguments) == 1 and isinstance(arguments[0].type, LocalArray):
+            return constant(arguments[0].type.shape[0])
+        return constant(len(self.items_of(arguments[0], node)))
+
+    def _call_pow(self, arguments, keywords, node):
+        if len(arguments) != 2 or keywords:
+            self.refuse(node, "pow() takes two numbers here")
+        return self.binary("**", arguments[0], arguments[1], node)
+
+    def _call_divmod(self, arguments, keywords, node):
+        if len(arguments) != 2 or keywords:
+            self.refuse(node, "divmod() takes two numbers")
+        a, b = (self.kept(value, node) for value in arguments)
+        return tuple_of([self.binary("//", a, b, node), self.binary("%", a, b, node)])
+
+    def _call_round(self, arguments, keywords, node):
+        digits = keywords.get("ndigits") or (arguments[1] if len(arguments) == 2 else None)
+        value = arguments[0] if arguments and arguments[0].is_number else None
+        if value is None or value.type.kind == "c" or (digits and not digits.is_constant):
+            self.refuse(node, "round() takes a real number, and a known number of digits")
+        if is_whole(value.type) and not digits:
+            return Value(arithmetic(value.type, value.type), value.as_type(arithmetic(value.type, value.type)))
+        if digits is None or digits.constant is None:
+            return Value(INT, f"((int64_t)rint({value.text}))")
+        type = FLOAT if is_whole(value.type) else value.type
+        return Value(type, f"iruka::around({value.as_type(type)}, {int(digits.constant)})")
+
+    def _call_log(self, arguments, keywords, node):
+        rows = table.FUNCTIONS[math.log]
+        if len(arguments) == 2:
+            return self.binary("/", rows(arguments[:1]), rows(arguments[1:]), node)
+        return rows(arguments)
+
+    def _call_floor(self, arguments, keywords, node):
+        """floor, ceil and trunc, which leave integers as they are."""
+        value = self._only(arguments, keywords, node)
+        if is_whole(value.type):
+            type = arithmetic(value.type, value.type)
+            return Value(type, value.as_type(type))
+        return table.FUNCTIONS[self.value(node.func).constant](arguments)
+
+    def _call_ldexp(self, arguments, keywords, node):
+        type = table.inexact(arguments[0].type)
+        return Value(type, f"ldexp({arguments[0].as_type(type)}, (int){arguments[1].as_type(INT)})")
+
+    def _call_all(self, arguments, keywords, node):
+        parts = [self.truth_of(item, node) for item in self.items_of(arguments[0], node)]
+        return Value(BOOL, f"({' && '.join(['true', *parts])})")
+
+    def _call_any(self, arguments, keywords, node):
+        parts = [self.truth_of(item, node) for item in self.items_of(arguments[0], node)]
+        return Value(BOOL, f"({' || '.join(['false', *parts])})")
+
+    def _call_tuple(self, arguments, keywords, node):
+        return tuple_of(self.items_of(arguments[0], node) if arguments else ())
+
+
+# The functions that are no rows of the table: their arguments are more than numbers, or known.
+_OWN = {
+    abs: "_call_abs", min: "_call_min", max: "_call_max", sum: "_call_sum", len: "_call_len", pow: "_call_pow",
+    divmod: "_call_divmod", round: "_call_round", all: "_call_all", any: "_call_any", tuple: "_call_tuple",
+    math.log: "_call_log", math.ldexp: "_call_ldexp", math.floor: "_call_floor", math.ceil: "_call_floor",
+    math.trunc: "_call_floor",
+}  # fmt: skip

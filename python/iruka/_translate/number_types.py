@@ -1,0 +1,141 @@
+"""The types of values in a translated function, and the rules that combine them.
+
+Numbers combine as in Numba: integers are computed in 64 bits, and a Python float is a float64.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy
+
+C_TYPES = {
+    "bool": "bool",
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int32_t",
+    "int64": "int64_t",
+    "uint8": "uint8_t",
+    "uint16": "uint16_t",
+    "uint32": "uint32_t",
+    "uint64": "uint64_t",
+    "float16": "float16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "complex<float>",
+    "complex128": "complex<double>",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A scalar of a NumPy dtype."""
+
+    dtype: numpy.dtype
+
+    @property
+    def c_type(self) -> str:
+        return C_TYPES[self.dtype.name]
+
+    @property
+    def kind(self) -> str:
+        return self.dtype.kind
+
+    def __str__(self):
+        return self.dtype.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuple:
+    """A tuple, whose length and types are known."""
+
+    items: tuple[Any, ...]
+
+    def __str__(self):
+        return f"({', '.join(map(str, self.items))}{',' if len(self.items) == 1 else ''})"
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalArray:
+    """An array of fixed shape that each element's computation has for itself."""
+
+    dtype: numpy.dtype
+    shape: tuple[int, ...]
+
+    def __str__(self):
+        return f"{self.dtype.name} array of shape {self.shape}"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Object:
+    """A Python object that is known when the function is translated: a function, a module, a string, None."""
+
+    value: Any
+
+    def __eq__(self, other):
+        return isinstance(other, Object) and (self.value is other.value or self._same(other.value))
+
+    def _same(self, other) -> bool:
+        return type(self.value) is type(other) and isinstance(other, (str, bytes)) and self.value == other
+
+    def __hash__(self):
+        return hash(id(type(self.value)))
+
+    def __str__(self):
+        return "None" if self.value is None else type(self.value).__name__
+
+
+def number(dtype: Any) -> Number:
+    return Number(numpy.dtype(dtype))
+
+
+BOOL, INT, UINT, FLOAT, COMPLEX = (number(name) for name in ("bool", "int64", "uint64", "float64", "complex128"))
+
+
+def of_python(value: Any) -> Number | None:
+    """The type of a Python or NumPy scalar; None for another object."""
+    if isinstance(value, numpy.generic):
+        return Number(value.dtype) if value.dtype.name in C_TYPES else None
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return INT if -(2**63) <= value < 2**63 else UINT if 0 <= value < 2**64 else None
+    if isinstance(value, float):
+        return FLOAT
+    return COMPLEX if isinstance(value, complex) else None
+
+
+def is_whole(kind: Number) -> bool:
+    return kind.kind in "iub"
+
+
+def arithmetic(a: Number, b: Number) -> Number:
+    """The type of a + b: integers have 64 bits, and uint64 with a signed integer is float64."""
+    if not (is_whole(a) and is_whole(b)):
+        return Number(numpy.promote_types(a.dtype, b.dtype))
+    unsigned = [each.kind == "u" for each in (a, b)]
+    if all(unsigned):
+        return UINT
+    if any(unsigned) and 8 in (each.dtype.itemsize for each in (a, b) if each.kind == "u"):
+        return UINT if BOOL in (a, b) else FLOAT
+    return INT
+
+
+def inexact(a: Number) -> Number:
+    """The type in which mathematical functions of `a` are computed."""
+    return FLOAT if is_whole(a) else a
+
+
+def unify(a: Any, b: Any) -> Any:
+    """The type of a variable to which values of both types are assigned; None where there is none."""
+    if a == b:
+        return a
+    if isinstance(a, Number) and isinstance(b, Number):
+        if BOOL in (a, b) and is_whole(a) and is_whole(b):
+            return b if a == BOOL else a
+        return Number(numpy.promote_types(a.dtype, b.dtype))
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))
+        return None if None in items else Tuple(items)
+    return None

@@ -1,0 +1,110 @@
+"""The syntax trees of Python functions, and errors that show the user's own line."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+import types
+from typing import Any, NoReturn
+
+from ..errors import TranslationError
+
+_MISSING = object()
+
+
+class Source:
+    """The text and the syntax tree of one Python function.
+
+    Raises TranslationError where Python does not have the text, as of functions that exec() made.
+    """
+
+    def __init__(self, function: types.FunctionType):
+        self.function = function
+        self.code = function.__code__
+        self.file = self.code.co_filename
+        self.name = function.__name__
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except (OSError, TypeError) as error:
+            raise TranslationError(
+                f"{self.name}: Python does not have the text of this function, which a kernel is made from; define it "
+                "in a file or in a notebook's cell"
+            ) from error
+        self.tree = self._tree_of(lines, first)
+
+    def _tree_of(self, lines: list[str], first: int) -> ast.FunctionDef | ast.Lambda:
+        text = textwrap.dedent("".join(lines))
+        self.indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:  # a lambda within a longer statement
+            tree = ast.parse("".join(linecache.getlines(self.file)))
+            first, self.indent = 1, 0
+        ast.increment_lineno(tree, first - 1)
+        found = [node for node in ast.walk(tree) if self._is_function(node)]
+        if not found:
+            raise TranslationError(
+                f"{self.name}: the text of this function in {self.file} is no longer the one that runs"
+            )
+        if len(found) > 1:
+            found = [node for node in found if self._has_positions(node)]
+        if len(found) != 1:
+            raise TranslationError(
+                f"{self.name} ({self.file}, line {self.code.co_firstlineno}): several functions with these parameters "
+                "begin on this line; write each on a line of its own"
+            )
+        return found[0]  # type: ignore[return-value]
+
+    def _is_function(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.FunctionDef):
+            decorators = [each.lineno for each in node.decorator_list]
+            return node.name == self.name and min([node.lineno, *decorators]) == self.code.co_firstlineno
+        if not isinstance(node, ast.Lambda) or self.name != "<lambda>" or node.lineno != self.code.co_firstlineno:
+            return False
+        return (
+            tuple(each.arg for each in [*node.args.posonlyargs, *node.args.args])
+            == self.code.co_varnames[: self.code.co_argcount]
+        )
+
+    def _has_positions(self, node: Any) -> bool:
+        """Whether the lambda is at the column of the code's; Python 3.10 does not know columns."""
+        if not hasattr(self.code, "co_positions"):
+            return False
+        body = node.body
+        place = body.lineno, body.end_lineno, body.col_offset + self.indent, body.end_col_offset + self.indent
+        return place in set(self.code.co_positions())
+
+    def outer_value(self, name: str) -> Any:
+        """What a name that the function does not assign refers to: a closure's, a global or a built-in object."""
+        if name in self.code.co_freevars:
+            cell = (self.function.__closure__ or ())[self.code.co_freevars.index(name)]
+            try:
+                return cell.cell_contents
+            except ValueError:
+                return _MISSING
+        scope = self.function.__globals__
+        if name in scope:
+            return scope[name]
+        builtins = scope.get("__builtins__", {})
+        builtins = builtins if isinstance(builtins, dict) else vars(builtins)
+        return builtins.get(name, _MISSING)
+
+    def has_outer_value(self, name: str) -> bool:
+        return self.outer_value(name) is not _MISSING
+
+    def refuse(self, node: ast.AST, message: str) -> NoReturn:
+        """Raises TranslationError that shows the line of `node` with a caret."""
+        line = getattr(node, "lineno", self.code.co_firstlineno)
+        text = linecache.getline(self.file, line).rstrip("\n").expandtabs(1)
+        words = f"{self.name} has no kernel ({self.file}, line {line}): {message}"
+        if text:
+            column = self._column(node, text)
+            words += f"\n      {text}\n      {' ' * column}^"
+        raise TranslationError(words)
+
+    def _column(self, node: ast.AST, text: str) -> int:
+        """The column of `node` in characters; the tree counts bytes of the line without the function's indentation."""
+        offset = getattr(node, "col_offset", 0)
+        return self.indent + len(text[self.indent :].encode()[:offset].decode(errors="ignore"))

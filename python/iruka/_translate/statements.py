@@ -1,0 +1,715 @@
+"""Functions of Python as functions of C++: statements, variables, and the functions that they call."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import types
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy
+
+from .expressions import Expressions
+from .number_types import C_TYPES, INT, LocalArray, Number, Object, Tuple, is_whole, number, unify
+from .source import Source
+from .values import Value, constant, integer, tuple_of
+
+_IN_WORDS = {
+    ast.Try: "a kernel cannot catch exceptions; test the condition with `if`",
+    ast.With: "`with` has no place in a kernel",
+    ast.Import: "import at the top of the file; a kernel uses what is there",
+    ast.ImportFrom: "import at the top of the file; a kernel uses what is there",
+    ast.Global: "a kernel cannot change global variables; return the value",
+    ast.Nonlocal: "a kernel cannot change variables of an outer function; return the value",
+    ast.ClassDef: "classes have no place in a kernel; use tuples",
+    ast.Delete: "`del` has no meaning in a kernel",
+    ast.Match: "`match` is not supported; use if and elif",
+    ast.AsyncFunctionDef: "a kernel does not wait for coroutines",
+}
+_AUGMENTED = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
+}  # fmt: skip
+_ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the elements that they make
+_MOST_ELEMENTS = 4096
+_FEW_ITEMS = 4  # of tuples, which comparisons find as fast as an array
+_MOST_ROUNDS = 32
+
+
+class FunctionTranslator(Expressions):
+    """One function for one tuple of argument types.
+
+    The types of variables are found by translating until no assignment changes them. `assigned` holds the variables
+    that have a value wherever the translation stands; it is None after return, raise, break and continue.
+    """
+
+    def __init__(self, program, function: types.FunctionType, arguments: tuple[Any, ...], name: str):
+        self.program, self.source, self.name = program, Source(function), name
+        self.arguments = self._bound(arguments)
+        self.variables: dict[str, Any] = {}
+        self.constants: dict[str, Value] = {}
+        self.returned: Any = None
+        self.can_fail = False
+
+    def refuse(self, node: ast.AST, message: str) -> NoReturn:
+        self.source.refuse(node, message)
+
+    # The function as a whole
+
+    def _bound(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        spec = self.source.tree.args
+        names = [each.arg for each in [*spec.posonlyargs, *spec.args]]
+        if spec.vararg or spec.kwarg or spec.kwonlyargs:
+            self.refuse(self.source.tree, "parameters with * or **, and keyword-only ones, are not supported")
+        if len(arguments) != len(names):
+            self.refuse(self.source.tree, f"it takes {len(names)} arguments, not {len(arguments)}")
+        return dict(zip(names, arguments, strict=True))
+
+    def translate(self) -> str:
+        """The C++ function. Afterwards `returned` is the type of its result."""
+        for _ in range(_MOST_ROUNDS):
+            before = dict(self.variables), self.returned, self.can_fail
+            self._translate_once()
+            if before == (self.variables, self.returned, self.can_fail):
+                break
+        else:
+            self.refuse(self.source.tree, "the types of its variables do not settle")
+        if self.returned is None or self.returned == Object(None):
+            self.refuse(self.source.tree, "it returns nothing")
+        return self._text()
+
+    def _translate_once(self) -> None:
+        tree = self.source.tree
+        self.lines: list[str] = []
+        self.depth, self.temporaries, self.conditions = 1, 0, 0
+        self.loops: list[Loop] = []
+        self.statement: ast.AST = tree
+        self.may_have_failed = False
+        self.variables = {**self.arguments, **self.variables}
+        self.assigned: set[str] | None = set(self.arguments)
+        if isinstance(tree, ast.Lambda):
+            self._return(self.value(tree.body), tree.body)
+        else:
+            self.block(tree.body)
+            if self.assigned is not None and self.returned not in (None, Object(None)):
+                self.refuse(
+                    tree.body[-1], f"the function ends here without a result; elsewhere it returns {self.returned}"
+                )
+
+    def _text(self) -> str:
+        parameters: list[str] = []
+        for name, type in self.arguments.items():
+            parameters += self._parameters_of(self.c_name(name), type, self._is_widened(name))
+        if self.can_fail:
+            parameters.append("int64_t &failed")
+        head = [
+            f"static __device__ inline {self.program.c_type(self.returned)} {self.name}({', '.join(parameters)}) {{"
+        ]
+        for name, type in self.variables.items():
+            if name not in self.arguments:
+                head += [f"  {line}" for line in self._declarations(self.c_name(name), type)]
+            elif self._is_widened(name):
+                head += self._widened(self.c_name(name), self.arguments[name], type)
+        return "\n".join([*head, *self.lines, "}"]) + "\n"
+
+    def _is_widened(self, name: str) -> bool:
+        return name in self.arguments and self.variables[name] != self.arguments[name]
+
+    def _parameters_of(self, name: str, type: Any, is_widened: bool) -> list[str]:
+        if isinstance(type, Tuple):
+            return [
+                each
+                for k, item in enumerate(type.items)
+                for each in self._parameters_of(f"{name}_{k}", item, is_widened)
+            ]
+        if isinstance(type, Object):
+            return []
+        if isinstance(type, LocalArray):
+            return [f"{C_TYPES[type.dtype.name]} *{name}"]
+        return [f"{self.program.c_type(type)} {name}{'given' if is_widened else ''}"]
+
+    def _widened(self, name: str, given: Any, type: Any) -> list[str]:
+        if isinstance(type, Tuple):
+            pairs = enumerate(zip(given.items, type.items, strict=True))
+            return [line for k, pair in pairs for line in self._widened(f"{name}_{k}", *pair)]
+        return [f"  {type.c_type} {name} = {Value(given, f'{name}given').as_type(type)};"]
+
+    def _declarations(self, name: str, type: Any) -> list[str]:
+        if isinstance(type, Tuple):
+            return [line for k, item in enumerate(type.items) for line in self._declarations(f"{name}_{k}", item)]
+        if isinstance(type, Number):
+            return [f"{type.c_type} {name}{{}};"]
+        if isinstance(type, LocalArray):
+            return [f"{C_TYPES[type.dtype.name]} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
+        return []
+
+    # Lines, names and variables
+
+    def emit(self, line: str) -> None:
+        self.lines.append("  " * self.depth + line)
+
+    @contextlib.contextmanager
+    def indented(self) -> Iterator[None]:
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    @contextlib.contextmanager
+    def conditional(self) -> Iterator[None]:
+        """Around an expression that is not always computed, from which no line may be put in front."""
+        self.conditions += 1
+        yield
+        self.conditions -= 1
+
+    def c_name(self, name: str) -> str:
+        """The variable's name in C++, where it meets no keyword, macro or other name."""
+        return "v_" + (name if name.isascii() else "".join(c if c.isascii() else f"u{ord(c):x}" for c in name))
+
+    def temporary(self) -> str:
+        self.temporaries += 1
+        return f"t_{self.temporaries}"
+
+    def kept(self, value: Value, node: ast.AST) -> Value:
+        """The value for several uses, computed once where a line may be put in front."""
+        if not value.is_number or value.is_constant or self.conditions or value.text.isidentifier():
+            return value
+        name = self.temporary()
+        self.emit(f"const {value.type.c_type} {name} = {value.text};")
+        return Value(value.type, name)
+
+    def is_read_before(self, node: ast.NamedExpr) -> bool:
+        """Whether the statement reads the variable that := assigns before it."""
+        places = [
+            (each.lineno, each.col_offset)
+            for each in ast.walk(self.statement)
+            if isinstance(each, ast.Name) and each.id == node.target.id and isinstance(each.ctx, ast.Load)
+        ]
+        return any(place < (node.lineno, node.col_offset) for place in places)
+
+    def failure(self) -> str:
+        self.can_fail = self.may_have_failed = True
+        return "failed"
+
+    def _Name(self, node: ast.Name) -> Value:
+        name = node.id
+        if name in self.variables:
+            if self.assigned is not None and name not in self.assigned:
+                self.refuse(
+                    node, f"{name!r} may be used before it has a value; give it one before the `if` or the loop"
+                )
+            return self._variable(name)
+        if name in self.source.code.co_varnames and name not in self.source.code.co_freevars:
+            self.refuse(node, f"{name!r} is used before it has a value")
+        if not self.source.has_outer_value(name):
+            self.refuse(node, f"the name {name!r} is not defined")
+        return constant(self.source.outer_value(name))
+
+    def _variable(self, name: str) -> Value:
+        return self._parts(self.c_name(name), self.variables[name], self.constants.get(name))
+
+    def _parts(self, name: str, type: Any, known: Value | None = None) -> Value:
+        if isinstance(type, Tuple):
+            return tuple_of([self._parts(f"{name}_{k}", item) for k, item in enumerate(type.items)])
+        if isinstance(type, Object):
+            return Value(type, constant=type.value)
+        return Value(type, name)
+
+    def assign_name(self, name: str, type: Any, node: ast.AST) -> Any:
+        """Widens the variable's type for a value of `type`, and returns it."""
+        if name in self.variables:
+            both = unify(self.variables[name], type)
+            if both is None:
+                before = self.variables[name]
+                self.refuse(node, f"{name!r} would be {type} here and is {before} elsewhere; use two names")
+            type = both
+        self.variables[name] = type
+        if self.assigned is not None:
+            self.assigned.add(name)
+        return type
+
+    def store(self, name: str, type: Any, value: Value) -> None:
+        """Assigns to a variable. The parts of a tuple are read before any of them is written."""
+        if isinstance(type, Tuple):
+            self._store_parts(
+                [(f"{name}_{k}", *pair) for k, pair in enumerate(zip(type.items, value.items, strict=True))]
+            )
+        elif isinstance(type, Number):
+            self.emit(f"{name} = {value.as_type(type)};")
+
+    def _store_parts(self, parts: list[tuple[str, Any, Value]]) -> None:
+        if len(parts) > 1:
+            parts = [(name, type, self._snapshot(value)) for name, type, value in parts]
+        for name, type, value in parts:
+            self.store(name, type, value)
+
+    def _snapshot(self, value: Value) -> Value:
+        if value.items:
+            return tuple_of([self._snapshot(item) for item in value.items])
+        if not value.is_number or value.is_constant:
+            return value
+        name = self.temporary()
+        self.emit(f"const {value.type.c_type} {name} = {value.text};")
+        return Value(value.type, name)
+
+    # Statements
+
+    def block(self, statements: list[ast.stmt]) -> None:
+        for statement in statements:
+            if self.assigned is None:  # nothing comes here; Python compiles it, too
+                return
+            method = getattr(self, f"_{type(statement).__name__}", None)
+            if method is None:
+                self.refuse(statement, _IN_WORDS.get(type(statement), f"{type(statement).__name__} is not supported"))
+            self.statement = statement
+            method(statement)
+            self._leave_if_failed()
+
+    def _leave_if_failed(self) -> None:
+        """Ends the function behind what may have failed: a function that was called, or an index."""
+        if self.assigned is not None and self.may_have_failed:
+            self.emit("if (failed) return {};")
+        self.may_have_failed = False
+
+    def tested(self, node: ast.expr) -> str:
+        """The test of an `if` or a loop, which is not made of values that do not exist."""
+        test = self.truth(node)
+        if not self.may_have_failed:
+            return test
+        name = self.temporary()
+        self.emit(f"const bool {name} = {test};")
+        self._leave_if_failed()
+        return name
+
+    def _Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant):
+            return  # a docstring
+        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
+            self.refuse(node, "print() has no place in a kernel")
+        value = self.value(node.value)
+        if value.is_number:
+            self.emit(f"(void)({value.text});")
+
+    def _Return(self, node: ast.Return) -> None:
+        self._return(constant(None) if node.value is None else self.value(node.value), node)
+
+    def _return(self, value: Value, node: ast.AST) -> None:
+        both = value.type if self.returned is None else unify(self.returned, value.type)
+        if both is None or (isinstance(both, (Object, LocalArray)) and both != Object(None)):
+            message = f"it returns {value.type} here" + ("" if both else f" and {self.returned} elsewhere")
+            self.refuse(node, message + "; a kernel returns numbers or tuples of numbers")
+        self.returned = both
+        self.emit(f"return {self._made(value, both)};")
+        self.assigned = None
+
+    def _made(self, value: Value, type: Any) -> str:
+        if isinstance(type, Tuple):
+            parts = [self._made(*pair) for pair in zip(value.items, type.items, strict=True)]
+            return f"{self.program.c_type(type)}{{{', '.join(parts)}}}"
+        return value.as_type(type) if isinstance(type, Number) else "{}"
+
+    def _Raise(self, node: ast.Raise) -> None:
+        self._fail(node)
+
+    def _fail(self, node: ast.AST) -> None:
+        self.emit(f"{self.failure()} = {self.program.failure_at(self.source, node)};")
+        self.emit("return {};")
+        self.may_have_failed, self.assigned = False, None
+
+    def _Assert(self, node: ast.Assert) -> None:
+        self.emit(f"if (!{self.tested(node.test)}) {{")
+        before = self.assigned
+        with self.indented():
+            self._fail(node)
+        self.assigned = before
+        self.emit("}")
+
+    def _Assign(self, node: ast.Assign) -> None:
+        value = self._array(node.value)
+        if value is None:
+            value = self.value(node.value)
+        if len(node.targets) > 1:
+            value = self._snapshot(value)
+        for target in node.targets:
+            self.assign(target, value, node)
+
+    def _AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.assign(node.target, self._array(node.value) or self.value(node.value), node)
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        place = ast.copy_location(
+            ast.Name(node.target.id, ast.Load()) if isinstance(node.target, ast.Name) else
+            ast.Subscript(node.target.value, node.target.slice, ast.Load()) if isinstance(node.target, ast.Subscript)
+            else node.target, node.target)  # fmt: skip
+        value = self.binary(_AUGMENTED[type(node.op)], self.value(place), self.value(node.value), node)
+        self.assign(node.target, value, node)
+
+    def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        if isinstance(target, ast.Name):
+            if isinstance(value.type, LocalArray):
+                return self._assign_array(target.id, value, node)
+            type = self.assign_name(target.id, value.type, node)
+            self.store(self.c_name(target.id), type, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value, node)
+        elif isinstance(target, ast.Subscript):
+            self._assign_element(target, value, node)
+        else:
+            self.refuse(target, "attributes cannot be assigned in a kernel")
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
+        items = self.items_of(value, node)
+        if any(isinstance(each, ast.Starred) for each in target.elts):
+            self.refuse(target, "a target with * is not supported; use indices")
+        if len(items) != len(target.elts):
+            self.refuse(node, f"{len(items)} values for {len(target.elts)} names")
+        for each, item in zip(target.elts, [self._snapshot(item) for item in items], strict=True):
+            self.assign(each, item, node)
+
+    def _assign_element(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+        array = self.value(target.value)
+        if not isinstance(array.type, LocalArray):
+            self.refuse(target, f"{array.type} cannot be changed; arrays made by numpy.zeros can")
+        if not value.is_number:
+            self.refuse(node, f"an element must be a number, not {value.type}")
+        place = self.element(array, target)
+        self.emit(f"{place.text} = {value.as_type(place.type)};")
+
+    # Local arrays
+
+    def _array(self, node: ast.expr) -> Value | None:
+        """numpy.zeros, ones, empty, full and array of known shape, as the value of an assignment."""
+        if not isinstance(node, ast.Call):
+            return None
+        function = self.value(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else None
+        if function is None or not isinstance(function.type, Object):
+            return None
+        from .functions import of_iruka
+
+        made = of_iruka(function.constant)
+        if not any(made is each for each in (*_ARRAYS, numpy.full, numpy.array)):
+            return None
+        given = [self._listed(each) for each in node.args]
+        keywords = {str(each.arg): self.value(each.value) for each in node.keywords}
+        name: dict[Any, list[str]] = {numpy.full: ["shape", "fill_value", "dtype"], numpy.array: ["object", "dtype"]}
+        bound = dict(zip(name.get(made, ["shape", "dtype"]), given, strict=False)) | keywords
+        if made is numpy.array:
+            return self._filled(bound, node)
+        return self._of_shape(made, bound, node)
+
+    def _listed(self, node: ast.expr) -> Value:
+        if isinstance(node, ast.List):
+            return tuple_of([self._listed(each) for each in node.elts])
+        return self.value(node)
+
+    def _dtype(self, bound: dict[str, Value], default: Any, node: ast.AST) -> numpy.dtype:
+        if "dtype" not in bound:
+            return default
+        try:
+            dtype = numpy.dtype(bound["dtype"].constant)
+        except TypeError as error:
+            self.refuse(node, str(error))
+        if dtype.name not in C_TYPES:
+            self.refuse(node, f"an array of dtype {dtype} has no place in a kernel")
+        return dtype
+
+    def _of_shape(self, function: Any, bound: dict[str, Value], node: ast.AST) -> Value:
+        given = bound.get("shape")
+        shape: Any = given.constant if given is not None and given.is_constant else None
+        shape = (shape,) if isinstance(shape, int) else shape
+        if not isinstance(shape, tuple) or not all(isinstance(each, int) and each >= 0 for each in shape):
+            self.refuse(node, "the shape of an array must be known when the kernel is made")
+        if int(numpy.prod(shape)) > _MOST_ELEMENTS:
+            self.refuse(node, f"an array of {int(numpy.prod(shape))} elements is too large: each element's "
+                              f"computation has its own, of at most {_MOST_ELEMENTS}")  # fmt: skip
+        fill = bound["fill_value"] if function is numpy.full else constant(_ARRAYS[function])
+        default = fill.type.dtype if function is numpy.full else numpy.dtype("float64")
+        return Value(LocalArray(self._dtype(bound, default, node), shape), constant=None, items=(fill,))
+
+    def _filled(self, bound: dict[str, Value], node: ast.AST) -> Value:
+        rows = bound["object"]
+        shape, items = self._flattened(rows, node)
+        joined = items[0].type if items else number("float64")
+        for item in items:
+            joined = unify(joined, item.type)
+        if not isinstance(joined, Number):
+            self.refuse(node, "the elements of an array must be numbers")
+        return Value(LocalArray(self._dtype(bound, joined.dtype, node), shape), constant=None, items=tuple(items))
+
+    def _flattened(self, value: Value, node: ast.AST) -> tuple[tuple[int, ...], list[Value]]:
+        if value.is_number:
+            return (), [value]
+        if not isinstance(value.type, Tuple):
+            self.refuse(node, f"an array is made of numbers, not of {value.type}")
+        parts = [self._flattened(item, node) for item in value.items]
+        if len({shape for shape, _ in parts}) > 1:
+            self.refuse(node, "the rows of an array must have one length")
+        inner = parts[0][0] if parts else ()
+        return (len(parts), *inner), [item for _, items in parts for item in items]
+
+    def _assign_array(self, name: str, value: Value, node: ast.AST) -> None:
+        self.assign_name(name, value.type, node)
+        if not value.items:
+            self.refuse(node, "an array has one name; copy its elements")
+        item, count = Number(value.type.dtype), int(numpy.prod(value.type.shape))
+        if len(value.items) == count and count != 1 or len(value.type.shape) == 0:
+            for k, each in enumerate(value.items):
+                self.emit(f"{self.c_name(name)}[{k}] = {each.as_type(item)};")
+        else:
+            fill = value.items[0].as_type(item)
+            self.emit(f"for (int k = 0; k < {count}; ++k) {self.c_name(name)}[k] = {fill};")
+
+    # Branches and loops
+
+    def _If(self, node: ast.If) -> None:
+        test = self.tested(node.test)
+        if test in ("true", "false"):  # the other side need not have a kernel, as where a constant chooses
+            return self.block(node.body if test == "true" else node.orelse)
+        self.emit(f"if ({test}) {{")
+        before = self.assigned
+        after = [self._side(node.body, before)]
+        self.emit("} else {" if node.orelse else "}")
+        after.append(self._side(node.orelse, before))
+        if node.orelse:
+            self.emit("}")
+        self.assigned = _met(after)
+
+    def _side(self, statements: list[ast.stmt], before: set[str] | None) -> set[str] | None:
+        self.assigned = set(before or ())
+        with self.indented():
+            self.block(statements)
+        return self.assigned
+
+    def _While(self, node: ast.While) -> None:
+        before = set(self.assigned or ())
+        loop = self._begin_loop(node)
+        self.emit("while (true) {")
+        with self.indented():
+            test = self.tested(node.test)
+            if test != "true":
+                self.emit(f"if (!{test}) break;")
+                loop.ends.append(set(before))
+            self.block(node.body)
+        self.emit("}")
+        self._end_loop(loop, node, test != "true")
+
+    def _For(self, node: ast.For) -> None:
+        before = set(self.assigned or ())
+        items = self.iterated(node.iter)
+        self._leave_if_failed()
+        loop = self._begin_loop(node)
+        if isinstance(items, Range):
+            place = self._range_loop(items)
+        else:
+            count, item = items
+            place = self.temporary()
+            self.emit(f"for (int64_t {place} = 0; {place} < {count}; ++{place}) {{")
+        with self.indented():
+            value = integer(place) if isinstance(items, Range) else item(integer(place))
+            self.assign(node.target, value, node)
+            self.block(node.body)
+        self.emit("}")
+        runs = items.is_known_to_run() if isinstance(items, Range) else items[0].isdigit() and items[0] != "0"
+        loop.ends.append(_met([self.assigned, *loop.continues]) if runs else set(before))
+        self._end_loop(loop, node, True)
+
+    def _range_loop(self, items: Range) -> str:
+        place = self.temporary()
+        self.emit(f"for (int64_t {place} = {items.start}; {items.test(place)}; {place} += {items.step.text}) {{")
+        return place
+
+    def _begin_loop(self, node: ast.While | ast.For) -> Loop:
+        loop = Loop(self.temporary() if node.orelse else "")
+        if node.orelse:
+            self.emit(f"bool {loop.broke} = false;")
+        self.loops.append(loop)
+        return loop
+
+    def _end_loop(self, loop: Loop, node: ast.While | ast.For, may_end: bool) -> None:
+        self.loops.pop()
+        normal = _met(loop.ends) if may_end else None
+        broken = _met(loop.breaks) if loop.breaks else None
+        if node.orelse and normal is not None:
+            self.emit(f"if (!{loop.broke}) {{")
+            normal = self._side(node.orelse, normal)
+            self.emit("}")
+        self.assigned = _met([normal, broken])
+
+    def _Break(self, node: ast.Break) -> None:
+        loop = self.loops[-1]
+        if loop.broke:
+            self.emit(f"{loop.broke} = true;")
+        self.emit("break;")
+        loop.breaks.append(self.assigned)
+        self.assigned = None
+
+    def _Continue(self, node: ast.Continue) -> None:
+        self.emit("continue;")
+        self.loops[-1].continues.append(self.assigned)
+        self.assigned = None
+
+    def iterated(self, node: ast.expr) -> Range | tuple[str, Any]:
+        """A range, or the number of elements and a function that gives the k-th of them as a value."""
+        if isinstance(node, ast.Call):
+            function = self.value(node.func)
+            if function.is_constant and function.constant is range:
+                return self._range([self.number_of(each, "a bound of range()") for each in node.args], node)
+            if function.is_constant and function.constant in (enumerate, zip, reversed):
+                return self._combined(function.constant, node)
+        value = self.value(node)
+        items = self.items_of(value, node)
+        if isinstance(value.type, Tuple) and len(items) > _FEW_ITEMS:
+            value = self._in_array(items, node) or value
+        if isinstance(value.type, LocalArray):
+            return str(len(items)), lambda k: Value(Number(value.type.dtype), f"{value.text}[{k.text}]")
+        return str(len(items)), lambda k: self._kth(items, k, node)
+
+    def _in_array(self, items: tuple[Value, ...], node: ast.AST) -> Value | None:
+        """Many numbers as an array, in which a loop finds the k-th at once."""
+        joined = items[0].type
+        for item in items[1:]:
+            joined = unify(joined, item.type) if joined is not None else None
+        if not isinstance(joined, Number):
+            return None
+        name = self.temporary()
+        self.emit(f"const {joined.c_type} {name}[] = {{{', '.join(item.as_type(joined) for item in items)}}};")
+        return Value(LocalArray(joined.dtype, (len(items),)), name)
+
+    def _kth(self, items: tuple[Value, ...], k: Value, node: ast.AST) -> Value:
+        if not items:
+            return constant(0)
+        joined = items[0].type
+        for item in items[1:]:
+            joined = unify(joined, item.type) if joined is not None else None
+        if isinstance(joined, Tuple):
+            columns = zip(*(item.items for item in items), strict=True)
+            return tuple_of([self._kth(column, k, node) for column in columns])
+        if not isinstance(joined, Number):
+            self.refuse(node, "a loop needs elements of one type")
+        texts = ", ".join(item.as_type(joined) for item in items)
+        return Value(joined, f"python::kth<{joined.c_type}>({k.text}, {texts})")
+
+    def _range(self, bounds: list[Value], node: ast.AST) -> Range:
+        if not 1 <= len(bounds) <= 3 or not all(is_whole(bound.type) for bound in bounds):
+            self.refuse(node, "range() takes one to three integers")
+        start, stop = (constant(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
+        step = bounds[2] if len(bounds) == 3 else constant(1)
+        if step.is_constant and step.constant == 0:
+            self.refuse(node, "the step of range() must not be zero")
+        kept = [self.kept(Value(INT, bound.as_type(INT), bound.constant), node) for bound in (start, stop, step)]
+        kept = [self._named(bound) for bound in kept]
+        if not step.is_constant:
+            self.emit(f"if ({kept[2].text} == 0) {{")
+            with self.indented():
+                self.emit(f"{self.failure()} = {self.program.failure_at(self.source, node)};")
+                self.emit("return {};")
+            self.emit("}")
+            self.may_have_failed = False
+        return Range(*kept)
+
+    def _named(self, bound: Value) -> Value:
+        """A bound in a name of its own: the loop may change the variables that it was computed from."""
+        return bound if bound.is_constant else self._snapshot(bound)
+
+    def _combined(self, function: Any, node: ast.Call) -> tuple[str, Any]:
+        parts = [self._counted(self.iterated(each)) for each in node.args]
+        if node.keywords or not parts or (function is not zip and len(parts) != 1):
+            self.refuse(node, f"{function.__name__}() takes {'sequences' if function is zip else 'one sequence'} here")
+        count = parts[0][0]
+        if function is enumerate:
+            return count, lambda k: tuple_of([k, parts[0][1](k)])
+        if function is reversed:
+            return count, lambda k: parts[0][1](integer(f"({count} - 1 - {k.text})"))
+        for other, _ in parts[1:]:
+            count = f"python::first_min((int64_t){count}, (int64_t){other})"
+        return count, lambda k: tuple_of([item(k) for _, item in parts])
+
+    @staticmethod
+    def _counted(items: Range | tuple[str, Any]) -> tuple[str, Any]:
+        return items.counted() if isinstance(items, Range) else items
+
+    # Functions that are called
+
+    def _FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.refuse(node, "a function inside a kernel; define it outside")
+
+    def call_function(
+        self, function: types.FunctionType, arguments: list[Value], keywords: dict, node: ast.Call
+    ) -> Value:
+        values = self._matched(function, arguments, keywords, node)
+        made = self.program.function(function, tuple(value.type for value in values), self, node)
+        texts = [text for value in values for text in self._texts(value)]
+        if made.can_fail:
+            texts.append(self.failure())
+        call = f"{made.name}({', '.join(texts)})"
+        if not isinstance(made.returned, Tuple):
+            return Value(made.returned, call)
+        if self.conditions:
+            self.refuse(node, "a function that returns a tuple is called in a statement of its own")
+        name = self.temporary()
+        self.emit(f"const {self.program.c_type(made.returned)} {name} = {call};")
+        if made.can_fail:
+            self._leave_if_failed()
+        return self._fields(name, made.returned)
+
+    def _fields(self, text: str, type: Any) -> Value:
+        if isinstance(type, Tuple):
+            return tuple_of([self._fields(f"{text}.item_{k}", item) for k, item in enumerate(type.items)])
+        return Value(type, text)
+
+    def _texts(self, value: Value) -> list[str]:
+        if isinstance(value.type, Tuple):
+            return [text for item in value.items for text in self._texts(item)]
+        return [] if isinstance(value.type, Object) else [value.text]
+
+    def _matched(self, function, arguments, keywords, node) -> list[Value]:
+        import inspect
+
+        try:
+            bound = inspect.signature(function).bind(*arguments, **keywords)
+        except TypeError as error:
+            self.refuse(node, f"{function.__name__}() {error}")
+        bound.apply_defaults()
+        return [value if isinstance(value, Value) else constant(value) for value in bound.arguments.values()]
+
+
+class Loop:
+    """A loop around a statement: its flag for `else`, and the variables that have values where it is left."""
+
+    def __init__(self, broke: str):
+        self.broke = broke
+        self.breaks: list[set[str] | None] = []
+        self.continues: list[set[str] | None] = []
+        self.ends: list[set[str] | None] = []
+
+
+class Range:
+    """A range of integers, whose bounds are constants or names."""
+
+    def __init__(self, start: Value, stop: Value, step: Value):
+        self.start, self.stop, self.step = start.text, stop.text, step
+
+        self.bounds = start, stop, step
+
+    def is_known_to_run(self) -> bool:
+        known = all(bound.is_constant for bound in self.bounds)
+        return known and len(range(*(int(bound.constant) for bound in self.bounds))) > 0
+
+    def test(self, place: str) -> str:
+        if self.step.is_constant:
+            return f"{place} {'<' if self.step.constant > 0 else '>'} {self.stop}"
+        return f"({self.step.text} > 0 ? {place} < {self.stop} : {place} > {self.stop})"
+
+    def counted(self) -> tuple[str, Any]:
+        count = f"python::length_of_range({self.start}, {self.stop}, {self.step.text})"
+        return count, lambda k: integer(f"({self.start} + {k.text} * {self.step.text})")
+
+
+def _met(states: list[set[str] | None]) -> set[str] | None:
+    """The variables that have a value whichever way led here; None where none does."""
+    reached = [state for state in states if state is not None]
+    return set.intersection(*reached) if reached else None

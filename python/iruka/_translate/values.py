@@ -1,0 +1,101 @@
+"""What an expression of a Python function becomes: C++ text of a known type, or a Python object."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+from .number_types import INT, Number, Object, Tuple, of_python
+
+UNKNOWN = object()
+
+
+class Value:
+    """One value. `text` is a C++ expression that may stand between any operators; a tuple has `items` instead.
+
+    `constant` is the Python object where the value is known when the function is translated.
+    """
+
+    __slots__ = ("constant", "items", "text", "type")
+
+    def __init__(self, type: Any, text: str = "", constant: Any = UNKNOWN, items: tuple[Value, ...] = ()):
+        self.type, self.text, self.constant, self.items = type, text, constant, items
+
+    @property
+    def is_constant(self) -> bool:
+        return self.constant is not UNKNOWN
+
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.type, Number)
+
+    def as_type(self, type: Number) -> str:
+        """The text, converted to another type of number."""
+        if self.type == type:
+            return self.text
+        if self.is_constant:
+            return literal(self.constant, type)
+        if type.dtype.kind == "b":
+            return f"({self.text} != {literal(0, self.type)})"
+        if self.type.dtype.kind == "c" and type.dtype.kind != "c":
+            raise ValueError("a complex number has no real value")
+        if type.dtype.kind == "c" and self.type.dtype.kind != "c":
+            part = "float" if type.dtype == numpy.complex64 else "double"
+            return f"{type.c_type}(({part}){self.text})"
+        return f"(({type.c_type}){self.text})"
+
+
+def literal(value: Any, type: Number | None = None) -> str:
+    """A number as C++ text, of its own type or of another one."""
+    type = type or of_python(value)
+    assert type is not None, value
+    kind = type.dtype.kind
+    if kind == "b":
+        return "true" if value else "false"
+    if kind in "iu":
+        number = int(numpy.array(int(value)).astype(type.dtype)) if _fits(int(value)) else int(value)
+        if number == -(2**63):
+            return "((int64_t)(-9223372036854775807ll - 1))"
+        return f"(({type.c_type}){number}{'ull' if number >= 2**63 else 'll'})"
+    if kind == "c":
+        part = Number(numpy.dtype("float32" if type.dtype == numpy.complex64 else "float64"))
+        return f"{type.c_type}({literal(complex(value).real, part)}, {literal(complex(value).imag, part)})"
+    return f"(({type.c_type}){_float_text(float(value))})"
+
+
+def _fits(value: int) -> bool:
+    return -(2**63) <= value < 2**64
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    return f"({value!r})" if math.copysign(1, value) < 0 else repr(value)
+
+
+def constant(value: Any) -> Value:
+    """A Python object as a value: a number, a tuple of values, or an object that only the translation uses."""
+    if isinstance(value, tuple):
+        items = tuple(map(constant, value))
+        return Value(Tuple(tuple(item.type for item in items)), constant=value, items=items)
+    type = of_python(value)
+    if type is None:
+        return Value(Object(value), constant=value)
+    return Value(type, literal(value, type), value)
+
+
+def tuple_of(items: list[Value] | tuple[Value, ...]) -> Value:
+    known = all(item.is_constant for item in items)
+    return Value(
+        Tuple(tuple(item.type for item in items)),
+        constant=tuple(item.constant for item in items) if known else UNKNOWN,
+        items=tuple(items),
+    )
+
+
+def integer(text: str) -> Value:
+    return Value(INT, text)

@@ -1,0 +1,516 @@
+"""Python functions of numbers as functions of arrays: numpy.vectorize and Numba's vectorize in one name."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import itertools
+import re
+import threading
+import types
+import warnings
+from typing import Any
+
+import numpy
+
+from . import _core, cuda
+from ._core import ElementwiseKernel, ndarray
+from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
+from ._numpy.creation import empty, full
+from ._numpy.rearranging import concatenate
+from ._numpy.shapes import moveaxis
+from ._translate import Translation, translate
+from .errors import IndexError, TranslationError, TypeError, ValueError
+
+_NONE = 2**63 - 1  # no element failed
+_NAMES = {
+    "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
+    "short": "int16", "ushort": "uint16", "int_": "int64", "uint": "uint64", "intc": "int32", "uintc": "uint32",
+    "intp": "int64", "uintp": "uint64", "long_": "int64", "longlong": "int64", "ulonglong": "uint64", "ulong": "uint64",
+    "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
+    "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "float_": "float32", "double": "float64",
+    "c8": "complex64", "c16": "complex128",
+}  # fmt: skip
+
+
+def _dtype(name: str, signature: str) -> numpy.dtype:
+    try:
+        return numpy.dtype(_NAMES.get(name, name))
+    except (builtins.TypeError, builtins.ValueError) as error:
+        raise TypeError(f"vectorize: the type {name!r} of the signature {signature!r} is unknown") from error
+
+
+def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[numpy.dtype, ...]]:
+    """Inputs and outputs of "float32(float32, int64)", or of the text of Numba's signature, "(float32,) -> float32"."""
+    text = str(signature).strip()
+    if made := re.fullmatch(r"\((.*)\)\s*->\s*(.*)", text):
+        inputs, outputs = made[1], made[2]
+    elif made := re.fullmatch(r"(.*\S)\s*\(([^()]*)\)", text):
+        inputs, outputs = made[2], made[1]
+    else:
+        raise TypeError(f"vectorize: {text!r} is no signature such as 'float32(float32, float32)'")
+    if repeated := re.fullmatch(r"UniTuple\((\w+)\s*[,x]\s*(\d+)\)", outputs):
+        outputs = ",".join([repeated[1]] * int(repeated[2]))
+    names = [part.strip() for part in inputs.split(",") if part.strip()]
+    results = [part.strip() for part in outputs.removeprefix("Tuple").strip("() ").split(",") if part.strip()]
+    if not names or not results or "void" in results:
+        raise TypeError(f"vectorize: the signature {text!r} needs the types of arguments and of a result")
+    return tuple(_dtype(name, text) for name in names), tuple(_dtype(name, text) for name in results)
+
+
+class _Loop:
+    """The kernels of one combination of dtypes: one for each kind of device."""
+
+    def __init__(self, function: Any, inputs: tuple, outputs: tuple | None, name: str):
+        self.function, self.inputs, self.name = function, inputs, name
+        self.translation: Translation = translate(function, inputs)
+        results = tuple(each.dtype for each in self.translation.results)
+        if outputs is not None and len(outputs) != len(results):
+            raise TypeError(
+                f"{name}: the signature has {len(outputs)} results, and the function returns {len(results)}"
+            )
+        self.outputs = outputs or results
+        for given, made in zip(self.outputs, results, strict=True):
+            if made.kind == "c" and given.kind != "c":
+                raise TypeError(f"{name}: the function returns {made}, which is no {given}")
+        self._lock = threading.Lock()
+        self._kernels: dict[bool, ElementwiseKernel] = {}
+
+    def kernel(self, on_host: bool) -> ElementwiseKernel:
+        with self._lock:
+            if on_host not in self._kernels:
+                self._kernels[on_host] = self._made(on_host)
+            return self._kernels[on_host]
+
+    def _made(self, on_host: bool) -> ElementwiseKernel:
+        translation = self.translation
+        inputs, outputs = [f"x{k}" for k in range(len(self.inputs))], [f"y{k}" for k in range(len(self.outputs))]
+        parameters = [f"{dtype} {name}" for dtype, name in zip(self.inputs, inputs, strict=True)]
+        body = translation.call(inputs, outputs)
+        if translation.can_fail and on_host:
+            parameters.append("raw _non_const int64 first")
+            body += "\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
+        elif translation.can_fail:
+            body += f"\nassert(!failed && {_quoted('raise in ' + self.name)});"
+        results = ", ".join(f"{dtype} {name}" for dtype, name in zip(self.outputs, outputs, strict=True))
+        name = _kernel_name(self.name)
+        return ElementwiseKernel(", ".join(parameters), results, body, name, preamble=translation.preamble)
+
+    def run(self, arguments: list[ndarray], out: list[ndarray], device: Any) -> Any:
+        kernel = self.kernel(_is_cpu(device))
+        if not self.translation.can_fail or not _is_cpu(device):
+            return kernel(*arguments, *out)
+        with device:
+            first = full((1,), _NONE, "int64")
+        result = kernel(*arguments, first, *out)
+        if (place := int(first[0])) != _NONE:
+            self._raise(arguments, place)
+        return result
+
+    def _raise(self, arguments: list[ndarray], place: int) -> None:
+        """Raises what Python raises for this element: the function runs once more, in Python."""
+        arrays = numpy.broadcast_arrays(*(asnumpy(each) for each in arguments))
+        index = numpy.unravel_index(place, arrays[0].shape)
+        where = f"at element {tuple(map(int, index))}"
+        try:
+            self.function(*(each[index].item() for each in arrays))
+        except Exception as error:
+            if hasattr(error, "add_note"):
+                error.add_note(f"{self.name}: {where}")
+            raise
+        raise IndexError(f"{self.name}: an index is out of bounds {where}")
+
+
+def _kernel_name(name: str) -> str:
+    """The function's name, with other characters than those of C++ replaced."""
+    return re.sub(r"\W|[^\x00-\x7f]", "_", name)
+
+
+def _quoted(text: str) -> str:
+    return '"' + re.sub(r'[\\"\n]', " ", text) + '"'
+
+
+class _Vectorized:
+    """A function of arrays that applies a Python function of numbers to each element, by kernels.
+
+    With signatures, arguments are cast to the first one that takes them by the rule 'safe', as a ufunc's; without, a
+    kernel is made for each combination of dtypes. NumPy arrays and numbers give NumPy's; arrays of a device stay there.
+    """
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function, signatures=(), target="cpu", identity=None):
+        self.py_func = self.__wrapped__ = function
+        functools.update_wrapper(self, function)
+        self.target, self.identity = target, identity
+        self._lock = threading.Lock()
+        self._loops: dict[tuple, _Loop] = {}
+        self.nin = function.__code__.co_argcount
+        self.is_lazy = not signatures
+        for signature in signatures:
+            inputs, outputs = parse_signature(signature)
+            if len(inputs) != self.nin:
+                raise TypeError(
+                    f"{self.__name__}: the signature {str(signature)!r} has {len(inputs)} arguments, and the function "
+                    f"takes {self.nin}"
+                )
+            self._loops.setdefault(inputs, _Loop(function, inputs, outputs, self.__name__))
+
+    def __repr__(self):
+        return f"<vectorized function {self.__name__!r}>"
+
+    def __reduce__(self):
+        return _found, (self.__module__, self.__qualname__)
+
+    @property
+    def nout(self) -> int:
+        """The number of results. Without signatures it is known after the first call."""
+        return len(next(iter(self._loops.values())).outputs) if self._loops else 1
+
+    nargs = property(lambda self: self.nin + self.nout)
+    ntypes = property(lambda self: len(self._loops))
+
+    @property
+    def types(self) -> list[str]:
+        """The dtypes of each kernel, such as 'ff->f'."""
+        letters = [(loop.inputs, loop.outputs) for loop in self._loops.values()]
+        return ["->".join("".join(dtype.char for dtype in side) for side in sides) for sides in letters]
+
+    def add(self, signature: Any) -> None:
+        """Makes the kernel of another signature."""
+        inputs, outputs = parse_signature(signature)
+        with self._lock:
+            self._loops.setdefault(inputs, _Loop(self.py_func, inputs, outputs, self.__name__))
+
+    def _loop(self, arguments: list[Any]) -> _Loop:
+        """The loop of these arguments: dtypes of arrays, and Python's numbers, which adapt to a loop."""
+        key = _dtypes_of(arguments, self.is_lazy)
+        if (loop := self._loops.get(key)) is not None:
+            return loop
+        for inputs, candidate in self._loops.items():
+            if not self.is_lazy and all(map(numpy.can_cast, key, inputs)):
+                return candidate
+        if not self.is_lazy:
+            names = ", ".join(map(str, key))
+            raise TypeError(
+                f"ufunc {self.__name__!r} did not contain a loop with signature matching types ({names}); it has "
+                f"{', '.join(self.types)}"
+            )
+        made = _Loop(self.py_func, key, None, self.__name__)
+        with self._lock:
+            return self._loops.setdefault(key, made)
+
+    def __call__(self, *arguments, out=None, stream=None):
+        if len(arguments) == self.nin + 1 and out is None:
+            arguments, out = arguments[:-1], arguments[-1]
+        if len(arguments) != self.nin:
+            raise TypeError(f"{self.__name__}() takes {self.nin} arguments, not {len(arguments)}")
+        results = (out,) if out is not None and not isinstance(out, tuple) else out
+        on_device = any(map(_is_on_device, (*arguments, *(results or ()))))
+        device = _device_of(arguments, results, self.target)
+        given = [each if _is_number(each) else _placed(each, device) for each in arguments]
+        loop = self._loop(given)
+        with device:
+            cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
+            made = loop.run(cast, self._outputs(loop, results, cast), device)
+        made = made if isinstance(made, (tuple, list)) else [made]
+        if results is not None:
+            self._store(made, results)
+            return out
+        finished = [each if on_device else asnumpy(each)[()] for each in made]
+        return finished[0] if len(finished) == 1 else tuple(finished)
+
+    def _outputs(self, loop: _Loop, results: tuple | None, arguments: list[ndarray]) -> list[ndarray]:
+        """The given outputs where the kernel may write them itself, else none."""
+        if results is None:
+            return []
+        if len(results) != len(loop.outputs):
+            raise ValueError(
+                f"{self.__name__}: out has {len(results)} arrays, and there are {len(loop.outputs)} results"
+            )
+        shape = numpy.broadcast_shapes(*(each.shape for each in arguments))
+        fits = all(
+            isinstance(each, ndarray) and each.dtype == dtype and each.shape == shape
+            for each, dtype in zip(results, loop.outputs, strict=True)
+        )
+        return list(results) if fits else []
+
+    def _store(self, made: Any, results: tuple) -> None:
+        for value, target in zip(made, results, strict=True):
+            if value is target:
+                continue
+            if not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
+                raise TypeError(
+                    f"Cannot cast ufunc {self.__name__!r} output from {value.dtype!r} to {target.dtype!r} with casting "
+                    "rule 'same_kind'"
+                )
+            if isinstance(target, ndarray):
+                target[...] = value
+            else:
+                numpy.copyto(target, asnumpy(value), casting="same_kind")
+
+    # The methods of ufuncs
+
+    def _pairs(self, array: Any, method: str) -> ndarray:
+        if self.nin != 2:
+            raise ValueError(f"{method} only supported for binary functions")
+        return array
+
+    def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
+        """The function over an axis, axes or all (None), from the first element to the last."""
+        return self._fold("reduce", array, axis, dtype, out, keepdims, initial)
+
+    def accumulate(self, array, axis=0, dtype=None, out=None):
+        """The results of reduce over the first element, the first two, and so on, along an axis."""
+        return self._fold("accumulate", array, axis, dtype, out, False, None)
+
+    def _fold(self, method, array, axis, dtype, out, keepdims, initial):
+        self._pairs(array, method)
+        on_device = _is_on_device(array) or _is_on_device(out)
+        device = _device_of((array,), (out,) if out is not None else None, self.target)
+        x = _placed(array, device)
+        axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+        axes = [each + x.ndim if each < 0 else each for each in axes]
+        if any(not 0 <= each < x.ndim for each in axes):
+            raise numpy.exceptions.AxisError(axis if isinstance(axis, int) else axes[0], x.ndim)
+        with device:
+            x = x if dtype is None else x.astype(dtype)
+            result = (self._scanned if method == "accumulate" else self._reduced)(x, axes, initial)
+            if keepdims:
+                shape = [1 if k in axes else extent for k, extent in enumerate(x.shape)]
+                result = result.reshape(shape)
+        if out is not None:
+            self._store([result], (out,))
+            return out
+        return result if on_device else asnumpy(result)[()]
+
+    def _rows(self, x: ndarray, axes: list[int], initial: Any) -> tuple[ndarray, tuple[int, ...], int]:
+        """The elements to fold in rows, the shape of the others, and the length of a row."""
+        kept = [k for k in range(x.ndim) if k not in axes]
+        shape = tuple(x.shape[k] for k in kept)
+        length = int(numpy.prod([x.shape[k] for k in axes], dtype=int))
+        rows = ascontiguousarray(x.transpose([*kept, *axes])).reshape((*shape, length))
+        if initial is not None:
+            first = full((*shape, 1), initial, x.dtype)
+            rows = concatenate([first, rows], axis=-1)
+        elif length == 0 and self.identity is not None:
+            rows = full((*shape, 1), self.identity, x.dtype)
+        elif length == 0:
+            raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
+        return rows, shape, rows.shape[-1]
+
+    def _folding(self, dtype: numpy.dtype) -> tuple[_Loop, numpy.dtype]:
+        """The loop whose result is of the type of its first argument, from `dtype`."""
+        key = (dtype, dtype)
+        for inputs, loop in self._loops.items():
+            if inputs == key and loop.outputs == (dtype,):
+                return loop, dtype
+        if self.is_lazy:
+            return _Loop(self.py_func, key, (dtype,), self.__name__), dtype
+        for inputs, loop in self._loops.items():
+            if inputs == loop.outputs * 2 and numpy.can_cast(dtype, inputs[0], "safe"):
+                return loop, inputs[0]
+        raise TypeError(f"ufunc {self.__name__!r} has no loop that folds {dtype}; it has {', '.join(self.types)}")
+
+    def _reduced(self, x: ndarray, axes: list[int], initial: Any) -> ndarray:
+        loop, dtype = self._folding(x.dtype)
+        rows, shape, length = self._rows(x.astype(dtype, copy=False), axes, initial)
+        return self._folded(loop, dtype, rows, empty(shape, dtype), length, "")
+
+    def _scanned(self, x: ndarray, axes: list[int], initial: Any) -> ndarray:
+        loop, dtype = self._folding(x.dtype)
+        if x.size == 0:
+            return x.astype(dtype)
+        rows, shape, length = self._rows(x.astype(dtype, copy=False), axes, None)
+        result = empty((*shape, length), dtype)
+        self._folded(loop, dtype, rows, empty(shape, dtype), length, "all[i * length + k] = total;", result)
+        return moveaxis(result, -1, axes[0])
+
+    def _folded(self, loop, dtype, rows, out, length, store, result=None) -> ndarray:
+        """Folds each row by one thread, in order."""
+        call = loop.translation.call(["total", "rows[i * length + k]"], ["next"]).replace("int64_t failed = 0;\n", "")
+        check = "int64_t failed = 0;\n" if loop.translation.can_fail else ""
+        head = "int64_t k = 0; " + store if store else ""
+        body = f"""
+{check}T total = rows[i * length];
+{{ {head} }}
+for (int64_t k = 1; k < length; ++k) {{
+  T next;
+  {call}
+  total = next;
+  {store}
+}}
+y = total;
+"""
+        if check:
+            body += f"assert(!failed && {_quoted('raise in ' + self.__name__)});"
+        parameters = "raw const T rows, int64 length" + (", raw _non_const T all" if store else "")
+        kernel = _fold_kernel(parameters, body, self.__name__, loop.translation.preamble)
+        arguments = [rows.ravel(), length] + ([result.ravel()] if store else [])
+        kernel(*arguments, out)
+        return out
+
+    def outer(self, a, b):
+        """The function of every pair of elements of a and b: shape a.shape + b.shape."""
+        self._pairs(a, "outer")
+        a = a if isinstance(a, ndarray) else numpy.asarray(a)
+        b = b if isinstance(b, ndarray) else numpy.asarray(b)
+        return self(a.reshape(a.shape + (1,) * b.ndim), b)
+
+
+@functools.lru_cache(maxsize=256)
+def _fold_kernel(parameters: str, body: str, name: str, preamble: str) -> ElementwiseKernel:
+    return ElementwiseKernel(parameters, "T y", body, _kernel_name(name), preamble=preamble)
+
+
+def _found(module: str, name: str) -> Any:
+    import importlib
+
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex, numpy.generic))
+
+
+def _is_on_device(value: Any) -> bool:
+    return isinstance(value, ndarray) or hasattr(value, "__cuda_array_interface__")
+
+
+def _dtypes_of(arguments: list[Any], is_lazy: bool) -> tuple[numpy.dtype, ...]:
+    """The dtypes of arrays; those of Python's numbers adapt to the arrays, as in NumPy, where loops are given."""
+    typed = [numpy.dtype(each.dtype) for each in arguments if hasattr(each, "dtype")]
+
+    def dtype_of(value: Any) -> numpy.dtype:
+        if hasattr(value, "dtype"):
+            return numpy.dtype(value.dtype)
+        if is_lazy or not typed:
+            return numpy.dtype(type(value))
+        return numpy.result_type(*typed, value)
+
+    return tuple(map(dtype_of, arguments))
+
+
+def _device_of(arguments: Any, results: Any, target: str) -> Any:
+    """The device of the first array that has one; else the target's."""
+    for each in itertools.chain(arguments, results or ()):
+        if isinstance(each, ndarray):
+            return each.device
+        if hasattr(each, "__cuda_array_interface__"):
+            return asarray(each).device
+    if target == "cuda" and cuda.is_available():
+        return _core.device("cuda")
+    return _core.device("cpu")
+
+
+def _is_cpu(device: Any) -> bool:
+    return device == _core.device("cpu")
+
+
+def _placed(value: Any, device: Any) -> ndarray:
+    with device:
+        array = asarray(value)
+    return array if array.device == device else array.to_device(device)
+
+
+class vectorize:
+    """A Python function of numbers as a function of arrays, compiled: numpy.vectorize and numba.vectorize.
+
+    vectorize(pyfunc, otypes=None, doc=None, excluded=None, cache=False, signature=None) is NumPy's: results are arrays
+    of Iruka. What has no kernel (see docs/python_functions.md) runs in Python, element by element, with a warning.
+
+    vectorize(signatures, target='cpu', identity=None) and vectorize(target=...) are Numba's decorators: signatures such
+    as 'float32(float32, float32)', target 'cpu', 'parallel' or 'cuda'. Host arrays give host arrays, arrays of a device
+    stay there. What has no kernel is a TranslationError that shows the line.
+
+        >>> double = iruka.vectorize(["float64(float64)"])(lambda x: 2 * x)
+    """
+
+    def __new__(cls, pyfunc=None, otypes=None, doc=None, excluded=None, cache=False, signature=None, **options):
+        is_numbas = isinstance(pyfunc, (list, tuple, str)) or bool(options) or _is_signature(pyfunc)
+        if is_numbas:
+            return _decorator(pyfunc, cache=cache, **options)
+        if pyfunc is None:
+            return lambda function: cls(function, otypes, doc, excluded, cache, signature)
+        return _NumpyVectorized(pyfunc, otypes, doc, excluded, cache, signature)
+
+
+def _is_signature(value: Any) -> bool:
+    return value is not None and not callable(value) and type(value).__name__ == "Signature"
+
+
+def _decorator(signatures=None, *, target="cpu", identity=None, cache=False, nopython=True, fastmath=False, **others):
+    if others:
+        raise TypeError(f"vectorize() got an unexpected keyword argument {next(iter(others))!r}")
+    if target not in ("cpu", "parallel", "cuda"):
+        raise ValueError(f"vectorize: target must be 'cpu', 'parallel' or 'cuda', not {target!r}")
+    if isinstance(identity, str):
+        raise ValueError(f"vectorize: identity must be a number or None, not {identity!r}")
+    if callable(signatures) and isinstance(signatures, types.FunctionType):
+        return _Vectorized(signatures, (), target, identity)
+    listed = () if signatures is None else [signatures] if isinstance(signatures, str) else list(signatures or ())
+    return lambda function: _Vectorized(_checked(function), listed, target, identity)
+
+
+def _checked(function: Any) -> types.FunctionType:
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"vectorize: a Python function is needed, not {type(function).__name__}")
+    return function
+
+
+class _NumpyVectorized(numpy.vectorize):
+    """numpy.vectorize by kernels, where the function has one."""
+
+    def __init__(self, pyfunc, otypes, doc, excluded, cache, signature):
+        given = {"doc": doc, "excluded": excluded, "cache": cache, "signature": signature}
+        super().__init__(pyfunc, otypes, **given)
+        self._loops: dict[tuple, _Loop | None] = {}
+
+    def __call__(self, *args, **kwargs):
+        given = self._bound(args, kwargs) if self.signature is None and not self.excluded else None
+        if given is not None and self._may_have_kernel(given):
+            arrays = [asarray(each) for each in given]
+            if (loop := self._loop(tuple(each.dtype for each in arrays))) is not None:
+                return loop.run(arrays, [], arrays[0].device)
+        host = {name: _to_host(value) for name, value in kwargs.items()}
+        return _from_host(super().__call__(*map(_to_host, args), **host))
+
+    def _bound(self, args, kwargs) -> tuple | None:
+        """The arguments by position, with the defaults of those that are missing; None where they do not fit."""
+        try:
+            bound = inspect.signature(self.pyfunc).bind(*args, **kwargs)
+        except (builtins.TypeError, builtins.ValueError):
+            return None
+        bound.apply_defaults()
+        return None if bound.kwargs else bound.args
+
+    def _may_have_kernel(self, args) -> bool:
+        return isinstance(self.pyfunc, types.FunctionType) and bool(args) and all(
+            isinstance(each, (ndarray, numpy.ndarray, list, tuple)) or _is_number(each) for each in args
+        )  # fmt: skip
+
+    def _loop(self, key: tuple) -> _Loop | None:
+        if key not in self._loops:
+            outputs = None if self.otypes is None else tuple(map(numpy.dtype, self.otypes))
+            try:
+                self._loops[key] = _Loop(self.pyfunc, key, outputs, getattr(self.pyfunc, "__name__", "function"))
+            except TranslationError as error:
+                warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)
+                self._loops[key] = None
+        return self._loops[key]
+
+
+def _to_host(value):
+    return asnumpy(value) if isinstance(value, ndarray) else value
+
+
+def _from_host(result):
+    if isinstance(result, tuple):
+        return tuple(map(_from_host, result))
+    result = numpy.asarray(result)
+    return asarray(numpy.array(result.tolist()) if result.dtype == object else result)
+
+
+__all__ = ["parse_signature", "vectorize"]

@@ -1,0 +1,98 @@
+"""Device arrays under Numba's names: to_device, device_array, pinned_array, as_cuda_array, stream, event."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy
+
+from .. import _core
+from .._core import ndarray
+from ..errors import TypeError, ValueError
+from ._pinned import empty_pinned
+from ._stream import Event, Stream
+
+
+def _scope(stream: Any) -> Any:
+    return stream if isinstance(stream, Stream) else contextlib.nullcontext()
+
+
+def to_device(obj, stream=0, copy: bool = True, to: ndarray | None = None) -> ndarray:
+    """The elements of an array as an array of the default device; `to` is an array to copy them into.
+
+    An array of that device is returned as it is with copy=False. Raises ValueError where `to` has another shape.
+
+    >>> iruka.cuda.to_device([1.0, 2.0]).copy_to_host()
+    array([1., 2.])
+    """
+    with _scope(stream):
+        if to is None and isinstance(obj, ndarray) and obj.device != _core.default_device():
+            return obj.to_device(_core.default_device())
+        if to is None:  # the CPU's arrays share the memory of NumPy's
+            made = obj if isinstance(obj, ndarray) else _core.as_array(obj)
+            return made.copy() if copy else made
+        if numpy.shape(obj) != to.shape:
+            raise ValueError(f"to_device: an array of shape {numpy.shape(obj)} does not fit one of shape {to.shape}")
+        to[...] = obj
+        return to
+
+
+def device_array(shape, dtype=numpy.float64, strides=None, order: str = "C", stream=0) -> ndarray:
+    """An array of the default device, whose elements are not set; order is 'C' or 'F'.
+
+    Raises ValueError for another order, and for strides that are not of the order.
+    """
+    if order not in ("C", "F"):
+        raise ValueError(f"device_array: order must be 'C' or 'F', not {order!r}")
+    with _scope(stream):
+        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        made = _core.empty(shape[::-1], dtype).T if order == "F" else _core.empty(shape, dtype)
+    if strides is not None and tuple(strides) != made.strides:
+        raise ValueError(f"device_array: strides {tuple(strides)} are not those of order {order!r}, {made.strides}")
+    return made
+
+
+def device_array_like(ary, stream=0) -> ndarray:
+    """An array of the shape, dtype and order of another one, whose elements are not set."""
+    order = "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
+    return device_array(ary.shape, ary.dtype, order=order, stream=stream)
+
+
+def pinned_array(shape, dtype=numpy.float64, strides=None, order: str = "C") -> numpy.ndarray:
+    """A NumPy array in page-locked memory, which copies to and from a GPU faster; in ordinary memory without a GPU."""
+    if not _core.cuda_is_available():
+        return numpy.empty(shape, dtype, "F" if order == "F" else "C")
+    return empty_pinned(shape, dtype, order)
+
+
+def is_cuda_array(obj) -> bool:
+    """Whether an object shares a GPU's memory by `__cuda_array_interface__`."""
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj, sync: bool = True) -> ndarray:
+    """An array over the memory of an object with `__cuda_array_interface__`. Raises TypeError for another object."""
+    if not is_cuda_array(obj):
+        raise TypeError("*obj* doesn't implement the cuda array interface.")
+    return _core.as_array(obj)
+
+
+def stream() -> Stream:
+    """A new stream of the current GPU."""
+    return Stream()
+
+
+def default_stream() -> Stream:
+    """The stream of launches that name none."""
+    return Stream.null
+
+
+def event(timing: bool = True) -> Event:
+    """A new event of the current GPU; timing=False is for one that only orders streams."""
+    return Event(disable_timing=not timing)
+
+
+def synchronize() -> None:
+    """Waits for all work of the current GPU."""
+    _core.default_device().synchronize()

@@ -1,0 +1,54 @@
+// What Python's operators and built-in functions mean, for translated functions.
+#pragma once
+
+namespace iruka::python {
+
+template <class T> inline T square(T x) { return x * x; }
+template <class T> inline T cube(T x) { return x * x * x; }
+template <class T> inline T absolute(T x) { return x < 0 ? -x : x; }
+inline float absolute(float x) { return fabsf(x); }
+inline double absolute(double x) { return fabs(x); }
+
+// min(a, b) and max(a, b) give the first where neither is less, as where one is NaN.
+template <class T> inline T first_min(T a, T b) { return b < a ? b : a; }
+template <class T> inline T first_max(T a, T b) { return b > a ? b : a; }
+
+// Comparisons of a signed with an unsigned integer, by their values.
+template <class A> constexpr bool is_signed = (A)-1 < (A)0;
+template <class A, class B> inline bool less(A a, B b) {
+  if constexpr (is_signed<A>) return a < 0 || (uint64_t)a < (uint64_t)b;
+  return b >= 0 && (uint64_t)a < (uint64_t)b;
+}
+template <class A, class B> inline bool equal(A a, B b) {
+  if constexpr (is_signed<A>) return a >= 0 && (uint64_t)a == (uint64_t)b;
+  return b >= 0 && (uint64_t)a == (uint64_t)b;
+}
+template <class A, class B> inline bool greater(A a, B b) { return less(b, a); }
+template <class A, class B> inline bool less_equal(A a, B b) { return !less(b, a); }
+template <class A, class B> inline bool greater_equal(A a, B b) { return !less(a, b); }
+
+// An index of an axis of `extent` elements, from its end where it is negative. Out of bounds, `failed` is -1.
+inline int64_t within(int64_t &failed, int64_t index, int64_t extent) {
+  const int64_t place = index < 0 ? index + extent : index;
+  if (place >= 0 && place < extent) return place;
+  failed = failed ? failed : -1;
+  return 0;
+}
+
+// The k-th of some numbers; k is not checked.
+template <class T, class... Items> inline T kth(int64_t k, Items... items) {
+  T result{};
+  int64_t place = 0;
+  ((result = place++ == k ? (T)items : result), ...);
+  return result;
+}
+template <class T, class... Items> inline T item(int64_t &failed, int64_t index, T first, Items... items) {
+  return kth<T>(within(failed, index, 1 + sizeof...(items)), first, items...);
+}
+
+inline int64_t length_of_range(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0) return start < stop ? (stop - start - 1) / step + 1 : 0;
+  return start > stop ? (start - stop - 1) / -step + 1 : 0;
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,240 @@
+"""vectorize: NumPy's and Numba's, compiled; arrays of the host give arrays of the host, those of a device stay there."""
+
+import math
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import iruka
+from iruka import vectorize
+from iruka.errors import TranslationError
+
+DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float32", "float64", "complex64"]
+
+
+@vectorize(["int64(int64, int64)", "float32(float32, float32)", "float64(float64, float64)"], identity=0)
+def plus(x, y):
+    return x + y
+
+
+@vectorize(target="cpu")
+def scaled(x, y):
+    """x, y times"""
+    return x * 2 + y if x > y else y / 4
+
+
+@vectorize(["float64(float64)"])
+def root(x):
+    if x < 0:
+        raise ValueError(f"no root of {x}")
+    return math.sqrt(x)
+
+
+@vectorize(["UniTuple(float64, 2)(float64, float64)"])
+def polar(x, y):
+    return math.hypot(x, y), math.atan2(y, x)
+
+
+def test_host_arrays_give_host_arrays():
+    x, y = np.arange(12.0).reshape(3, 4), np.arange(4.0)
+    for given in (x, x.T.copy().T, x[::-1], np.asfortranarray(x)):
+        made = plus(given, y)
+        assert type(made) is np.ndarray and made.dtype == "f8"
+        np.testing.assert_array_equal(made, given + y)
+    assert type(plus(1, 2)) is np.int64 and plus(1, 2) == 3
+    assert plus([1, 2], 3).tolist() == [4, 5]
+    assert plus(np.zeros((0, 3)), 1).shape == (0, 3)
+
+
+@pytest.mark.parametrize("target", ["cpu", "parallel", "cuda"])
+def test_arrays_of_a_device_stay_there(target):
+    add = vectorize(["float32(float32, float32)"], target=target)(lambda x, y: x + y)
+    x = iruka.arange(5, dtype="float32")
+    made = add(x, x)
+    assert isinstance(made, iruka.ndarray) and made.device == x.device
+    assert made.tolist() == [0, 2, 4, 6, 8] and add(x, 1).dtype == "float32"
+    assert isinstance(add(x, np.ones(5, "float32")), iruka.ndarray)
+
+
+def test_loops_are_chosen_as_by_a_ufunc():
+    assert plus.types == ["ll->l", "ff->f", "dd->d"] and (plus.nin, plus.nout, plus.nargs, plus.ntypes) == (2, 1, 3, 3)
+    i2, f4, f8 = np.ones(2, "i2"), np.ones(2, "f4"), np.ones(2)
+    assert plus(i2, i2).dtype == "i8" and plus(f4, f4).dtype == "f4" and plus(f4, f8).dtype == "f8"
+    assert plus(f4, 2.5).dtype == "f4" and plus(i2, f4).dtype == "f4" and plus(i2, 2.5).dtype == "f8"
+    with pytest.raises(
+        TypeError, match=r"'plus' did not contain a loop with signature matching types \(complex128, int64\)"
+    ):
+        plus(1j, np.ones(2, "i8"))
+    for wrong in ((1,), (1, 2, 3, 4)):
+        with pytest.raises(TypeError, match="takes 2 arguments"):
+            plus(*wrong)
+
+
+def test_kernels_are_made_when_they_are_needed():
+    @vectorize(target="cpu")
+    def half(x):
+        return x / 2
+
+    assert half.ntypes == 0
+    for dtype in DTYPES[1:]:
+        x = np.array([1, 2, 5]).astype(dtype)
+        np.testing.assert_allclose(half(x), x / 2)
+        assert half(x).dtype == ("c16" if dtype == "complex64" else "f8")  # 2 is an int64, as in Numba
+    assert half.ntypes == len(DTYPES) - 1
+    half.add("float32(int64)")
+    with pytest.raises(TypeError, match="keyword"):
+        vectorize(target="cpu", nonsense=1)
+    with pytest.raises(ValueError, match="target"):
+        vectorize(["f8(f8)"], target="tpu")
+
+
+def test_out():
+    x = np.arange(4.0)
+    out = np.empty(4)
+    assert plus(x, x, out=out) is out and out.tolist() == [0, 2, 4, 6]
+    assert plus(x, x, out) is out
+    narrow = np.empty(4, "f4")
+    assert plus(x, x, out=(narrow,)) == (narrow,) and narrow.tolist() == [0, 2, 4, 6]
+    with pytest.raises(TypeError, match="same_kind"):
+        plus(x, x, out=np.empty(4, "i8"))
+    on_device = iruka.zeros(4)
+    assert plus(x, x, out=on_device) is on_device and on_device.tolist() == [0, 2, 4, 6]
+    r, angle = np.empty(4), np.empty(4)
+    polar(x, 1.0, out=(r, angle))
+    np.testing.assert_allclose(r, np.hypot(x, 1))
+    overlapping = iruka.arange(6.0)
+    plus(overlapping[:-1], overlapping[1:], out=overlapping[1:])
+    assert overlapping.tolist() == [0, 1, 3, 5, 7, 9]
+
+
+def test_several_results():
+    x, y = np.linspace(-2, 2, 7), np.linspace(1, -3, 7)
+    r, angle = polar(x, y)
+    np.testing.assert_allclose(r, np.hypot(x, y))
+    np.testing.assert_allclose(angle, np.arctan2(y, x))
+    assert polar.nout == 2
+
+
+def test_folds():
+    a = np.arange(1, 25).reshape(2, 3, 4)
+    for axis in (0, 1, 2, -1, None, (0, 2)):
+        np.testing.assert_array_equal(plus.reduce(a, axis=axis), np.add.reduce(a, axis=axis))
+        shape = np.add.reduce(a, axis=axis, keepdims=True).shape
+        assert plus.reduce(a, axis=axis, keepdims=True).shape == shape
+    for axis in (0, 1, 2):
+        np.testing.assert_array_equal(plus.accumulate(a, axis=axis), np.add.accumulate(a, axis=axis))
+    minus = vectorize(["int64(int64, int64)"])(lambda x, y: x - y)
+    np.testing.assert_array_equal(minus.reduce(a, axis=1), np.subtract.reduce(a, axis=1))
+    np.testing.assert_array_equal(minus.accumulate(a, axis=-1), np.subtract.accumulate(a, axis=-1))
+    assert plus.reduce(np.zeros((0, 3))).tolist() == [0, 0, 0] and plus.reduce([1, 2], initial=10) == 13
+    with pytest.raises(ValueError, match="no identity"):
+        minus.reduce(np.zeros(0, "i8"))
+    with pytest.raises(ValueError, match="binary"):
+        root.reduce(a)
+    with pytest.raises(np.exceptions.AxisError):
+        plus.reduce(a, axis=3)
+    on_device = iruka.asarray(a)
+    assert isinstance(plus.reduce(on_device), iruka.ndarray)
+    out = np.empty((3, 4), "i8")
+    assert plus.reduce(a, out=out) is out and (out == a.sum(0)).all()
+    np.testing.assert_array_equal(plus.outer([1, 2], [3, 4]), np.add.outer([1, 2], [3, 4]))
+
+
+@pytest.mark.cpu_only
+def test_errors_of_the_function_are_raised():
+    x = np.ones((3, 4))
+    x[1, 2] = -2
+    with pytest.raises(ValueError, match=r"no root of -2\.0") as caught:
+        root(x)
+    if hasattr(caught.value, "__notes__"):
+        assert caught.value.__notes__ == ["root: at element (1, 2)"]
+    assert root(np.abs(x)).max() == math.sqrt(2)
+
+    @vectorize(["float64(int64)"])
+    def table(k):
+        values = np.array([1.0, 2.0, 4.0])
+        return values[k]
+
+    assert table([0, 1, -1]).tolist() == [1, 2, 4]
+    with pytest.raises(IndexError, match="out of bounds"):
+        table([0, 3])
+
+
+def test_signatures():
+    for text in ("f4(f4,f4)", "float32(float32,float32)", "(float32, float32) -> float32"):
+        assert vectorize([text])(lambda x, y: x + y).types == ["ff->f"]
+    assert vectorize("int32(int32)")(lambda x: x).types == ["i->i"]
+    for text, words in (
+        ("float32", "no signature"), ("f99(f4)", "'f99'"), ("void(f4)", "result"), ("f4(f4, f4)", "2 arguments"),
+        ("UniTuple(f4, 2)(f4)", "the signature has 2 results, and the function returns 1"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=words):
+            vectorize([text])(lambda x: x)
+    with pytest.raises(TypeError, match="returns complex128"):
+        vectorize(["float64(float64)"])(lambda x: x * 1j)
+    with pytest.raises(TranslationError, match="list has no fixed size"):
+        vectorize(["float64(float64)"])(lambda x: [x][0])
+
+
+def test_numpys_vectorize():
+    @vectorize
+    def clamp(x, top=2):
+        return min(x, top)
+
+    for given in ({}, {"top": 2}, {"top": np.int64(2)}):
+        assert clamp(iruka.arange(5), **given).tolist() == [0, 1, 2, 2, 2]
+    assert isinstance(clamp(np.arange(5), 2), iruka.ndarray)
+    whole = vectorize(lambda x: x / 2, otypes=["int32"])
+    assert whole(iruka.arange(4.0)).dtype == "int32" and whole([1.0, 4.0]).tolist() == [0, 2]
+    with pytest.warns(UserWarning, match="runs in Python, element by element: .*has no kernel"):
+        text = vectorize(lambda x: len(str(x)))(iruka.arange(9, 12))
+    assert text.tolist() == [1, 2, 2]
+    total = vectorize(np.sum, signature="(n)->()")
+    assert total(np.ones((2, 3))).tolist() == [3, 3]
+
+
+def test_vectorized_functions_are_objects():
+    assert (
+        scaled.__name__ == "scaled"
+        and scaled.__doc__ == "x, y times"
+        and repr(scaled) == "<vectorized function 'scaled'>"
+    )
+    assert pickle.loads(pickle.dumps(scaled)) is scaled and hash(scaled) and scaled == scaled != plus
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(scaled(np.arange(9.0), 3.0).sum())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(results)) == 1 and len(results) == 8
+
+
+def test_arrays_under_numbas_names():
+    cuda = iruka.cuda
+    host = np.arange(6.0).reshape(2, 3)
+    x = cuda.to_device(host)
+    assert isinstance(x, iruka.ndarray) and x.shape == (2, 3)
+    assert (x.copy_to_host() == host).all() and cuda.to_device(x) is not x and cuda.to_device(x, copy=False) is x
+    target = np.empty((2, 3))
+    assert x.copy_to_host(target) is target and (target == host).all()
+    x.copy_to_device(host + 1)
+    assert x.tolist() == (host + 1).tolist()
+    assert cuda.to_device(host, to=x) is x and x.tolist() == host.tolist()
+    made = cuda.device_array((2, 3), np.float32)
+    assert made.shape == (2, 3) and made.dtype == "f4" and cuda.device_array(5).shape == (5,)
+    assert cuda.device_array_like(iruka.asarray(np.asfortranarray(host))).flags.f_contiguous
+    assert cuda.pinned_array((3,), "i4").shape == (3,)
+    for action in (
+        lambda: x.copy_to_host(np.empty(2)),
+        lambda: x.copy_to_device(np.ones(7)),
+        lambda: cuda.to_device(host, to=made[0]),
+        lambda: cuda.device_array((2, 3), strides=(8, 16)),
+    ):
+        with pytest.raises(ValueError, match="shape|strides"):
+            action()
+    assert not cuda.is_cuda_array(host)
+    with pytest.raises(TypeError, match="cuda array interface"):
+        cuda.as_cuda_array(host)
+    cuda.synchronize()
