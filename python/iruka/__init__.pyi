@@ -222,6 +222,7 @@ from numpy import geterrcall as geterrcall
 from ._numpy.calculus import gradient as gradient
 greater: _core.ufunc
 greater_equal: _core.ufunc
+from ._guvectorize import guvectorize as guvectorize
 half = float16
 from ._numpy.sequences import hamming as hamming
 from ._numpy.sequences import hanning as hanning

@@ -23,7 +23,7 @@ from ._numpy.shapes import moveaxis
 from ._translate import Translation, translate
 from .errors import IndexError, TranslationError, TypeError, ValueError
 
-_NONE = 2**63 - 1  # no element failed
+NOT_FAILED = 2**63 - 1  # no element failed
 _NAMES = {
     "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
     "short": "int16", "ushort": "uint16", "int_": "int64", "uint": "uint64", "intc": "int32", "uintc": "uint32",
@@ -34,7 +34,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _dtype(name: str, signature: str) -> numpy.dtype:
+def dtype_named(name: str, signature: str) -> numpy.dtype:
     try:
         return numpy.dtype(_NAMES.get(name, name))
     except (builtins.TypeError, builtins.ValueError) as error:
@@ -56,7 +56,7 @@ def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[nump
     results = [part.strip() for part in outputs.removeprefix("Tuple").strip("() ").split(",") if part.strip()]
     if not names or not results or "void" in results:
         raise TypeError(f"vectorize: the signature {text!r} needs the types of arguments and of a result")
-    return tuple(_dtype(name, text) for name in names), tuple(_dtype(name, text) for name in results)
+    return tuple(dtype_named(name, text) for name in names), tuple(dtype_named(name, text) for name in results)
 
 
 class _Loop:
@@ -94,17 +94,17 @@ class _Loop:
         elif translation.can_fail:
             body += f"\nassert(!failed && {_quoted('raise in ' + self.name)});"
         results = ", ".join(f"{dtype} {name}" for dtype, name in zip(self.outputs, outputs, strict=True))
-        name = _kernel_name(self.name)
+        name = kernel_name(self.name)
         return ElementwiseKernel(", ".join(parameters), results, body, name, preamble=translation.preamble)
 
     def run(self, arguments: list[ndarray], out: list[ndarray], device: Any) -> Any:
-        kernel = self.kernel(_is_cpu(device))
-        if not self.translation.can_fail or not _is_cpu(device):
+        kernel = self.kernel(is_cpu(device))
+        if not self.translation.can_fail or not is_cpu(device):
             return kernel(*arguments, *out)
         with device:
-            first = full((1,), _NONE, "int64")
+            first = full((1,), NOT_FAILED, "int64")
         result = kernel(*arguments, first, *out)
-        if (place := int(first[0])) != _NONE:
+        if (place := int(first[0])) != NOT_FAILED:
             self._raise(arguments, place)
         return result
 
@@ -122,7 +122,7 @@ class _Loop:
         raise IndexError(f"{self.name}: an index is out of bounds {where}")
 
 
-def _kernel_name(name: str) -> str:
+def kernel_name(name: str) -> str:
     """The function's name, with other characters than those of C++ replaced."""
     return re.sub(r"\W|[^\x00-\x7f]", "_", name)
 
@@ -208,9 +208,9 @@ class _Vectorized:
         if len(arguments) != self.nin:
             raise TypeError(f"{self.__name__}() takes {self.nin} arguments, not {len(arguments)}")
         results = (out,) if out is not None and not isinstance(out, tuple) else out
-        on_device = any(map(_is_on_device, (*arguments, *(results or ()))))
-        device = _device_of(arguments, results, self.target)
-        given = [each if _is_number(each) else _placed(each, device) for each in arguments]
+        on_device = any(map(is_on_device, (*arguments, *(results or ()))))
+        device = device_of(arguments, results, self.target)
+        given = [each if _is_number(each) else placed(each, device) for each in arguments]
         loop = self._loop(given)
         with device:
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
@@ -268,9 +268,9 @@ class _Vectorized:
 
     def _fold(self, method, array, axis, dtype, out, keepdims, initial):
         self._pairs(array, method)
-        on_device = _is_on_device(array) or _is_on_device(out)
-        device = _device_of((array,), (out,) if out is not None else None, self.target)
-        x = _placed(array, device)
+        on_device = is_on_device(array) or is_on_device(out)
+        device = device_of((array,), (out,) if out is not None else None, self.target)
+        x = placed(array, device)
         axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
         axes = [each + x.ndim if each < 0 else each for each in axes]
         if any(not 0 <= each < x.ndim for each in axes):
@@ -362,7 +362,7 @@ y = total;
 
 @functools.lru_cache(maxsize=256)
 def _fold_kernel(parameters: str, body: str, name: str, preamble: str) -> ElementwiseKernel:
-    return ElementwiseKernel(parameters, "T y", body, _kernel_name(name), preamble=preamble)
+    return ElementwiseKernel(parameters, "T y", body, kernel_name(name), preamble=preamble)
 
 
 def _found(module: str, name: str) -> Any:
@@ -375,7 +375,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex, numpy.generic))
 
 
-def _is_on_device(value: Any) -> bool:
+def is_on_device(value: Any) -> bool:
     return isinstance(value, ndarray) or hasattr(value, "__cuda_array_interface__")
 
 
@@ -393,7 +393,7 @@ def _dtypes_of(arguments: list[Any], is_lazy: bool) -> tuple[numpy.dtype, ...]:
     return tuple(map(dtype_of, arguments))
 
 
-def _device_of(arguments: Any, results: Any, target: str) -> Any:
+def device_of(arguments: Any, results: Any, target: str) -> Any:
     """The device of the first array that has one; else the target's."""
     for each in itertools.chain(arguments, results or ()):
         if isinstance(each, ndarray):
@@ -405,11 +405,11 @@ def _device_of(arguments: Any, results: Any, target: str) -> Any:
     return _core.device("cpu")
 
 
-def _is_cpu(device: Any) -> bool:
+def is_cpu(device: Any) -> bool:
     return device == _core.device("cpu")
 
 
-def _placed(value: Any, device: Any) -> ndarray:
+def placed(value: Any, device: Any) -> ndarray:
     with device:
         array = asarray(value)
     return array if array.device == device else array.to_device(device)
@@ -451,12 +451,12 @@ def _decorator(signatures=None, *, target="cpu", identity=None, cache=False, nop
     if callable(signatures) and isinstance(signatures, types.FunctionType):
         return _Vectorized(signatures, (), target, identity)
     listed = () if signatures is None else [signatures] if isinstance(signatures, str) else list(signatures or ())
-    return lambda function: _Vectorized(_checked(function), listed, target, identity)
+    return lambda function: _Vectorized(check_function(function, "vectorize"), listed, target, identity)
 
 
-def _checked(function: Any) -> types.FunctionType:
+def check_function(function: Any, caller: str) -> types.FunctionType:
     if not isinstance(function, types.FunctionType):
-        raise TypeError(f"vectorize: a Python function is needed, not {type(function).__name__}")
+        raise TypeError(f"{caller}: a Python function is needed, not {type(function).__name__}")
     return function
 
 

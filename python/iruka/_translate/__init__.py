@@ -13,11 +13,11 @@ import types
 from typing import Any
 
 from ..errors import TranslationError
-from .number_types import Number, Object, Tuple, number
+from .number_types import ArrayView, Number, Object, Tuple, number
 from .source import Source
 from .statements import FunctionTranslator
 
-_HEADER = '#include "jit/kernels/python.h"\nnamespace python = iruka::python;\n'
+_HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
 
 
 class Program:
@@ -34,8 +34,10 @@ class Program:
         """A number's C++ type, or the structure of a tuple."""
         if isinstance(type, Number):
             return type.c_type
+        if isinstance(type, ArrayView):
+            return type.c_type
         if not isinstance(type, Tuple):
-            return "void"
+            return "int"  # of a function whose results are in arrays
         if type not in self.structures:
             fields = " ".join(f"{self.c_type(item)} item_{k};" for k, item in enumerate(type.items))
             self.structures[type] = f"Tuple{len(self.structures)}"
@@ -83,7 +85,9 @@ class Translation:
 
     @property
     def results(self) -> tuple[Number, ...]:
-        """The types of the outputs."""
+        """The types of the outputs; none where the results are in arrays."""
+        if isinstance(self.returned, Object):
+            return ()
         return self.returned.items if isinstance(self.returned, Tuple) else (self.returned,)
 
     def call(self, inputs: list[str], outputs: list[str]) -> str:
@@ -91,6 +95,8 @@ class Translation:
         given = [*inputs, "failed"] if self.can_fail else inputs
         call = f"{self._name}({', '.join(given)})"
         head = "int64_t failed = 0;\n" if self.can_fail else ""
+        if isinstance(self.returned, Object):
+            return f"{head}{call};"
         if not isinstance(self.returned, Tuple):
             return f"{head}{outputs[0]} = {call};"
         lines = [f"{name} = result.item_{k};" for k, name in enumerate(outputs)]
@@ -102,7 +108,7 @@ def translate(function: types.FunctionType, arguments: tuple[Any, ...]) -> Trans
     if not isinstance(function, types.FunctionType):
         name = getattr(function, "__name__", type(function).__name__)
         raise TranslationError(f"{name} is no Python function whose text is there, but a {type(function).__name__}")
-    types_ = tuple(each if isinstance(each, (Number, Tuple, Object)) else number(each) for each in arguments)
+    types_ = tuple(each if isinstance(each, (Number, Tuple, ArrayView, Object)) else number(each) for each in arguments)
     return Translation(function, types_)
 
 

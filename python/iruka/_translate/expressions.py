@@ -18,6 +18,7 @@ from .number_types import (
     COMPLEX,
     FLOAT,
     INT,
+    ArrayView,
     LocalArray,
     Number,
     Object,
@@ -27,7 +28,7 @@ from .number_types import (
     number,
     unify,
 )
-from .values import Value, constant, literal, tuple_of
+from .values import Value, constant, integer, literal, tuple_of
 
 _BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -346,6 +347,12 @@ class Expressions(abc.ABC):
                 return constant(getattr(value.constant, node.attr))
             except AttributeError as error:
                 self.refuse(node, str(error))
+        if isinstance(value.type, ArrayView) and node.attr in ("shape", "ndim", "size", "dtype"):
+            lengths = [integer(f"{value.text}.shape[{axis}]") for axis in range(value.type.ndim)]
+            known = {"ndim": value.type.ndim, "dtype": value.type.dtype}
+            if node.attr in known:
+                return constant(known[node.attr])
+            return tuple_of(lengths) if node.attr == "shape" else integer(f"{value.text}.size()")
         if isinstance(value.type, LocalArray) and node.attr in ("shape", "ndim", "size", "dtype"):
             shape = value.type.shape
             parts = {"shape": shape, "ndim": len(shape), "size": int(numpy.prod(shape)), "dtype": value.type.dtype}
@@ -363,6 +370,8 @@ class Expressions(abc.ABC):
             return self._item(value, node)
         if isinstance(value.type, LocalArray):
             return self.element(value, node)
+        if isinstance(value.type, ArrayView):
+            return self.view_element(value, node)
         if isinstance(value.type, Object):
             key = self.value(node.slice)
             if key.is_constant:
@@ -412,6 +421,26 @@ class Expressions(abc.ABC):
                 inside = f"python::within({self.failure()}, {index.as_type(INT)}, {extent})"
             place = inside if place == "0" else f"({place} * {extent} + {inside})"
         return Value(Number(array.type.dtype), f"{array.text}[{place}]")
+
+    def view_element(self, array: Value, node: ast.Subscript) -> Value:
+        """An element of an array that was given, or with one index of several axes a row of it."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if len(nodes) > array.type.ndim:
+            self.refuse(node, f"{array.type} takes {array.type.ndim} indices, not {len(nodes)}")
+        indices = []
+        for each in nodes:
+            if isinstance(each, ast.Slice):
+                self.refuse(each, "slices of arrays are not supported here; use a loop over their indices")
+            index = self.number_of(each, "an index")
+            if not is_whole(index.type):
+                self.refuse(each, f"an index must be an integer, not {index.type}")
+            indices.append(index.as_type(INT))
+        if len(nodes) == array.type.ndim:
+            return Value(Number(array.type.dtype), f"{array.text}.at({', '.join([self.failure(), *indices])})")
+        text = array.text
+        for place in indices:
+            text = f"{text}.row({self.failure()}, {place})"
+        return Value(ArrayView(array.type.dtype, array.type.ndim - len(nodes), array.type.is_writable), text)
 
     # Calls
 
@@ -554,6 +583,8 @@ class Expressions(abc.ABC):
     def _call_len(self, arguments, keywords, node):
         if len(arguments) == 1 and isinstance(arguments[0].type, LocalArray):
             return constant(arguments[0].type.shape[0])
+        if len(arguments) == 1 and isinstance(arguments[0].type, ArrayView):
+            return integer(f"{arguments[0].text}.shape[0]")
         return constant(len(self.items_of(arguments[0], node)))
 
     def _call_pow(self, arguments, keywords, node):

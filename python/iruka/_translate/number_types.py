@@ -67,6 +67,22 @@ class LocalArray:
         return f"{self.dtype.name} array of shape {self.shape}"
 
 
+@dataclasses.dataclass(frozen=True)
+class ArrayView:
+    """A part of an array that the kernel was given."""
+
+    dtype: numpy.dtype
+    ndim: int
+    is_writable: bool
+
+    @property
+    def c_type(self) -> str:
+        return f"python::View<{C_TYPES[self.dtype.name]}, {self.ndim}>"
+
+    def __str__(self):
+        return f"{self.dtype.name} array of {self.ndim} ax{'i' if self.ndim == 1 else 'e'}s"
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Object:
     """A Python object that is known when the function is translated: a function, a module, a string, None."""

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy
 
 from .expressions import Expressions
-from .number_types import C_TYPES, INT, LocalArray, Number, Object, Tuple, is_whole, number, unify
+from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, Tuple, is_whole, number, unify
 from .source import Source
 from .values import Value, constant, integer, tuple_of
 
@@ -75,8 +75,10 @@ class FunctionTranslator(Expressions):
                 break
         else:
             self.refuse(self.source.tree, "the types of its variables do not settle")
-        if self.returned is None or self.returned == Object(None):
-            self.refuse(self.source.tree, "it returns nothing")
+        if self.returned in (None, Object(None)):
+            if not any(isinstance(each, ArrayView) and each.is_writable for each in self.arguments.values()):
+                self.refuse(self.source.tree, "it returns nothing")
+            self.returned = Object(None)
         return self._text()
 
     def _translate_once(self) -> None:
@@ -111,7 +113,8 @@ class FunctionTranslator(Expressions):
                 head += [f"  {line}" for line in self._declarations(self.c_name(name), type)]
             elif self._is_widened(name):
                 head += self._widened(self.c_name(name), self.arguments[name], type)
-        return "\n".join([*head, *self.lines, "}"]) + "\n"
+        end = ["  return {};", "}"] if self.returned == Object(None) else ["}"]
+        return "\n".join([*head, *self.lines, *end]) + "\n"
 
     def _is_widened(self, name: str) -> bool:
         return name in self.arguments and self.variables[name] != self.arguments[name]
@@ -142,6 +145,8 @@ class FunctionTranslator(Expressions):
             return [f"{type.c_type} {name}{{}};"]
         if isinstance(type, LocalArray):
             return [f"{C_TYPES[type.dtype.name]} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
+        if isinstance(type, ArrayView):
+            return [f"{type.c_type} {name}{{}};"]
         return []
 
     # Lines, names and variables
@@ -236,6 +241,8 @@ class FunctionTranslator(Expressions):
             )
         elif isinstance(type, Number):
             self.emit(f"{name} = {value.as_type(type)};")
+        elif isinstance(type, ArrayView):
+            self.emit(f"{name} = {value.text};")
 
     def _store_parts(self, parts: list[tuple[str, Any, Value]]) -> None:
         if len(parts) > 1:
@@ -372,11 +379,30 @@ class FunctionTranslator(Expressions):
 
     def _assign_element(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         array = self.value(target.value)
+        if isinstance(array.type, ArrayView):
+            return self._assign_view(array, target, value, node)
         if not isinstance(array.type, LocalArray):
             self.refuse(target, f"{array.type} cannot be changed; arrays made by numpy.zeros can")
         if not value.is_number:
             self.refuse(node, f"an element must be a number, not {value.type}")
         place = self.element(array, target)
+        self.emit(f"{place.text} = {value.as_type(place.type)};")
+
+    def _assign_view(self, array: Value, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+        """Assigns to an element, or with [:] or [...] to all."""
+        if not array.type.is_writable:
+            self.refuse(target, "this array is an input; results go to the last parameters")
+        if not value.is_number:
+            self.refuse(node, f"an element must be a number, not {value.type}")
+        whole = isinstance(target.slice, ast.Slice) and not any(
+            (target.slice.lower, target.slice.upper, target.slice.step)
+        )
+        if whole or (isinstance(target.slice, ast.Constant) and target.slice.value is Ellipsis):
+            self.emit(f"{array.text}.fill({value.as_type(Number(array.type.dtype))});")
+            return
+        place = self.view_element(array, target)
+        if not place.is_number:
+            self.refuse(target, f"{array.type} takes {array.type.ndim} indices here")
         self.emit(f"{place.text} = {value.as_type(place.type)};")
 
     # Local arrays
@@ -561,12 +587,20 @@ class FunctionTranslator(Expressions):
             if function.is_constant and function.constant in (enumerate, zip, reversed):
                 return self._combined(function.constant, node)
         value = self.value(node)
+        if isinstance(value.type, ArrayView):
+            return f"{value.text}.shape[0]", lambda k: self._kth_of_view(value, k)
         items = self.items_of(value, node)
         if isinstance(value.type, Tuple) and len(items) > _FEW_ITEMS:
             value = self._in_array(items, node) or value
         if isinstance(value.type, LocalArray):
             return str(len(items)), lambda k: Value(Number(value.type.dtype), f"{value.text}[{k.text}]")
         return str(len(items)), lambda k: self._kth(items, k, node)
+
+    def _kth_of_view(self, array: Value, k: Value) -> Value:
+        if array.type.ndim == 1:
+            return Value(Number(array.type.dtype), f"{array.text}.at({self.failure()}, {k.text})")
+        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable)
+        return Value(view, f"{array.text}.row({self.failure()}, {k.text})")
 
     def _in_array(self, items: tuple[Value, ...], node: ast.AST) -> Value | None:
         """Many numbers as an array, in which a loop finds the k-th at once."""

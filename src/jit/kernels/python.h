@@ -28,7 +28,7 @@ template <class A, class B> inline bool less_equal(A a, B b) { return !less(b, a
 template <class A, class B> inline bool greater_equal(A a, B b) { return !less(a, b); }
 
 // An index of an axis of `extent` elements, from its end where it is negative. Out of bounds, `failed` is -1.
-inline int64_t within(int64_t &failed, int64_t index, int64_t extent) {
+inline int64_t within(int64_t& failed, int64_t index, int64_t extent) {
   const int64_t place = index < 0 ? index + extent : index;
   if (place >= 0 && place < extent) return place;
   failed = failed ? failed : -1;
@@ -42,7 +42,7 @@ template <class T, class... Items> inline T kth(int64_t k, Items... items) {
   ((result = place++ == k ? (T)items : result), ...);
   return result;
 }
-template <class T, class... Items> inline T item(int64_t &failed, int64_t index, T first, Items... items) {
+template <class T, class... Items> inline T item(int64_t& failed, int64_t index, T first, Items... items) {
   return kth<T>(within(failed, index, 1 + sizeof...(items)), first, items...);
 }
 

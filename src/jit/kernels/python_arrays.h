@@ -1,0 +1,61 @@
+// Arrays that a translated function reads and writes: the part of a loop's array that belongs to one of its steps.
+#pragma once
+
+#include "carray.h"
+#include "jit/kernels/python.h"
+
+namespace iruka::python {
+
+/// A strided array of N axes. Strides are in bytes; indices are checked, and count from the end where they are
+/// negative.
+template <class T, int N> struct View {
+  char* data;
+  int64_t shape[N > 0 ? N : 1];
+  int64_t strides[N > 0 ? N : 1];
+
+  template <class... I> inline T& at(int64_t& failed, I... index) const {
+    static_assert(sizeof...(I) == N);
+    int64_t offset = 0, axis = 0;
+    ((offset += within(failed, index, shape[axis]) * strides[axis], ++axis), ...);
+    return *(T*)(data + offset);
+  }
+  inline View<T, N - 1> row(int64_t& failed, int64_t index) const {
+    View<T, N - 1> result{data + within(failed, index, shape[0]) * strides[0]};
+    for (int axis = 1; axis < N; ++axis) {
+      result.shape[axis - 1] = shape[axis];
+      result.strides[axis - 1] = strides[axis];
+    }
+    return result;
+  }
+  inline int64_t size() const {
+    int64_t size = 1;
+    for (int axis = 0; axis < N; ++axis) size *= shape[axis];
+    return size;
+  }
+  inline void fill(T value) const {
+    if constexpr (N == 0) {
+      *(T*)data = value;
+    } else {
+      int64_t none = 0;
+      for (int64_t k = 0; k < shape[0]; ++k) row(none, k).fill(value);
+    }
+  }
+};
+
+/// The last N axes of an array for the step `place` of the loop over the others. A number is an array of one element.
+template <int N, bool is_number = false, class T, int M>
+inline View<T, is_number ? 1 : N> part_of(const CArray<T, M>& array, int64_t place) {
+  View<T, is_number ? 1 : N> result{(char*)&array[0]};
+  for (int axis = M - N - 1; axis >= 0; --axis) {
+    result.data += place % array.shape()[axis] * array.strides()[axis];
+    place /= array.shape()[axis];
+  }
+  for (int axis = 0; axis < N; ++axis) {
+    result.shape[axis] = array.shape()[M - N + axis];
+    result.strides[axis] = array.strides()[M - N + axis];
+  }
+  if constexpr (is_number) result.shape[0] = 1, result.strides[0] = 0;
+  return result;
+}
+
+}  // namespace iruka::python

@@ -1,0 +1,176 @@
+"""guvectorize: Python functions of the last axes of arrays, over all the others."""
+
+import numpy as np
+import pytest
+
+import iruka
+from iruka import guvectorize
+from iruka.errors import TranslationError
+
+rng = np.random.default_rng(3)
+
+
+@guvectorize(["void(int64[:], int64, int64[:])", "void(float64[:], float64, float64[:])"], "(n),()->(n)")
+def plus(x, y, out):
+    """x + y of each row"""
+    for k in range(x.shape[0]):
+        out[k] = x[k] + y
+
+
+@guvectorize(["void(float64[:,:], float64[:,:], float64[:,:])"], "(m,n),(n,p)->(m,p)")
+def product(a, b, out):
+    m, n = a.shape
+    _, p = b.shape
+    for i in range(m):
+        row = a[i]
+        for j in range(p):
+            total = 0.0
+            for k in range(n):
+                total += row[k] * b[k, j]
+            out[i, j] = total
+
+
+@guvectorize("void(float32[:], float64[:], int64[:])", "(n)->(),()")
+def mean_and_place(x, mean, place):
+    mean[0] = place[0] = 0
+    best = x[0]
+    for k, value in enumerate(x):
+        mean[0] += value
+        if value > best:
+            best, place[0] = value, k
+    mean[0] /= len(x)
+
+
+LAYOUTS = [
+    lambda x: x,
+    lambda x: np.asfortranarray(x),
+    lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    lambda x: x[::-1, ..., ::-1],
+    lambda x: np.broadcast_to(x[:1], x.shape),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_rows(layout):
+    x = layout(rng.integers(-9, 9, (4, 3, 5)))
+    y = rng.integers(-9, 9, (3,))
+    assert type(plus(x, y)) is np.ndarray
+    np.testing.assert_array_equal(plus(x, y), x + y[:, None])
+    np.testing.assert_array_equal(plus(x * 0.5, 1.5), x * 0.5 + 1.5)
+    on_device = plus(iruka.asarray(x), y)
+    assert isinstance(on_device, iruka.ndarray)
+    np.testing.assert_array_equal(on_device.get(), x + y[:, None])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_matrices(layout):
+    a, b = layout(rng.normal(size=(7, 1, 3, 4))), layout(rng.normal(size=(5, 4, 2)))
+    np.testing.assert_allclose(product(a, b), a @ b, rtol=1e-12, atol=1e-12)
+    assert product(a[0, 0], b[0]).shape == (3, 2)
+    assert product(np.ones((0, 3, 4)), b[0]).shape == (0, 3, 2)
+    assert not product(np.ones((2, 3, 0)), np.ones((0, 2))).any()
+
+
+def test_numbers_as_results():
+    x = rng.normal(size=(6, 9)).astype("float32")
+    mean, place = mean_and_place(x)
+    np.testing.assert_allclose(mean, x.astype("f8").mean(axis=1))
+    np.testing.assert_array_equal(place, x.argmax(axis=1))
+    assert mean_and_place(x[0])[1] == x[0].argmax() and mean_and_place.nout == 2
+
+
+def test_out():
+    x, out = np.arange(6.0).reshape(2, 3), np.empty((2, 3))
+    assert plus(x, 1, out=out) is out and (out == x + 1).all()
+    plus(x, 2, out)
+    assert (out == x + 2).all()
+    narrow = np.empty((2, 3), "f4")
+    plus(x, 1, out=narrow)
+    assert (narrow == x + 1).all()
+    shifted = np.arange(6.0)
+    plus(shifted[:-1], 1.0, out=shifted[1:])
+    assert shifted.tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(TypeError, match="same_kind"):
+        plus(x, 1.5, out=np.empty((2, 3), "i8"))
+    with pytest.raises(ValueError, match="shape"):
+        plus(x, 1, out=np.empty(3))
+
+
+def test_without_signatures():
+    @guvectorize("(n)->(n)")
+    def reverse(x, out):
+        for k in range(len(x)):
+            out[-1 - k] = x[k]
+
+    for dtype in ("int8", "float32", "complex128"):
+        x = np.arange(6).reshape(2, 3).astype(dtype)
+        out = np.zeros_like(x)
+        reverse(x, out)
+        np.testing.assert_array_equal(out, x[:, ::-1])
+    with pytest.raises(TypeError, match="the outputs must be given"):
+        reverse(x)
+
+
+def test_wrong_calls():
+    for arguments, kind, words in (
+        ((np.ones((2, 3)), np.ones((4, 2))), ValueError, r"core dimension 0.*\(size 4 is different from 3\)"),
+        ((np.ones(3), np.ones((3, 2))), ValueError, "does not have enough dimensions"),
+        ((np.ones((2, 3, 4)), np.ones((3, 4, 5))), ValueError, "broadcast"),
+        ((np.ones((2, 3)),), TypeError, "takes 2 inputs, not 1"),
+        ((np.ones((2, 3)) * 1j, np.ones((3, 2))), TypeError, "did not contain a loop"),
+    ):
+        with pytest.raises(kind, match=words):
+            product(*arguments)
+    for layout in ("(n)", "(n)->(m)", "n->n", "(n,)->()", ""):
+        with pytest.raises(ValueError, match=r"layout|dimension"):
+            guvectorize(["void(f8[:], f8[:])"], layout)(lambda x, out: None)
+    with pytest.raises(TypeError, match="axes"):
+        guvectorize(["void(f8[:,:], f8[:])"], "(n)->(n)")(plus.py_func)
+    with pytest.raises(TypeError, match="arrays, and the signature"):
+        guvectorize(["void(f8[:])"], "(n)->(n)")(plus.py_func)
+
+
+def writes_to_an_input(x, out):
+    x[0] = 1
+
+
+def takes_a_slice(x, out):
+    out[0] = x[1:][0]
+
+
+def takes_too_many_indices(x, out):
+    out[0] = x[0, 0]
+
+
+def returns_a_number(x, out):
+    return x[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (writes_to_an_input, "this array is an input"),
+        (takes_a_slice, "slices of arrays"),
+        (takes_too_many_indices, "takes 1 indices, not 2"),
+    ],
+)
+def test_what_has_no_kernel(function, words):
+    with pytest.raises(TranslationError, match=words):
+        guvectorize(["void(f8[:], f8[:])"], "(n)->()")(function)
+
+
+@pytest.mark.cpu_only
+def test_errors_of_the_function_are_raised():
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    def beyond(x, out):
+        out[:] = 7
+        if x[0] < 0:
+            raise ValueError(f"negative: {x[0]}")
+        out[int(x[0])] = 1
+
+    assert beyond(np.array([[1.0, 0, 0], [2, 0, 0]])).tolist() == [[7, 1, 7], [7, 7, 1]]
+    with pytest.raises(IndexError, match="index 3 is out of bounds"):
+        beyond(np.array([[1.0, 0, 0], [3, 0, 0]]))
+    with pytest.raises(ValueError, match=r"negative: -1\.0") as caught:
+        beyond(np.array([[1.0, 0, 0], [-1, 0, 0]]))
+    assert caught.value.__notes__ == ["beyond: at (1,)"]
