@@ -68,6 +68,10 @@ fuzz:  ## Run each libFuzzer target for SECONDS (60)
 fuzz-arrays: module  ## Compare the array functions with NumPy's on random calls for SECONDS (60)
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/arrays --seconds $(SECONDS_PER_TARGET)
 
+.PHONY: fuzz-functions
+fuzz-functions: module  ## Compare translated Python functions with Python for SECONDS (60)
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/functions --seconds $(SECONDS_PER_TARGET)
+
 .PHONY: benchmark
 benchmark:  ## Run the benchmarks; results go to build/benchmarks
 	$(call set_up,build test,build test benchmark,release)

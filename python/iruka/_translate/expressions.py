@@ -525,7 +525,10 @@ class Expressions(abc.ABC):
 
     def _cast(self, type: Number, arguments: list[Value]) -> Value:
         if len(arguments) == 1 and isinstance(arguments[0].constant, str):  # float("inf")
-            return constant(type.dtype.type(arguments[0].constant).item())
+            try:
+                return constant(type.dtype.type(arguments[0].constant).item())
+            except ValueError as error:
+                raise TypeError(f"cannot take this: {error}") from error
         if type == COMPLEX and len(arguments) == 2:
             return Value(COMPLEX, f"complex<double>({', '.join(each.as_type(FLOAT) for each in arguments)})")
         if len(arguments) > 1 or not all(value.is_number for value in arguments):

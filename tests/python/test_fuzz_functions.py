@@ -1,0 +1,41 @@
+"""The fuzzer of translated Python functions: it finds nothing in these seeds, and it finds planted faults."""
+
+import pathlib
+
+import pytest
+
+import helpers
+
+FOLDER = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / "functions"
+
+pytestmark = pytest.mark.cpu_only
+
+
+def fuzz(*arguments, planted=""):
+    return helpers.run_python(f"""
+import runpy, sys
+import iruka._translate
+{planted}
+sys.argv = ['functions', *{list(map(str, arguments))!r}]
+runpy.run_path({str(FOLDER)!r}, run_name='__main__')""")
+
+
+def test_no_findings():
+    done = fuzz("--count", 60, "--seed", 7, "--seconds", 300)
+    assert done.returncode == 0 and "60 functions of seed 7, 0 findings" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "iruka._translate.statements.Range.test = lambda self, place: f'{place} <= {self.stop}'",
+        "iruka._translate.functions.arithmetic = lambda a, b: a",
+        "iruka._translate.source.Source.refuse = lambda *_: 1 / 0",
+    ],
+)
+def test_faults_are_found(planted):
+    done = fuzz("--count", 60, "--seed", 7, "--seconds", 300, planted=planted)
+    assert done.returncode == 1 and "--case 7:" in done.stdout, done.stdout + done.stderr
+    case = done.stdout.split("--case ")[1].split(": ")[0]
+    again = fuzz("--case", case, planted=planted)
+    assert again.returncode == 1 and f"--case {case}" in again.stdout
