@@ -36,6 +36,14 @@ inline Array slice_at(const Array& x, int axis, int64_t k) {
   return x.view(x.dtype(), std::move(shape), std::move(strides), x.offset() + k * x.strides()[axis]);
 }
 
+/// Complex numbers as their parts, along one more axis.
+inline Array parts_of(const Array& x) {
+  const Dtype part = real_dtype(x.dtype());
+  Dims shape = x.shape(), strides = x.strides();
+  shape.push_back(2), strides.push_back(itemsize(part));
+  return x.view(part, std::move(shape), std::move(strides), x.offset());
+}
+
 /// The axis `from` as axis `to` of the view; the others keep their order.
 inline Array with_axis_at(const Array& x, int from, int to) {
   if (from == to) return x;

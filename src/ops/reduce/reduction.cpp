@@ -19,6 +19,7 @@
 #include "ops/reduce/reduction_emit.h"
 #include "ops/reduce/reduction_emit_cuda.h"
 #include "ops/reduce/reduction_plan_cuda.h"
+#include "ops/views.h"
 
 namespace iruka {
 namespace ops {
@@ -186,23 +187,15 @@ void reduce_into(const Array& result, const Row& row, const Array& x, const Axis
 /// From this many elements on, other ways to the same result are worth their own calls.
 constexpr int64_t kManyElements = 1 << 12;
 
-/// Complex numbers as their parts, along one more axis.
-Array parts_of(const Array& x) {
-  const Dtype part = real_dtype(x.dtype());
-  Dims shape = x.shape(), strides = x.strides();
-  shape.push_back(2), strides.push_back(itemsize(part));
-  return Array(x.buffer(), part, shape, strides, x.offset());
-}
-
 /// Whether vectors add the parts of complex numbers, which is faster than adding the numbers.
 bool adds_parts(const Row& row, const Array& x, const ReductionTypes& types) {
-  return adds_elements(row) && !ignores_nan(row) && is_complex(x.dtype()) && types.output == x.dtype() &&
-         x.device().target().is_host && x.size() >= kManyElements && x.ndim() < kMaxRank;
+  return row.has(Row::kAddsElements) && !row.has(Row::kIgnoresNan) && x.size() >= kManyElements &&
+         is_complex(x.dtype()) && types.output == x.dtype() && x.device().target().is_host && x.ndim() < kMaxRank;
 }
 
 /// Whether the first of many elements decide the result.
 bool is_decided_early(const Row& row, const Array& x, const AxisSet& axes) {
-  if (!is_decided_by_one_element(row) || axes.length != x.size() || x.size() < 16 * kManyElements) return false;
+  if (!row.has(Row::kDecidedByOneElement) || axes.length != x.size() || x.size() < 16 * kManyElements) return false;
   if (!x.device().target().is_host || !x.is_c_contiguous()) return false;
   const Array first = x.reshape({-1}).at(Slice{0, kManyElements, {}});
   return reduce_row(row, first, {}, false, {}, {}).item().as_bool() != (row.start == Start::one);
@@ -229,7 +222,7 @@ void fill_empty(Array& result, const Row& row) {
 /// The elements cast to `dtype`. Rows that ignore NaN ignore it also where the cast would lose it: a complex number
 /// with only its imaginary part NaN stays NaN, and an integer becomes the number that changes nothing.
 Array cast_input(const Row& row, const Array& x, Dtype dtype) {
-  const bool loses_nan = ignores_nan(row) && is_inexact(x.dtype()) &&
+  const bool loses_nan = row.has(Row::kIgnoresNan) && is_inexact(x.dtype()) &&
                          (!is_inexact(dtype) || (is_complex(x.dtype()) && kind(dtype) == Kind::floating));
   if (!loses_nan) return x.astype(dtype);
   const Scalar ignored = is_inexact(dtype) ? Scalar(static_cast<double>(NAN)) : Scalar(row.start == Start::one);
@@ -258,7 +251,7 @@ void recompute_products(Array& products, const Row& row, const Array& x, const s
   const bool any_zero = std::ranges::any_of(values, is_zero), any_beyond = std::ranges::any_of(values, is_beyond);
   if (!any_zero && !any_beyond) return;
   const ElementwiseFunction where("where"), isnan("isnan");
-  const Array factors = ignores_nan(row) ? where(isnan(x), 1, x) : x;
+  const Array factors = row.has(Row::kIgnoresNan) ? where(isnan(x), 1, x) : x;
   const auto ask = [&](const char* question) {
     return reduce_row(reduction_row(question), factors, axes, keepdims, {}, {});
   };
@@ -347,7 +340,7 @@ Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bo
 std::vector<std::string> reduction_names() {
   std::vector<std::string> names;
   for (const auto& row : ops::reduction_table())
-    if (!row.is_internal) names.emplace_back(row.name);
+    if (!row.has(ReductionFunction::Row::kInternal)) names.emplace_back(row.name);
   return names;
 }
 

@@ -35,19 +35,19 @@ class Emitter {
   /// Complex numbers have no vector type.
   bool has_vectors() const { return !is_short() && !is_complex(variant_.types.input); }
   bool joins_by_tree() const {
-    return !row_.is_exact && computing_dtype(variant_.types.input) == variant_.types.accumulator &&
+    return !row_.has(Row::kExact) && computing_dtype(variant_.types.input) == variant_.types.accumulator &&
            is_inexact(variant_.types.accumulator);
   }
   /// Whether float32 may be added in blocks: only where the result is float32 as well.
   bool adds_in_blocks() const {
-    return row_.rule == ResultRule::sum && adds_elements(row_) && variant_.types.input == Dtype::float32 &&
+    return row_.rule == ResultRule::sum && row_.has(Row::kAddsElements) && variant_.types.input == Dtype::float32 &&
            variant_.types.output == Dtype::float32;
   }
   /// Whether the sum counts nonzero elements. Halves are vectors of bits, in which -0 is not zero.
   bool counts_booleans() const {
     const Dtype input = variant_.types.input;
     if (row_.rule == ResultRule::count) return has_vectors() && !is_half(input);
-    return row_.rule == ResultRule::sum && adds_elements(row_) && input == Dtype::bool_ &&
+    return row_.rule == ResultRule::sum && row_.has(Row::kAddsElements) && input == Dtype::bool_ &&
            is_integer(variant_.types.accumulator);
   }
   /// Whether rows come in the order of their index, so that the first of equal values is met first.

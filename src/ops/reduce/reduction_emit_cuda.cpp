@@ -48,7 +48,7 @@ class Emitter {
     const std::string value = computing_type(types.accumulator);
     if (row_.rule == ResultRule::extremes) return "A";
     if (row_.rule == ResultRule::numbers) return "Pair<" + (types.input == Dtype::float32 ? "float" : value) + ", int>";
-    const bool adds = adds_elements(row_);
+    const bool adds = row_.has(Row::kAddsElements);
     if (adds && !is_inexact(types.input) && itemsize(types.input) <= 2) return "int";
     if (adds && types.input == Dtype::float32 && types.output == Dtype::float32) return "float";
     return "A";

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "iruka/ops.h"
 
@@ -40,24 +39,23 @@ struct ReductionFunction::Row {
   /// squares.
   const char* finish;
   const char* documentation;
-  bool is_internal = false;  ///< used by other functions alone, without a public name
-  /// Whether the result is one of the input's values, selected by combine; a tree of additions is useless then.
-  bool is_exact = false;
+  enum Trait : unsigned {
+    kInternal = 1 << 0,  ///< used by other functions alone, without a public name
+    /// The result is one of the input's values, selected by combine; a tree of additions is useless then.
+    kExact = 1 << 1,
+    /// The row adds its elements, or 0 for NaN, unchanged. Its map is then "cast(...)". A few such elements may be
+    /// added in a narrower type than the accumulator.
+    kAddsElements = 1 << 2,
+    kIgnoresNan = 1 << 3,           ///< the row leaves out what is NaN
+    kDecidedByOneElement = 1 << 4,  ///< one element that differs from the start decides the result
+  };
+  unsigned traits = 0;
+  bool has(Trait trait) const { return traits & trait; }
 };
 
 namespace ops {
 
 std::span<const ReductionFunction::Row> reduction_table();
-
-/// Whether the row adds its elements, or 0 for NaN, unchanged. Its map is then "cast(...)". A few such elements may be
-/// added in a narrower type than the accumulator.
-bool adds_elements(const ReductionFunction::Row& row);
-
-/// Whether the row leaves out what is NaN.
-bool ignores_nan(const ReductionFunction::Row& row);
-
-/// Whether one element that differs from the start decides the result.
-bool is_decided_by_one_element(const ReductionFunction::Row& row);
 
 /// Whether the accumulator is a Pair, so that one pass does the work of two rows.
 inline bool carries_pair(ResultRule rule) { return rule == ResultRule::numbers || rule == ResultRule::extremes; }
