@@ -389,7 +389,7 @@ class ndarray:
     def prod(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Product along axes."""
 
-    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray:
+    def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
         """Mean along axes; of integers, in float64."""
 
     def min(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
@@ -398,16 +398,16 @@ class ndarray:
     def max(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
         """Largest element along axes; NaN if there is one."""
 
-    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray:
+    def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
         """Whether any element along axes is nonzero."""
 
-    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray:
+    def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
         """Whether every element along axes is nonzero."""
 
-    def argmin(self, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def argmin(self, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
         """Index of the first smallest element, flat or along an axis."""
 
-    def argmax(self, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def argmax(self, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
         """Index of the first largest element, flat or along an axis."""
 
     def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None) -> ndarray:
@@ -963,7 +963,7 @@ class MeanFunction:
 
     def __repr__(self) -> str: ...
 
-    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray: ...
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray: ...
 
 class SelectionFunction:
     """A function that folds axes away and takes no dtype."""
@@ -991,7 +991,7 @@ class TruthFunction:
 
     def __repr__(self) -> str: ...
 
-    def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, where=None) -> ndarray: ...
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray: ...
 
 class PositionFunction:
     """A function that finds an element's position, flat or along an axis."""
@@ -1005,7 +1005,7 @@ class PositionFunction:
 
     def __repr__(self) -> str: ...
 
-    def __call__(self, a, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray: ...
+    def __call__(self, a, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray: ...
 
 class CountFunction:
     """A function that counts elements along axes."""
@@ -1019,7 +1019,7 @@ class CountFunction:
 
     def __repr__(self) -> str: ...
 
-    def __call__(self, a, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ndarray: ...
+    def __call__(self, a, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> ndarray: ...
 
 def reduction_names() -> list[str]:
     """Names of every reduction."""
@@ -1048,6 +1048,14 @@ def eye(rows: int, columns: object | None, k: int, dtype: object | None) -> Any:
 def concatenate(arg0: object, arg1: int, /) -> ndarray: ...
 
 def stack(arg0: object, arg1: int, /) -> ndarray: ...
+
+def concatenate_shape(arg0: object, arg1: int, /) -> tuple: ...
+
+def stack_shape(arg0: object, arg1: int, /) -> tuple: ...
+
+def vstack_shape(arg: object, /) -> tuple: ...
+
+def hstack_shape(arg: object, /) -> tuple: ...
 
 def result_type(*args) -> Any: ...
 

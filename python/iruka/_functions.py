@@ -32,10 +32,10 @@ _REDUCTIONS: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(
         ("min", "max", "nanmin", "nanmax"), (_core.SelectionFunction, f"{_FOLDING}, initial=None, where=None")
     ),
-    **dict.fromkeys(("any", "all"), (_core.TruthFunction, f"{_FOLDING}, where=None")),
-    **dict.fromkeys(("argmin", "argmax"), (_core.PositionFunction, _FOLDING)),
-    "count_nonzero": (_core.CountFunction, "keepdims=False"),
-    "mean": (_core.MeanFunction, f"dtype=None, {_FOLDING}, where=None"),
+    **dict.fromkeys(("any", "all"), (_core.TruthFunction, f"{_FOLDING}, *, where=None")),
+    **dict.fromkeys(("argmin", "argmax"), (_core.PositionFunction, "out=None, *, keepdims=False")),
+    "count_nonzero": (_core.CountFunction, "*, keepdims=False"),
+    "mean": (_core.MeanFunction, f"dtype=None, {_FOLDING}, *, where=None"),
 }
 _WHOLE = (_core.ReductionFunction, f"dtype=None, {_FOLDING}, initial=None, where=None")
 

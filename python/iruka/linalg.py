@@ -194,6 +194,8 @@ def lstsq(a, b, rcond: float | None = None) -> Any:
     a: (m, n); b: (m,) or (m, k). Singular values up to rcond (max(m, n) times the precision) times the largest count as
     0. Sums are given where the rank is n and m > n, else an empty array.
     """
+    if isinstance(rcond, numpy.ndarray) and rcond.size == 1:
+        rcond = rcond.item()
     x, rest, rank, s = _core.lstsq(a, b, rcond)
     return x, rest, numpy.int32(rank), s
 

@@ -488,20 +488,22 @@ void bind_copies(ArrayClass& type) {
       name, method_of_row<row>, axis, dtype, out, keepdims, initial, where,                                          \
       nb::sig("def " name "(self, " IRUKA_AXES ", dtype=None, " IRUKA_OUT ", initial=None, where=None) -> ndarray"), \
       documentation)
-#define IRUKA_MEAN(name, row, documentation)                                                                \
-  type.def(name, method_of_mean<row>, axis, dtype, out, keepdims, where,                                    \
-           nb::sig("def " name "(self, " IRUKA_AXES ", dtype=None, " IRUKA_OUT ", where=None) -> ndarray"), \
+#define IRUKA_MEAN(name, row, documentation)                                                                   \
+  type.def(name, method_of_mean<row>, axis, dtype, out, keepdims, nb::kw_only(), where,                        \
+           nb::sig("def " name "(self, " IRUKA_AXES ", dtype=None, " IRUKA_OUT ", *, where=None) -> ndarray"), \
            documentation)
 #define IRUKA_SELECTION(name, row, documentation)                                                             \
   type.def(name, method_without_dtype<row>, axis, out, keepdims, initial, where,                              \
            nb::sig("def " name "(self, " IRUKA_AXES ", " IRUKA_OUT ", initial=None, where=None) -> ndarray"), \
            documentation)
-#define IRUKA_TRUTH(name, row, documentation)                      \
-  type.def(name, method_of_truth<row>, axis, out, keepdims, where, \
-           nb::sig("def " name "(self, " IRUKA_AXES ", " IRUKA_OUT ", where=None) -> ndarray"), documentation)
-#define IRUKA_POSITION(name, row, documentation)               \
-  type.def(name, method_of_position<row>, axis, out, keepdims, \
-           nb::sig("def " name "(self, axis: int | None = None, " IRUKA_OUT ") -> ndarray"), documentation)
+#define IRUKA_TRUTH(name, row, documentation)                                     \
+  type.def(name, method_of_truth<row>, axis, out, keepdims, nb::kw_only(), where, \
+           nb::sig("def " name "(self, " IRUKA_AXES ", " IRUKA_OUT ", *, where=None) -> ndarray"), documentation)
+#define IRUKA_POSITION(name, row, documentation)                                                 \
+  type.def(name, method_of_position<row>, axis, out, nb::kw_only(), keepdims,                    \
+           nb::sig("def " name "(self, axis: int | None = None, out: ndarray | None = None, *, " \
+                   "keepdims: bool = False) -> ndarray"),                                        \
+           documentation)
 #define IRUKA_STATISTIC(name, arguments, documentation)                         \
   type.def(                                                                     \
       name,                                                                     \

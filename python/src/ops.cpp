@@ -12,6 +12,7 @@
 #include "float_errors.h"
 #include "interop.h"
 #include "ops/checks.h"
+#include "ops/create/joining.h"
 #include "truth.h"
 
 namespace iruka::python {
@@ -147,9 +148,9 @@ void bind_rows(nb::module_& module) {
       module, "MeanFunction", "A function that folds axes away, without an initial value.",
       [none](const MeanFunction& f, nb::handle a, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
              nb::handle where) { return fold(f, a, axis, dtype, out, keepdims, none, where); },
-      a, axis, dtype, out, keepdims, where,
+      a, axis, dtype, out, keepdims, nb::kw_only(), where,
       nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None,"
-              " keepdims: bool = False, where=None) -> ndarray"));
+              " keepdims: bool = False, *, where=None) -> ndarray"));
   bind_reduction<SelectionFunction>(
       module, "SelectionFunction", "A function that folds axes away and takes no dtype.",
       [none](const SelectionFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims,
@@ -162,24 +163,25 @@ void bind_rows(nb::module_& module) {
       [none](const TruthFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims, nb::handle where) {
         return fold(f, a, axis, none, out, keepdims, none, where);
       },
-      a, axis, out, keepdims, where,
+      a, axis, out, keepdims, nb::kw_only(), where,
       nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, "
-              "keepdims: bool = False, where=None) -> ndarray"));
+              "keepdims: bool = False, *, where=None) -> ndarray"));
   bind_reduction<PositionFunction>(
       module, "PositionFunction", "A function that finds an element's position, flat or along an axis.",
       [none](const PositionFunction& f, nb::handle a, nb::handle axis, nb::handle out, Truth keepdims) {
         return fold(f, a, axis, none, out, keepdims, none, none);
       },
-      a, axis, out, keepdims,
-      nb::sig("def __call__(self, a, axis: int | None = None, out: ndarray | None = None, keepdims: bool = False) -> "
-              "ndarray"));
+      a, axis, out, nb::kw_only(), keepdims,
+      nb::sig("def __call__(self, a, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) "
+              "-> ndarray"));
   bind_reduction<CountFunction>(
       module, "CountFunction", "A function that counts elements along axes.",
       [none](const CountFunction& f, nb::handle a, nb::handle axis, Truth keepdims) {
         return fold(f, a, axis, none, none, keepdims, none, none);
       },
-      a, axis, keepdims,
-      nb::sig("def __call__(self, a, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> ndarray"));
+      a, axis, nb::kw_only(), keepdims,
+      nb::sig(
+          "def __call__(self, a, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> ndarray"));
   module.def("reduction_names", &reduction_names, "Names of every reduction.");
 }
 
@@ -263,6 +265,8 @@ void bind_creation(nb::module_& module) {
       nb::arg("rows"), nb::arg("columns").none(), nb::arg("k"), nb::arg("dtype").none());
 }
 
+nb::tuple shape_of(const ops::Joint& joint) { return from_dims(ops::joined_shape(joint.parts, joint.axis)); }
+
 void bind_joining(nb::module_& module) {
   module.def("concatenate", [](nb::handle sequence, int64_t axis) {
     std::vector<Array> arrays = arrays_of(sequence, "concatenate");
@@ -274,6 +278,17 @@ void bind_joining(nb::module_& module) {
     GilRelease release;
     return iruka::stack(arrays, axis);
   });
+  // The shapes of the results, which are not made.
+  module.def("concatenate_shape", [](nb::handle sequence, int64_t axis) {
+    return from_dims(ops::joined_shape(arrays_of(sequence, "concatenate"), axis));
+  });
+  module.def("stack_shape", [](nb::handle sequence, int64_t axis) {
+    return shape_of(ops::stack_joint(arrays_of(sequence, "stack"), axis));
+  });
+  module.def("vstack_shape",
+             [](nb::handle sequence) { return shape_of(ops::vstack_joint(arrays_of(sequence, "vstack"))); });
+  module.def("hstack_shape",
+             [](nb::handle sequence) { return shape_of(ops::hstack_joint(arrays_of(sequence, "hstack"))); });
   module.def("result_type", [](nb::args objects) {
     std::vector<Argument> arguments;
     std::vector<Operand> operands(objects.size());

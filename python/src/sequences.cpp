@@ -98,7 +98,12 @@ void bind_sequences(nb::module_& module) {
           if (length.is_none()) return {};
           return to_int64(length, "stat_length");
         });
-        return to_python(composed([&] { return pad(x, margins, options); }));
+        const Array padded = composed([&] { return pad(x, margins, options); });
+        if (options.mode == PadMode::linear_ramp)
+          for (const auto& [before, after] : options.values)
+            for (const PadValue* value : {&before, &after})
+              warn_of_discarded_imaginary(std::visit([](const auto& end) { return end.dtype(); }, *value), x.dtype());
+        return to_python(padded);
       },
       nb::arg("x"), nb::arg("widths"), nb::arg("mode"), nb::arg("values"), nb::arg("lengths"), nb::arg("is_odd"));
 }

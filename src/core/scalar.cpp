@@ -83,7 +83,7 @@ void write_integer(const Scalar& scalar, void* element) {
   if (!is_real_number(scalar.kind())) return write(element, static_cast<T>(scalar.as_int64()));
   using Limits = std::numeric_limits<T>;
   const double value = scalar.as_double();
-  const bool fits = value > static_cast<double>(Limits::min()) - 1 && value < std::ldexp(1.0, Limits::digits);
+  const bool fits = std::trunc(value) >= static_cast<double>(Limits::min()) && value < std::ldexp(1.0, Limits::digits);
   if (!fits) add_float_flags(kFloatInvalid);
   write(element, saturate<T>(value));
 }

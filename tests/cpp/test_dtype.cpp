@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "core/float_status.h"
 #include "iruka/dtype.h"
 #include "iruka/error.h"
 
@@ -227,6 +228,23 @@ TEST_P(SixteenBits, RoundsToNearestEvenBetweenEveryPair) {
   EXPECT_EQ(f.bits(-1e300), f.infinity | 0x8000);
   EXPECT_EQ(f.bits(5e-324), 0);
   EXPECT_EQ(f.bits(-5e-324), 0x8000);
+}
+
+TEST(Scalar, TellsOfNumbersThatAnIntegerCannotHold) {
+  const auto is_told = [](double value, Dtype dtype) {
+    take_float_flags();
+    Scalar(value).as_element(dtype);
+    return (take_float_flags() & kFloatInvalid) != 0;
+  };
+  EXPECT_FALSE(is_told(-0x1p63, Dtype::int64));
+  EXPECT_TRUE(is_told(std::nextafter(-0x1p63, -INFINITY), Dtype::int64));
+  EXPECT_FALSE(is_told(std::nextafter(0x1p63, 0), Dtype::int64));
+  EXPECT_TRUE(is_told(0x1p63, Dtype::int64));
+  EXPECT_FALSE(is_told(-128.5, Dtype::int8));
+  EXPECT_TRUE(is_told(-129, Dtype::int8));
+  EXPECT_FALSE(is_told(-0.5, Dtype::uint64));
+  EXPECT_TRUE(is_told(-1, Dtype::uint64));
+  EXPECT_TRUE(is_told(NAN, Dtype::int64));
 }
 
 }  // namespace

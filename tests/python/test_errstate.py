@@ -345,7 +345,10 @@ def test_where_casts_happen():
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "uint8", "int64", "uint64"])
-@pytest.mark.parametrize("value", [1e300, 70000.0, -1e20, 1e20, 2.0**63, 2.0**64, -1.5, 3.7, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "value",
+    [1e300, 70000.0, -1e20, 1e20, 2.0**63, -(2.0**63), 2.0**64, -1.5, -128.5, -129.0, 3.7, np.nan, np.inf, -np.inf],
+)
 def test_a_number_that_does_not_fit_is_told_of(dtype, value):
     assert said(iruka.full, 3, value, dtype) == said(np.full, 3, value, dtype)
     assert said(iruka.full_like, iruka.ones(3, dtype), value) == said(np.full_like, np.ones(3, dtype), value)
@@ -429,7 +432,7 @@ def test_bfloat16():
     assert said(iruka.asarray([1e300]).astype, "bfloat16") == ["overflow encountered in cast"]
 
 
-@pytest.mark.parametrize("tolerance", [np.inf, np.nan, -np.inf, [0.0, np.inf], -1.0, 0, True])
+@pytest.mark.parametrize("tolerance", [np.inf, np.nan, -np.inf, [0.0, np.inf], -1.0, 0, 2**64 - 1, True])
 def test_tolerances_that_are_not_finite(tolerance):
     for name, keyword in itertools.product(("isclose", "allclose"), ("rtol", "atol")):
 
@@ -444,6 +447,9 @@ def test_tolerances_that_are_not_finite(tolerance):
     for call in (iruka.isclose, iruka.allclose, np.isclose):
         with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="One of rtol or atol is not valid"):
             call(1.0, 1.0, atol=np.inf)
+        for beyond in (2**64, -(2**63) - 1, 10**400):
+            with pytest.raises(TypeError, match="isfinite"):
+                call(1.0, 1.0, atol=beyond)
 
 
 # --- The effects of the error state ---

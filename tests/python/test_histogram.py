@@ -45,6 +45,7 @@ def test_weights_density_and_range(rng):
     same_histogram(x, 8, weights=w)
     same_histogram(x, 8, weights=rng.integers(0, 5, 1000))
     same_histogram(x, 8, weights=w + 1j * w[::-1])
+    same_histogram(np.array([1.0, 2.0, 2.0]), 3, weights=np.array([1, complex(0, np.inf), 3]))
     same_histogram(x, 8, weights=w, density=True)
     same_histogram(np.array([]), 4)
     same_histogram(np.array([3.0, 3.0]), 4)
@@ -127,7 +128,9 @@ def test_bincount_errors():
         (TypeError, "safe", (iruka.ones(3),)),
         (ValueError, "negative elements", (iruka.array([1, -1]),)),
         (ValueError, "too deep", (iruka.array([[1]]),)),
+        (ValueError, "too deep", (iruka.array([[1.0]]),)),
         (ValueError, "small depth", (iruka.array(1),)),
+        (ValueError, "small depth", (iruka.array(1.0),)),
         (ValueError, "same length", (iruka.array([1, 2]), [1.0])),
         (ValueError, "must not be negative", (iruka.array([1]), None, -1)),
         (TypeError, "safe", (iruka.array([1]), [1j])),

@@ -364,6 +364,17 @@ def test_orders_of_norms_that_are_no_real_numbers():
                 m.linalg.norm(x, order, axis=0)
 
 
+def test_a_share_of_least_squares_may_be_an_array_of_one_element():
+    a, b = np.array([[1.0, 0.0], [0.0, 0.1], [0.0, 0.0]]), np.array([1.0, 2.0, 3.0])
+    for share in (np.array([0.5]), np.array([[0.5]]), np.array(0.5), iruka.array([0.5])):
+        x, rest, rank, values = iruka.linalg.lstsq(iruka.asarray(a), iruka.asarray(b), rcond=share)
+        for got, expected in zip((x, rest, rank, values), np.linalg.lstsq(a, b, rcond=0.5), strict=True):
+            np.testing.assert_allclose(iruka.asnumpy(got), expected, 1e-12)
+    for share in (np.array([0.1, 0.2]), np.array([0.1j])):
+        with pytest.raises(TypeError, match="rcond must be a real number"):
+            iruka.linalg.lstsq(iruka.asarray(a), iruka.asarray(b), rcond=share)
+
+
 @pytest.mark.parametrize("share", [None, -1, -0.5, 0, 1e-30, 0.5, 0.99, 1, 2, 10.0, np.inf, True])
 def test_least_squares_with_any_share(share):
     a, b = np.array([[1.0, 0.0], [0.0, 1e-20], [0.0, 0.0]]), np.array([1.0, 2.0, 3.0])

@@ -1,6 +1,7 @@
 """Turning, rolling, repeating, splitting, joining and padding, against NumPy."""
 
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -372,6 +373,20 @@ def test_pad_values_wrap_and_ramps_are_linspace():
         iruka.pad(iruka.array(x), [])
 
 
+@pytest.mark.parametrize("ends", [1 + 1j, [(2, 1 + 1j)], np.complex64(3)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "complex64"])
+def test_ramps_to_complex_ends_discard_the_imaginary_parts(dtype, ends):
+    def padded(xp):
+        with warnings.catch_warnings(record=True) as log:
+            warnings.simplefilter("always")
+            result = xp.pad(xp.asarray([1, 0], dtype), 1, "linear_ramp", end_values=ends)
+        return result, {(warning.category, str(warning.message)) for warning in log}
+
+    (found, found_log), (expected, expected_log) = padded(iruka), padded(np)
+    assert_same(found, expected)
+    assert found_log == expected_log
+
+
 def test_inserted_numbers_must_fit():
     for number, dtype in ((1j, "float32"), (np.nan, "int32"), (300, "uint8"), (np.inf, "int64")):
         x = np.zeros(3, dtype)
@@ -499,3 +514,14 @@ def test_what_neither_fits_nor_casts_does_not_fit(join):
                 join(xp, xp.zeros((2, 2)), out=xp.zeros((9, 9), "int8"))
             with pytest.raises(np.exceptions.AxisError):
                 join(xp, xp.zeros((2, 2)), axis=5, dtype="int8")
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("name", ["concatenate", "stack", "hstack", "vstack"])
+def test_what_does_not_cast_is_not_joined(name):
+    huge = iruka.broadcast_to(iruka.zeros(1), (2**55,))  # no memory holds two of them
+    with pytest.raises(TypeError, match="annot cast"):
+        getattr(iruka, name)([huge, huge], dtype="int8")
+    if name in ("concatenate", "stack"):
+        with pytest.raises(ValueError, match="out has shape"):
+            getattr(iruka, name)([huge, huge], out=iruka.zeros(3, "int8"))

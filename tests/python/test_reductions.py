@@ -1,5 +1,6 @@
 """Reductions over every axis, layout and dtype, against NumPy."""
 
+import inspect
 import itertools
 import operator
 import warnings
@@ -545,6 +546,32 @@ def test_reductions_take_the_keywords_of_numpy(name):
                 expected = function(np)
             except (TypeError, ValueError) as error:  # ValueError: a maximum of chosen elements needs an initial value
                 with pytest.raises(type(error)):
+                    function(iruka)
+            else:
+                assert_same(function(iruka), np.asarray(expected))
+
+
+@pytest.mark.parametrize("name", [*FOLDS, *SELECTIONS, "count_nonzero", "nansum", "nanprod", "nanmin", "nanmax"])
+def test_reductions_take_the_positional_arguments_of_numpy(name):
+    x = np.array([1.0, 2.0])
+    values = {"axis": 0, "dtype": None, "out": None, "keepdims": True, "initial": 1, "where": True}
+    names = [key for key in inspect.signature(getattr(np, name)).parameters if key != "a"]
+    for count in range(1, len(names) + 1):
+        arguments = [values[key] for key in names[:count]]
+
+        def call(module, arguments=arguments):
+            return getattr(module, name)(module.asarray(x), *arguments)
+
+        def call_method(module, arguments=arguments):
+            return getattr(module.asarray(x), name)(*arguments)
+
+        # NumPy's methods any and all take a dtype before out, which they do not document.
+        has_method = hasattr(x, name) and not (name in ("any", "all") and count == 3)
+        for function in (call, call_method) if has_method else (call,):
+            try:
+                expected = function(np)
+            except TypeError:
+                with pytest.raises(TypeError):
                     function(iruka)
             else:
                 assert_same(function(iruka), np.asarray(expected))

@@ -87,9 +87,9 @@ def _check_out(out, what: str = "out") -> None:
         raise TypeError(f"{what} must be an iruka.ndarray, not {type(out)!r}")
 
 
-def _check_shape(out, result: ndarray) -> None:
-    if out is not None and out.shape != result.shape:
-        raise ShapeError(f"out has shape {out.shape}, the result {result.shape}")
+def _check_shape(out, shape: tuple[int, ...]) -> None:
+    if out is not None and out.shape != shape:
+        raise ShapeError(f"out has shape {out.shape}, the result {shape}")
 
 
 def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
@@ -98,33 +98,34 @@ def _into(out, result: ndarray, casting: str = "same_kind") -> ndarray:
         return result if result.ndim else result[()]
     if isinstance(out, ndarray):
         _core.check_out_device(out, result)
-    _check_shape(out, result)
+    _check_shape(out, result.shape)
     if not can_cast(result.dtype, out.dtype, casting):
         raise TypeError(f"cannot cast the result from {result.dtype} to {out.dtype} by the rule {casting!r}")
     out[...] = result if result.ndim else result.reshape(1)  # an array is cast, whereas a number may be out of range
     return out
 
 
-def _joined(function: str, join, arrays, out, dtype, casting: str) -> ndarray:
-    """What join(arrays) gives of the arrays, cast where a dtype is given, in `out` if there is one.
+def _joined(function: str, arrays, axis: tuple[int, ...], out, dtype, casting: str) -> ndarray:
+    """What the function of _core gives of the arrays, cast where a dtype is given, in `out` if there is one.
 
-    Raises TypeError where `casting` forbids the cast to dtype or out, but before that what `join` raises.
+    Raises TypeError where `casting` forbids the cast to dtype or out, but before that what the function raises.
     """
+    join = getattr(_core, function)
     arrays = [_array(a) for a in arrays]
     _check_out(out, f"{function}: out")
     if out is not None and dtype is not None:
         raise TypeError(f"{function}: only one of out and dtype can be given")
     if out is None and dtype is None and casting == "same_kind":
-        return join(arrays)
+        return join(arrays, *axis)
     if out is None and dtype is None:
         dtype = result_type(*arrays)
     wanted = _core.dtype_of(dtype) if out is None else out.dtype
     for a in arrays:
         if not can_cast(a.dtype, wanted, casting):
-            _check_shape(out, join(arrays))
+            _check_shape(out, getattr(_core, f"{function}_shape")(arrays, *axis))
             raise TypeError(f"{function}: cannot cast from {a.dtype} to {wanted} by the rule {casting!r}")
     arrays = arrays if dtype is None else [a.astype(wanted, copy=False) for a in arrays]
-    return _into(out, join(arrays), "unsafe")  # `casting` was checked for each array
+    return _into(out, join(arrays, *axis), "unsafe")  # `casting` was checked for each array
 
 
 def concatenate(
@@ -142,26 +143,24 @@ def concatenate(
                 result_type(*(a if type(a) in (bool, int, float, complex) else _array(a) for a in arrays)),
                 "unsafe",
             )
-
-    def join(parts: list[ndarray]) -> ndarray:
-        return _core.concatenate([a.ravel() for a in parts], 0) if axis is None else _core.concatenate(parts, axis)
-
-    return _joined("concatenate", join, arrays, out, dtype, casting)
+    if axis is None:
+        arrays, axis = [_array(a).ravel() for a in arrays], 0
+    return _joined("concatenate", arrays, (axis,), out, dtype, casting)
 
 
 def stack(arrays, axis: int = 0, out: ndarray | None = None, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays, all of one shape, along a new axis. Raises what concatenate raises."""
-    return _joined("stack", lambda parts: _core.stack(parts, axis), arrays, out, dtype, casting)
+    return _joined("stack", arrays, (axis,), out, dtype, casting)
 
 
 def vstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays below each other: along the first axis, 1-d ones as rows."""
-    return _joined("vstack", _core.vstack, tup, None, dtype, casting)
+    return _joined("vstack", tup, (), None, dtype, casting)
 
 
 def hstack(tup, *, dtype=None, casting: str = "same_kind") -> ndarray:
     """The arrays beside each other: along the second axis, 1-d ones along the first."""
-    return _joined("hstack", _core.hstack, tup, None, dtype, casting)
+    return _joined("hstack", tup, (), None, dtype, casting)
 
 
 def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max=None) -> ndarray:
@@ -181,9 +180,9 @@ def clip(a, a_min=None, a_max=None, out: ndarray | None = None, *, min=None, max
 def _check_tolerances(rtol, atol) -> None:
     """Reports tolerances that are infinite or NaN as an invalid value, unless they are on a GPU."""
     for given in (rtol, atol):
-        if type(given) is float and math.isfinite(given) or _holds_gpu_array(given):
+        if isinstance(given, float) and math.isfinite(given) or type(given) is int and -(2**63) <= given < 2**64:
             continue
-        if not numpy.all(numpy.isfinite(given)):
+        if not _holds_gpu_array(given) and not numpy.isfinite(given).all():
             tell_of_invalid(f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}")
             return
 

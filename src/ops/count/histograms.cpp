@@ -52,9 +52,10 @@ Array counted(const Array& numbers, const Array* weights, int64_t bins) {
   if (!weights) return cut(count_bins(flat, nullptr, bins + 1), 0, 0, bins);
   if (is_complex(weights->dtype())) {
     const Array re = real(*weights), im = imag(*weights);
-    const Array sums =
-        add(counted(numbers, &re, bins), multiply(counted(numbers, &im, bins), std::complex<double>(0, 1)));
-    return sums.astype(weights->dtype(), false);
+    const Array sums = Array::empty({bins}, weights->dtype(), numbers.device()), parts = parts_of(sums);
+    slice_at(parts, 1, 0).assign(counted(numbers, &re, bins));
+    slice_at(parts, 1, 1).assign(counted(numbers, &im, bins));
+    return sums;
   }
   // Integers of any size wrap from int64.
   const Array wide = weights->astype(is_integer(weights->dtype()) ? Dtype::int64 : Dtype::float64, false);
@@ -163,8 +164,8 @@ HistogramDD histogram2d(const Array& x, const Array& y, const Bins& bins_x, cons
 }
 
 Array bincount(const Array& given, const Array* given_weights, int64_t least) {
-  if (is_inexact(given.dtype())) check_cast(given.dtype(), Dtype::int64);
   check_one_axis(given);
+  if (is_inexact(given.dtype())) check_cast(given.dtype(), Dtype::int64);
   if (least < 0) throw ValueError("'minlength' must not be negative");
   const bool is_narrow = given.itemsize() < 4 || given.dtype() == Dtype::int32;
   const Array x = given.astype(is_narrow ? Dtype::int32 : Dtype::int64, false);

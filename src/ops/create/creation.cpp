@@ -5,6 +5,7 @@
 #include "core/once.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
+#include "ops/create/joining.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/permanent_cache.h"
 
@@ -204,7 +205,7 @@ Array eye(int64_t rows, std::optional<int64_t> columns, int64_t k, Dtype dtype) 
   return result;
 }
 
-Array concatenate(std::span<const Array> arrays, int64_t named) {
+Dims ops::joined_shape(std::span<const Array> arrays, int64_t named) {
   if (arrays.empty()) throw ValueError("need at least one array to concatenate");
   const Array& first = arrays.front();
   if (first.ndim() == 0) throw ShapeError("zero-dimensional arrays cannot be concatenated");
@@ -215,8 +216,26 @@ Array concatenate(std::span<const Array> arrays, int64_t named) {
     if (__builtin_add_overflow(shape[axis], array.shape(axis), &shape[axis]))
       throw ValueError("concatenate: the extents of axis " + std::to_string(axis) +
                        " add up to more than 64 bits hold");
+  return shape;
+}
+
+ops::Joint ops::stack_joint(std::span<const Array> arrays, int64_t named) {
+  if (arrays.empty()) throw ValueError("need at least one array to stack");
+  for (const Array& array : arrays)
+    if (!(array.shape() == arrays.front().shape()))
+      throw ShapeError("all input arrays must have the same shape: " + to_string(arrays.front().shape()) + " and " +
+                       to_string(array.shape()));
+  const int axis = normalize_axis("stack", named, arrays.front().ndim() + 1);
+  Joint joint{.axis = axis};
+  for (const Array& array : arrays) joint.parts.push_back(array.expand_dims(axis));
+  return joint;
+}
+
+Array concatenate(std::span<const Array> arrays, int64_t named) {
+  const Dims shape = ops::joined_shape(arrays, named);
+  const int axis = normalize_axis("concatenate", named, arrays.front().ndim());
   const std::vector<Argument> all(arrays.begin(), arrays.end());
-  Array result = Array::empty(shape, result_type(all), first.device());
+  Array result = Array::empty(shape, result_type(all), arrays.front().device());
   int64_t begin = 0;
   for (const Array& array : arrays) {
     part(result, axis, begin, array.shape(axis)).assign(array);
@@ -226,15 +245,8 @@ Array concatenate(std::span<const Array> arrays, int64_t named) {
 }
 
 Array stack(std::span<const Array> arrays, int64_t named) {
-  if (arrays.empty()) throw ValueError("need at least one array to stack");
-  for (const Array& array : arrays)
-    if (!(array.shape() == arrays.front().shape()))
-      throw ShapeError("all input arrays must have the same shape: " + to_string(arrays.front().shape()) + " and " +
-                       to_string(array.shape()));
-  const int axis = normalize_axis("stack", named, arrays.front().ndim() + 1);
-  std::vector<Array> layers;
-  for (const Array& array : arrays) layers.push_back(array.expand_dims(axis));
-  return concatenate(layers, axis);
+  const auto [parts, axis] = ops::stack_joint(arrays, named);
+  return concatenate(parts, axis);
 }
 
 }  // namespace iruka

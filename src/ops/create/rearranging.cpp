@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ops/checks.h"
+#include "ops/create/joining.h"
 #include "ops/views.h"
 
 namespace iruka {
@@ -277,11 +278,22 @@ std::vector<Array> unstack(const Array& x, int64_t named) {
   return slices;
 }
 
-Array vstack(std::span<const Array> arrays) { return concatenate(each(arrays, atleast_2d), 0); }
+ops::Joint ops::vstack_joint(std::span<const Array> arrays) { return {each(arrays, atleast_2d), 0}; }
+
+ops::Joint ops::hstack_joint(std::span<const Array> arrays) {
+  std::vector<Array> parts = each(arrays, atleast_1d);
+  const int64_t axis = parts.empty() || parts.front().ndim() == 1 ? 0 : 1;
+  return {std::move(parts), axis};
+}
+
+Array vstack(std::span<const Array> arrays) {
+  const auto [parts, axis] = vstack_joint(arrays);
+  return concatenate(parts, axis);
+}
 
 Array hstack(std::span<const Array> arrays) {
-  const std::vector<Array> parts = each(arrays, atleast_1d);
-  return concatenate(parts, parts.empty() || parts.front().ndim() == 1 ? 0 : 1);
+  const auto [parts, axis] = hstack_joint(arrays);
+  return concatenate(parts, axis);
 }
 
 Array dstack(std::span<const Array> arrays) { return concatenate(each(arrays, atleast_3d), 2); }
