@@ -93,7 +93,7 @@ struct LeastSquares {
   int64_t rank = 0;
   Array singular_values;
 };
-/// x that minimises |b - a x|. a: (m, n); b: (m,) or (m, k). A relative tolerance of -1 is the dtype's epsilon.
+/// x that minimises |b - a x|. a: (m, n); b: (m,) or (m, k). A tolerance outside (0, 1) is the dtype's epsilon.
 IRUKA_API LeastSquares lstsq(const Array& a, const Array& b, std::optional<double> relative_tolerance = {});
 
 /// Square matrices to a power, by repeated squaring; a negative one inverts first.

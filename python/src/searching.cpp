@@ -7,9 +7,9 @@ namespace iruka::python {
 
 namespace {
 
-std::optional<Scalar> optional_number(nb::handle value, const char* what, bool is_complex) {
+std::optional<Scalar> optional_number(nb::handle value, const char* what, bool takes_complex) {
   if (value.is_none()) return {};
-  if (!is_complex) return Scalar(to_double(value, what));
+  if (!takes_complex) return Scalar(to_double(value, what));
   const Py_complex number = PyComplex_AsCComplex(value.ptr());
   if (PyErr_Occurred()) throw nb::python_error();
   return Scalar(std::complex<double>(number.real, number.imag));
@@ -37,9 +37,10 @@ void bind_searching(nb::module_& module) {
   module.def(
       "interp",
       [](Array x, Array xp, Array fp, nb::handle left, nb::handle right, nb::handle period) {
-        const bool is_complex = iruka::is_complex(fp.dtype());
-        InterpOptions options{
-            optional_number(left, "interp: left", is_complex), optional_number(right, "interp: right", is_complex), {}};
+        const bool takes_complex = is_complex(fp.dtype());
+        InterpOptions options{optional_number(left, "interp: left", takes_complex),
+                              optional_number(right, "interp: right", takes_complex),
+                              {}};
         if (!period.is_none()) options.period = to_double(period, "interp: period");
         return composed_array([&] { return interp(x, xp, fp, options); });
       },

@@ -151,10 +151,10 @@ class Device {
   virtual std::string assembly(const ProgramSource& source) = 0;
   /// The module's name is for errors. Raises DeviceError when `code` is not what compile() gave.
   virtual std::shared_ptr<const Module> load(std::string_view code, const std::string& name) = 0;
-  /// A device launches functions over ranges, or over grids. It copies the arguments before the call returns. These
-  /// raise Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU
-  /// at a later wait for the stream or the device. Calls `function(arguments, begin, end)` for ranges that cover
-  /// `range`.
+  // A device launches functions over ranges, or over grids, and copies the arguments before the call returns. Launches
+  // raise Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU at
+  // a later wait for the stream or the device.
+  /// Calls `function(arguments, begin, end)` for ranges that cover `range`.
   virtual void launch(LaunchContext& /*context*/, const Function& /*function*/,
                       std::span<const std::byte> /*arguments*/, const LaunchRange& /*range*/) {
     throw DeviceError(name() + ": kernels are launched over a grid of thread blocks, not over ranges");

@@ -103,7 +103,7 @@ std::string in_words(double seconds) {
 
 CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContext& context, CompilerCall call) {
   if (lost_abandoned_work()) refuse_in_child(context);
-  const ForkGuard guard;
+  const ForkGuard caller_guard;
   made_once([] {
     at_process_end(EndStep::compilers, end_compilers);
     return true;
@@ -125,7 +125,7 @@ CompiledProgram within_time_limit(const ProgramSource& source, const ErrorContex
   try {
     const SignalsBlocked blocked;
     std::thread([task = std::move(task), counted = std::move(counted), ticket = std::move(ticket)]() mutable {
-      const ForkGuard guard(std::move(ticket));
+      const ForkGuard compiler_guard(std::move(ticket));
       {
         const FloatScope defaults;  // a thread inherits its creator's state, in which compilers fold constants
         task();

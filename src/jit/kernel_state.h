@@ -68,8 +68,8 @@ class LaunchTiming {
       if (!end_->is_done()) return 0;
       is_due_ = false;
       return elapsed_milliseconds(*begin_, *end_) * 1e6;
-    } catch (
-        const DeviceError&) {  // the device has failed, which the launch reports, or another thread captures the stream
+    } catch (const DeviceError&) {
+      // The device has failed, which the launch reports, or another thread captures the stream.
       is_due_ = false;
       return 0;
     }

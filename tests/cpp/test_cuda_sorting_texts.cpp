@@ -13,9 +13,9 @@ TEST_P(CudaSortTexts, CompileForEveryArchitecture) {
   using ops::SortVariant;
   for (Dtype dtype : iruka::test::kSortable)
     for (const bool has_index : {false, true}) {
-      const bool is_complex = iruka::is_complex(dtype);
       // All for one architecture, some for the others.
-      if ((is_complex && !has_index) || (GetParam() != 90 && dtype != Dtype::float32 && dtype != Dtype::complex64))
+      if ((is_complex(dtype) && !has_index) ||
+          (GetParam() != 90 && dtype != Dtype::float32 && dtype != Dtype::complex64))
         continue;
       const SortVariant variant{dtype, dtype == Dtype::complex128, has_index, dtype == Dtype::int32,
                                 dtype == Dtype::int64};

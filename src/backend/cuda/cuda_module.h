@@ -72,8 +72,8 @@ class CudaModule final : public Module, public std::enable_shared_from_this<Cuda
   CUmodule handle_ = nullptr;
   bool asserts_ = false;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::unique_ptr<CudaFunction>>
-      functions_;  ///< the functions that were requested so far
+  /// The functions that were requested so far.
+  mutable std::map<std::string, std::unique_ptr<CudaFunction>> functions_;
   mutable std::atomic<bool> is_captured_{false};
 };
 

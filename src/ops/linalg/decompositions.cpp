@@ -105,9 +105,10 @@ void check_nonsingular(const LuFactors& f, const Array& a) {
   check_info(f.info, "Singular matrix");
   if (!a.device().target().is_host) return;  // looking at the pivots takes a copy of the factors
   const Dtype dtype = f.lu.dtype();
-  const bool is_single = real_dtype(dtype) == Dtype::float32, is_complex = iruka::is_complex(dtype);
-  const bool in_doubt = is_single ? (is_complex ? has_lost_pivot<std::complex<float>> : has_lost_pivot<float>)(f)
-                                  : (is_complex ? has_lost_pivot<std::complex<double>> : has_lost_pivot<double>)(f);
+  const bool is_single = real_dtype(dtype) == Dtype::float32;
+  const bool in_doubt = is_single
+                            ? (is_complex(dtype) ? has_lost_pivot<std::complex<float>> : has_lost_pivot<float>)(f)
+                            : (is_complex(dtype) ? has_lost_pivot<std::complex<double>> : has_lost_pivot<double>)(f);
   if (in_doubt) check_info(factor(matrix_transpose(a)).info, "Singular matrix");
 }
 

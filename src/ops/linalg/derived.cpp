@@ -244,7 +244,7 @@ LeastSquares lstsq(const Array& a, const Array& b, std::optional<double> toleran
   result.singular_values = parts.s;
   Array weights = parts.s;
   if (parts.s.size() > 0) {
-    // As in LAPACK, the precision stands for what is no share.
+    // Outside (0, 1) LAPACK uses the epsilon.
     const bool is_share = tolerance && *tolerance > 0 && *tolerance < 1;
     const double relative = !tolerance ? default_tolerance(matrix) : is_share ? *tolerance : epsilon(dtype);
     const Array limit = multiply(largest(parts.s), relative);

@@ -150,8 +150,7 @@ Array poly(const Array& given) {
     const Array shifted = multiply(cut(result, 0, 0, k + 1), element(at, k)), part = cut(result, 0, 1, k + 2);
     subtract(part, shifted, part);
   }
-  const bool is_complex = iruka::is_complex(at.dtype());
-  return is_complex && are_conjugates(at) ? real(result).copy() : result;
+  return is_complex(at.dtype()) && are_conjugates(at) ? real(result).copy() : result;
 }
 
 Array roots(const Array& given) {

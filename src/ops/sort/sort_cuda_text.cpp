@@ -26,9 +26,8 @@ int mantissa(Dtype dtype) {
 /// The struct Sort of kernels/cuda: keys, indices and constants.
 std::string sort_text(const SortVariant& variant, int threads) {
   const Dtype dtype = variant.dtype;
-  const bool is_complex = iruka::is_complex(dtype);
   const char* const flip = variant.descending ? "~" : "";
-  const std::string keys = is_complex ? "ComplexKeys" : mantissa(dtype) ? "FloatKeys" : "IntegerKeys";
+  const std::string keys = is_complex(dtype) ? "ComplexKeys" : mantissa(dtype) ? "FloatKeys" : "IntegerKeys";
   const std::string word = dtype == Dtype::complex64    ? "Key(Sort::high_word(x)) << 32 | Sort::low_word(x)"
                            : dtype == Dtype::complex128 ? variant.word == 0 ? "Sort::low_word(x)" : "Sort::high_word(x)"
                            : variant.has_index          ? "Sort::equal_key(x)"

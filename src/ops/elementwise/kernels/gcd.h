@@ -2,18 +2,19 @@
 
 namespace iruka::op {
 
-template <int Bytes> struct Magnitude {
+template <int Bytes> struct UnsignedOf {
   using type = unsigned;
 };
-template <> struct Magnitude<8> {
+template <> struct UnsignedOf<8> {
   using type = unsigned long long;
 };
-template <class T> inline auto magnitude(T x) {
-  using U = typename Magnitude<sizeof(T)>::type;
+/// The absolute value, also of the smallest integer, whose own type does not hold it.
+template <class T> inline auto unsigned_absolute(T x) {
+  using U = typename UnsignedOf<sizeof(T)>::type;
   return x < T(0) ? U(0) - U(x) : U(x);
 }
 template <class T> inline T gcd(T x, T y) {
-  auto a = magnitude(x), b = magnitude(y);
+  auto a = unsigned_absolute(x), b = unsigned_absolute(y);
   while (b != 0) {
     const auto rest = a % b;
     a = b;
@@ -22,8 +23,8 @@ template <class T> inline T gcd(T x, T y) {
   return T(a);
 }
 template <class T> inline T lcm(T a, T b) {
-  const auto divisor = magnitude(gcd(a, b));
-  return divisor == 0 ? T(0) : T(magnitude(a) / divisor * magnitude(b));
+  const auto divisor = unsigned_absolute(gcd(a, b));
+  return divisor == 0 ? T(0) : T(unsigned_absolute(a) / divisor * unsigned_absolute(b));
 }
 
 }  // namespace iruka::op

@@ -3,7 +3,8 @@
 
 namespace iruka::bits {
 
-/// In byte k the bit of a packed byte that the byte k of a word stands for: bit 7 - k, or bit k.
+/// Byte k holds the bit of a packed byte that stands for byte k of a word: with the highest first, byte 0 holds 0x80
+/// and byte 7 0x01.
 template <bool kHighestFirst>
 IRUKA_INLINE constexpr uint64_t places() {
   return kHighestFirst ? 0x0102040810204080ULL : 0x8040201008040201ULL;

@@ -1,21 +1,19 @@
 // Determinants from LU factors: the products of the diagonals.
 #pragma once
 
+#include "ops/elementwise/kernels/absolute.h"
+
 namespace iruka::linear_algebra {
 
 /// Element k of matrix i's diagonal, negated where rows were exchanged.
 template <class T, class Factors, class Pivots>
-static IRUKA_INLINE T signed_pivot(const Factors& lu, const Pivots& pivots, int64_t extent, int64_t i, int64_t k) {
+IRUKA_INLINE T signed_pivot(const Factors& lu, const Pivots& pivots, int64_t extent, int64_t i, int64_t k) {
   const T pivot = lu[(i * extent + k) * extent + k];
   return pivots[i * extent + k] != k + 1 ? -pivot : pivot;
 }
 
-template <class T> IRUKA_INLINE T magnitude(T x) { return x < 0 ? -x : x; }
-template <class F> IRUKA_INLINE F magnitude(complex<F> z) { return hypot(z.real(), z.imag()); }
-
 template <class T, class Factors, class Pivots>
-static IRUKA_INLINE void find_determinant(const Factors& lu, const Pivots& pivots, int64_t extent, int64_t i,
-                                          T& result) {
+IRUKA_INLINE void find_determinant(const Factors& lu, const Pivots& pivots, int64_t extent, int64_t i, T& result) {
   T product = T(1);
   for (int64_t k = 0; k < extent; ++k) product = product * signed_pivot<T>(lu, pivots, extent, i, k);
   result = product;
@@ -23,13 +21,13 @@ static IRUKA_INLINE void find_determinant(const Factors& lu, const Pivots& pivot
 
 /// The determinant is sign * exp(logarithm).
 template <class T, class F, class Factors, class Pivots>
-static IRUKA_INLINE void find_sign_and_logarithm(const Factors& lu, const Pivots& pivots, int64_t extent, int64_t i,
-                                                 T& sign, F& logarithm) {
+IRUKA_INLINE void find_sign_and_logarithm(const Factors& lu, const Pivots& pivots, int64_t extent, int64_t i, T& sign,
+                                          F& logarithm) {
   T product = T(1);
   F sum = 0;
   for (int64_t k = 0; k < extent; ++k) {
     const T pivot = signed_pivot<T>(lu, pivots, extent, i, k);
-    const F size = magnitude(pivot);
+    const F size = op::absolute(pivot);
     sum += log(size);
     product = size == 0 ? T(0) : product * (pivot / size);
   }

@@ -12,8 +12,8 @@ static inline void scramble(unsigned& left, unsigned& right, unsigned key, int l
 }
 /// Where i goes. Each of `keys` holds two rounds' keys, the low word's first.
 template <class... Keys>
-static IRUKA_INLINE long long bijection(unsigned long long i, unsigned long long items, int right_bits, int left_bits,
-                                        Keys... keys) {
+IRUKA_INLINE long long bijection(unsigned long long i, unsigned long long items, int right_bits, int left_bits,
+                                 Keys... keys) {
   unsigned long long x = i;
   do {
     unsigned left = (unsigned)(x >> right_bits), right = (unsigned)x & ((1u << right_bits) - 1);

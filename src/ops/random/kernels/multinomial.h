@@ -7,8 +7,8 @@ namespace iruka::random {
 
 /// Row `row` of counts, of trials[row] trials with the probabilities in row `row` of pvals.
 template <class Trials, class Probabilities, class Counts>
-static IRUKA_INLINE void draw_multinomial(Draws<double> d, long long row, Trials& trials, Probabilities& pvals,
-                                          Counts& counts) {
+IRUKA_INLINE void draw_multinomial(Draws<double> d, long long row, Trials& trials, Probabilities& pvals,
+                                   Counts& counts) {
   const long long categories = pvals.shape()[1];
   double left = (double)trials[row], rest = 1;
   for (long long k = 0; k < categories; ++k) {

@@ -7,8 +7,8 @@ namespace iruka::random {
 
 /// Row `row` of counts, of `taken` out of `total` items.
 template <class Colors, class Counts>
-static IRUKA_INLINE void draw_colors(Draws<double> d, long long row, Colors& colors, long long taken, long long total,
-                                     Counts& counts) {
+IRUKA_INLINE void draw_colors(Draws<double> d, long long row, Colors& colors, long long taken, long long total,
+                              Counts& counts) {
   const long long categories = colors.size();
   double left = (double)taken, rest = (double)total;
   for (long long k = 0; k < categories; ++k) {

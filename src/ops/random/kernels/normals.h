@@ -67,7 +67,7 @@ template <class T> static inline NormalPair<T> normal_pair(unsigned a, unsigned 
   return NormalPair<T>{signed_by(c, radius * (cosine - sine)), signed_by(c << 1, radius * (cosine + sine))};
 }
 /// Calls take(place, normal) for the normals of one block of words.
-template <class T, class Take> static IRUKA_INLINE void each_normal(PhiloxWords w, Take take) {
+template <class T, class Take> IRUKA_INLINE void each_normal(PhiloxWords w, Take take) {
   if constexpr (sizeof(T) == 8) {
     const NormalPair<T> p = normal_pair<T>(w.w0, w.w1, w.w2, w.w3);
     take(0, p.first);
@@ -81,7 +81,7 @@ template <class T, class Take> static IRUKA_INLINE void each_normal(PhiloxWords 
   }
 }
 /// Normal number i of the stream.
-template <class T> static IRUKA_INLINE T normal_at(unsigned long long seed, unsigned long long stream, long long i) {
+template <class T> IRUKA_INLINE T normal_at(unsigned long long seed, unsigned long long stream, long long i) {
   NormalPair<T> p;
   if constexpr (sizeof(T) == 8) {
     const PhiloxWords w = philox_block(seed, stream, i >> 1, 0);

@@ -7,8 +7,8 @@ namespace iruka::random {
 
 /// Settles the first `chosen` entries of row `row` of y, whose elements are of type T.
 template <class T, class Rows>
-static IRUKA_INLINE void shuffle_row(unsigned long long seed, unsigned long long stream, long long row,
-                                     long long chosen, Rows& y) {
+IRUKA_INLINE void shuffle_row(unsigned long long seed, unsigned long long stream, long long row, long long chosen,
+                              Rows& y) {
   const long long columns = y.shape()[1];
   PhiloxWords w{0, 0, 0, 0};
   for (long long k = 0; k < chosen; ++k) {

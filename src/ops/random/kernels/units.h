@@ -35,7 +35,7 @@ template <class T> static inline Unit<T> unit_of(unsigned high, unsigned low) {
   }
 }
 /// Calls take(place, unit) for the units of one block of words.
-template <class T, class Take> static IRUKA_INLINE void each_unit(PhiloxWords w, Take take) {
+template <class T, class Take> IRUKA_INLINE void each_unit(PhiloxWords w, Take take) {
   if constexpr (sizeof(T) == 8) {
     take(0, unit_of<T>(w.w0, w.w1));
     take(1, unit_of<T>(w.w2, w.w3));
@@ -47,8 +47,7 @@ template <class T, class Take> static IRUKA_INLINE void each_unit(PhiloxWords w,
   }
 }
 /// Unit number i of the stream.
-template <class T> static IRUKA_INLINE Unit<T> unit_at(unsigned long long seed, unsigned long long stream,
-                                                       long long i) {
+template <class T> IRUKA_INLINE Unit<T> unit_at(unsigned long long seed, unsigned long long stream, long long i) {
   if constexpr (sizeof(T) == 8) {
     const PhiloxWords w = philox_block(seed, stream, i >> 1, 0);
     return i & 1 ? unit_of<T>(w.w2, w.w3) : unit_of<T>(w.w0, w.w1);

@@ -2,6 +2,8 @@
 // stored type, C the type of computations, A the accumulator's, Narrow the type that adds a few elements.
 #pragma once
 
+#include "ops/elementwise/kernels/absolute.h"
+
 namespace iruka::reduction {
 
 template <class Types>
@@ -25,13 +27,7 @@ struct Scalars : Types {
   }
   static IRUKA_INLINE Narrow nonzero(C x) { return Narrow(x != C(0)); }
   static IRUKA_INLINE C number_or(C x, int other) { return x == x ? x : C(other); }
-  static IRUKA_INLINE A magnitude(C x) {
-    if constexpr (Types::kIsComplex) {
-      return A(hypot(x.real(), x.imag()));
-    } else {
-      return A(x < C(0) ? -x : x);
-    }
-  }
+  static IRUKA_INLINE A magnitude(C x) { return A(op::absolute(x)); }
   static IRUKA_INLINE A squared_magnitude(C x) {
     if constexpr (Types::kIsComplex) {
       return A(x.real()) * A(x.real()) + A(x.imag()) * A(x.imag());

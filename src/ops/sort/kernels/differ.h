@@ -9,7 +9,7 @@ template <class T> inline bool differ(T a, T b, bool equal_nan) {
 
 /// Whether row i of x, in the order of `order`, differs from the row before it, or is the first.
 template <class X, class Order>
-static IRUKA_INLINE bool begins_run(const X& x, const Order& order, int64_t i, int64_t width, bool equal_nan) {
+IRUKA_INLINE bool begins_run(const X& x, const Order& order, int64_t i, int64_t width, bool equal_nan) {
   bool is_first = i == 0;
   for (int64_t k = 0; !is_first && k < width; ++k)
     is_first = differ(x[order[i] * width + k], x[order[i - 1] * width + k], equal_nan);

@@ -8,7 +8,7 @@ namespace iruka::order {
 
 /// element(k) is the k-th of n elements in order.
 template <class T, class I, class Element>
-static IRUKA_INLINE I place_among(T v, I n, bool from_right, Element element) {
+IRUKA_INLINE I place_among(T v, I n, bool from_right, Element element) {
   return count_first(n, [&](I k) {
     const T other = element(k);
     return from_right ? !before(v, other) : before(other, v);
@@ -16,13 +16,13 @@ static IRUKA_INLINE I place_among(T v, I n, bool from_right, Element element) {
 }
 
 template <class A, class T, class I>
-static IRUKA_INLINE I searchsorted(const A& a, T v, I n, bool from_right) {
+IRUKA_INLINE I searchsorted(const A& a, T v, I n, bool from_right) {
   return place_among(v, n, from_right, [&](I k) -> T { return a[k]; });
 }
 
 /// `order` has the indices that sort the array; is_bad[0] becomes true if one is out of bounds.
 template <class A, class T, class I, class Order, class Flag>
-static IRUKA_INLINE I searchsorted(const A& a, T v, I n, bool from_right, const Order& order, Flag& is_bad) {
+IRUKA_INLINE I searchsorted(const A& a, T v, I n, bool from_right, const Order& order, Flag& is_bad) {
   return place_among(v, n, from_right, [&](I k) -> T {
     const int64_t place = order[k];
     const bool fits = (uint64_t)place < (uint64_t)n;

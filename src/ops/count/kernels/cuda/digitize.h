@@ -10,8 +10,8 @@ namespace iruka::count {
 /// As in NumPy, the first two different bins tell whether bins descend; NaN counts as greater than every number. The
 /// first of `threads` elements check all bins.
 template <class I, class T, class Edges, class Bins>
-static IRUKA_INLINE I digitize(T x, const Edges& edges, const Bins& bins, I n, bool right, int64_t* report, int64_t i,
-                               int64_t threads) {
+IRUKA_INLINE I digitize(T x, const Edges& edges, const Bins& bins, I n, bool right, int64_t* report, int64_t i,
+                        int64_t threads) {
   I unlike = 1;
   while (unlike < n && bins[unlike] == bins[0]) ++unlike;
   const bool descends = unlike < n && !(bins[0] < bins[unlike]);

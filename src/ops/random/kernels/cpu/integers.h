@@ -10,9 +10,9 @@ struct Places {};
 
 /// Writes every place once, and rejected ones again, which is rare and skipped by lanes without any.
 template <class T, int kBits, bool kIsBounded, int... kPlaces, class Out>
-static IRUKA_INLINE void store_places(Places<int, kPlaces...>, unsigned long long seed, unsigned long long stream,
-                                      unsigned long long block, unsigned long long low, Word<kBits> span,
-                                      Word<kBits> threshold, Out& y) {
+IRUKA_INLINE void store_places(Places<int, kPlaces...>, unsigned long long seed, unsigned long long stream,
+                               unsigned long long block, unsigned long long low, Word<kBits> span,
+                               Word<kBits> threshold, Out& y) {
   constexpr int kCount = sizeof...(kPlaces);
   const PhiloxWords w = philox_block(seed, stream, block, 0);
   if constexpr (!kIsBounded) {
@@ -28,8 +28,8 @@ static IRUKA_INLINE void store_places(Places<int, kPlaces...>, unsigned long lon
 }
 /// The integers of a block of words, from its pieces of kBits each.
 template <class T, int kBits, bool kIsBounded, class Out>
-static IRUKA_INLINE void store_integers(unsigned long long seed, unsigned long long stream, unsigned long long block,
-                                        unsigned long long low, Word<kBits> span, Word<kBits> threshold, Out& y) {
+IRUKA_INLINE void store_integers(unsigned long long seed, unsigned long long stream, unsigned long long block,
+                                 unsigned long long low, Word<kBits> span, Word<kBits> threshold, Out& y) {
   store_places<T, kBits, kIsBounded>(__make_integer_seq<Places, int, 128 / kBits>(), seed, stream, block, low, span,
                                      threshold, y);
 }

@@ -9,8 +9,8 @@ namespace iruka::random {
 /// Stores pack k. If a block of words gives more than 16 bytes, several threads store a part each: computing all its
 /// words again is cheaper than passing them between threads.
 template <class T, int kBits, bool kIsBounded, int kElements, class Out>
-static IRUKA_INLINE void store_integers(unsigned long long seed, unsigned long long stream, unsigned long long k,
-                                        unsigned long long low, Word<kBits> span, Word<kBits> threshold, Out& y) {
+IRUKA_INLINE void store_integers(unsigned long long seed, unsigned long long stream, unsigned long long k,
+                                 unsigned long long low, Word<kBits> span, Word<kBits> threshold, Out& y) {
   constexpr unsigned long long kParts = 128 / kBits / kElements;
   const unsigned long long block = k / kParts;
   const PhiloxWords w = philox_block(seed, stream, block, 0);
