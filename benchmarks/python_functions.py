@@ -124,9 +124,8 @@ def main():
             ratio = f"{values['Numba'] / values['Iruka']:.2f}" if numba else ""
             rows.append([function.__name__, what, *texts, *([ratio] if numba else [])])
     header = ["function", "", *makers(), *(["Numba / Iruka"] if numba else [])]
-    print(
-        f"{processor()}, {iruka.default_device()}, {options.size} elements; add of the arrays: {floor * 1e3:.2f} ms\n"
-    )
+    print(f"{processor()}, {iruka.default_device()}, {options.size} elements")
+    print(f"add of the arrays: {floor * 1e3:.2f} ms\n")
     print(markdown(rows, header))
 
 

@@ -23,6 +23,7 @@ from ._numpy.shapes import moveaxis
 from ._translate import Translation, translate
 from .errors import IndexError, TranslationError, TypeError, ValueError
 
+_CPU = _core.device("cpu")
 NOT_FAILED = 2**63 - 1  # no element failed
 _NAMES = {
     "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
@@ -78,6 +79,8 @@ class _Loop:
         self._kernels: dict[bool, ElementwiseKernel] = {}
 
     def kernel(self, on_host: bool) -> ElementwiseKernel:
+        if (made := self._kernels.get(on_host)) is not None:
+            return made
         with self._lock:
             if on_host not in self._kernels:
                 self._kernels[on_host] = self._made(on_host)
@@ -184,6 +187,24 @@ class _Vectorized:
         with self._lock:
             self._loops.setdefault(inputs, _Loop(self.py_func, inputs, outputs, self.__name__))
 
+    def _of_host_arrays(self, arguments: tuple) -> Any:
+        """The result of NumPy arrays whose dtypes are those of a loop, which runs on the CPU; None for other arguments.
+
+        This is the short way of a common call: small arrays cost less than the checks of the long way.
+        """
+        for each in arguments:
+            if type(each) is not numpy.ndarray:
+                return None
+        loop = self._loops.get(tuple([each.dtype for each in arguments]))
+        if loop is None or loop.translation.can_fail or _core.default_device() != _CPU:
+            return None
+        if self.target == "cuda" and cuda.is_available():
+            return None
+        made = loop.kernel(True)(*arguments)
+        if isinstance(made, ndarray):
+            return _core.numpy_view(made) if made.ndim else asnumpy(made)[()]
+        return tuple(asnumpy(each)[()] for each in made)
+
     def _loop(self, arguments: list[Any]) -> _Loop:
         """The loop of these arguments: dtypes of arrays, and Python's numbers, which adapt to a loop."""
         key = _dtypes_of(arguments, self.is_lazy)
@@ -203,6 +224,8 @@ class _Vectorized:
             return self._loops.setdefault(key, made)
 
     def __call__(self, *arguments, out=None, stream=None):
+        if out is None and (made := self._of_host_arrays(arguments)) is not None:
+            return made
         if len(arguments) == self.nin + 1 and out is None:
             arguments, out = arguments[:-1], arguments[-1]
         if len(arguments) != self.nin:
@@ -406,7 +429,7 @@ def device_of(arguments: Any, results: Any, target: str) -> Any:
 
 
 def is_cpu(device: Any) -> bool:
-    return device == _core.device("cpu")
+    return device == _CPU
 
 
 def placed(value: Any, device: Any) -> ndarray:
