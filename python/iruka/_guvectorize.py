@@ -15,8 +15,6 @@ from ._core import ElementwiseKernel, ndarray
 from ._numpy.conversion import asarray, asnumpy
 from ._numpy.creation import empty, full
 from ._numpy.shapes import broadcast_to
-from ._translate import translate
-from ._translate.number_types import ArrayView, Number
 from ._vectorize import NOT_FAILED, check_function, device_of, dtype_named, is_cpu, is_on_device, kernel_name, placed
 from .errors import IndexError, TypeError, ValueError
 
@@ -54,6 +52,9 @@ class _Loop:
     """The kernels for one combination of dtypes."""
 
     def __init__(self, owner: _Generalized, parameters: list[tuple[numpy.dtype, int]]):
+        from ._translate import translate
+        from ._translate.number_types import ArrayView, Number
+
         self.owner, self.parameters = owner, parameters
         inputs, outputs = owner.layout
         self.dtypes = tuple(dtype for dtype, _ in parameters)
@@ -85,9 +86,9 @@ class _Loop:
         names = [f"x{k}" for k in range(len(self.parameters))]
         parameters = [f"raw {dtype} {name}" for (dtype, _), name in zip(self.parameters, names, strict=True)]
         parts = []
-        for name, core, (dtype, ndim) in zip(names, inputs + outputs, self.parameters, strict=True):
+        for name, core, (_, ndim) in zip(names, inputs + outputs, self.parameters, strict=True):
             if ndim == 0:
-                parts.append(f"*({Number(dtype).c_type} *)python::part_of<0>({name}, i).data")
+                parts.append(f"python::number_of({name}, i)")
             else:
                 parts.append(f"python::part_of<{len(core)}, {'false' if core else 'true'}>({name}, i)")
         body = self.translation.call(parts, [])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import builtins
 import functools
-import inspect
 import itertools
 import re
 import threading
 import types
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,8 +19,10 @@ from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
 from ._numpy.rearranging import concatenate
 from ._numpy.shapes import moveaxis
-from ._translate import Translation, translate
 from .errors import IndexError, TranslationError, TypeError, ValueError
+
+if TYPE_CHECKING:
+    from ._translate import Translation
 
 _CPU = _core.device("cpu")
 NOT_FAILED = 2**63 - 1  # no element failed
@@ -64,6 +65,8 @@ class _Loop:
     """The kernels of one combination of dtypes: one for each kind of device."""
 
     def __init__(self, function: Any, inputs: tuple, outputs: tuple | None, name: str):
+        from ._translate import translate  # Python's syntax trees are not loaded before they are needed
+
         self.function, self.inputs, self.name = function, inputs, name
         self.translation: Translation = translate(function, inputs)
         results = tuple(each.dtype for each in self.translation.results)
@@ -502,6 +505,8 @@ class _NumpyVectorized(numpy.vectorize):
 
     def _bound(self, args, kwargs) -> tuple | None:
         """The arguments by position, with the defaults of those that are missing; None where they do not fit."""
+        import inspect
+
         try:
             bound = inspect.signature(self.pyfunc).bind(*args, **kwargs)
         except (builtins.TypeError, builtins.ValueError):

@@ -58,4 +58,9 @@ inline View<T, is_number ? 1 : N> part_of(const CArray<T, M>& array, int64_t pla
   return result;
 }
 
+/// The number for the step `place` of a loop over all axes.
+template <class T, int M> inline T number_of(const CArray<T, M>& array, int64_t place) {
+  return *(T*)part_of<0>(array, place).data;
+}
+
 }  // namespace iruka::python
