@@ -65,8 +65,8 @@ struct KernelOptions {
   /// The user's texts that `operation` contains, each after the file name that its #line directive gives it.
   std::vector<std::pair<std::string, std::string>> embedded_texts{};
   std::vector<std::string> must_write{};  ///< variables besides the outputs; a warning names those that no text writes
-  std::string argument_types{};  ///< the arguments in compile errors; each parameter and its dtype if empty
-  std::string made_at{};         ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+  std::string argument_types{};           ///< the arguments in compile errors; each parameter and its dtype if empty
+  std::string made_at{};  ///< "file:line" of the call that made the kernel; the C++ call itself when empty
   std::shared_ptr<const jit::Includes> includes{};  ///< headers that were read before; null: read them now
 };
 

@@ -459,8 +459,7 @@ void bind_copies(ArrayClass& type) {
       .def(
           "copy_to_device",
           [](nb::handle x, nb::handle ary, nb::handle stream) { in_package("copy_to_device")(x, ary, stream); },
-          nb::arg("ary"), nb::arg("stream") = nb::none(),
-          nb::sig("def copy_to_device(self, ary, stream=None) -> None"),
+          nb::arg("ary"), nb::arg("stream") = nb::none(), nb::sig("def copy_to_device(self, ary, stream=None) -> None"),
           "Numba's name for set(): copies the elements of `ary`, of the same shape, into this array.")
       .def(
           "dot",

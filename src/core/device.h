@@ -34,18 +34,18 @@ using HeaderFiles = std::shared_ptr<const std::vector<HeaderFile>>;
 /// One text to compile. `text` is complete but for the prelude, which the target puts in front.
 struct ProgramSource {
   std::string text;
-  std::string entry;                   ///< the extern "C" function to launch
-  std::vector<std::string> options;    ///< the user's compiler options
-  std::string file_name;               ///< names the generated text in diagnostics: "<kernel_name>"
-  bool wants_report = false;           ///< compile only for a report, with line tables
-  bool may_narrow = false;             ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
+  std::string entry;                 ///< the extern "C" function to launch
+  std::vector<std::string> options;  ///< the user's compiler options
+  std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
+  bool wants_report = false;         ///< compile only for a report, with line tables
+  bool may_narrow = false;           ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> must_write{};  ///< variables; a warning names those that none of the user's texts writes
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
   /// that its text makes visible.
   std::vector<std::string> exports{};
   /// Functions, and addresses of variables, as the text's C++ names them: "scale<float, 4>", "&table<int>".
   std::vector<std::string> name_expressions{};
-  HeaderFiles headers{};                          ///< all files besides the prelude that compilers see; null: none
+  HeaderFiles headers{};                           ///< all files besides the prelude that compilers see; null: none
   std::shared_ptr<std::atomic<bool>> cancelled{};  ///< true when no thread waits for the result any more; null: never
   /// Compilers check this at intervals and end early.
   bool is_cancelled() const { return cancelled && cancelled->load(std::memory_order_relaxed); }

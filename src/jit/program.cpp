@@ -46,7 +46,7 @@ struct Table {
   std::condition_variable finished;
   std::unordered_map<CacheKey, std::shared_ptr<Pending>, KeyHash> programs;
   size_t sweep_at = 2 * kMostRecent;  ///< the number of entries in `programs` at which sweep() removes the expired ones
-  std::deque<std::shared_ptr<const Program>> recent;  ///< the most recently used is last
+  std::deque<std::shared_ptr<const Program>> recent;                       ///< the most recently used is last
   std::unordered_map<CacheKey, std::vector<Diagnostic>, KeyHash> checked;  ///< with their warnings
   std::atomic<uint64_t> generation{0};
 };

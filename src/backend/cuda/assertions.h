@@ -86,7 +86,7 @@ class Assertions {
   unsigned* flag_ = nullptr;   ///< in page-locked memory; the GPU sets it
   CUstream stream_ = nullptr;  ///< for copies of records; it waits for no other stream
   std::vector<Watched> watched_;
-  std::vector<Failure> failures_;        ///< not raised yet
+  std::vector<Failure> failures_;          ///< not raised yet
   std::atomic<bool> has_unraised_{false};  ///< failures, collected or in records, were not raised
 };
 

@@ -112,8 +112,8 @@ class PiecewiseCopy {
     std::unique_ptr<char, Unpin> memory;
     std::unique_ptr<CUevent_st, ReturnEvent> event;  ///< recorded after the copy of the last turn that was sent
     std::atomic<int64_t> sent{-1};                   ///< the last turn whose copy was sent
-    std::atomic<int64_t> open{-1};                ///< the last turn that the host's threads may fill or empty
-    std::atomic<int64_t> left{0};                 ///< bytes of the open turn that the threads still have to copy
+    std::atomic<int64_t> open{-1};                   ///< the last turn that the host's threads may fill or empty
+    std::atomic<int64_t> left{0};                    ///< bytes of the open turn that the threads still have to copy
   };
 
   Buffer& buffer_of(int64_t turn) { return buffers_[turn % kBuffers]; }
