@@ -12,6 +12,7 @@ import pytest
 import iruka
 
 PATIENCE = float(os.environ.get("IRUKA_TEST_PATIENCE", 1))  # how much longer time limits are; sanitizers need more
+HAS_THREAD_SANITIZER = "libtsan" in os.environ.get("LD_PRELOAD", "")
 HAS_SANITIZER = any(name in os.environ.get("LD_PRELOAD", "") for name in ("libasan", "libtsan"))
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 NUMPY_DTYPES = [
