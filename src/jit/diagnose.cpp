@@ -166,6 +166,7 @@ bool is_doubtful(const Diagnostic& error, std::span<const Diagnostic> brackets) 
 std::vector<std::string> describe_errors(std::span<const Diagnostic> diagnostics, const ErrorContext& context) {
   std::vector<std::string> words;
   const std::vector<Diagnostic> brackets = unmatched_brackets(diagnostics, context);
+  words.reserve(brackets.size());
   for (const Diagnostic& bracket : brackets) words.push_back(describe_one(bracket, bracket.message, context));
   std::vector<Diagnostic> told;
   for (size_t at = 0, end; at < diagnostics.size(); at = end) {
