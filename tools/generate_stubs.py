@@ -20,13 +20,7 @@ from typing import Any
 
 from . import _core
 from ._core import (
-    CountFunction,
-    MeanFunction,
-    PositionFunction,
-    ReductionFunction,
-    SelectionFunction,
-    TruthFunction,
-)
+{kinds})
 
 
 class _Pair(_core.ufunc):
@@ -64,6 +58,7 @@ def exports() -> dict[str, str]:
 
 
 def write_package(target: pathlib.Path) -> None:
+    kinds = sorted({type(function).__name__ for function in reductions.values()})
     lines = {"bfloat16": "from ml_dtypes import bfloat16 as bfloat16"}
     for name, function in {**elementwise, **reductions}.items():
         kind = "_Pair" if getattr(function, "nout", 1) == 2 else type(function).__name__
@@ -72,7 +67,8 @@ def write_package(target: pathlib.Path) -> None:
     missing = {name for name in dir(iruka) if not name.startswith("_")} - lines.keys()
     if missing:
         raise SystemExit(f"generate_stubs.py: nothing says what these are: {sorted(missing)}")
-    target.write_text(HEAD + "".join(f"{lines[name]}\n" for name in sorted(lines)))
+    head = HEAD.format(kinds="".join(f"    {kind},\n" for kind in kinds))
+    target.write_text(head + "".join(f"{lines[name]}\n" for name in sorted(lines)))
 
 
 if __name__ == "__main__":

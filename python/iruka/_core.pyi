@@ -384,31 +384,35 @@ class ndarray:
         """Complex conjugate."""
 
     def sum(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
-        """Sum along axes (all of them without one)."""
+        """Sum of elements along axes, of all without one."""
 
     def prod(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
-        """Product along axes."""
+        """Product of elements along axes."""
 
     def mean(self, axis: int | tuple[int, ...] | None = None, dtype=None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
-        """Mean along axes; of integers, in float64."""
+        """Arithmetic mean along axes, of integers in float64; NaN of none."""
 
     def min(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
-        """Smallest element along axes; NaN if there is one."""
+        """Smallest element along axes; NaN if one is."""
 
     def max(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, initial=None, where=None) -> ndarray:
-        """Largest element along axes; NaN if there is one."""
+        """Largest element along axes; NaN if one is."""
 
     def any(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
-        """Whether any element along axes is nonzero."""
+        """Whether an element along axes is nonzero."""
 
     def all(self, axis: int | tuple[int, ...] | None = None, out: ndarray | None = None, keepdims: bool = False, *, where=None) -> ndarray:
         """Whether every element along axes is nonzero."""
 
     def argmin(self, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-        """Index of the first smallest element, flat or along an axis."""
+        """
+        Index of the smallest element, the first of equals; of the first NaN if there is one.
+        """
 
     def argmax(self, axis: int | None = None, out: ndarray | None = None, *, keepdims: bool = False) -> ndarray:
-        """Index of the first largest element, flat or along an axis."""
+        """
+        Index of the largest element, the first of equals; of the first NaN if there is one.
+        """
 
     def var(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None) -> ndarray:
         """Mean of squared distances from the mean along axes."""
@@ -940,10 +944,11 @@ def elementwise_names() -> list[str]:
 class ReductionFunction:
     """A function that folds axes away."""
 
-    def __init__(self, name: str) -> None: ...
-
     @property
     def _documentation(self) -> str: ...
+
+    @property
+    def _parameters(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
@@ -954,10 +959,11 @@ class ReductionFunction:
 class MeanFunction:
     """A function that folds axes away, without an initial value."""
 
-    def __init__(self, name: str) -> None: ...
-
     @property
     def _documentation(self) -> str: ...
+
+    @property
+    def _parameters(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
@@ -968,10 +974,11 @@ class MeanFunction:
 class SelectionFunction:
     """A function that folds axes away and takes no dtype."""
 
-    def __init__(self, name: str) -> None: ...
-
     @property
     def _documentation(self) -> str: ...
+
+    @property
+    def _parameters(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
@@ -982,10 +989,11 @@ class SelectionFunction:
 class TruthFunction:
     """A function that folds the truth of elements along axes."""
 
-    def __init__(self, name: str) -> None: ...
-
     @property
     def _documentation(self) -> str: ...
+
+    @property
+    def _parameters(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
@@ -996,10 +1004,11 @@ class TruthFunction:
 class PositionFunction:
     """A function that finds an element's position, flat or along an axis."""
 
-    def __init__(self, name: str) -> None: ...
-
     @property
     def _documentation(self) -> str: ...
+
+    @property
+    def _parameters(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
@@ -1010,16 +1019,20 @@ class PositionFunction:
 class CountFunction:
     """A function that counts elements along axes."""
 
-    def __init__(self, name: str) -> None: ...
-
     @property
     def _documentation(self) -> str: ...
+
+    @property
+    def _parameters(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
     def __repr__(self) -> str: ...
 
     def __call__(self, a, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> ndarray: ...
+
+def reduction_function(name: str) -> Any:
+    """The row of that name as a function."""
 
 def reduction_names() -> list[str]:
     """Names of every reduction."""

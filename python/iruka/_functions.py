@@ -26,26 +26,11 @@ def _ufunc(name):
     return function
 
 
-_FOLDING = "out=None, keepdims=False"
-# The class of each reduction and its parameters after `a` and `axis`.
-_REDUCTIONS: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys(
-        ("min", "max", "nanmin", "nanmax"), (_core.SelectionFunction, f"{_FOLDING}, initial=None, where=None")
-    ),
-    **dict.fromkeys(("any", "all"), (_core.TruthFunction, f"{_FOLDING}, *, where=None")),
-    **dict.fromkeys(("argmin", "argmax"), (_core.PositionFunction, "out=None, *, keepdims=False")),
-    "count_nonzero": (_core.CountFunction, "*, keepdims=False"),
-    "mean": (_core.MeanFunction, f"dtype=None, {_FOLDING}, *, where=None"),
-}
-_WHOLE = (_core.ReductionFunction, f"dtype=None, {_FOLDING}, initial=None, where=None")
-
-
 def _reduction(name):
-    kind, parameters = _REDUCTIONS.get(name, _WHOLE)
-    function = kind(name)
+    function = _core.reduction_function(name)
     function.__name__ = name
     function.__doc__ = function._documentation
-    function.__signature__ = _signature(f"a, axis=None, {parameters}")
+    function.__signature__ = _signature(function._parameters)
     return function
 
 

@@ -14,7 +14,6 @@
 #include "ops.h"
 #include "ops/checks.h"
 #include "ops/elementwise/elementwise_table.h"
-#include "truth.h"
 
 namespace iruka::python {
 
@@ -226,38 +225,6 @@ nb::object numpy_protocol(nb::handle self, nb::handle dtype, nb::handle copy) {
   if (other) return array.attr("astype")(dtype);
   return copy.is_none() ? array : array.attr("copy")();
 }
-
-template <const char* function_name>
-nb::object method_of_row(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
-                         nb::handle initial, nb::handle where) {
-  const auto& function = made_once([] { return ReductionFunction{function_name}; });
-  return reduce(function, x, axis, dtype, out, keepdims, initial, where);
-}
-
-template <const char* function_name>
-nb::object method_of_mean(const Array& x, nb::handle axis, nb::handle dtype, nb::handle out, Truth keepdims,
-                          nb::handle where) {
-  return method_of_row<function_name>(x, axis, dtype, out, keepdims, nb::none(), where);
-}
-
-template <const char* function_name>
-nb::object method_without_dtype(const Array& x, nb::handle axis, nb::handle out, Truth keepdims, nb::handle initial,
-                                nb::handle where) {
-  return method_of_row<function_name>(x, axis, nb::none(), out, keepdims, initial, where);
-}
-
-template <const char* function_name>
-nb::object method_of_truth(const Array& x, nb::handle axis, nb::handle out, Truth keepdims, nb::handle where) {
-  return method_of_row<function_name>(x, axis, nb::none(), out, keepdims, nb::none(), where);
-}
-
-template <const char* function_name>
-nb::object method_of_position(const Array& x, nb::handle axis, nb::handle out, Truth keepdims) {
-  return method_of_row<function_name>(x, axis, nb::none(), out, keepdims, nb::none(), nb::none());
-}
-
-constexpr char kSum[] = "sum", kProd[] = "prod", kMean[] = "mean", kMin[] = "min", kMax[] = "max", kAny[] = "any",
-               kAll[] = "all", kArgmin[] = "argmin", kArgmax[] = "argmax";
 
 /// A method that the package's Python code does: module._array.NAME(self, ...).
 nb::object in_package(const char* name) { return package_attribute("iruka._array", name); }
@@ -479,30 +446,6 @@ void bind_copies(ArrayClass& type) {
           "Complex conjugate.");
 }
 
-// The parameters of each kind of reduction; ops.cpp lists the same for the functions.
-#define IRUKA_AXES "axis: int | tuple[int, ...] | None = None"
-#define IRUKA_OUT "out: ndarray | None = None, keepdims: bool = False"
-#define IRUKA_REDUCTION(name, row, documentation)                                                                    \
-  type.def(                                                                                                          \
-      name, method_of_row<row>, axis, dtype, out, keepdims, initial, where,                                          \
-      nb::sig("def " name "(self, " IRUKA_AXES ", dtype=None, " IRUKA_OUT ", initial=None, where=None) -> ndarray"), \
-      documentation)
-#define IRUKA_MEAN(name, row, documentation)                                                                   \
-  type.def(name, method_of_mean<row>, axis, dtype, out, keepdims, nb::kw_only(), where,                        \
-           nb::sig("def " name "(self, " IRUKA_AXES ", dtype=None, " IRUKA_OUT ", *, where=None) -> ndarray"), \
-           documentation)
-#define IRUKA_SELECTION(name, row, documentation)                                                             \
-  type.def(name, method_without_dtype<row>, axis, out, keepdims, initial, where,                              \
-           nb::sig("def " name "(self, " IRUKA_AXES ", " IRUKA_OUT ", initial=None, where=None) -> ndarray"), \
-           documentation)
-#define IRUKA_TRUTH(name, row, documentation)                                     \
-  type.def(name, method_of_truth<row>, axis, out, keepdims, nb::kw_only(), where, \
-           nb::sig("def " name "(self, " IRUKA_AXES ", " IRUKA_OUT ", *, where=None) -> ndarray"), documentation)
-#define IRUKA_POSITION(name, row, documentation)                                                 \
-  type.def(name, method_of_position<row>, axis, out, nb::kw_only(), keepdims,                    \
-           nb::sig("def " name "(self, axis: int | None = None, out: ndarray | None = None, *, " \
-                   "keepdims: bool = False) -> ndarray"),                                        \
-           documentation)
 #define IRUKA_STATISTIC(name, arguments, documentation)                         \
   type.def(                                                                     \
       name,                                                                     \
@@ -511,22 +454,7 @@ void bind_copies(ArrayClass& type) {
       },                                                                        \
       nb::sig("def " name "(self, " arguments ") -> ndarray"), documentation)
 
-void bind_reductions(ArrayClass& type) {
-  const auto axis = nb::arg("axis") = nb::none();
-  const auto dtype = nb::arg("dtype") = nb::none();
-  const auto out = nb::arg("out") = nb::none();
-  const auto keepdims = nb::arg("keepdims") = false;
-  const auto initial = nb::arg("initial") = nb::none();
-  const auto where = nb::arg("where") = nb::none();
-  IRUKA_REDUCTION("sum", kSum, "Sum along axes (all of them without one).");
-  IRUKA_REDUCTION("prod", kProd, "Product along axes.");
-  IRUKA_MEAN("mean", kMean, "Mean along axes; of integers, in float64.");
-  IRUKA_SELECTION("min", kMin, "Smallest element along axes; NaN if there is one.");
-  IRUKA_SELECTION("max", kMax, "Largest element along axes; NaN if there is one.");
-  IRUKA_TRUTH("any", kAny, "Whether any element along axes is nonzero.");
-  IRUKA_TRUTH("all", kAll, "Whether every element along axes is nonzero.");
-  IRUKA_POSITION("argmin", kArgmin, "Index of the first smallest element, flat or along an axis.");
-  IRUKA_POSITION("argmax", kArgmax, "Index of the first largest element, flat or along an axis.");
+void bind_statistics(ArrayClass& type) {
   IRUKA_STATISTIC("var",
                   "axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None",
                   "Mean of squared distances from the mean along axes.");
@@ -538,13 +466,6 @@ void bind_reductions(ArrayClass& type) {
   IRUKA_STATISTIC("cumprod", "axis=None, dtype=None, out=None", "Products of every prefix of an axis.");
   IRUKA_STATISTIC("searchsorted", "v, side='left', sorter=None", "Where elements of v belong in this sorted array.");
 }
-#undef IRUKA_AXES
-#undef IRUKA_OUT
-#undef IRUKA_REDUCTION
-#undef IRUKA_MEAN
-#undef IRUKA_SELECTION
-#undef IRUKA_TRUTH
-#undef IRUKA_POSITION
 #undef IRUKA_STATISTIC
 
 void bind_protocols(ArrayClass& type) {
@@ -617,7 +538,8 @@ void bind_array(nb::module_& module) {
   bind_attributes(type);
   bind_views(type);
   bind_copies(type);
-  bind_reductions(type);
+  bind_reduction_methods(type);
+  bind_statistics(type);
   bind_index_methods(type);
   bind_protocols(type);
   bind_array_protocols(type);

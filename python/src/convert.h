@@ -158,6 +158,9 @@ void explain_refused_arguments(nb::handle scope);
 
 void bind_array(nb::module_& module);
 void bind_kernel(nb::module_& module);
+void bind_reductions(nb::module_& module);
+/// The methods of arrays that are rows of the table of reductions.
+void bind_reduction_methods(nb::class_<Array>& type);
 void bind_ops(nb::module_& module);
 void bind_indexing(nb::module_& module);
 void bind_index_methods(nb::class_<Array>& type);

@@ -34,6 +34,7 @@ NB_MODULE(_core, module) {
   bind_kernel(module);
   bind_reduction_kernel(module);
   bind_ufunc(module);
+  bind_reductions(module);
   bind_ops(module);
   bind_indexing(module);
   bind_random(module);

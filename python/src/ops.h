@@ -14,6 +14,10 @@ Array as_operand(nb::handle object, const char* function, Device& device = defau
 /// A sequence of them, on the device of the first array among them.
 std::vector<Array> arrays_of(nb::handle sequence, const char* function);
 
+/// A number, or the element of an array without axes. Raises TypeError, which names `function`, for others; an integer
+/// beyond 64 bits is a float where the value is `inexact`, and an OverflowError elsewhere.
+Scalar scalar_of(nb::handle object, const char* function, bool inexact = false);
+
 /// The axes that are reduced; all without a value. An array without axes has one for a number, none for a tuple, as in
 /// NumPy.
 std::optional<Dims> reduction_axes(const char* function, const Array& array, nb::handle axis);
@@ -30,12 +34,6 @@ struct ReductionCall {
  private:
   std::optional<Array> mask_;
 };
-
-/// One reduction with NumPy's keywords; `out`, an iruka.ndarray or None, is filled and returned when given. Sums and
-/// products are formed in the dtype of array and `out` together, and any result is cast into `out`, as in NumPy. Warns
-/// as NumPy does of the mean of nothing.
-nb::object reduce(const ReductionFunction& function, Array array, nb::handle axis, nb::handle dtype, nb::handle out,
-                  bool keepdims, nb::handle initial = nb::none(), nb::handle where = nb::none());
 
 /// Gives the warnings and errors of a reduction that is done; `raised` are the exceptions of floats meanwhile.
 void report_reduction_errors(const ReductionFunction& function, const Array& x, const ReductionOptions& options,

@@ -1,5 +1,6 @@
 """Reductions over every axis, layout and dtype, against NumPy."""
 
+import ast
 import inspect
 import itertools
 import operator
@@ -575,3 +576,20 @@ def test_reductions_take_the_positional_arguments_of_numpy(name):
                     function(iruka)
             else:
                 assert_same(function(iruka), np.asarray(expected))
+
+
+def parameters_of(text):
+    """Names and defaults, and which are given by name alone, of a def's line without its first parameter."""
+    arguments = ast.parse(f"def {text}: ...").body[0].args
+    defaults = [ast.unparse(value) for value in (*arguments.defaults, *arguments.kw_defaults)]
+    return [each.arg for each in arguments.args[1:]], [each.arg for each in arguments.kwonlyargs], defaults
+
+
+METHODS = "sum prod mean min max any all argmin argmax var std ptp cumsum cumprod searchsorted".split()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_have_the_parameters_of_their_functions(name):
+    method = getattr(iruka.ndarray, name).__doc__.splitlines()[0]
+    function = inspect.signature(getattr(iruka, name))
+    assert parameters_of(method) == parameters_of(f"{name}{function}")

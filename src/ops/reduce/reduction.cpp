@@ -281,7 +281,7 @@ ReductionFunction::ReductionFunction(const char* name) : row_(&ops::reduction_ro
 const char* ReductionFunction::name() const { return row_->name; }
 const char* ReductionFunction::documentation() const { return row_->documentation; }
 bool ReductionFunction::takes_dtype() const {
-  return row_->rule == ops::ResultRule::sum || row_->rule == ops::ResultRule::mean;
+  return row_->keywords == ops::Keywords::sum || row_->keywords == ops::Keywords::mean;
 }
 
 namespace ops {
@@ -340,7 +340,7 @@ Array ReductionFunction::operator()(const Array& x, std::optional<Dims> axes, bo
 std::vector<std::string> reduction_names() {
   std::vector<std::string> names;
   for (const auto& row : ops::reduction_table())
-    if (!row.has(ReductionFunction::Row::kInternal)) names.emplace_back(row.name);
+    if (row.keywords != ops::Keywords::none) names.emplace_back(row.name);
   return names;
 }
 

@@ -25,10 +25,23 @@ enum class ResultRule : uint8_t {
 /// The initial value of an accumulator, which changes no result.
 enum class Start : uint8_t { zero, one, ones, highest, lowest, nan };  // ones: every bit set
 
+/// Which of the keywords axis, dtype, out, keepdims, initial and where the public function takes, as NumPy's does.
+/// python/src/reductions.cpp has the lists.
+enum class Keywords : uint8_t {
+  none,       ///< no public function: other functions use the row
+  sum,        ///< all
+  mean,       ///< all but initial
+  selection,  ///< all but dtype
+  truth,      ///< all but dtype and initial
+  position,   ///< one axis, out and keepdims
+  count,      ///< axis and keepdims
+};
+
 }  // namespace ops
 
 struct ReductionFunction::Row {
   const char* name;
+  ops::Keywords keywords;
   ops::ResultRule rule;
   ops::Start start;
   bool has_identity;  ///< whether an empty axis gives the start value, or a ValueError
@@ -40,7 +53,7 @@ struct ReductionFunction::Row {
   const char* finish;
   const char* documentation;
   enum Trait : unsigned {
-    kInternal = 1 << 0,  ///< used by other functions alone, without a public name
+    kMethod = 1 << 0,  ///< arrays have a method of this name
     /// The result is one of the input's values, selected by combine; a tree of additions is useless then.
     kExact = 1 << 1,
     /// The row adds its elements, or 0 for NaN, unchanged. Its map is then "cast(...)". A few such elements may be
