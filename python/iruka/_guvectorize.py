@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
-import threading
 import types
 from typing import Any
 
 import numpy
 
-from ._core import ElementwiseKernel, ndarray
+from ._core import ndarray
 from ._numpy.conversion import asarray, asnumpy
-from ._numpy.creation import empty, full
+from ._numpy.creation import empty
 from ._numpy.shapes import broadcast_to
-from ._vectorize import NOT_FAILED, check_function, device_of, dtype_named, is_cpu, is_on_device, kernel_name, placed
-from .errors import IndexError, TypeError, ValueError
+from ._python_kernels import (
+    ArrayFunction,
+    Loop,
+    check_target,
+    checked_function,
+    device_of,
+    dtype_named,
+    is_on_device,
+    listed,
+    placed,
+    working_on,
+)
+from .errors import TypeError, ValueError
 
 Layout = tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
 
@@ -48,16 +57,13 @@ def parse_types(signature: Any) -> list[tuple[numpy.dtype, int]]:
     return [(dtype_named(name, text), axes.count(":")) for name, axes in parameters]
 
 
-class _Loop:
-    """The kernels for one combination of dtypes."""
+class _Loop(Loop):
+    """A function of numbers and arrays of these dtypes and numbers of axes."""
 
     def __init__(self, owner: _Generalized, parameters: list[tuple[numpy.dtype, int]]):
-        from ._translate import translate
         from ._translate.number_types import ArrayView, Number
 
-        self.owner, self.parameters = owner, parameters
         inputs, outputs = owner.layout
-        self.dtypes = tuple(dtype for dtype, _ in parameters)
         if len(parameters) != len(inputs) + len(outputs):
             raise TypeError(
                 f"{owner.__name__}: the layout has {len(inputs) + len(outputs)} arrays, and the signature "
@@ -71,110 +77,68 @@ class _Loop:
                     f"{owner.__name__}: parameter {k} has {ndim} axes, and ({','.join(names)}) in the layout"
                 )
             given.append(ArrayView(dtype, ndim, is_output) if ndim else Number(dtype))
-        self.translation = translate(owner.py_func, tuple(given))
-        self._lock = threading.Lock()
-        self._kernels: dict[bool, ElementwiseKernel] = {}
+        super().__init__(owner.py_func, owner.__name__, tuple(given))
+        self.dtypes = tuple(dtype for dtype, _ in parameters)
+        self.parts = [(names, ndim) for names, (_, ndim) in zip(inputs + outputs, parameters, strict=True)]
 
-    def kernel(self, on_host: bool) -> ElementwiseKernel:
-        with self._lock:
-            if on_host not in self._kernels:
-                self._kernels[on_host] = self._made(on_host)
-            return self._kernels[on_host]
-
-    def _made(self, on_host: bool) -> ElementwiseKernel:
-        inputs, outputs = self.owner.layout
-        names = [f"x{k}" for k in range(len(self.parameters))]
-        parameters = [f"raw {dtype} {name}" for (dtype, _), name in zip(self.parameters, names, strict=True)]
+    def texts(self) -> tuple[list[str], list[str], str]:
+        names = [f"x{k}" for k in range(len(self.parts))]
         parts = []
-        for name, core, (_, ndim) in zip(names, inputs + outputs, self.parameters, strict=True):
+        for name, (core, ndim) in zip(names, self.parts, strict=True):
             if ndim == 0:
                 parts.append(f"python::number_of({name}, i)")
             else:
                 parts.append(f"python::part_of<{len(core)}, {'false' if core else 'true'}>({name}, i)")
-        body = self.translation.call(parts, [])
-        if self.translation.can_fail and on_host:
-            parameters.append("raw _non_const int64 first")
-            body += "\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
-        elif self.translation.can_fail:
-            body += "\nassert(!failed);"
-        return ElementwiseKernel(
-            ", ".join(parameters), "", body, kernel_name(self.owner.__name__), preamble=self.translation.preamble
-        )
+        arrays = [f"raw {dtype} {name}" for dtype, name in zip(self.dtypes, names, strict=True)]
+        return arrays, [], self.translation.call(parts, [])
 
-    def run(self, arrays: list[ndarray], count: int, device: Any) -> None:
-        kernel = self.kernel(is_cpu(device))
-        if not self.translation.can_fail or not is_cpu(device):
-            kernel(*arrays, size=count)
-            return
-        with device:
-            first = full((1,), NOT_FAILED, "int64")
-        kernel(*arrays, first, size=count)
-        if (place := int(first[0])) != NOT_FAILED:
-            self._raise(arrays, place)
-
-    def _raise(self, arrays: list[ndarray], place: int) -> None:
-        """Raises what Python raises in this step of the loop: the function runs once more, in Python."""
-        inputs, outputs = self.owner.layout
-        shape = arrays[0].shape[: arrays[0].ndim - len(inputs[0])]
+    def arguments_at(self, place: int, inputs: list[ndarray]) -> tuple[list[Any], str]:
+        shape = inputs[0].shape[: inputs[0].ndim - len(self.parts[0][0])]
         index = numpy.unravel_index(place, shape) if shape else ()
-        parts: list[Any] = []
-        for array, names, (_, ndim) in zip(arrays, inputs + outputs, self.parameters, strict=True):
+        arguments: list[Any] = []
+        for array, (names, ndim) in zip(inputs, self.parts, strict=True):
             part = numpy.array(asnumpy(array)[index])
-            parts.append(part.item() if ndim == 0 else part if names else part.reshape(1))
-        where = f"at {tuple(map(int, index))}" if shape else ""
-        try:
-            self.owner.py_func(*parts)
-        except Exception as error:
-            if where and hasattr(error, "add_note"):
-                error.add_note(f"{self.owner.__name__}: {where}")
-            raise
-        raise IndexError(f"{self.owner.__name__}: an index is out of bounds {where}".rstrip())
+            arguments.append(part.item() if ndim == 0 else part if names else part.reshape(1))
+        return arguments, f"at {tuple(map(int, index))}" if shape else ""
 
 
-class _Generalized:
+class _Generalized(ArrayFunction):
     """A function of arrays that calls a Python function for the core dimensions of its arguments, by kernels."""
 
-    __name__: str
+    kind = "generalized function"
 
-    def __init__(self, function: types.FunctionType, signatures: list, layout: str, target: str):
-        self.py_func = self.__wrapped__ = function
-        functools.update_wrapper(self, function)
-        self.layout, self.signature, self.target = parse_layout(layout), layout, target
-        self._lock = threading.Lock()
-        self._loops: dict[tuple, _Loop] = {}
+    def __init__(self, function: types.FunctionType, signatures: tuple[str, ...], layout: str, target: str):
+        super().__init__(function, target)
+        self.layout, self.signature = parse_layout(layout), layout
+        self._made_of = (function, signatures, layout, target)
+        self.is_lazy = not signatures
         for signature in signatures:
             made = _Loop(self, parse_types(signature))
             self._loops.setdefault(made.dtypes, made)
-        self.is_lazy = not signatures
 
     nin = property(lambda self: len(self.layout[0]))
     nout = property(lambda self: len(self.layout[1]))
 
     def __repr__(self):
-        return f"<generalized function {self.__name__!r} of {self.signature}>"
+        return f"{super().__repr__()[:-1]} of {self.signature}>"
 
-    def __call__(self, *arguments, out=None):
+    def __call__(self, *arguments, out=None, stream=None):
         inputs, outputs = self.layout
         if len(arguments) == len(inputs) + len(outputs) and out is None:
             arguments, out = arguments[: len(inputs)], arguments[len(inputs) :]
         if len(arguments) != len(inputs):
             raise TypeError(f"{self.__name__}() takes {len(inputs)} inputs, not {len(arguments)}")
-        results = (out,) if out is not None and not isinstance(out, (tuple, list)) else out
+        results = listed(out)
         if results is not None and len(results) != len(outputs):
             raise ValueError(f"{self.__name__}: out has {len(results)} arrays, and the layout {len(outputs)} outputs")
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
-        given = [placed(each, device) for each in arguments]
-        loop = self._loop(given, results)
-        sizes, shape = self._dimensions(given)
-        with device:
-            made = self._run(loop, given, sizes, shape, device)
-        if results is not None:
-            for value, target in zip(made, results, strict=True):
-                self._store(value, target)
-            return out
-        finished = [each if on_device else asnumpy(each)[()] for each in made]
-        return finished[0] if len(finished) == 1 else tuple(finished)
+        with working_on(device, stream):
+            given = [placed(each, device) for each in arguments]
+            loop = self._loop(given, results)
+            made = self._run(loop, given, *self._dimensions(given), device)
+            self._check_shapes(made, results or ())
+            return self.delivered(made, out, on_device)
 
     def _run(self, loop, given, sizes, shape, device) -> list[ndarray]:
         inputs, outputs = self.layout
@@ -189,7 +153,7 @@ class _Generalized:
         ]
         count = int(numpy.prod(shape, dtype=int))
         if count:
-            loop.run([*wide, *made], count, device)
+            loop.launch([*wide, *made], [], device, size=count)
         return made
 
     def _dimensions(self, given: list[ndarray]) -> tuple[dict[str, int], tuple[int, ...]]:
@@ -214,15 +178,11 @@ class _Generalized:
 
     def _loop(self, given: list[ndarray], results: Any) -> _Loop:
         dtypes = tuple(numpy.dtype(each.dtype) for each in given)
-        for key, loop in self._loops.items():
-            if all(map(numpy.can_cast, dtypes, key)) and not self.is_lazy:
-                return loop
         if not self.is_lazy:
-            known = "; ".join(", ".join(map(str, key)) for key in self._loops)
-            raise TypeError(
-                f"ufunc {self.__name__!r} did not contain a loop with signature matching types "
-                f"({', '.join(map(str, dtypes))}); it has {known}"
-            )
+            for key, loop in self._loops.items():
+                if all(map(numpy.can_cast, dtypes, key)):
+                    return loop
+            raise self.no_loop(dtypes, "; ".join(", ".join(map(str, key)) for key in self._loops))
         if results is None:
             raise TypeError(f"{self.__name__}: without signatures, the outputs must be given, which have the dtypes")
         return self._lazy_loop(dtypes + tuple(numpy.dtype(each.dtype) for each in results))
@@ -236,18 +196,10 @@ class _Generalized:
                 self._loops.setdefault(dtypes, made)
         return self._loops[dtypes]
 
-    def _store(self, value: ndarray, target: Any) -> None:
-        if target.shape != value.shape:
-            raise ValueError(f"{self.__name__}: out has the shape {target.shape}, and the result {value.shape}")
-        if not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
-            raise TypeError(
-                f"Cannot cast ufunc {self.__name__!r} output from {value.dtype!r} to {target.dtype!r} with casting "
-                "rule 'same_kind'"
-            )
-        if isinstance(target, ndarray):
-            target[...] = value
-        else:
-            numpy.copyto(target, asnumpy(value), casting="same_kind")
+    def _check_shapes(self, made: list[ndarray], results: tuple) -> None:
+        for value, target in zip(made, results, strict=False):
+            if target.shape != value.shape:
+                raise ValueError(f"{self.__name__}: out has the shape {target.shape}, and the result {value.shape}")
 
 
 def guvectorize(
@@ -268,12 +220,11 @@ def guvectorize(
     """
     if layout is None:
         signatures, layout = (), signatures
-    if target not in ("cpu", "parallel", "cuda"):
-        raise ValueError(f"guvectorize: target must be 'cpu', 'parallel' or 'cuda', not {target!r}")
+    check_target("guvectorize", target)
     if not isinstance(layout, str):
         raise TypeError(f"guvectorize: a layout such as '(n),(n)->()' is needed, not {layout!r}")
-    listed = [signatures] if isinstance(signatures, str) else list(signatures)
-    return lambda function: _Generalized(check_function(function, "guvectorize"), listed, layout, target)
+    given = (signatures,) if isinstance(signatures, str) else tuple(map(str, signatures))
+    return lambda function: _Generalized(checked_function("guvectorize", function), given, layout, target)
 
 
 __all__ = ["guvectorize"]

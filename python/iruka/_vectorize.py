@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import builtins
 import functools
-import itertools
 import re
-import threading
 import types
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
@@ -17,30 +16,27 @@ from . import _core, cuda
 from ._core import ElementwiseKernel, ndarray
 from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
+from ._numpy.elementwise import _from_host, _to_host
 from ._numpy.rearranging import concatenate
 from ._numpy.shapes import moveaxis
-from .errors import IndexError, TranslationError, TypeError, ValueError
-
-if TYPE_CHECKING:
-    from ._translate import Translation
+from ._python_kernels import (
+    ArrayFunction,
+    FunctionValue,
+    Loop,
+    asserting,
+    check_target,
+    checked_function,
+    device_of,
+    dtype_named,
+    is_on_device,
+    kernel_name,
+    listed,
+    placed,
+    working_on,
+)
+from .errors import TranslationError, TypeError, ValueError
 
 _CPU = _core.device("cpu")
-NOT_FAILED = 2**63 - 1  # no element failed
-_NAMES = {
-    "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
-    "short": "int16", "ushort": "uint16", "int_": "int64", "uint": "uint64", "intc": "int32", "uintc": "uint32",
-    "intp": "int64", "uintp": "uint64", "long_": "int64", "longlong": "int64", "ulonglong": "uint64", "ulong": "uint64",
-    "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
-    "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "float_": "float32", "double": "float64",
-    "c8": "complex64", "c16": "complex128",
-}  # fmt: skip
-
-
-def dtype_named(name: str, signature: str) -> numpy.dtype:
-    try:
-        return numpy.dtype(_NAMES.get(name, name))
-    except (builtins.TypeError, builtins.ValueError) as error:
-        raise TypeError(f"vectorize: the type {name!r} of the signature {signature!r} is unknown") from error
 
 
 def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[numpy.dtype, ...]]:
@@ -61,114 +57,51 @@ def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[nump
     return tuple(dtype_named(name, text) for name in names), tuple(dtype_named(name, text) for name in results)
 
 
-class _Loop:
-    """The kernels of one combination of dtypes: one for each kind of device."""
+class _Loop(Loop):
+    """A function of numbers of these dtypes. Its results are cast to `outputs` where they are given."""
 
     def __init__(self, function: Any, inputs: tuple, outputs: tuple | None, name: str):
-        from ._translate import translate  # Python's syntax trees are not loaded before they are needed
-
-        self.function, self.inputs, self.name = function, inputs, name
-        self.translation: Translation = translate(function, inputs)
+        super().__init__(function, name, inputs)
         results = tuple(each.dtype for each in self.translation.results)
         if outputs is not None and len(outputs) != len(results):
             raise TypeError(
                 f"{name}: the signature has {len(outputs)} results, and the function returns {len(results)}"
             )
-        self.outputs = outputs or results
+        self.inputs, self.outputs = inputs, outputs or results
         for given, made in zip(self.outputs, results, strict=True):
             if made.kind == "c" and given.kind != "c":
                 raise TypeError(f"{name}: the function returns {made}, which is no {given}")
-        self._lock = threading.Lock()
-        self._kernels: dict[bool, ElementwiseKernel] = {}
 
-    def kernel(self, on_host: bool) -> ElementwiseKernel:
-        if (made := self._kernels.get(on_host)) is not None:
-            return made
-        with self._lock:
-            if on_host not in self._kernels:
-                self._kernels[on_host] = self._made(on_host)
-            return self._kernels[on_host]
-
-    def _made(self, on_host: bool) -> ElementwiseKernel:
-        translation = self.translation
+    def texts(self) -> tuple[list[str], list[str], str]:
         inputs, outputs = [f"x{k}" for k in range(len(self.inputs))], [f"y{k}" for k in range(len(self.outputs))]
-        parameters = [f"{dtype} {name}" for dtype, name in zip(self.inputs, inputs, strict=True)]
-        body = translation.call(inputs, outputs)
-        if translation.can_fail and on_host:
-            parameters.append("raw _non_const int64 first")
-            body += "\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
-        elif translation.can_fail:
-            body += f"\nassert(!failed && {_quoted('raise in ' + self.name)});"
-        results = ", ".join(f"{dtype} {name}" for dtype, name in zip(self.outputs, outputs, strict=True))
-        name = kernel_name(self.name)
-        return ElementwiseKernel(", ".join(parameters), results, body, name, preamble=translation.preamble)
+        return (
+            [f"{dtype} {name}" for dtype, name in zip(self.inputs, inputs, strict=True)],
+            [f"{dtype} {name}" for dtype, name in zip(self.outputs, outputs, strict=True)],
+            self.translation.call(inputs, outputs),
+        )
 
-    def run(self, arguments: list[ndarray], out: list[ndarray], device: Any) -> Any:
-        kernel = self.kernel(is_cpu(device))
-        if not self.translation.can_fail or not is_cpu(device):
-            return kernel(*arguments, *out)
-        with device:
-            first = full((1,), NOT_FAILED, "int64")
-        result = kernel(*arguments, first, *out)
-        if (place := int(first[0])) != NOT_FAILED:
-            self._raise(arguments, place)
-        return result
-
-    def _raise(self, arguments: list[ndarray], place: int) -> None:
-        """Raises what Python raises for this element: the function runs once more, in Python."""
-        arrays = numpy.broadcast_arrays(*(asnumpy(each) for each in arguments))
+    def arguments_at(self, place: int, inputs: list[ndarray]) -> tuple[list[Any], str]:
+        arrays = numpy.broadcast_arrays(*map(asnumpy, inputs))
         index = numpy.unravel_index(place, arrays[0].shape)
-        where = f"at element {tuple(map(int, index))}"
-        try:
-            self.function(*(each[index].item() for each in arrays))
-        except Exception as error:
-            if hasattr(error, "add_note"):
-                error.add_note(f"{self.name}: {where}")
-            raise
-        raise IndexError(f"{self.name}: an index is out of bounds {where}")
+        return [each[index].item() for each in arrays], f"at element {tuple(map(int, index))}"
 
 
-def kernel_name(name: str) -> str:
-    """The function's name, with other characters than those of C++ replaced."""
-    return re.sub(r"\W|[^\x00-\x7f]", "_", name)
-
-
-def _quoted(text: str) -> str:
-    return '"' + re.sub(r'[\\"\n]', " ", text) + '"'
-
-
-class _Vectorized:
+class _Vectorized(ArrayFunction):
     """A function of arrays that applies a Python function of numbers to each element, by kernels.
 
     With signatures, arguments are cast to the first one that takes them by the rule 'safe', as a ufunc's; without, a
     kernel is made for each combination of dtypes. NumPy arrays and numbers give NumPy's; arrays of a device stay there.
     """
 
-    __name__: str
-    __qualname__: str
+    kind = "vectorized function"
 
-    def __init__(self, function, signatures=(), target="cpu", identity=None):
-        self.py_func = self.__wrapped__ = function
-        functools.update_wrapper(self, function)
-        self.target, self.identity = target, identity
-        self._lock = threading.Lock()
-        self._loops: dict[tuple, _Loop] = {}
+    def __init__(self, function: types.FunctionType, signatures: Sequence = (), target: str = "cpu", identity=None):
+        super().__init__(function, target)
+        self.identity, self._made_of = identity, (function, (), target, identity)
         self.nin = function.__code__.co_argcount
         self.is_lazy = not signatures
         for signature in signatures:
-            inputs, outputs = parse_signature(signature)
-            if len(inputs) != self.nin:
-                raise TypeError(
-                    f"{self.__name__}: the signature {str(signature)!r} has {len(inputs)} arguments, and the function "
-                    f"takes {self.nin}"
-                )
-            self._loops.setdefault(inputs, _Loop(function, inputs, outputs, self.__name__))
-
-    def __repr__(self):
-        return f"<vectorized function {self.__name__!r}>"
-
-    def __reduce__(self):
-        return _found, (self.__module__, self.__qualname__)
+            self.add(signature)
 
     @property
     def nout(self) -> int:
@@ -187,8 +120,16 @@ class _Vectorized:
     def add(self, signature: Any) -> None:
         """Makes the kernel of another signature."""
         inputs, outputs = parse_signature(signature)
+        if len(inputs) != self.nin:
+            raise TypeError(
+                f"{self.__name__}: the signature {str(signature)!r} has {len(inputs)} arguments, and the function "
+                f"takes {self.nin}"
+            )
+        made = _Loop(self.py_func, inputs, outputs, self.__name__)
         with self._lock:
-            self._loops.setdefault(inputs, _Loop(self.py_func, inputs, outputs, self.__name__))
+            if self._loops.setdefault(inputs, made) is made:
+                signatures = (*self._made_of[1], str(signature))
+                self._made_of = (self.py_func, signatures, self.target, self.identity)
 
     def _of_host_arrays(self, arguments: tuple) -> Any:
         """The result of NumPy arrays whose dtypes are those of a loop, which runs on the CPU; None for other arguments.
@@ -213,15 +154,11 @@ class _Vectorized:
         key = _dtypes_of(arguments, self.is_lazy)
         if (loop := self._loops.get(key)) is not None:
             return loop
-        for inputs, candidate in self._loops.items():
-            if not self.is_lazy and all(map(numpy.can_cast, key, inputs)):
-                return candidate
         if not self.is_lazy:
-            names = ", ".join(map(str, key))
-            raise TypeError(
-                f"ufunc {self.__name__!r} did not contain a loop with signature matching types ({names}); it has "
-                f"{', '.join(self.types)}"
-            )
+            for inputs, candidate in list(self._loops.items()):
+                if all(map(numpy.can_cast, key, inputs)):
+                    return candidate
+            raise self.no_loop(key, ", ".join(self.types))
         made = _Loop(self.py_func, key, None, self.__name__)
         with self._lock:
             return self._loops.setdefault(key, made)
@@ -233,20 +170,15 @@ class _Vectorized:
             arguments, out = arguments[:-1], arguments[-1]
         if len(arguments) != self.nin:
             raise TypeError(f"{self.__name__}() takes {self.nin} arguments, not {len(arguments)}")
-        results = (out,) if out is not None and not isinstance(out, tuple) else out
+        results = listed(out)
         on_device = any(map(is_on_device, (*arguments, *(results or ()))))
         device = device_of(arguments, results, self.target)
-        given = [each if _is_number(each) else placed(each, device) for each in arguments]
-        loop = self._loop(given)
-        with device:
+        with working_on(device, stream):
+            given = [each if _is_number(each) else placed(each, device) for each in arguments]
+            loop = self._loop(given)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
-            made = loop.run(cast, self._outputs(loop, results, cast), device)
-        made = made if isinstance(made, (tuple, list)) else [made]
-        if results is not None:
-            self._store(made, results)
-            return out
-        finished = [each if on_device else asnumpy(each)[()] for each in made]
-        return finished[0] if len(finished) == 1 else tuple(finished)
+            made = loop.launch(cast, self._outputs(loop, results, cast), device)
+            return self.delivered(list(made) if isinstance(made, tuple) else [made], out, on_device)
 
     def _outputs(self, loop: _Loop, results: tuple | None, arguments: list[ndarray]) -> list[ndarray]:
         """The given outputs where the kernel may write them itself, else none."""
@@ -263,26 +195,11 @@ class _Vectorized:
         )
         return list(results) if fits else []
 
-    def _store(self, made: Any, results: tuple) -> None:
-        for value, target in zip(made, results, strict=True):
-            if value is target:
-                continue
-            if not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
-                raise TypeError(
-                    f"Cannot cast ufunc {self.__name__!r} output from {value.dtype!r} to {target.dtype!r} with casting "
-                    "rule 'same_kind'"
-                )
-            if isinstance(target, ndarray):
-                target[...] = value
-            else:
-                numpy.copyto(target, asnumpy(value), casting="same_kind")
-
     # The methods of ufuncs
 
-    def _pairs(self, array: Any, method: str) -> ndarray:
+    def _check_binary(self, method: str) -> None:
         if self.nin != 2:
             raise ValueError(f"{method} only supported for binary functions")
-        return array
 
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=None):
         """The function over an axis, axes or all (None), from the first element to the last."""
@@ -293,9 +210,9 @@ class _Vectorized:
         return self._fold("accumulate", array, axis, dtype, out, False, None)
 
     def _fold(self, method, array, axis, dtype, out, keepdims, initial):
-        self._pairs(array, method)
+        self._check_binary(method)
         on_device = is_on_device(array) or is_on_device(out)
-        device = device_of((array,), (out,) if out is not None else None, self.target)
+        device = device_of((array,), listed(out), self.target)
         x = placed(array, device)
         axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
         axes = [each + x.ndim if each < 0 else each for each in axes]
@@ -307,10 +224,7 @@ class _Vectorized:
             if keepdims:
                 shape = [1 if k in axes else extent for k, extent in enumerate(x.shape)]
                 result = result.reshape(shape)
-        if out is not None:
-            self._store([result], (out,))
-            return out
-        return result if on_device else asnumpy(result)[()]
+        return self.delivered([result], out, on_device)
 
     def _rows(self, x: ndarray, axes: list[int], initial: Any) -> tuple[ndarray, tuple[int, ...], int]:
         """The elements to fold in rows, the shape of the others, and the length of a row."""
@@ -330,12 +244,12 @@ class _Vectorized:
     def _folding(self, dtype: numpy.dtype) -> tuple[_Loop, numpy.dtype]:
         """The loop whose result is of the type of its first argument, from `dtype`."""
         key = (dtype, dtype)
-        for inputs, loop in self._loops.items():
-            if inputs == key and loop.outputs == (dtype,):
-                return loop, dtype
+        loop = self._loops.get(key)
+        if loop is not None and loop.outputs == (dtype,):
+            return loop, dtype
         if self.is_lazy:
             return _Loop(self.py_func, key, (dtype,), self.__name__), dtype
-        for inputs, loop in self._loops.items():
+        for inputs, loop in list(self._loops.items()):
             if inputs == loop.outputs * 2 and numpy.can_cast(dtype, inputs[0], "safe"):
                 return loop, inputs[0]
         raise TypeError(f"ufunc {self.__name__!r} has no loop that folds {dtype}; it has {', '.join(self.types)}")
@@ -356,31 +270,29 @@ class _Vectorized:
 
     def _folded(self, loop, dtype, rows, out, length, store, result=None) -> ndarray:
         """Folds each row by one thread, in order."""
-        call = loop.translation.call(["total", "rows[i * length + k]"], ["next"]).replace("int64_t failed = 0;\n", "")
-        check = "int64_t failed = 0;\n" if loop.translation.can_fail else ""
-        head = "int64_t k = 0; " + store if store else ""
+        translation = loop.translation
         body = f"""
-{check}T total = rows[i * length];
-{{ {head} }}
+T total = rows[i * length];
+{{ {"int64_t k = 0; " + store if store else ""} }}
 for (int64_t k = 1; k < length; ++k) {{
   T next;
-  {call}
+  {translation.call(["total", "rows[i * length + k]"], ["next"])}
   total = next;
   {store}
 }}
 y = total;
 """
-        if check:
-            body += f"assert(!failed && {_quoted('raise in ' + self.__name__)});"
+        if translation.can_fail:
+            body = asserting(body, kernel_name(self.__name__))
         parameters = "raw const T rows, int64 length" + (", raw _non_const T all" if store else "")
-        kernel = _fold_kernel(parameters, body, self.__name__, loop.translation.preamble)
+        kernel = _fold_kernel(parameters, body, self.__name__, translation.preamble)
         arguments = [rows.ravel(), length] + ([result.ravel()] if store else [])
         kernel(*arguments, out)
         return out
 
     def outer(self, a, b):
         """The function of every pair of elements of a and b: shape a.shape + b.shape."""
-        self._pairs(a, "outer")
+        self._check_binary("outer")
         a = a if isinstance(a, ndarray) else numpy.asarray(a)
         b = b if isinstance(b, ndarray) else numpy.asarray(b)
         return self(a.reshape(a.shape + (1,) * b.ndim), b)
@@ -391,18 +303,8 @@ def _fold_kernel(parameters: str, body: str, name: str, preamble: str) -> Elemen
     return ElementwiseKernel(parameters, "T y", body, kernel_name(name), preamble=preamble)
 
 
-def _found(module: str, name: str) -> Any:
-    import importlib
-
-    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex, numpy.generic))
-
-
-def is_on_device(value: Any) -> bool:
-    return isinstance(value, ndarray) or hasattr(value, "__cuda_array_interface__")
 
 
 def _dtypes_of(arguments: list[Any], is_lazy: bool) -> tuple[numpy.dtype, ...]:
@@ -417,28 +319,6 @@ def _dtypes_of(arguments: list[Any], is_lazy: bool) -> tuple[numpy.dtype, ...]:
         return numpy.result_type(*typed, value)
 
     return tuple(map(dtype_of, arguments))
-
-
-def device_of(arguments: Any, results: Any, target: str) -> Any:
-    """The device of the first array that has one; else the target's."""
-    for each in itertools.chain(arguments, results or ()):
-        if isinstance(each, ndarray):
-            return each.device
-        if hasattr(each, "__cuda_array_interface__"):
-            return asarray(each).device
-    if target == "cuda" and cuda.is_available():
-        return _core.device("cuda")
-    return _core.device("cpu")
-
-
-def is_cpu(device: Any) -> bool:
-    return device == _CPU
-
-
-def placed(value: Any, device: Any) -> ndarray:
-    with device:
-        array = asarray(value)
-    return array if array.device == device else array.to_device(device)
 
 
 class vectorize:
@@ -470,28 +350,24 @@ def _is_signature(value: Any) -> bool:
 def _decorator(signatures=None, *, target="cpu", identity=None, cache=False, nopython=True, fastmath=False, **others):
     if others:
         raise TypeError(f"vectorize() got an unexpected keyword argument {next(iter(others))!r}")
-    if target not in ("cpu", "parallel", "cuda"):
-        raise ValueError(f"vectorize: target must be 'cpu', 'parallel' or 'cuda', not {target!r}")
+    check_target("vectorize", target)
     if isinstance(identity, str):
         raise ValueError(f"vectorize: identity must be a number or None, not {identity!r}")
-    if callable(signatures) and isinstance(signatures, types.FunctionType):
+    if isinstance(signatures, types.FunctionType):
         return _Vectorized(signatures, (), target, identity)
-    listed = () if signatures is None else [signatures] if isinstance(signatures, str) else list(signatures or ())
-    return lambda function: _Vectorized(check_function(function, "vectorize"), listed, target, identity)
+    given = [signatures] if isinstance(signatures, str) else list(signatures or ())
+    return lambda function: _Vectorized(checked_function("vectorize", function), given, target, identity)
 
 
-def check_function(function: Any, caller: str) -> types.FunctionType:
-    if not isinstance(function, types.FunctionType):
-        raise TypeError(f"{caller}: a Python function is needed, not {type(function).__name__}")
-    return function
-
-
-class _NumpyVectorized(numpy.vectorize):
+class _NumpyVectorized(FunctionValue, numpy.vectorize):
     """numpy.vectorize by kernels, where the function has one."""
+
+    kind = "vectorized function"
 
     def __init__(self, pyfunc, otypes, doc, excluded, cache, signature):
         given = {"doc": doc, "excluded": excluded, "cache": cache, "signature": signature}
         super().__init__(pyfunc, otypes, **given)
+        self._made_of = (pyfunc, otypes, doc, excluded, cache, signature)
         self._loops: dict[tuple, _Loop | None] = {}
 
     def __call__(self, *args, **kwargs):
@@ -499,7 +375,7 @@ class _NumpyVectorized(numpy.vectorize):
         if given is not None and self._may_have_kernel(given):
             arrays = [asarray(each) for each in given]
             if (loop := self._loop(tuple(each.dtype for each in arrays))) is not None:
-                return loop.run(arrays, [], arrays[0].device)
+                return loop.launch(arrays, [], arrays[0].device)
         host = {name: _to_host(value) for name, value in kwargs.items()}
         return _from_host(super().__call__(*map(_to_host, args), **host))
 
@@ -523,22 +399,11 @@ class _NumpyVectorized(numpy.vectorize):
         if key not in self._loops:
             outputs = None if self.otypes is None else tuple(map(numpy.dtype, self.otypes))
             try:
-                self._loops[key] = _Loop(self.pyfunc, key, outputs, getattr(self.pyfunc, "__name__", "function"))
+                self._loops[key] = _Loop(self.pyfunc, key, outputs, self.pyfunc.__name__)
             except TranslationError as error:
                 warnings.warn(f"vectorize runs in Python, element by element: {error}", stacklevel=4)
                 self._loops[key] = None
         return self._loops[key]
-
-
-def _to_host(value):
-    return asnumpy(value) if isinstance(value, ndarray) else value
-
-
-def _from_host(result):
-    if isinstance(result, tuple):
-        return tuple(map(_from_host, result))
-    result = numpy.asarray(result)
-    return asarray(numpy.array(result.tolist()) if result.dtype == object else result)
 
 
 __all__ = ["parse_signature", "vectorize"]

@@ -174,8 +174,8 @@ void bind_streams(nb::module_& module) {
     return cuda::is_non_blocking(stream_of(device, stream));
   });
   module.def("cuda_current_stream", [](const PyDevice& device) { return handle_of(device.device->current_stream()); });
-  module.def("cuda_set_current_stream", [](const PyDevice& device, uintptr_t stream) {
-    return handle_of(device.device->exchange_stream(stream_from(stream)));
+  module.def("cuda_set_current_stream", [](const PyDevice& device, nb::handle stream) {
+    return handle_of(device.device->exchange_stream(to_stream(stream).value_or(nullptr)));
   });
   module.def("cuda_record_event", [](const PyDevice& device, uintptr_t event, uintptr_t stream) {
     GilRelease release;

@@ -1,5 +1,9 @@
 """guvectorize: Python functions of the last axes of arrays, over all the others."""
 
+import copy
+import pickle
+import threading
+
 import numpy as np
 import pytest
 
@@ -157,6 +161,55 @@ def returns_a_number(x, out):
 def test_what_has_no_kernel(function, words):
     with pytest.raises(TranslationError, match=words):
         guvectorize(["void(f8[:], f8[:])"], "(n)->()")(function)
+
+
+def reversed_row(x, out):
+    for k in range(len(x)):
+        out[k] = x[-1 - k]
+
+
+def test_generalized_functions_are_objects():
+    assert repr(plus) == "<generalized function plus(x, y, out) of (n),()->(n)>"
+    assert plus.__doc__ == "x + y of each row" and pickle.loads(pickle.dumps(plus)) is plus != product
+    makers = [
+        lambda: guvectorize(["void(f8[:], f8[:])"], "(n)->(n)")(reversed_row),
+        lambda: guvectorize(["void(f8[:], f8[:])"], "(m)->(m)")(reversed_row),
+        lambda: guvectorize(["void(f4[:], f8[:])"], "(n)->(n)")(reversed_row),
+        lambda: guvectorize(["void(f8[:], f8[:])"], "(n)->(n)", target="parallel")(reversed_row),
+    ]
+    for number, make in enumerate(makers):
+        made = make()
+        for same in (make(), pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+            assert same == made and hash(same) == hash(made)
+            assert same(np.arange(3, dtype="f4")).tolist() == [2, 1, 0]
+        assert all(made != other() for other in makers[:number] + makers[number + 1 :]) and made != reversed_row
+
+    @guvectorize(["void(f8[:], f8[:])"], "(n)->()")
+    def inner(x, out):
+        out[0] = x[0]
+
+    with pytest.raises(pickle.PicklingError, match="<locals>.inner is not this one"):
+        pickle.dumps(inner)
+
+
+@pytest.mark.parametrize("signatures", [["void(f8[:], f8, f8[:])"], None])
+def test_generalized_functions_are_called_from_threads(signatures):
+    start, results = threading.Barrier(8), []
+    layout = "(n),()->(n)"
+    shift = (guvectorize(signatures, layout) if signatures else guvectorize(layout))(plus.py_func)
+
+    def call(dtype):
+        start.wait(60)
+        out = np.zeros((2, 3))
+        shift(np.ones((2, 3), dtype), dtype(2), out, stream=0)
+        results.append((out == 3).all())
+
+    threads = [threading.Thread(target=call, args=((np.float32, np.float64)[k % 2],)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 8
 
 
 @pytest.mark.cpu_only

@@ -23,9 +23,8 @@ def kernel_of(function, *arrays):
     inputs, outputs = [f"x{k}" for k in range(len(arrays))], [f"y{k}" for k in range(len(made.results))]
     parameters = ", ".join(f"{each.dtype} {name}" for each, name in zip(arrays, inputs, strict=True))
     results = ", ".join(f"{each.dtype} {name}" for each, name in zip(made.results, outputs, strict=True))
-    return iruka.ElementwiseKernel(
-        parameters, results, made.call(inputs, outputs), "translated", preamble=made.preamble
-    )
+    body = f"int64_t failed = 0; {made.call(inputs, outputs)}"
+    return iruka.ElementwiseKernel(parameters, results, body, "translated", preamble=made.preamble)
 
 
 def results_of(function, *arrays):
@@ -435,6 +434,12 @@ def names_an_array_twice(x):
     return b[0] + x
 
 
+def stores_a_complex_number(x):
+    a = np.zeros(2)
+    a[0] = x * 1j
+    return a[0]
+
+
 def starred(*x):
     return x[0]
 
@@ -468,6 +473,16 @@ def starred(*x):
         (lambda x: x << 1, "<< takes integers, not float64 and int64", "x << 1"),
         (lambda x: {1: x}[1], "a dict has no place in a kernel", "{1"),
         (lambda x: 10**400 * x, "does not fit", ""),
+        (lambda x: (x, None), "it returns (float64, None); a kernel returns numbers or tuples of numbers", "lambda"),
+        (lambda x: ((x, x), x), "it returns ((float64, float64), float64)", "lambda"),
+        (lambda x: (x, x)[::0], "ValueError: slice step cannot be zero", "(x, x)"),
+        (lambda x: complex("a", x), "could not convert", ""),
+        (lambda x: round(x, "a"), "round() takes a real number", "round"),
+        (lambda x: np.real() + x, "takes one number here", "np.real()"),
+        (lambda x: math.ldexp(x), "takes two numbers here", "math.ldexp"),
+        (lambda x: any(x, x), "takes one tuple here", "any("),
+        (lambda x: len() + x, "takes one tuple here", "len()"),
+        (stores_a_complex_number, "a complex number has no real value", "a[0]"),
     ],
 )
 def test_what_has_no_kernel(function, words, mark):

@@ -1,5 +1,6 @@
 """vectorize: NumPy's and Numba's, compiled; arrays of the host give arrays of the host, those of a device stay there."""
 
+import copy
 import math
 import pickle
 import threading
@@ -30,6 +31,19 @@ def root(x):
     if x < 0:
         raise ValueError(f"no root of {x}")
     return math.sqrt(x)
+
+
+@vectorize
+def numpys(x):
+    return x + 1
+
+
+def halved(x):
+    return x / 2
+
+
+def doubled(x):
+    return x * 2
 
 
 @vectorize(["UniTuple(float64, 2)(float64, float64)"])
@@ -196,19 +210,62 @@ def test_numpys_vectorize():
 
 
 def test_vectorized_functions_are_objects():
-    assert (
-        scaled.__name__ == "scaled"
-        and scaled.__doc__ == "x, y times"
-        and repr(scaled) == "<vectorized function 'scaled'>"
-    )
-    assert pickle.loads(pickle.dumps(scaled)) is scaled and hash(scaled) and scaled == scaled != plus
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(scaled(np.arange(9.0), 3.0).sum())) for _ in range(8)]
+    assert (scaled.__name__, scaled.__doc__) == ("scaled", "x, y times")
+    assert repr(scaled) == "<vectorized function scaled(x, y)>"
+    assert pickle.loads(pickle.dumps(scaled)) is scaled and scaled != plus
+    assert pickle.loads(pickle.dumps(numpys)) is numpys and repr(numpys) == "<vectorized function numpys(x)>"
+    makers = [
+        lambda function: vectorize(["f8(f8)"])(function),
+        lambda function: vectorize(target="parallel")(function),
+        lambda function: vectorize(function, otypes=["float32"]),
+    ]
+    for number, make in enumerate(makers):
+        made = make(halved)
+        for same in (make(halved), pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+            assert same == made and hash(same) == hash(made) and {made: 1}[same] == 1
+            assert same(np.array([3.0])).tolist() == [1.5]
+        for other in (makers[number - 1](halved), make(doubled), halved, None):
+            assert made != other
+    for function in (lambda x: x, vectorize(lambda x: x).pyfunc):
+        for made in (vectorize(["f8(f8)"])(function), vectorize(function)):
+            assert copy.deepcopy(made) == made
+            with pytest.raises(pickle.PicklingError, match="pickled by their names, and .*<lambda> is not this one"):
+                pickle.dumps(made)
+
+
+@pytest.mark.parametrize("decorator", [vectorize(target="cpu"), vectorize(["f8(f8, f8)", "i8(i8, i8)"]), vectorize])
+def test_vectorized_functions_are_called_from_threads(decorator):
+    @decorator
+    def added(x, y):
+        return x + y
+
+    start, results = threading.Barrier(8), []
+
+    def call(number):
+        start.wait(60)
+        dtypes = (np.float64, np.int64, np.float32)
+        given = np.arange(9).astype(dtypes[number % 3])
+        results.append(added(given, given).sum() == 72)
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(set(results)) == 1 and len(results) == 8
+    assert results == [True] * 8
+
+
+def test_streams():
+    x = iruka.arange(5.0)
+    for stream in (None, 0, iruka.cuda.Stream.null, iruka.cuda.default_stream(), iruka.cuda.get_current_stream()):
+        assert plus(x, 1.5, stream=stream).tolist() == plus(np.arange(5.0), 1.5, stream=stream).tolist()
+    before = iruka.cuda.get_current_stream()
+    for stream in ("first", 1.5):
+        with pytest.raises(TypeError, match="stream must be None, an integer or have an attribute ptr"):
+            plus(x, x, stream=stream)
+    with pytest.raises(ValueError, match="broadcast"):
+        plus(x, x[:2], stream=0)
+    assert iruka.cuda.get_current_stream() == before
 
 
 def test_arrays_under_numbas_names():

@@ -1,20 +1,18 @@
 """Python functions as the C++ of kernels.
 
 `translate(function, types)` gives the text of a C++ function that computes what the Python function does for numbers of
-these types. Its syntax tree is translated: source.py finds it, statements.py and expressions.py write the C++, types.py
-says of which types the values are, and functions.py lists what may be called. Everything that has no place in a kernel
-is a TranslationError that shows the line.
+these types. Its syntax tree is translated: source.py finds it, statements.py and expressions.py write the C++,
+number_types.py says of which types the values are, and functions.py lists what may be called. Everything that has no
+place in a kernel is a TranslationError that shows the line.
 """
 
 from __future__ import annotations
 
-import ast
 import types
 from typing import Any
 
 from ..errors import TranslationError
 from .number_types import ArrayView, Number, Object, Tuple, number
-from .source import Source
 from .statements import FunctionTranslator
 
 _HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
@@ -28,13 +26,10 @@ class Program:
         self.made: dict[Any, FunctionTranslator] = {}
         self.structures: dict[Tuple, str] = {}
         self.under_way: list[tuple[types.FunctionType, tuple]] = []
-        self.failures: list[str] = []
 
     def c_type(self, type: Any) -> str:
         """A number's C++ type, or the structure of a tuple."""
-        if isinstance(type, Number):
-            return type.c_type
-        if isinstance(type, ArrayView):
+        if isinstance(type, (Number, ArrayView)):
             return type.c_type
         if not isinstance(type, Tuple):
             return "int"  # of a function whose results are in arrays
@@ -43,13 +38,6 @@ class Program:
             self.structures[type] = f"Tuple{len(self.structures)}"
             self.texts.append(f"struct {self.structures[type]} {{ {fields} }};\n")
         return self.structures[type]
-
-    def failure_at(self, source: Source, node: ast.AST) -> int:
-        """The number that `failed` gets at this place."""
-        place = f"{source.file}, line {getattr(node, 'lineno', 0)}"
-        if place not in self.failures:
-            self.failures.append(place)
-        return self.failures.index(place) + 1
 
     def function(
         self, function: types.FunctionType, arguments: tuple, caller: FunctionTranslator | None = None, node: Any = None
@@ -73,13 +61,19 @@ class Program:
 
 
 class Translation:
-    """A Python function as C++: `preamble` holds the functions, `call(names)` is the statement that sets outputs."""
+    """A Python function as C++: `preamble` holds the functions, `call(names)` is the statement that sets outputs.
+
+    Where it can fail, the call needs a variable `int64_t failed = 0`, which is 1 afterwards where Python would have
+    raised.
+    """
 
     def __init__(self, function: types.FunctionType, arguments: tuple[Any, ...]):
         program = Program()
         made = program.function(function, arguments)
-        self.function, self.arguments, self.returned = function, arguments, made.returned
-        self.can_fail, self.failures = made.can_fail, program.failures
+        results = made.returned.items if isinstance(made.returned, Tuple) else (made.returned,)
+        if made.returned != Object(None) and not all(isinstance(each, Number) for each in results):
+            made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns numbers or tuples of numbers")
+        self.returned, self.can_fail = made.returned, made.can_fail
         self._program, self._name = program, made.name
         self.preamble = _HEADER + "".join(program.texts)
 
@@ -91,16 +85,15 @@ class Translation:
         return self.returned.items if isinstance(self.returned, Tuple) else (self.returned,)
 
     def call(self, inputs: list[str], outputs: list[str]) -> str:
-        """Statements that compute the outputs from the inputs. `failed` is not 0 where Python would have raised."""
+        """Statements that compute the outputs from the inputs."""
         given = [*inputs, "failed"] if self.can_fail else inputs
         call = f"{self._name}({', '.join(given)})"
-        head = "int64_t failed = 0;\n" if self.can_fail else ""
         if isinstance(self.returned, Object):
-            return f"{head}{call};"
+            return f"{call};"
         if not isinstance(self.returned, Tuple):
-            return f"{head}{outputs[0]} = {call};"
+            return f"{outputs[0]} = {call};"
         lines = [f"{name} = result.item_{k};" for k, name in enumerate(outputs)]
-        return "\n".join([f"{head}const {self._program.c_type(self.returned)} result = {call};", *lines])
+        return "\n".join([f"const {self._program.c_type(self.returned)} result = {call};", *lines])
 
 
 def translate(function: types.FunctionType, arguments: tuple[Any, ...]) -> Translation:

@@ -6,8 +6,10 @@ import abc
 import ast
 import contextlib
 import math
+import operator
 import types
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy
@@ -24,13 +26,14 @@ from .number_types import (
     Object,
     Tuple,
     arithmetic,
+    inexact,
     is_whole,
-    number,
+    part_of,
     unify,
 )
 from .values import Value, constant, integer, literal, tuple_of
 
-_BINARY = {
+BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
 }  # fmt: skip
@@ -40,11 +43,10 @@ _COMPARISONS = {
 }  # fmt: skip
 _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 _FOLDED = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
-    "//": lambda a, b: a // b, "%": lambda a, b: a % b, "**": lambda a, b: a**b, "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "<<": lambda a, b: a << b, ">>": lambda a, b: a >> b,
-    "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 _IN_WORDS = {
     ast.Dict: "a dict has no place in a kernel; use a tuple and indices, or conditional expressions",
@@ -130,13 +132,17 @@ class Expressions(abc.ABC):
         return constant(node.value)
 
     def _Tuple(self, node: ast.Tuple) -> Value:
+        return tuple_of(self.values(node.elts))
+
+    def values(self, nodes: list[ast.expr]) -> list[Value]:
+        """The values of several expressions, some of which may be unpacked with *."""
         items: list[Value] = []
-        for each in node.elts:
+        for each in nodes:
             if isinstance(each, ast.Starred):
                 items += self.items_of(self.value(each.value), each)
             else:
                 items.append(self.value(each))
-        return tuple_of(items)
+        return items
 
     def items_of(self, value: Value, node: ast.AST) -> tuple[Value, ...]:
         """The elements of a tuple, or of a local array of one axis."""
@@ -187,7 +193,7 @@ class Expressions(abc.ABC):
             self.refuse(node, f"{type(error).__name__}: {error}")
 
     def _BinOp(self, node: ast.BinOp) -> Value:
-        return self.binary(_BINARY[type(node.op)], self.value(node.left), self.value(node.right), node)
+        return self.binary(BINARY[type(node.op)], self.value(node.left), self.value(node.right), node)
 
     def binary(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
         if isinstance(a.type, Tuple) and isinstance(b.type, Tuple) and sign == "+":
@@ -358,10 +364,7 @@ class Expressions(abc.ABC):
             parts = {"shape": shape, "ndim": len(shape), "size": int(numpy.prod(shape)), "dtype": value.type.dtype}
             return constant(parts[node.attr])
         if value.is_number and node.attr in ("real", "imag"):
-            if value.type.kind == "c":
-                part = number("float32" if value.type.dtype == numpy.complex64 else "float64")
-                return Value(part, f"{value.text}.{node.attr}()")
-            return value if node.attr == "real" else Value(value.type, literal(0, value.type))
+            return self._part(value, node.attr)
         self.refuse(node, f"{value.type} has no attribute {node.attr!r} in a kernel")
 
     def _Subscript(self, node: ast.Subscript) -> Value:
@@ -384,10 +387,10 @@ class Expressions(abc.ABC):
             if any(part and not part.is_constant for part in parts):
                 self.refuse(node, "the bounds of a tuple's slice must be constants")
             bounds: list[Any] = [part and part.constant for part in parts]
-            return tuple_of(value.items[slice(*bounds)])
+            return tuple_of(self._folded_item(value, slice(*bounds), node))
         index = self.value(node.slice)
         if index.is_constant:
-            return self.folded_item(value, index.constant, node)
+            return self._folded_item(value, index.constant, node)
         if not (index.is_number and is_whole(index.type)):
             self.refuse(node, f"an index must be an integer, not {index.type}")
         types_ = set(value.type.items)
@@ -396,10 +399,10 @@ class Expressions(abc.ABC):
         items = ", ".join(item.text for item in value.items)
         return Value(next(iter(types_)), f"python::item({self.failure()}, {index.as_type(INT)}, {items})")
 
-    def folded_item(self, value: Value, index: Any, node: ast.AST) -> Value:
+    def _folded_item(self, value: Value, index: Any, node: ast.AST) -> Any:
         try:
             return value.items[index]
-        except (IndexError, TypeError) as error:
+        except (IndexError, TypeError, ValueError) as error:
             self.refuse(node, f"{type(error).__name__}: {error}")
 
     def element(self, array: Value, node: ast.Subscript) -> Value:
@@ -453,12 +456,7 @@ class Expressions(abc.ABC):
         if not isinstance(called.type, Object):
             self.refuse(node, f"{called.type} is no function")
         function = table.of_iruka(called.constant)
-        arguments: list[Value] = []
-        for each in node.args:
-            if isinstance(each, ast.Starred):
-                arguments += self.items_of(self.value(each.value), each)
-            else:
-                arguments.append(self.value(each))
+        arguments = self.values(node.args)
         keywords = {}
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -475,7 +473,7 @@ class Expressions(abc.ABC):
         if not isinstance(function, Hashable):
             self.refuse(node, f"{type(function).__name__} is no function")
         if (own := _OWN.get(function)) is not None:
-            return getattr(self, own)(arguments, keywords, node)
+            return own(self, arguments, keywords, node)
         if isinstance(function, types.FunctionType):
             return self.call_function(function, arguments, keywords, node)
         name = getattr(function, "__name__", str(function))
@@ -501,8 +499,6 @@ class Expressions(abc.ABC):
         )
 
     def call_of_numpy(self, function: Any, arguments: list[Value], node: ast.Call) -> Value | None:
-        if function in (numpy.abs, numpy.absolute):
-            return self._call_abs(arguments, {}, node)
         if function is numpy.where and len(arguments) == 3:
             return self.chosen(self.truth_of(arguments[0], node), arguments[1], arguments[2], node)
         if function in (numpy.conj, numpy.conjugate) and len(arguments) == 1 and arguments[0].is_number:
@@ -513,15 +509,15 @@ class Expressions(abc.ABC):
         if function in (numpy.zeros, numpy.ones, numpy.empty, numpy.full, numpy.array):
             self.refuse(node, "an array is made by an assignment to a name: a = numpy.zeros(3)")
         if function is numpy.real or function is numpy.imag:
-            return self._part(arguments[0], function is numpy.real)
+            return self._part(self._number(arguments, {}, node), function.__name__)
         return None
 
     @staticmethod
-    def _part(value: Value, real: bool) -> Value:
-        if value.type.kind != "c":
-            return value if real else Value(value.type, literal(0, value.type))
-        part = number("float32" if value.type.dtype == numpy.complex64 else "float64")
-        return Value(part, f"{value.text}.{'real' if real else 'imag'}()")
+    def _part(value: Value, name: str) -> Value:
+        """The real or the imaginary part."""
+        if value.type.kind == "c":
+            return Value(part_of(value.type), f"{value.text}.{name}()")
+        return value if name == "real" else Value(value.type, literal(0, value.type))
 
     def _cast(self, type: Number, arguments: list[Value]) -> Value:
         if len(arguments) == 1 and isinstance(arguments[0].constant, str):  # float("inf")
@@ -542,40 +538,46 @@ class Expressions(abc.ABC):
             return Value(type, literal(value, type), value if type not in (INT, FLOAT, BOOL) else value.item())
         return Value(type, arguments[0].as_type(type))
 
-    # Built-in functions
+    # Functions whose arguments are more than numbers, or known when the function is translated
 
-    def _call_abs(self, arguments: list[Value], keywords: dict, node: ast.Call) -> Value:
-        value = self._only(arguments, keywords, node)
-        if value.type.kind == "c":
-            return Value(number("float32" if value.type.dtype == numpy.complex64 else "float64"), f"abs({value.text})")
-        type = arithmetic(value.type, value.type) if is_whole(value.type) else value.type
-        return Value(type, value.as_type(type) if type.kind == "u" else f"python::absolute({value.as_type(type)})")
-
-    def _only(self, arguments: list[Value], keywords: dict, node: ast.Call) -> Value:
+    def _number(self, arguments: list[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+        """The only argument."""
         if len(arguments) != 1 or keywords or not arguments[0].is_number:
             self.refuse(node, "takes one number here")
         return arguments[0]
 
-    def _extreme(self, sign: str, arguments: list[Value], keywords: dict, node: ast.Call) -> Value:
+    def _two_numbers(self, arguments: list[Value], keywords: dict[str, Value], node: ast.AST) -> list[Value]:
+        if len(arguments) != 2 or keywords or not all(value.is_number for value in arguments):
+            self.refuse(node, "takes two numbers here")
+        return arguments
+
+    def _items(self, arguments: list[Value], keywords: dict[str, Value], node: ast.AST) -> tuple[Value, ...]:
+        """The elements of the only argument."""
+        if len(arguments) != 1 or keywords:
+            self.refuse(node, "takes one tuple here")
+        return self.items_of(arguments[0], node)
+
+    def _abs(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        value = self._number(arguments, keywords, node)
+        if value.type.kind == "c":
+            return Value(part_of(value.type), f"abs({value.text})")
+        type = arithmetic(value.type, value.type) if is_whole(value.type) else value.type
+        return Value(type, value.as_type(type) if type.kind == "u" else f"python::absolute({value.as_type(type)})")
+
+    def _extreme(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call, name: str) -> Value:
+        """min and max: `name` is the C++ function of two numbers."""
         if keywords:
             self.refuse(node, "min() and max() take no keywords in a kernel")
-        items = list(self.items_of(arguments[0], node)) if len(arguments) == 1 else arguments
+        items = self.items_of(arguments[0], node) if len(arguments) == 1 else arguments
         if not items or not all(item.is_number for item in items):
             self.refuse(node, "min() and max() take numbers")
         result = items[0]
         for item in items[1:]:
             type = unify(result.type, item.type)
-            text = f"python::{sign}({result.as_type(type)}, {item.as_type(type)})"
-            result = Value(type, text)
+            result = Value(type, f"python::{name}({result.as_type(type)}, {item.as_type(type)})")
         return result
 
-    def _call_min(self, arguments, keywords, node):
-        return self._extreme("first_min", arguments, keywords, node)
-
-    def _call_max(self, arguments, keywords, node):
-        return self._extreme("first_max", arguments, keywords, node)
-
-    def _call_sum(self, arguments, keywords, node):
+    def _sum(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         if len(arguments) not in (1, 2) or keywords:
             self.refuse(node, "sum() takes a tuple here")
         result = arguments[1] if len(arguments) == 2 else constant(0)
@@ -583,70 +585,73 @@ class Expressions(abc.ABC):
             result = self.binary("+", result, item, node)
         return result
 
-    def _call_len(self, arguments, keywords, node):
+    def _len(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         if len(arguments) == 1 and isinstance(arguments[0].type, LocalArray):
             return constant(arguments[0].type.shape[0])
         if len(arguments) == 1 and isinstance(arguments[0].type, ArrayView):
             return integer(f"{arguments[0].text}.shape[0]")
-        return constant(len(self.items_of(arguments[0], node)))
+        return constant(len(self._items(arguments, keywords, node)))
 
-    def _call_pow(self, arguments, keywords, node):
-        if len(arguments) != 2 or keywords:
-            self.refuse(node, "pow() takes two numbers here")
-        return self.binary("**", arguments[0], arguments[1], node)
+    def _pow(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        a, b = self._two_numbers(arguments, keywords, node)
+        return self.binary("**", a, b, node)
 
-    def _call_divmod(self, arguments, keywords, node):
-        if len(arguments) != 2 or keywords:
-            self.refuse(node, "divmod() takes two numbers")
-        a, b = (self.kept(value, node) for value in arguments)
+    def _divmod(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        a, b = (self.kept(value, node) for value in self._two_numbers(arguments, keywords, node))
         return tuple_of([self.binary("//", a, b, node), self.binary("%", a, b, node)])
 
-    def _call_round(self, arguments, keywords, node):
+    def _round(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         digits = keywords.get("ndigits") or (arguments[1] if len(arguments) == 2 else None)
         value = arguments[0] if arguments and arguments[0].is_number else None
-        if value is None or value.type.kind == "c" or (digits and not digits.is_constant):
+        is_known = digits is None or isinstance(digits.constant, (int, types.NoneType))
+        if value is None or value.type.kind == "c" or not is_known:
             self.refuse(node, "round() takes a real number, and a known number of digits")
         if is_whole(value.type) and not digits:
-            return Value(arithmetic(value.type, value.type), value.as_type(arithmetic(value.type, value.type)))
+            return self._as_sum(value)
         if digits is None or digits.constant is None:
             return Value(INT, f"((int64_t)rint({value.text}))")
         type = FLOAT if is_whole(value.type) else value.type
         return Value(type, f"iruka::around({value.as_type(type)}, {int(digits.constant)})")
 
-    def _call_log(self, arguments, keywords, node):
+    @staticmethod
+    def _as_sum(value: Value) -> Value:
+        """An integer in the type of sums of such integers."""
+        type = arithmetic(value.type, value.type)
+        return Value(type, value.as_type(type))
+
+    def _log(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         rows = table.FUNCTIONS[math.log]
-        if len(arguments) == 2:
+        if len(arguments) == 2 and not keywords:
             return self.binary("/", rows(arguments[:1]), rows(arguments[1:]), node)
-        return rows(arguments)
+        return rows([self._number(arguments, keywords, node)])
 
-    def _call_floor(self, arguments, keywords, node):
+    def _rounded(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call, function: Any) -> Value:
         """floor, ceil and trunc, which leave integers as they are."""
-        value = self._only(arguments, keywords, node)
-        if is_whole(value.type):
-            type = arithmetic(value.type, value.type)
-            return Value(type, value.as_type(type))
-        return table.FUNCTIONS[self.value(node.func).constant](arguments)
+        value = self._number(arguments, keywords, node)
+        return self._as_sum(value) if is_whole(value.type) else table.FUNCTIONS[function](arguments)
 
-    def _call_ldexp(self, arguments, keywords, node):
-        type = table.inexact(arguments[0].type)
-        return Value(type, f"ldexp({arguments[0].as_type(type)}, (int){arguments[1].as_type(INT)})")
+    def _ldexp(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        value, exponent = self._two_numbers(arguments, keywords, node)
+        type = inexact(value.type)
+        return Value(type, f"ldexp({value.as_type(type)}, (int){exponent.as_type(INT)})")
 
-    def _call_all(self, arguments, keywords, node):
-        parts = [self.truth_of(item, node) for item in self.items_of(arguments[0], node)]
+    def _all(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        parts = [self.truth_of(item, node) for item in self._items(arguments, keywords, node)]
         return Value(BOOL, f"({' && '.join(['true', *parts])})")
 
-    def _call_any(self, arguments, keywords, node):
-        parts = [self.truth_of(item, node) for item in self.items_of(arguments[0], node)]
+    def _any(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        parts = [self.truth_of(item, node) for item in self._items(arguments, keywords, node)]
         return Value(BOOL, f"({' || '.join(['false', *parts])})")
 
-    def _call_tuple(self, arguments, keywords, node):
-        return tuple_of(self.items_of(arguments[0], node) if arguments else ())
+    def _tuple(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        return tuple_of(self._items(arguments, keywords, node) if arguments else ())
 
 
-# The functions that are no rows of the table: their arguments are more than numbers, or known.
-_OWN = {
-    abs: "_call_abs", min: "_call_min", max: "_call_max", sum: "_call_sum", len: "_call_len", pow: "_call_pow",
-    divmod: "_call_divmod", round: "_call_round", all: "_call_all", any: "_call_any", tuple: "_call_tuple",
-    math.log: "_call_log", math.ldexp: "_call_ldexp", math.floor: "_call_floor", math.ceil: "_call_floor",
-    math.trunc: "_call_floor",
+_OWN: dict[Any, Callable[..., Value]] = {
+    abs: Expressions._abs, numpy.absolute: Expressions._abs,
+    min: partial(Expressions._extreme, name="first_min"), max: partial(Expressions._extreme, name="first_max"),
+    sum: Expressions._sum, len: Expressions._len, pow: Expressions._pow, divmod: Expressions._divmod,
+    round: Expressions._round, all: Expressions._all, any: Expressions._any, tuple: Expressions._tuple,
+    math.log: Expressions._log, math.ldexp: Expressions._ldexp,
+    **{each: partial(Expressions._rounded, function=each) for each in (math.floor, math.ceil, math.trunc)},
 }  # fmt: skip

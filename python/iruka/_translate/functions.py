@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from .number_types import BOOL, FLOAT, INT, Number, arithmetic, inexact, is_whole, of_python
+from .number_types import BOOL, FLOAT, INT, UINT, Number, arithmetic, inexact, is_whole, of_python
 from .values import Value, constant
 
 # Rule: the types in which the arguments are computed, and the type of the result.
@@ -33,7 +33,7 @@ def _common(arguments: list[Value]) -> Number:
 def combined(type: Number, left: Value | None, right: Value) -> Number:
     for known, other in ((right, type), (left, right.type)):
         if known and known.is_constant and known.type == INT and other.kind == "u" and known.constant >= 0:
-            return Number(numpy.dtype("uint64"))
+            return UINT
     return arithmetic(type, right.type)
 
 
@@ -43,15 +43,19 @@ def _inexact(arguments: list[Value]) -> tuple[Number, Number]:
 
 
 def _real(arguments: list[Value]) -> tuple[Number, Number]:
-    type = inexact(_common(arguments))
-    if type.kind == "c":
+    types = _inexact(arguments)
+    if types[0].kind == "c":
         raise TypeError("takes no complex numbers")
+    return types
+
+
+def _complex(arguments: list[Value]) -> tuple[Number, Number]:
+    type = Number(numpy.promote_types(_inexact(arguments)[0].dtype, numpy.complex64))
     return type, type
 
 
 def _to_bool(arguments: list[Value]) -> tuple[Number, Number]:
-    type = inexact(_common(arguments))
-    return type, BOOL
+    return _inexact(arguments)[0], BOOL
 
 
 def _to_int(arguments: list[Value]) -> tuple[Number, Number]:
@@ -64,14 +68,18 @@ def _same(arguments: list[Value]) -> tuple[Number, Number]:
 
 
 def _whole(arguments: list[Value]) -> tuple[Number, Number]:
-    type = _common(arguments)
-    if not is_whole(type):
+    types = _same(arguments)
+    if not is_whole(types[0]):
         raise TypeError("takes integers")
-    return type, type
+    return types
+
+
+def _floats(arguments: list[Value]) -> tuple[Number, Number]:
+    return FLOAT, FLOAT
 
 
 class Function:
-    """A row: the number of arguments, the rule, and the text with {0}, {1}... for the arguments, {T} for their type."""
+    """A row: the number of arguments, the rule, and the text with {0}, {1}... for the arguments."""
 
     def __init__(self, count: int, rule: Rule, text: str):
         self.count, self.rule, self.text = count, rule, text
@@ -83,81 +91,55 @@ class Function:
             if not value.is_number:
                 raise TypeError(f"takes numbers, not {value.type}")
         computed, result = self.rule(arguments)
-        texts = [value.as_type(computed) for value in arguments]
-        return Value(result, self.text.format(*texts, T=computed.c_type, R=result.c_type))
+        return Value(result, self.text.format(*(value.as_type(computed) for value in arguments)))
 
 
-def _call(name: str, count: int = 1) -> str:
-    return f"{name}({', '.join(f'{{{k}}}' for k in range(count))})"
+def _named(rule: Rule, count: int, *names: str, space: str = "") -> dict[str, Function]:
+    """Rows of functions that have one name in Python and in C++."""
+    given = ", ".join(f"{{{k}}}" for k in range(count))
+    return {name: Function(count, rule, f"{space}{name}({given})") for name in names}
 
 
-_ONE = {
+_ONE = (
     "sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "asin", "acos",
     "atan",
-}  # fmt: skip
-_ONE_REAL = {
-    "exp2", "expm1", "log2", "log10", "log1p", "cbrt", "erf", "erfc",
-}  # fmt: skip
+)  # fmt: skip
+_ONE_REAL = ("exp2", "expm1", "log2", "log10", "log1p", "cbrt")
 _NUMPY_NAMES = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "atan2": "arctan2",
 }  # fmt: skip
 
-_MATH = {name: Function(1, _real, _call(name)) for name in _ONE | _ONE_REAL}
-_MATH |= {
-    "atan2": Function(2, _real, _call("atan2", 2)),
-    "hypot": Function(2, _real, _call("hypot", 2)),
-    "pow": Function(2, _real, _call("pow", 2)),
-    "fmod": Function(2, _real, _call("fmod", 2)),
-    "remainder": Function(2, _real, _call("remainder", 2)),
-    "copysign": Function(2, _real, _call("copysign", 2)),
-    "nextafter": Function(2, _real, _call("nextafter", 2)),
-    "fma": Function(3, _real, _call("fma", 3)),
-    "fabs": Function(1, _real, _call("fabs")),
-    "gamma": Function(1, _real, _call("tgamma")),
-    "lgamma": Function(1, _real, _call("lgamma")),
+_BOTH = {
+    **_named(_real, 1, *_ONE_REAL, "fabs"),
+    **_named(_real, 2, "atan2", "hypot", "copysign", "nextafter"),
+    **_named(_to_bool, 1, "isnan", "isinf", "isfinite"),
+    **_named(_whole, 2, "gcd", "lcm", space="iruka::"),
     "degrees": Function(1, _real, "iruka::rad2deg({0})"),
     "radians": Function(1, _real, "iruka::deg2rad({0})"),
+}
+_MATH = {
+    **_BOTH,
+    **_named(_real, 1, *_ONE, "erf", "erfc", "lgamma"),
+    **_named(_real, 2, "pow", "fmod", "remainder"),
+    **_named(_real, 3, "fma"),
+    "gamma": Function(1, _real, "tgamma({0})"),
     "floor": Function(1, _to_int, "((int64_t)floor({0}))"),
     "ceil": Function(1, _to_int, "((int64_t)ceil({0}))"),
     "trunc": Function(1, _to_int, "((int64_t){0})"),
-    "isnan": Function(1, _to_bool, _call("isnan")),
-    "isinf": Function(1, _to_bool, _call("isinf")),
-    "isfinite": Function(1, _to_bool, _call("isfinite")),
-    "gcd": Function(2, _whole, "iruka::gcd({0}, {1})"),
-    "lcm": Function(2, _whole, "iruka::lcm({0}, {1})"),
 }
-
-# NumPy's functions of scalars. Those of math that keep the type of their argument have NumPy's names, too.
-_NUMPY = {_NUMPY_NAMES.get(name, name): Function(1, _inexact, _call(name)) for name in _ONE}
-_NUMPY |= {_NUMPY_NAMES.get(name, name): Function(1, _real, _call(name)) for name in _ONE_REAL - {"erf", "erfc"}}
-_NUMPY |= {
-    _NUMPY_NAMES.get(name, name): _MATH[name]
-    for name in ("atan2", "hypot", "copysign", "nextafter", "fabs", "isnan", "isinf", "isfinite", "gcd", "lcm",
-                 "degrees", "radians")
-}  # fmt: skip
-_NUMPY |= {
-    "rad2deg": _MATH["degrees"],
-    "deg2rad": _MATH["radians"],
-    "floor": Function(1, _real, _call("floor")),
-    "ceil": Function(1, _real, _call("ceil")),
-    "trunc": Function(1, _real, _call("trunc")),
+_NUMPY = {
+    **{_NUMPY_NAMES.get(name, name): row for name, row in (_BOTH | _named(_inexact, 1, *_ONE)).items()},
+    **_named(_real, 1, "floor", "ceil", "trunc"),
+    **_named(_to_bool, 1, "signbit"),
+    **_named(_same, 1, "sign", "square", space="iruka::"),
+    **_named(_same, 2, "fmod", "maximum", "minimum", "fmax", "fmin", space="iruka::"),
+    **_named(_same, 3, "clip", space="iruka::"),
+    **_named(_inexact, 1, "reciprocal", space="iruka::"),
+    **_named(_real, 1, "rad2deg", "deg2rad", "sinc", space="iruka::"),
+    **_named(_real, 2, "logaddexp", "logaddexp2", "heaviside", space="iruka::"),
     "rint": Function(1, _inexact, "iruka::around({0}, 0)"),
-    "fmod": Function(2, _same, "iruka::fmod({0}, {1})"),
-    "maximum": Function(2, _same, "iruka::maximum({0}, {1})"),
-    "minimum": Function(2, _same, "iruka::minimum({0}, {1})"),
-    "fmax": Function(2, _same, "iruka::fmax({0}, {1})"),
-    "fmin": Function(2, _same, "iruka::fmin({0}, {1})"),
-    "clip": Function(3, _same, "iruka::clip({0}, {1}, {2})"),
-    "sign": Function(1, _same, "iruka::sign({0})"),
-    "square": Function(1, _same, "iruka::square({0})"),
-    "reciprocal": Function(1, _inexact, "iruka::reciprocal({0})"),
-    "logaddexp": Function(2, _real, "iruka::logaddexp({0}, {1})"),
-    "logaddexp2": Function(2, _real, "iruka::logaddexp2({0}, {1})"),
-    "heaviside": Function(2, _real, "iruka::heaviside({0}, {1})"),
-    "sinc": Function(1, _real, "iruka::sinc({0})"),
-    "float_power": Function(2, lambda arguments: (FLOAT, FLOAT), "pow({0}, {1})"),
-    "signbit": Function(1, _to_bool, "signbit({0})"),
+    "float_power": Function(2, _floats, "pow({0}, {1})"),
 }
 
 # NumPy's functions that are Python's operators.
@@ -179,16 +161,12 @@ _PYTHON_UNARY = {"neg": "-", "pos": "+", "invert": "~", "inv": "~", "not_": "not
 def _rows() -> tuple[dict[Any, Function], dict[Any, str], dict[Any, str]]:
     functions = {getattr(math, name): row for name, row in _MATH.items() if hasattr(math, name)}
     functions |= {getattr(numpy, name): row for name, row in _NUMPY.items()}
-    functions |= {getattr(cmath, name): Function(1, lambda a: (_complex(a), _complex(a)), _call(name)) for name in _ONE}
+    functions |= {getattr(cmath, name): row for name, row in _named(_complex, 1, *_ONE).items()}
     binary = {getattr(numpy, name): sign for name, sign in _OPERATORS.items()}
     binary |= {getattr(operator, name): sign for name, sign in _PYTHON_OPERATORS.items()}
     unary = {getattr(numpy, name): sign for name, sign in _UNARY.items()}
     unary |= {getattr(operator, name): sign for name, sign in _PYTHON_UNARY.items()}
     return functions, binary, unary
-
-
-def _complex(arguments: list[Value]) -> Number:
-    return Number(numpy.promote_types(inexact(_common(arguments)).dtype, numpy.complex64))
 
 
 FUNCTIONS, BINARY_FUNCTIONS, UNARY_FUNCTIONS = _rows()

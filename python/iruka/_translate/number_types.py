@@ -6,6 +6,8 @@ Numbers combine as in Numba: integers are computed in 64 bits, and a Python floa
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -106,6 +108,11 @@ def number(dtype: Any) -> Number:
     return Number(numpy.dtype(dtype))
 
 
+def part_of(type: Number) -> Number:
+    """The type of the parts of a complex number."""
+    return number("float32" if type.dtype == numpy.complex64 else "float64")
+
+
 BOOL, INT, UINT, FLOAT, COMPLEX = (number(name) for name in ("bool", "int64", "uint64", "float64", "complex128"))
 
 
@@ -155,3 +162,8 @@ def unify(a: Any, b: Any) -> Any:
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))
         return None if None in items else Tuple(items)
     return None
+
+
+def unified(types: Iterable[Any]) -> Any:
+    """The type that holds values of all these types; None where there is none."""
+    return functools.reduce(lambda a, b: a if a is None else unify(a, b), types)

@@ -11,8 +11,6 @@ from typing import Any, NoReturn
 
 from ..errors import TranslationError
 
-_MISSING = object()
-
 
 class Source:
     """The text and the syntax tree of one Python function.
@@ -77,22 +75,22 @@ class Source:
         return place in set(self.code.co_positions())
 
     def outer_value(self, name: str) -> Any:
-        """What a name that the function does not assign refers to: a closure's, a global or a built-in object."""
+        """What a name that the function does not assign refers to: a closure's, a global or a built-in object.
+
+        Raises KeyError where it refers to nothing.
+        """
         if name in self.code.co_freevars:
             cell = (self.function.__closure__ or ())[self.code.co_freevars.index(name)]
             try:
                 return cell.cell_contents
-            except ValueError:
-                return _MISSING
+            except ValueError as error:
+                raise KeyError(name) from error
         scope = self.function.__globals__
         if name in scope:
             return scope[name]
         builtins = scope.get("__builtins__", {})
         builtins = builtins if isinstance(builtins, dict) else vars(builtins)
-        return builtins.get(name, _MISSING)
-
-    def has_outer_value(self, name: str) -> bool:
-        return self.outer_value(name) is not _MISSING
+        return builtins[name]
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         """Raises TranslationError that shows the line of `node` with a caret."""

@@ -5,13 +5,27 @@ from __future__ import annotations
 import ast
 import contextlib
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy
 
-from .expressions import Expressions
-from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, Tuple, is_whole, number, unify
+from ..errors import TranslationError
+from .expressions import BINARY, Expressions
+from .functions import of_iruka
+from .number_types import (
+    C_TYPES,
+    FLOAT,
+    INT,
+    ArrayView,
+    LocalArray,
+    Number,
+    Object,
+    Tuple,
+    is_whole,
+    unified,
+    unify,
+)
 from .source import Source
 from .values import Value, constant, integer, tuple_of
 
@@ -27,10 +41,6 @@ _IN_WORDS = {
     ast.Match: "`match` is not supported; use if and elif",
     ast.AsyncFunctionDef: "a kernel does not wait for coroutines",
 }
-_AUGMENTED = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
-}  # fmt: skip
 _ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the elements that they make
 _MOST_ELEMENTS = 4096
 _FEW_ITEMS = 4  # of tuples, which comparisons find as fast as an array
@@ -48,7 +58,6 @@ class FunctionTranslator(Expressions):
         self.program, self.source, self.name = program, Source(function), name
         self.arguments = self._bound(arguments)
         self.variables: dict[str, Any] = {}
-        self.constants: dict[str, Value] = {}
         self.returned: Any = None
         self.can_fail = False
 
@@ -91,7 +100,7 @@ class FunctionTranslator(Expressions):
         self.variables = {**self.arguments, **self.variables}
         self.assigned: set[str] | None = set(self.arguments)
         if isinstance(tree, ast.Lambda):
-            self._return(self.value(tree.body), tree.body)
+            self._translate_part(lambda body: self._return(self.value(body), body), tree.body)
         else:
             self.block(tree.body)
             if self.assigned is not None and self.returned not in (None, Object(None)):
@@ -141,12 +150,10 @@ class FunctionTranslator(Expressions):
     def _declarations(self, name: str, type: Any) -> list[str]:
         if isinstance(type, Tuple):
             return [line for k, item in enumerate(type.items) for line in self._declarations(f"{name}_{k}", item)]
-        if isinstance(type, Number):
+        if isinstance(type, (Number, ArrayView)):
             return [f"{type.c_type} {name}{{}};"]
         if isinstance(type, LocalArray):
             return [f"{C_TYPES[type.dtype.name]} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
-        if isinstance(type, ArrayView):
-            return [f"{type.c_type} {name}{{}};"]
         return []
 
     # Lines, names and variables
@@ -175,13 +182,15 @@ class FunctionTranslator(Expressions):
         self.temporaries += 1
         return f"t_{self.temporaries}"
 
+    def named(self, c_type: str, text: str) -> str:
+        """The name of a constant that a new line gives the value of `text`."""
+        name = self.temporary()
+        self.emit(f"const {c_type} {name} = {text};")
+        return name
+
     def kept(self, value: Value, node: ast.AST) -> Value:
         """The value for several uses, computed once where a line may be put in front."""
-        if not value.is_number or value.is_constant or self.conditions or value.text.isidentifier():
-            return value
-        name = self.temporary()
-        self.emit(f"const {value.type.c_type} {name} = {value.text};")
-        return Value(value.type, name)
+        return value if self.conditions or value.text.isidentifier() else self._snapshot(value)
 
     def is_read_before(self, node: ast.NamedExpr) -> bool:
         """Whether the statement reads the variable that := assigns before it."""
@@ -203,19 +212,20 @@ class FunctionTranslator(Expressions):
                 self.refuse(
                     node, f"{name!r} may be used before it has a value; give it one before the `if` or the loop"
                 )
-            return self._variable(name)
+            return self._parts(self.c_name(name), self.variables[name])
         if name in self.source.code.co_varnames and name not in self.source.code.co_freevars:
             self.refuse(node, f"{name!r} is used before it has a value")
-        if not self.source.has_outer_value(name):
+        try:
+            return constant(self.source.outer_value(name))
+        except KeyError:
             self.refuse(node, f"the name {name!r} is not defined")
-        return constant(self.source.outer_value(name))
 
-    def _variable(self, name: str) -> Value:
-        return self._parts(self.c_name(name), self.variables[name], self.constants.get(name))
-
-    def _parts(self, name: str, type: Any, known: Value | None = None) -> Value:
+    def _parts(self, name: str, type: Any, separator: str = "_") -> Value:
+        """A variable; a tuple's elements have names of their own, or are fields of a structure."""
         if isinstance(type, Tuple):
-            return tuple_of([self._parts(f"{name}_{k}", item) for k, item in enumerate(type.items)])
+            return tuple_of(
+                [self._parts(f"{name}{separator}{k}", item, separator) for k, item in enumerate(type.items)]
+            )
         if isinstance(type, Object):
             return Value(type, constant=type.value)
         return Value(type, name)
@@ -255,9 +265,7 @@ class FunctionTranslator(Expressions):
             return tuple_of([self._snapshot(item) for item in value.items])
         if not value.is_number or value.is_constant:
             return value
-        name = self.temporary()
-        self.emit(f"const {value.type.c_type} {name} = {value.text};")
-        return Value(value.type, name)
+        return Value(value.type, self.named(value.type.c_type, value.text))
 
     # Statements
 
@@ -269,8 +277,16 @@ class FunctionTranslator(Expressions):
             if method is None:
                 self.refuse(statement, _IN_WORDS.get(type(statement), f"{type(statement).__name__} is not supported"))
             self.statement = statement
-            method(statement)
+            self._translate_part(method, statement)
             self._leave_if_failed()
+
+    def _translate_part(self, method: Callable[[Any], None], node: ast.AST) -> None:
+        try:
+            method(node)
+        except TranslationError:
+            raise
+        except (TypeError, ValueError) as error:  # a value has no place in the type that it is converted to
+            self.refuse(node, str(error))
 
     def _leave_if_failed(self) -> None:
         """Ends the function behind what may have failed: a function that was called, or an index."""
@@ -283,8 +299,7 @@ class FunctionTranslator(Expressions):
         test = self.truth(node)
         if not self.may_have_failed:
             return test
-        name = self.temporary()
-        self.emit(f"const bool {name} = {test};")
+        name = self.named("bool", test)
         self._leave_if_failed()
         return name
 
@@ -319,20 +334,20 @@ class FunctionTranslator(Expressions):
         return value.as_type(type) if isinstance(type, Number) else "{}"
 
     def _Raise(self, node: ast.Raise) -> None:
-        self._fail(node)
-
-    def _fail(self, node: ast.AST) -> None:
-        self.emit(f"{self.failure()} = {self.program.failure_at(self.source, node)};")
+        self.emit(f"{self.failure()} = 1;")
         self.emit("return {};")
         self.may_have_failed, self.assigned = False, None
 
     def _Assert(self, node: ast.Assert) -> None:
-        self.emit(f"if (!{self.tested(node.test)}) {{")
-        before = self.assigned
+        self._fail_if(f"!{self.tested(node.test)}")
+
+    def _fail_if(self, test: str) -> None:
+        self.emit(f"if ({test}) {{")
         with self.indented():
-            self._fail(node)
-        self.assigned = before
+            self.emit(f"{self.failure()} = 1;")
+            self.emit("return {};")
         self.emit("}")
+        self.may_have_failed = False
 
     def _Assign(self, node: ast.Assign) -> None:
         value = self._array(node.value)
@@ -352,7 +367,7 @@ class FunctionTranslator(Expressions):
             ast.Name(node.target.id, ast.Load()) if isinstance(node.target, ast.Name) else
             ast.Subscript(node.target.value, node.target.slice, ast.Load()) if isinstance(node.target, ast.Subscript)
             else node.target, node.target)  # fmt: skip
-        value = self.binary(_AUGMENTED[type(node.op)], self.value(place), self.value(node.value), node)
+        value = self.binary(BINARY[type(node.op)], self.value(place), self.value(node.value), node)
         self.assign(node.target, value, node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
@@ -414,8 +429,6 @@ class FunctionTranslator(Expressions):
         function = self.value(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else None
         if function is None or not isinstance(function.type, Object):
             return None
-        from .functions import of_iruka
-
         made = of_iruka(function.constant)
         if not any(made is each for each in (*_ARRAYS, numpy.full, numpy.array)):
             return None
@@ -459,9 +472,7 @@ class FunctionTranslator(Expressions):
     def _filled(self, bound: dict[str, Value], node: ast.AST) -> Value:
         rows = bound["object"]
         shape, items = self._flattened(rows, node)
-        joined = items[0].type if items else number("float64")
-        for item in items:
-            joined = unify(joined, item.type)
+        joined = unified(item.type for item in items) if items else FLOAT
         if not isinstance(joined, Number):
             self.refuse(node, "the elements of an array must be numbers")
         return Value(LocalArray(self._dtype(bound, joined.dtype, node), shape), constant=None, items=tuple(items))
@@ -604,9 +615,7 @@ class FunctionTranslator(Expressions):
 
     def _in_array(self, items: tuple[Value, ...], node: ast.AST) -> Value | None:
         """Many numbers as an array, in which a loop finds the k-th at once."""
-        joined = items[0].type
-        for item in items[1:]:
-            joined = unify(joined, item.type) if joined is not None else None
+        joined = unified(item.type for item in items)
         if not isinstance(joined, Number):
             return None
         name = self.temporary()
@@ -616,9 +625,7 @@ class FunctionTranslator(Expressions):
     def _kth(self, items: tuple[Value, ...], k: Value, node: ast.AST) -> Value:
         if not items:
             return constant(0)
-        joined = items[0].type
-        for item in items[1:]:
-            joined = unify(joined, item.type) if joined is not None else None
+        joined = unified(item.type for item in items)
         if isinstance(joined, Tuple):
             columns = zip(*(item.items for item in items), strict=True)
             return tuple_of([self._kth(column, k, node) for column in columns])
@@ -634,20 +641,10 @@ class FunctionTranslator(Expressions):
         step = bounds[2] if len(bounds) == 3 else constant(1)
         if step.is_constant and step.constant == 0:
             self.refuse(node, "the step of range() must not be zero")
-        kept = [self.kept(Value(INT, bound.as_type(INT), bound.constant), node) for bound in (start, stop, step)]
-        kept = [self._named(bound) for bound in kept]
+        kept = [self._snapshot(Value(INT, bound.as_type(INT), bound.constant)) for bound in (start, stop, step)]
         if not step.is_constant:
-            self.emit(f"if ({kept[2].text} == 0) {{")
-            with self.indented():
-                self.emit(f"{self.failure()} = {self.program.failure_at(self.source, node)};")
-                self.emit("return {};")
-            self.emit("}")
-            self.may_have_failed = False
+            self._fail_if(f"{kept[2].text} == 0")
         return Range(*kept)
-
-    def _named(self, bound: Value) -> Value:
-        """A bound in a name of its own: the loop may change the variables that it was computed from."""
-        return bound if bound.is_constant else self._snapshot(bound)
 
     def _combined(self, function: Any, node: ast.Call) -> tuple[str, Any]:
         parts = [self._counted(self.iterated(each)) for each in node.args]
@@ -684,16 +681,10 @@ class FunctionTranslator(Expressions):
             return Value(made.returned, call)
         if self.conditions:
             self.refuse(node, "a function that returns a tuple is called in a statement of its own")
-        name = self.temporary()
-        self.emit(f"const {self.program.c_type(made.returned)} {name} = {call};")
+        name = self.named(self.program.c_type(made.returned), call)
         if made.can_fail:
             self._leave_if_failed()
-        return self._fields(name, made.returned)
-
-    def _fields(self, text: str, type: Any) -> Value:
-        if isinstance(type, Tuple):
-            return tuple_of([self._fields(f"{text}.item_{k}", item) for k, item in enumerate(type.items)])
-        return Value(type, text)
+        return self._parts(name, made.returned, ".item_")
 
     def _texts(self, value: Value) -> list[str]:
         if isinstance(value.type, Tuple):
@@ -726,7 +717,6 @@ class Range:
 
     def __init__(self, start: Value, stop: Value, step: Value):
         self.start, self.stop, self.step = start.text, stop.text, step
-
         self.bounds = start, stop, step
 
     def is_known_to_run(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .number_types import INT, Number, Object, Tuple, of_python
+from .number_types import INT, Number, Object, Tuple, of_python, part_of
 
 UNKNOWN = object()
 
@@ -42,8 +42,7 @@ class Value:
         if self.type.dtype.kind == "c" and type.dtype.kind != "c":
             raise ValueError("a complex number has no real value")
         if type.dtype.kind == "c" and self.type.dtype.kind != "c":
-            part = "float" if type.dtype == numpy.complex64 else "double"
-            return f"{type.c_type}(({part}){self.text})"
+            return f"{type.c_type}(({part_of(type).c_type}){self.text})"
         return f"(({type.c_type}){self.text})"
 
 
@@ -60,7 +59,7 @@ def literal(value: Any, type: Number | None = None) -> str:
             return "((int64_t)(-9223372036854775807ll - 1))"
         return f"(({type.c_type}){number}{'ull' if number >= 2**63 else 'll'})"
     if kind == "c":
-        part = Number(numpy.dtype("float32" if type.dtype == numpy.complex64 else "float64"))
+        part = part_of(type)
         return f"{type.c_type}({literal(complex(value).real, part)}, {literal(complex(value).imag, part)})"
     return f"(({type.c_type}){_float_text(float(value))})"
 

@@ -1,0 +1,280 @@
+"""What vectorize and guvectorize share: kernels of Python functions, signatures, and where the work is done."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import contextlib
+import functools
+import importlib
+import itertools
+import pickle
+import re
+import threading
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from . import _core, cuda
+from ._core import ElementwiseKernel, ndarray
+from ._numpy.conversion import asarray, asnumpy
+from ._numpy.creation import full
+from .errors import IndexError, TypeError, ValueError
+
+if TYPE_CHECKING:
+    from ._translate import Translation
+
+_CPU = _core.device("cpu")
+_NOT_FAILED = 2**63 - 1  # no element failed
+_NAMES = {
+    "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
+    "short": "int16", "ushort": "uint16", "int_": "int64", "uint": "uint64", "intc": "int32", "uintc": "uint32",
+    "intp": "int64", "uintp": "uint64", "long_": "int64", "longlong": "int64", "ulonglong": "uint64", "ulong": "uint64",
+    "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32",
+    "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "float_": "float32", "double": "float64",
+    "c8": "complex64", "c16": "complex128",
+}  # fmt: skip
+
+
+def dtype_named(name: str, signature: str) -> numpy.dtype:
+    """The dtype of NumPy's or Numba's name in a signature."""
+    try:
+        return numpy.dtype(_NAMES.get(name, name))
+    except (builtins.TypeError, builtins.ValueError) as error:
+        raise TypeError(f"vectorize: the type {name!r} of the signature {signature!r} is unknown") from error
+
+
+class Loop(abc.ABC):
+    """A Python function for one combination of dtypes: a kernel for the CPU, and one for GPUs."""
+
+    def __init__(self, function: types.FunctionType, name: str, arguments: tuple):
+        from ._translate import translate  # Python's syntax trees are not loaded before they are needed
+
+        self.function, self.name = function, name
+        self.translation: Translation = translate(function, arguments)
+        self._lock = threading.Lock()
+        self._kernels: dict[bool, ElementwiseKernel] = {}
+
+    @abc.abstractmethod
+    def texts(self) -> tuple[list[str], list[str], str]:
+        """The inputs, the outputs and the body of the kernel."""
+
+    def kernel(self, on_host: bool) -> ElementwiseKernel:
+        """The kernel for the CPU or for a GPU. They differ in how they report an element that failed."""
+        if (made := self._kernels.get(on_host)) is not None:
+            return made
+        with self._lock:
+            if on_host not in self._kernels:
+                self._kernels[on_host] = self._made(on_host)
+            return self._kernels[on_host]
+
+    def _made(self, on_host: bool) -> ElementwiseKernel:
+        inputs, outputs, body = self.texts()
+        name = kernel_name(self.name)
+        if self.translation.can_fail and on_host:
+            inputs.append("raw _non_const int64 first")
+            body = f"int64_t failed = 0;\n{body}\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
+        elif self.translation.can_fail:
+            body = asserting(body, name)
+        return ElementwiseKernel(", ".join(inputs), ", ".join(outputs), body, name, preamble=self.translation.preamble)
+
+    def launch(self, inputs: list[ndarray], outputs: list[ndarray], device: Any, **options: Any) -> Any:
+        """What the kernel returns. On the CPU, raises what the function raises for the first element that fails."""
+        kernel = self.kernel(device == _CPU)
+        if not self.translation.can_fail or device != _CPU:
+            return kernel(*inputs, *outputs, **options)
+        with device:
+            first = full((1,), _NOT_FAILED, "int64")
+        result = kernel(*inputs, first, *outputs, **options)
+        if (place := int(first[0])) != _NOT_FAILED:
+            self._raise(*self.arguments_at(place, inputs))
+        return result
+
+    @abc.abstractmethod
+    def arguments_at(self, place: int, inputs: list[ndarray]) -> tuple[list[Any], str]:
+        """The function's arguments in this step of the loop, and words that say which one it is."""
+
+    def _raise(self, arguments: list[Any], where: str) -> None:
+        """Raises what Python raises for these arguments: the function runs once more, in Python."""
+        try:
+            self.function(*arguments)
+        except Exception as error:
+            if where and hasattr(error, "add_note"):
+                error.add_note(f"{self.name}: {where}")
+            raise
+        raise IndexError(f"{self.name}: an index is out of bounds {where}".rstrip())
+
+
+def asserting(body: str, name: str) -> str:
+    """The body with an assertion that no call in it failed."""
+    return f'int64_t failed = 0;\n{body}\nassert(!failed && "raise in {name}");'
+
+
+def kernel_name(name: str) -> str:
+    """The function's name, with other characters than those of C++ replaced."""
+    return re.sub(r"\W|[^\x00-\x7f]", "_", name)
+
+
+class FunctionValue:
+    """What is made of a Python function is a value: equal where the functions and the options are."""
+
+    kind: str  # in repr
+    _made_of: tuple  # the function and the options, as the class takes them
+
+    def __repr__(self):
+        function = self._made_of[0]
+        code = getattr(function, "__code__", None)
+        parameters = ", ".join(code.co_varnames[: code.co_argcount]) if code else "..."
+        return f"<{self.kind} {getattr(function, '__name__', type(function).__name__)}({parameters})>"
+
+    def __eq__(self, other):
+        return self._made_of == other._made_of if type(other) is type(self) else NotImplemented
+
+    def __hash__(self):
+        return hash((type(self), self._made_of[0]))
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        function = self._made_of[0]
+        module, name = function.__module__, getattr(function, "__qualname__", None)
+        if name is None:  # another callable object, which pickles itself
+            return type(self), self._made_of
+        found = _found_or_none(module, name)
+        if found is self:
+            return _found, (module, name)
+        if found is function:
+            return type(self), self._made_of
+        raise pickle.PicklingError(
+            f"{self!r} cannot be pickled: functions are pickled by their names, and {module}.{name} is not this one; "
+            "define it with def at the top of a module"
+        )
+
+
+def _found(module: str, name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+
+
+def _found_or_none(module: str, name: str) -> Any:
+    try:
+        return _found(module, name)
+    except (ImportError, AttributeError):
+        return None
+
+
+class ArrayFunction(FunctionValue):
+    """A Python function as a function of arrays, with a loop for each combination of dtypes."""
+
+    __name__: str
+
+    def __init__(self, function: types.FunctionType, target: str):
+        self.py_func = self.__wrapped__ = function
+        functools.update_wrapper(self, function)  # type: ignore[arg-type]  # subclasses have __call__
+        self.target = target
+        self._lock = threading.Lock()
+        self._loops: dict[tuple, Any] = {}
+
+    def no_loop(self, dtypes: tuple, known: str) -> TypeError:
+        names = ", ".join(map(str, dtypes))
+        return TypeError(
+            f"ufunc {self.__name__!r} did not contain a loop with signature matching types ({names}); it has {known}"
+        )
+
+    def delivered(self, made: list[ndarray], out: Any, on_device: bool) -> Any:
+        """What a call returns: `out` with the results in it, arrays of the device, or arrays of the host."""
+        if out is None:
+            finished = [each if on_device else asnumpy(each)[()] for each in made]
+            return finished[0] if len(finished) == 1 else tuple(finished)
+        for value, target in zip(made, listed(out) or (), strict=True):
+            store_result(self.__name__, value, target)
+        return out
+
+
+def checked_function(caller: str, function: Any) -> types.FunctionType:
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"{caller}: a Python function is needed, not {type(function).__name__}")
+    return function
+
+
+def check_target(caller: str, target: Any) -> None:
+    if target not in ("cpu", "parallel", "cuda"):
+        raise ValueError(f"{caller}: target must be 'cpu', 'parallel' or 'cuda', not {target!r}")
+
+
+def store_result(name: str, value: ndarray, target: Any) -> None:
+    """Writes a result into what out= gives, cast by the rule 'same_kind'."""
+    if value is target:
+        return
+    if not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc {name!r} output from {value.dtype!r} to {target.dtype!r} with casting rule 'same_kind'"
+        )
+    if isinstance(target, ndarray):
+        target[...] = value
+    else:
+        numpy.copyto(target, asnumpy(value), casting="same_kind")
+
+
+def listed(out: Any) -> tuple | None:
+    """The arrays of out=; None where there is none."""
+    return tuple(out) if isinstance(out, (tuple, list)) else None if out is None else (out,)
+
+
+# Where the work is done
+
+
+def is_on_device(value: Any) -> bool:
+    return isinstance(value, ndarray) or hasattr(value, "__cuda_array_interface__")
+
+
+def device_of(arguments: Any, results: Any, target: str) -> Any:
+    """The device of the first array that has one; else the target's."""
+    for each in itertools.chain(arguments, results or ()):
+        if isinstance(each, ndarray):
+            return each.device
+        if hasattr(each, "__cuda_array_interface__"):
+            return asarray(each).device
+    return _core.device("cuda") if target == "cuda" and cuda.is_available() else _CPU
+
+
+def placed(value: Any, device: Any) -> ndarray:
+    with device:
+        array = asarray(value)
+    return array if array.device == device else array.to_device(device)
+
+
+@contextlib.contextmanager
+def working_on(device: Any, stream: Any) -> Iterator[None]:
+    """New arrays lie on the device, and it works in the order of the stream where one is given."""
+    with device:
+        if stream is None:
+            yield
+            return
+        before = _core.cuda_set_current_stream(device, stream)
+        try:
+            yield
+        finally:
+            _core.cuda_set_current_stream(device, before)
+
+
+__all__ = [
+    "ArrayFunction",
+    "FunctionValue",
+    "Loop",
+    "asserting",
+    "check_target",
+    "checked_function",
+    "device_of",
+    "dtype_named",
+    "is_on_device",
+    "kernel_name",
+    "listed",
+    "placed",
+    "working_on",
+]
