@@ -41,6 +41,7 @@ def test_apply_along_axis(axis):
         assert_same(iruka.apply_along_axis(of(iruka), axis, X.tolist(), *extra[0], **extra[1]), expected)
 
 
+@pytest.mark.filterwarnings("ignore:apply_along_axis calls")
 def test_apply_along_axis_casts_to_the_first_result_and_refuses_nothing():
     assert_same(iruka.apply_along_axis(lambda v: v * 1 if int(v[0]) == 0 else v * 1.5, 1, X[0]),
                 np.apply_along_axis(lambda v: v * 1 if int(v[0]) == 0 else v * 1.5, 1, X[0]))  # fmt: skip

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
-from numpy import ndindex
 
 from .. import _core
 from .._core import ndarray
 from ..errors import ValueError
-from .conversion import _array, asarray
-from .creation import empty
+from .conversion import _array
 from .indexing import indices
 from .shapes import _axes, broadcast_arrays, expand_dims, moveaxis
 
@@ -30,7 +27,9 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
 def apply_along_axis(func1d, axis: int, arr, *args, **kwargs) -> ndarray:
     """func1d(slice, *args, **kwargs) for each 1-d slice along an axis, whose place the results' axes take.
 
-    func1d is called in Python for one slice after another: whole-array functions with an axis are faster by far. The
+    func1d is called a few times, on an array that behaves as a slice and holds all of them, and on the first and the
+    last slice, which check it; a function of single numbers becomes a kernel. What has side effects, draws random
+    numbers or does something else for each slice is called for one slice after another, and a UserWarning says why. The
     first result's dtype and shape are those of all. Raises ValueError where another axis has no extent.
 
     >>> iruka.apply_along_axis(lambda row: row - row.min(), 1, [[5, 7], [2, 1]])
@@ -43,13 +42,9 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs) -> ndarray:
     outer = slices.shape[:-1]
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    result: Any = None
-    for place in ndindex(outer):
-        one = asarray(func1d(slices[place], *args, **kwargs))
-        if result is None:
-            with arr.device:
-                result = empty(outer + one.shape, one.dtype)
-        result[place] = one
+    from .._batched import along_axis  # loaded on first use
+
+    result = along_axis(func1d, slices, args, kwargs)
     inner = result.ndim - len(outer)
     return moveaxis(result, tuple(range(len(outer), result.ndim)), tuple(range(axis, axis + inner)))
 

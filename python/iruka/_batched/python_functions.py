@@ -1,0 +1,116 @@
+"""Python's own functions of sequences, and those of math, on batched numbers."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .table import lift
+from .values import Batched, Tracer, contains_batched, is_batched
+
+
+def sum_of(tracer, values, start=0):
+    if is_batched(values) and values.ndim == 1 and type(start) is int and start == 0 and values.size:
+        return values.sum(dtype="int64" if values.dtype == bool else values.dtype)
+    total = start
+    for value in values:
+        total = total + value
+    return total
+
+
+def _extreme(tracer: Tracer, name: str, values: tuple, options: dict) -> Any:
+    sequence: Any = values[0] if len(values) == 1 else values
+    if options:
+        tracer.refuse(f"it calls {name}() with {', '.join(options)}")
+    if is_batched(sequence) and sequence.ndim == 1 and sequence.size:
+        _check_order(tracer, sequence, name)
+        return getattr(sequence, name)()
+    items = list(sequence)
+    if not contains_batched(items):
+        return getattr(builtins, name)(items)
+    best = items[0]
+    for value in items[1:]:
+        parts = [lift(tracer, each) for each in (best, value)]
+        if any(each.ndim for each in parts) or parts[0].dtype != parts[1].dtype:
+            best = value if (value > best if name == "max" else value < best) else best
+            continue
+        kind = {each.kind if is_batched(each) else type(each) for each in (best, value)}
+        made = tracer.call("where", value > best if name == "max" else value < best, *parts[::-1])
+        best = Batched(tracer, made.data, parts[0].kind if kind == {parts[0].kind} else None)
+    return best
+
+
+def _check_order(tracer: Tracer, values: Batched, name: str) -> None:
+    if values.dtype.kind == "c" or values.dtype.kind == "f" and bool((values.data != values.data).any()):
+        tracer.refuse(f"it calls {name}() of numbers without an order")
+
+
+def min_of(tracer, *values, **options):
+    return _extreme(tracer, "min", values, options)
+
+
+def max_of(tracer, *values, **options):
+    return _extreme(tracer, "max", values, options)
+
+
+def any_of(tracer, values):
+    return any(bool(value) for value in values) if not is_batched(values) else tracer.call("bool", values.any())
+
+
+def all_of(tracer, values):
+    return all(bool(value) for value in values) if not is_batched(values) else tracer.call("bool", values.all())
+
+
+def sorted_of(tracer, values, **options):
+    if not is_batched(values):
+        return sorted(values, **options)
+    if set(options) - {"reverse"} or values.ndim != 1:
+        tracer.refuse("it calls sorted() with a key")
+    _check_order(tracer, values, "sorted")
+    made = tracer.call("sort", values, stable=True)
+    return list(made[::-1] if options.get("reverse") else made)
+
+
+class Math:
+    """The module math: functions of batched numbers give Python's floats."""
+
+    _NAMES = {
+        "sqrt": "sqrt", "exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+        "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos",
+        "atan": "arctan", "sinh": "sinh",
+        "atan2": "arctan2", "hypot": "hypot", "cosh": "cosh", "tanh": "tanh", "fabs": "fabs", "pow": "power",
+        "degrees": "degrees", "radians": "radians", "copysign": "copysign", "floor": "floor", "ceil": "ceil",
+        "trunc": "trunc",
+    }  # fmt: skip
+    _ANSWERS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
+
+    def __init__(self, tracer: Tracer):
+        self._tracer = tracer
+
+    def __getattr__(self, name: str):
+        real: Callable = getattr(math, name)
+        if not callable(real):
+            return real
+
+        def function(*arguments):
+            if not contains_batched(arguments):
+                return real(*arguments)
+            tracer = self._tracer
+            if name not in self._NAMES | self._ANSWERS or any(each.size != 1 for each in arguments if is_batched(each)):
+                tracer.refuse(f"math.{name} has no form for many slices")
+            if name in self._ANSWERS:
+                return tracer.call("item", tracer.call(self._ANSWERS[name], *arguments))
+            numbers = [tracer.call("float", each) if is_batched(each) else float(each) for each in arguments]
+            made = tracer.call(self._NAMES[name], *numbers)
+            if not bool(numpy.isfinite(made.data).all()):
+                tracer.refuse(f"math.{name} has no value in some slices")
+            return tracer.call("int" if name in ("floor", "ceil", "trunc") else "float", made)
+
+        return function
+
+
+FUNCTIONS = {"sum": sum_of, "min": min_of, "max": max_of, "any": any_of, "all": all_of, "sorted": sorted_of}

@@ -1,0 +1,200 @@
+"""Chooses how a function of a slice runs on all slices: traced, as a kernel, or by a loop in Python."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy
+from numpy import ndindex
+
+from .._core import ndarray
+from .._numpy.conversion import asarray, asnumpy
+from .._numpy.creation import empty
+from .._numpy.shapes import expand_dims
+from ..errors import TranslationError
+from . import table
+from .kernels import by_kernel
+from .rebound import Rebinding
+from .table import lift
+from .values import Diverges, Split, Tracer, Untraceable
+
+BYTES_OF_A_CHUNK = 4 << 20  # on the CPU, whose caches keep what one operation leaves to the next
+BYTES_OF_A_LARGE_CHUNK = 128 << 20
+SLICES_OF_A_GROUP = 16  # so many slices, on average, make a group of their own cheaper than the loop
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: dict) -> ndarray:
+    """function(slice, *arguments, **keywords) for each slice along the last axis; results take its place."""
+    outer = slices.shape[:-1]
+    first = asarray(function(slices[(0,) * len(outer)], *arguments, **keywords))
+    with slices.device:
+        result = empty(outer + first.shape, first.dtype)
+    if math.prod(outer) == 1:
+        result[(0,) * len(outer)] = first
+        return result
+    reason: BaseException
+    try:
+        _all_at_once(function, slices, arguments, keywords, first, result)
+        return result
+    except Untraceable as error:
+        reason = error
+    name = getattr(function, "__name__", type(function).__name__)
+    line = _line(reason)
+    warnings.warn(f"apply_along_axis calls {name} for each slice in Python{line}: {reason}", stacklevel=3)
+    for place in ndindex(outer):
+        result[place] = first if not any(place) else asarray(function(slices[place], *arguments, **keywords))
+    return result
+
+
+def _line(error: BaseException) -> str:
+    """Where in the user's code the trace ended."""
+    found = ""
+    traceback = error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(_PACKAGE) and not file.startswith("<frozen"):
+            found = f" ({os.path.basename(file)}, line {traceback.tb_lineno})"
+        traceback = traceback.tb_next
+    return found if error.__traceback__ is not None else ""
+
+
+def _all_at_once(function, slices, arguments, keywords, first, result) -> None:
+    """Fills the result. Raises Untraceable where the function has to be called for each slice."""
+    try:
+        _traced(function, slices, arguments, keywords, first, result, is_strict=True)
+    except Untraceable as error:
+        reason = error
+    else:
+        return
+    try:
+        made = by_kernel(function, slices, arguments, keywords)
+        _check(function, slices, arguments, keywords, first, _fitting(made, result))
+    except TranslationError:
+        pass
+    except Untraceable as error:
+        reason = error
+    else:
+        result[...] = made
+        return
+    if not isinstance(reason, Diverges):
+        raise reason
+    _traced(function, slices, arguments, keywords, first, result, is_strict=False)
+
+
+def _fitting(made: ndarray, result: ndarray) -> ndarray:
+    """The results of a kernel, whose floats may be wider than those of NumPy's loop."""
+    if made.shape != result.shape or made.dtype != result.dtype and {made.dtype.kind, result.dtype.kind} != {"f"}:
+        raise TranslationError("its results have other dtypes in a kernel")
+    return made
+
+
+def _check(function, slices, arguments, keywords, first, result) -> None:
+    """Compares the first and the last slice with what the function gives for them."""
+    outer = slices.shape[:-1]
+    place = tuple(extent - 1 for extent in outer)
+    scale = numpy.abs(asnumpy(slices[(0,) * len(outer)]))
+    for one, at in ((first, (0,) * len(outer)), (None, place)):
+        expected = asarray(function(slices[at], *arguments, **keywords)) if one is None else one
+        if not _is_close(asnumpy(result[at]), asnumpy(expected), scale):
+            raise Untraceable("its results for all slices at once are others than for one slice")
+
+
+def _is_close(actual: numpy.ndarray, expected: numpy.ndarray, inputs: numpy.ndarray) -> bool:
+    """Equal up to rounding; `inputs` are absolute values of the slice."""
+    if actual.dtype.kind not in "fcV":
+        return bool(numpy.all(actual == expected))
+    eps = numpy.finfo("float32" if actual.dtype.kind == "V" else actual.dtype).eps
+    actual, expected = (
+        each.astype("complex128" if each.dtype.kind == "c" else "float64") for each in (actual, expected)
+    )
+    finite = inputs[numpy.isfinite(inputs)].astype("float64") if inputs.dtype.kind in "fc" else inputs.astype("float64")
+    scale = max(numpy.max(finite, initial=0.0), numpy.max(numpy.abs(expected[numpy.isfinite(expected)]), initial=0.0))
+    return bool(numpy.allclose(actual, expected, rtol=float(eps) ** 0.6, atol=32 * float(eps) * scale, equal_nan=True))
+
+
+def _traced(function, slices, arguments, keywords, first, result, is_strict: bool) -> None:
+    try:
+        run = _Run(function, arguments, keywords, first, is_strict)
+    except Exception as error:  # an object that has no copy
+        raise Untraceable(f"{type(error).__name__}: {error}") from error
+    for part, target in _chunks(slices, result, is_strict):
+        made = run.on(part, run.is_at_start)
+        target[...] = made.reshape(target.shape) if made.shape[0] > 1 else made
+        run.is_at_start = False
+    _check(function, slices, arguments, keywords, first, result)
+
+
+def _chunks(slices: ndarray, result: ndarray, is_strict: bool) -> Iterator[tuple[ndarray, ndarray]]:
+    """Parts of the slices, in two axes, and the places of their results."""
+    size = BYTES_OF_A_CHUNK if slices.device.name == "cpu" and is_strict else BYTES_OF_A_LARGE_CHUNK
+    outer = slices.shape[:-1]
+    if slices.flags.c_contiguous or len(outer) > 1 and slices.nbytes <= size:
+        count = math.prod(outer)
+        slices, result = slices.reshape((count, slices.shape[-1])), result.reshape((count, *result.shape[len(outer) :]))
+        outer = (count,)
+    axis = max(range(len(outer)), key=lambda k: outer[k])
+    step = max(1, size * outer[axis] // max(1, max(slices.nbytes, result.nbytes)))
+    for start in range(0, outer[axis], step):
+        place = (*(slice(None),) * axis, slice(start, start + step))
+        part = slices[place]
+        part = part.reshape((math.prod(part.shape[:-1]), part.shape[-1]))[:]
+        part.setflags(write=False)
+        yield part, result[place]
+
+
+class _Run:
+    """Calls of the function on many slices."""
+
+    def __init__(self, function, arguments, keywords, first: ndarray, is_strict: bool):
+        self.tracer = Tracer(is_strict, table)
+        copies = Rebinding(self.tracer)
+        self.function: Callable = copies.stand_in(function, getattr(function, "__name__", "the function"))
+        self.arguments = tuple(copies.stand_in(each, "an argument") for each in arguments)
+        self.keywords = {name: copies.stand_in(each, name) for name, each in keywords.items()}
+        self.first, self.is_at_start, self.groups, self.slices = first, True, 0, 0
+
+    def on(self, part: ndarray, has_first: bool) -> ndarray:
+        """The results for all slices of `part`, or one for all of them."""
+        self.slices += part.shape[0]
+        return self._results(part, has_first)
+
+    def _results(self, part: ndarray, has_first: bool) -> ndarray:
+        self.tracer.begin(part.shape[0])
+        try:
+            made = self.function(self.tracer.batched(part), *self.arguments, **self.keywords)
+            if self.tracer.refusal is not None:
+                raise self.tracer.refusal
+            value = lift(self.tracer, made)
+        except Split as split:
+            return self._of_groups(part, split.keys, has_first)
+        except Exception as error:
+            raise Untraceable(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__) from None
+        if has_first and (value.shape != self.first.shape or value.dtype != self.first.dtype):
+            self.tracer.refuse(
+                f"its results for all slices at once have the shape {value.shape} and the dtype {value.dtype}, for one "
+                f"slice {self.first.shape} and {self.first.dtype}"
+            )
+        missing = self.first.ndim - value.ndim
+        return expand_dims(value.data, tuple(range(1, 1 + missing))) if missing > 0 else value.data
+
+    def _of_groups(self, part: ndarray, keys: numpy.ndarray, has_first: bool) -> ndarray:
+        """The results of the slices that take the same way, one way after the other."""
+        _, places = numpy.unique(keys.view(f"u{keys.itemsize}"), return_inverse=True)
+        count = int(places.max()) + 1
+        self.groups += count
+        if self.groups > max(4, self.slices // SLICES_OF_A_GROUP):
+            raise Untraceable("what it does depends on the values of the slice, in too many ways")
+        with part.device:
+            result = empty((part.shape[0], *self.first.shape), self.first.dtype)
+        order = numpy.argsort(places, kind="stable")
+        for chosen in numpy.split(order, numpy.flatnonzero(numpy.diff(places[order])) + 1):
+            index = asarray(chosen)
+            subset = part[index]
+            subset.setflags(write=False)
+            result[index] = self._results(subset, has_first and chosen[0] == 0)
+        return result
