@@ -1,5 +1,7 @@
 """apply_along_axis without a loop in Python, against NumPy's: what is traced, what becomes a kernel, what is looped."""
 
+import collections
+import dataclasses
 import functools
 import math
 import operator
@@ -58,6 +60,51 @@ def changed_copy(m):
         return w
 
     return function
+
+
+def views_of_a_copy(m):
+    def function(v):
+        w = v * 1
+        part = w[2:5]
+        part[0] = 7
+        every_other = w[::2].ravel()
+        every_other[0] = 100
+        w.reshape(3, 4).T[0] = 1
+        m.asarray(w)[1] = 5
+        w.flatten()[2] = 9
+        w[3], w[4] = w[4], w[3]
+        w[[5, 6]] = w[[6, 5]]
+        return w
+
+    return function
+
+
+def filtered_by_steps(m):
+    def function(v):
+        out = m.empty_like(v)
+        out[0] = v[0]
+        for k in range(1, len(v)):
+            out[k] = 0.9 * out[k - 1] + 0.1 * v[k]
+        return out
+
+    return function
+
+
+def sum_of_halves(v):
+    return v.sum() if len(v) < 3 else sum_of_halves(v[: len(v) // 2]) * 2 + sum_of_halves(v[len(v) // 2 :])
+
+
+@dataclasses.dataclass
+class Line:
+    slope: float
+    offset: object
+
+    def at(self, v):
+        return v * self.slope + self.offset
+
+
+Ends = collections.namedtuple("Ends", "low high")
+SETTINGS = {"scale": 3, "weights": [1, 2, 3]}
 
 
 def branches(m):
@@ -246,6 +293,35 @@ TRACED = {
     "dtypes": lambda m: lambda v: v.astype("float32").sum(dtype=m.float64) + m.float32(v[0]),
     "isinstance": lambda m: lambda v: v if isinstance(v, m.ndarray) else 1 / 0,
     "an astype": lambda m: lambda v: m.abs(v).astype(m.uint8).sum(),
+    "views of a copy": views_of_a_copy,
+    "filtered by steps": filtered_by_steps,
+    "recursion": lambda m: sum_of_halves,
+    "a data class": lambda m: Line(2.0, PLACES).at,
+    "a named tuple": lambda m: lambda v: Ends(v.min(), v.max()),
+    "settings": lambda m: lambda v: v * SETTINGS["scale"] + SETTINGS["weights"][1],
+    "pairs": lambda m: lambda v: [a * b for a, b in zip(v, v[1:])],
+    "peaks": lambda m: lambda v: ((v[1:-1] > v[:-2]) & (v[1:-1] > v[2:])).sum(),
+    "entropy": lambda m: lambda v: -(lambda p: (p * m.log(p)).sum())(m.abs(v) / m.abs(v).sum()),
+    "spread": lambda m: lambda v: m.subtract(*m.percentile(v, [75, 25])),
+    "complex": lambda m: lambda v: m.exp(1j * v).sum(),
+    "scalars of NumPy": lambda m: lambda v: np.float32(2) * v[0] + np.float64(2) * v[1:],
+    "lists": lambda m: lambda v: [1] * N + v + [2] * N,
+    "a constant mask": lambda m: lambda v: v[np.arange(N) % 2 == 0],
+    "nothing": lambda m: lambda v: v[:0],
+    "round": lambda m: lambda v: [round(v[0], 1), round(float(v[0])), int(v[0] * 10) // 3],
+    "floats of Python": lambda m: lambda v: float(v[0]) / float(v[1]) - float(v[2]) ** 2,
+    "powers": lambda m: lambda v: 2**v + v**3 - abs(v) ** 0.5,
+    "a power of a matrix": lambda m: lambda v: m.linalg.matrix_power(v[:9].reshape(3, 3), 3),
+    "any of a generator": lambda m: lambda v: any(x > 1 for x in v) + all(x > -2 for x in v),
+    "sums by a mask": lambda m: lambda v: m.sum(v, where=v > 0) + m.max(v, initial=0.5, where=v < 0),
+    "tensordot and kron": lambda m: lambda v: m.tensordot(v, v, 1) + m.kron(v[:2], v[:3]),
+    "triangle": lambda m: lambda v: m.triu(m.outer(v, v)),
+    "covariance": lambda m: lambda v: m.linalg.eigvalsh(m.cov(v.reshape(2, 6))),
+    "numbers of a list": lambda m: lambda v: sum(v.tolist()) + sum(v.flat),
+    "a place in a grid": lambda m: lambda v: m.unravel_index(v.argmax(), (3, 4)),
+    "several of math": lambda m: lambda v: [math.copysign(1, v[0]), math.floor(v[1]), math.hypot(v[0], v[1])],
+    "not a number": lambda m: lambda v: m.nansum(m.where(v > 1, m.nan, v)),
+    "contained": lambda m: lambda v: bool((v == 3.0).any()) + (v > 0).any() * 2,
     "unused refusals": lambda m: lambda v: random.random() if v is None else v.sum(),
 }
 # What depends on values: slices that do the same are taken together.
@@ -258,6 +334,8 @@ SPLIT = {
     "nonzero": lambda m: lambda v: m.flatnonzero(v > -0.5).mean(),
     "unique": lambda m: lambda v: len(m.unique(m.round(v))),
     "a slice up to the largest": lambda m: lambda v: v[: v.argmax() + 1].sum(),
+    "zero crossings": lambda m: lambda v: m.where(m.diff(m.sign(v)))[0].size,
+    "numbers of two types": lambda m: lambda v: -1.5 if v[0] > 0 else 1,
     "chosen": lambda m: lambda v: "positive".index("i") if v[0] > 0 else 0,
     "bool": lambda m: lambda v: bool(v[0] > 0) and not v[1] > 0,
     "an own exception": lambda m: lambda v: m.sum(v) if v[0] > -100 else (_ for _ in ()).throw(ValueError("never")),
@@ -638,7 +716,7 @@ STEPS = [
     lambda m, v: v / (1 + m.abs(v).max()),
     lambda m, v: m.maximum(v, m.roll(v, 1)),
     lambda m, v: m.append(v, v.min()),
-    lambda m, v: v if v.sum() > 0 else -v,
+    lambda m, v: v if v[0] > v[1] else v[::-1],
     lambda m, v: m.diff(v) if len(v) > 3 else v,
     lambda m, v: v[m.argsort(v)],
     lambda m, v: m.abs(m.fft.rfft(v)),

@@ -194,6 +194,9 @@ def _reduction(function, tracer, *arguments, **keywords):
     if is_batched(array) and array.ndim == 0:
         array = tracer.batched(array.data.reshape(array.data.shape[0], 1))
         arguments = (array, *arguments[1:])
+    where = keywords.pop("where", None)
+    if is_batched(where):
+        keywords["where"] = with_ndim(where, array.ndim if is_batched(array) else where.ndim)
     return _along("all", function, tracer, *arguments, **keywords)
 
 
@@ -290,8 +293,14 @@ def _item(tracer, x):
     return tracer.batched(x.data.reshape(x.data.shape[0]), bool) if kind is bool else _to_number(kind, tracer, x)
 
 
-@row("array asarray asanyarray ascontiguousarray copy")
-def _array(tracer, a, dtype=None, *, copy=True, **keywords):
+@row("asarray asanyarray ascontiguousarray")
+def _as_array(tracer, a, dtype=None, **keywords):
+    is_same = is_batched(a) and a.kind is None and (dtype is None or numpy.dtype(dtype) == a.dtype)
+    return a if is_same else _array(tracer, a, dtype)
+
+
+@row("array copy")
+def _array(tracer, a, dtype=None, **keywords):
     array = lift(tracer, a)
     return spread(array).astype(array.dtype if dtype is None else dtype)
 

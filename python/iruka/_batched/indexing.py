@@ -11,7 +11,7 @@ from .._functions import elementwise as UFUNCS
 from .._numpy.conversion import asarray
 from .._numpy.creation import arange
 from .._numpy.histogram import bincount, digitize, histogram_bin_edges, searchsorted
-from .._numpy.indexing import nonzero, take_along_axis
+from .._numpy.indexing import nonzero, take_along_axis, unravel_index
 from .._numpy.sets import isin
 from .._numpy.shapes import result_type
 from .table import flat, lift, row, shifted, with_ndim
@@ -53,7 +53,10 @@ def _get_item(tracer, x, key):
     if any(map(is_batched, key)):
         return _gathered(tracer, x, key)
     _check_arrays(tracer, key)
-    return tracer.batched(x.data[(slice(None), *key)], x.kind if x.ndim == 0 else None)
+    data = x.data[(slice(None), *key)]
+    if data.ndim == 1 and x.data.flags.writeable:  # a number, which stays as it is when the array changes
+        data = data.copy()
+    return tracer.batched(data, x.kind if x.ndim == 0 else None)
 
 
 def _rows(tracer: Tracer, ndim: int) -> ndarray:
@@ -126,6 +129,11 @@ def _set_item(tracer, x, key, value):
 
 def expanded(data: ndarray, count: int) -> ndarray:
     return data.reshape((*data.shape, *(1,) * count)) if count else data
+
+
+@row("unravel_index")
+def _unravel_index(tracer, indices, shape, order="C"):
+    return unravel_index(lift(tracer, indices).data, shape, order)
 
 
 @row("take")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import dis
 import inspect
 import types
 from typing import Any
@@ -13,17 +13,15 @@ from .._core import ElementwiseKernel, ndarray
 from .._numpy.conversion import asarray
 from .._numpy.creation import empty, zeros
 from .._numpy.shapes import broadcast_to, stack
-from .._translate import Translation, translate
+from .._python_kernels import kernel_name
+from .._translate import translate
 from .._translate.number_types import ArrayView, Number
-from .._vectorize import kernel_name
 from ..errors import TranslationError
 from .rebound import _codes
 
 
 def _check_integers(function: types.FunctionType, dtype: numpy.dtype) -> None:
     """Kernels compute in 64 bits, where small integers of NumPy wrap."""
-    import dis
-
     if dtype.kind in "fc" and dtype.name != "float16" or dtype.name == "int64":
         return
     for code in _codes(function.__code__):
@@ -53,11 +51,6 @@ def _arguments(function: types.FunctionType, arguments: tuple, keywords: dict) -
     return list(bound.args[1:])
 
 
-@functools.lru_cache(maxsize=64)
-def _translated(function: types.FunctionType, kinds: tuple) -> Translation:
-    return translate(function, kinds)
-
-
 def by_kernel(function: Any, slices: ndarray, arguments: tuple, keywords: dict) -> ndarray:
     """The results for all slices, whose last axes those of the result are. Raises TranslationError."""
     if not isinstance(function, types.FunctionType):
@@ -66,7 +59,7 @@ def by_kernel(function: Any, slices: ndarray, arguments: tuple, keywords: dict) 
     _check_integers(function, dtype)
     extra = [_extra(each) for each in _arguments(function, arguments, keywords)]
     try:
-        translation = _translated(function, (ArrayView(dtype, 1, False), *(kind for _, kind in extra)))
+        translation = translate(function, (ArrayView(dtype, 1, False), *(kind for _, kind in extra)))
     except (AttributeError, KeyError, LookupError, RecursionError) as error:
         raise TranslationError(str(error)) from error
     if not translation.results:
@@ -86,7 +79,7 @@ def by_kernel(function: Any, slices: ndarray, arguments: tuple, keywords: dict) 
     names = [f"y{k}" for k in range(len(translation.results))]
     body = translation.call(parts, names)
     if translation.can_fail:
-        body += "\nif (failed) atomicMax(&has_failed[0], 1);"
+        body = f"int64_t failed = 0;\n{body}\nif (failed) atomicMax(&has_failed[0], 1);"
         parameters.append("raw _non_const int32 has_failed")
     kernel = ElementwiseKernel(
         ", ".join(parameters),

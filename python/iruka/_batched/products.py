@@ -58,6 +58,14 @@ def _inner(tracer, a, b):
     return _dot(tracer, left, right)
 
 
+@row("tensordot linalg.tensordot")
+def _tensordot(tracer, a, b, axes=2):
+    left, right = lift(tracer, a), lift(tracer, b)
+    if axes != 1 or min(left.ndim, right.ndim) < 1 or max(left.ndim, right.ndim) > 2:
+        tracer.refuse("tensordot over several axes has no form for many slices")
+    return tracer.call("matmul", left, right)
+
+
 @row("vdot")
 def _vdot(tracer, a, b):
     left, right = (flat(lift(tracer, each)) for each in (a, b))

@@ -57,12 +57,23 @@ def max_of(tracer, *values, **options):
     return _extreme(tracer, "max", values, options)
 
 
+def _truth(tracer: Tracer, name: str, values: Any) -> Any:
+    """any() or all(): of numbers that differ between slices, all are looked at."""
+    items = [values] if is_batched(values) else list(values)
+    if not contains_batched(items):
+        return getattr(builtins, name)(items)
+    answers = [getattr(each if is_batched(each) else lift(tracer, bool(each)), name)() for each in items]
+    if is_batched(values):
+        return Batched(tracer, answers[0].data, bool)
+    return Batched(tracer, getattr(tracer.call("stack", answers), name)(axis=0).data, bool)
+
+
 def any_of(tracer, values):
-    return any(bool(value) for value in values) if not is_batched(values) else tracer.call("bool", values.any())
+    return _truth(tracer, "any", values)
 
 
 def all_of(tracer, values):
-    return all(bool(value) for value in values) if not is_batched(values) else tracer.call("bool", values.all())
+    return _truth(tracer, "all", values)
 
 
 def sorted_of(tracer, values, **options):

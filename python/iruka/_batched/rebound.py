@@ -62,7 +62,8 @@ class Refused:
         self._refuse()
 
     __hash__ = None  # type: ignore[assignment]
-    __call__ = __iter__ = __len__ = __bool__ = __getitem__ = __setitem__ = __contains__ = __enter__ = __exit__ = _refuse
+    __call__ = __iter__ = __next__ = _refuse
+    __len__ = __bool__ = __getitem__ = __setitem__ = __contains__ = __enter__ = __exit__ = _refuse
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = __float__ = __str__ = __repr__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __matmul__ = _refuse
     __neg__ = __array__ = __array_ufunc__ = __array_function__ = __rmatmul__ = __pow__ = __rpow__ = _refuse
@@ -281,6 +282,8 @@ class Rebinding:
 
     def _type(self, value: type) -> Any:
         if issubclass(value, BaseException) or value in (object, str, list, tuple, dict, set, frozenset):
+            return value
+        if issubclass(value, tuple) and hasattr(value, "_fields"):
             return value
         if value in (float, int, bool, complex) or issubclass(value, numpy.generic):
             return _Type(self.tracer, value)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy
 from numpy import ndindex
 
 from .._core import ndarray
 from .._numpy.conversion import asarray, asnumpy
-from .._numpy.creation import empty
+from .._numpy.creation import empty, empty_like
 from .._numpy.shapes import expand_dims
 from ..errors import TranslationError
 from . import table
@@ -23,6 +23,7 @@ from .values import Diverges, Split, Tracer, Untraceable
 
 BYTES_OF_A_CHUNK = 4 << 20  # on the CPU, whose caches keep what one operation leaves to the next
 BYTES_OF_A_LARGE_CHUNK = 128 << 20
+FIRST_SLICES = 256  # which tell how large the arrays are that the function makes
 SLICES_OF_A_GROUP = 16  # so many slices, on average, make a group of their own cheaper than the loop
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -67,6 +68,7 @@ def _all_at_once(function, slices, arguments, keywords, first, result) -> None:
     """Fills the result. Raises Untraceable where the function has to be called for each slice."""
     try:
         _traced(function, slices, arguments, keywords, first, result, is_strict=True)
+        _check(function, slices, arguments, keywords, first, result)
     except Untraceable as error:
         reason = error
     else:
@@ -84,6 +86,7 @@ def _all_at_once(function, slices, arguments, keywords, first, result) -> None:
     if not isinstance(reason, Diverges):
         raise reason
     _traced(function, slices, arguments, keywords, first, result, is_strict=False)
+    _check(function, slices, arguments, keywords, first, result)
 
 
 def _fitting(made: ndarray, result: ndarray) -> ndarray:
@@ -99,7 +102,8 @@ def _check(function, slices, arguments, keywords, first, result) -> None:
     place = tuple(extent - 1 for extent in outer)
     scale = numpy.abs(asnumpy(slices[(0,) * len(outer)]))
     for one, at in ((first, (0,) * len(outer)), (None, place)):
-        expected = asarray(function(slices[at], *arguments, **keywords)) if one is None else one
+        expected = empty_like(first)
+        expected[...] = asarray(function(slices[at], *arguments, **keywords)) if one is None else one
         if not _is_close(asnumpy(result[at]), asnumpy(expected), scale):
             raise Untraceable("its results for all slices at once are others than for one slice")
 
@@ -119,51 +123,48 @@ def _is_close(actual: numpy.ndarray, expected: numpy.ndarray, inputs: numpy.ndar
 
 def _traced(function, slices, arguments, keywords, first, result, is_strict: bool) -> None:
     try:
-        run = _Run(function, arguments, keywords, first, is_strict)
+        run = _Run(function, arguments, keywords, first, math.prod(slices.shape[:-1]), is_strict)
     except Exception as error:  # an object that has no copy
         raise Untraceable(f"{type(error).__name__}: {error}") from error
-    for part, target in _chunks(slices, result, is_strict):
-        made = run.on(part, run.is_at_start)
-        target[...] = made.reshape(target.shape) if made.shape[0] > 1 else made
-        run.is_at_start = False
-    _check(function, slices, arguments, keywords, first, result)
-
-
-def _chunks(slices: ndarray, result: ndarray, is_strict: bool) -> Iterator[tuple[ndarray, ndarray]]:
-    """Parts of the slices, in two axes, and the places of their results."""
+    slices, result, axis = _in_line(slices, result)
+    extent, start = slices.shape[axis], 0
+    others = math.prod(slices.shape[:-1]) // extent
     size = BYTES_OF_A_CHUNK if slices.device.name == "cpu" and is_strict else BYTES_OF_A_LARGE_CHUNK
+    step = max(1, FIRST_SLICES // others)
+    while start < extent:
+        place = (*(slice(None),) * axis, slice(start, start + step))
+        part, target = slices[place], result[place]
+        made = run.on(part.reshape((math.prod(part.shape[:-1]), part.shape[-1]))[:], start == 0)
+        target[...] = made.reshape(target.shape) if made.shape[0] > 1 else made
+        start += step
+        step = max(1, size // max(1, others * run.largest))
+
+
+def _in_line(slices: ndarray, result: ndarray) -> tuple[ndarray, ndarray, int]:
+    """The slices, and views of their results, in one axis where that copies nothing large; and the longest axis."""
     outer = slices.shape[:-1]
-    if slices.flags.c_contiguous or len(outer) > 1 and slices.nbytes <= size:
+    if slices.flags.c_contiguous or slices.nbytes <= BYTES_OF_A_CHUNK:
         count = math.prod(outer)
         slices, result = slices.reshape((count, slices.shape[-1])), result.reshape((count, *result.shape[len(outer) :]))
         outer = (count,)
-    axis = max(range(len(outer)), key=lambda k: outer[k])
-    step = max(1, size * outer[axis] // max(1, max(slices.nbytes, result.nbytes)))
-    for start in range(0, outer[axis], step):
-        place = (*(slice(None),) * axis, slice(start, start + step))
-        part = slices[place]
-        part = part.reshape((math.prod(part.shape[:-1]), part.shape[-1]))[:]
-        part.setflags(write=False)
-        yield part, result[place]
+    return slices, result, max(range(len(outer)), key=lambda k: outer[k])
 
 
 class _Run:
     """Calls of the function on many slices."""
 
-    def __init__(self, function, arguments, keywords, first: ndarray, is_strict: bool):
+    def __init__(self, function, arguments, keywords, first: ndarray, count: int, is_strict: bool):
         self.tracer = Tracer(is_strict, table)
         copies = Rebinding(self.tracer)
         self.function: Callable = copies.stand_in(function, getattr(function, "__name__", "the function"))
         self.arguments = tuple(copies.stand_in(each, "an argument") for each in arguments)
         self.keywords = {name: copies.stand_in(each, name) for name, each in keywords.items()}
-        self.first, self.is_at_start, self.groups, self.slices = first, True, 0, 0
+        self.first, self.groups, self.most_groups = first, 0, max(4, count // SLICES_OF_A_GROUP)
+        self.largest = 0  # bytes for each slice of the largest array
 
     def on(self, part: ndarray, has_first: bool) -> ndarray:
-        """The results for all slices of `part`, or one for all of them."""
-        self.slices += part.shape[0]
-        return self._results(part, has_first)
-
-    def _results(self, part: ndarray, has_first: bool) -> ndarray:
+        """The results for all slices of `part`, or one for all of them. `has_first`: it begins with the first slice."""
+        part.setflags(write=False)
         self.tracer.begin(part.shape[0])
         try:
             made = self.function(self.tracer.batched(part), *self.arguments, **self.keywords)
@@ -179,6 +180,7 @@ class _Run:
                 f"its results for all slices at once have the shape {value.shape} and the dtype {value.dtype}, for one "
                 f"slice {self.first.shape} and {self.first.dtype}"
             )
+        self.largest = max(self.largest, self.tracer.largest)
         missing = self.first.ndim - value.ndim
         return expand_dims(value.data, tuple(range(1, 1 + missing))) if missing > 0 else value.data
 
@@ -187,14 +189,12 @@ class _Run:
         _, places = numpy.unique(keys.view(f"u{keys.itemsize}"), return_inverse=True)
         count = int(places.max()) + 1
         self.groups += count
-        if self.groups > max(4, self.slices // SLICES_OF_A_GROUP):
+        if self.groups > self.most_groups:
             raise Untraceable("what it does depends on the values of the slice, in too many ways")
         with part.device:
             result = empty((part.shape[0], *self.first.shape), self.first.dtype)
         order = numpy.argsort(places, kind="stable")
         for chosen in numpy.split(order, numpy.flatnonzero(numpy.diff(places[order])) + 1):
             index = asarray(chosen)
-            subset = part[index]
-            subset.setflags(write=False)
-            result[index] = self._results(subset, has_first and chosen[0] == 0)
+            result[index] = self.on(part[index], has_first and chosen[0] == 0)
         return result

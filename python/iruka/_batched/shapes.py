@@ -30,7 +30,19 @@ def _reshape(tracer, a, shape=None, order="C", *, copy=None):
 
 @row("ravel")
 def _ravel(tracer, a, order="C"):
-    return _reshape(tracer, a, (lift(tracer, a).size,), order)
+    array = lift(tracer, a)
+    if not _is_contiguous(array):  # NumPy copies, and so leaves the original as it is
+        array = tracer.batched(array.data.copy())
+    return _reshape(tracer, array, (array.size,), order)
+
+
+def _is_contiguous(array: Batched) -> bool:
+    expected = array.itemsize
+    for extent, stride in zip(array.shape[::-1], array.data.strides[:0:-1], strict=True):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
 
 
 @row("transpose permute_dims")

@@ -39,12 +39,12 @@ class Tracer:
 
     def __init__(self, is_strict: bool, table: Any):
         self.is_strict, self.table = is_strict, table
-        self.count = 0
-        self.steps = 0
         self.refusal: BaseException | None = None
+        self.begin(0)
 
     def begin(self, count: int) -> None:
         self.count, self.steps, self.refusal = count, 0, None
+        self.largest = 0  # bytes for each slice of the largest array that the function makes
 
     def step(self) -> None:
         self.steps += 1
@@ -65,6 +65,7 @@ class Tracer:
     def batched(self, data: ndarray, kind: type | None = None) -> Batched:
         if data.shape[0] not in (1, self.count):
             self.refuse(f"a result has {data.shape[0]} parts for {self.count} slices")
+        self.largest = max(self.largest, data.nbytes // self.count)
         return Batched(self, data, kind)
 
     def constant(self, value: Any) -> Batched:
@@ -101,6 +102,15 @@ def _operator(name: str, is_reflected: bool = False) -> Callable:
         return self.tracer.call(name if name == "matmul" else "operator " + name, *pair)
 
     return operator
+
+
+def _comparison(name: str) -> Callable:
+    def comparison(self, other):
+        if not is_operand(other):
+            self.tracer.refuse(f"it compares a slice with a {type(other).__name__}")
+        return self.tracer.call("operator " + name, self, other)
+
+    return comparison
 
 
 def _in_place(name: str) -> Callable:
@@ -178,6 +188,7 @@ class Batched:
     mT = property(lambda self: self.tracer.call("matrix_transpose", self))
     real = property(lambda self: self.tracer.call("real", self))
     imag = property(lambda self: self.tracer.call("imag", self))
+    flat = property(lambda self: self.tracer.call("ravel", self))
 
     def __getattr__(self, name: str):
         if name.startswith("__") and name.endswith("__"):
@@ -248,6 +259,9 @@ class Batched:
     def item(self, *place):
         return self.tracer.call("item", self[place] if place else self)
 
+    def tolist(self):
+        return self.item() if self.ndim == 0 else [part.tolist() for part in self]
+
     def copy(self, order="C"):
         return self.tracer.call("copy", self)
 
@@ -284,7 +298,7 @@ for _name, _function in _OPERATORS.items():
     setattr(Batched, f"__r{_name}__", _operator(_function, True))
     setattr(Batched, f"__i{_name}__", _in_place(_function))
 for _name, _function in _COMPARISONS.items():
-    setattr(Batched, f"__{_name}__", _operator(_function))
+    setattr(Batched, f"__{_name}__", _comparison(_function))
 
 
 def is_batched(value: Any) -> bool:
