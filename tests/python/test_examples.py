@@ -143,7 +143,7 @@ def test_kernel_of_the_language_page():
 
 
 def test_every_example_is_run_here():
-    assert PROGRAMS == ["demo.py", "patch_match.py"]
+    assert PROGRAMS == ["demo.py", "patch_match.py", "voxel_network.py"]
 
 
 def test_patch_match(tmp_path, rng):
@@ -160,3 +160,13 @@ def test_demo(tmp_path):
     done = run(ROOT / "examples" / "demo.py", "--patch-size", 1, "--output", tmp_path / "demo.png", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "(100.00 %)" in done.stdout and image.imread(tmp_path / "demo.png").ndim == 3
+
+
+def test_voxel_network(tmp_path, rng):
+    shapes = {"weight1": (6, 5), "bias1": 6, "weight2": (3, 6), "bias2": 3}
+    np.savez(tmp_path / "layers.npz", **{name: rng.normal(size=shape) for name, shape in shapes.items()})
+    for options in ((), ("--weights", "layers.npz")):
+        done = run(ROOT / "examples" / "voxel_network.py", "--voxels", 5, 6, 7, *options, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "Warning" not in done.stderr
+        assert float(re.search(r"largest difference: +(\S+)", done.stdout)[1]) < 1e-4

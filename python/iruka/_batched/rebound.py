@@ -35,9 +35,8 @@ _ARRAY_MODULES = {
 _PLAIN = (bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
           numpy.generic, numpy.dtype)  # fmt: skip
 _PURE_BUILTINS = (
-    "callable dict divmod enumerate filter frozenset hasattr iter len list map next pow range reversed set slice tuple "
-    "zip object str repr complex None True False Ellipsis NotImplemented __build_class__ super property staticmethod "
-    "classmethod"
+    "abs callable dict divmod enumerate filter frozenset hasattr iter len list map next pow range reversed round set "
+    "slice tuple zip object str repr complex super property staticmethod classmethod NotImplemented Ellipsis"
 ).split()
 # Functions of arrays alone, called on numbers, that write somewhere or have another result each time.
 _IMPURE = {
@@ -189,7 +188,7 @@ class Rebinding:
         self.tracer = tracer
         self._made: dict[int, tuple[Any, Any]] = {}  # by identity, with the original, which stays alive
         self._globals: dict[int, dict] = {}
-        self._builtins = self._pure_builtins()
+        self._builtins: dict[str, Any] = {"__import__": self._import, "__build_class__": __build_class__}
 
     def stand_in(self, value: Any, name: str = "") -> Any:
         """What the traced function gets for an object of outside; `name` says what it is called there."""
@@ -267,7 +266,7 @@ class Rebinding:
         if isinstance(value, types.BuiltinFunctionType) and module in ("math", "cmath", "_operator"):
             return getattr(Math(self.tracer), value.__name__) if module == "math" else value
         if isinstance(value, types.BuiltinFunctionType) and module == "builtins":
-            return self._builtins.get(value.__name__, self._refused(f"it calls {value.__name__}()"))
+            return self._builtin(value.__name__)
         is_elementwise = isinstance(value, ElementwiseKernel) and "raw" not in str(value.in_params)
         if is_elementwise or type(value).__module__ == "iruka._vectorize" and hasattr(value, "py_func"):
             return lambda *arguments: self._kernel(value, arguments)
@@ -360,23 +359,27 @@ class Rebinding:
             if name not in made and name in own:
                 made[name] = None  # a function may name itself
                 made[name] = self.stand_in(own[name], name)
+            elif hasattr(builtins, name):
+                self._builtin(name)
         return made
 
-    def _pure_builtins(self) -> dict[str, Any]:
-        tracer = self.tracer
-        made: dict[str, Any] = {}
-        for name, value in vars(builtins).items():
-            if name in _PURE_BUILTINS or isinstance(value, type) and issubclass(value, BaseException):
-                made[name] = value
-            elif name in ("float", "int", "bool"):
-                made[name] = _Type(tracer, value)
-            else:
-                made[name] = self._refused(f"it calls {name}()")
-        made["isinstance"] = lambda value, kinds: isinstance(value, _plain(kinds))
-        made["abs"], made["round"] = abs, round
-        made["__import__"] = self._import
-        made.update({name: functools.partial(function, tracer) for name, function in FUNCTIONS.items()})
-        return made
+    def _builtin(self, name: str) -> Any:
+        """What the traced function gets for a name of Python's own."""
+        if name not in self._builtins:
+            self._builtins[name] = self._new_builtin(name)
+        return self._builtins[name]
+
+    def _new_builtin(self, name: str) -> Any:
+        value = vars(builtins)[name]
+        if name in _PURE_BUILTINS or isinstance(value, type) and issubclass(value, BaseException):
+            return value
+        if name in ("float", "int", "bool"):
+            return _Type(self.tracer, value)
+        if name in FUNCTIONS:
+            return functools.partial(FUNCTIONS[name], self.tracer)
+        if name == "isinstance":
+            return lambda value, kinds: isinstance(value, _plain(kinds))
+        return self._refused(f"it calls {name}()")
 
     def _import(self, name, globals=None, locals=None, fromlist=(), level=0):
         if level:
@@ -409,6 +412,7 @@ def _codes(code: types.CodeType):
             yield from _codes(constant)
 
 
+@functools.lru_cache(maxsize=256)
 def _global_names(code: types.CodeType) -> set[str]:
     return {
         instruction.argval

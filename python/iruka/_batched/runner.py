@@ -40,7 +40,8 @@ def along_axis(function: Callable, slices: ndarray, arguments: tuple, keywords: 
         return result
     reason: BaseException
     try:
-        _all_at_once(function, slices, arguments, keywords, first, result)
+        with slices.device:  # where constants are put
+            _all_at_once(function, slices, arguments, keywords, first, result)
         return result
     except Untraceable as error:
         reason = error
