@@ -2,7 +2,7 @@
 
 Per function: milliseconds of NumPy's loop, which runs once; milliseconds of Iruka's apply_along_axis with all it does
 in a call (tracing, for functions of numbers translation; kernels come from the cache); and their ratio. "by hand" is
-the same computation by array functions of Iruka on the whole array. IRUKA_DEVICE=cuda measures a GPU, with arrays on it.
+the same computation by array functions of Iruka. IRUKA_DEVICE=cuda measures a GPU, with arrays on it.
 """
 
 import argparse

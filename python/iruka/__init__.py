@@ -121,7 +121,7 @@ from ._cupy import (
 )
 from ._functions import elementwise as _elementwise, reductions as _reductions
 from ._guvectorize import guvectorize
-from ._numpy.apply import apply_along_axis, apply_over_axes, broadcast, fromfunction
+from ._numpy.apply import apply_along_axis, apply_over_axes, broadcast, fromfunction, frompyfunc
 from ._numpy.bits import packbits, unpackbits
 from ._numpy.calculus import (
     convolve,
@@ -179,7 +179,6 @@ from ._numpy.elementwise import (
     array_repr,
     array_str,
     fix,
-    frompyfunc,
     imag,
     iscomplexobj,
     isfortran,

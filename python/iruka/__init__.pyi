@@ -204,7 +204,7 @@ from ._numpy.files import frombuffer as frombuffer
 from ._numpy.files import fromfile as fromfile
 from ._numpy.apply import fromfunction as fromfunction
 from ._numpy.files import fromiter as fromiter
-from ._numpy.elementwise import frompyfunc as frompyfunc
+from ._numpy.apply import frompyfunc as frompyfunc
 from ._numpy.files import fromstring as fromstring
 from ._numpy.creation import full as full
 from ._numpy.creation import full_like as full_like

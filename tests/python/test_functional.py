@@ -116,3 +116,32 @@ def test_kaiser():
 def test_other_names_of_the_same():
     assert iruka.row_stack is iruka.vstack and iruka.asanyarray is iruka.asarray
     assert_same(iruka.row_stack([iruka.arange(2), [3, 4]]), [[0, 1], [3, 4]])
+
+
+def test_frompyfunc_makes_kernels_of_functions_of_floats():
+    def shrink(x, limit):
+        if abs(x) <= limit:
+            return 0.0
+        return x - limit if x > 0 else x + limit
+
+    x, limits = np.linspace(-2, 2, 30).reshape(5, 6), np.array([0.25, 0.5, 0, 1, 1.5, 3])
+    expected = np.frompyfunc(shrink, 2, 1)(x, limits).astype(float)
+    iruka.clear_kernel_history()
+    function = iruka.frompyfunc(shrink, 2, 1)
+    assert_same(function(iruka.array(x), iruka.array(limits)), expected)
+    assert any("shrink" in entry.kernel for entry in iruka.kernel_history())
+    assert_same(function(iruka.array(x, "float32"), 0.5), np.frompyfunc(shrink, 2, 1)(np.float32(x), 0.5).astype(float))
+    halves = iruka.frompyfunc(lambda x: (x / 2, x > 0), 1, 2)(iruka.array(x))
+    assert_same(halves[0], x / 2)
+    assert_same(halves[1], x > 0)
+
+
+def test_frompyfunc_of_integers_and_objects_is_python():
+    assert_same(iruka.frompyfunc(lambda x: x**40 % 7, 1, 1)(iruka.arange(5)), np.array([n**40 % 7 for n in range(5)]))
+    assert_same(iruka.frompyfunc(lambda x: int(x), 1, 1)(iruka.array([1.5, -2.5])), np.array([1, -2]))
+    assert_same(iruka.frompyfunc(lambda x: len(str(x)), 1, 1)(iruka.array([1.5, -2.25])), np.array([3, 5]))
+    seen = []
+    iruka.frompyfunc(lambda x: seen.append(x) or x, 1, 1)(iruka.array([1.5, 2.5]))
+    assert seen == [1.5, 2.5]
+    with pytest.raises(TypeError):
+        iruka.frompyfunc(lambda x, y: x, 2, 1)(iruka.array([1.5]))

@@ -1,15 +1,19 @@
-"""Functions applied along axes or over grids of indices, and broadcasting as an object."""
+"""Functions applied to elements, along axes or over grids of indices, and broadcasting as an object."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
 
 import numpy
 
 from .. import _core
 from .._core import ndarray
-from ..errors import ValueError
-from .conversion import _array
+from ..errors import CompileError, TranslationError, ValueError
+from .conversion import _array, asarray
+from .elementwise import _from_host, _to_host
 from .indexing import indices
 from .shapes import _axes, broadcast_arrays, expand_dims, moveaxis
 
@@ -63,6 +67,65 @@ def apply_over_axes(func, a, axes) -> ndarray:
         if result.ndim != ndim:
             raise ValueError("function is not returning an array of the correct shape")
     return result
+
+
+class frompyfunc:
+    """A Python function of scalars as a function of arrays.
+
+    frompyfunc(func, nin, nout, identity=None). Inputs broadcast. A function of floats and bools with results of these
+    types becomes a kernel, as by `vectorize`, where it has one: see docs/python_functions.md for what differs, such as
+    division by zero, which gives infinity or NaN. All others are called element by element on the host: integers are
+    Python's, and results have the dtype that numpy.array gives them. Raises TypeError for results that are no numbers.
+
+    >>> iruka.frompyfunc(lambda x, y: x + 2 * y, 2, 1)(iruka.arange(3), 1)
+    array([2, 3, 4])
+    """
+
+    def __init__(self, func, /, nin: int, nout: int, *, identity=None):
+        self._function = numpy.frompyfunc(func, nin, nout, identity=identity)
+        self._source = func
+        self._kernel: Any = None
+        self._has_kernel: dict[tuple, bool] = {}  # by the dtypes of the inputs
+        self.nin, self.nout, self.nargs, self.identity = nin, nout, nin + nout, identity
+        self.__name__ = getattr(func, "__name__", "?")
+        self.__doc__ = getattr(func, "__doc__", None)
+
+    def __call__(self, *inputs):
+        made = self._by_kernel(inputs)
+        return made if made is not None else _from_host(self._function(*map(_to_host, inputs)))
+
+    def _by_kernel(self, inputs: tuple) -> Any:
+        """The results by a kernel; None where there is none."""
+        is_array = [isinstance(each, (ndarray, numpy.ndarray)) and each.dtype.kind in "fbV" for each in inputs]
+        is_number = [isinstance(each, (float, bool)) for each in inputs]
+        if (
+            not isinstance(self._source, FunctionType)
+            or len(inputs) != self.nin
+            or not any(is_array)
+            or not all(map(operator.or_, is_array, is_number))
+        ):
+            return None
+        kinds = [numpy.dtype(getattr(each, "dtype", type(each))).kind for each in inputs]
+        dtypes = tuple("bool" if kind == "b" else "float64" for kind in kinds)
+        if not self._has_kernel.get(dtypes, True):
+            return None
+        from .._vectorize import vectorize  # loaded on first use
+
+        if self._kernel is None:
+            decorated: Any = vectorize(target="cpu")
+            self._kernel = decorated(self._source)
+        try:
+            made = self._kernel(*(asarray(each).astype(dtype) for each, dtype in zip(inputs, dtypes)))
+        except (TranslationError, CompileError):
+            made = None
+        results = made if isinstance(made, tuple) else (made,)
+        self._has_kernel[dtypes] = (
+            made is not None and len(results) == self.nout and all(each.dtype.kind in "fb" for each in results)
+        )
+        return made if self._has_kernel[dtypes] else None
+
+    def __repr__(self):
+        return f"<ufunc '{self.__name__} (vectorized)'>"
 
 
 class broadcast:

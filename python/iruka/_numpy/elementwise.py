@@ -90,30 +90,6 @@ def _from_host(result):
     return asarray(numpy.array(result.tolist()) if result.dtype == object else result)
 
 
-class frompyfunc:
-    """A Python function of scalars as a function of arrays, called element by element on the host.
-
-    frompyfunc(func, nin, nout, identity=None). Inputs broadcast; results are arrays of the dtype that numpy.array
-    gives their Python scalars. Raises TypeError for results that are no numbers. Slow: for the speed of a kernel write
-    an ElementwiseKernel.
-
-    >>> iruka.frompyfunc(lambda x, y: x + 2 * y, 2, 1)(iruka.arange(3), 1)
-    array([2, 3, 4])
-    """
-
-    def __init__(self, func, /, nin: int, nout: int, *, identity=None):
-        self._function = numpy.frompyfunc(func, nin, nout, identity=identity)
-        self.nin, self.nout, self.nargs, self.identity = nin, nout, nin + nout, identity
-        self.__name__ = getattr(func, "__name__", "?")
-        self.__doc__ = getattr(func, "__doc__", None)
-
-    def __call__(self, *inputs):
-        return _from_host(self._function(*map(_to_host, inputs)))
-
-    def __repr__(self):
-        return f"<ufunc '{self.__name__} (vectorized)'>"
-
-
 def iscomplexobj(x) -> bool:
     """Whether the dtype is complex, for any values."""
     return numpy.dtype(getattr(x, "dtype", type(x))).kind == "c" if _is_typed(x) else numpy.iscomplexobj(x)
