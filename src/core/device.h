@@ -38,6 +38,7 @@ struct ProgramSource {
   std::vector<std::string> options;  ///< the user's compiler options
   std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
   bool wants_report = false;         ///< compile only for a report, with line tables
+  bool runs_blocks = false;  ///< the entry runs blocks of threads (jit/kernels/cpu/blocks.h)
   bool may_narrow = false;           ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> must_write{};  ///< variables; a warning names those that none of the user's texts writes
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all

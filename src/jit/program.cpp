@@ -75,6 +75,7 @@ CacheKey key_of(std::string_view fingerprint, const NarrowCasts* casts, const Pr
   part(purpose);
   part(fingerprint);
   part(source.entry);
+  if (source.runs_blocks) part("blocks");
   for (const std::string& name : source.exports) part(name);
   part("");
   for (const std::string& expression : source.name_expressions) part(expression);

@@ -1,5 +1,8 @@
 #include "backend/cpu/compiler/codegen.h"
 
+#include <optional>
+
+#include "backend/cpu/compiler/block_kernel.h"
 #include "backend/cpu/compiler/guard_pass.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/pipeline.h"
@@ -9,6 +12,7 @@
 #include "backend/cpu/spmd/spmd.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -16,6 +20,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 namespace iruka::cpu_backend {
 namespace {
@@ -38,13 +43,15 @@ void mark_math_functions(llvm::Module& module) {
 
 /// Defines the operations that C++ leaves undefined, and widens the loops over elements.
 spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options,
-                    LaneReport* report) {
+                    const UnitPlan& units, LaneReport* report) {
   llvm::FunctionAnalysisManager none;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) GuardPass().run(function, none);
   }
   spmd::Request request;
   request.lanes = options.lanes == 0 && options.optimization_level < 2 ? 1 : options.lanes;
+  request.is_unit = units.lanes > 0;
+  if (request.is_unit) request.lanes = units.lanes;
   request.vector_bytes = host().vector_bytes;
   request.has_mask_registers = host().has_mask_registers();
   spmd::Outcome outcome = spmd::widen(module, machine, library_info(), request, report);
@@ -53,6 +60,38 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const ji
   outcome.is_uncertain &= !options.fast_math;
   expand_divisions(module);
   return outcome;
+}
+
+struct Widened {
+  std::unique_ptr<llvm::Module> module;  ///< null: the one that was given
+  spmd::Outcome outcome;
+};
+
+/// Widens a kernel over blocks of threads. Threads that wait for each other, and have no vector form, become units of
+/// one thread. No value if an error was added to `diagnostics`.
+std::optional<Widened> widen_blocks(llvm::Module& module, llvm::TargetMachine& machine,
+                                    const jit::CompileOptions& options, std::vector<Diagnostic>& diagnostics,
+                                    LaneReport* report) {
+  UnitPlan plan = plan_units(module, host().vector_bytes, options.lanes, diagnostics);
+  if (has_error(diagnostics)) return {};
+  LaneReport lanes;
+  Widened made;
+  if (plan.lanes > 1) made.module = llvm::CloneModule(module);
+  set_unit_lanes(module, plan);
+  made.outcome = widen(module, machine, options, plan, plan.lanes > 1 ? &lanes : report);
+  if (plan.lanes > 1 && report) *report = lanes;
+  if (plan.lanes <= 1 || made.outcome.lanes == plan.lanes) {
+    made.module.reset();
+    return made;
+  }
+  if (plan.has_exchange) {
+    fail(diagnostics, "shuffles and votes of a warp need lanes on the CPU, and the kernel has none: " + lanes.reason);
+    return {};
+  }
+  plan.lanes = 1;
+  set_unit_lanes(*made.module, plan);
+  made.outcome = widen(*made.module, machine, options, plan, nullptr);
+  return made;
 }
 
 /// LLVM prefers half of the widest registers on some processors and would then pass a full vector to a function in two
@@ -67,8 +106,21 @@ void set_attributes(llvm::Module& module, bool is_widened) {
   }
 }
 
-bool is_exported(const ProgramSource& source, llvm::StringRef name) {
-  return name == source.entry || llvm::is_contained(source.exports, name);
+/// A host reads and writes the variables of a module with blocks of threads, whose names C++ may have made local.
+void export_variables(llvm::Module& module) {
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    if (variable.isDeclaration() || variable.isConstant() || variable.getName().starts_with("llvm.")) continue;
+    variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    variable.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    variable.setDSOLocal(false);
+  }
+}
+
+bool is_exported(const ProgramSource& source, const llvm::GlobalValue& value) {
+  const llvm::StringRef name = value.getName();
+  if (name == source.entry || llvm::is_contained(source.exports, name)) return true;
+  const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
+  return source.runs_blocks && (name == kUnitName || (variable && !variable->isConstant()));
 }
 
 /// Whether the text defines what it is to export.
@@ -133,18 +185,13 @@ bool check_frames(const llvm::Module& module, std::vector<Diagnostic>& diagnosti
   return ok;
 }
 
-}  // namespace
-
-GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options,
-                       Output output, std::vector<Diagnostic>& diagnostics, LaneReport* report) {
-  if (!check_exports(module, source, diagnostics)) return {};
-  const TargetMachineLease machine(options.optimization_level, options.fast_math);
-  module.setDataLayout(machine->createDataLayout());
-  llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return is_exported(source, value.getName()); });
-  mark_math_functions(module);
-  const spmd::Outcome outcome = widen(module, *machine, options, report);
+/// Optimises the widened module and emits it.
+GeneratedCode emit(llvm::Module& module, llvm::TargetMachine& machine, const ProgramSource& source,
+                   const jit::CompileOptions& options, const spmd::Outcome& outcome, Output output,
+                   std::vector<Diagnostic>& diagnostics, LaneReport* report) {
   set_attributes(module, outcome.lanes > 1);
-  optimize(module, *machine, options, /*is_widened=*/outcome.lanes > 1, source);
+  const bool has_coroutine = source.runs_blocks && make_coroutine(module);
+  optimize(module, machine, options, {.is_widened = outcome.lanes > 1, .has_coroutine = has_coroutine}, source);
   if (source.is_cancelled()) {
     fail(diagnostics, "compilation was cancelled");
     return {};
@@ -157,12 +204,33 @@ GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const 
   llvm::legacy::PassManager emitter;
   emitter.add(new llvm::TargetLibraryInfoWrapperPass(library_info()));
   const auto type = output == Output::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (machine->addPassesToEmitFile(emitter, stream, nullptr, type, /*DisableVerify=*/true)) {
+  if (machine.addPassesToEmitFile(emitter, stream, nullptr, type, /*DisableVerify=*/true)) {
     fail(diagnostics, "the compiler cannot emit code for this processor");
     return {};
   }
   emitter.run(module);
   return {code.str().str(), outcome.lanes, outcome.is_uncertain};
+}
+
+}  // namespace
+
+GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const jit::CompileOptions& options,
+                       Output output, std::vector<Diagnostic>& diagnostics, LaneReport* report) {
+  if (!check_exports(module, source, diagnostics)) return {};
+  const TargetMachineLease machine(options.optimization_level, options.fast_math);
+  module.setDataLayout(machine->createDataLayout());
+  if (source.runs_blocks) export_variables(module);
+  llvm::internalizeModule(module, [&](const llvm::GlobalValue& value) { return is_exported(source, value); });
+  mark_math_functions(module);
+  if (!source.runs_blocks) {
+    const spmd::Outcome outcome = widen(module, *machine, options, {}, report);
+    return emit(module, *machine, source, options, outcome, output, diagnostics, report);
+  }
+  const std::optional<Widened> blocks = widen_blocks(module, *machine, options, diagnostics, report);
+  if (!blocks) return {};
+  llvm::Module& widened = blocks->module ? *blocks->module : module;
+  if (!report) llvm::StripDebugInfo(widened);
+  return emit(widened, *machine, source, options, blocks->outcome, output, diagnostics, report);
 }
 
 }  // namespace iruka::cpu_backend

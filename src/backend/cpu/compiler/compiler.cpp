@@ -119,7 +119,7 @@ CompiledProgram compile_to(const ProgramSource& source, Output output) {
   CompiledProgram program;
   jit::CompileOptions options;
   if (!jit::parse_options(source.options, options, program.diagnostics)) return program;
-  options.line_tables = source.wants_report;
+  options.line_tables = source.wants_report || source.runs_blocks;
   LaneReport* const report = source.wants_report ? &program.report : nullptr;
   const std::string fatal = run_with_large_stack([&] {
     llvm::LLVMContext context;

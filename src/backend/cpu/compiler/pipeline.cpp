@@ -12,6 +12,9 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Coroutines/CoroCleanup.h"
+#include "llvm/Transforms/Coroutines/CoroEarly.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -51,7 +54,7 @@ void add_loop_passes(llvm::FunctionPassManager& passes, bool use_memory_ssa, Pas
 }
 
 /// A short pipeline for widened code: compared with LLVM's own, the code is as fast and compiles in half the time.
-llvm::FunctionPassManager lane_passes(bool fast_math) {
+llvm::FunctionPassManager first_lane_passes(bool fast_math) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -72,6 +75,23 @@ llvm::FunctionPassManager lane_passes(bool fast_math) {
   add_loop_passes(passes, /*use_memory_ssa=*/true, llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
+}
+
+/// Divides coroutines at their suspensions. What was optimised before stays in registers between two of them.
+void add_coroutine_passes(llvm::ModulePassManager& passes) {
+  passes.addPass(llvm::CoroEarlyPass());
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::CoroSplitPass()));
+  passes.addPass(llvm::CoroCleanupPass());
+  llvm::FunctionPassManager cleanup;
+  cleanup.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  cleanup.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  cleanup.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(cleanup)));
+}
+
+llvm::FunctionPassManager last_lane_passes() {
+  llvm::FunctionPassManager passes;
   passes.addPass(HoistPass());
   passes.addPass(CancelPass());
   passes.addPass(llvm::VectorCombinePass());
@@ -96,10 +116,10 @@ const llvm::TargetLibraryInfoImpl& library_info() {
   return info;
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options, bool is_widened,
-              const ProgramSource& source) {
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::CompileOptions& options,
+              const WidenedCode& code, const ProgramSource& source) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !is_widened;
+  tuning.LoopVectorization = tuning.SLPVectorization = options.optimization_level >= 2 && !code.is_widened;
   // A body is one hot loop, so that inlining helpers pays up to a high limit.
   tuning.InlinerThreshold = 2000;
   // Passes get no file system, because there are no profiles to read and LLVM's real file system is shared by all
@@ -134,10 +154,12 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const jit::Com
         });
   }
   const auto level = optimization_level(options.optimization_level);
-  if (is_widened && level != llvm::OptimizationLevel::O0) {
+  if (code.is_widened && level != llvm::OptimizationLevel::O0) {
     llvm::ModulePassManager passes;
     passes.addPass(llvm::GlobalDCEPass());
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(lane_passes(options.fast_math)));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(first_lane_passes(options.fast_math)));
+    if (code.has_coroutine) add_coroutine_passes(passes);
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(last_lane_passes()));
     passes.run(module, modules);
     return;
   }

@@ -2,11 +2,14 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <unordered_map>
 
+#include "backend/cpu/compiler/block_memory.h"
 #include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/saving_poll.h"
 #include "backend/cpu/compiler/vector_math.h"
@@ -106,9 +109,14 @@ void sine_and_cosine(T value, T* sine, T* cosine) {
 
 std::atomic<AssertionSink> the_assertion_sink{nullptr};
 
-void note_failed_assertion(const char* condition, const char* file, int line, long long element) noexcept {
-  if (const AssertionSink sink = the_assertion_sink.load(std::memory_order_acquire))
-    sink({condition, file, line, element});
+/// printf of a kernel. Python and other users of the standard output see the text at once.
+__attribute__((format(printf, 1, 2))) int print_text(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = std::vprintf(format, arguments);
+  va_end(arguments);
+  std::fflush(stdout);
+  return written;
 }
 
 template <class F>
@@ -167,6 +175,10 @@ SymbolTable make_symbols() {
   table["__truncsfbf2"] = address(&truncate_float_to_bfloat);
   table["__extendhfsf2"] = address(&extend_half);
   table["iruka_note_failed_assertion"] = address(&note_failed_assertion);
+  table["iruka_take_memory"] = address(&take_memory);
+  table["iruka_memory_mark"] = address(&memory_mark);
+  table["iruka_return_memory"] = address(&return_memory);
+  table["printf"] = address(&print_text);
   table[kCancelPollName] = address(&cancel_poll);
   if (void* saving = saving_cancel_poll()) table[kSavingCancelPollName] = saving;
   return table;
@@ -180,6 +192,11 @@ void* symbol_address(std::string_view name) {
   const SymbolTable& table = made_once([] { return make_symbols(); });
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
+}
+
+void note_failed_assertion(const char* condition, const char* file, int line, long long element) noexcept {
+  if (const AssertionSink sink = the_assertion_sink.load(std::memory_order_acquire))
+    sink({condition, file, line, element});
 }
 
 void set_assertion_sink(AssertionSink sink) { the_assertion_sink.store(sink, std::memory_order_release); }

@@ -16,6 +16,9 @@ void* symbol_address(std::string_view name);
 /// Restricts the optimiser's calls to functions that symbol_address() knows.
 void restrict_library(llvm::TargetLibraryInfoImpl& library);
 
+/// Tells the assertion sink of a failure on this thread.
+void note_failed_assertion(const char* condition, const char* file, int line, long long element) noexcept;
+
 /// The function that compiled loops call to poll for cancellation, and its address.
 bool cancel_poll();
 inline constexpr const char* kCancelPollName = "iruka_cancel_poll";

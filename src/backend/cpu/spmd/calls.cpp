@@ -161,6 +161,7 @@ CallForm call_form(const llvm::CallInst& call, const LaneAnalysis& analysis, con
                    const llvm::TargetTransformInfo& costs) {
   const ID id = call.getIntrinsicID();
   if (division_opcode(call)) return CallForm::division;
+  if (block_call(call)) return CallForm::together;
   if (is_hint(id)) return CallForm::dropped;
   if (id == llvm::Intrinsic::prefetch) return CallForm::prefetch;
   if (is_identity(id)) return CallForm::identity;
@@ -171,7 +172,12 @@ CallForm call_form(const llvm::CallInst& call, const LaneAnalysis& analysis, con
 
 CallWriter::CallWriter(LaneBuilder& build, LaneValues& values, LaneByLane& lane_by_lane, DivisionWriter& divisions,
                        const Body& body)
-    : build_(build), values_(values), lane_by_lane_(lane_by_lane), divisions_(divisions), body_(body) {}
+    : build_(build),
+      values_(values),
+      lane_by_lane_(lane_by_lane),
+      divisions_(divisions),
+      block_calls_(build, values, lane_by_lane),
+      body_(body) {}
 
 void CallWriter::write(llvm::CallInst& call) {
   switch (call_form(call, body_.analysis, body_.target.library, body_.target.costs)) {
@@ -182,6 +188,7 @@ void CallWriter::write(llvm::CallInst& call) {
     case CallForm::identity: return values_.set_vector(&call, values_.vector(call.getArgOperand(0)));
     case CallForm::unknown:
       return values_.set_vector(&call, llvm::Constant::getNullValue(build_.widened(call.getType())));
+    case CallForm::together: return block_calls_.write(call, *block_call(call));
     case CallForm::math: return write_math(call);
     case CallForm::intrinsic: return write_intrinsic(call);
     case CallForm::lane_by_lane: return lane_by_lane_.write(call);

@@ -1,6 +1,7 @@
 // How calls are widened.
 #pragma once
 
+#include "backend/cpu/spmd/block_calls.h"
 #include "backend/cpu/spmd/division.h"
 #include "backend/cpu/spmd/lane_by_lane.h"
 #include "llvm/IR/InstrTypes.h"
@@ -14,6 +15,7 @@ enum class CallForm : uint8_t {
   unknown,   ///< tests whether an operand is a constant; the result is false
   division,  ///< of integers
   prefetch,
+  together,      ///< lanes act together (block_calls.h)
   math,          ///< a function of the vector math library
   intrinsic,     ///< has a vector form
   lane_by_lane,  ///< anything else
@@ -39,6 +41,7 @@ class CallWriter {
   LaneValues& values_;
   LaneByLane& lane_by_lane_;
   DivisionWriter& divisions_;
+  BlockCallWriter block_calls_;
   const Body& body_;
 };
 

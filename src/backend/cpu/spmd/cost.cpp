@@ -334,6 +334,7 @@ double CostModel::latency(const Instruction& instruction, bool is_vector) const 
   const auto& call = llvm::cast<llvm::CallInst>(instruction);
   switch (call_form(call, analysis_, target_.library, target_.costs)) {
     case CallForm::division: return is_wide ? 45 : 16;
+    case CallForm::together:
     case CallForm::math: return 60;
     case CallForm::intrinsic: return 4;
     case CallForm::lane_by_lane: return is_wide ? lanes_ * 20 : 20;

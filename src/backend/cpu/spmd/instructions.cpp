@@ -43,6 +43,10 @@ void InstructionWriter::write(Instruction& instruction) {
   build_.SetCurrentDebugLocation(instruction.getDebugLoc());
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return write_load(*load);
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return write_store(*store);
+  if (llvm::isa<llvm::FenceInst>(instruction)) {
+    build_.Insert(instruction.clone());  // lanes finish each statement together
+    return;
+  }
   const Shape shape = body_.analysis.shape(&instruction);
   const RowSplit& split = body_.analysis.split();
   if (split.quotients.contains(&instruction)) {
@@ -53,7 +57,8 @@ void InstructionWriter::write(Instruction& instruction) {
   }
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
     const bool is_dropped = call->getType()->isVoidTy() && llvm::isa<llvm::IntrinsicInst>(call);
-    return shape.is_uniform() && !is_dropped ? write_uniform(instruction) : calls_.write(*call);
+    const bool is_written_once = shape.is_uniform() && !is_dropped && !block_call(*call);
+    return is_written_once ? write_uniform(instruction) : calls_.write(*call);
   }
   if (shape.is_uniform()) return write_uniform(instruction);
   if (!shape.is_linear()) return write_varying(instruction);

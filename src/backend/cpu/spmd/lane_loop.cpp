@@ -241,7 +241,6 @@ Refusal check_body(const LaneLoop& lane, const PrivateMemory& memory) {
           return refuse("a value of this type cannot be widened", instruction);
         }
       }
-      if (llvm::isa<llvm::FenceInst>(instruction)) return refuse("a fence cannot be widened", instruction);
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (!call || call->isLifetimeStartOrEnd()) continue;
       if (Refusal refusal = check_call(*call)) return refusal;

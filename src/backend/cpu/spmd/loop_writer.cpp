@@ -21,6 +21,20 @@ LoopWriter::LoopWriter(const Body& body, bool has_small_index, bool is_written_o
 
 void LoopWriter::write() {
   write_loops();
+  keep_in_registers();
+}
+
+void LoopWriter::write_unit() {
+  loop_.preheader->getTerminator()->eraseFromParent();
+  build_.SetInsertPoint(loop_.preheader);
+  const auto* end = llvm::dyn_cast<llvm::ConstantInt>(loop_.end);
+  const bool is_full = end && end->getSExtValue() == lanes_;
+  write_body(loop_.begin, is_full ? nullptr : first_lanes(loop_.end), {});
+  build_.CreateBr(loop_.exit);
+  keep_in_registers();
+}
+
+void LoopWriter::keep_in_registers() {
   llvm::DominatorTree dominators(*loop_.header->getParent());
   llvm::PromoteMemToReg(slots_, dominators);
 }

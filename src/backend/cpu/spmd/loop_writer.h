@@ -13,9 +13,12 @@ class LoopWriter {
   /// Replaces the scalar loop by the widened loops. The scalar loop stays for rows that cannot be split; else it
   /// becomes unreachable.
   void write();
+  /// The same for a loop of at most W rounds, whose body is written once.
+  void write_unit();
 
  private:
   void write_loops();
+  void keep_in_registers();
   struct Row {
     llvm::Value* quotient = nullptr;
     llvm::Value* remainder_offset = nullptr;  ///< the remainder is the counter plus this

@@ -1,6 +1,7 @@
 #include "backend/cpu/spmd/shapes.h"
 
 #include "backend/cpu/compiler/guard_pass.h"
+#include "backend/cpu/spmd/block_calls.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
@@ -121,6 +122,7 @@ Shape LaneAnalysis::transfer(const Instruction& instruction) const {
                  : Shape::varying();
     case Instruction::Call: {
       const auto& call = llvm::cast<llvm::CallBase>(instruction);
+      if (block_call(call) == BlockCall::ballot) return Shape::uniform();
       return all_uniform && !call.mayHaveSideEffects() && (call.doesNotAccessMemory() || call.onlyReadsMemory())
                  ? Shape::uniform()
                  : Shape::varying();

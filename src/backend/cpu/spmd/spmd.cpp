@@ -163,7 +163,8 @@ class Vectoriser {
     if (lanes < 2) return {"the local arrays of so many lanes take too much memory", place};
     const WidenTarget target = this->target(function, width.bits);
     const bool small_arrays = flags & kSmallArrays;
-    const RowSplit split = find_row_split(lane, lanes);
+    if (request_.is_unit && lanes != request_.lanes) return {"the local arrays of a unit take too much memory", place};
+    const RowSplit split = request_.is_unit ? RowSplit() : find_row_split(lane, lanes);
     const LaneAnalysis analysis(lane, memory, split, lanes, small_arrays);
     if (request_.lanes == 0) {
       const CostEstimate cost = estimate(lane, analysis, memory, target);
@@ -174,7 +175,8 @@ class Vectoriser {
     outcome_.lanes = std::max(outcome_.lanes, lanes);
     const bool is_written_once = lane.is_remainder || body_size(lane) > kLargeBody;
     const Body body{lane, memory, analysis, target};
-    LoopWriter(body, (flags & kSmallIndex) != 0, is_written_once).write();
+    LoopWriter writer(body, (flags & kSmallIndex) != 0, is_written_once);
+    request_.is_unit ? writer.write_unit() : writer.write();
     return {};
   }
 

@@ -1,0 +1,51 @@
+// Calls by which the threads of a unit act together (jit/kernels/cpu/blocks.h): barriers, votes and shuffles. Each is
+// written once for all lanes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "backend/cpu/spmd/lane_by_lane.h"
+#include "llvm/IR/Instructions.h"
+
+namespace iruka::cpu_backend::spmd {
+
+enum class BlockCall : uint8_t {
+  barrier,     ///< waits for the other units of the block
+  unit_fence,  ///< orders memory between the lanes
+  ballot,      ///< the bits of the active lanes for which the predicate holds, the same for all
+  shuffle,     ///< the value of another lane
+};
+
+inline constexpr const char* kBarrierName = "iruka_barrier";
+
+/// No value for other calls.
+std::optional<BlockCall> block_call(const llvm::CallBase& call);
+
+/// The names of the functions, and CUDA's names for messages.
+std::span<const std::pair<const char*, const char*>> block_call_names();
+
+/// Tells the optimiser which memory the functions access.
+void describe_block_calls(llvm::Module& module);
+
+/// Whether the text calls votes or shuffles, which need lanes.
+bool has_exchange(const llvm::Module& module);
+
+class BlockCallWriter {
+ public:
+  BlockCallWriter(LaneBuilder& build, LaneValues& values, LaneByLane& lane_by_lane)
+      : build_(build), values_(values), lane_by_lane_(lane_by_lane) {}
+
+  void write(llvm::CallInst& call, BlockCall kind);
+
+ private:
+  void write_ballot(llvm::CallInst& call);
+  void write_shuffle(llvm::CallInst& call);
+
+  LaneBuilder& build_;
+  LaneValues& values_;
+  LaneByLane& lane_by_lane_;
+};
+
+}  // namespace iruka::cpu_backend::spmd
