@@ -38,7 +38,7 @@ struct ProgramSource {
   std::vector<std::string> options;  ///< the user's compiler options
   std::string file_name;             ///< names the generated text in diagnostics: "<kernel_name>"
   bool wants_report = false;         ///< compile only for a report, with line tables
-  bool runs_blocks = false;  ///< the entry runs blocks of threads (jit/kernels/cpu/blocks.h)
+  bool runs_blocks = false;          ///< the entry runs blocks of threads (jit/kernels/cpu/blocks.h)
   bool may_narrow = false;           ///< the text may cast floats to integers of 8 or 16 bits (core/narrow_casts.h)
   std::vector<std::string> must_write{};  ///< variables; a warning names those that none of the user's texts writes
   /// Functions and variables that the module has by name beside `entry`, which may be empty. A GPU's module has all
@@ -152,6 +152,12 @@ class Device {
   virtual std::string assembly(const ProgramSource& source) = 0;
   /// The module's name is for errors. Raises DeviceError when `code` is not what compile() gave.
   virtual std::shared_ptr<const Module> load(std::string_view code, const std::string& name) = 0;
+  /// The same for code that uses the variables of another module instead of its own of the same names. A device whose
+  /// modules hold all functions of a text need not do this.
+  virtual std::shared_ptr<const Module> load_beside(std::string_view code, const std::string& name,
+                                                    std::shared_ptr<const Module> /*variables*/) {
+    return load(code, name);
+  }
   // A device launches functions over ranges, or over grids, and copies the arguments before the call returns. Launches
   // raise Interrupted when the interrupt check says so, and DeviceError where an assertion of the text failed: a GPU at
   // a later wait for the stream or the device.

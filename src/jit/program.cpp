@@ -146,8 +146,14 @@ std::vector<Diagnostic> warnings_about(const std::vector<Diagnostic>& diagnostic
   return warnings;
 }
 
+/// The code is loaded beside the module `variables`, if given.
 std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& key, const ProgramSource& source,
-                                               const ErrorContext& context, KernelEvent::Kind kind) {
+                                               const ErrorContext& context, KernelEvent::Kind kind,
+                                               const std::shared_ptr<const Module>& variables = nullptr) {
+  const auto load = [&](std::string_view code) {
+    return variables ? device.load_beside(code, context.kernel_name, variables)
+                     : device.load(code, context.kernel_name);
+  };
   const auto start = std::chrono::steady_clock::now();
   const std::shared_ptr<DiskCache> disk = disk_cache();
   std::optional<std::string> code = read_shipped(key);
@@ -156,8 +162,8 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   NamePairs names;
   if (std::string_view object; code && unpack_code(*code, warnings, names, object)) {
     try {
-      auto program = std::make_shared<const Program>(device, device.load(object, context.kernel_name), source.entry,
-                                                     context.kernel_name, std::move(warnings), std::move(names));
+      auto program = std::make_shared<const Program>(device, load(object), source.entry, context.kernel_name,
+                                                     std::move(warnings), std::move(names));
       record_event(KernelEvent::Kind::loaded_from_disk, context.kernel_name, device.name(), milliseconds_since(start));
       return program;
     } catch (const OutOfMemoryError&) {
@@ -170,8 +176,8 @@ std::shared_ptr<const Program> find_or_compile(Device& device, const CacheKey& k
   if (!compiled.ok) throw CompileError(describe(compiled.diagnostics, context));
   warnings = warnings_about(compiled.diagnostics, context);
   disk->write(key, pack_code(warnings, compiled.names, compiled.code));
-  auto program = std::make_shared<const Program>(device, device.load(compiled.code, context.kernel_name), source.entry,
-                                                 context.kernel_name, std::move(warnings), compiled.names);
+  auto program = std::make_shared<const Program>(device, load(compiled.code), source.entry, context.kernel_name,
+                                                 std::move(warnings), compiled.names);
   record_event(kind, context.kernel_name, device.name(), milliseconds_since(start));
   return program;
 }
@@ -355,6 +361,15 @@ void Program::launch(std::span<const std::byte> arguments, const GridRange& rang
 std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const ErrorContext& context,
                                      KernelEvent::Kind kind) {
   return sleep_where_compilers_ended([&] { return find_or_build(device, source, context, kind); });
+}
+
+std::shared_ptr<const Program> build_alone(Device& device, const ProgramSource& source, const ErrorContext& context,
+                                           std::shared_ptr<const Module> variables) {
+  return sleep_where_compilers_ended([&] {
+    const ForkGuard guard;
+    return find_or_compile(device, key_of(device, source, device.name()), source, context, KernelEvent::Kind::compiled,
+                           variables);
+  });
 }
 
 std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const ErrorContext& context) {

@@ -78,6 +78,11 @@ struct ErrorContext {
 std::shared_ptr<const Program> build(Device& device, const ProgramSource& source, const ErrorContext& context,
                                      KernelEvent::Kind kind = KernelEvent::Kind::compiled);
 
+/// The program for `source` in a module of its own, with variables that no other program has; with `variables`, it uses
+/// the variables of that module instead (Device::load_beside). Raises what build() raises.
+std::shared_ptr<const Program> build_alone(Device& device, const ProgramSource& source, const ErrorContext& context,
+                                           std::shared_ptr<const Module> variables = nullptr);
+
 /// Only checks that `source` is valid C++. A source that passed once, also in another process, is not checked again.
 /// Gives the warnings. Raises CompileError worded with `context`.
 std::vector<Diagnostic> check(Device& device, const ProgramSource& source, const ErrorContext& context);

@@ -30,15 +30,20 @@ class CpuFunction final : public Function {
       : Function(std::move(name)), entry_(entry), lanes_(lanes) {}
   EntryFunction entry() const { return entry_; }
   int lanes() const { return lanes_; }
+  bool runs_blocks() const { return runs_blocks_; }
 
  private:
   const EntryFunction entry_;
   const int lanes_;
+  const bool runs_blocks_ = name() == kBlocksEntry;
 };
 
 class CpuModule final : public Module {
  public:
-  CpuModule(std::string_view code, const std::string& name) : Module(name), object_(std::in_place, code) {
+  CpuModule(std::string_view code, const std::string& name, std::shared_ptr<const CpuModule> variables)
+      : Module(name),
+        variables_(std::move(variables)),
+        object_(std::in_place, code, variables_ ? &*variables_->object_ : nullptr) {
     for (const ExportedSymbol& symbol : object_->symbols())
       if (symbol.is_function) functions_.emplace_back(symbol.name, symbol.function(), object_->lanes());
   }
@@ -66,6 +71,7 @@ class CpuModule final : public Module {
     return names;
   }
 
+  const std::shared_ptr<const CpuModule> variables_;
   std::optional<LinkedObject> object_;
   std::list<CpuFunction> functions_;
 };
@@ -106,30 +112,31 @@ void note_assertion(const FailedAssertion& failed) noexcept {
 
 /// A call of compiled code on this thread for a launch. Launches nest, because a loop that polls for cancellation may
 /// run a signal handler that calls kernels.
-void enter(EntryFunction entry, const void* block, int64_t begin, int64_t end, LaunchContext& context) {
+void enter(const CpuFunction& function, const void* arguments, int64_t begin, int64_t end, LaunchContext& context) {
   LaunchContext* const outer = std::exchange(current_launch, &context);
-  entry(block, begin, end);
+  const size_t memory = function.runs_blocks() ? memory_mark() : 0;
+  function.entry()(arguments, begin, end);
+  if (function.runs_blocks()) return_memory(memory);  // code that is cancelled ends early
   current_launch = outer;
 }
 
 /// Runs the whole range, on this thread alone if waking others would cost more.
 void run_ranges(const CpuFunction& function, std::span<const std::byte> arguments, const LaunchRange& range,
                 LaunchContext& context) {
-  const EntryFunction entry = function.entry();
   const void* block = arguments.data();
   // Waking a thread costs more than this loop takes, or there is only one range.
   if (range.count <= std::max(range.grain, range.align)) {
     if (range.count <= 0) return;
     {
       const FloatScope floats;
-      enter(entry, block, range.begin, range.begin + range.count, context);
+      enter(function, block, range.begin, range.begin + range.count, context);
     }
     throw_if_stopped();
     return;
   }
   context.work = ThreadPool::instance().run(range.count, range_align(range, function.lanes()),
-                                            [=, &context, first = range.begin](int64_t begin, int64_t end) {
-                                              enter(entry, block, first + begin, first + end, context);
+                                            [=, &function, &context, first = range.begin](int64_t begin, int64_t end) {
+                                              enter(function, block, first + begin, first + end, context);
                                             },
                                             {.goes_on = range.begin > 0, .alone = range.alone});
 }
@@ -175,7 +182,12 @@ CompiledProgram CpuDevice::check(const ProgramSource& source) { return cpu_backe
 std::string CpuDevice::assembly(const ProgramSource& source) { return cpu_backend::assembly(source); }
 
 std::shared_ptr<const Module> CpuDevice::load(std::string_view code, const std::string& name) {
-  return std::make_shared<CpuModule>(code, name);
+  return std::make_shared<CpuModule>(code, name, nullptr);
+}
+
+std::shared_ptr<const Module> CpuDevice::load_beside(std::string_view code, const std::string& name,
+                                                     std::shared_ptr<const Module> variables) {
+  return std::make_shared<CpuModule>(code, name, std::static_pointer_cast<const CpuModule>(std::move(variables)));
 }
 
 void CpuDevice::launch(LaunchContext& context, const Function& function, std::span<const std::byte> arguments,

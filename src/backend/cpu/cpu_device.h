@@ -25,6 +25,8 @@ class CpuDevice final : public Device {
   CompiledProgram check(const ProgramSource& source) override;
   std::string assembly(const ProgramSource& source) override;
   std::shared_ptr<const Module> load(std::string_view code, const std::string& name) override;
+  std::shared_ptr<const Module> load_beside(std::string_view code, const std::string& name,
+                                            std::shared_ptr<const Module> variables) override;
   void launch(LaunchContext& context, const Function& function, std::span<const std::byte> arguments,
               const LaunchRange& range) override;
 

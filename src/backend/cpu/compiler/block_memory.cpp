@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/symbols.h"
 
 namespace iruka::cpu_backend {

@@ -8,8 +8,6 @@ namespace iruka::cpu_backend {
 /// 64-byte aligned memory of the calling thread, until it is returned. Null, and a failed assertion is noted, where
 /// there is none.
 void* take_memory(size_t bytes) noexcept;
-/// The memory that is taken now; return_memory() returns what is taken later.
-size_t memory_mark() noexcept;
-void return_memory(size_t mark) noexcept;
+// memory_mark() and return_memory() are in compiler.h.
 
 }  // namespace iruka::cpu_backend

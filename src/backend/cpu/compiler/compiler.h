@@ -48,7 +48,8 @@ struct ExportedSymbol {
 /// Links an object into this process. Raises DeviceError when the object is damaged.
 class IRUKA_COMPILER_API LinkedObject {
  public:
-  explicit LinkedObject(std::string_view object);
+  /// With `variables`, the object uses its variables instead of its own of the same names, and must not outlive it.
+  explicit LinkedObject(std::string_view object, const LinkedObject* variables = nullptr);
   ~LinkedObject();
   LinkedObject(const LinkedObject&) = delete;
   LinkedObject& operator=(const LinkedObject&) = delete;
@@ -71,6 +72,13 @@ class IRUKA_COMPILER_API LinkedObject {
 /// stops.
 using CancelPoll = bool (*)() noexcept;
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
+
+/// The entry of a text that runs blocks of threads (jit/kernels/cpu/blocks.h).
+inline constexpr std::string_view kBlocksEntry = "iruka_blocks";
+
+/// The memory of blocks that a thread has taken, before and after a call of compiled code that may end early.
+IRUKA_COMPILER_API size_t memory_mark() noexcept;
+IRUKA_COMPILER_API void return_memory(size_t mark) noexcept;
 
 /// Called for each failure on the thread that runs the kernel. Set once, before the first launch.
 using AssertionSink = void (*)(const FailedAssertion&) noexcept;

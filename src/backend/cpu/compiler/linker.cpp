@@ -42,7 +42,8 @@ struct LinkResult {
 
 class LinkContext : public jitlink::JITLinkContext {
  public:
-  explicit LinkContext(LinkResult& result) : jitlink::JITLinkContext(nullptr), result_(result) {}
+  LinkContext(LinkResult& result, const LinkedObject* variables)
+      : jitlink::JITLinkContext(nullptr), result_(result), variables_(variables) {}
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return memory_manager(); }
   void notifyFailed(llvm::Error error) override { result_.error = llvm::toString(std::move(error)); }
@@ -50,7 +51,8 @@ class LinkContext : public jitlink::JITLinkContext {
   void lookup(const LookupMap& names, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next) override {
     jitlink::AsyncLookupResult found;
     for (const auto& [name, flags] : names) {
-      void* address = symbol_address(*name);
+      void* address = variable_address(*name);
+      if (!address) address = symbol_address(*name);
       if (!address) {
         next->run(llvm::createStringError("unknown symbol '" + (*name).str() + "'"));
         return;
@@ -78,8 +80,30 @@ class LinkContext : public jitlink::JITLinkContext {
     };
   }
 
+  /// Variables that another object defines are taken from there.
+  llvm::Error modifyPassConfig(jitlink::LinkGraph&, jitlink::PassConfiguration& passes) override {
+    if (!variables_) return llvm::Error::success();
+    passes.PrePrunePasses.insert(passes.PrePrunePasses.begin(), [this](jitlink::LinkGraph& graph) {
+      llvm::SmallVector<jitlink::Symbol*, 8> shared;
+      for (jitlink::Symbol* symbol : graph.defined_symbols())
+        if (is_exported(*symbol) && !symbol->isCallable() && variable_address(*symbol->getName()))
+          shared.push_back(symbol);
+      for (jitlink::Symbol* symbol : shared) graph.makeExternal(*symbol);
+      return llvm::Error::success();
+    });
+    return llvm::Error::success();
+  }
+
  private:
+  void* variable_address(llvm::StringRef name) const {
+    if (!variables_) return nullptr;
+    for (const ExportedSymbol& symbol : variables_->symbols())
+      if (!symbol.is_function && symbol.name == name) return symbol.address;
+    return nullptr;
+  }
+
   LinkResult& result_;
+  const LinkedObject* const variables_;
 };
 
 }  // namespace
@@ -92,7 +116,7 @@ struct LinkedObject::State {
   }
 };
 
-LinkedObject::LinkedObject(std::string_view code) : state_(std::make_unique<State>()) {
+LinkedObject::LinkedObject(std::string_view code, const LinkedObject* variables) : state_(std::make_unique<State>()) {
   install_error_handlers();
   const auto packed = unpack_object(code);
   if (!packed)
@@ -102,7 +126,7 @@ LinkedObject::LinkedObject(std::string_view code) : state_(std::make_unique<Stat
   auto graph = jitlink::createLinkGraphFromELFObject_x86_64(buffer, symbol_pool());
   if (!graph) throw DeviceError("load: the code cannot be read: " + llvm::toString(graph.takeError()));
   LinkResult result;
-  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(result));
+  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(result, variables));
   state_->allocation = std::move(result.allocation);
   if (!result.error.empty()) throw DeviceError("load: the code cannot be linked: " + result.error);
   state_->symbols = std::move(result.symbols);
