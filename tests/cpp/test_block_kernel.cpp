@@ -1,4 +1,5 @@
 // Kernels over blocks of threads on the CPU: threads as lanes, barriers, shared memory, shuffles and votes.
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -20,8 +21,8 @@ ProgramSource blocks(const std::string& text, const std::string& kernel, Shape t
   ProgramSource source;
   source.text = "#define IRUKA_BLOCK_X " + std::to_string(threads.x) + "\n#define IRUKA_BLOCK_Y " +
                 std::to_string(threads.y) + "\n#define IRUKA_BLOCK_Z " + std::to_string(threads.z) +
-                "\n#include \"jit/kernels/cpu/blocks.h\"\n#line 1 \"code\"\n" + text + "\n#line 1 \"<wrapper>\"\nIRUKA_RUN_BLOCKS(" +
-                kernel + ")\n";
+                "\n#include \"jit/kernels/cpu/blocks.h\"\n#line 1 \"code\"\n" + text +
+                "\n#line 1 \"<wrapper>\"\nIRUKA_RUN_BLOCKS(" + kernel + ")\n";
   source.entry = "iruka_blocks";
   source.options = std::move(options);
   source.file_name = "<test>";
@@ -32,9 +33,7 @@ ProgramSource blocks(const std::string& text, const std::string& kernel, Shape t
 /// The parameters' bytes behind the grid, each at its alignment.
 class Launch {
  public:
-  Launch(Shape grid, unsigned dynamic_bytes) {
-    push(grid.x), push(grid.y), push(grid.z), push(dynamic_bytes);
-  }
+  Launch(Shape grid, unsigned dynamic_bytes) { push(grid.x), push(grid.y), push(grid.z), push(dynamic_bytes); }
   template <class T>
   void push(T value) {
     const size_t at = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -190,6 +189,313 @@ TEST(BlockKernel, DynamicSharedMemoryAndTiledProduct) {
       for (int k = 0; k < n; ++k) expected += a[size_t(row * n + k)] * b[size_t(k * n + column)];
       ASSERT_EQ(c[size_t(row * n + column)], expected);
     }
+}
+
+TEST(BlockKernel, SharedVariablesOfEveryKind) {
+  const std::string text = R"(
+    __shared__ int of_namespace[4];
+    __device__ int helper(int v) {
+      __shared__ int of_helper;
+      if (threadIdx.x == 0) of_helper = v;
+      __syncthreads();
+      return of_helper;
+    }
+    __global__ void kinds(int* out) {
+      static __shared__ double of_static[2];
+      __shared__ struct { char c; long l; } pair;
+      __shared__ int count;
+      if (threadIdx.x == 3) { of_namespace[1] = blockIdx.x; of_static[1] = 0.5 + blockIdx.x; pair.l = 7; count = 0; }
+      __syncthreads();
+      atomicAdd(&count, 1);
+      __syncthreads();
+      int& same = count;
+      out[blockIdx.x * blockDim.x + threadIdx.x] =
+          helper(100) + of_namespace[1] * 1000 + (int)(2 * of_static[1]) * 10000 + (int)pair.l * 1000000 + same;
+    })";
+  std::vector<int> out(3 * 40);
+  run(text, "kinds", {3}, {40}, 0, out.data());
+  for (int k = 0; k < 120; ++k)
+    ASSERT_EQ(out[size_t(k)], 100 + k / 40 * 1000 + (1 + 2 * (k / 40)) * 10000 + 7000000 + 40) << k;
+}
+
+// As on a GPU, threads that have ended do not hold up the others, and a unit waits if any of its threads does.
+TEST(BlockKernel, ThreadsMayEndBeforeABarrier) {
+  const std::string text = R"(
+    __global__ void early(int* out, int n) {
+      __shared__ int seen[128];
+      seen[threadIdx.x] = -1;
+      __syncthreads();
+      if (threadIdx.x >= n) return;
+      seen[threadIdx.x] = threadIdx.x;
+      __syncthreads();
+      out[threadIdx.x] = seen[(threadIdx.x + 1) % 128];
+    })";
+  for (const int n : {1, 5, 64, 100, 128}) {
+    std::vector<int> out(128, -2);
+    run(text, "early", {1}, {128}, 0, out.data(), n);
+    for (int k = 0; k < 128; ++k) {
+      const int next = (k + 1) % 128;
+      ASSERT_EQ(out[size_t(k)], k >= n ? -2 : next < n ? next : -1) << n << " " << k;
+    }
+  }
+}
+
+TEST(BlockKernel, LocalsAndLoopsLiveAcrossBarriers) {
+  const std::string text = R"(
+    __global__ void locals(const int* x, long* out) {
+      __shared__ int buffer[96];
+      int mine[5];
+      for (int k = 0; k < 5; ++k) mine[k] = x[threadIdx.x] * k;
+      double weight = threadIdx.x * 0.5;
+      short small = threadIdx.x;
+      for (int round = 0; round < 7; ++round) {
+        buffer[threadIdx.x] = mine[round % 5];
+        __syncthreads();
+        mine[(round + 1) % 5] += buffer[95 - threadIdx.x];
+        if (round % 2) { weight += buffer[(threadIdx.x + round) % 96]; __syncthreads(); }
+        __syncthreads();
+      }
+      long total = small + (long)weight;
+      for (int k = 0; k < 5; ++k) total = total * 3 + mine[k];
+      out[threadIdx.x] = total;
+    })";
+  std::vector<int> x(96);
+  for (size_t k = 0; k < 96; ++k) x[k] = int(k * 37 % 101);
+  std::vector<long> out(96), expected(96);
+  run(text, "locals", {1}, {96}, 0, x.data(), out.data());
+  std::vector<std::array<int, 5>> mine(96);
+  std::vector<double> weight(96);
+  for (size_t t = 0; t < 96; ++t) {
+    for (int k = 0; k < 5; ++k) mine[t][size_t(k)] = x[t] * k;
+    weight[t] = double(t) * 0.5;
+  }
+  for (size_t round = 0; round < 7; ++round) {
+    std::vector<int> buffer(96);
+    for (size_t t = 0; t < 96; ++t) buffer[t] = mine[t][round % 5];
+    for (size_t t = 0; t < 96; ++t) mine[t][(round + 1) % 5] += buffer[95 - t];
+    for (size_t t = 0; t < 96; ++t)
+      if (round % 2) weight[t] += buffer[(t + round) % 96];
+  }
+  for (size_t t = 0; t < 96; ++t) {
+    long total = short(t) + long(weight[t]);
+    for (size_t k = 0; k < 5; ++k) total = total * 3 + mine[t][k];
+    EXPECT_EQ(out[t], total) << t;
+  }
+}
+
+TEST(BlockKernel, ShufflesOfAllTypesAndWidths) {
+  const std::string text = R"(
+    struct Three { int a; short b; char c; };
+    template <class T> __device__ long test(T x, int width) {
+      long a = (long)__shfl_sync(0xffffffff, x, 5, width), b = (long)__shfl_up_sync(0xffffffff, x, 3, width);
+      long c = (long)__shfl_down_sync(0xffffffff, x, 2, width), d = (long)__shfl_xor_sync(0xffffffff, x, 6, width);
+      return a + 1000 * b + 1000000 * c + 1000000000 * d;
+    }
+    __global__ void all(long* out, int width) {
+      int lane = threadIdx.x;
+      Three three = __shfl_xor_sync(0xffffffff, Three{lane, (short)(lane + 1), (char)(lane + 2)}, 1);
+      out[lane] = test((signed char)lane, width); out[32 + lane] = test((short)lane, width);
+      out[64 + lane] = test((float)lane, width); out[96 + lane] = test((double)lane, width);
+      out[128 + lane] = test((long long)lane, width);
+      out[160 + lane] = three.a * 10000 + three.b * 100 + three.c;
+    })";
+  for (const int width : {2, 8, 16, 32}) {
+    std::vector<long> out(192);
+    run(text, "all", {1}, {32}, 0, out.data(), width);
+    for (int lane = 0; lane < 32; ++lane) {
+      const int first = lane / width * width, self = lane - first;
+      const long up = self < 3 ? lane : lane - 3, down = self + 2 >= width ? lane : lane + 2;
+      const long other = lane ^ 6, crossed = other > first + width - 1 ? lane : other;
+      const long expected = (first + 5 % width) + 1000 * up + 1000000 * down + 1000000000 * crossed;
+      for (size_t type = 0; type < 5; ++type)
+        EXPECT_EQ(out[32 * type + size_t(lane)], expected) << type << " " << width;
+      const long pair = lane ^ 1;
+      EXPECT_EQ(out[size_t(160 + lane)], pair * 10000 + (pair + 1) * 100 + pair + 2);
+    }
+  }
+}
+
+TEST(BlockKernel, VotesUnderDivergenceCountActiveLanes) {
+  const std::string text = R"(
+    __global__ void votes(const int* x, unsigned* out) {
+      int lane = threadIdx.x, v = x[lane];
+      unsigned mask = 0;
+      if (v % 3 == 0) mask = __activemask();
+      else if (v % 3 == 1) mask = __ballot_sync(__activemask(), v > 10);
+      out[lane] = mask;
+      unsigned last = 0;
+      for (int k = 0; k <= v % 5; ++k) last = __activemask();
+      out[32 + lane] = last;
+      out[64 + lane] = __match_any_sync(0xffffffff, v % 4);
+      out[96 + lane] = __reduce_add_sync(0xffffffff, (unsigned)v);
+      out[128 + lane] = __reduce_max_sync(0xffffffff, v);
+    })";
+  std::vector<int> x(32);
+  std::mt19937 random(5);
+  for (int& v : x) v = int(random() % 30);
+  std::vector<unsigned> out(160);
+  run(text, "votes", {1}, {32}, 0, x.data(), out.data());
+  for (size_t lane = 0; lane < 32; ++lane) {
+    unsigned zeros = 0, large = 0, alive = 0, equal = 0, sum = 0;
+    int most = 0;
+    for (size_t k = 0; k < 32; ++k) {
+      zeros |= unsigned(x[k] % 3 == 0) << k;
+      large |= unsigned(x[k] % 3 == 1 && x[k] > 10) << k;
+      alive |= unsigned(x[k] % 5 >= x[lane] % 5) << k;
+      equal |= unsigned(x[k] % 4 == x[lane] % 4) << k;
+      sum += unsigned(x[k]);
+      most = std::max(most, x[k]);
+    }
+    EXPECT_EQ(out[lane], x[lane] % 3 == 0 ? zeros : x[lane] % 3 == 1 ? large : 0) << lane;
+    EXPECT_EQ(out[32 + lane], alive) << lane;
+    EXPECT_EQ(out[64 + lane], equal) << lane;
+    EXPECT_EQ(out[96 + lane], sum);
+    EXPECT_EQ(out[128 + lane], unsigned(most));
+  }
+}
+
+TEST(BlockKernel, CountsOfTheBlock) {
+  const std::string text = R"(
+    __global__ void counts(int* out) {
+      int a = __syncthreads_count(threadIdx.x % 3 == 0), b = __syncthreads_and(threadIdx.x < 70);
+      out[threadIdx.x] = a + 1000 * b + 10000 * __syncthreads_or(threadIdx.x == 69) + 100000 * __syncthreads_or(0);
+    })";
+  std::vector<int> out(70);
+  run(text, "counts", {1}, {70}, 0, out.data());
+  for (const int each : out) EXPECT_EQ(each, 24 + 1000 + 10000);
+}
+
+// The last block to finish adds the sums of all, which needs a fence and an atomic counter.
+TEST(BlockKernel, LastBlockReduction) {
+  const std::string text = R"(
+    __device__ unsigned finished = 0;
+    __global__ void sum(const int* x, int* parts, int* out, int n) {
+      __shared__ int part[64];
+      __shared__ bool is_last;
+      int i = blockIdx.x * 64 + threadIdx.x;
+      part[threadIdx.x] = i < n ? x[i] : 0;
+      __syncthreads();
+      for (int s = 32; s; s >>= 1) { if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s]; __syncthreads(); }
+      if (threadIdx.x == 0) {
+        parts[blockIdx.x] = part[0];
+        __threadfence();
+        is_last = atomicAdd(&finished, 1u) == gridDim.x - 1;
+      }
+      __syncthreads();
+      if (is_last && threadIdx.x == 0) {
+        int total = 0;
+        for (int k = 0; k < gridDim.x; ++k) total += parts[k];
+        *out = total;
+      }
+    })";
+  std::vector<int> x(1000), parts(16);
+  std::iota(x.begin(), x.end(), 1);
+  int out = 0;
+  run(text, "sum", {16}, {64}, 0, x.data(), parts.data(), &out, 1000);
+  EXPECT_EQ(out, 500500);
+}
+
+// A lock has no vector form: each thread is a unit of its own.
+TEST(BlockKernel, ThreadsWithoutVectorFormWaitOneByOne) {
+  const std::string text = R"(
+    __global__ void locked(int* lock, int* out) {
+      __shared__ int turn[33];
+      turn[threadIdx.x] = threadIdx.x;
+      __syncthreads();
+      while (atomicCAS(lock, 0, 1) != 0) {}
+      out[0] += turn[(threadIdx.x + 5) % 33];
+      atomicExch(lock, 0);
+      __syncthreads();
+      out[1 + threadIdx.x] = out[0];
+    })";
+  int lock = 0;
+  std::vector<int> out(34);
+  EXPECT_EQ(run(text, "locked", {1}, {33}, 0, &lock, out.data()), 1);
+  for (const int each : out) EXPECT_EQ(each, 33 * 32 / 2);
+}
+
+TEST(BlockKernel, ScalarThreadsGiveWhatLanesGive) {
+  const std::string text = R"(
+    __global__ void scan(const float* x, float* out) {
+      __shared__ float a[2][200];
+      int t = threadIdx.x, from = 0;
+      a[0][t] = x[blockIdx.x * blockDim.x + t];
+      __syncthreads();
+      for (int d = 1; d < blockDim.x; d *= 2) {
+        a[1 - from][t] = t >= d ? a[from][t] + a[from][t - d] : a[from][t];
+        from = 1 - from;
+        __syncthreads();
+      }
+      out[blockIdx.x * blockDim.x + t] = a[from][t];
+    })";
+  std::vector<float> x(600), lanes(600), scalar(600);
+  for (size_t k = 0; k < 600; ++k) x[k] = float(k % 13) * 0.1f;
+  run(text, "scan", {3}, {200}, 0, x.data(), lanes.data());
+  const auto compiled = cpu_backend::compile(blocks(text, "scan", {200}, {"--lanes=1"}));
+  ASSERT_TRUE(compiled.ok) << errors(compiled.diagnostics);
+  const cpu_backend::LinkedObject object(compiled.code);
+  EXPECT_EQ(object.lanes(), 1);
+  Launch launch({3}, 0);
+  launch.push(static_cast<const float*>(x.data()));
+  launch.push(scalar.data());
+  for (const auto& symbol : object.symbols())
+    if (symbol.is_function && symbol.name == "iruka_blocks") symbol.function()(launch.data(), 0, 3);
+  EXPECT_EQ(lanes, scalar);
+}
+
+TEST(BlockKernel, ProgramsShareVariables) {
+  const std::string text = R"(
+    __constant__ int scale = 2;
+    __device__ int counter = 10;
+    __device__ int bump() { static int calls = 0; return atomicAdd(&calls, 1); }
+    __global__ void first(int* out) { out[0] = atomicAdd(&counter, scale); bump(); }
+    __global__ void second(int* out) { out[0] = atomicAdd(&counter, scale) + 1000 * bump(); })";
+  const auto compiled = [&](const std::string& kernel) {
+    const auto program = cpu_backend::compile(blocks(text, kernel, {1}));
+    EXPECT_TRUE(program.ok) << errors(program.diagnostics);
+    return program.code;
+  };
+  const cpu_backend::LinkedObject first(compiled("first")), second(compiled("second"), &first);
+  const auto symbol = [](const cpu_backend::LinkedObject& object, const std::string& name) {
+    for (const auto& each : object.symbols())
+      if (each.name == name) return each;
+    ADD_FAILURE() << name;
+    return object.symbols().front();
+  };
+  int out = 0;
+  Launch launch({1}, 0);
+  launch.push(&out);
+  symbol(first, "iruka_blocks").function()(launch.data(), 0, 1);
+  EXPECT_EQ(out, 10);
+  *static_cast<int*>(symbol(first, "scale").address) = 5;
+  symbol(second, "iruka_blocks").function()(launch.data(), 0, 1);
+  EXPECT_EQ(out, 1012);
+  EXPECT_EQ(*static_cast<int*>(symbol(first, "counter").address), 17);
+}
+
+/// The first error of a text that must not compile.
+std::string error_of(const std::string& text, Shape threads = {64}) {
+  const auto compiled = cpu_backend::compile(blocks(text, "kernel", threads));
+  EXPECT_FALSE(compiled.ok);
+  return errors(compiled.diagnostics);
+}
+
+TEST(BlockKernel, WhatCannotRunIsRefusedAtItsLine) {
+  EXPECT_NE(error_of("__device__ int depth(int n) {\n  return n ? depth(n - 1) + threadIdx.x : 0;\n}\n"
+                     "__global__ void kernel(int* out) { out[0] = depth(out[1]); }")
+                .find("code:2:39: a function that is recursive or called through a pointer cannot use threadIdx"),
+            std::string::npos);
+  EXPECT_NE(error_of("__device__ void wait(int n) {\n  if (n) wait(n - 1);\n  __syncthreads();\n}\n"
+                     "__global__ void kernel(int* out) { wait(out[1]); }")
+                .find("cannot use __syncthreads()"),
+            std::string::npos);
+  EXPECT_NE(error_of("__global__ void kernel(int* lock) { __shfl_sync(-1, lock[0], 3);\n"
+                     "while (atomicCAS(lock, 0, 1)) {} }")
+                .find("shuffles and votes of a warp need lanes"),
+            std::string::npos);
+  EXPECT_NE(error_of("__global__ void kernel(char* s, const char* f) {\n printf(f, 3); }").find("code:2:"),
+            std::string::npos);
+  EXPECT_NE(error_of("__global__ void kernel(int x) {\n printf(\"%s\", x); }").find("code:2:"), std::string::npos);
 }
 
 }  // namespace

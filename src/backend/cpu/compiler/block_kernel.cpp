@@ -171,8 +171,10 @@ void refuse_uses_outside(llvm::Module& module, const llvm::Function& unit, std::
       }
     }
   };
-  for (const char* name : {"threadIdx", "blockIdx", "iruka_grid", "iruka_lane"})
-    if (const auto* variable = module.getNamedGlobal(name)) refuse(*variable, name);
+  constexpr std::pair<const char*, const char*> kNames[] = {
+      {"threadIdx", "threadIdx"}, {"blockIdx", "blockIdx"}, {"iruka_grid", "gridDim"}, {"iruka_lane", "lanes"}};
+  for (const auto& [name, what] : kNames)
+    if (const auto* variable = module.getNamedGlobal(name)) refuse(*variable, what);
   for (const auto& [name, what] : spmd::block_call_names())
     if (const llvm::Function* function = module.getFunction(name)) refuse(*function, what);
 }

@@ -302,22 +302,27 @@ IRUKA_INLINE void run_blocks(const unsigned char* arguments, ptrdiff_t begin, pt
 
 }  // namespace iruka
 
-#define IRUKA_RUN_BLOCKS(...)                                                                              \
-  extern "C" void* iruka_unit(const iruka::Block* block, ptrdiff_t first) noexcept {                       \
-    const ptrdiff_t lanes = iruka_unit_lanes(iruka::kBlockThreads, iruka::kBlockX);                        \
-    const ptrdiff_t left = iruka::kBlockThreads - first;                                                   \
-    const ptrdiff_t count = iruka::kBlockThreads % lanes == 0 || left > lanes ? lanes : left;              \
-    _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (ptrdiff_t k = 0; k < count; ++k) { \
-      iruka_lane_loop(6);                                                                                  \
-      const uint3 thread = iruka::thread_of(first, k);                                                     \
-      const unsigned lane = (unsigned)k;                                                                   \
-      iruka_bind_thread(&thread, &block->index, &block->grid, &lane, block->shared, block->dynamic);       \
-      iruka::call<&(__VA_ARGS__)>((decltype(&(__VA_ARGS__)))nullptr, block->parameters);                                      \
-    }                                                                                                      \
-    return nullptr;                                                                                        \
-  }                                                                                                        \
-  extern "C" void iruka_blocks(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) noexcept {  \
-    iruka::run_blocks(arguments, begin, end);                                                              \
+// The names here must not hide the user's.
+#define IRUKA_RUN_BLOCKS(...)                                                                                         \
+  extern "C" void* iruka_unit(const iruka::Block* iruka_block, ptrdiff_t iruka_first) noexcept {                      \
+    const ptrdiff_t iruka_lanes = iruka_unit_lanes(iruka::kBlockThreads, iruka::kBlockX);                             \
+    const ptrdiff_t iruka_left = iruka::kBlockThreads - iruka_first;                                                  \
+    const bool iruka_is_full = iruka::kBlockThreads % iruka_lanes == 0 || iruka_left > iruka_lanes;                   \
+    const ptrdiff_t iruka_count = iruka_is_full ? iruka_lanes : iruka_left;                                           \
+    _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (ptrdiff_t iruka_k = 0; iruka_k < iruka_count; \
+                                                                        ++iruka_k) {                                  \
+      iruka_lane_loop(6);                                                                                             \
+      const uint3 iruka_thread = iruka::thread_of(iruka_first, iruka_k);                                              \
+      const unsigned iruka_thread_lane = (unsigned)iruka_k;                                                           \
+      iruka_bind_thread(&iruka_thread, &iruka_block->index, &iruka_block->grid, &iruka_thread_lane,                   \
+                        iruka_block->shared, iruka_block->dynamic);                                                   \
+      iruka::call<&(__VA_ARGS__)>((decltype(&(__VA_ARGS__)))nullptr, iruka_block->parameters);                        \
+    }                                                                                                                 \
+    return nullptr;                                                                                                   \
+  }                                                                                                                   \
+  extern "C" void iruka_blocks(const unsigned char* iruka_arguments, ptrdiff_t iruka_begin,                           \
+                               ptrdiff_t iruka_end) noexcept {                                                        \
+    iruka::run_blocks(iruka_arguments, iruka_begin, iruka_end);                                                       \
   }
 
 #endif
