@@ -17,14 +17,15 @@ struct ReductionKernelOptions {
   std::string reduce_type{};  ///< of mapped values: a dtype, or a type of the preamble; the first output's when empty
   std::string preamble{};     ///< helper functions and types
   std::vector<std::string> options{};  ///< compiler options
-  bool reduce_dims = true;  ///< accepted for compatibility with CuPy; axes are merged where no text depends on them
+  bool reduce_dims = true;             ///< whether `_in_ind` and `_out_ind` have one axis, not those of the arrays
   std::string made_at{};    ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 
-/// Which axes a call reduces.
+/// Which axes a call reduces, and where it runs.
 struct ReductionAxes {
-  std::optional<Dims> axes{};  ///< all of them when absent
-  bool keepdims = false;       ///< reduced axes stay with extent 1
+  std::optional<Dims> axes{};      ///< all of them when absent
+  bool keepdims = false;           ///< reduced axes stay with extent 1
+  const Stream* stream = nullptr;  ///< of the launches and of all memory that the call takes; null: the current one
 };
 
 /// A reduction made from C++ text: map every element, combine values two by two, finish. Cheap to copy; calls are
@@ -50,6 +51,16 @@ class IRUKA_API ReductionKernel {
     return call(list).front();
   }
 
+  /// The generated text, and its assembly, for arguments like these. Where a call launches several stages, their texts
+  /// come one after the other. Raises what a call raises before it runs, assembly() also what compiling raises.
+  std::string source(std::span<const Argument> arguments, const ReductionAxes& axes = {}) const;
+  std::string assembly(std::span<const Argument> arguments, const ReductionAxes& axes = {}) const;
+  /// How the stage that reads the inputs runs for arguments like these: how many of its units (parts of outputs, or
+  /// outputs) run side by side, or why they do not, with remarks about the user's lines. Compiles again at each call.
+  /// Raises what assembly() raises.
+  KernelReport report(std::span<const Argument> arguments, const ReductionAxes& axes = {}) const;
+  /// Every text generated so far; the first is of a stage that reads inputs.
+  std::vector<GeneratedSource> generated_sources() const;
   /// The compiler's warnings since the last call of this function, each worded like an error; as ElementwiseKernel's.
   std::vector<std::string> pop_warnings() const;
 
@@ -61,6 +72,8 @@ class IRUKA_API ReductionKernel {
   const ReductionKernelOptions& options() const;
   std::span<const Parameter> in_params() const;
   std::span<const Parameter> out_params() const;
+  int nin() const { return static_cast<int>(in_params().size()); }
+  int nout() const { return static_cast<int>(out_params().size()); }
   /// "ReductionKernel l2norm(T x) -> (T y)"
   std::string to_string() const;
 

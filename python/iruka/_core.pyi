@@ -753,7 +753,9 @@ class ElementwiseKernel:
 
     @property
     def cached_codes(self) -> dict[tuple, str]:
-        """Texts generated so far, by number."""
+        """
+        Texts generated so far, by the dtypes of the arrays; of several the first.
+        """
 
     @property
     def cached_code(self) -> str:
@@ -791,11 +793,13 @@ class ReductionKernel:
     scalars and raw arrays. identity, a number or C++, is the result of a reduction over no elements; combining it
     with a value must give that value. With None, such a reduction is a ValueError. Values have reduce_type, by
     default the first output's type: a dtype's name, or a type of the preamble of up to 64 bytes. Parameters are those
-    of ElementwiseKernel.
+    of ElementwiseKernel. With reduce_dims=False, `_in_ind.get()` is an element's index along each axis, reduced axes
+    first.
 
-    A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a
-    tuple, None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which
-    values are combined depends only on shapes, layouts and the device, so that results are the same on every run.
+    A call takes the inputs, as ElementwiseKernel does, which broadcast together, then optionally the outputs to fill, or
+    out=; axis= (an int, a tuple, None for all), keepdims= and stream=. It returns the output, or a tuple of several. The
+    order in which values are combined depends only on shapes, layouts and the device, so that results are the same on
+    every run.
 
     Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and
     IndexError for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a
@@ -806,9 +810,9 @@ class ReductionKernel:
         array([ 5.477226 , 15.9687195], dtype=float32)
     """
 
-    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', options: tuple[str, ...] = ()) -> None: ...
-
     def __call__(self, *args, out: ndarray | tuple[ndarray, ...] | None = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> ndarray | tuple[ndarray, ...]: ...
+
+    def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', options: tuple[str, ...] = ()) -> None: ...
 
     @property
     def name(self) -> str:
@@ -836,7 +840,9 @@ class ReductionKernel:
 
     @property
     def reduce_dims(self) -> bool:
-        """As given."""
+        """
+        Whether `_in_ind` and `_out_ind` have one axis, not those of the arrays.
+        """
 
     @property
     def preamble(self) -> str:
@@ -855,6 +861,10 @@ class ReductionKernel:
         """Outputs."""
 
     @property
+    def params(self) -> tuple[ParameterInfo, ...]:
+        """Inputs, then outputs."""
+
+    @property
     def nin(self) -> int:
         """Number of inputs."""
 
@@ -865,6 +875,36 @@ class ReductionKernel:
     @property
     def nargs(self) -> int:
         """Inputs and outputs together."""
+
+    @property
+    def cached_codes(self) -> dict[tuple, str]:
+        """
+        Texts generated so far, by the dtypes of the arrays; of several the first.
+        """
+
+    @property
+    def cached_code(self) -> str:
+        """The first text generated. Raises ValueError before the first call."""
+
+    def source(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> str:
+        """
+        The C++ text made for arguments like these; of several stages, one text after the other.
+        """
+
+    def assembly(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> str:
+        """The machine code for arguments like these, as text."""
+
+    def report(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> KernelReport:
+        """
+        How the stage that reads the inputs runs for arguments like these: how many of its units (parts of outputs, or outputs) run side by side, or why they do not, by the lines of the texts.
+
+        Compiles again at each call. Raises what a call with these arguments raises before it runs.
+        """
+
+    def path(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> str:
+        """
+        Writes source(...) to a file that is kept in the cache folder and returns its path.
+        """
 
     def __reduce__(self) -> tuple: ...
 

@@ -164,6 +164,35 @@ nb::object reduce_kernel(nb::handle self) {
                         self.attr("__dict__"));
 }
 
+nb::dict codes_by_dtypes(const std::vector<GeneratedSource>& sources) {
+  nb::dict codes;
+  for (const GeneratedSource& source : sources) {
+    nb::list dtypes;
+    for (Dtype dtype : source.array_dtypes) dtypes.append(dtype_object(dtype));
+    const nb::tuple key(dtypes);
+    if (!codes.contains(key)) codes[key] = nb::str(source.text.c_str(), source.text.size());
+  }
+  return codes;
+}
+
+std::string first_code(const std::string& kernel, const std::vector<GeneratedSource>& sources) {
+  if (sources.empty()) throw ValueError(kernel + ": no code yet; call the kernel first");
+  return sources.front().text;
+}
+
+nb::object keep_source(const std::string& kernel, const std::string& text) {
+  return package_attribute("iruka._kernel", "keep_source")(kernel, text);
+}
+
+std::vector<std::string> compiler_options_of(const std::string& kind, nb::handle options) {
+  const bool is_text = PyUnicode_Check(options.ptr());
+  if (is_text || !(Py_TYPE(options.ptr())->tp_iter || PySequence_Check(options.ptr())))
+    throw TypeError(kind + ": options must be a tuple of str, not " + (is_text ? "a str" : describe(options)));
+  std::vector<std::string> list;
+  for (nb::handle option : nb::iter(options)) list.push_back(to_text(option, kind + ": an option"));
+  return list;
+}
+
 nb::tuple parameter_tuple(std::span<const Parameter> list) {
   nb::list items;
   for (const Parameter& parameter : list) items.append(nb::cast(parameter));
@@ -215,8 +244,7 @@ void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
   for (auto [key, value] : keywords) {
     std::string name = text_of(key);
     if (name == "options") {
-      if (PyUnicode_Check(value.ptr())) throw TypeError("ElementwiseKernel: options must be a tuple of str, not a str");
-      for (nb::handle option : nb::iter(value)) options.options.push_back(text_argument("an option", option));
+      options.options = compiler_options_of("ElementwiseKernel", value);
     } else if (name == "loop_prep") {
       options.loop_prep = text_argument("loop_prep", value);
     } else if (name == "after_loop") {
@@ -254,24 +282,6 @@ nb::object parameter_dtype(const Parameter& parameter) {
   return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
 }
 
-/// Keyed by the dtypes of the arrays, as in CuPy; of several layouts the first is listed.
-nb::dict cached_codes(const ElementwiseKernel& self) {
-  nb::dict codes;
-  for (const GeneratedSource& source : self.generated_sources()) {
-    nb::list dtypes;
-    for (Dtype dtype : source.array_dtypes) dtypes.append(dtype_object(dtype));
-    const nb::tuple key(dtypes);
-    if (!codes.contains(key)) codes[key] = nb::str(source.text.c_str(), source.text.size());
-  }
-  return codes;
-}
-
-std::string cached_code(const ElementwiseKernel& self) {
-  std::vector<GeneratedSource> sources = self.generated_sources();
-  if (sources.empty()) throw ValueError(self.name() + ": no code yet; call the kernel first");
-  return sources.front().text;
-}
-
 std::string source(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
   Call call(self, positional.ptr(), keywords.ptr());
   GilRelease release;
@@ -291,7 +301,7 @@ KernelReport report(const ElementwiseKernel& self, nb::args positional, nb::kwar
 }
 
 nb::object path(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
-  return package_attribute("iruka._kernel", "keep_source")(self.name(), source(self, positional, keywords));
+  return keep_source(self.name(), source(self, positional, keywords));
 }
 
 std::string parameter_text(const Parameter& parameter) {
@@ -416,9 +426,12 @@ void bind_kernel(nb::module_& module) {
           "nout", [](const ElementwiseKernel& k) { return k.nout(); }, "Number of outputs.")
       .def_prop_ro(
           "nargs", [](const ElementwiseKernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro("cached_codes", cached_codes, nb::sig("def cached_codes(self) -> dict[tuple, str]"),
-                   "Texts generated so far, by number.")
-      .def_prop_ro("cached_code", cached_code, "The first text generated. Raises ValueError before the first call.")
+      .def_prop_ro(
+          "cached_codes", [](const ElementwiseKernel& k) { return codes_by_dtypes(k.generated_sources()); },
+          nb::sig("def cached_codes(self) -> dict[tuple, str]"), kCachedCodes)
+      .def_prop_ro(
+          "cached_code", [](const ElementwiseKernel& k) { return first_code(k.name(), k.generated_sources()); },
+          kCachedCode)
       .def("source", source, nb::sig("def source(self, *args, size: int | None = None) -> str"),
            "The C++ text made for arguments like these.")
       .def("assembly", assembly, nb::sig("def assembly(self, *args, size: int | None = None) -> str"),

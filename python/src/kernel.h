@@ -51,7 +51,17 @@ void emit_warnings_of(Kernel& made) {
     throw;
   }
 }
+/// options= of a kernel's constructor. Raises TypeError for what is no sequence of str.
+std::vector<std::string> compiler_options_of(const std::string& kind, nb::handle options);
 nb::tuple parameter_tuple(std::span<const Parameter> list);
+
+inline constexpr const char *kCachedCodes =
+                                "Texts generated so far, by the dtypes of the arrays; of several the first.",
+                            *kCachedCode = "The first text generated. Raises ValueError before the first call.";
+nb::dict codes_by_dtypes(const std::vector<GeneratedSource>& sources);
+std::string first_code(const std::string& kernel, const std::vector<GeneratedSource>& sources);
+/// Writes a text to a file of the cache folder and returns its path.
+nb::object keep_source(const std::string& kernel, const std::string& text);
 /// __reduce__ of a kernel: the function and arguments that recreate it from its texts, `_arguments` and `kwargs`.
 nb::object reduce_kernel(nb::handle self);
 

@@ -5,8 +5,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "cuda.h"
+#include "interop.h"
 #include "kernel.h"
-#include "truth.h"
 
 namespace iruka::python {
 
@@ -44,9 +44,7 @@ void construct(nb::pointer_and_handle<ReductionKernel> self, nb::handle in_param
   options.reduce_dims = reduce_dims;
   options.preamble = text_argument("preamble", preamble);
   options.made_at = calling_place();
-  if (PyUnicode_Check(compiler_options.ptr()))
-    throw TypeError("ReductionKernel: options must be a tuple of str, not a str");
-  for (nb::handle option : nb::iter(compiler_options)) options.options.push_back(text_argument("an option", option));
+  options.options = compiler_options_of("ReductionKernel", compiler_options);
   std::string inputs = text_argument("in_params", in_params), outputs = text_argument("out_params", out_params);
   std::string map = text_argument("map_expr", map_expr), reduce = text_argument("reduce_expr", reduce_expr);
   std::string post_map = text_argument("post_map_expr", post_map_expr), kernel_name = text_argument("name", name);
@@ -72,9 +70,39 @@ std::string counted(size_t count, const char* what) {
   throw TypeError(kernel.name() + "() got an unexpected keyword argument '" + name + "'" + advice);
 }
 
+struct CallKeywords {
+  nb::handle out = Py_None;
+  ReductionAxes axes;
+  std::optional<StreamHandle> stream;
+};
+
+CallKeywords parse_keywords(const ReductionKernel& kernel, PyObject* keywords) {
+  CallKeywords given;
+  PyObject *key, *value;
+  Py_ssize_t position = 0;
+  while (keywords && PyDict_Next(keywords, &position, &key, &value)) {
+    const auto is = [&](const char* name) { return PyUnicode_CompareWithASCIIString(key, name) == 0; };
+    if (is("axis")) {
+      if (value != Py_None) given.axes.axes = to_dims(value, "axis");
+    } else if (is("out")) {
+      given.out = value;
+    } else if (is("keepdims")) {
+      const int is_true = PyObject_IsTrue(value);
+      if (is_true < 0) throw nb::python_error();
+      given.axes.keepdims = is_true;
+    } else if (is("stream")) {
+      given.stream = to_stream(value);
+    } else {
+      refuse_keyword(kernel, text_of(key));
+    }
+  }
+  return given;
+}
+
 /// The arguments and what out= gives, as one tuple.
-nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::handle out) {
-  if (out.is_none()) return nb::borrow<nb::tuple>(arguments);
+nb::tuple with_outputs(const ReductionKernel& kernel, PyObject* positional, nb::handle out) {
+  const nb::tuple arguments = nb::borrow<nb::tuple>(positional);
+  if (out.is_none()) return arguments;
   if (nb::len(arguments) > kernel.in_params().size())
     throw ValueError(kernel.name() + "(): cannot specify 'out' as both a positional and keyword argument");
   if (nb::len(arguments) < kernel.in_params().size())
@@ -86,33 +114,73 @@ nb::tuple with_outputs(const ReductionKernel& kernel, nb::args arguments, nb::ha
                      std::to_string(nb::len(outputs)));
   for (nb::handle output : outputs)
     if (!is_array(output.ptr()))
-      throw TypeError(kernel.name() + "(): out must be an iruka.ndarray, not " + describe(output.type()));
+      throw TypeError(
+          kernel.name() + "(): out must be an iruka.ndarray, not " + describe(output.type()) +
+          (is_array_like(output.ptr()) ? "; give iruka.asarray(it), which shares its memory where it can" : ""));
   return nb::borrow<nb::tuple>(arguments + outputs);
 }
 
-nb::object call(const ReductionKernel& kernel, nb::args arguments, nb::handle out, nb::handle axis, Truth keepdims,
-                nb::handle stream, nb::kwargs others) {
-  for (auto [key, value] : others) refuse_keyword(kernel, text_of(key));
-  const nb::tuple positional = with_outputs(kernel, arguments, out);
-  const KernelArguments list({kernel.name(), kernel.in_params(), kernel.out_params()}, positional.ptr());
-  ReductionAxes axes{.keepdims = keepdims};
-  if (!axis.is_none()) axes.axes = to_dims(axis, "axis");
-  const std::optional<StreamHandle> on = to_stream(stream);
-  std::vector<Array> outputs;
-  {
+/// Arguments and options of a call. A given stream is the current one meanwhile, so that outputs belong to it.
+struct Call {
+  CallKeywords keywords;
+  nb::tuple positional;
+  KernelArguments arguments;
+
+  Call(const ReductionKernel& kernel, PyObject* positional, PyObject* keywords)
+      : keywords(parse_keywords(kernel, keywords)),
+        positional(with_outputs(kernel, positional, this->keywords.out)),
+        arguments({kernel.name(), kernel.in_params(), kernel.out_params()}, this->positional.ptr()) {}
+
+  /// What `make` gives of the arguments and axes, without the GIL.
+  template <class Make>
+  auto run(Make&& make) const {
     GilRelease release;
     std::optional<StreamScope> scope;
-    if (on) scope.emplace(list.device(), *on);
-    outputs = kernel.call(list.span(), axes);
+    if (keywords.stream) scope.emplace(arguments.device(), *keywords.stream);
+    return make(arguments.span(), keywords.axes);
   }
-  emit_warnings(kernel.pop_warnings());
-  const size_t nin = kernel.in_params().size(), nout = kernel.out_params().size();
-  const bool is_given = nb::len(positional) == nin + nout;
-  nb::list results;
-  for (size_t k = 0; k < nout; k++)
-    results.append(is_given ? nb::object(positional[nin + k]) : to_python(std::move(outputs[k])));
-  if (nout == 1) return results[0];
-  return nb::tuple(results);
+};
+
+PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
+    const ReductionKernel& kernel = instance_of<ReductionKernel>(self);
+    const Call call(kernel, positional, keywords);
+    std::vector<Array> outputs =
+        call.run([&](std::span<const Argument> list, const ReductionAxes& axes) { return kernel.call(list, axes); });
+    emit_warnings(kernel.pop_warnings());
+    const Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
+    const bool given = PyTuple_GET_SIZE(call.positional.ptr()) == nin + nout;
+    auto output = [&](Py_ssize_t k) {
+      return given ? Py_NewRef(PyTuple_GET_ITEM(call.positional.ptr(), nin + k))
+                   : wrap(std::move(outputs[static_cast<size_t>(k)]));
+    };
+    if (nout == 1) return output(0);
+    PyObject* tuple = PyTuple_New(nout);
+    for (Py_ssize_t k = 0; k < nout; k++) PyTuple_SET_ITEM(tuple, k, output(k));
+    return tuple;
+  });
+}
+
+std::string source(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
+  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& axes) {
+    return self.source(list, axes);
+  });
+}
+
+std::string assembly(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
+  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& axes) {
+    return self.assembly(list, axes);
+  });
+}
+
+KernelReport report(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
+  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& axes) {
+    return self.report(list, axes);
+  });
+}
+
+nb::object path(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
+  return keep_source(self.name(), source(self, positional, keywords));
 }
 
 constexpr const char* kDocumentation = R"(A reduction as three strings of C++, run over whole arrays in one pass.
@@ -123,11 +191,13 @@ and `b`, in any order. post_map_expr assigns the outputs (`y = sqrt(a)`); it may
 scalars and raw arrays. identity, a number or C++, is the result of a reduction over no elements; combining it
 with a value must give that value. With None, such a reduction is a ValueError. Values have reduce_type, by
 default the first output's type: a dtype's name, or a type of the preamble of up to 64 bytes. Parameters are those
-of ElementwiseKernel.
+of ElementwiseKernel. With reduce_dims=False, `_in_ind.get()` is an element's index along each axis, reduced axes
+first.
 
-A call takes the inputs, which broadcast together, then optionally the outputs to fill, or out=; axis= (an int, a
-tuple, None for all), keepdims= and stream=. It returns the output, or a tuple of several. The order in which
-values are combined depends only on shapes, layouts and the device, so that results are the same on every run.
+A call takes the inputs, as ElementwiseKernel does, which broadcast together, then optionally the outputs to fill, or
+out=; axis= (an int, a tuple, None for all), keepdims= and stream=. It returns the output, or a tuple of several. The
+order in which values are combined depends only on shapes, layouts and the device, so that results are the same on
+every run.
 
 Raises ValueError for malformed parameters or names, TypeError for arguments that do not fit, AxisError and
 IndexError for axes, ShapeError for an output of another shape, and iruka.errors.CompileError, with the line and a
@@ -137,11 +207,17 @@ caret. Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
     >>> l2norm(iruka.arange(10, dtype='float32').reshape(2, 5), axis=1)
     array([ 5.477226 , 15.9687195], dtype=float32))";
 
+const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
+
+#define IRUKA_CALL \
+  "(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None)"
+
 }  // namespace
 
 void bind_reduction_kernel(nb::module_& module) {
   using Kernel = ReductionKernel;
-  nb::class_<Kernel>(module, "ReductionKernel", nb::dynamic_attr(), nb::is_weak_referenceable(), kDocumentation)
+  nb::class_<Kernel>(module, "ReductionKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
+                     nb::is_weak_referenceable(), kDocumentation)
       .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(), nb::arg("map_expr").none(),
            nb::arg("reduce_expr").none(), nb::arg("post_map_expr").none(), nb::arg("identity").none(),
            nb::arg("name") = "reduce_kernel", nb::arg("reduce_type") = nb::none(), nb::arg("reduce_dims") = true,
@@ -150,11 +226,6 @@ void bind_reduction_kernel(nb::module_& module) {
                    "post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', "
                    "reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', "
                    "options: tuple[str, ...] = ()) -> None"))
-      .def("__call__", call, nb::arg("args"), nb::arg("out") = nb::none(), nb::arg("axis") = nb::none(),
-           nb::arg("keepdims") = false, nb::arg("stream") = nb::none(), nb::arg("others"),
-           nb::sig("def __call__(self, *args, out: ndarray | tuple[ndarray, ...] | None = None, "
-                   "axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> "
-                   "ndarray | tuple[ndarray, ...]"))
       .def_prop_ro(
           "name", [](const Kernel& k) { return k.name(); }, "The kernel's name.")
       .def_prop_ro(
@@ -174,7 +245,8 @@ void bind_reduction_kernel(nb::module_& module) {
           },
           "The type of mapped values.")
       .def_prop_ro(
-          "reduce_dims", [](const Kernel& k) { return k.options().reduce_dims; }, "As given.")
+          "reduce_dims", [](const Kernel& k) { return k.options().reduce_dims; },
+          "Whether `_in_ind` and `_out_ind` have one axis, not those of the arrays.")
       .def_prop_ro(
           "preamble", [](const Kernel& k) { return k.options().preamble; }, "Helper functions and types.")
       .def_prop_ro(
@@ -187,14 +259,34 @@ void bind_reduction_kernel(nb::module_& module) {
           "out_params", [](const Kernel& k) { return parameter_tuple(k.out_params()); },
           nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
       .def_prop_ro(
-          "nin", [](const Kernel& k) { return k.in_params().size(); }, "Number of inputs.")
+          "params", [](const Kernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
+          nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
       .def_prop_ro(
-          "nout", [](const Kernel& k) { return k.out_params().size(); }, "Number of outputs.")
+          "nin", [](const Kernel& k) { return k.nin(); }, "Number of inputs.")
       .def_prop_ro(
-          "nargs", [](const Kernel& k) { return k.in_params().size() + k.out_params().size(); },
-          "Inputs and outputs together.")
+          "nout", [](const Kernel& k) { return k.nout(); }, "Number of outputs.")
+      .def_prop_ro(
+          "nargs", [](const Kernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
+      .def_prop_ro(
+          "cached_codes", [](const Kernel& k) { return codes_by_dtypes(k.generated_sources()); },
+          nb::sig("def cached_codes(self) -> dict[tuple, str]"), kCachedCodes)
+      .def_prop_ro(
+          "cached_code", [](const Kernel& k) { return first_code(k.name(), k.generated_sources()); }, kCachedCode)
+      .def("source", source, nb::sig("def source" IRUKA_CALL " -> str"),
+           "The C++ text made for arguments like these; of several stages, one text after the other.")
+      .def("assembly", assembly, nb::sig("def assembly" IRUKA_CALL " -> str"),
+           "The machine code for arguments like these, as text.")
+      .def(
+          "report", report, nb::sig("def report" IRUKA_CALL " -> KernelReport"),
+          "How the stage that reads the inputs runs for arguments like these: how many of its units (parts of outputs, "
+          "or outputs) run side by side, or why they do not, by the lines of the texts.\n\n"
+          "Compiles again at each call. Raises what a call with these arguments raises before it runs.")
+      .def("path", path, nb::sig("def path" IRUKA_CALL " -> str"),
+           "Writes source(...) to a file that is kept in the cache folder and returns its path.")
       .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))
       .def("__repr__", [](const Kernel& k) { return "<" + k.to_string() + ">"; });
 }
+
+#undef IRUKA_CALL
 
 }  // namespace iruka::python

@@ -89,20 +89,16 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
   device_ = &resolve_device(kernel_.text, arguments_);
   target_ = &device_->target();
   policy_ = &device_->service<LaunchPolicy>();
-  if (options.stream) enter_stream(*options.stream);
+  if (options.stream) {
+    check_stream(kernel_.text, *options.stream, *device_);
+    stream_.emplace(*options.stream);
+  }
   resolve_types();
   resolve_shape(options);
   make_outputs(options);
   copy_overlapping_inputs();
   plan_loop();
   describe_operands();
-}
-
-void KernelCall::enter_stream(const Stream& stream) {
-  if (&stream.device() != device_)
-    throw ValueError("kernel '" + kernel_.text.name + "': the stream is of " + stream.device().name() +
-                     ", the arrays are on " + device_->name());
-  stream_.emplace(stream);
 }
 
 const Array& KernelCall::array(size_t k) const {

@@ -40,7 +40,6 @@ class KernelCall {
   size_t input_count() const { return input_count_; }
   std::string where(size_t k) const;
 
-  void enter_stream(const Stream& stream);
   void resolve_types();
   void resolve_shape(const CallOptions& options);
   void make_outputs(const CallOptions& options);

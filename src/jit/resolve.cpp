@@ -77,6 +77,12 @@ std::string but_the_array_is(const KernelText& text, size_t k, const Array& arra
 
 }  // namespace
 
+void check_stream(const KernelText& text, const Stream& stream, const Device& device) {
+  if (&stream.device() != &device)
+    throw ValueError("kernel '" + text.name + "': the stream is of " + stream.device().name() + ", the arrays are on " +
+                     device.name());
+}
+
 void resolve_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
                    Dtype* dtypes) {
   const size_t given = arguments.size(), inputs = text.inputs.size();

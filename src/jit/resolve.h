@@ -25,6 +25,9 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
 /// The device of all arrays; the default device if there are none. Raises ValueError for two devices.
 Device& resolve_device(const KernelText& text, std::span<const Argument> arguments);
 
+/// Raises ValueError for a stream of another device than that of the arrays.
+void check_stream(const KernelText& text, const Stream& stream, const Device& device);
+
 /// The dtype of a placeholder comes from given outputs, else arrays left to right, typed scalars, literals. Writes
 /// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder without an argument.
 void resolve_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,

@@ -7,6 +7,7 @@
 
 #include "host_device.h"
 #include "iruka/kernel.h"
+#include "iruka/reduction_kernel.h"
 
 namespace iruka {
 namespace {
@@ -140,6 +141,19 @@ TEST_F(CallStreams, AStreamOfAnotherDeviceIsRefused) {
   const Argument arguments[] = {x};
   EXPECT_THROW(kernel("elsewhere").call(arguments, {.stream = &other}), ValueError);
   EXPECT_TRUE(gpu().launched.empty());
+}
+
+TEST_F(CallStreams, StagesOfAReductionAreInItsOrder) {
+  const Stream other = other_stream(), elsewhere = Stream::default_of(cpu());
+  const Array x = Array::empty({100'000}, Dtype::float32, gpu());
+  const ReductionKernel total("T x", "T y", "x", "a + b", "y = a", "0", "total");
+  const Argument arguments[] = {x};
+  const Array y = total.call(arguments, {.stream = &other}).front();
+  EXPECT_EQ(gpu().allocated[y.data()], kOther);
+  EXPECT_GE(gpu().launched.size(), 2u);
+  for (const StreamHandle stream : gpu().launched) EXPECT_EQ(stream, kOther);
+  EXPECT_EQ(gpu().current, kMain);
+  EXPECT_THROW(total.call(arguments, {.stream = &elsewhere}), ValueError);
 }
 
 // Kernels with integers are timed; the times are read by a later call, which may never come.

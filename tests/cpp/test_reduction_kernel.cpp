@@ -30,6 +30,39 @@ TEST(ReductionKernel, SaysWhereItWasMade) {
   }
 }
 
+TEST(ReductionKernel, ShowsItsTexts) {
+  const ReductionKernel kernel("T x", "T y", "x * x /* mark */", "a + b", "y = sqrt(a)", "0", "shown");
+  EXPECT_EQ(kernel.nin(), 1);
+  EXPECT_EQ(kernel.nout(), 1);
+  const Array small = ones({3, 4}), large = ones({3'000'000}, Dtype::float32);
+  const Argument rows[] = {small}, all[] = {large};
+  const std::string text = kernel.source(rows, {.axes = Dims{1}});
+  for (const char* part : {"x * x /* mark */", "a + b", "y = sqrt(a)"}) EXPECT_NE(text.find(part), text.npos) << part;
+  EXPECT_EQ(text.find("// stage"), text.npos);
+  EXPECT_TRUE(kernel.source(all).starts_with("// stage 1 of "));
+  EXPECT_FALSE(kernel.assembly(rows).empty());
+  EXPECT_EQ(kernel.report(all).kernel, "shown");
+  EXPECT_TRUE(kernel.generated_sources().empty());
+  kernel.call(rows, {.axes = Dims{1}});
+  kernel.call(all);
+  const std::vector<GeneratedSource> sources = kernel.generated_sources();
+  ASSERT_GE(sources.size(), 3u);
+  EXPECT_EQ(sources[0].text, text);
+  EXPECT_EQ(sources[0].array_dtypes, (std::vector<Dtype>{Dtype::float64, Dtype::float64}));
+  for (size_t k = 1; k < sources.size(); ++k)
+    EXPECT_EQ(sources[k].array_dtypes, (std::vector<Dtype>{Dtype::float32, Dtype::float32}));
+}
+
+TEST(ReductionKernel, IndexesEveryAxisWithoutReduceDims) {
+  const ReductionKernel kernel("T x", "int64 y", "x * (_in_ind.get()[0] * 10 + _in_ind.get()[1])", "a + b",
+                               "y = a * 10 + _out_ind.ndim", "0", "indexed", {.reduce_dims = false});
+  const Array x = ones({2, 3}, Dtype::int64);
+  const Argument list[] = {x};  // reduced axes come first
+  EXPECT_EQ(kernel.call(list, {.axes = Dims{1}}).front().to_vector<int64_t>(), (std::vector<int64_t>{301, 331}));
+  EXPECT_EQ(kernel.call(list, {.axes = Dims{0}, .keepdims = true}).front().to_vector<int64_t>(),
+            (std::vector<int64_t>{102, 122, 142}));
+}
+
 /// Blocks of `length` of which the last takes the rest reach all of `extent`, and none is empty.
 void expect_covers(int64_t extent, int64_t blocks, int64_t length) {
   EXPECT_GE(blocks, 1);

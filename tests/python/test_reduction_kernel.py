@@ -1,5 +1,7 @@
 """ReductionKernel: the examples of CuPy's guide, dtypes, axes, layouts, and what is refused. Values are NumPy's."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -253,7 +255,33 @@ def test_results_are_the_same_whatever_the_threads(rng):
             "both a positional and keyword argument"),
         (lambda x: squares(x, out=np.zeros(5)), TypeError, "out must be an iruka.ndarray, not"),
         (lambda x: squares(x, out=(x, x)), ValueError, r"out must be 1 array, not 2"),
-        (lambda x: squares(x, size=3), TypeError, "size|incompatible"),
+        (lambda x: squares(x, out=np.zeros(5), axis=0), TypeError,
+            r"squares\(\): out must be an iruka.ndarray, not <class 'numpy.ndarray'>; give iruka.asarray\(it\)"),
+        (lambda x: squares(x, np.zeros(5), axis=0), TypeError,
+            r"squares\(\): argument 2 \(T y\) has unsupported type .*; the kernel writes to it, so give iruka.asarray"),
+        (lambda x: squares(x, out=7), TypeError, "out must be an iruka.ndarray, not <class 'int'>$"),
+        (lambda x: squares(x, size=3), TypeError,
+            r"squares\(\) got an unexpected keyword argument 'size'; it reduces the elements of its arrays"),
+        (lambda x: squares(x, block_size=3), TypeError,
+            r"squares\(\) got an unexpected keyword argument 'block_size'; a call takes out, axis, keepdims and stream"),
+        (lambda x: squares.source(x, dtype="f"), TypeError, r"squares\(\) got an unexpected keyword argument 'dtype'"),
+        (lambda x: squares(x, keepdims=np.zeros(2)), ValueError, "truth value of an array"),
+        (lambda x: squares(x, stream="fast"), TypeError, "stream must be None, an integer or have an attribute ptr"),
+        (lambda x: squares(x, axis=1.5), TypeError, "axis must be an integer or a sequence of integers, not 1.5"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "0", block_size=3), TypeError,
+            r"ReductionKernel\(\) got an unexpected keyword argument 'block_size'"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a"), TypeError,
+            r"ReductionKernel\(\) missing 1 required positional argument: 'identity'"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "0", options="-O3"), TypeError,
+            "ReductionKernel: options must be a tuple of str, not a str"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "0", options=3), TypeError,
+            "ReductionKernel: options must be a tuple of str, not 3"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "0", options=(3,)), TypeError,
+            "ReductionKernel: an option must be a str"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", "0", reduce_type=np.float32), TypeError,
+            "ReductionKernel: reduce_type must be a str"),
+        (lambda x: iruka.ReductionKernel("T x", "T y", "x", "a", "y = a", 1j), TypeError,
+            "give a complex identity as a str of C"),
         (lambda x: iruka.ReductionKernel("raw T x", "T y", "x[0]", "a", "y = a", "0")(x), ValueError,
          "there is no shape to reduce: every array is raw"),
         (lambda x: iruka.ReductionKernel("T x, T y", "T z", "x", "a", "z = a", "0", "two")(x, x.T),
@@ -339,3 +367,206 @@ def test_out_is_no_input():
     with pytest.raises(TypeError, match=r"weighted\(\): takes 2 inputs before out=, not 1"):
         kernel(x, out=out)
     assert kernel(x, x, out=out) is out and float(out) == 3
+
+
+def test_what_a_kernel_says_of_itself():
+    kernel = iruka.ReductionKernel("T x", "T y", "x * x /* mark */", "a + b", "y = sqrt(a)", "0", "shown")
+    assert [p.name for p in kernel.params] == ["x", "y"] and kernel.cached_codes == {}
+    with pytest.raises(ValueError, match="shown: no code yet; call the kernel first"):
+        kernel.cached_code
+    x, large = iruka.ones((3, 4), "float32"), iruka.ones(3_000_000)
+    out = iruka.zeros(3, "float32")
+    text = kernel.source(x, out=out, axis=1)
+    assert all(word in text for word in ("x * x /* mark */", "a + b", "y = sqrt(a)")) and "// stage" not in text
+    assert kernel.source(x, out, axis=1) == text == kernel.source(x, axis=1, stream=None)
+    stages = kernel.source(large)
+    assert stages.startswith("// stage 1 of ") and "// stage 2 of " in stages
+    assert "double" in stages and "double" not in text
+    assert len(kernel.assembly(x, axis=1)) > 100 and "stage 2 of" in kernel.assembly(large)
+    assert kernel.cached_codes == {} and out.tolist() == [0, 0, 0], "nothing ran"
+    with open(kernel.path(large)) as file:
+        assert file.read() == stages
+
+    kernel(x, axis=1), kernel(large)
+    single, double = np.dtype("float32"), np.dtype("float64")
+    assert kernel.cached_code == text and set(kernel.cached_codes) == {(single, single), (double, double)}
+    assert "x * x /* mark */" in kernel.cached_codes[double, double]
+
+
+def test_texts_of_calls_that_have_nothing_to_do():
+    assert "x * x" in squares.source(iruka.zeros((3, 0)), axis=0)
+    assert "x * x" in squares.source(iruka.zeros((3, 0)), axis=1)
+    for ask in (squares_of_some.source, squares_of_some.assembly, squares_of_some.report, squares_of_some.path):
+        with pytest.raises(ValueError, match="squares_of_some which has no identity"):
+            ask(iruka.zeros((3, 0)), axis=1)
+        with pytest.raises(iruka.errors.AxisError):
+            ask(iruka.zeros((3, 2)), axis=2)
+
+
+def test_report():
+    report = squares.report(iruka.ones(100_000, "float32"))
+    assert report.kernel == "squares" and report.device == iruka.default_device().name
+    assert (report.reason == "") == (report.lanes > 1) and str(report).startswith("kernel 'squares' on ")
+    wrong = iruka.ReductionKernel("T x", "T y", "x", "a + c", "y = a", "0", "wrong")
+    with pytest.raises(iruka.errors.CompileError, match="reduce_expr, line 1"):
+        wrong.report(iruka.ones(3))
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
+def test_rows_run_in_lanes_that_read_neighbours(dtype):
+    """Lanes of two rows in one vector would read from unrelated addresses, which takes several times as long."""
+    for axis in (None, 1):
+        report = squares.report(iruka.ones((3, 100_000), dtype), axis=axis)
+        assert report.lanes > 1 and "gather" not in [remark.kind for remark in report.remarks], str(report)
+
+
+class Foreign:
+    """Memory of another library, by one of the protocols."""
+
+    def __init__(self, array, *names):
+        self.array = array
+        for name in names:
+            setattr(type(self), name, getattr(array, name))
+
+
+def test_arrays_of_other_libraries(rng):
+    x = numbers(rng, (6, 7))
+    dot = iruka.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0", "dot")
+    own = iruka.asarray(x)
+    interface = "__array_interface__" if iruka.default_device().name == "cpu" else "__cuda_array_interface__"
+
+    class ByDlpack(Foreign):
+        pass
+
+    class ByInterface(Foreign):
+        pass
+
+    foreign = [x, x.tolist(), ByDlpack(own, "__dlpack__", "__dlpack_device__"), ByInterface(own, interface)]
+    for other in foreign:
+        same(squares(other, axis=0), (x * x).sum(axis=0))
+        same(dot(own, other, axis=1), (x * x).sum(axis=1))
+        same(dot(other, own), (x * x).sum())
+        assert "x * y" in dot.source(other, own)
+    same(squares(x[::-1, ::2], axis=1), (x * x)[::-1, ::2].sum(axis=1))
+    same(dot(x, np.float64(3)), x.sum() * 3)
+    text = "only.size() > 0 ? x * only[_i] : 0"
+    chosen = iruka.ReductionKernel("T x, raw const T only", "T z", text, "a + b", "z = a", "0", "chosen")
+    same(chosen(x, x[2], axis=0), x.sum(axis=0) * x[2])
+
+
+def test_indices_of_every_axis_without_reduce_dims():
+    shape = (2, 3, 4, 5)
+    along = np.indices(shape)
+    digits = "((at[0] * 7 + at[1]) * 7 + at[2]) * 7 + at[3]"
+    preamble = f"template <class I> __device__ long long digits(I at) {{ return {digits}; }}"
+    kernel = iruka.ReductionKernel(
+        "T x", "int64 y", "x * digits(_in_ind.get())", "a + b", "y = a * 100 + _in_ind.ndim * 10 + _out_ind.ndim",
+        "0", "index", reduce_dims=False, preamble=preamble,
+    )  # fmt: skip
+    assert kernel.reduce_dims is False
+    for axes in ((1, 3), (0,), (3, 2, 0), None, ()):
+        reduced = [axis for axis in range(4) if axes is None or axis in axes]
+        order = reduced + [axis for axis in range(4) if axis not in reduced]  # as in CuPy: reduced axes first
+        numbers_of = sum(along[axis] * 7 ** (3 - at) for at, axis in enumerate(order))
+        for keepdims in (False, True):
+            want = numbers_of.sum(axis=tuple(reduced), keepdims=keepdims)
+            for x in (iruka.ones(shape, "int64"), iruka.ones(shape[::-1], "int64").T):
+                same(kernel(x, axis=axes, keepdims=keepdims), want * 100 + 40 + max(want.ndim, 1))
+    out_index = iruka.ReductionKernel(
+        "T x", "int64 y", "x", "a + b", "y = _out_ind.get()[0] * 100 + _out_ind.get()[1] * 10 + _out_ind.shape()[1]",
+        "0", "out_index", reduce_dims=False,
+    )  # fmt: skip
+    i, j = np.indices((3, 4))
+    same(out_index(iruka.ones((3, 2, 4), "int64"), axis=1), i * 100 + j * 10 + 4)
+    same(out_index(iruka.ones((3, 200), "int64"), axis=1, keepdims=True), np.arange(3)[:, None] * 100 + 1)
+    same(squares_without_merging(iruka.asarray(3.0)), np.float64(9))
+
+
+squares_without_merging = iruka.ReductionKernel(
+    "T x", "T y", "x * x", "a + b", "y = a", 0, "unmerged", reduce_dims=False
+)
+
+
+@pytest.mark.parametrize("shape", [(3000,), (40, 700), (7, 1, 9)])
+def test_results_without_reduce_dims(rng, shape):
+    x = numbers(rng, shape)
+    for axis in (None, *range(len(shape))):
+        same(squares_without_merging(iruka.asarray(x), axis=axis), (x * x).sum(axis=axis))
+
+
+def test_one_kernel_for_many_layouts_in_turn(rng):
+    """Calls of the same dtypes and layouts share a plan; those of others must not."""
+    x = numbers(rng, (6, 6))
+    own = iruka.asarray(x)
+    dot = iruka.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0", "dot")
+    views = [np.s_[:], np.s_[::-1], np.s_[::2, ::3], np.s_[:, 2:3], np.s_[3:5]]
+    for _ in range(2):
+        for view, axis, keepdims in itertools.product(views, (None, 0, 1, (1, 0), ()), (False, True)):
+            mine, theirs = own[view], x[view]
+            for y, w in [(2, 2), (own[0, 0], x[0, 0]), (own[0, :1], x[0, :1]), (mine, theirs), (mine.copy(), theirs)]:
+                same(dot(mine, y, axis=axis, keepdims=keepdims), (theirs * w).sum(axis=axis, keepdims=keepdims))
+    for rows in range(1, 40):
+        for dtype in ("float64", "int32"):
+            a = numbers(rng, (rows, 5), dtype)
+            same(squares(iruka.asarray(a), axis=1), (a * a).sum(axis=1, dtype=dtype))
+
+
+def test_arrays_of_many_axes(rng):
+    x = numbers(rng, (2, 1) * 16)
+    y = numbers(rng, (1, 2) * 4 + (2,) + (1,) * 23)
+    dot = iruka.ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", "0", "dot")
+    for axis in (None, 0, (0, 2, 31), tuple(range(3, 32))):
+        same(squares(iruka.asarray(x), axis=axis), (x * x).sum(axis=axis))
+        for _ in range(2):
+            same(dot(iruka.asarray(x), iruka.asarray(y), axis=axis), (x * y).sum(axis=axis))
+
+
+def test_more_elements_than_32_bits_count():
+    length = 2**32 + 7
+    count = iruka.ReductionKernel("bool x", "int64 y", "x", "a + b", "y = a", 0, "count", "int64")
+    last = iruka.ReductionKernel("bool x", "int64 y", "_J * x", "max(a, b)", "y = a", 0, "last", "int64")
+    many = iruka.broadcast_to(iruka.ones((), bool), (length,))
+    assert count(many).item() == length
+    assert last(many).item() == length - 1
+    assert count(iruka.broadcast_to(iruka.asarray([True, False, True]), (length // 2, 3)), axis=0).tolist() == [
+        length // 2, 0, length // 2,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(5,), (100_000,), (300, 40), (40, 300)])
+def test_nan_and_infinities(rng, shape):
+    x = rng.random(shape)
+    flat = x.reshape(-1)
+    flat[3], flat[4] = np.nan, np.inf
+    largest = iruka.ReductionKernel("T x", "T y", "x", "a > b || a != a ? a : b", "y = a", "-INFINITY", "largest")
+    fmax = iruka.ReductionKernel("T x", "T y", "x", "fmax(a, b)", "y = a", float("-inf"), "fmax")
+    nans = iruka.ReductionKernel("T x", "int32 y", "isnan(x)", "a + b", "y = a", 0, "nans")
+    for axis in (None, *range(len(shape))):
+        own = iruka.asarray(x)
+        same(largest(own, axis=axis), x.max(axis=axis))
+        same(fmax(own, axis=axis), np.fmax.reduce(x, axis=axis))
+        same(nans(own, axis=axis), np.isnan(x).sum(axis=axis, dtype="int32"))
+        np.testing.assert_array_equal(
+            np.isnan(iruka.asnumpy(squares(own, axis=axis))), np.isnan((x * x).sum(axis=axis))
+        )
+
+
+def test_identities_of_every_kind():
+    for identity, dtype, want in [(2**63, "uint64", 2**63), (-(2**63), "int64", -(2**63)), (True, "bool", True),
+            (np.float32(2.5), "float32", 2.5), (float("-inf"), "float64", -np.inf), ("T(1) / 4", "float64", 0.25),
+            (float("nan"), "float32", np.nan), ("complex<double>(0, 1)", "complex128", 1j)]:  # fmt: skip
+        kernel = iruka.ReductionKernel("T x", "T y", "x", "b", "y = a", identity, "empty")
+        same(kernel(iruka.zeros((0, 2), dtype), axis=0), np.full(2, want, dtype))
+
+
+def test_a_given_stream(rng):
+    x = numbers(rng, (50, 60))
+    own = iruka.asarray(x)
+    stream = iruka.cuda.Stream.null if iruka.default_device().name == "cpu" else iruka.cuda.Stream()
+    out = iruka.zeros(60)
+    same(squares(own, axis=1, stream=stream), (x * x).sum(axis=1))
+    assert squares(own, out=out, axis=0, stream=stream) is out
+    stream.synchronize()
+    same(out, (x * x).sum(axis=0))
+    assert squares.source(own, axis=0, stream=stream) == squares.source(own, axis=0)

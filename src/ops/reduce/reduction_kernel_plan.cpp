@@ -7,7 +7,7 @@
 namespace iruka::ops {
 namespace {
 
-constexpr int kCpuLanes = 16, kWarp = 32;
+constexpr int kCpuLanes = 32, kWarp = 32;
 /// Elements of a block that stays in a processor's first-level cache while its lanes process it.
 constexpr int64_t kCpuBlock = 1 << 14;
 /// The length of rows that one loop reduces as fast as lanes do, if there are many rows.

@@ -14,6 +14,7 @@ struct ReductionSizes {
   int64_t outputs = 1, inner = 1;
   int64_t n = 1, blocks = 1, length = 1;            ///< of the innermost reduced axis
   int64_t outer = 1, groups = 1, group_length = 1;  ///< of the other reduced axes
+  int64_t elements = 1;                             ///< of an output, in all stages
 
   int64_t parts() const { return blocks * groups; }
   /// Partial results of each output that the stage leaves.

@@ -11,14 +11,13 @@ namespace {
 using jit::number;
 using jit::with_line_directives;
 
-constexpr const char* kSizes =
-    ", int64 _reduce_outputs, int64 _reduce_inner, int64 _reduce_n, int64 _reduce_blocks, "
-    "int64 _reduce_length, int64 _reduce_outer, int64 _reduce_groups, int64 _reduce_group_length";
-
 /// A user's text inside generated ones.
 std::string on_own_lines(const char* file, const std::string& text) { return "\n" + with_line_directives(file, text); }
 
 std::string storage(Dtype dtype) { return dtype == Dtype::bool_ ? "uint8_t" : jit::type_of(dtype); }
+
+/// The scalar with an extent of `_in_ind` or `_out_ind`.
+std::string extent_name(const std::string& indexer, int axis) { return "_reduce" + indexer + "_" + number(axis); }
 
 class StageWriter {
  public:
@@ -34,6 +33,7 @@ class StageWriter {
     if (texts_.identity)
       out_ += "const auto _reduce_identity = [&]() -> _type_reduce { return _type_reduce(" +
               on_own_lines("identity", *texts_.identity) + "); };\n";
+    constants();
     place();
     line();
     whole();
@@ -50,6 +50,17 @@ class StageWriter {
     return stage_.in_warps || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
   }
   bool has_parts() const { return !stage_.finishes; }
+
+  // The sizes that are no parameters, because the stage leaves them no choice.
+  void constants() {
+    const auto add = [&](const char* name, const char* value) {
+      out_ += std::string("[[maybe_unused]] const ptrdiff_t ") + name + " = " + value + ";\n";
+    };
+    if (!stage_.reads_lines()) add("_reduce_outer", "1");
+    if (!has_parts()) add("_reduce_blocks", "1"), add("_reduce_length", "_reduce_n");
+    if (!has_parts() || !stage_.reads_lines()) add("_reduce_groups", "1"), add("_reduce_group_length", "_reduce_outer");
+    if (!stage_.joins) add("_reduce_elements", "_reduce_n * _reduce_outer");
+  }
 
   // Which output, which part of it, which lane.
   void place() {
@@ -195,15 +206,21 @@ class StageWriter {
     return false;
   }
 
+  static std::string indexer(const std::string& name, const std::string& count, int axes) {
+    std::string extents = axes == 0 ? count : "";
+    for (int axis = 0; axis < axes; ++axis) extents += (axis > 0 ? ", " : "") + extent_name(name, axis);
+    return "CIndexer<" + number(axes == 0 ? 1 : axes) + "> " + name + "{" + count + ", {" + extents + "}};\n";
+  }
+
   // CuPy's names: _J counts along the reduction, _j over all elements, reduced axes first. `i` and `n` are, as in every
   // kernel, the number of this element and how many there are.
   void indices(const std::string& along) {
     const bool maps = !along.empty();
-    out_ +=
-        "[[maybe_unused]] const ptrdiff_t _reduce_total = _reduce_elements * _reduce_outputs;\n"
-        "[[maybe_unused]] CIndexer<1> _in_ind{_reduce_total, {_reduce_total}}, _out_ind{_reduce_outputs, "
-        "{_reduce_outputs}};\n"
-        "_out_ind.set(_i);\n";
+    out_ += std::string() +
+            "[[maybe_unused]] const ptrdiff_t _reduce_total = _reduce_elements * _reduce_outputs;\n"
+            "[[maybe_unused]] " +
+            indexer("_in_ind", "_reduce_total", stage_.index_axes) + "[[maybe_unused]] " +
+            indexer("_out_ind", "_reduce_outputs", stage_.result_axes) + "_out_ind.set(_i);\n";
     if (maps)
       out_ += "[[maybe_unused]] const ptrdiff_t _J = " + along +
               ", _j = _J * _reduce_outputs + _i, i = _j;\n_in_ind.set(_j);\n";
@@ -269,7 +286,10 @@ std::string parameter_list(const ReductionTexts& texts, const ReductionStage& st
   }
   if (stage.joins) list += ", raw const uint64 _reduce_from";
   if (!stage.finishes) list += ", raw _non_const uint64 _reduce_to";
-  return list + kSizes + ", int64 _reduce_elements";
+  for_each_size(stage, [&](const char* name, auto) { list += std::string(", int64 ") + name; });
+  for (int axis = 0; axis < stage.index_axes; ++axis) list += ", int64 " + extent_name("_in_ind", axis);
+  for (int axis = 0; axis < stage.result_axes; ++axis) list += ", int64 " + extent_name("_out_ind", axis);
+  return list;
 }
 
 std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& types) {
@@ -288,7 +308,8 @@ std::string spoken_types(const ReductionTexts& texts, const std::vector<Dtype>& 
 
 std::string ReductionStage::key() const {
   std::string key;
-  for (const int part : {int{in_warps}, int{joins}, int{finishes}, int{by_columns}, lanes, kept_axes, outer_axes})
+  for (const int part : {int{in_warps}, int{joins}, int{finishes}, int{by_columns}, lanes, kept_axes, outer_axes,
+                         index_axes, result_axes})
     key += static_cast<char>('0' + part);
   for (const Reach each : reach) key += static_cast<char>(each);
   return key;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "iruka/reduction_kernel.h"
+#include "ops/reduce/reduction_kernel_plan.h"
 
 namespace iruka::ops {
 
@@ -41,10 +42,32 @@ struct ReductionStage {
   int lanes = 1;            ///< neighbouring units that share the elements of a block
   int kept_axes = 1;
   int outer_axes = 0;        ///< reduced axes except the innermost
+  int index_axes = 0;        ///< of `_in_ind`; 0: one, over all elements
+  int result_axes = 0;       ///< of `_out_ind`; 0: one, over all outputs
   std::vector<Reach> reach;  ///< of each parameter
 
   std::string key() const;
+  bool reads_lines() const { return outer_axes > 0 && !joins; }
 };
+
+/// Calls `visit` with the name and the member of each size that the stage's text takes as a scalar, in order. The text
+/// has the others as constants.
+template <class Visit>
+void for_each_size(const ReductionStage& stage, Visit&& visit) {
+  visit("_reduce_outputs", &ReductionSizes::outputs);
+  visit("_reduce_n", &ReductionSizes::n);
+  if (stage.by_columns) visit("_reduce_inner", &ReductionSizes::inner);
+  if (stage.reads_lines()) visit("_reduce_outer", &ReductionSizes::outer);
+  if (!stage.finishes) {
+    visit("_reduce_blocks", &ReductionSizes::blocks);
+    visit("_reduce_length", &ReductionSizes::length);
+  }
+  if (!stage.finishes && stage.reads_lines()) {
+    visit("_reduce_groups", &ReductionSizes::groups);
+    visit("_reduce_group_length", &ReductionSizes::group_length);
+  }
+  if (stage.joins) visit("_reduce_elements", &ReductionSizes::elements);
+}
 
 /// Independent accumulators of a unit, so that loads overlap.
 inline constexpr int kReductionChains = 4;
@@ -57,9 +80,8 @@ std::string hidden_name(const Parameter& parameter);
 std::string reduce_type_of(const ReductionTexts& texts);
 
 /// The kernel of a stage. Its inputs are, in order: the parameters; unless it only maps, the partial results to read;
-/// unless it finishes, those to write (uint64, the second extent is the lanes); then int64: outputs, the last kept
-/// axis' extent (`inner`), the reduced innermost extent, blocks of it and their length, the other reduced axes'
-/// product, groups of it and their length. `types`: the dtype of each parameter.
+/// unless it finishes, those to write (uint64, the second extent is the lanes); then int64: the sizes, the extents of
+/// `_in_ind` and of `_out_ind` where they have axes. `types`: the dtype of each parameter.
 ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
                                          const std::vector<Dtype>& types, bool diagnose_early = false);
 
