@@ -227,6 +227,7 @@ TRACED = {
     "searchsorted in the slice": lambda m: lambda v: m.searchsorted(m.sort(v), 0.25),
     "where": lambda m: lambda v: m.where(v > 0, v, -1),
     "select": lambda m: lambda v: m.select([v > 1, v > 0], [v, v * 2], 7),
+    "select among the slice's own": lambda m: lambda v: m.select([v > 1, v < -1], [v * 2, 3], v),
     "clip": lambda m: lambda v: v.clip(-0.5, 0.5),
     "clip by the slice": lambda m: lambda v: m.clip(v, m.percentile(v, 10), m.percentile(v, 90)),
     "roll": lambda m: lambda v: m.roll(v, 3) - v,

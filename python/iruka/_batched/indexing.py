@@ -14,7 +14,7 @@ from .._numpy.histogram import bincount, digitize, histogram_bin_edges, searchso
 from .._numpy.indexing import nonzero, take_along_axis, unravel_index
 from .._numpy.sets import isin
 from .._numpy.shapes import result_type
-from .table import flat, lift, row, shifted, with_ndim
+from .table import flat, is_python_number, lift, row, shifted, with_ndim
 from .values import Batched, Tracer, contains_batched, is_batched, spread
 
 
@@ -222,13 +222,12 @@ def _isin(tracer, element, test_elements, **keywords):
 
 @row("select")
 def _select(tracer, condlist, choicelist, default=0):
+    choices = [*choicelist, default]
+    dtype = result_type(*(each if is_python_number(each) else lift(tracer, each).dtype for each in choices))
     result = default
-    parts = [lift(tracer, each) for each in choicelist]
-    dtype = result_type(*(each.dtype if is_batched(given) or hasattr(given, "dtype") else given
-                          for each, given in zip(parts, choicelist, strict=True)), default)  # fmt: skip
-    for condition, choice in reversed(list(zip(condlist, parts, strict=True))):
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         result = tracer.call("where", condition, choice, result)
-    return tracer.call("astype", result, dtype)
+    return tracer.call("astype", lift(tracer, result), dtype)
 
 
 @row("unique")

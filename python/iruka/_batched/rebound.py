@@ -169,7 +169,7 @@ class _Module:
 
 
 def _frozen(kind: type, names: str) -> Any:
-    """list or dict without the methods that change it."""
+    """list, dict or set without the methods that change it."""
 
     def refuse(self, *arguments, **keywords):
         self.tracer.refuse("it changes an object of outside")
@@ -179,6 +179,11 @@ def _frozen(kind: type, names: str) -> Any:
 
 _List = _frozen(list, "append extend insert pop remove sort reverse clear __setitem__ __delitem__ __iadd__ __imul__")
 _Dict = _frozen(dict, "update pop popitem setdefault clear __setitem__ __delitem__ __ior__")
+_Set = _frozen(
+    set,
+    "add discard remove pop clear update difference_update intersection_update symmetric_difference_update __ior__ "
+    "__iand__ __isub__ __ixor__",
+)
 
 
 class Rebinding:
@@ -208,10 +213,10 @@ class Rebinding:
         if type(value) is tuple or isinstance(value, tuple) and hasattr(value, "_fields"):
             parts = [self.stand_in(each, name) for each in value]
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        if type(value) in (list, dict):
+        if type(value) in (list, dict, set):
             return self._container(value, name)
-        if type(value) in (set, frozenset):
-            return frozenset(value)
+        if type(value) is frozenset:
+            return value
         if isinstance(value, types.FunctionType) and not _of_library(value):
             return self.function(value)
         if isinstance(value, types.MethodType):
@@ -252,8 +257,10 @@ class Rebinding:
     def _container(self, value: Any, name: str) -> Any:
         if type(value) is list:
             made: Any = _List(self.stand_in(each, name) for each in value)
-        else:
+        elif type(value) is dict:
             made = _Dict({key: self.stand_in(each, name) for key, each in value.items()})
+        else:
+            made = _Set(value)
         made.tracer = self.tracer
         return made
 
