@@ -1,5 +1,6 @@
 """ReductionKernel: the examples of CuPy's guide, dtypes, axes, layouts, and what is refused. Values are NumPy's."""
 
+import concurrent.futures
 import itertools
 
 import numpy as np
@@ -356,6 +357,14 @@ places = iruka.ReductionKernel("T x", "int64 at", "first{{x, _J}}", "smaller(a, 
 for axis in (None, 0, 1, (0, 1)):
     places(iruka.zeros((300, 2000), "float32"), axis=axis)
     places(iruka.zeros((300, 20, 30), "float32")[:, ::2], axis=axis)
+long = iruka.zeros((30, 2000), "float32")
+by_axes = iruka.ReductionKernel("T x", "T y", "x * _in_ind.get()[1]", "a + b", "y = a * _out_ind.get()[0]", "0", "by_axes", reduce_dims=False)
+for axis in (None, 0, 1, (1, 0), ()):
+    by_axes(long, axis=axis, keepdims=True)
+    assert "_in_ind.get()[1]" in by_axes.source(long, axis=axis)
+large = iruka.zeros(3_000_000, "float32")
+assert total.source(large).startswith("// stage 1 of 3") and total.assembly(large).count(".entry") == 3
+assert total.report(large).device == "cuda:0"
 raises(iruka.errors.CompileError, lambda: iruka.ReductionKernel("T x", "T y", "x +* 2", "a + b", "y = a", "0", "wrong")(x.astype("float32")),
        "kernel 'wrong' does not compile", "map_expr, line 1", "x +* 2")
 """)
@@ -550,6 +559,19 @@ def test_nan_and_infinities(rng, shape):
         np.testing.assert_array_equal(
             np.isnan(iruka.asnumpy(squares(own, axis=axis))), np.isnan((x * x).sum(axis=axis))
         )
+
+
+def test_calls_from_many_threads(rng):
+    kernel = iruka.ReductionKernel("T x", "T y", "x * x", "a + b", "y = a", "0", "threaded")
+    arrays = [numbers(rng, (rows, 7)) for rows in range(1, 40)]
+
+    def call(turn):
+        x = arrays[turn % len(arrays)]
+        axis = (None, 0, 1)[turn % 3]
+        return (iruka.asnumpy(kernel(iruka.asarray(x), axis=axis)) == (x * x).sum(axis=axis)).all()
+
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(call, range(600)))
 
 
 def test_identities_of_every_kind():
