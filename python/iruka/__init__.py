@@ -89,6 +89,8 @@ from . import (
 from ._core import (
     Device,
     ElementwiseKernel,
+    RawKernel,
+    RawModule,
     ReductionKernel,
     broadcast_shapes,
     cache_directory,

@@ -22,6 +22,8 @@ Inf = inf
 from .memory import MemoryPool as MemoryPool
 from ._numpy.files import NpzFile as NpzFile
 from .memory import PinnedMemoryPool as PinnedMemoryPool
+from ._core import RawKernel as RawKernel
+from ._core import RawModule as RawModule
 from ._core import ReductionKernel as ReductionKernel
 __array_api_version__ = '2025.12'
 from ._numpy.dtypes import __array_namespace_info__ as __array_namespace_info__

@@ -1,6 +1,7 @@
 """The C++ core of iruka."""
 
 from collections.abc import Iterator, Sequence
+import os
 import types
 from typing import Any, SupportsIndex
 
@@ -907,6 +908,195 @@ class ReductionKernel:
         """
 
     def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+class RawKernel:
+    """
+    A __global__ function of CUDA C++, launched over a grid of blocks of threads.
+
+    kernel(grid, block, args, *, shared_mem=0, stream=None): grid and block are an int or tuples of up to three, args is
+    a tuple. It runs on the device of the arrays, else on the default device: GPUs, and the CPU, where a block's threads
+    are lanes. name may have template arguments: 'scale<float>'. options are compiler options. With
+    enable_cooperative_groups all blocks run at the same time. backend must be 'nvrtc'; translate_cucomplex and jitify
+    must be false.
+
+    Arguments are checked against the function's parameters. A pointer takes an array of its type, None, or an address;
+    a pointer to void, char, unsigned char or a structure takes any array. Numbers become the parameter's type. A
+    structure is a structured NumPy scalar, bytes or a ctypes.Structure. NumPy arrays are used in place on the CPU.
+
+    Raises TypeError for arguments of the wrong number or type, OverflowError for integers that do not fit, ValueError
+    for grids that the device does not allow, read-only arrays for pointers that are not const, and arrays of several
+    devices, and iruka.errors.CompileError, with the line and a caret. docs/raw_kernels.md says more.
+
+        >>> add = iruka.RawKernel(r'''
+        ... extern "C" __global__ void add(const float* x, float* y, int n) {
+        ...   int i = blockIdx.x * blockDim.x + threadIdx.x;
+        ...   if (i < n) y[i] += x[i];
+        ... }''', 'add')
+        >>> x, y = iruka.ones(5, 'float32'), iruka.arange(5, dtype='float32')
+        >>> add((1,), (128,), (x, y, 5))
+        >>> y
+        array([1., 2., 3., 4., 5.], dtype=float32)
+    """
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def __init__(self, code: str, name: str, options: tuple[str, ...] = (), backend: str = 'nvrtc', *, translate_cucomplex: bool = False, enable_cooperative_groups: bool = False, jitify: bool = False) -> None: ...
+
+    @property
+    def code(self) -> str | None:
+        """The code; None where a file was given."""
+
+    @property
+    def file_path(self) -> str | None:
+        """The file; None where code was given."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Compiler options."""
+
+    @property
+    def backend(self) -> str:
+        """As in CuPy."""
+
+    @property
+    def enable_cooperative_groups(self) -> bool:
+        """Whether all blocks of a launch run at the same time."""
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    @property
+    def name(self) -> str:
+        """The function's name, as it was given."""
+
+    @property
+    def kernel(self) -> RawKernel:
+        """The kernel itself, compiled for the default device."""
+
+    def compile(self, log_stream=None) -> None:
+        """
+        Compiles for the default device; log_stream.write gets the warnings. Raises iruka.errors.CompileError.
+        """
+
+    @property
+    def attributes(self) -> dict[str, int]:
+        """All attributes on the default device."""
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        """
+        The most dynamic shared memory of a block. Raises ValueError for more than the device has.
+        """
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, bytes: int, /) -> None: ...
+
+    @property
+    def preferred_shared_memory_carveout(self) -> int:
+        """
+        Percent of the memory that shared memory and cache divide; -1 leaves it to the device.
+        """
+
+    @preferred_shared_memory_carveout.setter
+    def preferred_shared_memory_carveout(self, percent: int, /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most threads of a block."""
+
+    @property
+    def shared_size_bytes(self) -> int:
+        """Static shared memory of a block; 0 on the CPU."""
+
+    @property
+    def const_size_bytes(self) -> int:
+        """Constant memory; 0 on the CPU."""
+
+    @property
+    def local_size_bytes(self) -> int:
+        """Local memory of a thread; 0 on the CPU."""
+
+    @property
+    def num_regs(self) -> int:
+        """Registers of a thread; 0 on the CPU."""
+
+    @property
+    def ptx_version(self) -> int:
+        """90 for 9.0; 0 on the CPU."""
+
+    @property
+    def binary_version(self) -> int:
+        """90 for 9.0; 0 on the CPU."""
+
+    @property
+    def cache_mode_ca(self) -> int:
+        """Whether it was compiled with -Xptxas --dlcm=ca."""
+
+class RawModule:
+    """
+    CUDA C++ with several kernels and variables, or PTX or machine code.
+
+    Either code or path is given; path names a file of CUDA C++, PTX or machine code (cubin). name_expressions are the
+    instances of templates, as C++ names them: 'scale<float>'. Other keywords are RawKernel's.
+
+    Raises TypeError unless exactly one of code and path is given, iruka.errors.FileError for a file that cannot be
+    read.
+    """
+
+    def __init__(self, code: str | None = None, *, path: str | os.PathLike[str] | None = None, options: tuple[str, ...] = (), backend: str = 'nvrtc', translate_cucomplex: bool = False, enable_cooperative_groups: bool = False, name_expressions: Sequence[str] | None = None, jitify: bool = False) -> None: ...
+
+    @property
+    def code(self) -> str | None:
+        """The code; None where a file was given."""
+
+    @property
+    def file_path(self) -> str | None:
+        """The file; None where code was given."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Compiler options."""
+
+    @property
+    def backend(self) -> str:
+        """As in CuPy."""
+
+    @property
+    def enable_cooperative_groups(self) -> bool:
+        """Whether all blocks of a launch run at the same time."""
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    @property
+    def name_expressions(self) -> tuple[str, ...]:
+        """The instances of templates."""
+
+    def compile(self, log_stream=None) -> None:
+        """
+        Compiles for the default device; log_stream.write gets the warnings. Raises iruka.errors.CompileError.
+        """
+
+    def get_function(self, name: str) -> RawKernel:
+        """The kernel of that name, or of one of the name expressions."""
+
+    def get_global(self, name: str):
+        """
+        The memory of a `__device__` or `__constant__` variable on the default device, for ndarray's memptr=.
+
+        Raises iruka.errors.DeviceError if there is none.
+        """
 
     def __repr__(self) -> str: ...
 

@@ -66,5 +66,6 @@ nb::object keep_source(const std::string& kernel, const std::string& text);
 nb::object reduce_kernel(nb::handle self);
 
 void bind_reduction_kernel(nb::module_& module);
+void bind_raw_kernel(nb::module_& module);
 
 }  // namespace iruka::python

@@ -33,6 +33,7 @@ NB_MODULE(_core, module) {
   bind_array(module);
   bind_kernel(module);
   bind_reduction_kernel(module);
+  bind_raw_kernel(module);
   bind_ufunc(module);
   bind_reductions(module);
   bind_ops(module);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "iruka/function_attributes.h"
+
 namespace iruka {
 
 /// A range for the threads of a host: the function is called with ranges that cover [begin, begin + count) once.
@@ -42,20 +44,6 @@ using ParameterBytes = std::span<const std::byte>;
 struct ParameterPlace {
   size_t offset, size;
   bool operator==(const ParameterPlace&) const = default;
-};
-
-/// The properties of a compiled function for a grid, in CUDA's terms.
-struct FunctionAttributes {
-  int max_threads_per_block = 0;
-  int shared_size_bytes = 0;  ///< of static shared memory
-  int const_size_bytes = 0;
-  int local_size_bytes = 0;  ///< of each thread
-  int num_regs = 0;          ///< of each thread
-  int ptx_version = 0;       ///< 90 for 9.0, as the next
-  int binary_version = 0;
-  int cache_mode_ca = 0;
-  int max_dynamic_shared_size_bytes = 0;
-  int preferred_shared_memory_carveout = -1;  ///< percent of the memory that shared memory and cache divide; -1: any
 };
 
 /// A function of a module, which it does not outlive. Attributes and parameters are those of functions for a grid; the

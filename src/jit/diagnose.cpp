@@ -213,7 +213,14 @@ std::string describe(std::span<const Diagnostic> diagnostics, const ErrorContext
   if (!context.argument_types.empty()) words += " for (" + context.argument_types + ")";
   if (!context.made_at.empty()) words += ", made at " + context.made_at;
   words += ":";
-  const std::vector<std::string> errors = describe_errors(diagnostics, context);
+  std::vector<Diagnostic> told(diagnostics.begin(), diagnostics.end());
+  const auto is_generated = [&](const Diagnostic& said) { return !context.text_of(said.file); };
+  const auto is_theirs = [&](const Diagnostic& said) {
+    return said.level == Diagnostic::Level::error && !is_generated(said);
+  };
+  if (context.hides_generated && std::ranges::any_of(told, is_theirs) && unmatched_brackets(told, context).empty())
+    std::erase_if(told, is_generated);
+  const std::vector<std::string> errors = describe_errors(told, context);
   for (size_t k = 0; k < errors.size() && k < kMostDiagnostics; ++k) words += errors[k];
   if (errors.size() > kMostDiagnostics) words += "\n  ...";
   return as_utf8(std::move(words));

@@ -353,8 +353,13 @@ void Program::launch(std::span<const std::byte> arguments, const GridRange& rang
   LaunchGrid grid;
   grid.blocks.x = static_cast<unsigned>(blocks);
   grid.threads.x = static_cast<unsigned>(range.threads_per_block);
+  launch(*function_, parameters, grid);
+}
+
+void Program::launch(const Function& function, std::span<const ParameterBytes> parameters,
+                     const LaunchGrid& grid) const {
   LaunchContext context(kernel_);
-  device_.launch_grid(context, *function_, parameters, grid);
+  device_.launch_grid(context, function, parameters, grid);
   device_.last_launches().note(kernel_);
 }
 

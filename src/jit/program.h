@@ -37,12 +37,15 @@ class Program {
     return context.work;
   }
   void launch(std::span<const std::byte> arguments, const GridRange& range) const;
+  /// Launches one of the module's functions.
+  void launch(const Function& function, std::span<const ParameterBytes> parameters, const LaunchGrid& grid) const;
   Device& device() const { return device_; }
   const Module& module() const { return *module_; }
   /// What the module has under a name, or under one of the source's name expressions. These raise DeviceError where
   /// there is none.
   const Function& function(const std::string& name) const { return module_->function(name_in_module(name)); }
   GlobalVariable global(const std::string& name) const { return module_->global(name_in_module(name)); }
+  const NamePairs& names() const { return names_; }
   bool is_uncertain() const { return module_->is_uncertain(); }
   /// The compiler's warnings about the user's texts.
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
@@ -68,6 +71,7 @@ struct ErrorContext {
   std::string made_at;                         ///< "file:line"
   Texts texts;                                 ///< to show the offending line
   std::shared_ptr<const Includes> includes{};  ///< to quote headers and name the folders of a search
+  bool hides_generated = false;  ///< errors outside of the user's texts follow from errors in them, and are not told
 
   /// The user's text or header that diagnostics name `file`; null if there is none.
   const std::string* text_of(std::string_view file) const;

@@ -1,4 +1,7 @@
 // What a test in another language controls of the driver in software, by ctypes.
+#include <algorithm>
+#include <vector>
+
 #include "fake_driver.h"
 
 #define IRUKA_CONTROL __attribute__((visibility("default")))
@@ -23,5 +26,28 @@ IRUKA_CONTROL size_t fake_driver_live_device_bytes() { return live_device_bytes(
 IRUKA_CONTROL size_t fake_driver_live_host_bytes() { return live_host_bytes(); }
 IRUKA_CONTROL int fake_driver_launch_count() { return static_cast<int>(launches().size()); }
 IRUKA_CONTROL int fake_driver_misuse_count() { return static_cast<int>(misuses().size()); }
+
+// The last launch: blocks, threads, dynamic shared memory, whether it was cooperative; the bytes of its parameters.
+IRUKA_CONTROL void fake_driver_last_launch(unsigned* numbers) {
+  const iruka::LaunchGrid grid = launches().back().grid;
+  for (const unsigned number : {grid.blocks.x, grid.blocks.y, grid.blocks.z, grid.threads.x, grid.threads.y,
+                                grid.threads.z, grid.shared_bytes, unsigned{grid.is_cooperative}})
+    *numbers++ = number;
+}
+IRUKA_CONTROL void fake_driver_keep_parameters(const size_t* sizes, size_t count, char* to) {
+  set_launch_handler([sizes = std::vector(sizes, sizes + count), to](const Launch&, void** given) {
+    char* place = to;
+    for (size_t k = 0; k < sizes.size(); ++k) place = std::copy_n(static_cast<char*>(given[k]), sizes[k], place);
+    return std::function<void()>();
+  });
+}
+IRUKA_CONTROL void fake_driver_set_parameters(const size_t* sizes, size_t count) {
+  std::vector<iruka::ParameterPlace> places;
+  for (size_t k = 0; k < count; ++k) places.push_back({8 * k, sizes[k]});
+  set_parameters(places);
+}
+IRUKA_CONTROL void fake_driver_set_global(const char* name, void* address, size_t bytes) {
+  set_global(name, address, bytes);
+}
 
 }  // extern "C"

@@ -205,7 +205,7 @@ assert iruka.cuda.runtime.CUDARuntimeError is iruka.cuda.driver.CUDADriverError 
 assert iruka.cuda.stream.Stream is iruka.cuda.Stream and iruka.cuda.graph.Graph is iruka.cuda.Graph
 assert iruka.cuda.pinned_memory.alloc_pinned_memory is iruka.cuda.alloc_pinned_memory
 assert iruka.cuda.device.Device is iruka.cuda.Device and iruka.cuda.memory_hook.MemoryHook is iruka.cuda.MemoryHook
-raises(AttributeError, lambda: iruka.cuda.RawKernel, "ElementwiseKernel")
+raises(AttributeError, lambda: iruka.cuda.RawKernel, "iruka.RawKernel")
 raises(AttributeError, lambda: iruka.cuda.set_allocator, "set_limit")
 raises(AttributeError, lambda: iruka.cuda.nothing, "it has", "Stream")
 try:

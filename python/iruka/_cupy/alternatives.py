@@ -35,8 +35,6 @@ _PHILOX = "use Philox (Philox4x3210), the one bit generator: the same numbers on
 
 _INSTEAD = {
     "iruka": {
-        "RawKernel": f"{_KERNEL}; its raw parameters reach every element, and size= sets how often it runs",
-        "RawModule": f"{_KERNEL}; functions beside it go into preamble=",
         "fuse": f"{_KERNEL}, or call the function without the decorator",
         "nditer": _LOOP,
         "nested_iters": _LOOP,

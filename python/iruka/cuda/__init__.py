@@ -54,7 +54,7 @@ def get_device_id() -> int:
     return _current_gpu().id
 
 
-_KERNEL = "write an iruka.ElementwiseKernel: raw parameters reach every element, size= sets how often it runs"
+_KERNEL = "use iruka.RawKernel and iruka.RawModule"
 _POOLS = "all memory comes from iruka.get_default_memory_pool(); set_limit() bounds it and MemoryHook tells of it"
 
 #: What to use in place of CuPy's names that are not here.

@@ -51,9 +51,10 @@ NvrtcOutput run(const ProgramSource& source, int compute, CompiledProgram& progr
   return output;
 }
 
-/// The text that is assembled. Launch bounds make assemblers ignore `--maxrregcount`, but not the directive.
-std::string final_ptx(std::string_view ptx, const AssemblerOptions& wanted) {
-  std::string guarded = guard_ptx(ptx);
+/// The text that is assembled. Launch bounds make assemblers ignore `--maxrregcount`, but not the directive. CUDA's own
+/// kernels have CUDA's results of a division by zero.
+std::string final_ptx(std::string_view ptx, const ProgramSource& source, const AssemblerOptions& wanted) {
+  std::string guarded = source.runs_blocks ? std::string(ptx) : guard_ptx(ptx);
   if (wanted.most_registers > 0) limit_registers(guarded, wanted.most_registers);
   return guarded;
 }
@@ -140,7 +141,7 @@ CompiledProgram CudaDevice::compile(const ProgramSource& source) {
   const NvrtcOutput output = run(source, compute_, program);
   if (!output.ok) return program;
   const AssemblerOptions wanted = assembler_options(source.options);
-  const std::string final = final_ptx(output.ptx, wanted);
+  const std::string final = final_ptx(output.ptx, source, wanted);
   const bool needs_assembler = output.cubin.empty() || final != output.ptx;
   program.code = needs_assembler ? assemble(final, wanted, program.diagnostics) : output.cubin;
   program.ok = !program.code.empty();
@@ -166,7 +167,7 @@ CompiledProgram CudaDevice::check(const ProgramSource& source) {
 std::string CudaDevice::assembly(const ProgramSource& source) {
   CompiledProgram program;
   const NvrtcOutput output = run(source, compute_, program);
-  if (output.ok) return final_ptx(output.ptx, assembler_options(source.options));
+  if (output.ok) return final_ptx(output.ptx, source, assembler_options(source.options));
   throw CompileError("assembly: the text does not compile: " + output.log);
 }
 
