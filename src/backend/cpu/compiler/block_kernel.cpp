@@ -303,24 +303,25 @@ UnitPlan plan_units(llvm::Module& module, int vector_bytes, int wanted_lanes, st
   for (llvm::CallInst* binder : calls_of(module, kBinder)) memory.bind(unit, *binder);
   refuse_uses_outside(module, unit, diagnostics);
   replace_calls(module, kSharedBytes, memory.bytes());
-  int threads = 1, row = 1;
   for (const llvm::CallInst* call : calls_of(module, kUnitLanes)) {
-    threads = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getSExtValue());
-    row = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getSExtValue());
+    plan.threads = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getSExtValue());
+    plan.row = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getSExtValue());
   }
   plan.has_barriers = !calls_of(module, spmd::kBarrierName).empty();
   plan.has_exchange = spmd::has_exchange(module);
-  plan.threads = threads;
   if (plan.has_exchange) {
     plan.lanes = kWarp;
   } else if (plan.has_barriers) {
-    plan.lanes = wanted_lanes > 0 ? wanted_lanes : waiting_lanes(threads, row, vector_bytes);
+    plan.lanes = wanted_lanes > 0 ? wanted_lanes : waiting_lanes(plan.threads, plan.row, vector_bytes);
   }
   return plan;
 }
 
 void set_unit_lanes(llvm::Module& module, const UnitPlan& plan) {
-  replace_calls(module, kUnitLanes, static_cast<uint64_t>(plan.lanes > 0 ? plan.lanes : plan.threads));
+  const int lanes = plan.lanes > 0 ? plan.lanes : plan.threads;
+  replace_calls(module, kUnitLanes, static_cast<uint64_t>(lanes));
+  replace_calls(module, "iruka_units_divide_rows", plan.row % lanes == 0);
+  replace_calls(module, "iruka_units_divide_blocks", plan.threads % lanes == 0);
 }
 
 bool make_coroutine(llvm::Module& module) {

@@ -21,6 +21,7 @@ inline constexpr const char* kUnitName = "iruka_unit";
 /// How the threads of a block are divided into units.
 struct UnitPlan {
   int threads = 1;            ///< of a block
+  int row = 1;                ///< threads of a row of the block
   int lanes = 0;              ///< threads of a unit; 0: no unit waits, so that the loop over threads has any width
   bool has_barriers = false;  ///< units are coroutines
   bool has_exchange = false;  ///< shuffles and votes, which need lanes

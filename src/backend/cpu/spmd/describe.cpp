@@ -1,6 +1,7 @@
 #include "backend/cpu/spmd/describe.h"
 
 #include "backend/cpu/compiler/guard_pass.h"
+#include "backend/cpu/spmd/block_calls.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -70,8 +71,8 @@ class Describer {
     } else if (llvm::isa<llvm::AtomicRMWInst>(instruction) || llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {
       say(place, Kind::per_lane, "an atomic operation is done for one lane after the other");
     } else if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-      const bool is_plain =
-          llvm::isa<llvm::IntrinsicInst>(call) || division_opcode(*call) || call->doesNotAccessMemory();
+      const bool is_plain = llvm::isa<llvm::IntrinsicInst>(call) || division_opcode(*call) || block_call(*call) ||
+                            call->doesNotAccessMemory();
       if (!is_plain) say(place, Kind::per_lane, "this call is made for one lane after the other");
     } else if (instruction.isTerminator() && analysis_.has_varying_branch(instruction.getParent())) {
       if (!is_exit(instruction))

@@ -66,6 +66,8 @@ void iruka_bind_thread(const uint3* thread, const uint3* block, const uint3* gri
                        unsigned char* shared, unsigned char* dynamic) noexcept;
 /// The threads of a unit, which are lanes of one vector, of `threads` threads in rows of `row`.
 int iruka_unit_lanes(int threads, int row) noexcept __attribute__((const));
+bool iruka_units_divide_rows(void) noexcept __attribute__((const));    ///< a unit is part of a row, or a whole row
+bool iruka_units_divide_blocks(void) noexcept __attribute__((const));  ///< all units have as many threads
 /// The bytes of all __shared__ variables of known size.
 size_t iruka_shared_bytes(void) noexcept __attribute__((const));
 
@@ -220,14 +222,18 @@ struct Frame {
 };
 
 /// Units are whole rows or parts of rows where rows are long enough, so that the row is the same for all lanes.
-IRUKA_INLINE uint3 thread_of(ptrdiff_t first, ptrdiff_t lane) {
-  const unsigned lanes = (unsigned)iruka_unit_lanes(kBlockThreads, kBlockX);
+IRUKA_INLINE void find_thread(uint3& thread, ptrdiff_t first, ptrdiff_t lane) {
   const unsigned begin = (unsigned)first;
-  if (kBlockX % lanes == 0) {
-    return {begin % kBlockX + (unsigned)lane, begin / kBlockX % kBlockY, begin / (kBlockX * kBlockY)};
+  if (iruka_units_divide_rows()) {
+    thread.x = begin % kBlockX + (unsigned)lane;
+    thread.y = begin / kBlockX % kBlockY;
+    thread.z = begin / (kBlockX * kBlockY);
+  } else {
+    const unsigned number = (unsigned)(first + lane), row = number / kBlockX;
+    thread.x = number % kBlockX;
+    thread.y = row % kBlockY;
+    thread.z = row / kBlockY;
   }
-  const unsigned thread = (unsigned)(first + lane), row = thread / kBlockX;
-  return {thread % kBlockX, row % kBlockY, row / kBlockY};
 }
 
 template <class T> constexpr size_t aligned_to(size_t offset) {
@@ -307,12 +313,13 @@ IRUKA_INLINE void run_blocks(const unsigned char* arguments, ptrdiff_t begin, pt
   extern "C" void* iruka_unit(const iruka::Block* iruka_block, ptrdiff_t iruka_first) noexcept {                      \
     const ptrdiff_t iruka_lanes = iruka_unit_lanes(iruka::kBlockThreads, iruka::kBlockX);                             \
     const ptrdiff_t iruka_left = iruka::kBlockThreads - iruka_first;                                                  \
-    const bool iruka_is_full = iruka::kBlockThreads % iruka_lanes == 0 || iruka_left > iruka_lanes;                   \
+    const bool iruka_is_full = iruka_units_divide_blocks() || iruka_left > iruka_lanes;                               \
     const ptrdiff_t iruka_count = iruka_is_full ? iruka_lanes : iruka_left;                                           \
     _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (ptrdiff_t iruka_k = 0; iruka_k < iruka_count; \
                                                                         ++iruka_k) {                                  \
       iruka_lane_loop(6);                                                                                             \
-      const uint3 iruka_thread = iruka::thread_of(iruka_first, iruka_k);                                              \
+      uint3 iruka_thread;                                                                                             \
+      iruka::find_thread(iruka_thread, iruka_first, iruka_k);                                                         \
       const unsigned iruka_thread_lane = (unsigned)iruka_k;                                                           \
       iruka_bind_thread(&iruka_thread, &iruka_block->index, &iruka_block->grid, &iruka_thread_lane,                   \
                         iruka_block->shared, iruka_block->dynamic);                                                   \
