@@ -394,9 +394,12 @@ def test_axes_and_layouts(axis, layout):
         close(actual, np.apply_along_axis(make(np), axis, x))
 
 
-DTYPE_NAMES = ["sum", "mean and var", "sort", "cumsum", "comparisons", "a constant at the largest", "a sum in Python",
-               "extremes in Python", "an array of scalars", "median", "operators", "where", "diff", "branches",
-               "Python numbers", "zeros_like", "histogram", "concatenate", "dot", "reduce of a ufunc"]  # fmt: skip
+DTYPE_NAMES = [
+    "convolve", "convolve with itself", "sum", "mean and var", "sort", "cumsum", "comparisons",
+    "a constant at the largest", "a sum in Python", "extremes in Python", "an array of scalars", "median",
+    "operators", "where", "diff", "branches", "Python numbers", "zeros_like", "histogram", "concatenate", "dot",
+    "reduce of a ufunc",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

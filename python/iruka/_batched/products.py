@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import numpy
-
 from .. import linalg
-from .._core import ndarray
+from .._core import ElementwiseKernel
 from .._functions import elementwise as UFUNCS
 from .._numpy.calculus import interp
-from .._numpy.conversion import asarray
-from .._numpy.creation import zeros
+from .._numpy.conversion import asarray, ascontiguousarray
+from .._numpy.creation import empty, eye
 from .._numpy.einsum import einsum
 from .._numpy.histogram import searchsorted
 from .._numpy.polynomials import polyfit, polyval
 from .._numpy.products import cross, matmul, vecdot
 from .._numpy.shapes import result_type
 from .table import flat, lift, row, shifted, spread, with_ndim
-from .values import Batched, Tracer, is_batched
+from .values import is_batched
 
 
 @row("matmul")
@@ -152,12 +150,20 @@ def _lstsq(tracer, a, b, rcond=None):
 # --- Polynomials and interpolation ---
 
 
+MOST_PLACES = 512  # to which a fit is made of the fits of unit vectors
+
+
 @row("polyfit")
 def _polyfit(tracer, x, y, deg, rcond=None, full=False, w=None, cov=False):
     places, values = lift(tracer, x), lift(tracer, y)
     if places.data.shape[0] != 1 or values.ndim != 1 or full or cov or is_batched(w) and w.data.shape[0] != 1:
         tracer.refuse("polyfit at places of the slice, or with full or cov, has no form for many slices")
-    return polyfit(places.data[0], values.data.T, deg, rcond, w=w.data[0] if is_batched(w) else w).T
+    x, weights = places.data[0], w.data[0] if is_batched(w) else w
+    if values.size > MOST_PLACES:
+        return polyfit(x, values.data.T, deg, rcond, w=weights).T
+    with values.device:  # the fit is linear in y: the fits of unit vectors make that of each slice
+        units = eye(values.size)
+    return matmul(values.data, polyfit(x, units, deg, rcond, w=weights).T)
 
 
 @row("polyval")
@@ -195,46 +201,42 @@ def _interp(tracer, x, xp, fp, left=None, right=None, period=None):
 
 # --- Signals ---
 
-LONG_KERNEL = 64
-
-
-def _full_convolution(tracer: Tracer, signal: Batched, kernel: Batched) -> ndarray:
-    """Every overlap of the two, the shorter of which is the kernel."""
-    dtype = result_type(signal.dtype, kernel.dtype)
-    values, taps = signal.data.astype(dtype, copy=False), kernel.data.astype(dtype, copy=False)
-    length, count = signal.size, kernel.size
-    if taps.shape[0] == 1 and count > LONG_KERNEL:
-        rows = numpy.arange(length)[:, None]
-        with signal.device:
-            matrix = zeros((length, length + count - 1), dtype)
-        matrix[asarray(rows), asarray(rows + numpy.arange(count))] = taps[0]
-        return matmul(values, matrix)
-    if count > LONG_KERNEL:
-        tracer.refuse("convolve with a long kernel of the slice has no form for many slices")
-    with signal.device:
-        result = zeros((max(values.shape[0], taps.shape[0]), length + count - 1), dtype)
-    for k in range(count):
-        target = result[:, k : k + length]
-        UFUNCS["logical_or" if dtype.kind == "b" else "add"](target, values * taps[:, k : k + 1], out=target)
-    return result
+# One element of all overlaps of a row of `signal` with a row of `taps`; a step of 0 is one row for all.
+_CONVOLUTION = ElementwiseKernel(
+    "raw T signal, raw T taps, int64 length, int64 count, int64 step, int64 tap_step, int64 width, int64 start",
+    "T result",
+    """
+    const int64_t row = i / width, place = i % width + start;
+    const int64_t first = max(int64_t(0), place - length + 1), last = min(place, count - 1);
+    T total = 0;
+    for (int64_t k = first; k <= last; ++k) total = total + taps[row * tap_step + k] * signal[row * step + place - k];
+    result = total;
+    """,
+    "convolve_rows",
+)
 
 
 @row("convolve")
 def _convolve(tracer, a, v, mode="full"):
-    signal, kernel = lift(tracer, a), lift(tracer, v)
-    if signal.ndim != 1 or kernel.ndim != 1 or 0 in (signal.size, kernel.size):
+    signal, taps = lift(tracer, a), lift(tracer, v)
+    if signal.ndim != 1 or taps.ndim != 1 or 0 in (signal.size, taps.size):
         tracer.refuse("convolve needs arrays of one axis with elements")
     if mode not in ("full", "same", "valid"):
         tracer.refuse(f"convolve gets the mode {mode!r}")
-    if kernel.size > signal.size:
-        signal, kernel = kernel, signal
-    made = _full_convolution(tracer, signal, kernel)
-    taps, length = kernel.size, signal.size
-    if mode == "full":
-        return made
-    if mode == "valid":
-        return made[:, taps - 1 : length]
-    return made[:, (taps - 1) // 2 : (taps - 1) // 2 + length]
+    if taps.size > signal.size:
+        signal, taps = taps, signal
+    length, count = signal.size, taps.size
+    start, width = {
+        "full": (0, length + count - 1),
+        "same": ((count - 1) // 2, length),
+        "valid": (count - 1, length - count + 1),
+    }[mode]
+    dtype = result_type(signal.dtype, taps.dtype)
+    rows = [ascontiguousarray(each.data.astype(dtype, copy=False)) for each in (signal, taps)]
+    steps = [0 if each.shape[0] == 1 else each.shape[1] for each in rows]
+    with signal.device:
+        result = empty((max(each.shape[0] for each in rows), width), dtype)
+    return _CONVOLUTION(*rows, length, count, *steps, width, start, result)
 
 
 @row("correlate")
