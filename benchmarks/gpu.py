@@ -220,14 +220,22 @@ def bandwidth_table(rows):
     return results
 
 
+RAW_ADD = """extern "C" __global__ void add(const float* x, const float* y, float* z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = x[i] + y[i];
+}"""
+
+
 def launches():
     """Microseconds of the host for one launch over 16 elements."""
     add = ik.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
+    raw = ik.RawKernel(RAW_ADD, "add")
     x, y, z = (ik.ones(16, "float32") for _ in range(3))
     rows = {
         "out given": {"Iruka": lambda: add(x, y, z)},
         "allocating": {"Iruka": lambda: add(x, y)},
         "x + y": {"Iruka": lambda: x + y},
+        "RawKernel": {"Iruka": lambda: raw((1,), (16,), (x, y, z, 16))},
     }
     if cupy:
         kernel = cupy.ElementwiseKernel("T x, T y", "T z", "z = x + y", "add")
@@ -235,6 +243,8 @@ def launches():
         rows["out given"]["CuPy"] = lambda: kernel(a, b, c)
         rows["allocating"]["CuPy"] = lambda: kernel(a, b)
         rows["x + y"]["CuPy"] = lambda: a + b
+        peer = cupy.RawKernel(RAW_ADD, "add")
+        rows["RawKernel"]["CuPy"] = lambda: peer((1,), (16,), (a, b, c, 16))
     if torch:
         t, u, v = (torch.ones(16, device="cuda") for _ in range(3))
         rows["out given"]["PyTorch"] = lambda: torch.add(t, u, out=v)

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <span>
 #include <string>
@@ -38,26 +39,29 @@ class RawArgument {
     requires std::is_class_v<T> && std::is_trivially_copyable_v<T>
   RawArgument(const T& structure) : RawArgument(std::as_bytes(std::span(&structure, 1))) {}
   RawArgument(std::span<const std::byte> bytes) : kind_(Kind::bytes), data_(bytes.data()), size_(bytes.size()) {}
-  /// The memory of an array whose elements have no dtype of Iruka's.
-  static RawArgument memory(const void* address, bool is_writable) {
+  /// The memory of a foreign array that the kernel's device reads, whose dtype may be none of Iruka's.
+  static RawArgument memory(const void* address, bool is_writable, std::optional<Dtype> dtype) {
     RawArgument made(nullptr);
     made.kind_ = Kind::memory;
     made.data_ = address;
     made.size_ = is_writable;
+    made.dtype_ = dtype;
     return made;
   }
 
   Kind kind() const { return kind_; }
   const Array& array() const { return *static_cast<const Array*>(data_); }
   const Scalar& number() const { return number_; }
-  const void* address() const { return data_; }  ///< of Kind::address and Kind::memory
-  bool is_writable() const { return size_ != 0; }
+  const void* address() const { return data_; }    ///< of Kind::address and Kind::memory
+  bool is_writable() const { return size_ != 0; }  ///< of Kind::memory, as the next
+  std::optional<Dtype> dtype() const { return dtype_; }
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
  private:
   Kind kind_;
   const void* data_ = nullptr;
   size_t size_ = 0;
+  std::optional<Dtype> dtype_;
   Scalar number_;
 };
 

@@ -24,23 +24,22 @@ struct Conversion {
 
   void store(const RawArgument& given, std::byte* to) const;
   void store_address(const void* address, std::byte* to) const { std::memcpy(to, &address, sizeof(address)); }
-  void store_array(const Array& array, std::byte* to) const;
+  void store_elements(const void* address, std::optional<Dtype> dtype, bool is_writable, std::byte* to) const;
   void store_number(const Scalar& number, std::byte* to) const;
   void store_unknown(const Scalar& number, std::byte* to) const;
-  void check_writable(bool is_writable) const;
 };
 
 bool is_bytewise(RawType type) {
   return type == RawType::void_ || type == RawType::char_ || type == RawType::structure;
 }
 
-/// Whether a pointer of this type may point to elements of `dtype`.
-bool takes(const RawParameter& pointer, Dtype dtype) {
-  if (is_bytewise(pointer.type)) return true;
-  if (pointer.type == RawType::pointer) return is_integer(dtype) && itemsize(dtype) == sizeof(void*);
+/// Whether a pointer of this type may point to elements of `dtype`, which may be none of Iruka's.
+bool takes(const RawParameter& pointer, std::optional<Dtype> dtype) {
+  if (is_bytewise(pointer.type) || pointer.dtype() == Dtype::uint8) return true;
+  if (!dtype) return false;
+  if (pointer.type == RawType::pointer) return is_integer(*dtype) && itemsize(*dtype) == sizeof(void*);
   const Dtype own = *pointer.dtype();
-  if (own == dtype || own == Dtype::uint8) return true;
-  return is_integer(own) && is_integer(dtype) && itemsize(own) == itemsize(dtype);
+  return own == *dtype || (is_integer(own) && is_integer(*dtype) && itemsize(own) == itemsize(*dtype));
 }
 
 /// The only element, which a GPU's pending work may still write.
@@ -52,23 +51,22 @@ Scalar number_in(const Array& array) {
   return Scalar::load(array.dtype(), element);
 }
 
-void Conversion::check_writable(bool is_writable) const {
+void Conversion::store_elements(const void* address, std::optional<Dtype> dtype, bool is_writable,
+                                std::byte* to) const {
+  const auto what = [&] {
+    return dtype ? std::string("is an array of ") + name(*dtype) : "is an array whose dtype no kernel has";
+  };
+  if (parameter.type == RawType::unknown) {
+    if (parameter.size != sizeof(void*))
+      refuse_type(what() + ", which is passed as 8 bytes: the address of its memory");
+  } else if (!parameter.is_pointer) {
+    refuse_type(what() + "; the parameter is a value, so give a number, as x.item()");
+  } else if (!takes(parameter, dtype)) {
+    refuse_type(what() + "; give x.astype or x.view of the pointer's type, or change the parameter");
+  }
   if (!is_writable && parameter.type != RawType::unknown && !parameter.is_const)
     throw ValueError(place() + "is a read-only array; the kernel may write to it, because the pointer is not const");
-}
-
-void Conversion::store_array(const Array& array, std::byte* to) const {
-  const std::string what = std::string("is an array of ") + name(array.dtype());
-  if (parameter.type == RawType::unknown) {
-    if (parameter.size != sizeof(void*)) refuse_type(what + ", which is passed as 8 bytes: the address of its memory");
-  } else if (!parameter.is_pointer) {
-    if (array.is_value()) return store_number(number_in(array), to);
-    refuse_type(what + "; the parameter is a value, so give a number, as x.item()");
-  } else if (!takes(parameter, array.dtype())) {
-    refuse_type(what + "; give x.astype or x.view of the pointer's type, or change the parameter");
-  }
-  check_writable(array.writable());
-  store_address(array.data(), to);
+  store_address(address, to);
 }
 
 void Conversion::store_unknown(const Scalar& given, std::byte* to) const {
@@ -129,13 +127,14 @@ void Conversion::store_number(const Scalar& given, std::byte* to) const {
 
 void Conversion::store(const RawArgument& given, std::byte* to) const {
   switch (given.kind()) {
-    case RawArgument::Kind::array: return store_array(given.array(), to);
+    case RawArgument::Kind::array: {
+      const Array& array = given.array();
+      if (!parameter.is_pointer && array.is_value() && parameter.type != RawType::unknown)
+        return store_number(number_in(array), to);
+      return store_elements(array.data(), array.dtype(), array.writable(), to);
+    }
     case RawArgument::Kind::number: return store_number(given.number(), to);
-    case RawArgument::Kind::memory:
-      if (!parameter.is_pointer || !(is_bytewise(parameter.type) || parameter.dtype() == Dtype::uint8))
-        refuse_type("is an array whose dtype no kernel has; the parameter is no pointer to void, char or a structure");
-      check_writable(given.is_writable());
-      return store_address(given.address(), to);
+    case RawArgument::Kind::memory: return store_elements(given.address(), given.dtype(), given.is_writable(), to);
     case RawArgument::Kind::address:
       if (!parameter.is_pointer && (parameter.type != RawType::unknown || parameter.size != sizeof(void*)))
         refuse_type(std::string("is ") + (given.address() ? "an address" : "None") + "; the parameter is no pointer");

@@ -9,6 +9,7 @@ import pytest
 
 import iruka
 from fake_driver import needs_fake_driver, run
+from helpers import BFLOAT16
 from iruka.errors import CompileError, DeviceError, FileError
 
 ADD = r"""
@@ -306,6 +307,23 @@ class TestArguments:
             add_kernel()(1, 32, (y, y, x, 10))
         with pytest.raises(TypeError, match="is an array of float64"):
             add_kernel()(1, 32, (x, y, np.zeros(10), 10))
+
+    @pytest.mark.cpu_only
+    @pytest.mark.parametrize("dtype", [np.dtype(code) for code in "?bhilqBHILQefdFD"] + [BFLOAT16], ids=str)
+    def test_numpy_arrays_of_every_dtype(self, dtype):
+        x, y = np.array([0, 1], dtype), np.array([0, 0], dtype)
+        type_name = iruka.ElementwiseKernel(f"{dtype} x", "int32 y", "y = 0").in_params[0].ctype
+        run_one(f"const {type_name}* x, {type_name}* y", "y[0] = x[1];", (x, y))
+        assert y[0] == 1
+        with pytest.raises(TypeError, match="is an array of"):
+            run_one(f"{'int' if dtype.kind in 'fcV?b' else 'float'}* x", "", (x,))
+
+    @pytest.mark.cpu_only
+    def test_numpy_arrays_of_no_kernels_dtype(self):
+        for x in (np.zeros(3, ">f4"), np.zeros(3, "M8[s]"), np.zeros(13, "u1")[1:].view("f4")):
+            with pytest.raises(TypeError, match="argument 1"):
+                run_one("float* x", "", (x,))
+            run_one("void* x", "", (x,))
 
     @pytest.mark.cpu_only
     def test_structured_numpy_arrays(self):
