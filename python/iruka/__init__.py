@@ -122,6 +122,7 @@ from ._cupy import (
     show_config,
 )
 from ._functions import elementwise as _elementwise, reductions as _reductions
+from ._fuse import fuse
 from ._guvectorize import guvectorize
 from ._numpy.apply import apply_along_axis, apply_over_axes, broadcast, fromfunction, frompyfunc
 from ._numpy.bits import packbits, unpackbits

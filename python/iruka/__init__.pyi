@@ -210,6 +210,7 @@ from ._numpy.apply import frompyfunc as frompyfunc
 from ._numpy.files import fromstring as fromstring
 from ._numpy.creation import full as full
 from ._numpy.creation import full_like as full_like
+from ._fuse import fuse as fuse
 gcd: _core.ufunc
 from numpy import generic as generic
 from ._numpy.files import genfromtxt as genfromtxt

@@ -58,6 +58,7 @@ NB_MODULE(_core, module) {
   bind_quantiles(module);
   bind_rearranging(module);
   bind_searching(module);
+  bind_fuse(module);
   bind_sequences(module);
   explain_refused_arguments(module);
   package_attribute("atexit", "register")(nb::cpp_function(end_with_interpreter));

@@ -11,6 +11,7 @@
 #include "ops/checks.h"
 #include "ops/reduce/reduction_table.h"
 #include "truth.h"
+#include "ufunc.h"
 
 namespace iruka::python {
 
@@ -255,6 +256,9 @@ void bind_kind(nb::module_& module, Kind kind) {
   with_keywords<const Function&, nb::handle>(
       typename Kind::Positional(), typename Kind::Named(),
       [](const Function& f, nb::handle a, const GivenKeywords& given) {
+        if (!is_plain_operand(a.ptr()) && nb::hasattr(a.type(), "_iruka_function_"))  // an array of a fused function
+          return a.attr("_iruka_function_")(f.name(), given.axis, given.dtype, given.out, given.keepdims, given.initial,
+                                            given.where);
         return reduce(f, as_operand(a, f.name()), given);
       },
       [&](auto call, auto... arguments) {

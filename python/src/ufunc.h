@@ -32,6 +32,7 @@ nb::object ufunc_named(const char* name);
 /// True if `object` has a type without overrides (`__array_ufunc__`), so that none is searched.
 bool is_plain_operand(PyObject* object);
 
+void bind_fuse(nb::module_& module);
 void bind_ufunc(nb::module_& module);
 
 }  // namespace iruka::python

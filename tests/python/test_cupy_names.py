@@ -115,7 +115,6 @@ def test_older_names():
 @pytest.mark.parametrize(
     "module, name, words",
     [
-        ("", "fuse", "without the decorator"),
         ("", "nditer", r"iruka.ndindex\(x.shape\)"),
         ("", "matrix", "x @ y"),
         ("", "longdouble", "float64 and complex128"),

@@ -35,7 +35,6 @@ _PHILOX = "use Philox (Philox4x3210), the one bit generator: the same numbers on
 
 _INSTEAD = {
     "iruka": {
-        "fuse": f"{_KERNEL}, or call the function without the decorator",
         "nditer": _LOOP,
         "nested_iters": _LOOP,
         "memmap": "iruka.load(file, mmap_mode='r') and iruka.asarray(numpy.memmap(...)) share the mapped memory",

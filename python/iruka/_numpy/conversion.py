@@ -195,12 +195,18 @@ def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> ndarray:
 
 def get_array_module(*args) -> types.ModuleType:
     """The module whose functions take these arrays: iruka where one of them is an iruka.ndarray, else numpy."""
-    return sys.modules["iruka"] if any(isinstance(a, ndarray) for a in args) else numpy
+    is_ours = any(isinstance(a, ndarray) or _is_fused(a) for a in args)
+    return sys.modules["iruka"] if is_ours else numpy
+
+
+def _is_fused(a) -> bool:
+    """Whether it is an array of a fused function, which records what is done with it."""
+    return not isinstance(a, ndarray) and hasattr(type(a), "_iruka_function_")
 
 
 def _array(a) -> ndarray:
-    """The array itself, or asarray of any other object."""
-    return a if isinstance(a, ndarray) else asarray(a)
+    """The array itself, also one of a fused function; asarray of any other object."""
+    return a if isinstance(a, ndarray) or _is_fused(a) else asarray(a)
 
 
 def _has_axes(value) -> bool:

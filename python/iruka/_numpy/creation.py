@@ -11,7 +11,7 @@ import numpy
 from .. import _core, _functions
 from .._core import ndarray
 from ..errors import ValueError
-from .conversion import _array, _has_axes, _laid, _order, _place, asarray
+from .conversion import _array, _has_axes, _is_fused, _laid, _order, _place, asarray
 from .shapes import copyto, moveaxis
 
 
@@ -65,16 +65,18 @@ def empty_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None)
 
 def zeros_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """Zeros with the shape and dtype of another array, on its device or the one named."""
-    return _core.zeros_like(a, dtype, order, shape, device)
+    return a._like(0, dtype, shape) if _is_fused(a) else _core.zeros_like(a, dtype, order, shape, device)
 
 
 def ones_like(a, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """Ones with the shape and dtype of another array, on its device or the one named."""
-    return _core.ones_like(a, dtype, order, shape, device)
+    return a._like(1, dtype, shape) if _is_fused(a) else _core.ones_like(a, dtype, order, shape, device)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None, *, device=None) -> ndarray:
     """One value with the shape and dtype of another array, on its device or the one named."""
+    if _is_fused(a):
+        return a._like(fill_value, dtype, shape)
     result = _core.empty_like(a, dtype, order, shape, device)
     copyto(result, fill_value, "unsafe")  # also casts values that an assignment does not accept
     return result

@@ -11,7 +11,7 @@ from .. import _core
 from .._core import ndarray
 from .._functions import elementwise, reductions
 from ..errors import IndexError, TypeError, ValueError
-from .conversion import _array, _has_axes, _order, asarray
+from .conversion import _array, _has_axes, _is_fused, _order, asarray
 from .dtypes import isscalar
 from .shapes import _into, can_cast
 
@@ -202,7 +202,9 @@ def argwhere(a) -> ndarray:
 
 def _is_foreign(value) -> bool:
     """Whether its own library handles functions that are not ufuncs, as for pandas' objects."""
-    return not isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) and hasattr(value, "__array_ufunc__")
+    if isinstance(value, (ndarray, numpy.ndarray, numpy.generic)) or _is_fused(value):
+        return False
+    return hasattr(value, "__array_ufunc__")
 
 
 if TYPE_CHECKING:  # at run time, typing's registry of overloads would keep the whole package alive

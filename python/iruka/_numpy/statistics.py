@@ -10,7 +10,7 @@ from .. import _core
 from .._core import ndarray
 from .._functions import reductions
 from ..errors import TypeError, ValueError
-from .conversion import _array, asarray
+from .conversion import _array, _is_fused, asarray
 from .shapes import _axes, _check_out, _into, can_cast
 
 _mean = reductions["mean"]
@@ -45,7 +45,9 @@ def _moment(function, a, axis, dtype, out, ddof, keepdims, where, mean, correcti
 
 
 def _variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root: bool) -> ndarray:
-    x = _array(a)
+    x: Any = _array(a)
+    if _is_fused(x):
+        return x._variance("std" if root else "var", axis, dtype, out, ddof, keepdims, where, mean, correction)
     if out is not None:
         _check_out(out, "std: out" if root else "var: out")
         if root and _kind(out.dtype) in "biu":
@@ -105,6 +107,8 @@ def ptp(a, axis=None, out: ndarray | None = None, keepdims: bool = False) -> nda
     >>> iruka.ptp(iruka.array([4, 9, 2]))
     array(7)
     """
+    if _is_fused(a):
+        return a.ptp(axis, out, keepdims)
     return _into(out, _core.ptp(_array(a), axis, keepdims))
 
 

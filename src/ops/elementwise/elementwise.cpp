@@ -7,6 +7,7 @@
 #include "core/once.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/loop_types.h"
+#include "ops/elementwise/row_text.h"
 #include "ops/listener.h"
 #include "ops/permanent_cache.h"
 
@@ -51,13 +52,10 @@ uint64_t variant_key(std::span<const Argument> arguments, const VariantRules& ru
 
 std::string type_name(Dtype dtype) { return name(dtype); }
 
-/// Input k in the body: the argument cast to the loop's type, through float16 if the loop has that dtype.
 std::string input_line(const LoopTypes& types, size_t k, Dtype own) {
-  const std::string id = std::to_string(k), argument = "a" + id;
-  const Dtype computing = computing_dtype(types.types[k]);
-  std::string value = cast_text(own, types.types[k], argument);
-  value = cast_text(types.types[k], computing, value);
-  return std::string("const ") + info(computing).c_type + " in" + id + " = " + value + ";\n";
+  const std::string id = std::to_string(k);
+  return std::string("const ") + info(computing_dtype(types.types[k])).c_type + " in" + id + " = " +
+         input_text(types, k, own, "a" + id) + ";\n";
 }
 
 /// A masked kernel takes the mask and the outputs' old values after its inputs.
@@ -81,7 +79,7 @@ ElementwiseKernel make_kernel(const Row& row, const LoopTypes& types, std::span<
     const Dtype to = given ? arguments[inputs + k].array().dtype() : from;
     out_params += (k ? ", " : "") + type_name(to) + " r" + id;
     before += std::string(info(computing).c_type) + " out" + id + ";\n";
-    const std::string result = cast_text(from, to, cast_text(computing, from, "out" + id));
+    const std::string result = output_text(k, from, to);
     after += "\nr" + id + " = " + (masked ? "mask ? " + result + " : p" + id : result) + ";";
     if (masked) in_params += ", " + type_name(to) + " p" + id;
   }

@@ -1,0 +1,144 @@
+"""iruka.fuse: a Python function of arrays as one kernel for each signature of its calls."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from typing import Any
+
+from .. import _core
+from ..errors import TypeError
+
+
+def fuse(function: Any = None, *, kernel_name: str | None = None) -> Any:
+    """A decorator: the function's array operations become one kernel, or as few as its reductions allow.
+
+    fuse(function), fuse(), fuse(kernel_name='name'). At the first call with given dtypes, numbers of axes and types of
+    numbers, the function runs once with arrays that record what is done with them. The results are those of the same
+    operations on arrays: dtypes, rounding and broadcasting. What cannot be recorded is refused with its line; see
+    docs/fuse.md. Numbers may differ from call to call, unless the function looks at their values. Other arguments
+    (None, bools, strings) are part of the signature. A call raises what the operations raise (TypeError, ValueError,
+    OverflowError), and iruka.errors.CompileError.
+
+        >>> @iruka.fuse
+        ... def squared_difference(x, y):
+        ...     return (x - y) * (x - y)
+        >>> squared_difference(iruka.arange(4), iruka.arange(4)[::-1])
+        array([9, 1, 1, 9])
+    """
+    if function is not None and not callable(function):
+        raise TypeError(f"fuse: a function is needed, not {type(function).__name__}")
+    if kernel_name is not None and not isinstance(kernel_name, str):
+        raise TypeError(f"fuse: kernel_name must be a str, not {type(kernel_name).__name__}")
+    if function is None:
+        return functools.partial(fuse, kernel_name=kernel_name)
+    return FusedFunction(function, kernel_name)
+
+
+class FusedFunction:
+    """What iruka.fuse makes. `__wrapped__` is the function itself, whose operations run one by one."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Any, kernel_name: str | None = None):
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._given_name = kernel_name
+        self._launchers: dict[Any, Any] = {}
+        self._by_value: frozenset = frozenset()
+        self._lock = threading.RLock()
+
+    def __call__(self, *args, **kwargs):
+        values = (*args, *kwargs.values()) if kwargs else args
+        key = _core._call_signature(values, tuple(kwargs) if kwargs else None, self._by_value)
+        launch = self._launchers.get(key)
+        return launch(values) if launch is not None else self._first_call(args, kwargs)
+
+    def _first_call(self, args: tuple, kwargs: dict) -> Any:
+        from .arrays import FusedArray
+        from .numbers import FusedNumber
+
+        values = (*args, *kwargs.values())
+        if any(isinstance(each, (FusedArray, FusedNumber)) for each in values):
+            return self._function(*args, **kwargs)  # inside another fused function
+        values = tuple(map(_converted, values))
+        if not any(isinstance(each, _core.ndarray) for each in values):
+            return self._function(*args, **kwargs)
+        foreign = {
+            k for k, (new, old) in enumerate(zip(values, (*args, *kwargs.values()), strict=True)) if new is not old
+        }
+        return self._launcher(values, len(args), tuple(kwargs), foreign)(values)
+
+    def _launcher(self, values: tuple, count: int, names: tuple, foreign: set) -> Any:
+        from .numbers import NeedsValue
+        from .trace import launcher_of
+
+        with self._lock:
+            while True:
+                by_value = self._by_value
+                key = _core._call_signature(values, names or None, by_value)
+                if key is None:
+                    raise TypeError(
+                        f"{self.__name__}: an argument is neither an array, a number nor a value of its own"
+                    )
+                if (found := self._launchers.get(key)) is not None and not foreign:
+                    return found
+                try:
+                    found = launcher_of(self, values, count, names, foreign, by_value)
+                except NeedsValue as needed:
+                    self._by_value = by_value | needed.sources
+                    continue
+                self._launchers[key] = found
+                return found
+
+    @property
+    def kernel_name(self) -> str:
+        """The name of its kernels: that which was given, or the function's."""
+        from .._vectorize import kernel_name
+
+        return kernel_name(str(self._given_name or getattr(self._function, "__name__", "fused")))
+
+    def clear_cache(self) -> None:
+        """Forgets the kernels, so that the next calls trace the function again."""
+        with self._lock:
+            self._launchers, self._by_value = {}, frozenset()
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __reduce__(self):
+        found = _found(self.__module__, self.__qualname__)
+        if found is self:
+            return (_found, (self.__module__, self.__qualname__))
+        return (FusedFunction, (self._function, self._given_name))
+
+    def __repr__(self):
+        return f"<fused function {getattr(self, '__qualname__', self._function)}>"
+
+
+def _found(module: str, name: str) -> Any:
+    import importlib
+
+    try:
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except (AttributeError, ImportError):
+        return None
+
+
+def _converted(value: Any) -> Any:
+    """What iruka.asarray makes an array of, as an array; anything else itself."""
+    if isinstance(value, (_core.ndarray, bool, int, float, complex, str, bytes, tuple, type(None))) or callable(value):
+        return value
+    import numpy
+
+    if isinstance(value, numpy.generic):
+        return value
+    protocols = ("__array_interface__", "__cuda_array_interface__", "__dlpack__", "__array__")
+    if isinstance(value, (list, numpy.ndarray)) or any(hasattr(value, each) for each in protocols):
+        return _core.as_array(value)
+    return value
+
+
+__all__ = ["fuse"]

@@ -1,0 +1,221 @@
+// What iruka.fuse needs of C++: the key of a call's signature, rows of the elementwise table as text, and kernels that
+// round as these rows do.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "convert.h"
+#include "core/layout.h"
+#include "fixed_list.h"
+#include "interop.h"
+#include "kernel.h"
+#include "ops/elementwise/cast_text.h"
+#include "ops/elementwise/row_text.h"
+#include "ufunc.h"
+
+namespace iruka::python {
+
+namespace {
+
+/// The letter of a number's type, for numbers that become parameters of a kernel; 0 for other objects.
+char letter_of_number(PyObject* object) {
+  if (PyFloat_CheckExact(object)) return 'f';
+  if (PyComplex_CheckExact(object)) return 'c';
+  if (!PyLong_CheckExact(object)) return 0;
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0 ? 'i' : 0;
+}
+
+bool is_numpy_number(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.generic) != 0; }
+
+/// Whether the object stands for an array, which the caller converts before it asks again.
+bool needs_conversion(PyObject* object) {
+  if (PyTuple_Check(object) || PyUnicode_Check(object) || PyCallable_Check(object)) return false;
+  return is_array_like(object);
+}
+
+/// The arrays of a call and what of their shapes and memory decides how it is fused.
+class SignatureWriter {
+ public:
+  explicit SignatureWriter(size_t most) : arrays_(most) {}
+
+  /// dtype, number of axes, and the first array of the same shape.
+  void add_array(const Array& array, bool by_shape) {
+    const auto others = arrays_.span();
+    size_t same = 0;
+    while (same < others.size() && !(others[same]->shape() == array.shape())) ++same;
+    text_ += 'a';
+    text_ += static_cast<char>(array.dtype());
+    text_ += static_cast<char>(array.ndim());
+    text_ += static_cast<char>(same);
+    for (const int64_t extent : by_shape ? array.shape() : Dims{})
+      text_.append(reinterpret_cast<const char*>(&extent), sizeof extent);
+    arrays_.add(&array);
+  }
+  void add(char letter) { text_ += letter; }
+  void add(const std::string& text) { text_ += text; }
+
+  /// Which arrays have the shape that all together broadcast to, and whether two of them share memory.
+  std::string text() {
+    const auto arrays = arrays_.span();
+    if (arrays.size() < 2) return std::move(text_);
+    int ndim = 0;
+    for (const Array* array : arrays) ndim = std::max(ndim, array->ndim());
+    for (const Array* array : arrays) text_ += array->ndim() == ndim && holds_others(*array) ? '1' : '0';
+    bool shares = false;
+    for (size_t k = 0; k < arrays.size() && !shares; ++k)
+      for (size_t other = 0; other < k && !shares; ++other)
+        shares = arrays[k]->buffer() == arrays[other]->buffer() && overlap(*arrays[k], *arrays[other]) != Overlap::none;
+    text_ += shares ? 'w' : '.';
+    return std::move(text_);
+  }
+
+ private:
+  bool holds_others(const Array& whole) const {
+    for (const Array* array : arrays_.span()) {
+      const int skipped = whole.ndim() - array->ndim();
+      for (int axis = 0; axis < array->ndim(); ++axis)
+        if (array->shape(axis) != 1 && array->shape(axis) != whole.shape(axis + skipped)) return false;
+    }
+    return true;
+  }
+
+  FixedList<const Array*, 16> arrays_;
+  std::string text_;
+};
+
+/// What decides how a call is fused, as a hashable object: dtypes, numbers of axes, which shapes are equal, types of
+/// numbers, and the values of other objects and of the arguments in `by_value`. None if an argument must become an
+/// array first.
+nb::object call_signature(nb::tuple arguments, nb::handle names, nb::frozenset by_value) {
+  const size_t count = nb::len(arguments);
+  SignatureWriter writer(count);
+  nb::list values;
+  const bool any_by_value = nb::len(by_value) > 0;
+  for (size_t k = 0; k < count; ++k) {
+    PyObject* const object = PyTuple_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(k));
+    const bool is_by_value = any_by_value && by_value.contains(nb::int_(k));
+    if (is_array(object)) {
+      writer.add_array(array_of(object), is_by_value);
+      continue;
+    }
+    Scalar scalar;
+    const bool is_typed = is_numpy_number(object) && to_scalar(object, scalar);
+    const char letter = letter_of_number(object);
+    if ((letter || is_typed) && !is_by_value) {
+      writer.add(letter ? letter : 'n');
+      if (is_typed) writer.add(static_cast<char>(scalar.dtype()));
+      continue;
+    }
+    if (!letter && !is_typed && needs_conversion(object)) return nb::none();
+    writer.add('v');  // equal values of different types are different
+    values.append(nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+    values.append(nb::borrow(object));
+  }
+  const std::string text = writer.text();
+  const nb::bytes key(text.data(), text.size());
+  if (names.is_none() && nb::len(values) == 0) return key;
+  return nb::make_tuple(key, names, nb::tuple(values));
+}
+
+/// dtypes by name or as objects, of the arguments of a row.
+ops::LoopTypes loop_types_of(const std::vector<nb::object>& dtypes, nb::handle loop) {
+  ops::LoopTypes types;
+  types.loop = to_dtype(loop);
+  for (size_t k = 0; k < dtypes.size(); ++k) types.types[k] = to_dtype(dtypes[k]);
+  return types;
+}
+
+std::vector<Dtype> dtypes_of(const std::vector<nb::object>& objects) {
+  std::vector<Dtype> dtypes;
+  for (const nb::object& object : objects) dtypes.push_back(to_dtype(object));
+  return dtypes;
+}
+
+/// The loop's dtype, then what each input is cast to and each output has. An input is a tuple of a dtype, for an array,
+/// or a number.
+nb::tuple operation_types(const std::string& name, nb::tuple inputs, nb::handle dtype, const std::string& casting) {
+  const ElementwiseFunction function(name.c_str());
+  if (static_cast<int>(nb::len(inputs)) != function.nin())
+    throw TypeError(name + "() takes " + std::to_string(function.nin()) + " arguments, not " +
+                    std::to_string(nb::len(inputs)));
+  bool is_inexact_row = !std::string_view(function.row().loops).starts_with('?') &&
+                        !std::string_view(function.row().loops).starts_with('b');
+  for (nb::handle input : inputs)
+    if (PyTuple_Check(input.ptr())) is_inexact_row |= is_inexact(to_dtype(nb::borrow<nb::tuple>(input)[0]));
+  FixedList<Array, ops::kMaxArguments> arrays(nb::len(inputs));
+  FixedList<Argument, ops::kMaxArguments> arguments(nb::len(inputs));
+  for (nb::handle input : inputs) {
+    Scalar scalar;
+    if (PyTuple_Check(input.ptr())) {
+      arguments.add(arrays.add(Array::empty({}, to_dtype(nb::borrow<nb::tuple>(input)[0]), cpu())));
+    } else if (to_scalar(input.ptr(), scalar, is_inexact_row)) {
+      arguments.add(scalar);
+    } else {
+      throw TypeError(name + "(): an argument is neither an array nor a number but " + describe(input.type()));
+    }
+  }
+  CallRules rules;
+  rules.dtype = to_optional_dtype(dtype);
+  rules.casting = parse_casting(casting);
+  std::optional<Dtype> forced;
+  if (rules.dtype) forced = ops::forced_loop(function.row(), arguments.span(), rules);
+  const ops::LoopTypes types = ops::loop_types(function.row(), arguments.span(), forced, rules.casting);
+  nb::list result;
+  result.append(nb::str(iruka::name(types.loop)));
+  for (int k = 0; k < function.nin() + function.nout(); ++k)
+    result.append(nb::str(iruka::name(types.types[static_cast<size_t>(k)])));
+  return nb::tuple(result);
+}
+
+std::string operation_text(const std::string& name, nb::handle loop, const std::vector<nb::object>& types,
+                           const std::vector<nb::object>& own, const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& results) {
+  const ElementwiseFunction function(name.c_str());
+  return ops::operation_text(function.row(), loop_types_of(types, loop), dtypes_of(own), arguments, results);
+}
+
+std::string number_text(nb::handle number, nb::handle dtype) {
+  Scalar scalar;
+  const Dtype to = to_dtype(dtype);
+  if (!to_scalar(number.ptr(), scalar, takes_any_integer(to)))
+    throw TypeError("expected a number, not " + describe(number.type()));
+  return ops::number_text(scalar, to);
+}
+
+/// An ElementwiseKernel that rounds each operation, as the functions of the table do.
+ElementwiseKernel fused_kernel(std::string in_params, std::string out_params, std::string operation, std::string name,
+                               std::string preamble, std::string made_at) {
+  KernelOptions options;
+  options.preamble = std::move(preamble);
+  options.options = {"--fmad=false"};
+  options.diagnose_early = false;
+  options.made_at = std::move(made_at);
+  return {std::move(in_params), std::move(out_params), std::move(operation), std::move(name), std::move(options)};
+}
+
+}  // namespace
+
+void bind_fuse(nb::module_& module) {
+  module.def("_call_signature", call_signature, nb::arg("arguments"), nb::arg("names").none(), nb::arg("by_value"));
+  module.def("_operation_types", operation_types, nb::arg("name"), nb::arg("inputs"), nb::arg("dtype") = nb::none(),
+             nb::arg("casting") = "same_kind");
+  module.def("_operation_text", operation_text);
+  module.def("_operation_preamble",
+             [](const std::string& name) { return ops::operation_preamble(ElementwiseFunction(name.c_str()).row()); });
+  module.def("_cast_text", [](nb::handle from, nb::handle to, const std::string& value) {
+    return ops::cast_text(to_dtype(from), to_dtype(to), value);
+  });
+  module.def("_number_text", number_text);
+  module.def("_can_cast", [](nb::handle from, nb::handle to, const std::string& casting) {
+    return can_cast(to_dtype(from), to_dtype(to), parse_casting(casting));
+  });
+  module.def("_type_text", [](nb::handle dtype) { return std::string(info(to_dtype(dtype)).c_type); });
+  module.def("_fused_kernel", fused_kernel);
+}
+
+}  // namespace iruka::python
