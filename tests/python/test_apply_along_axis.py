@@ -323,6 +323,7 @@ TRACED = {
     "several of math": lambda m: lambda v: [math.copysign(1, v[0]), math.floor(v[1]), math.hypot(v[0], v[1])],
     "not a number": lambda m: lambda v: m.nansum(m.where(v > 1, m.nan, v)),
     "contained": lambda m: lambda v: bool((v == 3.0).any()) + (v > 0).any() * 2,
+    "linspace": lambda m: lambda v: m.linspace(v.min(), v.max(), 4) + m.linspace(0, v[0], 4, endpoint=False),
     "unused refusals": lambda m: lambda v: random.random() if v is None else v.sum(),
 }
 # What depends on values: slices that do the same are taken together.
@@ -369,6 +370,8 @@ def close(actual, expected, rtol=1e-9):
 
 @pytest.mark.parametrize("name", [*TRACED, *SPLIT])
 def test_functions_run_on_all_slices_at_once(name):
+    if name == "a matrix's method" and iruka.default_device().name != "cpu":
+        pytest.skip("NumPy's own methods take no array of a GPU")
     make = {**TRACED, **SPLIT}[name]
     x = slices()
     with warnings.catch_warnings():
@@ -672,6 +675,37 @@ def test_exceptions_are_those_of_the_slice_that_failed():
     with pytest.warns(UserWarning, match=r"linalg\.inv"):
         actual = iruka.apply_along_axis(inverted, 1, iruka.array(singular))
     np.testing.assert_array_equal(iruka.asnumpy(actual), np.apply_along_axis(inverted, 1, singular))
+
+
+@pytest.mark.parametrize("function", [lambda v: float(v[0]) / float(v[1]), lambda v: int(v[0]) // int(v[1]),
+                                      lambda v: int(v[0]) % int(v[1])])  # fmt: skip
+def test_division_of_python_numbers_by_zero_raises(function):
+    x = np.arange(1.0, 21).reshape(10, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        close(iruka.apply_along_axis(function, 1, iruka.array(x)), np.apply_along_axis(function, 1, x))
+        x[7, 1] = 0
+        with pytest.raises(ZeroDivisionError):
+            iruka.apply_along_axis(function, 1, iruka.array(x))
+
+
+def test_kernels_do_not_hide_a_division_by_zero():
+    def mean_of_large(v):
+        total, count = 0.0, 0
+        for x in v:
+            if x > 0:
+                total += x
+                count += 1
+        return total / count
+
+    x = np.abs(slices((30, 6)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        close(iruka.apply_along_axis(mean_of_large, 1, iruka.array(x)), np.apply_along_axis(mean_of_large, 1, x))
+    x[11] = -1
+    with pytest.raises(ZeroDivisionError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        iruka.apply_along_axis(mean_of_large, 1, iruka.array(x))
 
 
 def test_nan_and_infinity():

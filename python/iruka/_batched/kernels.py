@@ -20,14 +20,21 @@ from ..errors import TranslationError
 from .rebound import _codes
 
 
-def _check_integers(function: types.FunctionType, dtype: numpy.dtype) -> None:
-    """Kernels compute in 64 bits, where small integers of NumPy wrap."""
-    if dtype.kind in "fc" and dtype.name != "float16" or dtype.name == "int64":
-        return
+def _check_arithmetic(function: types.FunctionType, dtype: numpy.dtype) -> None:
+    """Refuses what kernels compute in another way: small integers, which wrap in NumPy, and divisions of Python's
+    numbers, which raise ZeroDivisionError."""
+    is_wide = dtype.kind in "fc" and dtype.name != "float16" or dtype.name == "int64"
     for code in _codes(function.__code__):
+        has_python_numbers = not {"float", "int", "math"}.isdisjoint(code.co_names)
+        divisor_is_constant = False
         for instruction in dis.get_instructions(code):
-            if instruction.opname.startswith(("BINARY_OP", "UNARY_NEGATIVE")):
+            operator = instruction.argrepr.rstrip("=") if instruction.opname == "BINARY_OP" else ""
+            if (operator or instruction.opname == "UNARY_NEGATIVE") and not is_wide and operator != "[]":
                 raise TranslationError(f"it computes with {dtype}, which kernels do in another width")
+            divides = operator in ("//", "%") or operator == "/" and has_python_numbers
+            if divides and not divisor_is_constant:
+                raise TranslationError("it divides numbers of Python, perhaps by zero")
+            divisor_is_constant = instruction.opname == "LOAD_CONST"
 
 
 def _extra(value: Any) -> tuple[Any, Any]:
@@ -56,7 +63,7 @@ def by_kernel(function: Any, slices: ndarray, arguments: tuple, keywords: dict) 
     if not isinstance(function, types.FunctionType):
         raise TranslationError("it is no Python function")
     dtype = numpy.dtype(slices.dtype)
-    _check_integers(function, dtype)
+    _check_arithmetic(function, dtype)
     extra = [_extra(each) for each in _arguments(function, arguments, keywords)]
     try:
         translation = translate(function, (ArrayView(dtype, 1, False), *(kind for _, kind in extra)))

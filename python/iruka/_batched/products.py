@@ -207,7 +207,7 @@ _CONVOLUTION = ElementwiseKernel(
     "T result",
     """
     const int64_t row = i / width, place = i % width + start;
-    const int64_t first = max(int64_t(0), place - length + 1), last = min(place, count - 1);
+    const int64_t first = place < length ? 0 : place - length + 1, last = place < count ? place : count - 1;
     T total = 0;
     for (int64_t k = first; k <= last; ++k) total = total + taps[row * tap_step + k] * signal[row * step + place - k];
     result = total;

@@ -11,15 +11,18 @@ import numpy
 from numpy import ndindex
 
 from .._core import ndarray
+from .._functions import elementwise
 from .._numpy.conversion import asarray, asnumpy
 from .._numpy.creation import empty, empty_like
 from .._numpy.shapes import expand_dims
-from ..errors import TranslationError
+from ..errors import CompileError, TranslationError
 from . import table
 from .kernels import by_kernel
 from .rebound import Rebinding
 from .table import lift
 from .values import Diverges, Split, Tracer, Untraceable
+
+isfinite = elementwise["isfinite"]
 
 BYTES_OF_A_CHUNK = 4 << 20  # on the CPU, whose caches keep what one operation leaves to the next
 BYTES_OF_A_LARGE_CHUNK = 128 << 20
@@ -75,9 +78,9 @@ def _all_at_once(function, slices, arguments, keywords, first, result) -> None:
     else:
         return
     try:
-        made = by_kernel(function, slices, arguments, keywords)
-        _check(function, slices, arguments, keywords, first, _fitting(made, result))
-    except TranslationError:
+        made = _fitting(by_kernel(function, slices, arguments, keywords), result)
+        _check(function, slices, arguments, keywords, first, made, _infinite_place(made, slices))
+    except (TranslationError, CompileError):
         pass
     except Untraceable as error:
         reason = error
@@ -97,15 +100,29 @@ def _fitting(made: ndarray, result: ndarray) -> ndarray:
     return made
 
 
-def _check(function, slices, arguments, keywords, first, result) -> None:
-    """Compares the first and the last slice with what the function gives for them."""
-    outer = slices.shape[:-1]
-    place = tuple(extent - 1 for extent in outer)
-    scale = numpy.abs(asnumpy(slices[(0,) * len(outer)]))
-    for one, at in ((first, (0,) * len(outer)), (None, place)):
+def _infinite_place(made: ndarray, slices: ndarray) -> list[tuple[int, ...]]:
+    """A slice whose result is not finite: Python may have raised ZeroDivisionError."""
+    ndim = slices.ndim - 1
+    is_finite = isfinite(made).all(axis=tuple(range(ndim, made.ndim))).ravel()
+    return (
+        []
+        if bool(is_finite.all())
+        else [tuple(map(int, numpy.unravel_index(int(is_finite.argmin()), slices.shape[:-1])))]
+    )
+
+
+def _check(function, slices, arguments, keywords, first, result, places=()) -> None:
+    """Compares the first slice, the last one and those at `places` with what the function gives for them."""
+    start = (0,) * (slices.ndim - 1)
+    end = tuple(extent - 1 for extent in slices.shape[:-1])
+    scale = numpy.abs(asnumpy(slices[start]))
+    for place in (start, end, *places):
         expected = empty_like(first)
-        expected[...] = asarray(function(slices[at], *arguments, **keywords)) if one is None else one
-        if not _is_close(asnumpy(result[at]), asnumpy(expected), scale):
+        try:
+            expected[...] = first if place == start else asarray(function(slices[place], *arguments, **keywords))
+        except Exception as error:  # which the loop raises, if no slice before raises another
+            raise Untraceable(f"{type(error).__name__}: {error}") from None
+        if not _is_close(asnumpy(result[place]), asnumpy(expected), scale):
             raise Untraceable("its results for all slices at once are others than for one slice")
 
 
@@ -125,9 +142,13 @@ def _is_close(actual: numpy.ndarray, expected: numpy.ndarray, inputs: numpy.ndar
 def _traced(function, slices, arguments, keywords, first, result, is_strict: bool) -> None:
     try:
         run = _Run(function, arguments, keywords, first, math.prod(slices.shape[:-1]), is_strict)
-    except Exception as error:  # an object that has no copy
+        _in_parts(run, *_in_line(slices, result), is_strict)
+    except Exception as error:  # an object that has no copy, results that do not fit
         raise Untraceable(f"{type(error).__name__}: {error}") from error
-    slices, result, axis = _in_line(slices, result)
+
+
+def _in_parts(run: _Run, slices: ndarray, result: ndarray, axis: int, is_strict: bool) -> None:
+    """Calls the function on parts of the slices, along their longest axis."""
     extent, start = slices.shape[axis], 0
     others = math.prod(slices.shape[:-1]) // extent
     size = BYTES_OF_A_CHUNK if slices.device.name == "cpu" and is_strict else BYTES_OF_A_LARGE_CHUNK

@@ -240,3 +240,16 @@ def _ediff1d(tracer, ary, to_end=None, to_begin=None):
     if to_end is not None or to_begin is not None:
         tracer.refuse("ediff1d with ends has no form for many slices")
     return tracer.call("diff", tracer.call("ravel", ary))
+
+
+@row("linspace")
+def _linspace(tracer, start, stop, num=50, endpoint=True, *, dtype=None):
+    first: Any = lift(tracer, start)
+    last: Any = lift(tracer, stop)
+    if first.ndim or last.ndim or num < 2 or dtype is not None:
+        tracer.refuse("linspace of arrays, or with a dtype, has no form for many slices")
+    places = lift(tracer, numpy.arange(num))
+    made = places * ((last * 1.0 - first) / (num - 1 if endpoint else num)) + first
+    if endpoint:
+        made.data[:, -1] = last.data
+    return made
