@@ -704,6 +704,10 @@ class ElementwiseKernel:
 
     def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None: ...
 
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
     @property
     def name(self) -> str:
         """The kernel's name."""
@@ -814,6 +818,10 @@ class ReductionKernel:
     def __call__(self, *args, out: ndarray | tuple[ndarray, ...] | None = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> ndarray | tuple[ndarray, ...]: ...
 
     def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', options: tuple[str, ...] = ()) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
 
     @property
     def name(self) -> str:
@@ -1099,6 +1107,20 @@ class RawModule:
         """
 
     def __repr__(self) -> str: ...
+
+class KernelDispatcher:
+    """
+    Calls the kernel for the arguments' dtypes, else the method `call` of a derived class.
+    """
+
+    def __call__(self, *args, **keywords) -> Any: ...
+
+    def __init__(self, numbers_adapt: bool) -> None: ...
+
+    def add_kernel(self, dtypes: Sequence[object], kernel: ElementwiseKernel, on_host: bool, takes_numpy: bool) -> None:
+        """
+        From here on, calls with arrays of these dtypes go straight to the kernel.
+        """
 
 class ufunc:
     """

@@ -108,10 +108,9 @@ class _Generalized(ArrayFunction):
     kind = "generalized function"
 
     def __init__(self, function: types.FunctionType, signatures: tuple[str, ...], layout: str, target: str):
-        super().__init__(function, target)
+        super().__init__(function, target, not signatures)
         self.layout, self.signature = parse_layout(layout), layout
         self._made_of = (function, signatures, layout, target)
-        self.is_lazy = not signatures
         for signature in signatures:
             made = _Loop(self, parse_types(signature))
             self._loops.setdefault(made.dtypes, made)
@@ -122,7 +121,7 @@ class _Generalized(ArrayFunction):
     def __repr__(self):
         return f"{super().__repr__()[:-1]} of {self.signature}>"
 
-    def __call__(self, *arguments, out=None, stream=None):
+    def call(self, *arguments, out=None, stream=None):
         inputs, outputs = self.layout
         if len(arguments) == len(inputs) + len(outputs) and out is None:
             arguments, out = arguments[: len(inputs)], arguments[len(inputs) :]

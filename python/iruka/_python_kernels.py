@@ -26,7 +26,7 @@ from .errors import IndexError, TypeError, ValueError
 if TYPE_CHECKING:
     from ._translate import Translation
 
-_CPU = _core.device("cpu")
+CPU = _core.device("cpu")
 _NOT_FAILED = 2**63 - 1  # no element failed
 _NAMES = {
     "boolean": "bool", "bool_": "bool", "b1": "bool", "byte": "uint8", "char": "int8", "uchar": "uint8",
@@ -82,8 +82,8 @@ class Loop(abc.ABC):
 
     def launch(self, inputs: list[ndarray], outputs: list[ndarray], device: Any, **options: Any) -> Any:
         """What the kernel returns. On the CPU, raises what the function raises for the first element that fails."""
-        kernel = self.kernel(device == _CPU)
-        if not self.translation.can_fail or device != _CPU:
+        kernel = self.kernel(device == CPU)
+        if not self.translation.can_fail or device != CPU:
             return kernel(*inputs, *outputs, **options)
         with device:
             first = full((1,), _NOT_FAILED, "int64")
@@ -123,25 +123,25 @@ class FunctionValue:
     kind: str  # in repr
     _made_of: tuple  # the function and the options, as the class takes them
 
-    def __repr__(self):
+    def __repr__(self: Any) -> str:
         function = self._made_of[0]
         code = getattr(function, "__code__", None)
         parameters = ", ".join(code.co_varnames[: code.co_argcount]) if code else "..."
         return f"<{self.kind} {getattr(function, '__name__', type(function).__name__)}({parameters})>"
 
-    def __eq__(self, other):
+    def __eq__(self: Any, other: Any) -> Any:
         return self._made_of == other._made_of if type(other) is type(self) else NotImplemented
 
-    def __hash__(self):
+    def __hash__(self: Any) -> int:
         return hash((type(self), self._made_of[0]))
 
-    def __copy__(self):
+    def __copy__(self: Any) -> Any:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self: Any, memo: dict) -> Any:
         return self
 
-    def __reduce__(self):
+    def __reduce__(self: Any) -> Any:
         function = self._made_of[0]
         module, name = function.__module__, getattr(function, "__qualname__", None)
         if name is None:  # another callable object, which pickles itself
@@ -168,14 +168,24 @@ def _found_or_none(module: str, name: str) -> Any:
         return None
 
 
-class ArrayFunction(FunctionValue):
-    """A Python function as a function of arrays, with a loop for each combination of dtypes."""
+class ArrayFunction(_core.KernelDispatcher):
+    """A Python function as a function of arrays, with a loop for each combination of dtypes.
 
+    A call is that of KernelDispatcher: to a kernel that fits the arguments, else to `call`.
+    """
+
+    kind: str
     __name__: str
+    _made_of: tuple
+    __repr__, __eq__, __hash__ = FunctionValue.__repr__, FunctionValue.__eq__, FunctionValue.__hash__
+    __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
+    __reduce__ = FunctionValue.__reduce__
 
-    def __init__(self, function: types.FunctionType, target: str):
+    def __init__(self, function: types.FunctionType, target: str, is_lazy: bool):
+        super().__init__(numbers_adapt=not is_lazy)
         self.py_func = self.__wrapped__ = function
-        functools.update_wrapper(self, function)  # type: ignore[arg-type]  # subclasses have __call__
+        self.is_lazy = is_lazy
+        functools.update_wrapper(self, function)
         self.target = target
         self._lock = threading.Lock()
         self._loops: dict[tuple, Any] = {}
@@ -240,7 +250,7 @@ def device_of(arguments: Any, results: Any, target: str) -> Any:
             return each.device
         if hasattr(each, "__cuda_array_interface__"):
             return asarray(each).device
-    return _core.device("cuda") if target == "cuda" and cuda.is_available() else _CPU
+    return _core.device("cuda") if target == "cuda" and cuda.is_available() else CPU
 
 
 def placed(value: Any, device: Any) -> ndarray:
@@ -264,6 +274,7 @@ def working_on(device: Any, stream: Any) -> Iterator[None]:
 
 
 __all__ = [
+    "CPU",
     "ArrayFunction",
     "FunctionValue",
     "Loop",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from . import _core, cuda
+from . import cuda
 from ._core import ElementwiseKernel, ndarray
 from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
@@ -20,6 +20,7 @@ from ._numpy.elementwise import _from_host, _to_host
 from ._numpy.rearranging import concatenate
 from ._numpy.shapes import moveaxis
 from ._python_kernels import (
+    CPU,
     ArrayFunction,
     FunctionValue,
     Loop,
@@ -35,8 +36,6 @@ from ._python_kernels import (
     working_on,
 )
 from .errors import TranslationError, TypeError, ValueError
-
-_CPU = _core.device("cpu")
 
 
 def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[numpy.dtype, ...]]:
@@ -68,6 +67,7 @@ class _Loop(Loop):
                 f"{name}: the signature has {len(outputs)} results, and the function returns {len(results)}"
             )
         self.inputs, self.outputs = inputs, outputs or results
+        self.dispatched: set[bool] = set()  # whether for the CPU, of the kernels that KernelDispatcher knows
         for given, made in zip(self.outputs, results, strict=True):
             if made.kind == "c" and given.kind != "c":
                 raise TypeError(f"{name}: the function returns {made}, which is no {given}")
@@ -96,10 +96,9 @@ class _Vectorized(ArrayFunction):
     kind = "vectorized function"
 
     def __init__(self, function: types.FunctionType, signatures: Sequence = (), target: str = "cpu", identity=None):
-        super().__init__(function, target)
+        super().__init__(function, target, not signatures)
         self.identity, self._made_of = identity, (function, (), target, identity)
         self.nin = function.__code__.co_argcount
-        self.is_lazy = not signatures
         for signature in signatures:
             self.add(signature)
 
@@ -131,24 +130,6 @@ class _Vectorized(ArrayFunction):
                 signatures = (*self._made_of[1], str(signature))
                 self._made_of = (self.py_func, signatures, self.target, self.identity)
 
-    def _of_host_arrays(self, arguments: tuple) -> Any:
-        """The result of NumPy arrays whose dtypes are those of a loop, which runs on the CPU; None for other arguments.
-
-        This is the short way of a common call: small arrays cost less than the checks of the long way.
-        """
-        for each in arguments:
-            if type(each) is not numpy.ndarray:
-                return None
-        loop = self._loops.get(tuple([each.dtype for each in arguments]))
-        if loop is None or loop.translation.can_fail or _core.default_device() != _CPU:
-            return None
-        if self.target == "cuda" and cuda.is_available():
-            return None
-        made = loop.kernel(True)(*arguments)
-        if isinstance(made, ndarray):
-            return _core.numpy_view(made) if made.ndim else asnumpy(made)[()]
-        return tuple(asnumpy(each)[()] for each in made)
-
     def _loop(self, arguments: list[Any]) -> _Loop:
         """The loop of these arguments: dtypes of arrays, and Python's numbers, which adapt to a loop."""
         key = _dtypes_of(arguments, self.is_lazy)
@@ -163,9 +144,8 @@ class _Vectorized(ArrayFunction):
         with self._lock:
             return self._loops.setdefault(key, made)
 
-    def __call__(self, *arguments, out=None, stream=None):
-        if out is None and (made := self._of_host_arrays(arguments)) is not None:
-            return made
+    def call(self, *arguments, out=None, stream=None):
+        """What KernelDispatcher's own call leaves: casts, kernels that are not made yet, or report failed elements."""
         if len(arguments) == self.nin + 1 and out is None:
             arguments, out = arguments[:-1], arguments[-1]
         if len(arguments) != self.nin:
@@ -178,7 +158,16 @@ class _Vectorized(ArrayFunction):
             loop = self._loop(given)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
             made = loop.launch(cast, self._outputs(loop, results, cast), device)
+            self._dispatch(loop, device == CPU)
             return self.delivered(list(made) if isinstance(made, tuple) else [made], out, on_device)
+
+    def _dispatch(self, loop: _Loop, on_host: bool) -> None:
+        """Later calls with arrays of the loop's dtypes go to its kernel without this class's checks."""
+        if on_host in loop.dispatched or (on_host and loop.translation.can_fail):
+            return
+        loop.dispatched.add(on_host)
+        takes_numpy = on_host and not (self.target == "cuda" and cuda.is_available())
+        self.add_kernel(loop.inputs, loop.kernel(on_host), on_host, takes_numpy)
 
     def _outputs(self, loop: _Loop, results: tuple | None, arguments: list[ndarray]) -> list[ndarray]:
         """The given outputs where the kernel may write them itself, else none."""

@@ -9,6 +9,7 @@
 #include "dlpack.h"
 #include "iruka/device.h"
 #include "iruka/ops.h"
+#include "numpy_arrays.h"
 
 namespace iruka::python {
 
@@ -43,31 +44,33 @@ namespace {
 
 bool is_numpy_array(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), imported.ndarray); }
 
-/// A NumPy array's memory without a copy, through its buffer; a copy where it is not aligned or of the other byte
-/// order.
+/// The dtype of a NumPy array; nothing where it is in the other byte order.
+std::optional<Dtype> native_dtype(nb::handle array) {
+  if (const std::optional<Dtype> dtype = native_numpy_dtype(array)) return dtype;
+  const nb::object own = array.attr("dtype");
+  if (!nb::cast<bool>(own.attr("isnative"))) return {};
+  return to_dtype(own);
+}
+
+}  // namespace
+
+std::optional<Array> shared_with_numpy(nb::handle array) {
+  const std::optional<Dtype> dtype = native_dtype(array);
+  if (!dtype) return {};
+  const NumpyMemory memory = numpy_memory(array);
+  if (!is_aligned(memory.data, *dtype, memory.shape, memory.strides)) return {};
+  return over_memory(memory.data, *dtype, memory.shape, memory.strides, memory.writable,
+                     drop_reference(nb::borrow(array)), cpu());
+}
+
+namespace {
+
+/// A NumPy array's memory where it can be shared, else a copy.
 Array from_numpy(nb::handle array) {
+  if (std::optional<Array> shared = shared_with_numpy(array)) return *std::move(shared);
   const nb::object own = array.attr("dtype");
   if (!nb::cast<bool>(own.attr("isnative"))) return from_numpy(array.attr("astype")(own.attr("newbyteorder")("=")));
-  Dtype dtype = to_dtype(own);
-  if (dtype == Dtype::bfloat16) return from_numpy(array.attr("view")("uint16")).view(dtype);
-  auto view = std::make_unique<Py_buffer>();
-  bool writable = PyObject_GetBuffer(array.ptr(), view.get(), PyBUF_STRIDES | PyBUF_WRITABLE) == 0;
-  if (!writable) {
-    PyErr_Clear();
-    if (PyObject_GetBuffer(array.ptr(), view.get(), PyBUF_STRIDES) != 0) throw nb::python_error();
-  }
-  nb::object owner = nb::borrow(array);
-  void* data = view->buf;
-  Dims shape(view->ndim), strides(view->ndim);
-  for (int axis = 0; axis < view->ndim; axis++) {
-    shape[axis] = view->shape[axis];
-    strides[axis] = view->strides[axis];
-  }
-  PyBuffer_Release(view.get());  // the array itself keeps the memory
-  if (!is_aligned(data, dtype, shape, strides)) {
-    return from_numpy(numpy_attribute("array")(array, nb::arg("order") = "C", nb::arg("copy") = true));
-  }
-  return over_memory(data, dtype, shape, strides, writable, drop_reference(std::move(owner)), cpu());
+  return from_numpy(numpy_attribute("array")(array, nb::arg("order") = "C", nb::arg("copy") = true));
 }
 
 }  // namespace
@@ -75,13 +78,13 @@ Array from_numpy(nb::handle array) {
 std::optional<Array> given_output(nb::handle out) {
   if (is_array(out.ptr())) return array_of(out.ptr());
   if (!is_numpy_array(out.ptr())) return {};
-  Array shared = from_numpy(out);
-  const nb::object address = out.attr("__array_interface__")["data"][0];
-  if (shared.size() > 0 && shared.data() != PyLong_AsVoidPtr(address.ptr()))
+  if (std::optional<Array> shared = shared_with_numpy(out)) return shared;
+  Array copy = from_numpy(out);
+  if (copy.size() > 0)
     throw TypeError(
         "out is a NumPy array that is not aligned or not in this machine's byte order, so the results cannot be "
         "written to it");
-  return shared;
+  return copy;
 }
 
 bool is_array_like(PyObject* object) {
@@ -201,9 +204,7 @@ nb::object numpy_view(nb::handle array) {
     nb::object bits = to_python(x.view(Dtype::uint16));
     return numpy_view(bits).attr("view")(dtype_object(Dtype::bfloat16));
   }
-  nb::object memory = nb::steal(PyMemoryView_FromObject(array.ptr()));
-  if (!memory.is_valid()) throw nb::python_error();
-  return numpy_attribute("asarray")(memory);
+  return numpy_array_over(x.is_value() ? x.copy() : x);  // NumPy's array of a scalar may be written to
 }
 
 namespace {

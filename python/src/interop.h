@@ -19,6 +19,9 @@ Array as_array(nb::handle object, Device& device);
 Array as_array(nb::handle object);
 /// Values for elements of `dtype`: as as_array, but Python numbers in lists must have a place there, as in NumPy.
 Array as_elements(nb::handle values, Dtype dtype, Device& device);
+/// An array over a NumPy array's memory; nothing where that is not aligned or in the other byte order. Raises TypeError
+/// naming a dtype that is not supported.
+std::optional<Array> shared_with_numpy(nb::handle array);
 /// What out= gives to write into: an iruka.ndarray, or an array over the memory of a NumPy array; nothing for others.
 /// Raises TypeError for a NumPy array whose memory cannot be shared.
 std::optional<Array> given_output(nb::handle out);

@@ -199,6 +199,31 @@ nb::tuple parameter_tuple(std::span<const Parameter> list) {
   return nb::tuple(items);
 }
 
+std::string parts_of(std::span<const Parameter> list) {
+  std::string text;
+  for (const Parameter& parameter : list) {
+    text += parameter.raw ? "raw " : "";
+    text += !parameter.is_const ? "_non_const " : parameter.follows_array ? "" : "const ";
+    text += parameter.type + " " + parameter.name + ", ";
+  }
+  return text;
+}
+
+std::vector<std::string> parts_of(const ElementwiseKernel& kernel) {
+  const KernelOptions& options = kernel.options();
+  std::vector<std::string> parts = {
+      kernel.name(),
+      parts_of(kernel.in_params()),
+      parts_of(kernel.out_params()),
+      kernel.operation(),
+      options.preamble,
+      options.loop_prep,
+      options.after_loop,
+      {options.reduce_dims ? 'm' : '-', options.return_tuple ? 't' : '-', options.no_return ? 'n' : '-'}};
+  parts.insert(parts.end(), options.options.begin(), options.options.end());
+  return parts;
+}
+
 namespace {
 
 /// The innermost Python frame outside this package, None where there is none, and how many frames there are to it.
@@ -387,9 +412,10 @@ const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ke
 void bind_kernel(nb::module_& module) {
   bind_parameter(module);
   bind_report(module);
-  nb::class_<ElementwiseKernel>(module, "ElementwiseKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
-                                nb::is_weak_referenceable(), kDocumentation)
-      .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
+  nb::class_<ElementwiseKernel> type(module, "ElementwiseKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
+                                     nb::is_weak_referenceable(), kDocumentation);
+  bind_comparison(type);
+  type.def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
            nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true,
            nb::arg("preamble") = "", nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "",
            nb::arg("kwargs"),

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "convert.h"
 #include "fixed_list.h"
+#include "iruka/reduction_kernel.h"
 
 namespace iruka::python {
 
@@ -62,10 +64,36 @@ nb::dict codes_by_dtypes(const std::vector<GeneratedSource>& sources);
 std::string first_code(const std::string& kernel, const std::vector<GeneratedSource>& sources);
 /// Writes a text to a file of the cache folder and returns its path.
 nb::object keep_source(const std::string& kernel, const std::string& text);
+
+/// What makes two kernels equal: name, parameters, texts and options.
+std::vector<std::string> parts_of(const ElementwiseKernel& kernel);
+std::vector<std::string> parts_of(const ReductionKernel& kernel);
+/// The same of a list of parameters.
+std::string parts_of(std::span<const Parameter> list);
+
+/// Kernels are values: equal where their parts are, if they are of one Python type.
+template <class Kernel>
+void bind_comparison(nb::class_<Kernel>& type) {
+  type.def(
+      "__eq__",
+      [](nb::handle self, nb::handle other) -> nb::object {
+        if (!other.type().is(self.type())) return nb::borrow(Py_NotImplemented);
+        return nb::bool_(parts_of(instance_of<Kernel>(self.ptr())) == parts_of(instance_of<Kernel>(other.ptr())));
+      },
+      nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"));
+  type.def("__hash__", [](nb::handle self) {
+    size_t hash = 0;
+    for (const std::string& part : parts_of(instance_of<Kernel>(self.ptr())))
+      hash = hash * 1000003 ^ std::hash<std::string>()(part);
+    return static_cast<int64_t>(hash);
+  });
+}
+
 /// __reduce__ of a kernel: the function and arguments that recreate it from its texts, `_arguments` and `kwargs`.
 nb::object reduce_kernel(nb::handle self);
 
 void bind_reduction_kernel(nb::module_& module);
 void bind_raw_kernel(nb::module_& module);
+void bind_kernel_dispatcher(nb::module_& module);
 
 }  // namespace iruka::python

@@ -7,6 +7,7 @@
 #include "jit/specialise.h"
 #include "kernel.h"
 #include "linalg.h"
+#include "numpy_arrays.h"
 #include "ufunc.h"
 
 namespace {
@@ -29,11 +30,13 @@ NB_MODULE(_core, module) {
   const char* warns = std::getenv("IRUKA_LEAK_WARNINGS");
   nb::set_leak_warnings(warns && std::string_view(warns) == "1");
   import_needed();
+  import_numpy_interface();
   bind_errors(module);
   bind_array(module);
   bind_kernel(module);
   bind_reduction_kernel(module);
   bind_raw_kernel(module);
+  bind_kernel_dispatcher(module);
   bind_ufunc(module);
   bind_reductions(module);
   bind_ops(module);

@@ -183,6 +183,26 @@ nb::object path(const ReductionKernel& self, nb::args positional, nb::kwargs key
   return keep_source(self.name(), source(self, positional, keywords));
 }
 
+}  // namespace
+
+std::vector<std::string> parts_of(const ReductionKernel& kernel) {
+  const ReductionKernelOptions& options = kernel.options();
+  std::vector<std::string> parts = {kernel.name(),
+                                    parts_of(kernel.in_params()),
+                                    parts_of(kernel.out_params()),
+                                    kernel.map_expr(),
+                                    kernel.reduce_expr(),
+                                    kernel.post_map_expr(),
+                                    kernel.identity() ? "is " + *kernel.identity() : "",
+                                    options.reduce_type,
+                                    options.preamble,
+                                    options.reduce_dims ? "m" : "-"};
+  parts.insert(parts.end(), options.options.begin(), options.options.end());
+  return parts;
+}
+
+namespace {
+
 constexpr const char* kDocumentation = R"(A reduction as three strings of C++, run over whole arrays in one pass.
 
 map_expr gives a value for an element. It may use plain inputs by name, raw ones as a CArray, `_J`, the element's
@@ -216,9 +236,10 @@ const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ke
 
 void bind_reduction_kernel(nb::module_& module) {
   using Kernel = ReductionKernel;
-  nb::class_<Kernel>(module, "ReductionKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
-                     nb::is_weak_referenceable(), kDocumentation)
-      .def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(), nb::arg("map_expr").none(),
+  nb::class_<Kernel> type(module, "ReductionKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
+                          nb::is_weak_referenceable(), kDocumentation);
+  bind_comparison(type);
+  type.def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(), nb::arg("map_expr").none(),
            nb::arg("reduce_expr").none(), nb::arg("post_map_expr").none(), nb::arg("identity").none(),
            nb::arg("name") = "reduce_kernel", nb::arg("reduce_type") = nb::none(), nb::arg("reduce_dims") = true,
            nb::arg("preamble") = "", nb::arg("options") = nb::make_tuple(),

@@ -117,6 +117,44 @@ def test_methods(protocol):
     assert bound[0].tolist() == [3, 3, 3, 3]  # one array
 
 
+ELEMENTWISE = {
+    "in_params": "float32 x, raw float32 y", "out_params": "float32 z", "operation": "z = x;", "name": "first",
+    "reduce_dims": True, "preamble": "", "no_return": False, "return_tuple": False, "doc": "",
+    "options": ("-DA=1",), "loop_prep": "", "after_loop": "",
+}  # fmt: skip
+REDUCTION = {
+    "in_params": "float32 x, raw float32 y", "out_params": "float32 z", "map_expr": "x", "reduce_expr": "a + b",
+    "post_map_expr": "z = a", "identity": "0", "name": "first", "reduce_type": "float32", "reduce_dims": True,
+    "preamble": "", "options": ("-DA=1",),
+}  # fmt: skip
+CHANGES = {
+    "in_params": ["float32 x, float32 y", "float32 x, raw const float32 y", "float32 x, raw _non_const float32 y"],
+    "out_params": ["float64 z"], "operation": ["z = x; "], "name": ["second"], "reduce_dims": [False],
+    "preamble": ["// text"], "no_return": [True], "return_tuple": [True], "options": [(), ("-DA=2",), ("-DA=1", "-O1")],
+    "loop_prep": ["float a;"], "after_loop": ["float b;"], "map_expr": ["x + 1"], "reduce_expr": ["b + a"],
+    "post_map_expr": ["z = a + 1"], "identity": [None, "0.0", ""], "reduce_type": ["float64", None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"), [(iruka.ElementwiseKernel, ELEMENTWISE), (iruka.ReductionKernel, REDUCTION)]
+)
+def test_kernels_are_values(kind, given):
+    kernel = kind(**given)
+    for same in (kind(**given), kind(**(given | {"options": ["-DA=1"]})), *(way(kernel) for way in WAYS.values())):
+        assert same == kernel and not same != kernel and hash(same) == hash(kernel) and {kernel: 1}[same] == 1
+    for parameter, values in CHANGES.items():
+        for value in values if parameter in given else ():
+            other = kind(**(given | {parameter: value}))
+            assert other != kernel and not other == kernel, (parameter, value)
+    assert kernel != given and kernel != None and kernel != kind  # noqa: E711
+    assert type("Derived", (kind,), {})(**given) != kernel
+
+
+def test_kernels_of_two_kinds_differ():
+    assert iruka.ElementwiseKernel(**ELEMENTWISE) != iruka.ReductionKernel(**REDUCTION)
+
+
 class Scaling(iruka.ElementwiseKernel):
     """Takes other arguments than the kernel it is."""
 

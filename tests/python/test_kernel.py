@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -479,6 +480,22 @@ def test_kernels_are_called_from_threads(rng):
         for results in pool.map(work, range(16)):
             for c, result in enumerate(results):
                 np.testing.assert_array_equal(result, x + np.float32(c))
+
+
+def test_the_first_call_of_a_kernel_is_made_by_threads():
+    from concurrent.futures import ThreadPoolExecutor
+
+    kernel = Kernel("T x", "T y", "y = x + x;", "first_from_threads")
+    dtypes = ["float32", "float64", "int32", "int64"] * 4
+    start = threading.Barrier(len(dtypes))
+
+    def work(dtype):
+        start.wait(60)
+        return kernel(iruka.arange(1000, dtype=dtype))
+
+    with ThreadPoolExecutor(len(dtypes)) as pool:
+        for dtype, made in zip(dtypes, pool.map(work, dtypes), strict=True):
+            assert_same(made, np.arange(0, 2000, 2, dtype))
 
 
 def last_level_cache():

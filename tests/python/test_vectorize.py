@@ -255,6 +255,89 @@ def test_vectorized_functions_are_called_from_threads(decorator):
     assert results == [True] * 8
 
 
+class Indirect(Exception):
+    pass
+
+
+@pytest.fixture
+def direct():
+    """The function, which is called once with its own dtypes; from then on, only calls of its kernels are possible."""
+
+    def prepared(function, *arguments, **attributes):
+        function(*arguments)
+
+        def refuse(*arguments, **keywords):
+            raise Indirect
+
+        function.call = refuse
+        return function
+
+    return prepared
+
+
+@pytest.mark.cpu_only
+def test_calls_of_known_kernels(direct):
+    add = direct(vectorize(["f4(f4, f4)"])(lambda x, y: x + y), np.ones(3, "f4"), np.ones(3, "f4"))
+    x, y = np.arange(12, dtype="f4").reshape(3, 4), np.arange(4, dtype="f4")
+    device = iruka.asarray(x)
+    for given in (x, x.T.copy().T, x[::-1, ::2], x[:, 1], x[:, None], x[:0], np.broadcast_to(x, (2, 3, 4))):
+        made = add(given, given)
+        assert type(made) is np.ndarray and made.dtype == "f4"
+        np.testing.assert_array_equal(made, given + given)
+    np.testing.assert_array_equal(add(x, y), x + y)
+    for number in (2, True, 2.5, -(2**53) + 1, math.inf, -math.nan, 1e-60):
+        np.testing.assert_array_equal(add(x, number), x + np.float32(number))
+        np.testing.assert_array_equal(add(number, device).get(), x + np.float32(number))
+    assert type(add(device, x)) is type(add(x, device)) is iruka.ndarray and add(device, 1).shape == (3, 4)
+    for out in (np.empty((3, 4), "f4"), iruka.empty((3, 4), "f4"), np.empty((4, 3), "f4").T):
+        for given, expected in ((x, x + x), (device, x + x), (1, x + 1)):
+            assert add(x, given, out) is out
+            np.testing.assert_array_equal(iruka.asnumpy(iruka.asarray(out)), expected)
+    shifted = np.arange(10, dtype="f4")
+    assert add(shifted[:-1], 1, shifted[1:]) is not None
+    assert shifted.tolist() == [0, *range(1, 10)]
+    with pytest.raises(ValueError, match="broadcast"):
+        add(x, y[:3])
+
+
+@pytest.mark.cpu_only
+def test_other_calls_are_pythons_work(direct):
+    add = direct(vectorize(["f4(f4, f4)"])(lambda x, y: x + y), np.ones(3, "f4"), np.ones(3, "f4"))
+    x = np.ones((3, 4), "f4")
+    read_only, misaligned = x.copy(), np.zeros(49, "i1")[1:].view("f4").reshape(3, 4)
+    read_only.flags.writeable = False
+    for arguments in (
+        (x, x.astype("f8")), (x, x.astype(">f4")), (x, [1, 2, 3, 4]), (x, np.float32(1)), (x, None), (x,), (x, 1j),
+        (np.float32(1), 2), (np.array(1, "f4"), np.array(1, "f4")), (1, 2), (x, 1e300), (x, 2**60), (x, 2**100),
+        (x, misaligned), (x, np.ma.masked_array(x)), (x, x, x, x), (x, x, read_only), (x, x, misaligned),
+        (x, x, np.empty((2, 3, 4), "f4")), (x, x, np.empty((3, 4), "f8")), (x, x, 1), (x, 1, "out"), (),
+    ):  # fmt: skip
+        with pytest.raises(Indirect):
+            add(*arguments)
+    with pytest.raises(Indirect):
+        add(x, x, out=x)
+    small = direct(vectorize(["i1(i1, i1)", "u8(u8, u8)"])(lambda x, y: x + y), np.ones(3, "i1"), np.ones(3, "i1"))
+    a = np.ones(3, "i1")
+    assert small(a, -128).tolist() == [-127] * 3 and small(a, True).tolist() == [2] * 3
+    for number in (128, -129, 1.0, 1j):
+        with pytest.raises(Indirect):
+            small(a, number)
+    lazy = direct(vectorize(target="cpu")(lambda x, y: x + y), a, 1)
+    assert lazy(a, 2).dtype == "i8" and lazy(a, 300).tolist() == [301] * 3
+    for arguments in ((a, 1.0), (a, True), (a, a), (a, 2**63)):
+        with pytest.raises(Indirect):
+            lazy(*arguments)
+    with pytest.raises(Indirect):
+        direct(vectorize(["f8(f8)"])(root.py_func), np.ones(3))(np.ones(3))
+
+
+@pytest.mark.cpu_only
+def test_direct_calls_give_several_results(direct):
+    made = direct(vectorize(["UniTuple(f8, 2)(f8, f8)"])(polar.py_func), np.ones(3), np.ones(3))(np.ones(2), 0.0)
+    assert type(made) is tuple and [type(each) for each in made] == [np.ndarray] * 2
+    assert [each.tolist() for each in made] == [[1, 1], [0, 0]]
+
+
 def test_streams():
     x = iruka.arange(5.0)
     for stream in (None, 0, iruka.cuda.Stream.null, iruka.cuda.default_stream(), iruka.cuda.get_current_stream()):

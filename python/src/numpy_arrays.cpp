@@ -1,0 +1,75 @@
+#include "numpy_arrays.h"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <algorithm>
+
+namespace iruka::python {
+
+namespace {
+
+static_assert(sizeof(npy_intp) == sizeof(int64_t));
+
+char no_elements;  // where an array without elements begins
+
+PyArrayObject* numpy_array(nb::handle array) { return reinterpret_cast<PyArrayObject*>(array.ptr()); }
+
+int numpy_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bool_: return NPY_BOOL;
+    case Dtype::int8: return NPY_INT8;
+    case Dtype::int16: return NPY_INT16;
+    case Dtype::int32: return NPY_INT32;
+    case Dtype::int64: return NPY_INT64;
+    case Dtype::uint8: return NPY_UINT8;
+    case Dtype::uint16: return NPY_UINT16;
+    case Dtype::uint32: return NPY_UINT32;
+    case Dtype::uint64: return NPY_UINT64;
+    case Dtype::float16: return NPY_FLOAT16;
+    case Dtype::bfloat16: break;
+    case Dtype::float32: return NPY_FLOAT32;
+    case Dtype::float64: return NPY_FLOAT64;
+    case Dtype::complex64: return NPY_COMPLEX64;
+    case Dtype::complex128: return NPY_COMPLEX128;
+  }
+  return NPY_NOTYPE;
+}
+
+}  // namespace
+
+void import_numpy_interface() {
+  if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
+}
+
+std::optional<Dtype> native_numpy_dtype(nb::handle array) {
+  if (!PyArray_ISNOTSWAPPED(numpy_array(array))) return {};
+  const int type = PyArray_TYPE(numpy_array(array));
+  for (int k = 0; k < kDtypeCount; k++)
+    if (numpy_type(static_cast<Dtype>(k)) == type) return static_cast<Dtype>(k);
+  return {};  // among them C's second type of 64 bits
+}
+
+NumpyMemory numpy_memory(nb::handle array) {
+  PyArrayObject* const numpy = numpy_array(array);
+  const int ndim = PyArray_NDIM(numpy);
+  NumpyMemory memory{PyArray_DATA(numpy), Dims(ndim), Dims(ndim), PyArray_ISWRITEABLE(numpy)};
+  std::copy_n(PyArray_DIMS(numpy), ndim, memory.shape.begin());
+  std::copy_n(PyArray_STRIDES(numpy), ndim, memory.strides.begin());
+  return memory;
+}
+
+nb::object numpy_array_over(Array array) {
+  npy_intp shape[kMaxRank], strides[kMaxRank];
+  std::copy(array.shape().begin(), array.shape().end(), shape);
+  std::copy(array.strides().begin(), array.strides().end(), strides);
+  void* const data = array.size() > 0 ? array.data() : &no_elements;  // NumPy takes null for a wish for new memory
+  const int flags = array.writable() ? NPY_ARRAY_WRITEABLE : 0;
+  nb::object made = nb::steal(PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(numpy_type(array.dtype())),
+                                                   array.ndim(), shape, strides, data, flags, nullptr));
+  if (!made.is_valid()) throw nb::python_error();
+  if (PyArray_SetBaseObject(numpy_array(made), wrap(std::move(array))) < 0) throw nb::python_error();
+  return made;
+}
+
+}  // namespace iruka::python
