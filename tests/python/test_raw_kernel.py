@@ -20,6 +20,15 @@ extern "C" __global__ void add(const float* x, const float* y, float* z, int n) 
 """
 
 
+NO_KERNELS = [
+    ("__global__ int f() { return 1; }", "void"),
+    ("__global__ void f(int& x) {}", "values and pointers, not references"),
+    ("template <class T> __global__ void f(T* x) {}", "name, line 1"),
+    ("__global__ void f(int) {} __global__ void f(float) {}", "name, line 1"),
+    ("__global__ void f() { if (true) {", "never closed"),
+]
+
+
 def on_device(values):
     return iruka.array(np.asarray(values))
 
@@ -456,13 +465,7 @@ class TestCode:
             with pytest.raises(ValueError, match="is no name of a kernel"):
                 iruka.RawKernel(ADD, name)
 
-    @pytest.mark.parametrize("code, words", [
-        ("__global__ int f() { return 1; }", "a kernel returns void"),
-        ("__global__ void f(int& x) {}", "values and pointers, not references"),
-        ("template <class T> __global__ void f(T* x) {}", "name, line 1"),
-        ("__global__ void f(int) {} __global__ void f(float) {}", "name, line 1"),
-        ("__global__ void f() { if (true) {", "never closed"),
-    ])  # fmt: skip
+    @pytest.mark.parametrize("code, words", NO_KERNELS)
     def test_functions_that_are_no_kernels(self, code, words):
         with pytest.raises(CompileError, match=words):
             iruka.RawKernel(code, "f")(1, 1, ())
@@ -765,6 +768,28 @@ raises(iruka.errors.CompileError, lambda: iruka.RawKernel('extern "C" __global__
        "code, line 2", "wrong")
 raises(iruka.errors.CompileError, lambda: iruka.RawKernel("__global__ void f() {}", "g").compile(), "g")
 raises(iruka.errors.CompileError, lambda: iruka.RawModule("__global__ void f() {}\\n#error no").compile(), "code, line 2")
+""")
+
+    def test_functions_that_are_no_kernels(self):
+        self.run(f"""
+for code, words in {NO_KERNELS!r}:
+    raises(iruka.errors.CompileError, lambda: iruka.RawKernel(code, "f").compile(), words)
+""")
+
+    def test_kernels_join_graphs_at_their_first_launch(self):
+        self.run("""
+kernel = iruka.RawKernel('extern "C" __global__ void f(int n) {}', "f")
+module = iruka.RawModule('__device__ int c; extern "C" __global__ void g(int n) { c = n; }')
+stream = iruka.cuda.Stream(non_blocking=True)
+stream.begin_capture()
+kernel(4, 32, (1,), stream=stream)
+with stream:
+    module.get_function("g")(4, 32, (1,))
+graph = stream.end_capture()
+del kernel, module
+gc.collect()
+graph.launch(stream)
+stream.synchronize()
 """)
 
     def test_declarations_that_no_compiler_sees(self):

@@ -175,8 +175,14 @@ constexpr std::string_view kNameFile = "__nv_name_map", kNameLine = "  #pragma n
 /// How the line behind an error about an operator begins; the operands' types follow.
 constexpr std::string_view kOperands = "operand types are: ";
 
-/// "operation(2): error: ..." and "generated(7): warning #68-D: ...".
+/// "operation(2): error: ...", "generated(7): warning #68-D: ..." and "At end of source: error: ...".
 bool parse_head(std::string_view line, Diagnostic& found) {
+  constexpr std::string_view kEnd = "At end of source: error: ";
+  if (line.starts_with(kEnd)) {
+    found.level = Diagnostic::Level::error;
+    found.message = line.substr(kEnd.size());
+    return true;
+  }
   const size_t colon = line.find("): ");
   const size_t open = line.rfind('(', colon);
   if (colon == line.npos || open == line.npos || open == 0) return false;
