@@ -72,6 +72,10 @@ fuzz-arrays: module  ## Compare the array functions with NumPy's on random calls
 fuzz-functions: module  ## Compare translated Python functions with Python for SECONDS (60)
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/functions --seconds $(SECONDS_PER_TARGET)
 
+.PHONY: fuzz-blocks
+fuzz-blocks: module  ## Compare kernels over blocks of threads with NumPy for SECONDS (60)
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/blocks --seconds $(SECONDS_PER_TARGET)
+
 .PHONY: benchmark
 benchmark:  ## Run the benchmarks; results go to build/benchmarks
 	$(call set_up,build test,build test benchmark,release)
