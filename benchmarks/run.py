@@ -164,6 +164,68 @@ def reduce(build):
     return rows
 
 
+def numba_lengths():
+    """Functions of the length of a vector and of the lengths of rows."""
+    try:
+        import numba
+    except ImportError:
+        return None
+
+    @numba.njit(parallel=True, fastmath=True)
+    def length(x):
+        total = x.dtype.type(0)
+        for k in numba.prange(x.size):
+            total += x[k] * x[k]
+        return np.sqrt(total)
+
+    @numba.njit(parallel=True, fastmath=True)
+    def lengths(x):
+        out = np.empty(x.shape[0], x.dtype)
+        for row in numba.prange(x.shape[0]):
+            total = x.dtype.type(0)
+            for k in range(x.shape[1]):
+                total += x[row, k] * x[row, k]
+            out[row] = np.sqrt(total)
+        return out
+
+    numba.set_num_threads(THREADS)
+    return length, lengths
+
+
+def reduction_kernel(build):
+    """A ReductionKernel of vectors' lengths: 16 elements, 10^7 elements, rows, columns."""
+    kernel = cp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "lengths")
+    compiled, rows = numba_lengths(), []
+    shapes = [
+        ((16,), None),
+        ((10**7,), None),
+        ((10**4, 10**3), 1),
+        ((10**4, 10**3), 0),
+        ((10**6, 10), 1),
+        ((10**6, 10), 0),
+    ]
+    for dtype in ("float32", "float64"):
+        for shape, axis in shapes:
+            x = np.random.default_rng(0).random(shape).astype(dtype)
+            a = cp.asarray(x)
+            to = {None: "i,i", 0: "ij,ij->j", 1: "ij,ij->i"}[axis]
+            candidates = {
+                "iruka": lambda a=a, axis=axis: kernel(a, axis=axis),
+                "numpy": lambda x=x, to=to: np.sqrt(np.einsum(to, x, x)),
+            }
+            if compiled and axis != 0:
+                candidates["numba"] = lambda x=x, function=compiled[axis or 0]: function(x)
+            np.testing.assert_allclose(
+                cp.asnumpy(kernel(a, axis=axis)), np.sqrt((x.astype("float64") ** 2).sum(axis)), 1e-5
+            )
+            seconds = (
+                {name: per_call(call) for name, call in candidates.items()} if x.size < 100 else interleaved(candidates)
+            )
+            case = f"{dtype} {' x '.join(map(str, shape))}" + ("" if axis is None else f", axis {axis}")
+            rows.append({"case": case, "bytes": x.nbytes, "seconds": seconds})
+    return rows
+
+
 def math(build):
     """Elementary functions on 2^24 float32."""
     rows, size = [], 2**24
@@ -251,7 +313,9 @@ def latency(build):
     ]
 
 
-BENCHMARKS = {function.__name__: function for function in (latency, add, transpose, broadcast, reduce, math)}
+BENCHMARKS = {
+    function.__name__: function for function in (latency, add, transpose, broadcast, reduce, reduction_kernel, math)
+}
 
 
 def print_rows(rows):
@@ -263,7 +327,7 @@ def print_rows(rows):
     for row in rows:
         own = row["seconds"]["iruka"]
         table.append(
-            [row["case"], f"{own * 1e3:.2f}", f"{row['bytes'] / own / 1e9:.1f}"]
+            [row["case"], f"{own * 1e3:.3g}", f"{row['bytes'] / own / 1e9:.1f}"]
             + [f"{row['seconds'][peer] / own:.2f}" if peer in row["seconds"] else "" for peer in peers]
         )
     print(markdown(table, ["case", "iruka ms", "GB/s"] + [f"{peer} / iruka" for peer in peers]))
