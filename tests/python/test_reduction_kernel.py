@@ -72,7 +72,7 @@ def test_places_by_a_type_of_the_preamble(rng, shape):
 
 
 SHAPES = [(), (1,), (7,), (1000,), (100000,), (300, 400), (5, 6, 7), (2000, 3), (3, 2000), (12, 50, 60), (30, 7, 300),
-          (2, 3, 4, 5), (30000, 20), (20, 30000), (300000, 2)]  # fmt: skip
+          (2, 3, 4, 5), (30000, 20), (20, 30000), (300000, 2), (2048, 3), (2079, 31), (40001, 7)]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -423,10 +423,16 @@ def test_report():
 
 @pytest.mark.cpu_only
 @pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
-def test_rows_run_in_lanes_that_read_neighbours(dtype):
+def test_lanes_read_neighbours(dtype):
     """Lanes of two rows in one vector would read from unrelated addresses, which takes several times as long."""
-    for axis in (None, 1):
-        report = squares.report(iruka.ones((3, 100_000), dtype), axis=axis)
+    for shape, axis in [
+        ((100_000,), None),
+        ((3, 100_000), 1),
+        ((100_000, 3), 0),
+        ((100_000, 31), 0),
+        ((1000, 5000), 0),
+    ]:
+        report = squares.report(iruka.ones(shape, dtype), axis=axis)
         assert report.lanes > 1 and "gather" not in [remark.kind for remark in report.remarks], str(report)
 
 
@@ -519,6 +525,22 @@ def test_one_kernel_for_many_layouts_in_turn(rng):
         for dtype in ("float64", "int32"):
             a = numbers(rng, (rows, 5), dtype)
             same(squares(iruka.asarray(a), axis=1), (a * a).sum(axis=1, dtype=dtype))
+
+
+@pytest.mark.parametrize("columns", [2, 3, 8, 13, 31])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
+def test_few_columns_of_many_lines(rng, columns, dtype):
+    x = rng.integers(0, 4, (10_007, columns)).astype(dtype)
+    weights, steps = np.arange(columns).astype(dtype), np.arange(10_007).astype(dtype)[:, None]
+    dot = iruka.ReductionKernel("T x, T y", "complex128 z", "x * y", "a + b", "z = a", None, "dot")
+    order = iruka.ReductionKernel("T x", "int64 z", "_J * 100 + _i", "max(a, b)", "z = a", None, "order")
+    own = iruka.asarray(x)
+    wide = x.astype("complex128")
+    for y in (x, weights, steps):
+        same(dot(own, iruka.asarray(y), axis=0), (wide * y).sum(axis=0))
+    for mine, theirs in [(own[::-1], wide[::-1]), (own[:, ::-1], wide[:, ::-1]), (own[:, 1:], wide[:, 1:])]:
+        same(dot(mine, mine, axis=0), (theirs * theirs).sum(axis=0))
+    same(order(own, axis=0), 10_006 * 100 + np.arange(columns))
 
 
 def test_arrays_of_many_axes(rng):

@@ -141,9 +141,26 @@ class Planner {
     return true;
   }
 
+  /// Whether an input's lines are contiguous, one after the other.
+  bool is_flat(size_t element) const {
+    const Dims& strides = plan_->views[element].strides;
+    const int64_t itemsize = elements_[element].itemsize();
+    return kept_axes_ == 1 && outer_axes_ == 0 && strides[0] == itemsize && strides[1] == itemsize * inner_;
+  }
+  /// Whether all inputs that are not the same in each line are.
+  bool reads_contiguous_lines() const {
+    bool some = false;
+    for (size_t k = 0; k < elements_.size(); ++k) {
+      some |= is_flat(k);
+      if (!is_flat(k) && plan_->views[k].strides.back() != 0) return false;
+    }
+    return some;
+  }
+
   /// Whether neighbours of most inputs belong to different outputs.
   bool wants_columns() const {
-    if (inner_ < planning_.fewest_columns) return false;
+    if (inner_ < planning_.fewest_columns)
+      return inner_ > 1 && n_ >= planning_.fewest_lines && reads_contiguous_lines();
     if (n_ <= 1) return true;
     int votes = 0;
     for (size_t k = 0; k < elements_.size(); ++k) {
@@ -156,7 +173,8 @@ class Planner {
     return votes > 0;
   }
 
-  Reach reach_of(size_t element, bool by_columns) const {
+  Reach reach_of(size_t element, bool by_columns, int lanes) const {
+    if (by_columns && lanes > 1 && is_flat(element)) return Reach::flat;
     const Dims& strides = plan_->views[element].strides;
     const int64_t stride = by_columns ? strides[kept_axes_ - 1] : strides.back();
     return stride == elements_[element].itemsize() ? Reach::dense : stride == 0 ? Reach::same : Reach::strided;
@@ -171,15 +189,15 @@ class Planner {
       stage.index_axes = plan_->index_shape.size();
       stage.result_axes = plan_->result.size();
     }
-    size_t element = 0;
-    for (size_t k = 0; k < texts_.inputs.size(); ++k)
-      stage.reach.push_back(is_element(k)          ? reach_of(element++, stage.by_columns)
-                            : texts_.inputs[k].raw ? Reach::raw
-                                                   : Reach::scalar);
-    for (const Parameter& output : texts_.outputs) stage.reach.push_back(output.raw ? Reach::raw : Reach::output);
     // A call without outputs launches nothing, but its texts may be asked for.
     const int64_t outputs = std::max<int64_t>(count(kept_), 1), inner = std::max<int64_t>(inner_, 1);
     ReductionSizes sizes = planning_.map(outputs, inner, n_, n_ > 0 ? plan_->length / n_ : 1, stage.by_columns);
+    size_t element = 0;
+    for (size_t k = 0; k < texts_.inputs.size(); ++k)
+      stage.reach.push_back(is_element(k)          ? reach_of(element++, stage.by_columns, sizes.lanes)
+                            : texts_.inputs[k].raw ? Reach::raw
+                                                   : Reach::scalar);
+    for (const Parameter& output : texts_.outputs) stage.reach.push_back(output.raw ? Reach::raw : Reach::output);
     stage.in_warps = sizes.in_warps;
     while (true) {
       const int64_t left = sizes.partials();
@@ -353,11 +371,13 @@ void ReductionCall::make_views() {
   }
 }
 
-/// Memory for the results that a stage leaves, as rows of as many words as there are lanes.
-Array ReductionCall::partial_results(const ReductionSizes& sizes) const {
-  const int64_t results = sizes.partials() * sizes.outputs, row = sizes.lanes * itemsize(Dtype::uint64);
-  return Array::empty({(results * partial_bytes(texts_, types_) + row - 1) / row, sizes.lanes}, Dtype::uint64,
-                      *device_);
+/// Memory for the results that a stage leaves, as rows of as many words as neighbouring units share.
+Array ReductionCall::partial_results(const ReductionPlan::Stage& each) const {
+  const ReductionSizes& sizes = each.sizes;
+  const int64_t words = each.stage.has_column_lanes() ? sizes.lanes * sizes.inner : sizes.lanes;
+  const int64_t bytes = sizes.partials() * sizes.outputs * partial_bytes(texts_, types_);
+  const int64_t row = words * itemsize(Dtype::uint64);
+  return Array::empty({(bytes + row - 1) / row, words}, Dtype::uint64, *device_);
 }
 
 void ReductionCall::list_arguments(std::vector<Argument>& list, const ReductionPlan::Stage& each, const Array& from,

@@ -116,7 +116,7 @@ class ReductionCall {
     Array from, to;
     std::vector<Argument> list;
     for (const ReductionPlan::Stage& each : plan_->stages) {
-      from = std::exchange(to, each.stage.finishes ? Array() : partial_results(each.sizes));
+      from = std::exchange(to, each.stage.finishes ? Array() : partial_results(each));
       list_arguments(list, each, from, to);
       visit(*each.kernel, std::span<const Argument>(list), CallOptions{.size = each.sizes.units()});
     }
@@ -130,7 +130,7 @@ class ReductionCall {
   void find_plan(const ReductionAxes& axes);
   void make_outputs();
   void make_views();
-  Array partial_results(const ReductionSizes& sizes) const;
+  Array partial_results(const ReductionPlan::Stage& each) const;
   void list_arguments(std::vector<Argument>& list, const ReductionPlan::Stage& each, const Array& from,
                       const Array& to) const;
 

@@ -7,6 +7,7 @@
 namespace iruka::ops {
 namespace {
 
+/// Of a processor: as many as the longest vectors have, because a vector whose lanes are of two rows gathers.
 constexpr int kCpuLanes = 32, kWarp = 32;
 /// Elements of a block that stays in a processor's first-level cache while its lanes process it.
 constexpr int64_t kCpuBlock = 1 << 14;
@@ -14,6 +15,8 @@ constexpr int64_t kCpuBlock = 1 << 14;
 constexpr int64_t kShortRow = 256;
 /// Lines that one column processes before the next column, whose elements are on the same memory pages.
 constexpr int64_t kColumnBlock = 32;
+/// Columns that are too few for a vector have lanes, too, from this many lines on.
+constexpr int64_t kNarrowLines = 2048;
 /// The threads that saturate a GPU's memory, and the fewest elements of a thread.
 constexpr int64_t kThreads = 1 << 18, kPerThread = 16;
 /// Partial results of one output that one unit of a processor, or one warp, joins.
@@ -36,6 +39,12 @@ int lanes_of_warp(int64_t n) {
 }
 
 void cut_cpu(ReductionSizes& sizes, bool by_columns) {
+  const bool is_narrow = sizes.inner < kCpuLanes && sizes.outputs == sizes.inner && sizes.outer == 1;
+  if (by_columns && is_narrow && sizes.n >= kNarrowLines) {
+    sizes.lanes = kCpuLanes;
+    cut(sizes.n, std::max(kNarrowLines, 2 * kCpuBlock / sizes.inner), sizes.blocks, sizes.length);
+    return;
+  }
   if (by_columns) {
     cut(sizes.n, sizes.n > 2 * kColumnBlock ? kColumnBlock : sizes.n, sizes.blocks, sizes.length);
     cut(sizes.outer, kColumnBlock / sizes.n, sizes.groups, sizes.group_length);
@@ -92,7 +101,7 @@ ReductionSizes join_cuda(int64_t outputs, int64_t count, bool by_columns) {
   return sizes;
 }
 
-constexpr ReductionPlanning kCpu{map_cpu, join_cpu, 8}, kCuda{map_cuda, join_cuda, 16};
+constexpr ReductionPlanning kCpu{map_cpu, join_cpu, 8, kNarrowLines}, kCuda{map_cuda, join_cuda, 16, INT64_MAX};
 
 }  // namespace
 

@@ -34,6 +34,8 @@ struct ReductionPlanning {
   /// A stage that reads `count` partial results for each output; it is the last where it leaves one.
   ReductionSizes (*join)(int64_t outputs, int64_t count, bool by_columns);
   int64_t fewest_columns;  ///< the fewest neighbouring outputs for a walk by columns
+  /// The fewest lines for a walk by fewer columns. map() gives them lanes, so that vectors read contiguous lines.
+  int64_t fewest_lines;
 };
 
 }  // namespace iruka::ops

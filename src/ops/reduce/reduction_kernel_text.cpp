@@ -1,5 +1,6 @@
 // Unit u is lane u % lanes of row u / lanes; a row is one block of the elements of one output. By columns, unit u is
-// output u % outputs of part u / outputs. Lanes and columns read side by side, on a CPU's vectors and a GPU's warps.
+// output u % outputs of part u / outputs; few columns have lanes, and unit u is column u % outputs of lane u / outputs
+// % lanes. Lanes and columns read side by side, on a CPU's vectors and a GPU's warps.
 #include "ops/reduce/reduction_kernel_text.h"
 
 #include "jit/kernel_writer.h"
@@ -47,7 +48,7 @@ class StageWriter {
   /// Clang must split the loop over units into rows by an unknown divisor, also if integer
   /// arguments have become constants: the partial results' extent.
   std::string lanes() const {
-    return stage_.in_warps || stage_.lanes == 1 ? number(stage_.lanes) : "_reduce_to.shape_[1]";
+    return stage_.in_warps || stage_.lanes == 1 || stage_.by_columns ? number(stage_.lanes) : "_reduce_to.shape_[1]";
   }
   bool has_parts() const { return !stage_.finishes; }
 
@@ -65,7 +66,13 @@ class StageWriter {
   // Which output, which part of it, which lane.
   void place() {
     out_ += "const ptrdiff_t _reduce_unit = i;\n";
-    if (stage_.by_columns) {
+    if (stage_.has_column_lanes()) {
+      out_ +=
+          "const ptrdiff_t _reduce_width = _reduce_to.shape_[1];\n"
+          "const ptrdiff_t _reduce_flat = _reduce_unit % _reduce_width, _reduce_part = _reduce_unit / _reduce_width;\n"
+          "const ptrdiff_t _reduce_c = _reduce_flat % _reduce_inner, _reduce_lane = _reduce_flat / _reduce_inner;\n"
+          "const ptrdiff_t _reduce_prefix = 0, _i = _reduce_c;\n";
+    } else if (stage_.by_columns) {
       out_ +=
           "const ptrdiff_t _reduce_c = _reduce_unit % _reduce_inner, _reduce_line_number = _reduce_unit / "
           "_reduce_inner;\n"
@@ -111,8 +118,10 @@ class StageWriter {
     const auto value = [&](int chain) { return "_reduce_map(_reduce_k + " + number(chain) + " * " + step + ")"; };
     const auto chain = [](int k) { return "_reduce_s" + number(k); };
     const std::string used = starts ? "0" : "1";
-    out_ += "ptrdiff_t _reduce_k = _reduce_begin + _reduce_lane, _reduce_done = " + used + ";\n" + "_type_reduce " +
-            chain(0) + " = " + (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
+    // Where columns have lanes, the map adds the lane, so that vectors read whole lines from one address.
+    out_ += std::string("ptrdiff_t _reduce_k = _reduce_begin") + (stage_.has_column_lanes() ? "" : " + _reduce_lane") +
+            ", _reduce_done = " + used + ";\n" + "_type_reduce " + chain(0) + " = " +
+            (starts ? "_reduce_identity()" : "_reduce_map(_reduce_k)") + ";\n";
     if (!starts) out_ += "_reduce_k += " + step + ";\n";
     out_ += "if (_reduce_full >= " + number(2 * kReductionChains) + ") {\n";
     for (int k = 1; k < kReductionChains; ++k)
@@ -141,7 +150,7 @@ class StageWriter {
 
   bool is_element(size_t k) const {
     const Reach reach = stage_.reach[k];
-    return reach == Reach::dense || reach == Reach::same || reach == Reach::strided;
+    return reach != Reach::scalar && reach != Reach::raw && reach != Reach::output;
   }
 
   /// "c0 * strides[0] + ...": the byte offset for a flat index over some axes of a hidden array.
@@ -179,6 +188,8 @@ class StageWriter {
     const std::string suffix = types_[k] == Dtype::bool_ ? " != 0" : "";
     switch (stage_.reach[k]) {
       case Reach::dense: return "((" + type + ")" + line + ")[" + fast + "]" + suffix;
+      case Reach::flat:
+        return "((" + type + ")(" + base + " + _reduce_at_line * " + along + "))[_reduce_flat]" + suffix;
       case Reach::same: return "*(" + type + ")" + line + suffix;
       default:
         return "*(" + type + ")(" + line + " + " + fast + " * " + (stage_.by_columns ? across : along) + ")" + suffix;
@@ -186,7 +197,10 @@ class StageWriter {
   }
 
   void map() {
-    out_ += "const auto _reduce_map = [&](const ptrdiff_t _reduce_k) -> _type_reduce {\n";
+    out_ += stage_.has_column_lanes()
+                ? "const auto _reduce_map = [&](const ptrdiff_t _reduce_at_line) -> _type_reduce {\n"
+                  "[[maybe_unused]] const ptrdiff_t _reduce_k = _reduce_at_line + _reduce_lane;\n"
+                : "const auto _reduce_map = [&](const ptrdiff_t _reduce_k) -> _type_reduce {\n";
     if (stage_.joins) {
       out_ += std::string("return ((const _type_reduce*)_reduce_from.data_)[") +
               (stage_.by_columns ? "_reduce_k * _reduce_outputs + _i" : "_i * _reduce_n + _reduce_k") + "];\n};\n";

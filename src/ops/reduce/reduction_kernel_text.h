@@ -30,6 +30,7 @@ enum class Reach : char {
   output = 'o',
   dense = 'd',  ///< elements along the fast axis are contiguous
   same = 'b',   ///< one element along the fast axis
+  flat = 'f',   ///< by columns that have lanes: lines are contiguous
   strided = 'g',
 };
 
@@ -47,6 +48,8 @@ struct ReductionStage {
   std::vector<Reach> reach;  ///< of each parameter
 
   std::string key() const;
+  /// Whether neighbouring units are all columns of one line, then of the next one.
+  bool has_column_lanes() const { return by_columns && lanes > 1; }
   bool reads_lines() const { return outer_axes > 0 && !joins; }
 };
 
@@ -80,7 +83,8 @@ std::string hidden_name(const Parameter& parameter);
 std::string reduce_type_of(const ReductionTexts& texts);
 
 /// The kernel of a stage. Its inputs are, in order: the parameters; unless it only maps, the partial results to read;
-/// unless it finishes, those to write (uint64, the second extent is the lanes); then int64: the sizes, the extents of
+/// unless it finishes, those to write (uint64, the second extent is what neighbouring units share: the lanes, or the
+/// columns times their lanes); then int64: the sizes, the extents of
 /// `_in_ind` and of `_out_ind` where they have axes. `types`: the dtype of each parameter.
 ElementwiseKernel reduction_stage_kernel(const ReductionTexts& texts, const ReductionStage& stage,
                                          const std::vector<Dtype>& types, bool diagnose_early = false);
