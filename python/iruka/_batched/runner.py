@@ -104,11 +104,10 @@ def _infinite_place(made: ndarray, slices: ndarray) -> list[tuple[int, ...]]:
     """A slice whose result is not finite: Python may have raised ZeroDivisionError."""
     ndim = slices.ndim - 1
     is_finite = isfinite(made).all(axis=tuple(range(ndim, made.ndim))).ravel()
-    return (
-        []
-        if bool(is_finite.all())
-        else [tuple(map(int, numpy.unravel_index(int(is_finite.argmin()), slices.shape[:-1])))]
-    )
+    if bool(is_finite.all()):
+        return []
+    place = numpy.unravel_index(int(is_finite.argmin()), slices.shape[:-1])
+    return [tuple(map(int, place))]
 
 
 def _check(function, slices, arguments, keywords, first, result, places=()) -> None:
