@@ -78,7 +78,7 @@ struct Given {
 std::optional<Given> operand_of(PyObject* object) {
   if (Py_TYPE(object) == imported.ndarray) {
     const std::optional<Dtype> dtype = native_numpy_dtype(object);
-    if (!dtype) return {};
+    if (!dtype || *dtype == Dtype::bfloat16) return {};
     return Given{Given::Kind::numpy, *dtype};
   }
   if (Py_TYPE(object) == array_type) return Given{Given::Kind::array, array_of(object).dtype()};

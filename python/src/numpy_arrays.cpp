@@ -9,7 +9,7 @@ namespace iruka::python {
 
 namespace {
 
-static_assert(sizeof(npy_intp) == sizeof(int64_t));
+static_assert(sizeof(npy_intp) == sizeof(int64_t) && sizeof(npy_longlong) == sizeof(int64_t));
 
 char no_elements;  // where an array without elements begins
 
@@ -43,11 +43,14 @@ void import_numpy_interface() {
 }
 
 std::optional<Dtype> native_numpy_dtype(nb::handle array) {
-  if (!PyArray_ISNOTSWAPPED(numpy_array(array))) return {};
+  if (!PyArray_ISBEHAVED_RO(numpy_array(array))) return {};  // aligned, of this byte order
   const int type = PyArray_TYPE(numpy_array(array));
   for (int k = 0; k < kDtypeCount; k++)
     if (numpy_type(static_cast<Dtype>(k)) == type) return static_cast<Dtype>(k);
-  return {};  // among them C's second type of 64 bits
+  if (type == NPY_LONGLONG || type == NPY_ULONGLONG) return type == NPY_LONGLONG ? Dtype::int64 : Dtype::uint64;
+  if (!PyTypeNum_ISUSERDEF(type)) return {};
+  const nb::object name = nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(numpy_array(array)))).attr("name");
+  return text_of(name) == "bfloat16" ? std::optional(Dtype::bfloat16) : std::nullopt;
 }
 
 NumpyMemory numpy_memory(nb::handle array) {

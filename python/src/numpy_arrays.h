@@ -10,7 +10,7 @@ namespace iruka::python {
 /// Before any other function here, when the module is made.
 void import_numpy_interface();
 
-/// The dtype of a NumPy array; nothing where it is not one of NumPy's own numbers in this machine's byte order.
+/// The dtype of a NumPy array; nothing where it is none of Iruka's, in the other byte order, or not aligned.
 std::optional<Dtype> native_numpy_dtype(nb::handle array);
 
 /// Where the elements of a NumPy array are.

@@ -16,28 +16,11 @@
 #include "interop.h"
 #include "iruka/error.h"
 #include "kernel.h"
+#include "numpy_arrays.h"
 #include "truth.h"
 
 namespace iruka::python {
 namespace {
-
-/// The dtype of a buffer's elements in this machine's byte order; none for structures and other formats.
-std::optional<Dtype> dtype_of_format(const char* format, Py_ssize_t itemsize) {
-  const std::string_view text = format ? format : "B";
-  const auto of_size = [&](std::initializer_list<Dtype> dtypes) -> std::optional<Dtype> {
-    for (const Dtype dtype : dtypes)
-      if (iruka::itemsize(dtype) == itemsize) return dtype;
-    return {};
-  };
-  if (text == "?") return Dtype::bool_;
-  if (text.size() == 1 && std::string_view("bhilq").find(text) != text.npos)
-    return of_size({Dtype::int8, Dtype::int16, Dtype::int32, Dtype::int64});
-  if (text.size() == 1 && std::string_view("BHILQ").find(text) != text.npos)
-    return of_size({Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64});
-  if (text == "e" || text == "f" || text == "d") return of_size({Dtype::float16, Dtype::float32, Dtype::float64});
-  if (text == "Zf" || text == "Zd") return of_size({Dtype::complex64, Dtype::complex128});
-  return {};
-}
 
 /// Arguments of one launch. Arrays are handles of their own, so that the launch may use them without the GIL.
 class RawArguments {
@@ -88,19 +71,8 @@ class RawArguments {
     if (Device& device = device_of_arrays(); !is_host(device))
       throw TypeError(kernel_ + "(): argument " + std::to_string(k + 1) + " is a NumPy array, and the kernel runs on " +
                       device_name(device) + "; iruka.asarray(it) copies it there");
-    if (Py_buffer view; PyObject_GetBuffer(object, &view, PyBUF_STRIDES | PyBUF_FORMAT) == 0) {
-      arguments_.add(RawArgument::memory(view.buf, !view.readonly, dtype_of_format(view.format, view.itemsize)));
-      return PyBuffer_Release(&view);  // the array keeps the memory
-    }
-    PyErr_Clear();  // dtypes without a format, as bfloat16 and dates
-    std::optional<Dtype> dtype;
-    try {
-      dtype = to_dtype(nb::handle(object).attr("dtype"));
-    } catch (const TypeError&) {
-    }
-    const nb::object data = nb::handle(object).attr("__array_interface__")["data"];
-    const nb::object address = data[0];
-    arguments_.add(RawArgument::memory(PyLong_AsVoidPtr(address.ptr()), !nb::cast<bool>(data[1]), dtype));
+    const NumpyMemory memory = numpy_memory(object);  // the array keeps it
+    arguments_.add(RawArgument::memory(memory.data, memory.writable, native_numpy_dtype(object)));
   }
 
   /// A structure: numpy.void, bytes, an instance of a ctypes.Structure.

@@ -322,6 +322,8 @@ def test_other_calls_are_pythons_work(direct):
     for number in (128, -129, 1.0, 1j):
         with pytest.raises(Indirect):
             small(a, number)
+    doubled_integers = direct(vectorize(["i8(i8)"])(doubled), np.ones(3, "i8"))
+    assert doubled_integers(np.arange(3, dtype=np.longlong)).tolist() == [0, 2, 4]
     lazy = direct(vectorize(target="cpu")(lambda x, y: x + y), a, 1)
     assert lazy(a, 2).dtype == "i8" and lazy(a, 300).tolist() == [301] * 3
     for arguments in ((a, 1.0), (a, True), (a, a), (a, 2**63)):
