@@ -1,5 +1,6 @@
 """iruka.fuse against the same functions of NumPy's arrays, and against Iruka's own operations one by one."""
 
+import copy
 import pickle
 import threading
 
@@ -587,6 +588,10 @@ def test_forms_of_results():
                (iruka.zeros_like(x), iruka.ones_like(x), iruka.full_like(x, 7)))  # fmt: skip
 
 
+def threefold(x):
+    return x * 3
+
+
 @iruka.fuse
 def documented(x, y):
     """Adds."""
@@ -596,8 +601,14 @@ def documented(x, y):
 def test_the_object():
     assert (documented.__name__, documented.__doc__) == ("documented", "Adds.")
     assert documented.__wrapped__(1, 2) == 3 and documented(1, 2) == 3
-    assert repr(documented) == "<fused function documented>"
+    assert repr(documented) == "<fused function documented(x, y)>"
     assert pickle.loads(pickle.dumps(documented)) is documented
+    made = iruka.fuse(threefold)
+    for same in (iruka.fuse(threefold), pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+        assert same == made and hash(same) == hash(made) and same(iruka.ones(2)).tolist() == [3, 3]
+    assert made != iruka.fuse(threefold, kernel_name="other_name") and made != documented and made != threefold
+    with pytest.raises(pickle.PicklingError, match="<lambda> is not this one"):
+        pickle.dumps(iruka.fuse(lambda x: x + 1))
     named = iruka.fuse(kernel_name="other_name")(lambda x: x * 3 + 1)
     iruka.clear_kernel_history()
     named(iruka.ones(3))

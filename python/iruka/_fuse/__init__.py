@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 from .. import _core
+from .._python_kernels import FunctionValue, kernel_name as name_in_c
 from ..errors import TypeError
 
 
@@ -36,9 +37,10 @@ def fuse(function: Any = None, *, kernel_name: str | None = None) -> Any:
     return FusedFunction(function, kernel_name)
 
 
-class FusedFunction:
+class FusedFunction(FunctionValue):
     """What iruka.fuse makes. `__wrapped__` is the function itself, whose operations run one by one."""
 
+    kind = "fused function"
     __name__: str
     __qualname__: str
 
@@ -46,6 +48,7 @@ class FusedFunction:
         functools.update_wrapper(self, function)
         self._function = function
         self._given_name = kernel_name
+        self._made_of = (function, kernel_name)
         self._launchers: dict[Any, Any] = {}
         self._by_value: frozenset = frozenset()
         self._lock = threading.RLock()
@@ -96,9 +99,7 @@ class FusedFunction:
     @property
     def kernel_name(self) -> str:
         """The name of its kernels: that which was given, or the function's."""
-        from .._vectorize import kernel_name
-
-        return kernel_name(str(self._given_name or getattr(self._function, "__name__", "fused")))
+        return name_in_c(str(self._given_name or getattr(self._function, "__name__", "fused")))
 
     def clear_cache(self) -> None:
         """Forgets the kernels, so that the next calls trace the function again."""
@@ -107,24 +108,6 @@ class FusedFunction:
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
-
-    def __reduce__(self):
-        found = _found(self.__module__, self.__qualname__)
-        if found is self:
-            return (_found, (self.__module__, self.__qualname__))
-        return (FusedFunction, (self._function, self._given_name))
-
-    def __repr__(self):
-        return f"<fused function {getattr(self, '__qualname__', self._function)}>"
-
-
-def _found(module: str, name: str) -> Any:
-    import importlib
-
-    try:
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    except (AttributeError, ImportError):
-        return None
 
 
 def _converted(value: Any) -> Any:
