@@ -11,6 +11,7 @@
 #include "core/layout.h"
 #include "fixed_list.h"
 #include "interop.h"
+#include "iruka/reduction_kernel.h"
 #include "kernel.h"
 #include "ops/elementwise/cast_text.h"
 #include "ops/elementwise/row_text.h"
@@ -198,6 +199,20 @@ ElementwiseKernel fused_kernel(std::string in_params, std::string out_params, st
   return {std::move(in_params), std::move(out_params), std::move(operation), std::move(name), std::move(options)};
 }
 
+/// The same of a reduction; the arguments are those of ReductionKernel.
+ReductionKernel fused_reduction(std::string in_params, std::string out_params, std::string map, std::string reduce,
+                                std::string post_map, std::optional<std::string> identity, std::string name,
+                                std::string reduce_type, std::string preamble, std::string made_at) {
+  ReductionKernelOptions options;
+  options.reduce_type = std::move(reduce_type);
+  options.preamble = std::move(preamble);
+  options.options = {"--fmad=false"};
+  options.diagnose_early = false;
+  options.made_at = std::move(made_at);
+  return {std::move(in_params), std::move(out_params), std::move(map),  std::move(reduce),
+          std::move(post_map),  std::move(identity),   std::move(name), std::move(options)};
+}
+
 }  // namespace
 
 void bind_fuse(nb::module_& module) {
@@ -216,6 +231,8 @@ void bind_fuse(nb::module_& module) {
   });
   module.def("_type_text", [](nb::handle dtype) { return std::string(info(to_dtype(dtype)).c_type); });
   module.def("_fused_kernel", fused_kernel);
+  module.def("_fused_reduction", fused_reduction, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 
 }  // namespace iruka::python

@@ -440,9 +440,23 @@ for _name, _row in {
     setattr(FusedArray, f"__{_name}__", _operator(_row))
     if _name != "divmod":
         setattr(FusedArray, f"__i{_name}__", _operator(_row, in_place=True))
+
+
+def _comparison(name: str) -> Any:
+    compare = _operator(name)
+
+    def method(self, other):
+        result = compare(self, other)
+        if result is NotImplemented:
+            raise TypeError(f"{name}: a fused function compares arrays and numbers, not {type(other).__name__}")
+        return result
+
+    return method
+
+
 for _name, _row in {
     "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
 }.items():  # fmt: skip
-    setattr(FusedArray, f"__{_name}__", _operator(_row))
+    setattr(FusedArray, f"__{_name}__", _comparison(_row))
 for _name, _row in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}.items():
     setattr(FusedArray, f"__{_name}__", _unary(_row))

@@ -26,7 +26,7 @@ def _elementwise_kernel(*texts: str) -> ElementwiseKernel:
 
 @functools.lru_cache(maxsize=1024)
 def _reduction_kernel(*texts: Any) -> ReductionKernel:
-    return ReductionKernel(*texts)
+    return _core._fused_reduction(*texts)
 
 
 class Body:
@@ -339,8 +339,8 @@ class Plan:
         assigned = "".join(f"y{k} = {result};\n" for k, result in enumerate(results))
         kernel = _reduction_kernel(
             after.in_params(), ", ".join(f"{each.dtype} y{k}" for k, each in enumerate(stored)), map_expr,
-            made.combine, first + "".join(after.lines) + assigned, made.identity, self.name, made.reduce_type, True,
-            "".join({**before.preambles, **after.preambles}) + made.preamble, ("--fmad=false",),
+            made.combine, first + "".join(after.lines) + assigned, made.identity, self.name, made.reduce_type,
+            "".join({**before.preambles, **after.preambles}) + made.preamble, self.made_at,
         )  # fmt: skip
         call = f"{self.named(kernel)}({', '.join(after.arguments())}, axis={axes}, keepdims={keepdims})"
         variable = self.line(call)

@@ -107,7 +107,7 @@ ReductionKernel::ReductionKernel(std::string in_params, std::string out_params, 
   state_->front.outputs = texts.outputs;
   state_->placeholders = jit::placeholders_of(state_->front);
   state_->sees_order = ops::can_see_order(texts);
-  if (state_->placeholders.count == 0) ops::diagnose(*state_);
+  if (state_->texts.options.diagnose_early && state_->placeholders.count == 0) ops::diagnose(*state_);
 }
 
 std::vector<Array> ReductionKernel::call(std::span<const Argument> arguments, const ReductionAxes& axes) const {
