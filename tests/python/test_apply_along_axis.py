@@ -352,6 +352,12 @@ def larger(x, y):
     return x if x > y else y
 
 
+@iruka.fuse
+def line(x):
+    return 2 * x + 1
+
+
+TRACED["a fused function"] = lambda m: lambda v: line(v).sum() if m is iruka else (2 * v + 1).sum()
 TRACED["kernels"] = lambda m: lambda v: (DOUBLED(v), larger(v, 0.5)) if m is iruka else (2 * v, m.maximum(v, 0.5))
 
 
@@ -729,6 +735,8 @@ def test_sizes():
         close(iruka.apply_along_axis(iruka.sum, axis, iruka.array(x)), np.apply_along_axis(np.sum, axis, x))
     with pytest.raises(np.exceptions.AxisError):
         iruka.apply_along_axis(iruka.sum, 2, iruka.ones((2, 2)))
+    with pytest.raises(TypeError, match="integer"):
+        iruka.apply_along_axis(iruka.sum, (0, 0), iruka.ones((2, 2)))
 
 
 def test_many_slices_go_in_chunks():

@@ -53,9 +53,8 @@ def _adapted(tracer: Tracer, operands: tuple) -> list:
     weak = [is_batched(each) and each.kind is not None for each in operands]
     if not any(weak):
         return list(operands)
-    typed = [each for each, is_weak in zip(operands, weak, strict=True) if not is_weak]
-    strong = [numpy.dtype(getattr(each, "dtype", None) or numpy.asarray(each).dtype) for each in typed
-              if is_batched(each) or not isinstance(each, (bool, int, float, complex))]  # fmt: skip
+    others = [each for each in operands if not is_python_number(each)]
+    strong = [numpy.dtype(getattr(each, "dtype", None) or numpy.asarray(each).dtype) for each in others]
     if not strong:
         return list(operands)
     made = []

@@ -274,6 +274,8 @@ class Rebinding:
             return getattr(Math(self.tracer), value.__name__) if module == "math" else value
         if isinstance(value, types.BuiltinFunctionType) and module == "builtins":
             return self._builtin(value.__name__)
+        if type(value).__module__.startswith("iruka._fuse"):  # its operations run one by one
+            return self.stand_in(value.__wrapped__, name)
         is_elementwise = isinstance(value, ElementwiseKernel) and "raw" not in str(value.in_params)
         if is_elementwise or type(value).__module__ == "iruka._vectorize" and hasattr(value, "py_func"):
             return lambda *arguments: self._kernel(value, arguments)

@@ -118,7 +118,9 @@ def stacked(tracer: Tracer, parts: Any) -> Batched:
 
 
 def is_python_number(value: Any) -> bool:
-    return value.kind is not None if is_batched(value) else isinstance(value, (bool, int, float, complex))
+    if is_batched(value):
+        return value.kind is not None
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, numpy.generic)
 
 
 def _python_zero(value: Any) -> Any:

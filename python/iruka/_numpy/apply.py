@@ -41,7 +41,7 @@ def apply_along_axis(func1d, axis: int, arr, *args, **kwargs) -> ndarray:
            [1, 0]])
     """
     arr = _array(arr)
-    axis = _axes("apply_along_axis", axis, arr.ndim)[0]
+    axis = _axes("apply_along_axis", operator.index(axis), arr.ndim)[0]
     slices = moveaxis(arr, axis, -1)
     outer = slices.shape[:-1]
     if 0 in outer:
