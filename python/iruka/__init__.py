@@ -79,6 +79,7 @@ from . import (
     errors,
     fft,
     image,
+    jit,
     lib,
     linalg,
     memory,

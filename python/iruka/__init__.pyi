@@ -278,6 +278,7 @@ from ._numpy.dtypes import isscalar as isscalar
 from ._numpy.dtypes import issubdtype as issubdtype
 from numpy import iterable as iterable
 from ._numpy.indexing import ix_ as ix_
+from . import jit as jit
 from ._numpy.sequences import kaiser as kaiser
 from ._core import kernel_history as kernel_history
 from ._numpy.products import kron as kron

@@ -227,3 +227,18 @@ def test_errors_of_the_function_are_raised():
     with pytest.raises(ValueError, match=r"negative: -1\.0") as caught:
         beyond(np.array([[1.0, 0, 0], [-1, 0, 0]]))
     assert caught.value.__notes__ == ["beyond: at (1,)"]
+
+
+def set_first(out, value):
+    out[0] = value
+
+
+def test_a_helper_writes_into_an_array_it_is_given():
+    @guvectorize("void(float64[:], float64[:])", "(n)->()")
+    def total(x, out):
+        set_first(out, 0)
+        for value in x:
+            set_first(out, out[0] + value)
+
+    x = rng.random((5, 7))
+    np.testing.assert_allclose(total(x), x.sum(1))

@@ -57,7 +57,6 @@ _INSTEAD = {
         "get_runtime_info": "use iruka.show_config()",
         "allow_synchronize": "nothing forbids waiting for a device",
         "GeneralizedUFunc": f"{_KERNEL} with raw parameters, or use iruka.vecdot, iruka.matmul or apply_along_axis",
-        "jit": f"kernels are C++: {_KERNEL}",
         **dict.fromkeys(("ma", "MaskedArray", "masked_array"),
             "arrays have no masks: use NaN with nansum and the like, where=, or numpy.ma"),
         "scipy": "SciPy's functions of arrays take arrays of Iruka where they follow the array API standard",

@@ -15,11 +15,13 @@ from ..errors import TranslationError
 from .number_types import ArrayView, Number, Object, Tuple, number
 from .statements import FunctionTranslator
 
-_HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
+HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
 
 
 class Program:
     """The C++ functions that one translation needs: those that the translated function calls come before it."""
+
+    translator = FunctionTranslator
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -51,7 +53,7 @@ class Program:
             caller.refuse(node, message)
         if key not in self.made:
             self.under_way.append(key)
-            translator = FunctionTranslator(self, function, arguments, f"python_{len(self.made) + len(self.under_way)}")
+            translator = self.translator(self, function, arguments, f"python_{len(self.made) + len(self.under_way)}")
             text = translator.translate()
             self.c_type(translator.returned)
             self.texts.append(text)
@@ -75,7 +77,7 @@ class Translation:
             made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns numbers or tuples of numbers")
         self.returned, self.can_fail = made.returned, made.can_fail
         self._program, self._name = program, made.name
-        self.preamble = _HEADER + "".join(program.texts)
+        self.preamble = HEADER + "".join(program.texts)
 
     @property
     def results(self) -> tuple[Number, ...]:

@@ -413,15 +413,13 @@ class Expressions(abc.ABC):
             self.refuse(node, f"an array of shape {shape} takes {len(shape)} indices, not {len(nodes)}")
         place = "0"
         for each, extent in zip(nodes, shape, strict=True):
-            index = self.number_of(each, "an index")
-            if not is_whole(index.type):
-                self.refuse(each, f"an index must be an integer, not {index.type}")
+            index = self.index_of(each)
             if index.is_constant and not -extent <= index.constant < extent:
                 self.refuse(each, f"index {index.constant} is out of bounds for an axis of {extent}")
             if index.is_constant:
                 inside = str(index.constant % extent)
             else:
-                inside = f"python::within({self.failure()}, {index.as_type(INT)}, {extent})"
+                inside = self.inside(index.as_type(INT), extent)
             place = inside if place == "0" else f"({place} * {extent} + {inside})"
         return Value(Number(array.type.dtype), f"{array.text}[{place}]")
 
@@ -434,16 +432,34 @@ class Expressions(abc.ABC):
         for each in nodes:
             if isinstance(each, ast.Slice):
                 self.refuse(each, "slices of arrays are not supported here; use a loop over their indices")
-            index = self.number_of(each, "an index")
-            if not is_whole(index.type):
-                self.refuse(each, f"an index must be an integer, not {index.type}")
-            indices.append(index.as_type(INT))
+            indices.append(self.index_of(each))
         if len(nodes) == array.type.ndim:
-            return Value(Number(array.type.dtype), f"{array.text}.at({', '.join([self.failure(), *indices])})")
-        text = array.text
-        for place in indices:
-            text = f"{text}.row({self.failure()}, {place})"
-        return Value(ArrayView(array.type.dtype, array.type.ndim - len(nodes), array.type.is_writable), text)
+            return self.at(array, indices, node)
+        for index in indices:
+            array = self.row(array, index, node)
+        return array
+
+    def index_of(self, node: ast.expr) -> Value:
+        index = self.number_of(node, "an index")
+        if not is_whole(index.type):
+            self.refuse(node, f"an index must be an integer, not {index.type}")
+        return index
+
+    # How indices are used; here they are checked, and count from the end where they are negative.
+
+    def inside(self, index: str, extent: int) -> str:
+        """The place of an index in an axis of known extent."""
+        return f"python::within({self.failure()}, {index}, {extent})"
+
+    def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value:
+        """The element of an array that was given."""
+        texts = [self.failure(), *(index.as_type(INT) for index in indices)]
+        return Value(Number(array.type.dtype), f"{array.text}.at({', '.join(texts)})")
+
+    def row(self, array: Value, index: Value, node: ast.AST) -> Value:
+        """The part of an array of several axes at one index of its first axis."""
+        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable)
+        return Value(view, f"{array.text}.row({self.failure()}, {index.as_type(INT)})")
 
     # Calls
 

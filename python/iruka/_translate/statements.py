@@ -54,6 +54,8 @@ class FunctionTranslator(Expressions):
     that have a value wherever the translation stands; it is None after return, raise, break and continue.
     """
 
+    read_only = "this array is an input; results go to the last parameters"
+
     def __init__(self, program, function: types.FunctionType, arguments: tuple[Any, ...], name: str):
         self.program, self.source, self.name = program, Source(function), name
         self.arguments = self._bound(arguments)
@@ -85,10 +87,14 @@ class FunctionTranslator(Expressions):
         else:
             self.refuse(self.source.tree, "the types of its variables do not settle")
         if self.returned in (None, Object(None)):
-            if not any(isinstance(each, ArrayView) and each.is_writable for each in self.arguments.values()):
-                self.refuse(self.source.tree, "it returns nothing")
+            self.check_effects()
             self.returned = Object(None)
         return self._text()
+
+    def check_effects(self) -> None:
+        """Refuses a function that returns nothing and has no array to write to."""
+        if not any(isinstance(each, ArrayView) and each.is_writable for each in self.arguments.values()):
+            self.refuse(self.source.tree, "it returns nothing")
 
     def _translate_once(self) -> None:
         tree = self.source.tree
@@ -119,7 +125,7 @@ class FunctionTranslator(Expressions):
         ]
         for name, type in self.variables.items():
             if name not in self.arguments:
-                head += [f"  {line}" for line in self._declarations(self.c_name(name), type)]
+                head += [f"  {line}" for line in self.declarations(self.c_name(name), type)]
             elif self._is_widened(name):
                 head += self._widened(self.c_name(name), self.arguments[name], type)
         end = ["  return {};", "}"] if self.returned == Object(None) else ["}"]
@@ -147,9 +153,9 @@ class FunctionTranslator(Expressions):
             return [line for k, pair in pairs for line in self._widened(f"{name}_{k}", *pair)]
         return [f"  {type.c_type} {name} = {Value(given, f'{name}given').as_type(type)};"]
 
-    def _declarations(self, name: str, type: Any) -> list[str]:
+    def declarations(self, name: str, type: Any) -> list[str]:
         if isinstance(type, Tuple):
-            return [line for k, item in enumerate(type.items) for line in self._declarations(f"{name}_{k}", item)]
+            return [line for k, item in enumerate(type.items) for line in self.declarations(f"{name}_{k}", item)]
         if isinstance(type, (Number, ArrayView)):
             return [f"{type.c_type} {name}{{}};"]
         if isinstance(type, LocalArray):
@@ -312,7 +318,7 @@ class FunctionTranslator(Expressions):
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "print":
             self.refuse(node, "print() has no place in a kernel")
         value = self.value(node.value)
-        if value.is_number:
+        if value.text:
             self.emit(f"(void)({value.text});")
 
     def _Return(self, node: ast.Return) -> None:
@@ -350,7 +356,7 @@ class FunctionTranslator(Expressions):
         self.may_have_failed = False
 
     def _Assign(self, node: ast.Assign) -> None:
-        value = self._array(node.value)
+        value = self.array(node.value)
         if value is None:
             value = self.value(node.value)
         if len(node.targets) > 1:
@@ -360,7 +366,7 @@ class FunctionTranslator(Expressions):
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self.assign(node.target, self._array(node.value) or self.value(node.value), node)
+            self.assign(node.target, self.array(node.value) or self.value(node.value), node)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
         place = ast.copy_location(
@@ -373,7 +379,7 @@ class FunctionTranslator(Expressions):
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
             if isinstance(value.type, LocalArray):
-                return self._assign_array(target.id, value, node)
+                return self.assign_array(target.id, value, node)
             type = self.assign_name(target.id, value.type, node)
             self.store(self.c_name(target.id), type, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -406,7 +412,7 @@ class FunctionTranslator(Expressions):
     def _assign_view(self, array: Value, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         """Assigns to an element, or with [:] or [...] to all."""
         if not array.type.is_writable:
-            self.refuse(target, "this array is an input; results go to the last parameters")
+            self.refuse(target, self.read_only)
         if not value.is_number:
             self.refuse(node, f"an element must be a number, not {value.type}")
         whole = isinstance(target.slice, ast.Slice) and not any(
@@ -422,7 +428,7 @@ class FunctionTranslator(Expressions):
 
     # Local arrays
 
-    def _array(self, node: ast.expr) -> Value | None:
+    def array(self, node: ast.expr) -> Value | None:
         """numpy.zeros, ones, empty, full and array of known shape, as the value of an assignment."""
         if not isinstance(node, ast.Call):
             return None
@@ -445,7 +451,7 @@ class FunctionTranslator(Expressions):
             return tuple_of([self._listed(each) for each in node.elts])
         return self.value(node)
 
-    def _dtype(self, bound: dict[str, Value], default: Any, node: ast.AST) -> numpy.dtype:
+    def dtype_of(self, bound: dict[str, Value], default: Any, node: ast.AST) -> numpy.dtype:
         if "dtype" not in bound:
             return default
         try:
@@ -467,7 +473,7 @@ class FunctionTranslator(Expressions):
                               f"computation has its own, of at most {_MOST_ELEMENTS}")  # fmt: skip
         fill = bound["fill_value"] if function is numpy.full else constant(_ARRAYS[function])
         default = fill.type.dtype if function is numpy.full else numpy.dtype("float64")
-        return Value(LocalArray(self._dtype(bound, default, node), shape), constant=None, items=(fill,))
+        return Value(LocalArray(self.dtype_of(bound, default, node), shape), constant=None, items=(fill,))
 
     def _filled(self, bound: dict[str, Value], node: ast.AST) -> Value:
         rows = bound["object"]
@@ -475,7 +481,7 @@ class FunctionTranslator(Expressions):
         joined = unified(item.type for item in items) if items else FLOAT
         if not isinstance(joined, Number):
             self.refuse(node, "the elements of an array must be numbers")
-        return Value(LocalArray(self._dtype(bound, joined.dtype, node), shape), constant=None, items=tuple(items))
+        return Value(LocalArray(self.dtype_of(bound, joined.dtype, node), shape), constant=None, items=tuple(items))
 
     def _flattened(self, value: Value, node: ast.AST) -> tuple[tuple[int, ...], list[Value]]:
         if value.is_number:
@@ -488,7 +494,7 @@ class FunctionTranslator(Expressions):
         inner = parts[0][0] if parts else ()
         return (len(parts), *inner), [item for _, items in parts for item in items]
 
-    def _assign_array(self, name: str, value: Value, node: ast.AST) -> None:
+    def assign_array(self, name: str, value: Value, node: ast.AST) -> None:
         self.assign_name(name, value.type, node)
         if not value.items:
             self.refuse(node, "an array has one name; copy its elements")
@@ -540,7 +546,7 @@ class FunctionTranslator(Expressions):
         self._leave_if_failed()
         loop = self._begin_loop(node)
         if isinstance(items, Range):
-            place = self._range_loop(items)
+            place = self.range_loop(items)
         else:
             count, item = items
             place = self.temporary()
@@ -554,7 +560,7 @@ class FunctionTranslator(Expressions):
         loop.ends.append(_met([self.assigned, *loop.continues]) if runs else set(before))
         self._end_loop(loop, node, True)
 
-    def _range_loop(self, items: Range) -> str:
+    def range_loop(self, items: Range) -> str:
         place = self.temporary()
         self.emit(f"for (int64_t {place} = {items.start}; {items.test(place)}; {place} += {items.step.text}) {{")
         return place
@@ -594,24 +600,19 @@ class FunctionTranslator(Expressions):
         if isinstance(node, ast.Call):
             function = self.value(node.func)
             if function.is_constant and function.constant is range:
-                return self._range([self.number_of(each, "a bound of range()") for each in node.args], node)
+                return self.range_of([self.number_of(each, "a bound of range()") for each in node.args], node)
             if function.is_constant and function.constant in (enumerate, zip, reversed):
                 return self._combined(function.constant, node)
         value = self.value(node)
         if isinstance(value.type, ArrayView):
-            return f"{value.text}.shape[0]", lambda k: self._kth_of_view(value, k)
+            take = self.row if value.type.ndim > 1 else lambda array, k, node: self.at(array, [k], node)
+            return f"{value.text}.shape[0]", lambda k: take(value, k, node)
         items = self.items_of(value, node)
         if isinstance(value.type, Tuple) and len(items) > _FEW_ITEMS:
             value = self._in_array(items, node) or value
         if isinstance(value.type, LocalArray):
             return str(len(items)), lambda k: Value(Number(value.type.dtype), f"{value.text}[{k.text}]")
         return str(len(items)), lambda k: self._kth(items, k, node)
-
-    def _kth_of_view(self, array: Value, k: Value) -> Value:
-        if array.type.ndim == 1:
-            return Value(Number(array.type.dtype), f"{array.text}.at({self.failure()}, {k.text})")
-        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable)
-        return Value(view, f"{array.text}.row({self.failure()}, {k.text})")
 
     def _in_array(self, items: tuple[Value, ...], node: ast.AST) -> Value | None:
         """Many numbers as an array, in which a loop finds the k-th at once."""
@@ -634,7 +635,7 @@ class FunctionTranslator(Expressions):
         texts = ", ".join(item.as_type(joined) for item in items)
         return Value(joined, f"python::kth<{joined.c_type}>({k.text}, {texts})")
 
-    def _range(self, bounds: list[Value], node: ast.AST) -> Range:
+    def range_of(self, bounds: list[Value], node: ast.AST) -> Range:
         if not 1 <= len(bounds) <= 3 or not all(is_whole(bound.type) for bound in bounds):
             self.refuse(node, "range() takes one to three integers")
         start, stop = (constant(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
@@ -671,7 +672,7 @@ class FunctionTranslator(Expressions):
     def call_function(
         self, function: types.FunctionType, arguments: list[Value], keywords: dict, node: ast.Call
     ) -> Value:
-        values = self._matched(function, arguments, keywords, node)
+        values = self.matched(function, arguments, keywords, node)
         made = self.program.function(function, tuple(value.type for value in values), self, node)
         texts = [text for value in values for text in self._texts(value)]
         if made.can_fail:
@@ -691,7 +692,7 @@ class FunctionTranslator(Expressions):
             return [text for item in value.items for text in self._texts(item)]
         return [] if isinstance(value.type, Object) else [value.text]
 
-    def _matched(self, function, arguments, keywords, node) -> list[Value]:
+    def matched(self, function, arguments, keywords, node) -> list[Value]:
         import inspect
 
         try:
@@ -714,6 +715,8 @@ class Loop:
 
 class Range:
     """A range of integers, whose bounds are constants or names."""
+
+    unroll: bool | int | None = None  # how the loop is to be unrolled, where it is said
 
     def __init__(self, start: Value, stop: Value, step: Value):
         self.start, self.stop, self.step = start.text, stop.text, step

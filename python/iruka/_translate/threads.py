@@ -1,0 +1,373 @@
+"""Python functions for the threads of a GPU: iruka.jit.rawkernel."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import math
+import types
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy
+
+from .. import jit
+from .._python_kernels import kernel_name
+from . import HEADER, Program
+from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
+from .statements import FunctionTranslator, Range
+from .values import Value, integer, literal, tuple_of
+
+_AXES = ("x", "y", "z")
+_LANE = "((int64_t)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32))"
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedArray(LocalArray):
+    """An array that the threads of a block share. Its extent is None where the launch gives it."""
+
+    shape: tuple[Any, ...]
+    alignment: int | None = None
+
+    def __str__(self):
+        return f"shared {super().__str__()}"
+
+
+class ThreadFunction(FunctionTranslator):
+    """A kernel, or a function that kernels call. Indices are not checked, as in CUDA.
+
+    A number in the text has no type of its own: it takes that of the other operand.
+    """
+
+    read_only = "this array is read-only"
+
+    def check_effects(self) -> None:
+        """Functions that return nothing have their effects in shared memory or as barriers, too."""
+
+    # Values
+
+    def value(self, node: ast.expr) -> Value:
+        return self._typed(super().value(node), node)
+
+    def _typed(self, value: Value, node: ast.AST) -> Value:
+        """The names of iruka.jit as numbers; in the mode of CUDA, a float has the type float32."""
+        if not value.is_constant or not isinstance(value.type, (Object, Number)):
+            return value
+        known = value.constant
+        if isinstance(known, jit.Coordinate):
+            return integer(f"((int64_t){known.name})")
+        if self.program.mode == "cuda" and type(known) in (float, complex):
+            narrow = number("float32" if type(known) is float else "complex64")
+            return Value(narrow, literal(known, narrow), known)
+        return value
+
+    def binary(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
+        if not (sign == "**" and b.is_number and is_whole(b.type)):
+            a, b = self._adapted([a, b])
+        return super().binary(sign, a, b, node)
+
+    def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
+        a, b = self._adapted([a, b])
+        return super().chosen(test, a, b, node)
+
+    def _adapted(self, values: list[Value]) -> list[Value]:
+        """Operands of floats in the type of the floats."""
+        inexact = [each.type for each in values if each.is_number and each.type.kind in "fc" and not _is_untyped(each)]
+        if not inexact:
+            return values
+        target = Number(numpy.result_type(*(each.dtype for each in inexact)))
+        return [self._adapted_to(target, each) for each in values]
+
+    def _adapted_to(self, target: Number, value: Value) -> Value:
+        if not value.is_number or (value.type.kind == "c" and target.kind != "c"):
+            return value
+        if not (_is_untyped(value) or (self.program.mode == "cuda" and is_whole(value.type))):
+            return value
+        return Value(target, value.as_type(target), value.constant)
+
+    # Elements
+
+    def inside(self, index: str, extent: int | None) -> str:
+        return index
+
+    def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value:
+        offsets = (self._offset(array, axis, index, node) for axis, index in enumerate(indices))
+        c_type = C_TYPES[array.type.dtype.name]
+        return Value(Number(array.type.dtype), f"(*({c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
+
+    def row(self, array: Value, index: Value, node: ast.AST) -> Value:
+        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable)
+        data = f"{array.text}.data + {self._offset(array, 0, index, node)}"
+        sides = [
+            ", ".join(f"{array.text}.{field}[{axis}]" for axis in range(1, array.type.ndim))
+            for field in ("shape", "strides")
+        ]
+        text = f"{view.c_type}{{{data}, {{{sides[0]}}}, {{{sides[1]}}}}}"
+        return Value(view, text if self.conditions else self.named(view.c_type, text))
+
+    def _offset(self, array: Value, axis: int, index: Value, node: ast.AST) -> str:
+        if index.is_constant and index.constant < 0:
+            self.refuse(node, f"indices of a rawkernel do not count from the end; write x.shape[{axis}] - "
+                              f"{-index.constant}")  # fmt: skip
+        return f"{index.as_type(INT)} * {array.text}.strides[{axis}]"
+
+    def element(self, array: Value, node: ast.Subscript) -> Value:
+        if not _has_no_extent(array.type):
+            return super().element(array, node)
+        index = self.index_of(node.slice)
+        return Value(Number(array.type.dtype), f"{array.text}[{index.as_type(INT)}]")
+
+    def failure(self) -> str:
+        """A variable for C++ functions that check. Nothing reads it: they use the first element instead."""
+        name = self.temporary()
+        self.emit(f"int64_t {name} = 0;")
+        return name
+
+    # Statements
+
+    def _Raise(self, node: ast.Raise) -> None:
+        self.emit(f"assert({self._words(node, 'raise')});")
+        self.emit("return {};")
+        self.assigned = None
+
+    def _Assert(self, node: ast.Assert) -> None:
+        self.emit(f"assert({self.tested(node.test)} && {self._words(node, 'assert')});")
+
+    def _words(self, node: ast.stmt, name: str) -> str:
+        place = f'"{name} in {kernel_name(self.source.name)}, line {node.lineno}"'
+        return f"!{place}" if name == "raise" else place
+
+    def _fail_if(self, test: str) -> None:
+        self.emit(f"assert(!({test}));")
+
+    def iterated(self, node: ast.expr) -> Range | tuple[str, Any]:
+        if not isinstance(node, ast.Call):
+            return super().iterated(node)
+        function = self.value(node.func)
+        if not (function.is_constant and function.constant is jit.range):
+            return super().iterated(node)
+        made = self.range_of([self.number_of(each, "a bound of range()") for each in node.args], node)
+        for keyword in node.keywords:
+            given = self.value(keyword.value)
+            if keyword.arg != "unroll" or not isinstance(given.constant, (int, types.NoneType)):
+                self.refuse(node, "jit.range() takes the keyword unroll, which is a known bool or int")
+            made.unroll = given.constant
+        return made
+
+    def range_loop(self, items: Range) -> str:
+        if (unroll := items.unroll) is not None:
+            self.emit("#pragma unroll" if unroll is True else f"#pragma unroll {max(1, int(unroll))}")
+        return super().range_loop(items)
+
+    # Shared memory
+
+    def array(self, node: ast.expr) -> Value | None:
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            function = self.value(node.func)
+            if function.is_constant and function.constant is jit.shared_memory:
+                return self._shared(node)
+        return super().array(node)
+
+    def _shared(self, node: ast.Call) -> Value:
+        names = ("dtype", "size", "alignment")
+        given = dict(zip(names, map(self.value, node.args), strict=False))
+        given |= {str(each.arg): self.value(each.value) for each in node.keywords}
+        if not {"dtype", "size"} <= set(given) <= set(names) or not all(each.is_constant for each in given.values()):
+            self.refuse(node, "shared_memory(dtype, size, alignment=None) takes what is known when the kernel is made")
+        size, alignment = given["size"].constant, given["alignment"].constant if "alignment" in given else None
+        if not (size is None or (_is_int(size) and size > 0)):
+            self.refuse(node, f"the size of shared memory must be an int above 0, or None for what the launch gives, "
+                              f"not {size!r}")  # fmt: skip
+        if not (alignment is None or (_is_int(alignment) and alignment > 0 and alignment & (alignment - 1) == 0)):
+            self.refuse(node, f"the alignment must be a power of 2, not {alignment!r}")
+        return Value(SharedArray(self.dtype_of(given, None, node), (size,), alignment), constant=None)
+
+    def assign_array(self, name: str, value: Value, node: ast.AST) -> None:
+        if not isinstance(value.type, SharedArray):
+            return super().assign_array(name, value, node)
+        if value.text:
+            self.refuse(node, "an array has one name")
+        self.assign_name(name, value.type, node)
+
+    def declarations(self, name: str, type: Any) -> list[str]:
+        if not isinstance(type, SharedArray):
+            return super().declarations(name, type)
+        aligned = f"alignas({type.alignment}) " if type.alignment else ""
+        c_type, extent = C_TYPES[type.dtype.name], type.shape[0]
+        return [f"{'extern ' if extent is None else ''}{aligned}__shared__ {c_type} {name}[{extent or ''}];"]
+
+    # Calls
+
+    def call(self, function: Any, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        if isinstance(function, jit.Absent):
+            self.refuse(node, f"{function.name} is not part of a rawkernel; {function.instead}")
+        if isinstance(function, jit.JitRawKernel):
+            if not function.is_device:
+                self.refuse(node, f"{function.__name__}() is a kernel; what a kernel calls is made by "
+                                  "jit.rawkernel(device=True)")  # fmt: skip
+            return self.call_function(function.function, arguments, keywords, node)
+        own = _OWN.get(function) if isinstance(function, types.FunctionType) else None
+        if own is not None:
+            return own(self, *self.matched(function, arguments, keywords, node), node)
+        if function is len and any(_has_no_extent(each.type) for each in arguments):
+            self.refuse(node, "the launch gives the size of this shared memory; pass it as an argument")
+        if not isinstance(function, types.FunctionType) and function not in _AS_GIVEN:
+            arguments = self._adapted(arguments)
+        return super().call(function, arguments, keywords, node)
+
+    def _known(self, value: Value, what: str, node: ast.AST) -> int:
+        if not value.is_constant or value.constant not in (1, 2, 3):
+            self.refuse(node, f"{what} takes 1, 2 or 3")
+        return int(value.constant)
+
+    def _grid(self, ndim: Value, node: ast.AST) -> Value:
+        return self._per_axis("((int64_t)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", ndim, "grid()", node)
+
+    def _gridsize(self, ndim: Value, node: ast.AST) -> Value:
+        return self._per_axis("((int64_t)gridDim.{0} * blockDim.{0})", ndim, "gridsize()", node)
+
+    def _per_axis(self, text: str, ndim: Value, what: str, node: ast.AST) -> Value:
+        parts = [integer(text.format(axis)) for axis in _AXES[: self._known(ndim, what, node)]]
+        return parts[0] if len(parts) == 1 else tuple_of(parts)
+
+    def _laneid(self, node: ast.AST) -> Value:
+        return integer(_LANE)
+
+    def _syncthreads(self, node: ast.AST) -> Value:
+        return Value(Object(None), "__syncthreads()")
+
+    def _syncwarp(self, mask: Value, node: ast.AST) -> Value:
+        return Value(Object(None), f"__syncwarp({self._lanes(mask, node)})")
+
+    def _lanes(self, mask: Value, node: ast.AST) -> str:
+        return f"(unsigned){self._whole(mask, 'the mask', node).text}"
+
+    def _whole(self, value: Value, what: str, node: ast.AST) -> Value:
+        if not value.is_number or not is_whole(value.type):
+            self.refuse(node, f"{what} must be an integer, not {value.type}")
+        return value
+
+    def _shuffle(self, mask: Value, var: Value, place: Value, width: Value, node: ast.AST, name: str) -> Value:
+        if not var.is_number or var.type.kind == "c":
+            self.refuse(node, f"{name} takes a real number, not {var.type}")
+        wide = number("int32" if var.type.kind != "u" else "uint32")
+        moved = wide if is_whole(var.type) and var.type.dtype.itemsize < 4 else var.type
+        others = [f"(int){self._whole(each, 'a lane', node).text}" for each in (place, width)]
+        text = f"__{name}({self._lanes(mask, node)}, {var.as_type(moved)}, {', '.join(others)})"
+        return Value(var.type, Value(moved, text).as_type(var.type))
+
+    def _atomic(self, array: Value, index: Value, value: Value, other: Value, node: Any, name: str) -> Value:
+        place = self._place(array, index, node)
+        given = [value] if name != "cas" else [value, other]
+        if not all(each.is_number for each in given):
+            self.refuse(node, f"atomic_{name} takes a number{' and a second one' * (name == 'cas')}")
+        texts = [each.as_type(place.type) for each in given]
+        kind, size = place.type.kind, place.type.dtype.itemsize
+        if kind == "b" or (kind in "fc" and name in _OF_INTEGERS) or (kind == "c" and name not in ("add", "sub")):
+            self.refuse(node, f"atomic_{name} takes no array of {place.type}")
+        if size > 8 and name not in ("add", "sub"):
+            self.refuse(node, f"atomic_{name} takes elements of at most 8 bytes")
+        function = f"atomic{name.capitalize() if name != 'cas' else 'CAS'}"
+        return Value(place.type, f"{function}(&{place.text}, {', '.join(texts)})")
+
+    def _place(self, array: Value, index: Value, node: ast.Call) -> Value:
+        """The element that an atomic function changes."""
+        indices = list(index.items) if index.items else [index]
+        for each in indices:
+            self._whole(each, "an index", node)
+        if isinstance(array.type, SharedArray) and len(indices) == 1:
+            return Value(Number(array.type.dtype), f"{array.text}[{indices[0].as_type(INT)}]")
+        if not isinstance(array.type, ArrayView):
+            self.refuse(node, f"an array is needed first, not {array.type}")
+        if len(indices) != array.type.ndim:
+            self.refuse(node, f"{array.type} takes {array.type.ndim} indices here, not {len(indices)}")
+        if not array.type.is_writable:
+            self.refuse(node, self.read_only)
+        return self.at(array, indices, node)
+
+
+def _is_untyped(value: Value) -> bool:
+    """Whether the value is one of Python's numbers, known when the kernel is made."""
+    return value.is_constant and type(value.constant) in (bool, int, float, complex)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, numpy.integer)) and not isinstance(value, bool)
+
+
+def _has_no_extent(type: Any) -> bool:
+    return isinstance(type, SharedArray) and type.shape == (None,)
+
+
+def _misplaced(message: str) -> Callable[..., Value]:
+    return lambda self, *values_and_node: self.refuse(values_and_node[-1], message)
+
+
+_OF_INTEGERS = ("inc", "dec", "and", "or", "xor")
+_AS_GIVEN = (pow, round, math.ldexp, numpy.where)  # their integers stay integers
+_OWN: dict[Any, Callable[..., Value]] = {
+    jit.grid: ThreadFunction._grid,
+    jit.gridsize: ThreadFunction._gridsize,
+    jit.laneid: ThreadFunction._laneid,
+    jit.syncthreads: ThreadFunction._syncthreads,
+    jit.syncwarp: ThreadFunction._syncwarp,
+    jit.range: _misplaced("jit.range() stands in `for ... in jit.range(...)`"),
+    jit.shared_memory: _misplaced("shared memory is made by an assignment to a name: a = jit.shared_memory(dtype, 32)"),
+    **{
+        getattr(jit, name): partial(ThreadFunction._shuffle, name=name)
+        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    },
+    **{
+        getattr(jit, f"atomic_{name}"): partial(ThreadFunction._atomic, name=name)
+        for name in ("add", "sub", "exch", "min", "max", "inc", "dec", "cas", "and", "or", "xor")
+    },
+}
+
+
+class KernelProgram(Program):
+    """The C++ functions of one kernel."""
+
+    translator = ThreadFunction
+
+    def __init__(self, mode: str):
+        super().__init__()
+        self.mode = mode
+
+
+class Parameters:
+    """The parameters of a kernel for one argument, and the argument that they are made to."""
+
+    def __init__(self, name: str, type: Number | ArrayView, is_contiguous: bool):
+        self.name, self.type = name, type
+        if isinstance(type, Number):
+            self.texts, self.argument = [f"{type.c_type} {name}"], name
+            return
+        item = C_TYPES[type.dtype.name]
+        shape = [f"{name}_shape_{axis}" for axis in range(type.ndim)]
+        strides = [f"{name}_stride_{axis}" for axis in range(type.ndim)]
+        self.texts = [f"{item} {'' if type.is_writable else 'const '}*{name}", *(f"int64_t {each}" for each in shape)]
+        if is_contiguous:
+            strides = [" * ".join([f"(int64_t)sizeof({item})", *shape[axis + 1 :]]) for axis in range(type.ndim)]
+        else:
+            self.texts += [f"int64_t {each}" for each in strides]
+        self.argument = f"{type.c_type}{{(char *){name}, {{{', '.join(shape)}}}, {{{', '.join(strides)}}}}}"
+
+
+def translate_kernel(
+    function: types.FunctionType, name: str, arguments: list[tuple[Number | ArrayView, bool]], mode: str
+) -> str:
+    """The CUDA C++ of a kernel `name` for arguments of these types; of arrays, whether they are contiguous.
+
+    Its parameters are numbers, and for each array the pointer, the extents, and the strides where it is not contiguous.
+    """
+    program = KernelProgram(mode)
+    made = program.function(function, tuple(type for type, _ in arguments))
+    if made.returned != Object(None):
+        made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns nothing and writes into arrays")
+    names = [made.c_name(each) for each in made.arguments]
+    parts = [Parameters(each, *given) for each, given in zip(names, arguments, strict=True)]
+    parameters = ", ".join(text for part in parts for text in part.texts)
+    call = f"{made.name}({', '.join(part.argument for part in parts)});"
+    head = f'extern "C" __global__ void {name}({parameters})'
+    return f"{HEADER}{''.join(program.texts)}{head} {{ {call} }}\n"
