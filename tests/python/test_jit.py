@@ -213,6 +213,24 @@ class TestKernels:
         expected = np.stack([x.sum(1), x.max(1), np.full(6, 30), np.full(6, 2)], 1)
         np.testing.assert_array_equal(iruka.asnumpy(y), expected)
 
+    @pytest.mark.parametrize("bounds", [(3, 11, 2), (11, 3, -3), (0, 5, 1), (5, 0, 2), (0, 5, -1), (0, 9, 0)])
+    def test_ranges_with_a_step_of_the_call(self, bounds):
+        @jit.rawkernel()
+        def visited(y, start, stop, step):
+            for k in range(start, stop, step):
+                y[k] += 1
+            for k in jit.range(start, stop, step, unroll=2):
+                y[k] += jit.blockDim.x
+            for k in jit.range(jit.threadIdx.x, 12, jit.blockDim.x * 2, unroll=False):
+                y[k] += 10
+
+        y = iruka.zeros(12, int)
+        visited((1,), (1,), (y, *bounds))
+        expected = np.zeros(12, int)
+        expected[list(range(*bounds)) if bounds[2] else []] += 2
+        expected[::2] += 10
+        np.testing.assert_array_equal(iruka.asnumpy(y), expected)
+
     def test_three_dimensions_and_coordinates(self):
         @jit.rawkernel()
         def places(y):

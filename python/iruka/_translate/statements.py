@@ -717,6 +717,7 @@ class Range:
     """A range of integers, whose bounds are constants or names."""
 
     unroll: bool | int | None = None  # how the loop is to be unrolled, where it is said
+    is_known_to_rise = False
 
     def __init__(self, start: Value, stop: Value, step: Value):
         self.start, self.stop, self.step = start.text, stop.text, step
@@ -727,8 +728,8 @@ class Range:
         return known and len(range(*(int(bound.constant) for bound in self.bounds))) > 0
 
     def test(self, place: str) -> str:
-        if self.step.is_constant:
-            return f"{place} {'<' if self.step.constant > 0 else '>'} {self.stop}"
+        if self.step.is_constant or self.is_known_to_rise:
+            return f"{place} {'<' if self.is_known_to_rise or self.step.constant > 0 else '>'} {self.stop}"
         return f"({self.step.text} > 0 ? {place} < {self.stop} : {place} > {self.stop})"
 
     def counted(self) -> tuple[str, Any]:

@@ -42,6 +42,10 @@ class ThreadFunction(FunctionTranslator):
 
     read_only = "this array is read-only"
 
+    def __init__(self, program: KernelProgram, function: types.FunctionType, arguments: tuple, name: str):
+        self.positive: set[str] = set()  # texts of integers that are known to be above zero
+        super().__init__(program, function, arguments, name)
+
     def check_effects(self) -> None:
         """Functions that return nothing have their effects in shared memory or as barriers, too."""
 
@@ -56,7 +60,10 @@ class ThreadFunction(FunctionTranslator):
             return value
         known = value.constant
         if isinstance(known, jit.Coordinate):
-            return integer(f"((int64_t){known.name})")
+            made = integer(f"((int64_t){known.name})")
+            if known.name.startswith(("blockDim", "gridDim")):
+                self.positive.add(made.text)
+            return made
         if self.program.mode == "cuda" and type(known) in (float, complex):
             narrow = number("float32" if type(known) is float else "complex64")
             return Value(narrow, literal(known, narrow), known)
@@ -65,7 +72,14 @@ class ThreadFunction(FunctionTranslator):
     def binary(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
         if not (sign == "**" and b.is_number and is_whole(b.type)):
             a, b = self._adapted([a, b])
-        return super().binary(sign, a, b, node)
+        result = super().binary(sign, a, b, node)
+        if sign in "+*" and self._is_positive(a) and self._is_positive(b):
+            self.positive.add(result.text)
+        return result
+
+    def _is_positive(self, value: Value) -> bool:
+        """Whether an integer is known to be above zero, as the extents of blocks and grids are."""
+        return value.constant > 0 if value.type == INT and value.is_constant else value.text in self.positive
 
     def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
         a, b = self._adapted([a, b])
@@ -139,21 +153,31 @@ class ThreadFunction(FunctionTranslator):
         return f"!{place}" if name == "raise" else place
 
     def _fail_if(self, test: str) -> None:
-        self.emit(f"assert(!({test}));")
+        """A range whose step is 0 has no elements."""
 
     def iterated(self, node: ast.expr) -> Range | tuple[str, Any]:
         if not isinstance(node, ast.Call):
             return super().iterated(node)
         function = self.value(node.func)
-        if not (function.is_constant and function.constant is jit.range):
+        if not function.is_constant or not any(function.constant is each for each in (range, jit.range)):
             return super().iterated(node)
-        made = self.range_of([self.number_of(each, "a bound of range()") for each in node.args], node)
+        bounds = [self.number_of(each, "a bound of range()") for each in node.args]
+        made = self.range_of(bounds, node)
+        made.unroll = self._unrolling(node)
+        made.is_known_to_rise = len(bounds) == 3 and self._is_positive(bounds[2])
+        if made.step.is_constant or made.is_known_to_rise:
+            return made
+        count, item = made.counted()
+        return self.named("int64_t", f"{made.step.text} == 0 ? 0 : {count}"), item
+
+    def _unrolling(self, node: ast.Call) -> bool | int | None:
+        unroll = None
         for keyword in node.keywords:
             given = self.value(keyword.value)
             if keyword.arg != "unroll" or not isinstance(given.constant, (int, types.NoneType)):
                 self.refuse(node, "jit.range() takes the keyword unroll, which is a known bool or int")
-            made.unroll = given.constant
-        return made
+            unroll = given.constant
+        return unroll
 
     def range_loop(self, items: Range) -> str:
         if (unroll := items.unroll) is not None:
@@ -225,7 +249,9 @@ class ThreadFunction(FunctionTranslator):
         return self._per_axis("((int64_t)blockIdx.{0} * blockDim.{0} + threadIdx.{0})", ndim, "grid()", node)
 
     def _gridsize(self, ndim: Value, node: ast.AST) -> Value:
-        return self._per_axis("((int64_t)gridDim.{0} * blockDim.{0})", ndim, "gridsize()", node)
+        made = self._per_axis("((int64_t)gridDim.{0} * blockDim.{0})", ndim, "gridsize()", node)
+        self.positive.update(each.text for each in made.items or (made,))
+        return made
 
     def _per_axis(self, text: str, ndim: Value, what: str, node: ast.AST) -> Value:
         parts = [integer(text.format(axis)) for axis in _AXES[: self._known(ndim, what, node)]]
