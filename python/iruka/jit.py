@@ -100,40 +100,38 @@ class JitRawKernel(FunctionValue):
             argument = self._array(argument)
         given.append(argument)
         if (ndim := argument.ndim) == 0:
-            return (argument.dtype.name,)
+            return (argument.dtype,)
         given += argument.shape
         flags = argument.flags
         if not (is_contiguous := flags.c_contiguous):
             given += argument.strides
-        return argument.dtype.name, ndim, flags.writeable, is_contiguous
+        return argument.dtype, ndim, flags.writeable, is_contiguous
 
     def _array(self, argument: Any) -> ndarray:
         if not any(hasattr(argument, each) for each in ("__cuda_array_interface__", "__dlpack__")):
             raise TypeError(f"{self.__name__}() takes arrays and numbers, not {type(argument).__name__}")
         return asarray(argument)
 
-    def _dtype_of_number(self, value: Any) -> str:
+    def _dtype_of_number(self, value: Any) -> numpy.dtype:
         if isinstance(value, numpy.generic):
-            return value.dtype.name
-        if isinstance(value, bool):
-            return "bool"
-        if isinstance(value, int):
-            return "int64" if value < 2**63 else "uint64"
-        wide = self.mode == "numpy"
-        return ("float64" if wide else "float32") if isinstance(value, float) else "complex128" if wide else "complex64"
+            return value.dtype
+        if isinstance(value, (float, complex)):
+            wide = numpy.dtype(float if isinstance(value, float) else complex)
+            return wide if self.mode == "numpy" else numpy.dtype(f"{wide.kind}{wide.itemsize // 2}")
+        return numpy.dtype(bool if isinstance(value, bool) else "int64" if value < 2**63 else "uint64")
 
     def _made(self, key: tuple) -> RawKernel:
-        from ._translate.number_types import C_TYPES, ArrayView, number
+        from ._translate.number_types import C_TYPES, ArrayView, Number
         from ._translate.threads import translate_kernel
 
         types_: list[Any] = []
         for dtype, *axes in key:
-            if dtype not in C_TYPES:
+            if dtype.name not in C_TYPES:
                 raise TypeError(f"{self.__name__}(): the dtype {dtype} has no place in a rawkernel")
             if axes:
-                types_.append((ArrayView(numpy.dtype(dtype), axes[0], axes[1]), axes[2]))
+                types_.append((ArrayView(dtype, axes[0], axes[1]), axes[2]))
             else:
-                types_.append((number(dtype), True))
+                types_.append((Number(dtype), True))
         name = f"jit_{kernel_name(self.__name__)}"
         with self._lock:
             if key not in self._kernels:

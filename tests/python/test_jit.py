@@ -348,6 +348,27 @@ class TestTypes:
         stored((1,), (1,), (y, True, -3, np.uint8(200), np.float64(0.1), 1 + 2j))
         np.testing.assert_array_equal(iruka.asnumpy(y), [1, -3, 200, 0.1, 1 + 2j])
 
+    def test_numbers_beyond_the_types(self):
+        @jit.rawkernel()
+        def stored(y, a):
+            y[0] = a
+
+        y = iruka.zeros(1, "u8")
+        stored((1,), (1,), (y, 2**64 - 1))
+        assert int(y[0]) == 2**64 - 1
+        with pytest.raises(OverflowError):
+            stored((1,), (1,), (y, 2**64))
+        with pytest.raises(iruka.errors.TypeError, match="the dtype datetime64.* has no place in a rawkernel"):
+            stored((1,), (1,), (y, np.datetime64("2020-01-01")))
+
+    @pytest.mark.cpu_only
+    def test_arrays_of_numpy(self):
+        x, y = np.arange(20.0)[::2], np.zeros(10)
+        copy_elements((1,), (4,), (x, y, 10))
+        np.testing.assert_array_equal(y, x)
+        with pytest.raises(iruka.errors.TypeError):
+            copy_elements((1,), (4,), (x.astype(">f8"), y, 10))
+
     def test_integers_have_the_meaning_of_python(self):
         @jit.rawkernel()
         def divided(x, y):
@@ -474,6 +495,7 @@ class TestErrors:
         (11, "cannot catch exceptions"),
         (12, "the alignment must be a power of 2, not 3"),
         (13, "the launch gives the size of this shared memory"),
+        (14, "the launch gives the size of this shared memory"),
     ])  # fmt: skip
     def test_what_is_refused(self, number, words):
         assert words in self.refused(REFUSED[number])
@@ -586,7 +608,12 @@ def no_length(x, y):
     y[0] = len(shared)
 
 
+def no_extent(x, y):
+    shared = jit.shared_memory(np.float32, None)
+    y[0] = shared.shape[0]
+
+
 REFUSED = [
     returns, too_many, no_index, bits_of_floats, no_size, unnamed, calls_a_kernel, no_axis, no_loop, no_value,
-    unknown_size, catches, misaligned, no_length,
+    unknown_size, catches, misaligned, no_length, no_extent,
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import math
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
@@ -235,10 +235,18 @@ class ThreadFunction(FunctionTranslator):
         if own is not None:
             return own(self, *self.matched(function, arguments, keywords, node), node)
         if function is len and any(_has_no_extent(each.type) for each in arguments):
-            self.refuse(node, "the launch gives the size of this shared memory; pass it as an argument")
+            self._refuse_extent(node)
         if not isinstance(function, types.FunctionType) and function not in _AS_GIVEN:
             arguments = self._adapted(arguments)
         return super().call(function, arguments, keywords, node)
+
+    def _Attribute(self, node: ast.Attribute) -> Value:
+        if node.attr in ("shape", "size") and _has_no_extent(self.value(node.value).type):
+            self._refuse_extent(node)
+        return super()._Attribute(node)
+
+    def _refuse_extent(self, node: ast.AST) -> NoReturn:
+        self.refuse(node, "the launch gives the size of this shared memory; pass it as an argument")
 
     def _known(self, value: Value, what: str, node: ast.AST) -> int:
         if not value.is_constant or value.constant not in (1, 2, 3):
