@@ -19,7 +19,7 @@ struct ReductionKernelOptions {
   std::vector<std::string> options{};  ///< compiler options
   bool reduce_dims = true;             ///< whether `_in_ind` and `_out_ind` have one axis, not those of the arrays
   bool diagnose_early = true;          ///< check the C++ in the constructor if all types are concrete
-  std::string made_at{};    ///< "file:line" of the call that made the kernel; the C++ call itself when empty
+  std::string made_at{};               ///< "file:line" of the call that made the kernel; the C++ call itself when empty
 };
 
 /// Which axes a call reduces, and where it runs.

@@ -133,6 +133,7 @@ ops::LoopTypes loop_types_of(const std::vector<nb::object>& dtypes, nb::handle l
 
 std::vector<Dtype> dtypes_of(const std::vector<nb::object>& objects) {
   std::vector<Dtype> dtypes;
+  dtypes.reserve(objects.size());
   for (const nb::object& object : objects) dtypes.push_back(to_dtype(object));
   return dtypes;
 }

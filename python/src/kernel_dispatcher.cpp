@@ -215,8 +215,9 @@ class DirectCall {
       return true;
     }
     std::optional<Array> shared = shared_with_numpy(object);
-    if (shared) arguments_.add(arrays_.add(*std::move(shared)));
-    return shared.has_value();
+    if (!shared) return false;
+    arguments_.add(arrays_.add(*std::move(shared)));
+    return true;
   }
 
   PyObject* delivered(Array output) const {
@@ -249,6 +250,7 @@ PyObject* call_dispatcher(PyObject* self, PyObject* positional, PyObject* keywor
 void add_kernel(KernelDispatcher& self, const std::vector<nb::object>& dtypes, const ElementwiseKernel& kernel,
                 bool on_host, bool takes_numpy) {
   std::vector<Dtype> inputs;
+  inputs.reserve(dtypes.size());
   for (const nb::object& dtype : dtypes) inputs.push_back(to_dtype(dtype));
   self.kernels.push_back({std::move(inputs), kernel, on_host, takes_numpy});
 }

@@ -365,6 +365,53 @@ TEST(BlockKernel, CountsOfTheBlock) {
   for (const int each : out) EXPECT_EQ(each, 24 + 1000 + 10000);
 }
 
+TEST(BlockKernel, CountsOfTheBlockWithoutItsFirstThread) {
+  const std::string text = R"(
+    __global__ void counts(int* out) {
+      if (threadIdx.x == 0) return;
+      for (int round = 0; round < 3; ++round) out[threadIdx.x] = __syncthreads_count(threadIdx.x % 2);
+    })";
+  std::vector<int> out(70, 35);
+  run(text, "counts", {1}, {70}, 0, out.data());
+  for (const int each : out) EXPECT_EQ(each, 35);
+}
+
+TEST(BlockKernel, WarpsAreInStepAfterSyncwarp) {
+  const std::string exchange = R"(
+    __global__ void exchange(int* out) {
+      __shared__ int m[64];
+      int t = threadIdx.x + blockDim.x * threadIdx.y;
+      m[t] = t;
+      __syncwarp();
+      out[t] = m[t ^ 31];
+    })";
+  const std::string sum = R"(
+    __global__ void sum(int* out) {
+      __shared__ int s[256];
+      int t = threadIdx.y * blockDim.x + threadIdx.x;
+      s[t] = 1;
+      __syncthreads();
+      if (t < 128) s[t] += s[t + 128];
+      __syncthreads();
+      if (t < 64) s[t] += s[t + 64];
+      __syncthreads();
+      if (t < 32) {
+        for (int d = 32; d; d /= 2) { int v = s[t + d]; __syncwarp(); s[t] += v; __syncwarp(); }
+        if (t == 0) *out = s[0];
+      }
+    })";
+  for (const Shape threads : {Shape{64}, Shape{8, 8}, Shape{16, 4}, Shape{4, 16}}) {
+    std::vector<int> out(64);
+    run(exchange, "exchange", {1}, threads, 0, out.data());
+    for (int t = 0; t < 64; ++t) ASSERT_EQ(out[size_t(t)], t ^ 31) << threads.x;
+  }
+  for (const Shape threads : {Shape{256}, Shape{16, 16}, Shape{8, 32}}) {
+    int out = 0;
+    run(sum, "sum", {1}, threads, 0, &out);
+    EXPECT_EQ(out, 256) << threads.x;
+  }
+}
+
 // The last block to finish adds the sums of all, which needs a fence and an atomic counter.
 TEST(BlockKernel, LastBlockReduction) {
   const std::string text = R"(
@@ -491,7 +538,7 @@ TEST(BlockKernel, WhatCannotRunIsRefusedAtItsLine) {
             std::string::npos);
   EXPECT_NE(error_of("__global__ void kernel(int* lock) { __shfl_sync(-1, lock[0], 3);\n"
                      "while (atomicCAS(lock, 0, 1)) {} }")
-                .find("shuffles and votes of a warp need lanes"),
+                .find("shuffles, votes and __syncwarp() need lanes"),
             std::string::npos);
   EXPECT_NE(error_of("__global__ void kernel(char* s, const char* f) {\n printf(f, 3); }").find("code:2:"),
             std::string::npos);

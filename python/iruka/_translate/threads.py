@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy
 
-from .. import jit
+from .. import _thread_names as jit
 from .._python_kernels import kernel_name
 from . import HEADER, Program
 from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
@@ -226,7 +226,7 @@ class ThreadFunction(FunctionTranslator):
     def call(self, function: Any, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
         if isinstance(function, jit.Absent):
             self.refuse(node, f"{function.name} is not part of a rawkernel; {function.instead}")
-        if isinstance(function, jit.JitRawKernel):
+        if isinstance(function, jit.ThreadFunction):
             if not function.is_device:
                 self.refuse(node, f"{function.__name__}() is a kernel; what a kernel calls is made by "
                                   "jit.rawkernel(device=True)")  # fmt: skip

@@ -24,7 +24,7 @@ struct UnitPlan {
   int row = 1;                ///< threads of a row of the block
   int lanes = 0;              ///< threads of a unit; 0: no unit waits, so that the loop over threads has any width
   bool has_barriers = false;  ///< units are coroutines
-  bool has_exchange = false;  ///< shuffles and votes, which need lanes
+  bool has_exchange = false;  ///< shuffles, votes and __syncwarp(), which need lanes
 };
 
 /// Gives the kernel its memory: __shared__ variables become parts of the block's memory, threadIdx and its kind the

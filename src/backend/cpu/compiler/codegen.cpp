@@ -85,7 +85,8 @@ std::optional<Widened> widen_blocks(llvm::Module& module, llvm::TargetMachine& m
     return made;
   }
   if (plan.has_exchange) {
-    fail(diagnostics, "shuffles and votes of a warp need lanes on the CPU, and the kernel has none: " + lanes.reason);
+    fail(diagnostics,
+         "shuffles, votes and __syncwarp() need lanes on the CPU, and the kernel has none: " + lanes.reason);
     return {};
   }
   plan.lanes = 1;

@@ -55,7 +55,7 @@ void describe_block_calls(llvm::Module& module) {
 bool has_exchange(const llvm::Module& module) {
   return llvm::any_of(kRows, [&](const Row& row) {
     const llvm::Function* function = module.getFunction(row.name);
-    return (row.kind == BlockCall::ballot || row.kind == BlockCall::shuffle) && function && !function->use_empty();
+    return row.kind != BlockCall::barrier && function && !function->use_empty();
   });
 }
 

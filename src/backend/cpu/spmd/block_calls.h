@@ -29,7 +29,7 @@ std::span<const std::pair<const char*, const char*>> block_call_names();
 /// Tells the optimiser which memory the functions access.
 void describe_block_calls(llvm::Module& module);
 
-/// Whether the text calls votes or shuffles, which need lanes.
+/// Whether the text calls functions of a warp, which need its threads as lanes.
 bool has_exchange(const llvm::Module& module);
 
 class BlockCallWriter {

@@ -50,6 +50,9 @@ IRUKA_VECTORS(float, float, 4)
 IRUKA_VECTORS(double, double, 8)
 #undef IRUKA_VECTORS
 
+using uint = unsigned;
+using ushort = unsigned short;
+
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
@@ -122,7 +125,7 @@ IRUKA_INLINE unsigned last_of_segment(int width) { return (iruka_lane & ~(width 
 IRUKA_INLINE int sum_of_block(int number) {
   __shared__ int sum;
   iruka_barrier();
-  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) sum = 0;
+  sum = 0;  // by all, because any thread may have ended
   iruka_barrier();
   atomicAdd(&sum, number);
   iruka_barrier();
@@ -149,6 +152,14 @@ template <class T, class Operation> IRUKA_INLINE T reduced(unsigned mask, T x, O
 IRUKA_INLINE int __syncthreads_count(int predicate) { return iruka::sum_of_block(predicate != 0); }
 IRUKA_INLINE int __syncthreads_or(int predicate) { return iruka::sum_of_block(predicate != 0) != 0; }
 IRUKA_INLINE int __syncthreads_and(int predicate) { return iruka::sum_of_block(predicate == 0) == 0; }
+#define __trap() assert(!"__trap()")
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
+#define NULL __null
+#define atomicAdd_block atomicAdd
+#define atomicAdd_system atomicAdd
+#define atomicCAS_block atomicCAS
+#define atomicCAS_system atomicCAS
 #define __threadfence_block() __threadfence()
 #define __threadfence_system() __threadfence()
 #define __nanosleep(nanoseconds) ((void)(nanoseconds))
