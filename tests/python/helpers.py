@@ -2,6 +2,7 @@
 
 import functools
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -161,6 +162,16 @@ def run_python(code, timeout=120, folder=None, **environment):
     )
     assert "nanobind: leaked" not in done.stderr, done.stderr
     return done
+
+
+def run_fuzzer(name, *arguments, planted=""):
+    """Runs tests/fuzz/NAME in a new process, after the statements of `planted`, which may plant a fault."""
+    folder = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / name
+    return run_python(f"""
+import runpy, sys
+{planted}
+sys.argv = [{name!r}, *{list(map(str, arguments))!r}]
+runpy.run_path({str(folder)!r}, run_name='__main__')""")
 
 
 def error_of(call):

@@ -1,24 +1,14 @@
 """The fuzzer of kernels over blocks of threads: it finds nothing in these seeds, and it finds planted faults."""
 
-import pathlib
-
 import pytest
 
 import helpers
-
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / "blocks"
 
 pytestmark = pytest.mark.cpu_only
 
 
 def fuzz(*arguments, planted=""):
-    return helpers.run_python(f"""
-import runpy, sys
-import iruka
-make = iruka.RawKernel
-{planted}
-sys.argv = ['blocks', *{list(map(str, arguments))!r}]
-runpy.run_path({str(FOLDER)!r}, run_name='__main__')""")
+    return helpers.run_fuzzer("blocks", *arguments, planted=f"import iruka; make = iruka.RawKernel\n{planted}")
 
 
 def test_no_findings():

@@ -1,23 +1,14 @@
 """The fuzzer of translated Python functions: it finds nothing in these seeds, and it finds planted faults."""
 
-import pathlib
-
 import pytest
 
 import helpers
-
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / "functions"
 
 pytestmark = pytest.mark.cpu_only
 
 
 def fuzz(*arguments, planted=""):
-    return helpers.run_python(f"""
-import runpy, sys
-import iruka._translate
-{planted}
-sys.argv = ['functions', *{list(map(str, arguments))!r}]
-runpy.run_path({str(FOLDER)!r}, run_name='__main__')""")
+    return helpers.run_fuzzer("functions", *arguments, planted=f"import iruka._translate\n{planted}")
 
 
 def test_no_findings():

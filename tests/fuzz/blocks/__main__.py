@@ -55,21 +55,19 @@ class Writer:
         self.choice, self.threads, self.has_warps = choice, threads, has_warps
         self.loops = 0
 
+    def variable(self):
+        name = self.choice.choice((*NAMES, "t"))
+        return name, lambda state: state[name]
+
     def leaf(self):
         pick = self.choice.random()
         if pick < 0.6:
-            name = self.choice.choice((*NAMES, "t"))
-            return name, lambda state: state[name]
+            return self.variable()
         if pick < 0.8:
-            name = "x"
-            text, value = self.small_leaf()
-            return f"x[({text} & 1023) % n]", lambda state: state[name][(value(state) & 1023) % state["n"]]
+            text, value = self.variable()
+            return f"x[({text} & 1023) % n]", lambda state: state["x"][(value(state) & 1023) % state["n"]]
         number = self.choice.randrange(-20, 100)
         return str(number), lambda state: np.full(self.threads, number)
-
-    def small_leaf(self):
-        name = self.choice.choice((*NAMES, "t"))
-        return name, lambda state: state[name]
 
     def expression(self, depth=2):
         if depth == 0 or self.choice.random() < 0.3:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include "backend/cpu/compiler/symbols.h"
 #include "backend/cpu/spmd/block_calls.h"
@@ -30,8 +32,11 @@ constexpr const char* kTakeMemory = "iruka_take_memory";
 constexpr const char* kSharedMark = "iruka_shared";
 constexpr int kWarp = 32;
 
-/// The operands of kBinder.
-enum BinderOperand : unsigned { kThread, kBlock, kGrid, kLane, kShared, kDynamic };
+/// What kBinder's first operands name in a text, and the names for messages. The block's memory follows, of fixed and
+/// of dynamic size.
+constexpr std::pair<const char*, const char*> kBound[] = {
+    {"threadIdx", "threadIdx"}, {"blockIdx", "blockIdx"}, {"iruka_grid", "gridDim"}, {"iruka_lane", "lanes"}};
+constexpr unsigned kShared = std::size(kBound), kDynamic = kShared + 1;
 
 bool is_shared_mark(const Value* text) {
   const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(text->stripPointerCasts());
@@ -61,7 +66,7 @@ class BlockMemory {
     }
     // Nothing but the dynamic memory of a block has no definition.
     for (llvm::GlobalVariable& variable : module_.globals()) {
-      const bool is_bound = llvm::is_contained(bound_names(), variable.getName());
+      const bool is_bound = llvm::any_of(kBound, [&](const auto& bound) { return variable.getName() == bound.first; });
       if (variable.isDeclaration() && !is_bound && !symbol_address(variable.getName())) dynamic_.insert(&variable);
     }
   }
@@ -71,8 +76,8 @@ class BlockMemory {
   /// Replaces the variables in `unit`, where `binder` names the memory of the thread and its block.
   void bind(llvm::Function& unit, llvm::CallInst& binder) {
     llvm::IRBuilder<> build(&binder);
-    for (unsigned k = 0; k < bound_names().size(); ++k)
-      if (auto* variable = module_.getNamedGlobal(bound_names()[k])) replace(*variable, unit, binder.getArgOperand(k));
+    for (unsigned k = 0; k < kShared; ++k)
+      if (auto* variable = module_.getNamedGlobal(kBound[k].first)) replace(*variable, unit, binder.getArgOperand(k));
     for (const auto& [variable, offset] : shared_)
       replace(*variable, unit, build.CreateConstGEP1_64(build.getInt8Ty(), binder.getArgOperand(kShared), offset));
     for (llvm::GlobalVariable* variable : dynamic_) replace(*variable, unit, binder.getArgOperand(kDynamic));
@@ -80,11 +85,6 @@ class BlockMemory {
   }
 
  private:
-  static llvm::ArrayRef<llvm::StringRef> bound_names() {
-    static const llvm::StringRef names[] = {"threadIdx", "blockIdx", "iruka_grid", "iruka_lane"};
-    return names;
-  }
-
   void find_locals(llvm::Function& function) {
     llvm::SmallVector<llvm::CallInst*, 8> marks;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -171,12 +171,10 @@ void refuse_uses_outside(llvm::Module& module, const llvm::Function& unit, std::
       }
     }
   };
-  constexpr std::pair<const char*, const char*> kNames[] = {
-      {"threadIdx", "threadIdx"}, {"blockIdx", "blockIdx"}, {"iruka_grid", "gridDim"}, {"iruka_lane", "lanes"}};
-  for (const auto& [name, what] : kNames)
+  for (const auto& [name, what] : kBound)
     if (const auto* variable = module.getNamedGlobal(name)) refuse(*variable, what);
-  for (const auto& [name, what] : spmd::block_call_names())
-    if (const llvm::Function* function = module.getFunction(name)) refuse(*function, what);
+  for (const spmd::BlockFunction& called : spmd::block_functions())
+    if (const llvm::Function* function = module.getFunction(called.name)) refuse(*function, called.in_cuda);
 }
 
 /// Lanes of a unit that waits: as many as fill a vector, and whole parts of a row if possible.

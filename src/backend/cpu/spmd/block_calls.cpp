@@ -1,7 +1,5 @@
 #include "backend/cpu/spmd/block_calls.h"
 
-#include <array>
-
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
 
@@ -11,37 +9,26 @@ using llvm::Value;
 
 namespace {
 
-struct Row {
-  const char* name;
-  BlockCall kind;
-};
-constexpr Row kRows[] = {{kBarrierName, BlockCall::barrier},
-                         {"iruka_unit_fence", BlockCall::unit_fence},
-                         {"iruka_ballot", BlockCall::ballot},
-                         {"iruka_shuffle_32", BlockCall::shuffle},
-                         {"iruka_shuffle_64", BlockCall::shuffle}};
+constexpr BlockFunction kFunctions[] = {{kBarrierName, BlockCall::barrier, "__syncthreads()"},
+                                        {"iruka_unit_fence", BlockCall::unit_fence, "__syncwarp()"},
+                                        {"iruka_ballot", BlockCall::ballot, "votes of a warp"},
+                                        {"iruka_shuffle_32", BlockCall::shuffle, "shuffles of a warp"},
+                                        {"iruka_shuffle_64", BlockCall::shuffle, "shuffles of a warp"}};
 
 }  // namespace
 
 std::optional<BlockCall> block_call(const llvm::CallBase& call) {
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee || !callee->isDeclaration()) return {};
-  for (const Row& row : kRows)
+  for (const BlockFunction& row : kFunctions)
     if (callee->getName() == row.name) return row.kind;
   return {};
 }
 
-std::span<const std::pair<const char*, const char*>> block_call_names() {
-  static constexpr std::pair<const char*, const char*> names[] = {{"iruka_barrier", "__syncthreads()"},
-                                                                  {"iruka_unit_fence", "__syncwarp()"},
-                                                                  {"iruka_ballot", "votes of a warp"},
-                                                                  {"iruka_shuffle_32", "shuffles of a warp"},
-                                                                  {"iruka_shuffle_64", "shuffles of a warp"}};
-  return names;
-}
+std::span<const BlockFunction> block_functions() { return kFunctions; }
 
 void describe_block_calls(llvm::Module& module) {
-  for (const Row& row : kRows) {
+  for (const BlockFunction& row : kFunctions) {
     llvm::Function* function = module.getFunction(row.name);
     if (!function) continue;
     function->setConvergent();
@@ -53,7 +40,7 @@ void describe_block_calls(llvm::Module& module) {
 }
 
 bool has_exchange(const llvm::Module& module) {
-  return llvm::any_of(kRows, [&](const Row& row) {
+  return llvm::any_of(kFunctions, [&](const BlockFunction& row) {
     const llvm::Function* function = module.getFunction(row.name);
     return row.kind != BlockCall::barrier && function && !function->use_empty();
   });

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "backend/cpu/spmd/lane_by_lane.h"
 #include "llvm/IR/Instructions.h"
@@ -23,8 +22,13 @@ inline constexpr const char* kBarrierName = "iruka_barrier";
 /// No value for other calls.
 std::optional<BlockCall> block_call(const llvm::CallBase& call);
 
-/// The names of the functions, and CUDA's names for messages.
-std::span<const std::pair<const char*, const char*>> block_call_names();
+/// A function that a text calls for a unit.
+struct BlockFunction {
+  const char* name;
+  BlockCall kind;
+  const char* in_cuda;  ///< for messages
+};
+std::span<const BlockFunction> block_functions();
 
 /// Tells the optimiser which memory the functions access.
 void describe_block_calls(llvm::Module& module);

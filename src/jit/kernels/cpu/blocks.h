@@ -96,7 +96,6 @@ namespace iruka {
 
 constexpr unsigned kBlockX = IRUKA_BLOCK_X, kBlockY = IRUKA_BLOCK_Y, kBlockZ = IRUKA_BLOCK_Z;
 constexpr unsigned kBlockThreads = kBlockX * kBlockY * kBlockZ;
-constexpr unsigned kWarpThreads = kBlockThreads < 32 ? kBlockThreads : 32;
 
 template <class T> IRUKA_INLINE T shuffled(T x, unsigned lane) {
   if constexpr (sizeof(T) == 8) {
