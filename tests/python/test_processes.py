@@ -158,9 +158,9 @@ signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
 for threads in (2, 1):
     iruka.set_num_threads(threads)
     children.clear()
-    signal.setitimer(signal.ITIMER_REAL, 0.15)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
     try:
-        said = (np.asarray(k(iruka.ones(40_000))) == expected).all()
+        said = (np.asarray(k(iruka.ones(80_000))) == expected).all()
     except iruka.errors.DeviceError as error:
         said = "forked" if "fork() made this process inside a loop" in str(error) else error
     signal.setitimer(signal.ITIMER_REAL, 0)
