@@ -94,6 +94,12 @@ benchmark-arrays:  ## Compare the array library with NumPy, Numba and numexpr; r
 	@cmake --build build/release -j $(JOBS) --target iruka_python
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/arrays.py --output build/benchmarks
 
+.PHONY: benchmark-forms
+benchmark-forms:  ## Compare every form of kernel with NumPy's, Numba's and CuPy's; results go to build/benchmarks
+	$(call set_up,build test,build test benchmark,release)
+	@cmake --build build/release -j $(JOBS) --target iruka_python
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) benchmarks/forms.py --output build/benchmarks
+
 .PHONY: readme-table
 readme-table: benchmark  ## Run the benchmarks and write their figures into README.md
 	@$(PYTHON_ENV) tools/readme_table.py build/benchmarks README.md

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import iruka as ik
-from measure import markdown
+from measure import device_timer, host_timer, interleaved_batches, markdown, timed
 
 try:
     import cupy
@@ -38,31 +38,12 @@ def synchronize():
 
 def interleaved_gpu(candidates, calls, repeats=9):
     """Median seconds of one call of each callable, many calls between two waits for the device, in turn."""
-    times = {name: [] for name in candidates}
-    for call in candidates.values():
-        call(), call()
-    for _ in range(repeats):
-        for name, call in candidates.items():
-            synchronize()
-            start = time.perf_counter()
-            for _ in range(calls):
-                call()
-            synchronize()
-            times[name].append((time.perf_counter() - start) / calls)
-    return {name: statistics.median(each) for name, each in times.items()}
+    return interleaved_batches(candidates, dict.fromkeys(candidates, calls), repeats, device_timer(synchronize))
 
 
 def bursts(candidates, calls=200, repeats=60):
-    """Median seconds of the host for one call of each callable, in turn, while the device's queue has room."""
-    times = {name: [] for name in candidates}
-    for _ in range(repeats):
-        for name, call in candidates.items():
-            synchronize()
-            start = time.perf_counter()
-            for _ in range(calls):
-                call()
-            times[name].append((time.perf_counter() - start) / calls)
-    return {name: statistics.median(each) for name, each in times.items()}
+    """Median seconds of the host for one call of each callable, in turn."""
+    return interleaved_batches(candidates, dict.fromkeys(candidates, calls), repeats, host_timer(synchronize))
 
 
 def with_peers(iruka_call, cupy_call=None, torch_call=None):
@@ -330,12 +311,6 @@ def patch_match():
         print("patch matching: fields equal:", bool((fields["Iruka"] == fields["CuPy"]).all()))
     table(results, "milliseconds", 1e3)
     return results
-
-
-def timed(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 def transfers():

@@ -1,5 +1,6 @@
 """How the benchmarks measure: interleaved repeats, medians, ratios, one table."""
 
+import functools
 import pathlib
 import platform
 import random
@@ -7,28 +8,71 @@ import statistics
 import time
 
 
-def interleaved_times(candidates, repeats=15, warmup=2, clock=time.perf_counter):
-    """Seconds by `clock` of each callable in the dict `candidates`, a list over the repeats.
+def timed(call, clock=time.perf_counter):
+    """Seconds of one call."""
+    start = clock()
+    call()
+    return clock() - start
+
+
+def interleaved_times(candidates, repeats=15, warmup=2, clock=time.perf_counter, timer=None):
+    """Seconds by `clock`, or timer(callable), of each callable in the dict `candidates`, a list over the repeats.
 
     They run in turn, in a new order each time, so that noise and what the last one left in the cache meet all alike.
     """
     for call in candidates.values():
         for _ in range(warmup):
             call()
+    timer = timer or functools.partial(timed, clock=clock)
     times = {name: [] for name in candidates}
     order, shuffle = list(candidates.items()), random.Random(0).shuffle
     for _ in range(repeats):
         shuffle(order)
         for name, call in order:
-            start = clock()
-            call()
-            times[name].append(clock() - start)
+            times[name].append(timer(call))
     return times
+
+
+def device_timer(wait):
+    """A timer of calls until the device has done what they launch."""
+
+    def timer(run):
+        wait()
+        return timed(lambda: (run(), wait()))
+
+    return timer
+
+
+def host_timer(wait):
+    """A timer of the host's part of calls, while the device's queue has room."""
+
+    def timer(run):
+        wait()
+        return timed(run)
+
+    return timer
 
 
 def interleaved(candidates, repeats=15, warmup=2):
     """Median seconds of each callable in the dict `candidates`."""
     return {name: statistics.median(each) for name, each in interleaved_times(candidates, repeats, warmup).items()}
+
+
+def repeated(call, count):
+    """A function of `count` calls."""
+
+    def run():
+        for _ in range(count):
+            call()
+
+    return run
+
+
+def interleaved_batches(candidates, counts, repeats=15, timer=timed):
+    """Median seconds of one call of each callable in the dict `candidates`, in batches of counts[name] calls."""
+    batches = {name: repeated(call, counts[name]) for name, call in candidates.items()}
+    times = interleaved_times(batches, repeats, warmup=1, timer=timer)
+    return {name: statistics.median(each) / counts[name] for name, each in times.items()}
 
 
 def per_call(call, calls=2000, repeats=15):
