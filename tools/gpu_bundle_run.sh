@@ -18,11 +18,12 @@ build() {
     if [ "$name" = tests.tar ]; then xz -dc "$file" | tar -x -C work/tests; else xz -dc "$file" >"work/lib/$name"; fi
   done
   cp lib/*.so.* work/lib/ 2>/dev/null
-  local nanobind python
+  local nanobind numpy python
   nanobind=$(python3 -c 'import nanobind, os; print(os.path.dirname(nanobind.__file__))')
+  numpy=$(python3 -c 'import numpy; print(numpy.get_include())')
   python=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
   local flags="-O2 -std=c++20 -fPIC -fvisibility=hidden -DNDEBUG -fno-strict-aliasing -w -Isrc/include -Isrc/src -Isrc/python/src
-    -I$nanobind/include -I$nanobind/ext/robin_map/include -I$python"
+    -I$nanobind/include -I$nanobind/ext/robin_map/include -I$numpy -I$python"
   ls src/python/src/*.cpp "$nanobind/src/nb_combined.cpp" | xargs -P "$(nproc)" -I{} \
     sh -c 'g++ '"$(echo $flags)"' -c {} -o work/objects/$(basename {}).o' || return 1
   cp -r src/python/iruka site/* work/site/

@@ -18,7 +18,6 @@ void end_with_interpreter() {
   GilRelease release;
   end_host_functions();
   iruka::jit::end_compilation_on_other_threads();
-  iruka::run_end_steps_before_known_destructors();  // also those of a compiler that is still at work
 }
 
 }  // namespace
@@ -65,4 +64,6 @@ NB_MODULE(_core, module) {
   bind_sequences(module);
   explain_refused_arguments(module);
   package_attribute("atexit", "register")(nb::cpp_function(end_with_interpreter));
+  // The last thing that the interpreter does: a compiler that is still at work may register destructors until then.
+  Py_AtExit(iruka::run_end_steps_before_known_destructors);
 }

@@ -39,6 +39,6 @@ def run(code, **environment):
     """What a new process prints that runs the code with the GPUs of the driver in software."""
     code = SETUP + code + "\ngc.collect(); assert driver.fake_driver_misuse_count() == 0"
     done = run_python(code, IRUKA_DEVICE="cuda", LD_LIBRARY_PATH=str(LIBRARY.parent), **environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
     assert done.stderr == "", done.stderr
     return done.stdout

@@ -291,7 +291,7 @@ TRACED = {
     "an object": lambda m: Model(WEIGHTS),
     "a method of an object": lambda m: Model(WEIGHTS).shifted,
     "a local import": lambda m: lambda v: __import__("numpy").sqrt(v * v),
-    "dtypes": lambda m: lambda v: v.astype("float32").sum(dtype=m.float64) + m.float32(v[0]),
+    "dtypes": lambda m: lambda v: v.astype("float32").sum(dtype=m.float64) + v[0].astype(m.float32),
     "isinstance": lambda m: lambda v: v if isinstance(v, m.ndarray) else 1 / 0,
     "an astype": lambda m: lambda v: m.abs(v).astype(m.uint8).sum(),
     "views of a copy": views_of_a_copy,

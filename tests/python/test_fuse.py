@@ -307,6 +307,20 @@ def test_special_values_and_casts():
     check_same(iruka.fuse(lambda x: x + (-(2**63)))(least), least + (-(2**63)))
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_integers_wrap(dtype):
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    x = np.array([least, least + 1, 0, 1, 2, 77, most - 1, most], dtype)
+    with np.errstate(all="ignore"):
+        for function in (
+            lambda x: (x + 1, x - 1, x * 3, x * x, -x, abs(x)),
+            lambda x: (x + 1 > x, x - 1 < x, x * 2 // 2 == x, -x > 0, abs(x) < 0, x * x < 0),
+            lambda x: (x + most, x - most, x * most, x + x - x, np.square(x) * x, np.negative(x) - 1 < 0),
+            lambda x: (x // most, x % most, np.lcm(x, x + 3), np.gcd(x - 1, x), x**3),
+        ):
+            check_same(iruka.fuse(function)(iruka.array(x)), function(x))
+
+
 def test_powers():
     for dtype in ("int32", "float32", "complex64"):
         x = iruka.array(sample(dtype))

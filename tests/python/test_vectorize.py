@@ -123,6 +123,21 @@ def test_out():
     assert overlapping.tolist() == [0, 1, 3, 5, 7, 9]
 
 
+@vectorize(["int64(int64)"])
+def overflowing(x):
+    larger = x + 1 > x
+    smaller = x - 1 < x
+    return (-x < 0) + 2 * larger + 4 * smaller + 8 * (abs(x) < 0) + 16 * (x * x < 0) + 32 * (x * 2 // 2 == x)
+
+
+def test_integers_wrap():
+    x = np.array([-(2**63), 1 - 2**63, -1, 0, 1, 2**32, 2**33 - 1, 2**62, 2**63 - 1])
+    with np.errstate(all="ignore"):
+        larger, smaller = x + 1 > x, x - 1 < x
+        expected = (-x < 0) + 2 * larger + 4 * smaller + 8 * (abs(x) < 0) + 16 * (x * x < 0) + 32 * (x * 2 // 2 == x)
+    np.testing.assert_array_equal(overflowing(x), expected)
+
+
 def test_several_results():
     x, y = np.linspace(-2, 2, 7), np.linspace(1, -3, 7)
     r, angle = polar(x, y)

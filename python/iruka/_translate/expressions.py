@@ -41,6 +41,7 @@ _COMPARISONS = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+_WRAPPING = {"+": "wrapping_add", "-": "wrapping_subtract", "*": "wrapping_multiply"}
 _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 _FOLDED = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -183,6 +184,8 @@ class Expressions(abc.ABC):
                 return Value(INT, f"(~{value.as_type(INT)})")
         if is_whole(result):
             result = arithmetic(result, result)
+        if sign == "-" and result.kind == "i":
+            return Value(result, f"iruka::wrapping_negate<{result.c_type}>({value.as_type(result)})")
         return Value(result, f"({sign}{value.as_type(result)})")
 
     def folded(self, compute, node: ast.AST) -> Value:
@@ -218,6 +221,8 @@ class Expressions(abc.ABC):
     def _operation(self, sign: str, a: Value, b: Value, common: Number) -> Value:
         if sign in ("<", "<=", ">", ">=", "==", "!="):
             return self._comparison(sign, a, b)
+        if sign in _WRAPPING and common.kind == "i":
+            return Value(common, f"iruka::{_WRAPPING[sign]}<{common.c_type}>({a.as_type(common)}, {b.as_type(common)})")
         if sign in "+-*":
             return Value(common, f"({a.as_type(common)} {sign} {b.as_type(common)})")
         if sign == "/":

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <climits>
 #include <string_view>
@@ -37,6 +38,7 @@ struct Nvrtc {
   const char* (*error_text)(int) = nullptr;
   int (*architecture_count)(int*) = nullptr;
   int (*architectures)(int*) = nullptr;
+  int (*set_flow_callback)(Program, int (*)(void*, void*), void*) = nullptr;  ///< null before CUDA 12.8
   std::vector<int> known_architectures;
   bool knows_minimal = false;
   std::string version_text;
@@ -74,6 +76,7 @@ struct Nvrtc {
       problem = "the NVRTC that was found is too old; CUDA 12 is the oldest that serves";
       return;
     }
+    set_flow_callback = reinterpret_cast<decltype(set_flow_callback)>(dlsym(library, "nvrtcSetFlowCallback"));
     int major = 0, minor = 0;
     version(&major, &minor);
     int count = 0;
@@ -120,6 +123,8 @@ class Compilation {
                                   texts.data(), names.data());
     if (result != 0) throw DeviceError(std::string("cuda: nvrtcCreateProgram failed: ") + api.error_text(result));
     for (const std::string& expression : source.name_expressions) api.add_name(program_, expression.c_str());
+    if (source.cancelled && api.set_flow_callback)
+      api.set_flow_callback(program_, is_cancelled, source.cancelled.get());
   }
   ~Compilation() { api_.destroy(&program_); }
   Compilation(const Compilation&) = delete;
@@ -161,6 +166,11 @@ class Compilation {
       }
     }
   };
+
+  /// Tells NVRTC to stop. The source owns the flag, and lives until the compilation has ended.
+  static int is_cancelled(void* flag, void*) {
+    return static_cast<const std::atomic<bool>*>(flag)->load(std::memory_order_relaxed) ? 1 : 0;
+  }
 
   const Nvrtc& api_;
   Program program_ = nullptr;
@@ -319,6 +329,10 @@ std::vector<Diagnostic> parse_log(const std::string& log) {
       diagnostics.back().column = static_cast<int>(caret) - 1;  // the log indents the source by two
     }
   }
+  // One for each operator of the language that does not fit; the error has said so.
+  std::erase_if(diagnostics, [](const Diagnostic& each) {
+    return each.level == Diagnostic::Level::note && each.message.starts_with("built-in operator");
+  });
   if (diagnostics.empty() && !log.empty()) diagnostics.push_back({Diagnostic::Level::error, "", 0, 0, log});
   return diagnostics;
 }

@@ -3,9 +3,9 @@
 
 namespace iruka::python {
 
-template <class T> inline T square(T x) { return x * x; }
-template <class T> inline T cube(T x) { return x * x * x; }
-template <class T> inline T absolute(T x) { return x < 0 ? -x : x; }
+template <class T> inline T square(T x) { return wrapping_multiply(x, x); }
+template <class T> inline T cube(T x) { return wrapping_multiply(square(x), x); }
+template <class T> inline T absolute(T x) { return x < 0 ? wrapping_negate(x) : x; }
 inline float absolute(float x) { return fabsf(x); }
 inline double absolute(double x) { return fabs(x); }
 

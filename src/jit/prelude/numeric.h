@@ -25,6 +25,35 @@ template <Real T> IRUKA_INLINE T lowest() {
     return (T)((unsigned long long)1 << (sizeof(T) * 8 - 1));
 }
 
+/// Arithmetic in which integers wrap. C++ leaves the overflow of signed ones undefined, and CUDA's compiler uses that:
+/// it takes x + 1 > x for true. Other types, and bool, have their operators.
+template <class T> inline constexpr bool wraps = Integer<T> && !is_same<T, bool>;
+template <class T> using UnsignedOf = Choose<sizeof(T) <= 4, uint32_t, uint64_t>;
+template <class T> IRUKA_INLINE T wrapping_add(T a, T b) {
+  if constexpr (wraps<T>)
+    return (T)((UnsignedOf<T>)a + (UnsignedOf<T>)b);
+  else
+    return (T)(a + b);
+}
+template <class T> IRUKA_INLINE T wrapping_subtract(T a, T b) {
+  if constexpr (wraps<T>)
+    return (T)((UnsignedOf<T>)a - (UnsignedOf<T>)b);
+  else
+    return (T)(a - b);
+}
+template <class T> IRUKA_INLINE T wrapping_multiply(T a, T b) {
+  if constexpr (wraps<T>)
+    return (T)((UnsignedOf<T>)a * (UnsignedOf<T>)b);
+  else
+    return (T)(a * b);
+}
+template <class T> IRUKA_INLINE T wrapping_negate(T x) {
+  if constexpr (wraps<T>)
+    return (T)(0 - (UnsignedOf<T>)x);
+  else
+    return (T)-x;
+}
+
 template <class T> struct Division {
   T quotient, remainder;
 };
@@ -35,7 +64,7 @@ template <Real T> IRUKA_INLINE Division<T> divmod(T a, T b) {
   if constexpr (Integer<T>) {
     if (b == 0) return {0, 0};
     if constexpr (is_signed<T>) {
-      if (b == (T)-1) return {(T)(0 - a), 0};
+      if (b == (T)-1) return {wrapping_negate(a), 0};
       T quotient = (T)(a / b), remainder = (T)(a % b);
       bool below = remainder != 0 && (remainder < 0) != (b < 0);
       return {(T)(quotient - below), (T)(below ? remainder + b : remainder)};
@@ -95,7 +124,7 @@ template <Integer T> IRUKA_INLINE T gcd(T a, T b) {
 }
 template <Integer T> IRUKA_INLINE T lcm(T a, T b) {
   T divisor = gcd(a, b);
-  return divisor == 0 ? (T)0 : (T)abs((T)(a / divisor * b));
+  return divisor == 0 ? (T)0 : (T)abs(wrapping_multiply((T)(a / divisor), b));
 }
 
 /// A shift by the type's width or more, or by a negative amount, gives 0, or -1 for right shifts of negative numbers.
@@ -190,7 +219,7 @@ template <class T> IRUKA_INLINE T sinc(T x) {
   T y = x * T(M_PI);
   return x == T(0) ? T(1) : (T)(sin(y) / y);
 }
-template <class T> IRUKA_INLINE T square(T x) { return (T)(x * x); }
+template <class T> IRUKA_INLINE T square(T x) { return wrapping_multiply(x, x); }
 /// 1 / x. Integers as in NumPy: 1 for 1, -1 for -1, otherwise 0.
 template <class T> IRUKA_INLINE T reciprocal(T x) {
   if constexpr (Integer<T>)

@@ -21,9 +21,9 @@ constexpr const char* kBits = "?bBhHiIlL";
 
 constexpr Row kTable[] = {
     // Arithmetic
-    {"add", "TT->T", kEvery, "out0 = in0 + in1;", "Sum; of bools, logical or."},
-    {"subtract", "TT->T", kNumbers, "out0 = in0 - in1;", "Difference.", Rule::refuse_bool},
-    {"multiply", "TT->T", kEvery, "out0 = in0 * in1;", "Product; of bools, logical and."},
+    {"add", "TT->T", kEvery, "out0 = iruka::wrapping_add(in0, in1);", "Sum; of bools, logical or."},
+    {"subtract", "TT->T", kNumbers, "out0 = iruka::wrapping_subtract(in0, in1);", "Difference.", Rule::refuse_bool},
+    {"multiply", "TT->T", kEvery, "out0 = iruka::wrapping_multiply(in0, in1);", "Product; of bools, logical and."},
     {"divide", "TT->T", kInexact, "out0 = in0 / in1;", "Quotient; of integers, in float64.", Rule::integers_as_float64},
     {"floor_divide", "TT->T", kRealNumbers, "out0 = op::floor_divide(in0, in1);",
      "Largest integer not above the quotient; by integer zero, 0.", Rule::promote, "division"},
@@ -37,13 +37,13 @@ constexpr Row kTable[] = {
      Rule::power, "power", Quiet::all},
     {"float_power", "TT->T", "dD", "out0 = op::power(in0, in1);", "power in float64 or complex128.", Rule::promote,
      "power", Quiet::all},
-    {"negative", "T->T", kNumbers, "out0 = -in0;", "Negation.", Rule::refuse_bool},
+    {"negative", "T->T", kNumbers, "out0 = iruka::wrapping_negate(in0);", "Negation.", Rule::refuse_bool},
     {"positive", "T->T", kNumbers, "out0 = in0;", "The value itself.", Rule::refuse_bool},
     {"absolute", "T->R", kEvery, "out0 = op::absolute(in0);", "Absolute value.", Rule::promote, "absolute"},
     {"fabs", "T->T", kFloats, "out0 = fabs(in0);", "Absolute value of a real number, as a float."},
     {"sign", "T->T", kNumbers, "out0 = op::sign(in0);", "-1, 0 or 1; of complex z, z / |z|.", Rule::refuse_bool,
      "sign"},
-    {"square", "T->T", kNumbers, "out0 = in0 * in0;", "The value times itself."},
+    {"square", "T->T", kNumbers, "out0 = iruka::wrapping_multiply(in0, in0);", "The value times itself."},
     {"reciprocal", "T->T", kNumbers, "out0 = op::reciprocal(in0);", "1 / x; of integers, truncated, and 0 of zero.",
      Rule::promote, "sign"},
     {"sqrt", "T->T", kInexact, "out0 = sqrt(in0);", "Square root."},

@@ -2,7 +2,7 @@
 
 namespace iruka::op {
 
-template <class T> inline T absolute(T x) { return x < T(0) ? T(-x) : x; }
+template <class T> inline T absolute(T x) { return x < T(0) ? iruka::wrapping_negate(x) : x; }
 inline bool absolute(bool x) { return x; }
 inline float absolute(float x) { return fabs(x); }
 inline double absolute(double x) { return fabs(x); }

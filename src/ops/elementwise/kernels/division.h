@@ -10,7 +10,7 @@ template <class T> inline constexpr bool is_signed = T(-1) < T(0);
 template <class T> inline T floor_divide(T a, T b) {
   if (b == 0) return 0;
   if constexpr (is_signed<T>) {
-    if (b == T(-1)) return T(-a);
+    if (b == T(-1)) return iruka::wrapping_negate(a);
     return T(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
   }
   return T(a / b);

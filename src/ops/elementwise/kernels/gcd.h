@@ -2,15 +2,9 @@
 
 namespace iruka::op {
 
-template <int Bytes> struct UnsignedOf {
-  using type = unsigned;
-};
-template <> struct UnsignedOf<8> {
-  using type = unsigned long long;
-};
 /// The absolute value, also of the smallest integer, whose own type does not hold it.
 template <class T> inline auto unsigned_absolute(T x) {
-  using U = typename UnsignedOf<sizeof(T)>::type;
+  using U = iruka::UnsignedOf<T>;
   return x < T(0) ? U(0) - U(x) : U(x);
 }
 template <class T> inline T gcd(T x, T y) {
