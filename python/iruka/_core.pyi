@@ -583,6 +583,11 @@ class ndarray:
 
 def asnumpy(array: ndarray) -> numpy.ndarray: ...
 
+def is_cpp_name(text: str) -> bool:
+    """
+    Whether the text is an identifier of C++, as the name of a kernel is, and no keyword.
+    """
+
 class ParameterInfo:
     """One parameter of a kernel."""
 

@@ -78,6 +78,7 @@ class _Loop(Loop):
                 )
             given.append(ArrayView(dtype, ndim, is_output) if ndim else Number(dtype))
         super().__init__(owner.py_func, owner.__name__, tuple(given))
+        self.translation.refuse_results("it returns a result; write results to the last parameters")
         self.dtypes = tuple(dtype for dtype, _ in parameters)
         self.parts = [(names, ndim) for names, (_, ndim) in zip(inputs + outputs, parameters, strict=True)]
 

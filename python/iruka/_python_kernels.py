@@ -41,9 +41,13 @@ _NAMES = {
 def dtype_named(name: str, signature: str) -> numpy.dtype:
     """The dtype of NumPy's or Numba's name in a signature."""
     try:
-        return numpy.dtype(_NAMES.get(name, name))
-    except (builtins.TypeError, builtins.ValueError) as error:
-        raise TypeError(f"vectorize: the type {name!r} of the signature {signature!r} is unknown") from error
+        dtype = numpy.dtype(_NAMES.get(name, name))
+        if dtype.name == "bfloat16" or (dtype.kind in "biufc" and dtype.char not in "gG"):
+            return dtype
+        reason = "has no place in a kernel"
+    except (builtins.TypeError, builtins.ValueError):
+        reason = "is unknown"
+    raise TypeError(f"vectorize: the type {name!r} of the signature {signature!r} {reason}")
 
 
 class Loop(abc.ABC):
@@ -113,8 +117,9 @@ def asserting(body: str, name: str) -> str:
 
 
 def kernel_name(name: str) -> str:
-    """The function's name, with other characters than those of C++ replaced."""
-    return re.sub(r"\W|[^\x00-\x7f]", "_", name)
+    """The function's name as one of C++: other characters are replaced, and keywords have an underscore behind."""
+    made = re.sub(r"\W|[^\x00-\x7f]", "_", name)
+    return made if _core.is_cpp_name(made) else f"{made}_"
 
 
 class FunctionValue:
@@ -221,6 +226,10 @@ def store_result(name: str, value: ndarray, target: Any) -> None:
     """Writes a result into what out= gives, cast by the rule 'same_kind'."""
     if value is target:
         return
+    if hasattr(target, "__cuda_array_interface__") and not isinstance(target, ndarray):
+        target = asarray(target)
+    if not isinstance(target, (ndarray, numpy.ndarray)):
+        raise TypeError(f"{name}: out must be an array, or a tuple of arrays, not {type(target).__name__}")
     if not numpy.can_cast(value.dtype, target.dtype, "same_kind"):
         raise TypeError(
             f"Cannot cast ufunc {name!r} output from {value.dtype!r} to {target.dtype!r} with casting rule 'same_kind'"

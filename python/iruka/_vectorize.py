@@ -48,6 +48,8 @@ def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[nump
     else:
         raise TypeError(f"vectorize: {text!r} is no signature such as 'float32(float32, float32)'")
     if repeated := re.fullmatch(r"UniTuple\((\w+)\s*[,x]\s*(\d+)\)", outputs):
+        if len(repeated[2]) > 3:
+            raise TypeError(f"vectorize: the signature {text!r} has too many results")
         outputs = ",".join([repeated[1]] * int(repeated[2]))
     names = [part.strip() for part in inputs.split(",") if part.strip()]
     results = [part.strip() for part in outputs.removeprefix("Tuple").strip("() ").split(",") if part.strip()]

@@ -12,6 +12,7 @@
 #include "cuda.h"
 #include "interop.h"
 #include "iruka/device.h"
+#include "jit/grammar.h"
 #include "kernel.h"
 
 namespace iruka::python {
@@ -410,6 +411,9 @@ const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_ke
 }  // namespace
 
 void bind_kernel(nb::module_& module) {
+  module.def(
+      "is_cpp_name", [](const std::string& text) { return jit::is_identifier(text); }, nb::arg("text"),
+      "Whether the text is an identifier of C++, as the name of a kernel is, and no keyword.");
   bind_parameter(module);
   bind_report(module);
   nb::class_<ElementwiseKernel> type(module, "ElementwiseKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),

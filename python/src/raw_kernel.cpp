@@ -99,10 +99,13 @@ int64_t to_extent(PyObject* object, const std::string& kernel, const char* what)
     const int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
     return overflow == 0 ? value : overflow < 0 ? INT64_MIN : INT64_MAX;
   }
-  if (!PyIndex_Check(object))
+  const nb::object number = nb::steal(PyNumber_Index(object));
+  if (!number.is_valid()) {
+    PyErr_Clear();
     throw TypeError(kernel + "(): " + what + " must be an int or a tuple of 1 to 3 ints, not " +
                     describe(nb::handle(object)));
-  return to_extent(nb::steal(PyNumber_Index(object)).ptr(), kernel, what);
+  }
+  return to_extent(number.ptr(), kernel, what);
 }
 
 LaunchExtents to_extents(PyObject* object, const std::string& kernel, const char* what) {

@@ -26,11 +26,6 @@ constexpr std::string_view kKeywords[] = {
     "using",       "virtual",   "void",       "volatile",  "wchar_t",  "while",        "xor",
     "xor_eq"};
 
-bool is_identifier(std::string_view word) {
-  return !word.empty() && is_word_start(word[0]) && std::ranges::all_of(word, is_word) &&
-         std::ranges::find(kKeywords, word) == std::end(kKeywords);
-}
-
 bool is_prelude_macro(std::string_view name) {
   constexpr std::string_view kPrefixes[] = {"M_", "IRUKA_", "FLT_", "DBL_"}, kNames[] = {"NAN", "INFINITY", "assert"};
   const bool is_limit = name.ends_with("_MAX") || name.ends_with("_MIN");
@@ -128,6 +123,11 @@ std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_v
     at = end + 1;
   }
   return parameters;
+}
+
+bool is_identifier(std::string_view name) {
+  return !name.empty() && is_word_start(name[0]) && std::ranges::all_of(name, is_word) &&
+         std::ranges::find(kKeywords, name) == std::end(kKeywords);
 }
 
 void check_kernel_name(const std::string& name, const char* kind) {

@@ -18,6 +18,9 @@ inline constexpr int kMaxParameters = 200;
 std::vector<Parameter> parse_parameters(const std::string& kernel, std::string_view text, bool is_output,
                                         const char* kind = "ElementwiseKernel");
 
+/// Whether `name` is an identifier of C++ in ASCII, and no keyword.
+bool is_identifier(std::string_view name);
+
 /// Raises ValueError unless `name` is a C identifier that is no keyword.
 void check_kernel_name(const std::string& name, const char* kind = "ElementwiseKernel");
 

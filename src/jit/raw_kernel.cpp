@@ -285,6 +285,8 @@ RawModule::RawModule(std::shared_ptr<jit::RawCode> code)
     : code_(std::move(code)), functions_(std::make_shared<jit::RawFunctions>()) {}
 
 RawModule RawModule::from_file(const std::string& path, RawOptions options, std::source_location where) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+    throw FileError("RawModule: '" + path + "' cannot be read: it is a folder");
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || file.bad())

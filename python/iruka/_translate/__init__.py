@@ -9,6 +9,7 @@ place in a kernel is a TranslationError that shows the line.
 
 from __future__ import annotations
 
+import ast
 import types
 from typing import Any
 
@@ -77,8 +78,15 @@ class Translation:
         if made.returned != Object(None) and not all(isinstance(each, Number) for each in results):
             made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns numbers or tuples of numbers")
         self.returned, self.can_fail = made.returned, made.can_fail
-        self._program, self._name = program, made.name
+        self._program, self._function, self._name = program, made, made.name
         self.preamble = HEADER + "".join(program.texts)
+
+    def refuse_results(self, message: str) -> None:
+        """Raises TranslationError with this message where the function returns something."""
+        if self.results:
+            source = self._function.source
+            returned = [node for node in ast.walk(source.tree) if isinstance(node, ast.Return) and node.value]
+            source.refuse(returned[0] if returned else source.tree, message)
 
     @property
     def results(self) -> tuple[Number, ...]:

@@ -49,6 +49,7 @@ _FOLDED = {
     "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
+_MOST_BITS = 4096  # of integers on the way to a constant
 _IN_WORDS = {
     ast.Dict: "a dict has no place in a kernel; use a tuple and indices, or conditional expressions",
     ast.Set: "a set has no place in a kernel; compare with each of its elements",
@@ -63,6 +64,16 @@ _IN_WORDS = {
     ast.YieldFrom: "a kernel gives one result; return a tuple for several",
     ast.Starred: "arguments with * are not supported here; write each",
 }
+
+
+def _is_long(sign: str, a: Any, b: Any) -> bool:
+    """Whether Python would compute an integer of many digits, or a long text."""
+    if isinstance(a, (str, bytes)) or isinstance(b, (str, bytes)):
+        return sign in "*%"
+    if sign not in ("*", "**", "<<") or not (isinstance(a, int) and isinstance(b, int)):
+        return False
+    bits = {"*": a.bit_length() + b.bit_length(), "**": a.bit_length() * abs(b), "<<": a.bit_length() + b}[sign]
+    return bits > _MOST_BITS
 
 
 class Expressions(abc.ABC):
@@ -202,8 +213,8 @@ class Expressions(abc.ABC):
         if isinstance(a.type, Tuple) and isinstance(b.type, Tuple) and sign == "+":
             return tuple_of(a.items + b.items)
         if a.is_constant and b.is_constant and sign in _FOLDED and not self._is_typed(a, b):
-            if sign == "**" and isinstance(b.constant, int) and abs(b.constant) > 4096:
-                self.refuse(node, "this power does not fit any number")
+            if _is_long(sign, a.constant, b.constant):
+                self.refuse(node, f"the result of this {sign} does not fit any number")
             return self.folded(lambda: _FOLDED[sign](a.constant, b.constant), node)
         if not (a.is_number and b.is_number):
             self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}")

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 from ..errors import TranslationError
 
+TOO_DEEP = "is nested too deeply; divide it among variables or functions"
+
 
 class Source:
     """The text and the syntax tree of one Python function.
@@ -36,10 +38,13 @@ class Source:
         text = textwrap.dedent("".join(lines))
         self.indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
         try:
-            tree = ast.parse(text)
-        except SyntaxError:  # a lambda within a longer statement
-            tree = ast.parse("".join(linecache.getlines(self.file)))
-            first, self.indent = 1, 0
+            try:
+                tree = ast.parse(text)
+            except SyntaxError:  # a lambda within a longer statement
+                tree = ast.parse("".join(linecache.getlines(self.file)))
+                first, self.indent = 1, 0
+        except (RecursionError, MemoryError) as error:  # what Python raises for deep texts
+            raise TranslationError(f"{self.name} ({self.file}, line {first}): the function {TOO_DEEP}") from error
         ast.increment_lineno(tree, first - 1)
         found = [node for node in ast.walk(tree) if self._is_function(node)]
         if not found:

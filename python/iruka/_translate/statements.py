@@ -26,7 +26,7 @@ from .number_types import (
     unified,
     unify,
 )
-from .source import Source
+from .source import TOO_DEEP, Source
 from .values import Value, constant, integer, tuple_of
 
 _IN_WORDS = {
@@ -293,6 +293,8 @@ class FunctionTranslator(Expressions):
             raise
         except (TypeError, ValueError) as error:  # a value has no place in the type that it is converted to
             self.refuse(node, str(error))
+        except RecursionError:
+            self.refuse(node, f"this {TOO_DEEP}")
 
     def _leave_if_failed(self) -> None:
         """Ends the function behind what may have failed: a function that was called, or an index."""
