@@ -33,5 +33,6 @@
 #include "iruka/sequences.h"
 #include "iruka/sets.h"
 #include "iruka/sorting.h"
+#include "iruka/staged_kernel.h"
 #include "iruka/statistics.h"
 #include "iruka/stream.h"

@@ -93,6 +93,7 @@ from ._core import (
     RawKernel,
     RawModule,
     ReductionKernel,
+    StagedKernel,
     broadcast_shapes,
     cache_directory,
     clear_cache,

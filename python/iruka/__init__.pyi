@@ -25,6 +25,7 @@ from .memory import PinnedMemoryPool as PinnedMemoryPool
 from ._core import RawKernel as RawKernel
 from ._core import RawModule as RawModule
 from ._core import ReductionKernel as ReductionKernel
+from ._core import StagedKernel as StagedKernel
 __array_api_version__ = '2025.12'
 from ._numpy.dtypes import __array_namespace_info__ as __array_namespace_info__
 __version__ = '0.1.0'

@@ -1,6 +1,6 @@
 """The C++ core of iruka."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import os
 import types
 from typing import Any, SupportsIndex
@@ -916,6 +916,143 @@ class ReductionKernel:
         """
 
     def path(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None) -> str:
+        """
+        Writes source(...) to a file that is kept in the cache folder and returns its path.
+        """
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+class StagedKernel:
+    """
+    Several C++ bodies over one index space, one after the other.
+
+    Each stage runs for all elements before the next one begins, and sees what the stages before have written. in_params
+    and out_params are those of ElementwiseKernel. intermediates lists arrays of the index space's shape ('float32 rows,
+    T sums'), which exist during a call only: each stage sees them as raw parameters (`rows[i]`, `rows[{y, x}]`). A raw
+    output that a call does not pass has the index space's shape, too.
+
+    stages is a sequence of bodies. A tuple (body, count) is a stage that runs count times, with a barrier after each;
+    count is a number, or the name of an integer input. Beside the names of ElementwiseKernel's bodies, a body sees
+    `_step`, the number of the repetition, from 0.
+
+    axis (an int or a tuple of ints) promises that stages exchange values only along these axes. The others then make
+    independent slices, each of which goes through all stages at once, with its intermediates in the processor's cache or
+    a GPU's shared memory. By default all axes are one slice. In a body, `_J` is the element's place in its slice,
+    `_slice.size()` the number of a slice's elements, `_slice[k]` the index `i` of element k of the slice, and `_i` the
+    slice's number.
+
+    preamble, options, reduce_dims, no_return and return_tuple are ElementwiseKernel's. A call takes the inputs, then
+    optionally the outputs to fill, size= if every array is raw, axis= in place of the kernel's, and stream=. Plain inputs
+    that share memory with an output keep their values from before the call.
+
+    Raises ValueError for malformed parameters, names and stages, AxisError and IndexError for axes, and what
+    ElementwiseKernel raises; an iruka.errors.CompileError names the stage. Warns of iruka.errors.KernelWarning as
+    ElementwiseKernel does, and of an intermediate that is read before a stage has written to it.
+
+        >>> smooth = iruka.StagedKernel('float32 x', 'float32 y', 'float32 left', [
+        ...     'left[i] = _J > 0 ? x : 0;',
+        ...     'y = _J + 1 < _slice.size() ? left[i] + left[i + 1] : left[i];'], 'smooth', axis=-1)
+        >>> smooth(iruka.arange(8, dtype='float32').reshape(2, 4))
+        array([[ 1.,  3.,  5.,  3.],
+               [ 5., 11., 13.,  7.]], dtype=float32)
+    """
+
+    def __call__(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> Any: ...
+
+    def __init__(self, in_params: str, out_params: str, intermediates: str, stages: Iterable[str | tuple[str, int | str]], name: str = 'staged_kernel', *, axis: int | tuple[int, ...] | None = None, preamble: str = '', options: tuple[str, ...] = (), reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def stages(self) -> tuple[str | tuple[str, int | str], ...]:
+        """The bodies; with its count where a stage is repeated."""
+
+    @property
+    def axis(self) -> int | tuple[int, ...] | None:
+        """The axes along which stages exchange values; None: all."""
+
+    @property
+    def preamble(self) -> str:
+        """Helper functions and types."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Compiler options."""
+
+    @property
+    def reduce_dims(self) -> bool:
+        """Whether axes are merged."""
+
+    @property
+    def no_return(self) -> bool:
+        """Whether a call returns None."""
+
+    @property
+    def return_tuple(self) -> bool:
+        """Whether a call always returns a tuple."""
+
+    @property
+    def in_params(self) -> tuple[ParameterInfo, ...]:
+        """Inputs."""
+
+    @property
+    def out_params(self) -> tuple[ParameterInfo, ...]:
+        """Outputs."""
+
+    @property
+    def intermediates(self) -> tuple[ParameterInfo, ...]:
+        """Arrays between the stages."""
+
+    @property
+    def params(self) -> tuple[ParameterInfo, ...]:
+        """Inputs, then outputs."""
+
+    @property
+    def nin(self) -> int:
+        """Number of inputs."""
+
+    @property
+    def nout(self) -> int:
+        """Number of outputs."""
+
+    @property
+    def nargs(self) -> int:
+        """Inputs and outputs together."""
+
+    @property
+    def cached_codes(self) -> dict[tuple, str]:
+        """
+        Texts generated so far, by the dtypes of the arrays; of several the first.
+        """
+
+    @property
+    def cached_code(self) -> str:
+        """The first text generated. Raises ValueError before the first call."""
+
+    def source(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> str:
+        """
+        The C++ text made for arguments like these; where stages are launched one by one, one text after the other.
+        """
+
+    def assembly(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> str:
+        """The machine code for arguments like these, as text."""
+
+    def report(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> KernelReport:
+        """
+        How many elements run side by side for arguments like these, in the stage with the most, or why they do not, by the lines of the stages.
+
+        Compiles again at each call. Raises what a call with these arguments raises before it runs.
+        """
+
+    def path(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> str:
         """
         Writes source(...) to a file that is kept in the cache folder and returns its path.
         """

@@ -21,7 +21,13 @@ class KernelEvent(NamedTuple):
 def remade(kind, arguments: tuple, keywords: dict):
     """Unpickles a kernel: one of the same texts. A class derived from a kernel's may take other arguments."""
     kernel = kind.__new__(kind)
-    bases = (_core.ElementwiseKernel, _core.ReductionKernel, _core.RawKernel, _core.RawModule)
+    bases = (
+        _core.ElementwiseKernel,
+        _core.ReductionKernel,
+        _core.StagedKernel,
+        _core.RawKernel,
+        _core.RawModule,
+    )
     base = next(base for base in bases if issubclass(kind, base))
     base.__init__(kernel, *arguments, **keywords)
     return kernel

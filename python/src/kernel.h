@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "fixed_list.h"
 #include "iruka/reduction_kernel.h"
+#include "iruka/staged_kernel.h"
 
 namespace iruka::python {
 
@@ -68,6 +69,7 @@ nb::object keep_source(const std::string& kernel, const std::string& text);
 /// What makes two kernels equal: name, parameters, texts and options.
 std::vector<std::string> parts_of(const ElementwiseKernel& kernel);
 std::vector<std::string> parts_of(const ReductionKernel& kernel);
+std::vector<std::string> parts_of(const StagedKernel& kernel);
 /// The same of a list of parameters.
 std::string parts_of(std::span<const Parameter> list);
 
@@ -93,6 +95,7 @@ void bind_comparison(nb::class_<Kernel>& type) {
 nb::object reduce_kernel(nb::handle self);
 
 void bind_reduction_kernel(nb::module_& module);
+void bind_staged_kernel(nb::module_& module);
 void bind_raw_kernel(nb::module_& module);
 void bind_kernel_dispatcher(nb::module_& module);
 

@@ -34,6 +34,7 @@ NB_MODULE(_core, module) {
   bind_array(module);
   bind_kernel(module);
   bind_reduction_kernel(module);
+  bind_staged_kernel(module);
   bind_raw_kernel(module);
   bind_kernel_dispatcher(module);
   bind_ufunc(module);

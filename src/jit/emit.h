@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jit/signature.h"
@@ -14,11 +15,30 @@ namespace iruka::jit {
 /// much arithmetic.
 enum class BodyWeight : uint8_t { light, medium, gather, heavy };
 
+/// A body that runs for all elements of a slice before the next one begins.
+struct StageText {
+  std::string body;
+  std::string file;                         ///< names the body in diagnostics: "stage 2"
+  int64_t count = 1;                        ///< how many times it runs
+  std::optional<size_t> count_parameter{};  ///< the input that gives that number instead
+  std::vector<bool> uses{};                 ///< whether the body mentions each parameter
+};
+
 /// The user's texts and parameters, as passed to the constructor.
 struct KernelText {
   std::string name;
   std::vector<Parameter> inputs, outputs;
   std::string operation, preamble, loop_prep, after_loop;
+  std::string operation_file = "operation";  ///< names the operation in diagnostics
+  /// A text of LoopForm::slices has stages in place of an operation.
+  std::vector<StageText> stages{};
+  bool is_staged = false;    ///< whether its bodies are stages, which see their slice and step
+  size_t intermediates = 0;  ///< the last so many inputs are intermediate arrays
+  std::vector<bool> uses{};  ///< whether a text mentions each parameter; empty: they count as mentioned
+  std::vector<std::string>
+      must_write{};         ///< variables; of intermediates the first text that uses them: "stage 2: rows"
+  bool sees_slice = false;  ///< whether a body uses _slice, _J or _i
+  bool sees_step = false;   ///< whether a body uses _step
   /// Whether the body uses the index or the indexer, which restricts how the loop may be reordered.
   bool sees_index = false;
   bool asserts = false;  ///< whether the body calls assert(), whose failure reports the element
@@ -28,11 +48,21 @@ struct KernelText {
   const Parameter& parameter(size_t k) const { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; }
   size_t parameter_count() const { return inputs.size() + outputs.size(); }
   bool is_output(size_t k) const { return k >= inputs.size(); }
+  bool is_intermediate(size_t k) const { return k < inputs.size() && k >= inputs.size() - intermediates; }
+  bool mentions(size_t k) const { return uses.empty() || uses[k]; }
   /// Outputs, and plain inputs declared _non_const, are stored back.
   bool is_stored(size_t k) const { return is_output(k) || !parameter(k).is_const; }
 };
 
-inline constexpr const char* kEntryName = "iruka_entry";
+inline constexpr const char *kEntryName = "iruka_entry", *kStagesEntryName = "iruka_stages_entry";
+
+/// The names in diagnostics and the texts of the operation, or of each stage.
+std::vector<std::pair<const std::string*, const std::string*>> bodies_of(const KernelText& kernel);
+
+/// The function that emit_kernel() defines.
+inline const char* entry_name(const KernelText& kernel) {
+  return kernel.stages.empty() ? kEntryName : kStagesEntryName;
+}
 
 /// The values of scalar arguments that a specialised text holds as constants. Arguments without a value are read from
 /// the argument block.
@@ -44,18 +74,23 @@ struct GpuShape {
   int per_thread;      ///< elements of a thread
   bool fixed_threads;  ///< whether the source requires this number of threads
 };
+/// Threads of the largest block that takes a batch of slices: each may then use 128 registers.
+inline constexpr int kMostStageThreads = 512;
 GpuShape gpu_shape(const KernelText& kernel, const Signature& signature);
 
 /// Whether the argument block holds multipliers and shifts for divisions by the loop's extents.
 bool has_dividers(const Signature& signature);
 
-/// The complete text, without the prelude, for one signature. It defines kEntryName(arguments, begin, end), where
-/// [begin, end) counts elements, or tiles for LoopForm::tiles. On a GPU the argument block is passed by value, and the
-/// first blocks take the first elements. The argument block contains, in order: n; the loop's shape unless the loop is
-/// flat; where has_dividers(), for each axis a multiplier, then for each axis a shift (unsigned); the indexer's shape
-/// when the body uses the indexer; then for each parameter: a scalar's value; or a plain array's address and its byte
-/// strides (one for each loop axis; none for a flat contiguous or broadcast one); or a raw array's address, size, shape
-/// and byte strides.
+/// The complete text, without the prelude, for one signature. It defines entry_name()(arguments, begin, end), where
+/// [begin, end) counts elements, tiles for LoopForm::tiles, or batches for LoopForm::slices. On a GPU the argument
+/// block is passed by value, and the first blocks take the first elements. The argument block contains, in order: n;
+/// the loop's shape unless the loop is flat; where has_dividers(), for each axis a multiplier, then for each axis a
+/// shift (unsigned); the indexer's shape when the body uses the indexer; then for each parameter: a scalar's value; or
+/// a plain array's address and its byte strides (one for each loop axis; none for a flat contiguous or broadcast one);
+/// or a raw array's address, size, shape and byte strides; or the shape of a scratch array and its place in the batch's
+/// memory. At the end come: for LoopForm::slices the elements of a batch, those of a slice, a multiplier and a shift
+/// for divisions by the latter, and the bytes of a batch's scratch memory; for other loops the extents of the groups of
+/// Signature::slicing, and the number of the step where the text uses it.
 std::string emit_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed = {});
 
 /// The element function alone, with raw arrays of any rank: enough for the compiler to find invalid C++.

@@ -16,18 +16,23 @@ class CpuEmitter : KernelWriter {
     fixed_functions();
     argument_struct();
     out_ += "extern \"C\" void iruka_lane_loop(uint64_t);\n";
+    include_slices();
     if (signature_.form == LoopForm::stream) out_ += include_kernel("cpu/stream");
     if (signature_.form == LoopForm::tiles) out_ += include_kernel("cpu/turn");
-    if (gathers()) out_ += include_kernel("cpu/gather");
-    if (kernel_.loop_prep.empty())
-      element_function("static inline __attribute__((always_inline)) void iruka_element(", ") {\n");
+    if (gathers() || has_stages()) out_ += include_kernel("cpu/gather");
+    if (has_scratch()) out_ += include_kernel("cpu/scratch");
+    const std::string head = "static inline __attribute__((always_inline)) void ";
+    if (has_stages())
+      stage_functions(head);
+    else if (kernel_.loop_prep.empty())
+      element_function(head + "iruka_element(", ") {\n");
     entry();
     return std::move(out_);
   }
 
  private:
   void entry() {
-    out_ += "extern \"C\" void " + std::string(kEntryName) +
+    out_ += "extern \"C\" void " + std::string(entry_name(kernel_)) +
             "(const unsigned char* iruka_block, ptrdiff_t iruka_begin, ptrdiff_t iruka_end) {\n"
             "const iruka_arguments& iruka_a = *(const iruka_arguments*)iruka_block;\n";
     bind_arguments("__attribute__((always_inline)) ");
@@ -36,8 +41,28 @@ class CpuEmitter : KernelWriter {
       case LoopForm::stream: stream_loop(); break;
       case LoopForm::rows: row_loop(); break;
       case LoopForm::tiles: tile_loop(); break;
+      case LoopForm::slices: batch_loop(); break;
     }
     after_loop();
+    out_ += "}\n";
+  }
+
+  void batch_loop() {
+    if (has_scratch())
+      out_ +=
+          "unsigned char* const iruka_scratch = (unsigned char*)iruka_take_memory(iruka_a.scratch_bytes);\n"
+          "if (!iruka_scratch) return;\n";
+    out_ +=
+        "for (ptrdiff_t iruka_batch = iruka_begin; iruka_batch < iruka_end; ++iruka_batch) {\n"
+        "const ptrdiff_t iruka_first = iruka_batch * iruka_a.batch;\n"
+        "const ptrdiff_t iruka_last = iruka_a.n - iruka_first < iruka_a.batch ? iruka_a.n : iruka_first + "
+        "iruka_a.batch;\n";
+    bind_scratch();
+    each_stage("", [this] {
+      if (rank_ == 1) return flat_loop("iruka_first", "iruka_last");
+      out_ += "const ptrdiff_t iruka_begin = iruka_first, iruka_end = iruka_last;\n";
+      row_loop();
+    });
     out_ += "}\n";
   }
 

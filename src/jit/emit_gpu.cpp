@@ -16,8 +16,13 @@ class GpuEmitter : KernelWriter {
     const std::string rank = number(static_cast<int64_t>(rank_));
     argument_struct(has_dividers(signature_) ? "  unsigned magic[" + rank + "], shift[" + rank + "];\n" : "");
     out_ += include_kernel("cuda/pack");
-    if (has_dividers(signature_)) out_ += include_kernel("cuda/divide");
-    if (kernel_.loop_prep.empty()) element_function("static __forceinline__ void iruka_element(", ") {\n");
+    if (has_dividers(signature_)) out_ += include_kernel("divide");
+    include_slices();
+    const std::string head = "static __forceinline__ void ";
+    if (has_stages())
+      stage_functions(head);
+    else if (kernel_.loop_prep.empty())
+      element_function(head + "iruka_element(", ") {\n");
     entry();
     return std::move(out_);
   }
@@ -36,16 +41,38 @@ class GpuEmitter : KernelWriter {
   bool has_frame() const { return !kernel_.loop_prep.empty() || !kernel_.after_loop.empty(); }
 
   void entry() {
-    out_ += "extern \"C\" __global__ void __launch_bounds__(" + number(shape_.threads) + ") " + kEntryName +
+    out_ += "extern \"C\" __global__ void __launch_bounds__(" + number(shape_.threads) + ") " + entry_name(kernel_) +
             "(const iruka_arguments iruka_a, const ptrdiff_t iruka_begin, const ptrdiff_t iruka_end) {\n";
     bind_arguments("");
-    if (is_tiled()) {
+    if (has_stages()) {
+      batch();
+    } else if (is_tiled()) {
       tile();
     } else {
       block_loop();
     }
     after_loop();
     out_ += "}\n";
+  }
+
+  // One batch of slices a block.
+  void batch() {
+    if (has_scratch())
+      out_ +=
+          "extern __shared__ uint4 iruka_shared[];\n"
+          "unsigned char* const iruka_scratch = (unsigned char*)iruka_shared;\n";
+    out_ +=
+        "const ptrdiff_t iruka_first = (iruka_begin + (ptrdiff_t)blockIdx.x) * iruka_a.batch;\n"
+        "const ptrdiff_t iruka_last = iruka_a.n - iruka_first < iruka_a.batch ? iruka_a.n : iruka_first + "
+        "iruka_a.batch;\n";
+    bind_scratch();
+    each_stage("__syncthreads();\n", [this] {
+      out_ += "for (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < iruka_last; iruka_i += blockDim.x) {\n";
+      locate("iruka_i");
+      const auto address = [&](size_t k) { return element_address(k, "iruka_i", "0"); };
+      element("iruka_i", address, address);
+      out_ += "}\n";
+    });
   }
 
   // A block's elements are neighbours; those of a whole block are loaded before any is worked on.
@@ -259,11 +286,13 @@ class GpuEmitter : KernelWriter {
 }  // namespace
 
 bool has_dividers(const Signature& signature) {
-  return signature.pack > 0 && signature.rank > 1 && signature.form == LoopForm::rows && signature.small_index;
+  const bool is_located = signature.form == LoopForm::rows || signature.form == LoopForm::slices;
+  return signature.pack > 0 && signature.rank > 1 && is_located && signature.small_index;
 }
 
 GpuShape gpu_shape(const KernelText& kernel, const Signature& signature) {
   if (signature.form == LoopForm::tiles) return {256, 1, true};
+  if (signature.form == LoopForm::slices) return {kMostStageThreads, 1, false};
   // Few loads of a gather depend on others, so a thread issues several of them at once.
   if (kernel.weight == BodyWeight::gather && signature.rank == 1) return {128, 4, false};
   if (kernel.weight >= BodyWeight::gather) return {128, 1, false};

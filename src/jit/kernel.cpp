@@ -12,7 +12,16 @@
 namespace iruka {
 namespace {
 
-std::string list_parameters(std::span<const Parameter> parameters) {
+/// Whether `holds` for one of the user's headers.
+template <class Holds>
+bool holds_in_headers(const ElementwiseKernel::State& state, Holds&& holds) {
+  return state.includes &&
+         std::ranges::any_of(state.includes->originals, [&](const auto& text) { return holds(*text); });
+}
+
+}  // namespace
+
+std::string jit::list_parameters(std::span<const Parameter> parameters) {
   std::string text;
   for (const Parameter& parameter : parameters) {
     if (!text.empty()) text += ", ";
@@ -21,23 +30,18 @@ std::string list_parameters(std::span<const Parameter> parameters) {
   return text;
 }
 
-/// Whether `holds` for one of the user's headers.
-template <class Holds>
-bool holds_in_headers(const ElementwiseKernel::State& state, Holds&& holds) {
-  return state.includes &&
-         std::ranges::any_of(state.includes->originals, [&](const auto& text) { return holds(*text); });
-}
-
-/// Macros may hide any name, so a text that defines one counts as using the name.
-bool can_see(const ElementwiseKernel::State& state, const KernelOptions& options, std::string_view word) {
+bool jit::can_see(const ElementwiseKernel::State& state, const KernelOptions& options, std::string_view word) {
   const jit::KernelText& text = state.text;
   const auto hidden = [&](const std::string& macros) {
     return macros.find("define") != macros.npos && jit::mentions(macros, word);
   };
-  return jit::mentions(text.operation, word) || jit::mentions(text.loop_prep, word) ||
+  const auto in_body = [&](const auto& body) { return jit::mentions(*body.second, word); };
+  return std::ranges::any_of(jit::bodies_of(text), in_body) || jit::mentions(text.loop_prep, word) ||
          jit::mentions(text.after_loop, word) || hidden(text.preamble) || holds_in_headers(state, hidden) ||
          std::ranges::any_of(options.options, [&](const std::string& option) { return jit::mentions(option, word); });
 }
+
+namespace {
 
 bool has_raw(const jit::KernelText& text) {
   for (size_t k = 0; k < text.parameter_count(); ++k)
@@ -58,36 +62,52 @@ jit::BodyWeight weight_of(const ElementwiseKernel::State& state) {
     return jit::BodyWeight::gather;
   // The length of a preamble does not count: it may have functions that this body does not call.
   const auto helpers = jit::with_included(text.preamble);
-  if (has_raw(text) || has_frame || loops(text.operation) || std::ranges::any_of(helpers, loops) ||
-      holds_in_headers(state, loops) || text.operation.size() > kGreatDeal)
+  if (!text.stages.empty() || has_raw(text) || has_frame || loops(text.operation) ||
+      std::ranges::any_of(helpers, loops) || holds_in_headers(state, loops) || text.operation.size() > kGreatDeal)
     return jit::BodyWeight::heavy;
   const bool calls = jit::has_calls(text.operation) || std::ranges::any_of(helpers, jit::has_calls) ||
                      holds_in_headers(state, jit::has_calls);
   return calls ? jit::BodyWeight::medium : jit::BodyWeight::light;
 }
 
-std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std::string out_params,
-                                                     std::string operation, std::string name, KernelOptions options) {
+jit::KernelText parse_text(const std::string& in_params, const std::string& out_params, std::string operation,
+                           std::string name, const KernelOptions& options) {
   jit::check_kernel_name(name);
-  auto state = std::make_shared<ElementwiseKernel::State>();
-  state->text.inputs = jit::parse_parameters(name, in_params, false);
-  state->text.outputs = jit::parse_parameters(name, out_params, true);
-  jit::check_names_differ(name, state->text.inputs, state->text.outputs);
-  if (state->text.parameter_count() > jit::kMaxParameters)
+  jit::KernelText text;
+  text.inputs = jit::parse_parameters(name, in_params, false);
+  text.outputs = jit::parse_parameters(name, out_params, true);
+  jit::check_names_differ(name, text.inputs, text.outputs);
+  if (text.parameter_count() > jit::kMaxParameters)
     throw ValueError("ElementwiseKernel '" + name + "': more than " + std::to_string(jit::kMaxParameters) +
                      " parameters");
-  state->text.name = std::move(name);
-  state->text.operation = std::move(operation);
-  state->text.preamble = options.preamble;
-  state->text.loop_prep = options.loop_prep;
-  state->text.after_loop = options.after_loop;
-  const std::string* const texts[] = {&state->text.operation, &options.preamble, &options.loop_prep,
-                                      &options.after_loop};
+  text.name = std::move(name);
+  text.operation = std::move(operation);
+  text.preamble = options.preamble;
+  text.loop_prep = options.loop_prep;
+  text.after_loop = options.after_loop;
+  for (const Parameter& output : text.outputs) text.must_write.push_back(output.name);
+  return text;
+}
+
+}  // namespace
+
+std::shared_ptr<ElementwiseKernel::State> jit::make_kernel_state(KernelText text, KernelOptions options) {
+  auto state = std::make_shared<ElementwiseKernel::State>();
+  state->text = std::move(text);
+  std::vector<const std::string*> texts;
+  for (const auto& [file, body] : jit::bodies_of(state->text)) texts.push_back(body);
+  texts.insert(texts.end(), {&options.preamble, &options.loop_prep, &options.after_loop});
   state->includes = options.includes ? options.includes : jit::read_includes(texts, options.options);
   state->text.sees_indexer = can_see(*state, options, "_ind");
   state->text.asserts = can_see(*state, options, "assert");
+  if (state->text.is_staged) {
+    const auto sees = [&](const char* name) { return can_see(*state, options, name); };
+    state->text.sees_slice = sees("_slice") || sees("_J") || sees("_i");
+    state->text.sees_step = sees("_step");
+  }
   state->text.sees_index = state->text.sees_indexer || state->text.asserts || can_see(*state, options, "i") ||
-                           !options.loop_prep.empty() || !options.after_loop.empty() || !options.reduce_dims;
+                           state->text.sees_slice || !options.loop_prep.empty() || !options.after_loop.empty() ||
+                           !options.reduce_dims;
   const auto note_text = [&](std::string_view text) {
     state->may_fix_values &= std::ranges::none_of(jit::with_included(text), jit::has_open_power);
     state->may_name_narrow_types |= jit::may_name_narrow_types(text);
@@ -101,6 +121,8 @@ std::shared_ptr<ElementwiseKernel::State> make_state(std::string in_params, std:
   state->placeholders = jit::placeholders_of(state->text);
   return state;
 }
+
+namespace {
 
 /// Unknown identifiers in the messages of the front end.
 std::vector<std::string> unknown_names(const std::string& diagnostics) {
@@ -138,9 +160,11 @@ bool is_unknown_to(Device& device, const ElementwiseKernel::State& state, const 
   }
 }
 
+}  // namespace
+
 /// Invalid C++ is invalid on every device. The front end also finds it in unused templates, in a tenth of the time that
 /// NVRTC takes to start. But it also rejects what only a GPU has (clock64, make_float4, __shfl_sync).
-void diagnose(const ElementwiseKernel::State& state) {
+void jit::diagnose_early(const ElementwiseKernel::State& state) {
   const jit::ErrorContext context = state.error_context(nullptr);
   const ProgramSource source = state.program_source(jit::emit_check(state.text), nullptr);
   try {
@@ -159,16 +183,11 @@ void diagnose(const ElementwiseKernel::State& state) {
   }
 }
 
-}  // namespace
-
 jit::ErrorContext ElementwiseKernel::State::error_context(const jit::Signature* signature) const {
-  jit::ErrorContext context{text.name,
-                            "",
-                            options.made_at,
-                            {{"operation", text.operation},
-                             {"preamble", text.preamble},
-                             {"loop_prep", text.loop_prep},
-                             {"after_loop", text.after_loop}}};
+  jit::ErrorContext context{text.name, "", options.made_at, {}};
+  for (const auto& [file, body] : jit::bodies_of(text)) context.texts.emplace_back(*file, *body);
+  context.texts.insert(context.texts.end(),
+                       {{"preamble", text.preamble}, {"loop_prep", text.loop_prep}, {"after_loop", text.after_loop}});
   context.texts.insert(context.texts.end(), options.embedded_texts.begin(), options.embedded_texts.end());
   context.includes = includes;
   if (!options.argument_types.empty()) {
@@ -188,12 +207,12 @@ jit::ErrorContext ElementwiseKernel::State::error_context(const jit::Signature* 
 }
 
 ProgramSource ElementwiseKernel::State::program_source(std::string body, const jit::Signature* signature) const {
-  ProgramSource source{std::move(body), jit::kEntryName, options.options, "<" + text.name + ">"};
+  ProgramSource source{std::move(body), jit::entry_name(text), options.options, "<" + text.name + ">"};
   if (includes) {
     source.text = includes->with_paths(source.text);
     source.headers = includes->files;
   }
-  for (const Parameter& output : text.outputs) source.must_write.push_back(output.name);
+  source.must_write = text.must_write;
   source.must_write.insert(source.must_write.end(), options.must_write.begin(), options.must_write.end());
   if (!signature) return source;
   const auto is_narrow = [](const jit::OperandSignature& operand) {
@@ -206,11 +225,11 @@ ProgramSource ElementwiseKernel::State::program_source(std::string body, const j
 
 ElementwiseKernel::ElementwiseKernel(std::string in_params, std::string out_params, std::string operation,
                                      std::string name, KernelOptions options, std::source_location where)
-    : state_(make_state(std::move(in_params), std::move(out_params), std::move(operation), std::move(name),
-                        std::move(options))) {
+    : state_(jit::make_kernel_state(parse_text(in_params, out_params, std::move(operation), std::move(name), options),
+                                    options)) {
   if (state_->options.made_at.empty())
     state_->options.made_at = std::string(where.file_name()) + ":" + std::to_string(where.line());
-  if (state_->placeholders.count == 0 && state_->options.diagnose_early) diagnose(*state_);
+  if (state_->placeholders.count == 0 && state_->options.diagnose_early) jit::diagnose_early(*state_);
 }
 
 std::vector<Array> ElementwiseKernel::call(std::span<const Argument> arguments, const CallOptions& options) const {
@@ -230,41 +249,37 @@ std::span<const Parameter> ElementwiseKernel::in_params() const { return state_-
 std::span<const Parameter> ElementwiseKernel::out_params() const { return state_->text.outputs; }
 
 std::string ElementwiseKernel::source(std::span<const Argument> arguments, const CallOptions& options) const {
-  return jit::emit_kernel(state_->text, jit::KernelCall(*state_, arguments, options).signature());
+  return jit::KernelCall(*state_, arguments, options).source();
 }
 
 std::string ElementwiseKernel::assembly(std::span<const Argument> arguments, const CallOptions& options) const {
-  jit::KernelCall call(*state_, arguments, options);
-  const jit::Signature& signature = call.signature();
-  const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, signature), &signature);
-  jit::build(call.device(), source, state_->error_context(&signature));  // words an error as a call would
-  return jit::assembly(call.device(), source);
+  return jit::KernelCall(*state_, arguments, options).assembly();
 }
 
 KernelReport ElementwiseKernel::report(std::span<const Argument> arguments, const CallOptions& options) const {
-  jit::KernelCall call(*state_, arguments, options);
-  const jit::Signature& signature = call.signature();
-  const ProgramSource source = state_->program_source(jit::emit_kernel(state_->text, signature), &signature);
-  return jit::report(call.device(), source, state_->error_context(&signature), call.measured_ratio());
+  return jit::KernelCall(*state_, arguments, options).report();
 }
 
-std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const {
+std::vector<GeneratedSource> jit::generated_sources(const ElementwiseKernel::State& state) {
   std::vector<GeneratedSource> sources;
-  for (const jit::Signature& signature : state_->table.signatures()) {
-    GeneratedSource source{{}, jit::emit_kernel(state_->text, signature)};
-    for (int k = 0; k < signature.operand_count; ++k)
-      if (signature.operands[k].access != jit::Access::scalar)
+  for (const jit::Signature& signature : state.table.signatures()) {
+    GeneratedSource source{{}, jit::emit_kernel(state.text, signature)};
+    for (size_t k = 0; k < signature.operand_count; ++k)
+      if (const jit::Access access = signature.operands[k].access;
+          access != jit::Access::scalar && access != jit::Access::unused && !state.text.is_intermediate(k))
         source.array_dtypes.push_back(signature.operands[k].dtype);
     sources.push_back(std::move(source));
   }
   return sources;
 }
 
+std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const { return jit::generated_sources(*state_); }
+
 std::vector<std::string> ElementwiseKernel::pop_warnings() const { return state_->warnings.take(); }
 
 std::string ElementwiseKernel::to_string() const {
-  return "ElementwiseKernel " + name() + "(" + list_parameters(in_params()) + ") -> (" + list_parameters(out_params()) +
-         ")";
+  return "ElementwiseKernel " + name() + "(" + jit::list_parameters(in_params()) + ") -> (" +
+         jit::list_parameters(out_params()) + ")";
 }
 
 }  // namespace iruka

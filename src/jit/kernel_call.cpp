@@ -5,6 +5,8 @@
 #include <chrono>
 #include <limits>
 
+#include "jit/report.h"
+
 namespace iruka::jit {
 namespace {
 
@@ -35,6 +37,13 @@ int threads_for(const LaunchRange& range) {
   return static_cast<int>(std::min<int64_t>(thread_count(), (range.count + range.align - 1) / range.align));
 }
 
+/// Threads of a block that takes a batch: four elements each, or one where there are few.
+int threads_for_batch(int64_t elements) {
+  constexpr int64_t kWarp = 32, kFewest = 128;
+  const int64_t most = std::min<int64_t>((elements + kWarp - 1) / kWarp * kWarp, kFewest);
+  return static_cast<int>(std::clamp<int64_t>(elements / 4 / kWarp * kWarp, most, kMostStageThreads));
+}
+
 /// Makes the blocks smaller if some multiprocessors would have no block.
 void spread_over(GridRange& range, int multiprocessors) {
   constexpr int kSmallest = 32;
@@ -45,6 +54,16 @@ void spread_over(GridRange& range, int multiprocessors) {
   range.units_per_block = per_thread * range.threads_per_block;
 }
 
+/// n / d is (2n * magic) >> 32 >> shift for n < 2^31, with magic = 2^(31 + shift) / d rounded up and 2^shift >= d.
+struct Divider {
+  explicit Divider(int64_t number) {
+    const auto d = static_cast<uint64_t>(std::max<int64_t>(number, 1));  // an empty loop has none
+    shift = static_cast<uint32_t>(std::bit_width(d - 1));
+    magic = static_cast<uint32_t>(((uint64_t{1} << (31 + shift)) + d - 1) / d);
+  }
+  uint32_t magic, shift;
+};
+
 class Stopwatch {
  public:
   double nanoseconds() const { return std::chrono::duration<double, std::nano>(Clock::now() - start_).count(); }
@@ -53,15 +72,6 @@ class Stopwatch {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start_ = Clock::now();
 };
-
-std::string list_shapes(const KernelText& text, std::span<const Argument> arguments) {
-  std::string list;
-  for (size_t k = 0; k < arguments.size(); ++k) {
-    if (!arguments[k].is_array() || text.parameter(k).raw) continue;
-    list += (list.empty() ? "" : ", ") + text.parameter(k).name + " " + to_string(arguments[k].array().shape());
-  }
-  return list;
-}
 
 constexpr LaunchPolicy kRanges{.has_grid = false, .streams = true, .most_bytes_in_large_tiles = 4};
 constexpr LaunchPolicy kGrid{.has_grid = true, .streams = false, .most_bytes_in_large_tiles = 2};
@@ -76,12 +86,13 @@ void UnitCost::measured(const MeasuredWork& work) {
 }
 
 KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments,
-                       const CallOptions& options)
+                       const CallOptions& options, const StageCall* stages)
     : kernel_(kernel),
       input_count_(kernel.text.inputs.size()),
       parameter_count_(kernel.text.parameter_count()),
       arguments_(arguments),
-      given_(arguments.size()) {
+      given_(arguments.size()),
+      stages_(stages) {
   if (options.block_size <= 0)
     throw ValueError("kernel '" + kernel_.text.name + "': block_size must be greater than zero, not " +
                      std::to_string(options.block_size));
@@ -94,7 +105,8 @@ KernelCall::KernelCall(ElementwiseKernel::State& kernel, std::span<const Argumen
     stream_.emplace(*options.stream);
   }
   resolve_types();
-  resolve_shape(options);
+  shape_ = resolve_shape(kernel_.text, arguments_, options.size);
+  count_ = count(shape_);
   make_outputs(options);
   copy_overlapping_inputs();
   plan_loop();
@@ -114,40 +126,6 @@ void KernelCall::resolve_types() {
   jit::resolve_types(kernel_.text, kernel_.placeholders, arguments_, resolved);
   signature_.operand_count = static_cast<uint8_t>(parameter_count());
   for (size_t k = 0; k < parameter_count(); ++k) signature_.operands[k].dtype = resolved[k];
-}
-
-void KernelCall::resolve_shape(const CallOptions& options) {
-  const Dims* shapes[kMaxParameters];
-  size_t plain = 0;
-  for (size_t k = 0; k < given_; ++k)
-    if (is_plain_array(k)) shapes[plain++] = &arguments_[k].array().shape();
-  if (options.size) {
-    if (plain > 0)
-      throw ValueError("kernel '" + kernel_.text.name + "': size can be given only when every array is raw; not raw: " +
-                       list_shapes(kernel_.text, arguments_));
-    if (*options.size < 0)
-      throw ValueError("kernel '" + kernel_.text.name + "': size must not be negative, not " +
-                       std::to_string(*options.size));
-    shape_ = Dims{*options.size};
-  } else if (plain == 0) {
-    const bool has_arrays = std::ranges::any_of(arguments_, &Argument::is_array);
-    throw ValueError("kernel '" + kernel_.text.name + "': the loop's length is unknown, because " +
-                     (has_arrays ? "every array is raw" : "no argument is an array") + ": pass size=");
-  } else {
-    bool same = true;
-    for (size_t k = 1; same && k < plain; ++k) same = *shapes[k] == *shapes[0];
-    if (same) {
-      shape_ = *shapes[0];
-    } else {
-      try {
-        shape_ = broadcast_shapes({shapes, plain});
-      } catch (const ShapeError&) {
-        throw ShapeError("kernel '" + kernel_.text.name +
-                         "': the arrays do not broadcast together: " + list_shapes(kernel_.text, arguments_));
-      }
-    }
-  }
-  count_ = count(shape_);
 }
 
 void KernelCall::check_stored(size_t k) const {
@@ -198,7 +176,8 @@ void KernelCall::plan_loop() {
   }
   loop_.emplace(shape_, std::span<const LoopOperand>(operands, static_cast<size_t>(plain_count_)));
   if (!kernel_.options.reduce_dims) return;
-  if (!kernel_.text.sees_index && loop_->rank() > 1) loop_->reorder_axes(inputs < plain_count_ ? inputs : 0);
+  if (!kernel_.text.sees_index && !has_slices() && loop_->rank() > 1)
+    loop_->reorder_axes(inputs < plain_count_ ? inputs : 0);
   loop_->merge_axes();
 }
 
@@ -217,7 +196,13 @@ void KernelCall::describe_operands() {
     OperandSignature& operand = signature_.operands[k];
     const Parameter& parameter = kernel_.text.parameter(k);
     operand.rank = operand.is_const = 0;
-    if (!is_array(k)) {
+    if (!kernel_.text.mentions(k)) {
+      operand.access = Access::unused;
+    } else if (is_scratch(k)) {
+      operand.access = Access::scratch;
+      operand.rank = static_cast<uint8_t>(shape_.size());
+      if (count_ > kSmallArrayBytes / itemsize(operand.dtype)) signature_.small_arrays = 0;
+    } else if (!is_array(k)) {
       operand.access = Access::scalar;
     } else if (is_plain_array(k)) {
       operand.access = plain_access(k, plain++);
@@ -236,13 +221,20 @@ void KernelCall::describe_operands() {
   if (signature_.form == LoopForm::tiles) describe_tiles();
   if (target_->needs_alignment) check_alignment();
   signature_.pack = policy_->has_grid ? static_cast<uint8_t>(choose_pack()) : 0;
+  if (!kernel_.text.sees_slice) return;
+  if (has_slices())
+    signature_.slicing = stages_->batch == stages_->slice ? kLoneSlice : kManySlices;
+  else
+    signature_.slicing = static_cast<uint8_t>(kGroups + 2 * stages_->groups.size() + stages_->begins_inside);
 }
 
+// 0. All stages: batches of slices.
 // 1. One axis, and the outputs alone exceed the cache: use non-temporal stores.
 // 2. One axis otherwise: a flat loop.
 // 3. Several axes, and operands differ in the fast one: square tiles keep both in cache.
 // 4. Several axes otherwise: the innermost in a loop of its own.
 LoopForm KernelCall::choose_form() const {
+  if (has_slices()) return LoopForm::slices;
   if (loop_->rank() == 1) return policy_->streams && wants_streaming() ? LoopForm::stream : LoopForm::flat;
   return wants_tiles() ? LoopForm::tiles : LoopForm::rows;
 }
@@ -374,17 +366,42 @@ void KernelCall::pack_raw(ArgumentBlock& block, const Array& array) const {
   block.push_bytes(array.ndim() ? array.strides().data() : &zero, bytes, alignof(int64_t));
 }
 
-// n / d is (2n * magic) >> 32 >> shift for n < 2^31, with magic = 2^(31 + shift) / d rounded up and 2^shift >= d.
 void KernelCall::pack_dividers(ArgumentBlock& block) const {
   uint32_t magic[kMaxRank], shift[kMaxRank];
   const int rank = loop_->rank();
   for (int axis = 0; axis < rank; ++axis) {
-    const auto extent = static_cast<uint64_t>(std::max<int64_t>(loop_->extent(axis), 1));  // an empty loop has none
-    shift[axis] = static_cast<uint32_t>(std::bit_width(extent - 1));
-    magic[axis] = static_cast<uint32_t>(((uint64_t{1} << (31 + shift[axis])) + extent - 1) / extent);
+    const Divider divider(loop_->extent(axis));
+    magic[axis] = divider.magic;
+    shift[axis] = divider.shift;
   }
   for (const uint32_t* values : {magic, shift})
     block.push_bytes(values, sizeof(uint32_t) * static_cast<size_t>(rank), alignof(uint32_t));
+}
+
+int64_t KernelCall::scratch_bytes(Dtype dtype) const {
+  return (stages_->batch * itemsize(dtype) + kLineBytes - 1) / kLineBytes * kLineBytes;
+}
+
+int64_t KernelCall::scratch_bytes() const {
+  int64_t bytes = 0;
+  for (size_t k = 0; k < input_count(); ++k)
+    if (signature_.operands[k].access == Access::scratch) bytes += scratch_bytes(signature_.operands[k].dtype);
+  return bytes;
+}
+
+void KernelCall::pack_slices(ArgumentBlock& block) const {
+  if (has_slices()) {
+    const Divider divider(stages_->batch == stages_->slice ? 1 : stages_->slice);
+    block.push(stages_->batch);
+    block.push(stages_->slice);
+    block.push(divider.magic);
+    block.push(divider.shift);
+    block.push(scratch_bytes());
+  } else if (kernel_.text.sees_slice) {
+    block.push_bytes(stages_->groups.data(), sizeof(int64_t) * static_cast<size_t>(stages_->groups.size()),
+                     alignof(int64_t));
+  }
+  if (kernel_.text.sees_step && !has_slices()) block.push(stages_->step);
 }
 
 void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
@@ -398,8 +415,18 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
                      alignof(int64_t));
   }
   int plain = 0;
+  int64_t place = 0;  // in the batch's memory
   for (size_t k = 0; k < parameter_count(); ++k) {
     switch (signature_.operands[k].access) {
+      case Access::unused: break;
+      case Access::scratch: {
+        const int64_t one = 1;
+        block.push_bytes(shape_.empty() ? &one : shape_.data(),
+                         sizeof(int64_t) * static_cast<size_t>(std::max(shape_.size(), 1)), alignof(int64_t));
+        block.push(place);
+        place += scratch_bytes(signature_.operands[k].dtype);
+        break;
+      }
       case Access::scalar: pack_scalar(block, integers, k); break;
       case Access::raw_contiguous:
       case Access::raw_strided: pack_raw(block, array(k)); break;
@@ -410,6 +437,7 @@ void KernelCall::pack(ArgumentBlock& block, IntegerValues& integers) const {
         ++plain;
     }
   }
+  if (stages_) pack_slices(block);
 }
 
 /// Raises ValueError here, because the compiler's own message would come late and not name the arrays.
@@ -422,6 +450,7 @@ void KernelCall::check_size(const ArgumentBlock& block) const {
 }
 
 int64_t KernelCall::unit_count() const {
+  if (signature_.form == LoopForm::slices) return (count_ + stages_->batch - 1) / stages_->batch;
   if (signature_.form != LoopForm::tiles) return count_;
   const int rank = loop_->rank();
   const auto tiles = [edge = signature_.tile_edge](int64_t extent) { return (extent + edge - 1) / edge; };
@@ -442,6 +471,19 @@ Specialisation& KernelCall::specialisation() const {
   made->program = build(*device_, kernel_.program_source(emit_kernel(kernel_.text, signature_), &signature_), context);
   kernel_.warnings.add(made->program->warnings(), context);
   return *kernel_.table.insert(std::move(made));
+}
+
+std::string KernelCall::source() const { return emit_kernel(kernel_.text, signature_); }
+
+std::string KernelCall::assembly() const {
+  const ProgramSource program = kernel_.program_source(source(), &signature_);
+  build(*device_, program, kernel_.error_context(&signature_));  // words an error as a call would
+  return jit::assembly(*device_, program);
+}
+
+KernelReport KernelCall::report() const {
+  return jit::report(*device_, kernel_.program_source(source(), &signature_), kernel_.error_context(&signature_),
+                     measured_ratio());
 }
 
 double KernelCall::measured_ratio() const {
@@ -493,7 +535,13 @@ void KernelCall::launch_over_grid(Specialisation& made, std::span<const std::byt
   range.count = unit_count();
   range.threads_per_block = shape.threads;
   range.units_per_block = signature_.form == LoopForm::tiles ? 1 : int64_t{shape.threads} * shape.per_thread;
-  if (!shape.fixed_threads) spread_over(range, target_->multiprocessors);
+  if (has_slices()) {
+    range.units_per_block = 1;
+    range.threads_per_block = threads_for_batch(stages_->batch);
+    range.shared_bytes = static_cast<unsigned>(scratch_bytes());
+  } else if (!shape.fixed_threads) {
+    spread_over(range, target_->multiprocessors);
+  }
   const uint32_t calls = values.empty() ? 1 : made.count_call();
   if (values.empty() || (calls >= kMeasuredCalls && calls % kMeasureEvery != 0)) {
     choice.program->launch(block, range);
@@ -522,7 +570,7 @@ void KernelCall::launch() const {
   const LaunchRange range{.count = units,
                           .align = align,
                           .grain = std::max(align, static_cast<int64_t>(grain)),
-                          .counts_elements = signature_.form != LoopForm::tiles,
+                          .counts_elements = signature_.form != LoopForm::tiles && !has_slices(),
                           .alone = expected < kSharedAtOnce ? static_cast<int64_t>(kInlineNanoseconds) : 0};
 
   const bool may_vary = !values.empty() || made.program->is_uncertain();

@@ -13,10 +13,21 @@
 
 namespace iruka::jit {
 
+/// How a call runs the text of a StagedKernel.
+struct StageCall {
+  int64_t slice = 1;          ///< elements of each slice
+  int64_t batch = 0;          ///< of LoopForm::slices: elements of a batch, all of its slices
+  bool has_scratch = false;   ///< whether intermediate arrays exist for a batch at a time; their arguments are scalars
+  Dims groups{};              ///< extents of groups of axes that are all of slices or all across them, in turn
+  bool begins_inside = true;  ///< whether the first group is of slices
+  int64_t step = 0;           ///< of a stage that is launched
+};
+
 class KernelCall {
  public:
   /// Checks everything that can be checked without running. Raises what ElementwiseKernel::call documents.
-  KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options);
+  KernelCall(ElementwiseKernel::State& kernel, std::span<const Argument> arguments, const CallOptions& options,
+             const StageCall* stages = nullptr);
 
   /// Raises DeviceError that names the kernel.
   void run() const {
@@ -29,19 +40,24 @@ class KernelCall {
   }
   const Signature& signature() const { return signature_; }
   Device& device() const { return *device_; }
-  /// The time of the lanes divided by that of the scalar path if calls like this were measured, else 0.
-  double measured_ratio() const;
+  /// What ElementwiseKernel says for arguments like the call's.
+  std::string source() const;
+  std::string assembly() const;
+  KernelReport report() const;
 
  private:
   bool is_array(size_t k) const { return k >= given_ || arguments_[k].is_array(); }
   const Array& array(size_t k) const;
-  bool is_plain_array(size_t k) const { return !kernel_.text.parameter(k).raw && is_array(k); }
+  bool is_plain_array(size_t k) const {
+    return !kernel_.text.parameter(k).raw && is_array(k) && kernel_.text.mentions(k);
+  }
+  bool is_scratch(size_t k) const { return stages_ && stages_->has_scratch && kernel_.text.is_intermediate(k); }
+  bool has_slices() const { return !kernel_.text.stages.empty(); }
   size_t parameter_count() const { return parameter_count_; }
   size_t input_count() const { return input_count_; }
   std::string where(size_t k) const;
 
   void resolve_types();
-  void resolve_shape(const CallOptions& options);
   void make_outputs(const CallOptions& options);
   void check_stored(size_t k) const;
   void copy_overlapping_inputs();
@@ -60,12 +76,18 @@ class KernelCall {
   void pack_scalar(ArgumentBlock& block, IntegerValues& integers, size_t k) const;
   void pack_raw(ArgumentBlock& block, const Array& array) const;
   void pack_dividers(ArgumentBlock& block) const;
+  void pack_slices(ArgumentBlock& block) const;
+  /// The bytes of a batch's array of this dtype, and of all its scratch arrays.
+  int64_t scratch_bytes(Dtype dtype) const;
+  int64_t scratch_bytes() const;
   void check_size(const ArgumentBlock& block) const;
   int64_t unit_count() const;
   void launch() const;
   void launch_over_grid(Specialisation& made, std::span<const std::byte> block, const IntegerValues& values) const;
 
   Specialisation& specialisation() const;
+  /// The time of the lanes divided by that of the scalar path if calls like this were measured, else 0.
+  double measured_ratio() const;
   void run_in_trial(const Choice& choice, std::span<const std::byte> block, LaunchRange range, double cost) const;
   bool may_fix(const IntegerValues& integers) const { return kernel_.may_fix_values && !integers.empty(); }
 
@@ -76,6 +98,7 @@ class KernelCall {
   Device* device_ = nullptr;
   const TargetDescription* target_ = nullptr;
   const LaunchPolicy* policy_ = nullptr;
+  const StageCall* stages_;            ///< null unless the text is a StagedKernel's
   std::optional<StreamScope> stream_;  ///< of the call's memory, copies and launches alike
   Dims shape_;
   int64_t count_ = 0;

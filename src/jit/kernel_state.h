@@ -169,4 +169,23 @@ struct ElementwiseKernel::State : std::enable_shared_from_this<ElementwiseKernel
   ProgramSource program_source(std::string body, const jit::Signature* signature) const;
 };
 
+namespace jit {
+
+/// The state of a kernel with this text, whose parameters were checked. Reads the headers that its texts include.
+std::shared_ptr<ElementwiseKernel::State> make_kernel_state(KernelText text, KernelOptions options);
+
+/// Whether a text of the kernel may use the name. Macros may hide any name, so a text that defines one counts as using
+/// it. `options`: the kernel's.
+bool can_see(const ElementwiseKernel::State& state, const KernelOptions& options, std::string_view word);
+
+/// The texts for all signatures so far.
+std::vector<GeneratedSource> generated_sources(const ElementwiseKernel::State& state);
+
+/// "float32 x, raw float32 y".
+std::string list_parameters(std::span<const Parameter> parameters);
+
+/// Checks the texts of a kernel whose types are all concrete. Keeps the warnings. Raises CompileError.
+void diagnose_early(const ElementwiseKernel::State& state);
+
+}  // namespace jit
 }  // namespace iruka

@@ -37,8 +37,12 @@ void KernelWriter::argument_struct(const std::string& dividers) {
   if (kernel_.sees_indexer) out_ += "  ptrdiff_t indexer_shape[" + number(signature_.indexer_rank) + "];\n";
   each([&](size_t k, const Parameter&) {
     const std::string id = number(k);
+    if (is_hidden(k)) return;
     if (is_scalar(k)) {
       out_ += "  " + type(k) + " value" + id + ";\n";
+    } else if (is_scratch(k)) {
+      out_ += "  ptrdiff_t shape" + id + "[" + number(std::max<int>(signature_.operands[k].rank, 1)) + "], place" + id +
+              ";\n";
     } else if (is_raw(k)) {
       const std::string rank = number(std::max<int>(signature_.operands[k].rank, 1));
       out_ += "  " + type(k) + "* data" + id + ";\n  ptrdiff_t size" + id + ", shape" + id + "[" + rank + "], stride" +
@@ -48,14 +52,44 @@ void KernelWriter::argument_struct(const std::string& dividers) {
       if (has_strides(k)) out_ += "  ptrdiff_t stride" + id + "[" + number(rank_) + "];\n";
     }
   });
+  if (signature_.form == LoopForm::slices)
+    out_ += "  ptrdiff_t batch, slice;\n  unsigned slice_magic, slice_shift;\n  ptrdiff_t scratch_bytes;\n";
+  else if (groups() > 0)
+    out_ += "  ptrdiff_t groups[" + number(groups()) + "];\n";
+  if (kernel_.sees_step && kernel_.stages.empty()) out_ += "  ptrdiff_t step;\n";
   out_ += "};\n";
+}
+
+std::string KernelWriter::place_in_slice(const std::string& index) {
+  std::string arguments;
+  if (kernel_.sees_slice) {
+    if (groups() > 0) {
+      out_ += slice_type() + " iruka_at_slice(iruka_a.groups, " + index + ");\n";
+    } else {
+      const std::string within = "(" + index + " - iruka_first)";
+      const bool is_lone = signature_.slicing == kLoneSlice;
+      out_ += slice_type() + " iruka_at_slice(iruka_a.slice, " + index + ", " + within + ", " +
+              (is_lone ? "0" : "iruka_divide((unsigned)" + within + ", iruka_a.slice_magic, iruka_a.slice_shift)") +
+              ", iruka_first / iruka_a.slice);\n";
+    }
+    arguments += ", iruka_at_slice";
+  }
+  if (kernel_.sees_step) arguments += stage_ ? ", iruka_step" : ", iruka_a.step";
+  return arguments;
 }
 
 void KernelWriter::element_function(const std::string& head, const std::string& tail) {
   std::string parameters = "[[maybe_unused]] const ptrdiff_t i";
   if (names_count()) parameters += ", [[maybe_unused]] const ptrdiff_t n";
   parameters += ", [[maybe_unused]] " + indexer_type() + "& _ind";
+  std::string index = kernel_.asserts ? "[[maybe_unused]] const ptrdiff_t iruka_element_index = i;\n" : "";
+  if (kernel_.sees_slice) {
+    parameters += ", [[maybe_unused]] const " + slice_type() + " _slice";
+    index += "[[maybe_unused]] const ptrdiff_t _J = _slice.place_, _i = _slice.number_;\n";
+  }
+  if (kernel_.sees_step) parameters += ", [[maybe_unused]] const ptrdiff_t _step";
   each([&](size_t k, const Parameter& parameter) {
+    if (is_hidden(k)) return;
     parameters += ", [[maybe_unused]] ";
     if (is_raw(k)) {
       parameters += array_type(k) + "& ";
@@ -66,9 +100,42 @@ void KernelWriter::element_function(const std::string& head, const std::string& 
     }
     parameters += parameter.name;
   });
-  const char* const index = kernel_.asserts ? "[[maybe_unused]] const ptrdiff_t iruka_element_index = i;\n" : "";
-  out_ += head + parameters + tail + index + "do {\n" + with_line_directives("operation", kernel_.operation) +
-          ";} while (0);\n}\n";
+  const std::string body = stage_ ? with_line_directives(stage_->file.c_str(), stage_->body)
+                                  : with_line_directives(kernel_.operation_file.c_str(), kernel_.operation);
+  out_ += head + parameters + tail + index + "do {\n" + body + ";} while (0);\n}\n";
+}
+
+void KernelWriter::include_slices() {
+  if (!kernel_.sees_slice) return;
+  if (signature_.slicing == kManySlices && !has_dividers(signature_)) out_ += include_kernel("divide");
+  out_ += include_kernel("slices");
+}
+
+void KernelWriter::stage_functions(const std::string& head) {
+  for (const StageText& stage : kernel_.stages) {
+    stage_ = &stage;
+    element_function(head + element_name() + "(", ") {\n");
+  }
+  stage_ = nullptr;
+}
+
+// Element k lies at data_[k], so that bodies index a scratch array as they do the whole one.
+void KernelWriter::bind_scratch() {
+  each([&](size_t k, const Parameter& parameter) {
+    if (!is_scratch(k)) return;
+    const std::string id = number(k);
+    const int rank = signature_.operands[k].rank;
+    std::string shape, strides, pitch = "(ptrdiff_t)sizeof(" + type(k) + ")";
+    for (int axis = std::max(rank, 1) - 1; axis >= 0; --axis) {
+      const std::string extent = "iruka_a.shape" + id + "[" + number(axis) + "]", comma = axis > 0 ? ", " : "";
+      shape.insert(0, comma + extent);
+      strides.insert(0, comma + pitch);
+      pitch += " * " + extent;
+    }
+    out_ += "[[maybe_unused]] CArray<" + type(k) + ", " + number(rank) + "> " + parameter.name + "{(" + type(k) +
+            "*)(iruka_scratch + iruka_a.place" + id + ") - iruka_first, iruka_a.n, {" + shape + "}, {" + strides +
+            "}, true};\n";
+  });
 }
 
 void KernelWriter::bind_arguments(const std::string& lambda_attribute) {
@@ -95,7 +162,7 @@ void KernelWriter::bind(size_t k, const Parameter& parameter) {
     const std::string value = is_fixed(k) ? "iruka_fixed" + id + "()" : "iruka_a.value" + id;
     out_ += "[[maybe_unused]] " + std::string(parameter.is_const ? "const " : "") + type(k) + " " + parameter.name +
             " = " + value + ";\n";
-  } else if (is_raw(k)) {
+  } else if (is_raw(k) && !is_scratch(k)) {
     const int rank = signature_.operands[k].rank;
     const bool contiguous = signature_.operands[k].access == Access::raw_contiguous;
     std::string shape, stride;

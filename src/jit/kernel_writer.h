@@ -23,9 +23,14 @@ class KernelWriter {
       : kernel_(kernel), signature_(signature), fixed_(fixed), rank_(signature.rank) {}
 
  protected:
-  bool is_raw(size_t k) const { return signature_.operands[k].access >= Access::raw_contiguous; }
-  bool is_scalar(size_t k) const { return signature_.operands[k].access == Access::scalar; }
-  bool is_plain(size_t k) const { return !is_raw(k) && !is_scalar(k); }
+  /// Whether the text, or the stage that is being written, does not mention the parameter.
+  bool is_hidden(size_t k) const {
+    return signature_.operands[k].access == Access::unused || (stage_ && !stage_->uses[k]);
+  }
+  bool is_raw(size_t k) const { return !is_hidden(k) && signature_.operands[k].access >= Access::raw_contiguous; }
+  bool is_scratch(size_t k) const { return !is_hidden(k) && signature_.operands[k].access == Access::scratch; }
+  bool is_scalar(size_t k) const { return !is_hidden(k) && signature_.operands[k].access == Access::scalar; }
+  bool is_plain(size_t k) const { return !is_hidden(k) && !is_raw(k) && !is_scalar(k); }
   bool has_strides(size_t k) const { return signature_.rank > 1 || signature_.operands[k].access == Access::strided; }
   /// NVRTC treats a division by a constant zero as unreachable, so on a GPU a zero is not made a constant.
   bool is_fixed(size_t k) const {
@@ -58,6 +63,30 @@ class KernelWriter {
   std::string indexer_type() const { return "CIndexer<" + number(signature_.indexer_rank) + ">"; }
   /// The body as a function: takes the index and the arguments, and stores outputs through references.
   void element_function(const std::string& head, const std::string& tail);
+  bool has_stages() const { return signature_.form == LoopForm::slices; }
+  void include_slices();
+  /// One function for each stage.
+  void stage_functions(const std::string& head);
+  /// Runs `loop` for each stage, in a loop over steps where the stage is repeated. `end` follows each run of a stage.
+  template <class Loop>
+  void each_stage(const std::string& end, Loop&& loop) {
+    for (const StageText& stage : kernel_.stages) {
+      stage_ = &stage;
+      const std::string count =
+          stage.count_parameter ? "(ptrdiff_t)" + kernel_.inputs[*stage.count_parameter].name : number(stage.count);
+      out_ += "for (ptrdiff_t iruka_step = 0, iruka_steps = " + count + "; iruka_step < iruka_steps; ++iruka_step) {\n";
+      loop();
+      out_ += end + "}\n";
+      stage_ = nullptr;
+    }
+  }
+  /// The scratch arrays of the batch whose first element is iruka_first, in memory at iruka_scratch.
+  void bind_scratch();
+  bool has_scratch() const {
+    bool any = false;
+    each([&](size_t k, const Parameter&) { any |= is_scratch(k); });
+    return any;
+  }
   /// Scalars and raw arrays as locals of the entry, then loop_prep, then the element function if it uses those locals.
   void bind_arguments(const std::string& lambda_attribute);
   void after_loop();
@@ -71,7 +100,7 @@ class KernelWriter {
       out_ += "__builtin_assume(" + index + " >= 0 && " + index + " < 2147483647);\n";
     std::string arguments = index;
     if (names_count()) arguments += ", iruka_a.n";
-    arguments += ", _ind";
+    arguments += ", _ind" + place_in_slice(index);
     if (kernel_.sees_indexer) out_ += "_ind.set(" + index + ");\n";
     each([&](size_t k, const Parameter& parameter) {
       if (is_plain(k)) {
@@ -79,11 +108,11 @@ class KernelWriter {
         out_ += std::string(kernel_.is_stored(k) ? "" : "const ") + type(k) + " " + local + " = " + address(k) +
                 (is_bool(k) ? " != 0" : "") + ";\n";
         arguments += ", " + local;
-      } else {
+      } else if (!is_hidden(k)) {
         arguments += ", " + parameter.name;
       }
     });
-    out_ += "iruka_element(" + arguments + ");\n";
+    out_ += element_name() + "(" + arguments + ");\n";
     each_plain([&](size_t k, const std::string& id) {
       if (kernel_.is_stored(k)) out_ += target(k) + " = iruka_e" + id + ";\n";
     });
@@ -96,9 +125,20 @@ class KernelWriter {
   FixedValues fixed_;
   size_t rank_;
   std::string out_;
+  const StageText* stage_ = nullptr;  ///< the one that is being written
 
  private:
   void bind(size_t k, const Parameter& parameter);
+  std::string element_name() const {
+    return stage_ ? "iruka_element" + number(stage_ - kernel_.stages.data()) : "iruka_element";
+  }
+  /// Groups of axes of a text whose elements come in C order.
+  int groups() const { return signature_.slicing < kGroups ? 0 : (signature_.slicing - kGroups) / 2; }
+  std::string slice_type() const {
+    return "iruka_slice<" + number(groups()) + ", " + number(groups() > 0 ? signature_.slicing % 2 : 0) + ">";
+  }
+  /// Writes the element's place in its slice and the step; the arguments that pass them to the element function.
+  std::string place_in_slice(const std::string& index);
 };
 
 std::string emit_cpu_kernel(const KernelText& kernel, const Signature& signature, FixedValues fixed);

@@ -353,6 +353,7 @@ void Program::launch(std::span<const std::byte> arguments, const GridRange& rang
   LaunchGrid grid;
   grid.blocks.x = static_cast<unsigned>(blocks);
   grid.threads.x = static_cast<unsigned>(range.threads_per_block);
+  grid.shared_bytes = range.shared_bytes;
   launch(*function_, parameters, grid);
 }
 

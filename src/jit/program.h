@@ -20,6 +20,7 @@ struct GridRange {
   int64_t count = 0;
   int64_t units_per_block = 1;
   int threads_per_block = 256;
+  unsigned shared_bytes = 0;  ///< of each block's dynamic shared memory
 };
 
 /// Compiled and loaded source, and the function of its module that is launched. Keep the handle, because a look-up

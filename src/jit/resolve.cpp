@@ -38,7 +38,7 @@ void check_arguments(const KernelText& text, std::span<const Argument> arguments
     if (!arguments[k].is_array())
       throw TypeError(parameter_prefix(text, k) + "an output must be an array, not a scalar");
   for (size_t k = 0; k < given; ++k)
-    if (!arguments[k].is_array() && text.parameter(k).raw)
+    if (!arguments[k].is_array() && text.parameter(k).raw && !text.is_intermediate(k))
       throw TypeError(parameter_prefix(text, k) + "a raw parameter takes an array, not a scalar");
   for (size_t k = 0; k < given; ++k)
     if (arguments[k].is_array() && !arguments[k].array().valid())
@@ -118,6 +118,48 @@ void resolve_types(const KernelText& text, const Placeholders& placeholders, std
       throw TypeError(parameter_prefix(text, k) + "the type '" + text.parameter(k).type +
                       "' is unknown: pass an output, or an input with this type");
     dtypes[k] = slot < 0 ? *text.parameter(k).dtype : resolved[slot];
+  }
+}
+
+namespace {
+
+std::string list_shapes(const KernelText& text, std::span<const Argument> arguments) {
+  std::string list;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments[k].is_array() || text.parameter(k).raw) continue;
+    list += (list.empty() ? "" : ", ") + text.parameter(k).name + " " + to_string(arguments[k].array().shape());
+  }
+  return list;
+}
+
+}  // namespace
+
+Dims resolve_shape(const KernelText& text, std::span<const Argument> arguments, std::optional<int64_t> size) {
+  const Dims* shapes[kMaxParameters];
+  size_t plain = 0;
+  for (size_t k = 0; k < arguments.size(); ++k)
+    if (!text.parameter(k).raw && arguments[k].is_array()) shapes[plain++] = &arguments[k].array().shape();
+  if (size) {
+    if (plain > 0)
+      throw ValueError("kernel '" + text.name +
+                       "': size can be given only when every array is raw; not raw: " + list_shapes(text, arguments));
+    if (*size < 0)
+      throw ValueError("kernel '" + text.name + "': size must not be negative, not " + std::to_string(*size));
+    return Dims{*size};
+  }
+  if (plain == 0) {
+    const bool has_arrays = std::ranges::any_of(arguments, &Argument::is_array);
+    throw ValueError("kernel '" + text.name + "': the loop's length is unknown, because " +
+                     (has_arrays ? "every array is raw" : "no argument is an array") + ": pass size=");
+  }
+  bool same = true;
+  for (size_t k = 1; same && k < plain; ++k) same = *shapes[k] == *shapes[0];
+  if (same) return *shapes[0];
+  try {
+    return broadcast_shapes({shapes, plain});
+  } catch (const ShapeError&) {
+    throw ShapeError("kernel '" + text.name +
+                     "': the arrays do not broadcast together: " + list_shapes(text, arguments));
   }
 }
 

@@ -1,6 +1,7 @@
 // Derives the device, and a dtype for each parameter, from the arguments of a call.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,5 +33,9 @@ void check_stream(const KernelText& text, const Stream& stream, const Device& de
 /// a dtype for each parameter. Raises TypeError for an array of another dtype, and a placeholder without an argument.
 void resolve_types(const KernelText& text, const Placeholders& placeholders, std::span<const Argument> arguments,
                    Dtype* dtypes);
+
+/// The shape of the loop: that of the plain arrays together, or `size` if all are raw. Raises ValueError for a length
+/// that is unknown, negative or given twice, ShapeError for arrays that do not broadcast together.
+Dims resolve_shape(const KernelText& text, std::span<const Argument> arguments, std::optional<int64_t> size);
 
 }  // namespace iruka::jit

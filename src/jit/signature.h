@@ -13,6 +13,7 @@ namespace iruka::jit {
 
 /// How the loop accesses an argument.
 enum class Access : uint8_t {
+  unused,  ///< the text does not mention the parameter
   scalar,
   contiguous,      ///< plain array, innermost stride is the element size
   broadcast,       ///< plain array, innermost stride is zero
@@ -20,6 +21,7 @@ enum class Access : uint8_t {
   crosswise,       ///< plain input of LoopForm::tiles whose second innermost stride is the element size
   raw_contiguous,  ///< raw array in C order without gaps
   raw_strided,
+  scratch,  ///< an intermediate array that exists for a batch of slices at a time, in a thread's or a block's memory
 };
 
 /// The shape of the loop around the element function.
@@ -28,6 +30,7 @@ enum class LoopForm : uint8_t {
   stream,  ///< one merged axis; large aligned contiguous outputs use non-temporal stores
   rows,    ///< several axes; the innermost is an inner loop
   tiles,   ///< as rows, but the two innermost axes are split into square tiles: operands have different fast axes
+  slices,  ///< batches of slices go through all stages, each by flat loops or rows
 };
 
 struct OperandSignature {
@@ -46,6 +49,9 @@ struct Signature {
   uint8_t tile_edge = 0;     ///< elements along each side of a tile, for LoopForm::tiles
   uint8_t small_arrays = 1;  ///< every raw array has fewer than 2^31 elements
   uint8_t pack = 0;  ///< elements that a thread of a grid loads and stores at once; 0: the entry loops over ranges
+  /// What the text's `_slice` is like: 0: not used; kLoneSlice; kManySlices; more: kGroups + the number of groups of
+  /// neighbouring axes that are all of slices or all across them, twice, and 1 where the first is of slices.
+  uint8_t slicing = 0;
   OperandSignature operands[kMaxParameters];  // only the first operand_count are set
 
   std::string_view bytes() const {
@@ -70,7 +76,12 @@ struct Signature {
   }
 };
 static_assert(std::is_trivially_copyable_v<Signature>);
-static_assert(sizeof(OperandSignature) == 4 && offsetof(Signature, operands) == 8, "bytes() must have no padding");
+static_assert(sizeof(OperandSignature) == 4 && offsetof(Signature, operands) == 9, "bytes() must have no padding");
+
+/// Values of Signature::slicing.
+inline constexpr uint8_t kLoneSlice = 1;   ///< a batch is one slice
+inline constexpr uint8_t kManySlices = 2;  ///< a batch is several neighbouring slices
+inline constexpr uint8_t kGroups = 4;      ///< elements come in C order, whatever the slices are
 
 /// Elements a streamed loop writes at a time; ranges begin at multiples of it so that stores are aligned.
 inline constexpr int64_t kStreamChunk = 1024;

@@ -53,6 +53,10 @@ assert_type(cp.cuda.is_available(), bool)
 square = cp.ElementwiseKernel("T x", "T y", "y = x * x", "square")
 assert_type(square.name, str)
 z: cp.ndarray = square(x)
+flipped = cp.StagedKernel("T x", "T y", "T kept", ["kept[i] = x", ("y = kept[n - 1 - i]", 2)], "flipped", axis=-1)
+assert_type(flipped.stages, tuple[str | tuple[str, int | str], ...])
+assert_type(flipped.axis, int | tuple[int, ...] | None)
+square(flipped(x, axis=(0, 1)))
 square(x, cp.empty_like(x), size=None)
 
 
@@ -64,6 +68,7 @@ def wrong() -> None:
     x.sum(keepdims="yes")  # type: ignore[arg-type]
     cp.exp(x, wher=True)  # type: ignore[call-arg]
     cp.ElementwiseKernel("T x", "T y")  # type: ignore[call-arg]
+    cp.StagedKernel("T x", "T y", "", [3])  # type: ignore[list-item]
     cp.linalg.nrom(x)  # type: ignore[attr-defined]
 
 

@@ -16,6 +16,7 @@
 #include "core/fork.h"
 #include "core/once.h"
 #include "core/thread_pool.h"
+#include "jit/emit.h"
 
 namespace iruka::cpu_backend {
 namespace {
@@ -30,12 +31,13 @@ class CpuFunction final : public Function {
       : Function(std::move(name)), entry_(entry), lanes_(lanes) {}
   EntryFunction entry() const { return entry_; }
   int lanes() const { return lanes_; }
-  bool runs_blocks() const { return runs_blocks_; }
+  /// Whether it takes memory of the calling thread.
+  bool takes_memory() const { return takes_memory_; }
 
  private:
   const EntryFunction entry_;
   const int lanes_;
-  const bool runs_blocks_ = name() == kBlocksEntry;
+  const bool takes_memory_ = name() == kBlocksEntry || name() == jit::kStagesEntryName;
 };
 
 class CpuModule final : public Module {
@@ -114,9 +116,9 @@ void note_assertion(const FailedAssertion& failed) noexcept {
 /// run a signal handler that calls kernels.
 void enter(const CpuFunction& function, const void* arguments, int64_t begin, int64_t end, LaunchContext& context) {
   LaunchContext* const outer = std::exchange(current_launch, &context);
-  const size_t memory = function.runs_blocks() ? memory_mark() : 0;
+  const size_t memory = function.takes_memory() ? memory_mark() : 0;
   function.entry()(arguments, begin, end);
-  if (function.runs_blocks()) return_memory(memory);  // code that is cancelled ends early
+  if (function.takes_memory()) return_memory(memory);  // code that is cancelled ends early
   current_launch = outer;
 }
 

@@ -1,6 +1,7 @@
 #include "backend/cpu/compiler/text_warnings.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -32,9 +33,12 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
 
   // This reads an element; the reference to the parameter is visited next.
   bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
-    if (cast->getCastKind() == clang::CK_LValueToRValue)
-      if (const auto* read = llvm::dyn_cast<clang::DeclRefExpr>(cast->getSubExpr()->IgnoreParens()))
-        reads_.insert(read);
+    if (cast->getCastKind() != clang::CK_LValueToRValue) return true;
+    const clang::Expr* from = cast->getSubExpr()->IgnoreParens();
+    if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(from);
+        call && call->getOperator() == clang::OO_Subscript)
+      from = call->getArg(0)->IgnoreParenImpCasts();
+    if (const auto* read = llvm::dyn_cast<clang::DeclRefExpr>(from)) reads_.insert(read);
     return true;
   }
 
@@ -42,6 +46,7 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
     const clang::ValueDecl* named = reference->getDecl();
     if (!named->getIdentifier()) return true;
     const std::string name = named->getName().str();
+    note_early(*reference, name);
     const bool is_output = std::ranges::find(source_.must_write, name) != source_.must_write.end();
     if (!is_output || is_users(named->getLocation()) || !is_users(reference->getLocation())) return true;
     (reads_.contains(reference) ? read_ : written_).insert(name);
@@ -73,12 +78,20 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   /// Warns of outputs that no text writes, where the program contains all of the texts that may write them.
   void finish() {
     for (const std::string& name : source_.must_write) {
-      if (written_.contains(name)) continue;
+      if (written_.contains(name) || name.find(": ") != name.npos) continue;
       const std::string what = read_.contains(name) ? "is read, but nothing is written to it" : "is never written";
       diagnostics_.push_back({Diagnostic::Level::warning, "", 0, 0,
                               "the output '" + name + "' " + what +
                                   ": its elements are uninitialised; assign to it, as in `" + name + " = ...`"});
     }
+    for (const auto& [name, read] : early_reads_)
+      if (!early_writes_.contains(name)) {
+        const std::string variable = name.substr(name.rfind(' ') + 1);
+        warn(read, "'" + variable +
+                       "' is read, but no stage has written to it: its elements are uninitialised; assign to them "
+                       "before, as in `" +
+                       variable + "[i] = ...`");
+      }
     // Clang's own warning for a comma in brackets would repeat this one.
     std::erase_if(diagnostics_, [this](const Diagnostic& said) {
       return said.message.starts_with("left operand of comma operator") && commas_.contains({said.file, said.line});
@@ -86,6 +99,17 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   }
 
  private:
+  /// Notes a use of a variable that has no value before the text of the reference.
+  void note_early(const clang::DeclRefExpr& reference, const std::string& variable) {
+    if (!is_users(reference.getLocation())) return;
+    const std::string name = place_of(reference.getLocation()).getFilename() + (": " + variable);
+    if (std::ranges::find(source_.must_write, name) == source_.must_write.end()) return;
+    if (reads_.contains(&reference))
+      early_reads_.emplace(name, reference.getLocation());
+    else
+      early_writes_.insert(name);
+  }
+
   clang::PresumedLoc place_of(clang::SourceLocation location) const {
     return manager_.getPresumedLoc(manager_.getExpansionLoc(location));
   }
@@ -140,6 +164,8 @@ class TextWatcher : public clang::RecursiveASTVisitor<TextWatcher> {
   std::vector<Diagnostic>& diagnostics_;
   std::set<const clang::DeclRefExpr*> reads_;
   std::set<std::string> read_, written_;
+  std::map<std::string, clang::SourceLocation> early_reads_;  ///< by text and variable
+  std::set<std::string> early_writes_;
   std::set<std::pair<unsigned, std::string>> told_;  ///< given already; instances of a template repeat warnings
   std::set<std::pair<std::string, int>> commas_;
 };

@@ -13,7 +13,8 @@ using llvm::Instruction;
 using Kind = Remark::Kind;
 
 bool is_users(llvm::StringRef file) {
-  return file == "operation" || file == "preamble" || file == "loop_prep" || file == "after_loop";
+  return file == "operation" || file == "preamble" || file == "loop_prep" || file == "after_loop" ||
+         file.starts_with("stage ");
 }
 
 /// The innermost line of the user's text in the chain of inlined calls.
