@@ -46,11 +46,18 @@ def numbas(function):
     return numba.vectorize(["float32(float32, float32)"], target="parallel")(names[function.__name__])
 
 
+def fused_by(module, function):
+    def traced(x, y):  # CuPy refuses functions without a name
+        return function(module, x, y)
+
+    return module.fuse(kernel_name=function.__name__)(traced)
+
+
 def fused_makers(function, shape):
     x, y = floats(shape), floats(shape, 2)
 
     def make(module, library):
-        fused = module.fuse(lambda x, y: function(module, x, y), kernel_name=function.__name__)
+        fused = fused_by(module, function)
         operands = place(library, x), place(library, y)
         return lambda: fused(*operands)
 
@@ -104,8 +111,7 @@ def first_calls():
 
         def make(module, library, function=function, x=x):
             placed = place(library, x)
-            traced = lambda x, y: function(module, x, y)
-            return lambda: module.fuse(traced)(placed, placed)
+            return lambda: fused_by(module, function)(placed, placed)
 
         makers = {"Iruka": lambda make=make: make(iruka, "Iruka")}
         if cupy:

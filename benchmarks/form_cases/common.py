@@ -23,6 +23,10 @@ def optional(name):
 
 numba = optional("numba")
 cupy = optional("cupy") if ON_GPU else None
+# Numba 0.68 compiles for GPUs only where NumPy still has these names; NumPy 2.5 has not.
+for removed, name in (("row_stack", "vstack"), ("in1d", "isin"), ("trapz", "trapezoid")):
+    if numba and not hasattr(np, removed):
+        setattr(np, removed, getattr(np, name))
 if numba and ON_GPU:
     importlib.import_module("numba.cuda")
 elif numba:

@@ -48,10 +48,16 @@ template <class T> IRUKA_INLINE T wrapping_multiply(T a, T b) {
     return (T)(a * b);
 }
 template <class T> IRUKA_INLINE T wrapping_negate(T x) {
-  if constexpr (wraps<T>)
-    return (T)(0 - (UnsignedOf<T>)x);
-  else
+  if constexpr (wraps<T>) {
+    auto negated = 0 - (UnsignedOf<T>)x;
+#ifdef __CUDA_ARCH__
+    // The assembler for GPUs compares a 16-bit negation as if it had 32 bits: -(-32768) > 0. So this one has 32.
+    if constexpr (sizeof(T) == 2 && is_signed<T>) asm("" : "+r"(negated));
+#endif
+    return (T)negated;
+  } else {
     return (T)-x;
+  }
 }
 
 template <class T> struct Division {
