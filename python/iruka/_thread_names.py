@@ -30,6 +30,10 @@ class Coordinate:
 class Coordinates:
     """Three numbers of a thread: x, y and z."""
 
+    x: Any  # which type checkers take for a number, as kernels do
+    y: Any
+    z: Any
+
     def __init__(self, name: str):
         self.x, self.y, self.z = (Coordinate(f"{name}.{axis}") for axis in "xyz")
         self._name = name

@@ -8,7 +8,7 @@ import re
 import types
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -325,13 +325,27 @@ class vectorize:
         >>> double = iruka.vectorize(["float64(float64)"])(lambda x: 2 * x)
     """
 
-    def __new__(cls, pyfunc=None, otypes=None, doc=None, excluded=None, cache=False, signature=None, **options):
+    def __new__(
+        cls,
+        pyfunc: Any = None,
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Any = None,
+        cache: bool = False,
+        signature: str | None = None,
+        **options: Any,
+    ) -> Any:
         is_numbas = isinstance(pyfunc, (list, tuple, str)) or bool(options) or _is_signature(pyfunc)
         if is_numbas:
             return _decorator(pyfunc, cache=cache, **options)
         if pyfunc is None:
             return lambda function: cls(function, otypes, doc, excluded, cache, signature)
         return _NumpyVectorized(pyfunc, otypes, doc, excluded, cache, signature)
+
+    if TYPE_CHECKING:  # what is made is of another class, which type checkers do not see
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __getattr__(self, name: str) -> Any: ...
 
 
 def _is_signature(value: Any) -> bool:

@@ -164,6 +164,17 @@ def run_python(code, timeout=120, folder=None, **environment):
     return done
 
 
+def run_program(program, *arguments, folder):
+    """Runs a program's file in a new process, in `folder`; returns what it did."""
+    return subprocess.run(
+        [sys.executable, program, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300 * PATIENCE,
+    )
+
+
 def run_fuzzer(name, *arguments, planted=""):
     """Runs tests/fuzz/NAME in a new process, after the statements of `planted`, which may plant a fault."""
     folder = pathlib.Path(__file__).resolve().parents[1] / "fuzz" / name

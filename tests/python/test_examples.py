@@ -11,14 +11,12 @@ import linecache
 import pathlib
 import pkgutil
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import iruka
-from helpers import PATIENCE
+from helpers import run_program as run
 from iruka import image
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,16 +25,6 @@ PROGRAMS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 
 def python_blocks(path):
     return re.findall(r"^```python\n(.*?)^```$", (ROOT / path).read_text(), re.MULTILINE | re.DOTALL)
-
-
-def run(program, *arguments, folder):
-    return subprocess.run(
-        [sys.executable, program, *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300 * PATIENCE,
-    )
 
 
 def run_blocks(page, names):

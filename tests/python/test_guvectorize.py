@@ -150,12 +150,17 @@ def returns_a_number(x, out):
     return x[0]
 
 
+def unpacks_an_array(x, out):
+    out[0], b = x
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
         (writes_to_an_input, "this array is an input"),
         (takes_a_slice, "slices of arrays"),
         (takes_too_many_indices, "takes 1 indices, not 2"),
+        (unpacks_an_array, r"float64 array of 1 axis cannot be unpacked; write its elements, a\[0\], a\[1\]"),
     ],
 )
 def test_what_has_no_kernel(function, words):

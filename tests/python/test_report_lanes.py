@@ -27,6 +27,15 @@ def test_forced_lanes(x, lanes):
     assert not places(report, "gather") and not places(report, "divergent_loop") and not places(report, "not_widened")
 
 
+@pytest.mark.parametrize("body", ["r = abs(z)", "r = arg(z)", "r = (z * z).imag()"])
+def test_straight_bodies_of_complex64_run_in_lanes(x, body):
+    """Which LLVM's loop vectoriser leaves scalar: a complex64 is read as a vector of two."""
+    k = Kernel("complex64 z", "float32 r", body, "complexes")
+    assert k.report(x.astype("complex64")).lanes > 1
+    sums = Kernel("float32 x, float32 y", "float32 z", "z = x + y", "sums")
+    assert sums.report(x, x).lanes == 1 and "loop vectoriser" in sums.report(x, x).reason
+
+
 def test_loops_branches_and_gathers_are_placed(x):
     body = "int k = (int)x;\nwhile (k > 3)\n  k /= 3;\ny = table[k * 37 % 11];\n"
     k = Kernel("float32 x, raw float32 table", "float32 y", body, "placed", options=("--lanes=8",))

@@ -60,6 +60,20 @@ square(flipped(x, axis=(0, 1)))
 square(x, cp.empty_like(x), size=None)
 
 
+@cp.jit.rawkernel()
+def numbered(out):
+    out[cp.jit.blockIdx.x * cp.jit.blockDim.x + cp.jit.threadIdx.x] = cp.jit.threadIdx.x % cp.jit.warpsize
+
+
+def of_python_functions() -> None:
+    """Never called, as kernels of Python functions need a file."""
+    larger = cp.vectorize(["float32(float32, float32)"], target="parallel")(lambda a, b: a if a > b else b)
+    larger(x, y, out=cp.empty_like(x))
+    larger.reduce(x, axis=0)
+    cp.vectorize(float)(x)
+    numbered[1, 8](x)
+
+
 def wrong() -> None:
     """Never called: each line is an error that the checker must find (an unused ignore is one too)."""
     cp.zerros(3)  # type: ignore[attr-defined]

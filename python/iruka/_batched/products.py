@@ -8,11 +8,12 @@ from .._functions import elementwise as UFUNCS
 from .._numpy.calculus import interp
 from .._numpy.conversion import asarray, ascontiguousarray
 from .._numpy.creation import empty, eye
+from .._numpy.dtypes import finfo
 from .._numpy.einsum import einsum
 from .._numpy.histogram import searchsorted
 from .._numpy.polynomials import polyfit, polyval
 from .._numpy.products import cross, matmul, vecdot
-from .._numpy.shapes import result_type
+from .._numpy.shapes import concatenate, result_type
 from .table import flat, lift, row, shifted, spread, with_ndim
 from .values import is_batched
 
@@ -156,14 +157,60 @@ MOST_PLACES = 512  # to which a fit is made of the fits of unit vectors
 @row("polyfit")
 def _polyfit(tracer, x, y, deg, rcond=None, full=False, w=None, cov=False):
     places, values = lift(tracer, x), lift(tracer, y)
-    if places.data.shape[0] != 1 or values.ndim != 1 or full or cov or is_batched(w) and w.data.shape[0] != 1:
-        tracer.refuse("polyfit at places of the slice, or with full or cov, has no form for many slices")
+    if places.ndim != 1 or values.ndim != 1 or full or cov:
+        tracer.refuse("polyfit of several columns, or with full or cov, has no form for many slices")
+    rounds = w is not None and values.dtype.kind == "f"  # NumPy multiplies by weights in the dtype of the values
+    if places.data.shape[0] != 1 or is_batched(w) and w.data.shape[0] != 1 or rounds and values.dtype.itemsize < 8:
+        return _fit_of_each(tracer, places, values, deg, rcond, w)
     x, weights = places.data[0], w.data[0] if is_batched(w) else w
     if values.size > MOST_PLACES:
         return polyfit(x, values.data.T, deg, rcond, w=weights).T
     with values.device:  # the fit is linear in y: the fits of unit vectors make that of each slice
         units = eye(values.size)
     return matmul(values.data, polyfit(x, units, deg, rcond, w=weights).T)
+
+
+def _fit_of_each(tracer, places, values, deg, rcond, w):
+    """polyfit whose places or weights are the slice's own.
+
+    Modified Gram-Schmidt makes the powers' columns orthogonal, which for least squares is as accurate as Householder's
+    reflections (Bjorck 1967). Where NumPy raises, or warns of a poor condition, the loop runs.
+    """
+    if is_batched(deg):
+        tracer.refuse("polyfit of a degree that the slice gives has no form for many slices")
+    deg, weights = int(deg), lift(tracer, 1.0 if w is None else w)
+    extents = {places.size, values.size} | (set() if w is None else {weights.size})
+    complexes = any(each.dtype.kind == "c" for each in (places, values, weights))
+    if deg < 0 or len(extents) > 1 or weights.ndim != (w is not None) or complexes:
+        tracer.refuse("polyfit of complex numbers, or of arguments that do not fit, has no form for many slices")
+    x, y, weight = (each.data.astype("float64") for each in (places, values, weights))
+    weight = weight.reshape((weight.shape[0], -1))
+    powers = [x**k * weight for k in range(deg, -1, -1)]
+    scales = [UFUNCS["sqrt"](_dots(each, each)) for each in powers]
+    columns = [each / scale for each, scale in zip(powers, scales, strict=True)]
+    right = (y * weight).astype(values.dtype if values.dtype.kind == "f" else "float64").astype("float64")
+    factors, parts, lengths = [], [], []
+    for k in range(deg + 1):
+        lengths.append(UFUNCS["sqrt"](_dots(columns[k], columns[k])))
+        unit = columns[k] / lengths[k]
+        factors.append([_dots(unit, other) for other in columns[k + 1 :]])
+        columns[k + 1 :] = [other - each * unit for other, each in zip(columns[k + 1 :], factors[k], strict=True)]
+        parts.append(_dots(unit, right))
+        right = right - parts[k] * unit
+    if rcond is None:
+        rcond = x.shape[1] * finfo(places.dtype if places.dtype.kind == "f" else "float64").eps
+    if not all((each > 100 * rcond).all() for each in lengths):  # NaN, too
+        tracer.refuse("a polyfit of poor condition, or of NaN, has no form for many slices")
+    solution: list = [None] * (deg + 1)
+    for k in range(deg, -1, -1):
+        known = [factor * after for factor, after in zip(factors[k], solution[k + 1 :], strict=True)]
+        solution[k] = (parts[k] - sum(known)) / lengths[k]
+    return concatenate([each / scale for each, scale in zip(solution, scales, strict=True)], 1)
+
+
+def _dots(a, b):
+    """The products of rows, (slices, 1)."""
+    return (a * b).sum(axis=1, keepdims=True)
 
 
 @row("polyval")

@@ -162,6 +162,8 @@ class Expressions(abc.ABC):
             return value.items
         if isinstance(value.type, LocalArray) and len(value.type.shape) == 1:
             return tuple(Value(Number(value.type.dtype), f"{value.text}[{k}]") for k in range(value.type.shape[0]))
+        if isinstance(value.type, (ArrayView, LocalArray)):
+            self.refuse(node, f"{value.type} cannot be unpacked; write its elements, a[0], a[1]")
         self.refuse(node, f"{value.type} has no elements")
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Value:

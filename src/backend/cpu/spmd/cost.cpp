@@ -660,11 +660,15 @@ bool loop_vectoriser_suffices(const LaneLoop& loop, const LaneAnalysis& analysis
     if (llvm::isa<llvm::LoadInst>(instruction) && has_written) return false;
     has_written |= llvm::isa<llvm::StoreInst>(instruction);
     if (llvm::getLoadStorePointerOperand(&instruction)) {
+      // Complex numbers are vectors of two, which LLVM's loop vectoriser cannot widen. For two doubles lanes gain
+      // nothing.
+      const llvm::Type* type = llvm::getLoadStoreType(&instruction);
+      if (type->isVectorTy() && type->getScalarSizeInBits() < 64) return false;
       const Access access = model.access(instruction);
       const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
       if (access != Access::consecutive && (is_store || access != Access::uniform)) return false;
       // A byte store may alias anything, including pointers that the loop reads.
-      if (is_store && llvm::getLoadStoreType(&instruction)->getScalarSizeInBits() <= 8) return false;
+      if (is_store && type->getScalarSizeInBits() <= 8) return false;
       continue;
     }
     const Shape shape = analysis.shape(&instruction);
