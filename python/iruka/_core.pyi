@@ -1257,12 +1257,34 @@ class KernelDispatcher:
 
     def __call__(self, *args, **keywords) -> Any: ...
 
-    def __init__(self, numbers_adapt: bool) -> None: ...
+    def __init__(self, has_signatures: bool, layout: object | None = None) -> None: ...
 
-    def add_kernel(self, dtypes: Sequence[object], kernel: ElementwiseKernel, on_host: bool, takes_numpy: bool) -> None:
+    def add_kernel(self, dtypes: Sequence[object], kernel: ElementwiseKernel, on_host: bool, takes_numpy: bool, reports_failure: bool) -> None:
         """
         From here on, calls with arrays of these dtypes go straight to the kernel.
+
+        One that reports failures takes an int64 array of one element behind the inputs, for the least number of
+        an element that failed; then the method `call` is called.
         """
+
+class ThreadDispatcher:
+    """
+    Launches the RawKernel for the types of a call's arguments. A derived class has a method _made(types), which
+    gives it. A type is (dtype,) of a number and (dtype, ndim, is_writable, is_contiguous) of an array.
+    """
+
+    def __call__(self, grid, block, args: tuple, *, shared_mem: int = 0, stream=None) -> None: ...
+
+    def __init__(self, name: str, parameters: int, halves_floats: bool, is_device: bool) -> None: ...
+
+    def __getitem__(self, grid_and_block: tuple, /) -> ConfiguredKernel: ...
+
+class ConfiguredKernel:
+    """kernel[grid, block], which takes the kernel's arguments."""
+
+    def __call__(self, *args) -> None: ...
+
+    def __repr__(self) -> str: ...
 
 class ufunc:
     """

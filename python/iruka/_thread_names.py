@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ._core import ThreadDispatcher
 from .errors import TypeError
 
 _ALL_LANES = 0xFFFFFFFF
 
 
-class ThreadFunction:
+class ThreadFunction(ThreadDispatcher):
     """A Python function for threads: `function`, and whether kernels call it."""
 
     __name__: str

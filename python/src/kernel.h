@@ -98,5 +98,6 @@ void bind_reduction_kernel(nb::module_& module);
 void bind_staged_kernel(nb::module_& module);
 void bind_raw_kernel(nb::module_& module);
 void bind_kernel_dispatcher(nb::module_& module);
+void bind_thread_dispatcher(nb::module_& module);
 
 }  // namespace iruka::python

@@ -37,6 +37,7 @@ NB_MODULE(_core, module) {
   bind_staged_kernel(module);
   bind_raw_kernel(module);
   bind_kernel_dispatcher(module);
+  bind_thread_dispatcher(module);
   bind_ufunc(module);
   bind_reductions(module);
   bind_ops(module);

@@ -56,7 +56,8 @@ std::optional<Dtype> native_numpy_dtype(nb::handle array) {
 NumpyMemory numpy_memory(nb::handle array) {
   PyArrayObject* const numpy = numpy_array(array);
   const int ndim = PyArray_NDIM(numpy);
-  NumpyMemory memory{PyArray_DATA(numpy), Dims(ndim), Dims(ndim), PyArray_ISWRITEABLE(numpy) != 0};
+  NumpyMemory memory{PyArray_DATA(numpy), Dims(ndim), Dims(ndim), PyArray_ISWRITEABLE(numpy) != 0,
+                     PyArray_IS_C_CONTIGUOUS(numpy) != 0};
   std::copy_n(PyArray_DIMS(numpy), ndim, memory.shape.begin());
   std::copy_n(PyArray_STRIDES(numpy), ndim, memory.strides.begin());
   return memory;

@@ -17,7 +17,7 @@ std::optional<Dtype> native_numpy_dtype(nb::handle array);
 struct NumpyMemory {
   void* data;
   Dims shape, strides;
-  bool writable;
+  bool writable, contiguous;  ///< in C order
 };
 NumpyMemory numpy_memory(nb::handle array);
 

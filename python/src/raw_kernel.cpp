@@ -12,165 +12,22 @@
 #include "convert.h"
 #include "cuda.h"
 #include "device.h"
-#include "fixed_list.h"
-#include "interop.h"
 #include "iruka/error.h"
 #include "kernel.h"
-#include "numpy_arrays.h"
+#include "raw_call.h"
 #include "truth.h"
 
 namespace iruka::python {
 namespace {
 
-/// Arguments of one launch. Arrays are handles of their own, so that the launch may use them without the GIL.
-class RawArguments {
- public:
-  RawArguments(const std::string& kernel, PyObject* given)
-      : kernel_(kernel), given_(given), arrays_(count()), bytes_(count()), arguments_(count()) {
-    for (size_t k = 0; k < count(); ++k) add(k, PySequence_Fast_GET_ITEM(given, static_cast<Py_ssize_t>(k)));
-  }
-  std::span<const RawArgument> span() const { return arguments_.span(); }
-  Device& device() const {
-    for (const RawArgument& argument : span())
-      if (argument.kind() == RawArgument::Kind::array) return argument.array().device();
-    return default_device();
-  }
-
- private:
-  size_t count() const { return static_cast<size_t>(PySequence_Fast_GET_SIZE(given_)); }
-
-  void add(size_t k, PyObject* object) {
-    if (is_array(object)) {
-      arguments_.add(arrays_.add(array_of(object)));
-    } else if (object == Py_None) {
-      arguments_.add(nullptr);
-    } else if (PyType_IsSubtype(Py_TYPE(object), imported.ndarray)) {
-      add_numpy(k, object);
-    } else if (Scalar scalar; to_scalar(object, scalar)) {
-      arguments_.add(scalar);
-    } else if (nb::hasattr(object, "__cuda_array_interface__") || nb::hasattr(object, "__dlpack__")) {
-      arguments_.add(arrays_.add(as_array(object, device_of_arrays())));
-    } else if (PyObject_CheckBuffer(object)) {
-      add_bytes(object);
-    } else if (const nb::object address = nb::getattr(object, "ptr", nb::none()); PyLong_Check(address.ptr())) {
-      arguments_.add(PyLong_AsVoidPtr(address.ptr()));
-      if (PyErr_Occurred()) throw nb::python_error();
-    } else {
-      throw TypeError(kernel_ + "(): argument " + std::to_string(k + 1) + " has unsupported type " +
-                      describe(nb::handle(object).type()) +
-                      "; a kernel takes arrays, numbers, None, and structures as NumPy's structured scalars or bytes");
-    }
-  }
-
-  Device& device_of_arrays() const {
-    return device_among({PySequence_Fast_ITEMS(given_), static_cast<size_t>(PySequence_Fast_GET_SIZE(given_))});
-  }
-
-  /// A NumPy array's memory in place.
-  void add_numpy(size_t k, PyObject* object) {
-    if (Device& device = device_of_arrays(); !is_host(device))
-      throw TypeError(kernel_ + "(): argument " + std::to_string(k + 1) + " is a NumPy array, and the kernel runs on " +
-                      device_name(device) + "; iruka.asarray(it) copies it there");
-    const NumpyMemory memory = numpy_memory(object);  // the array keeps it
-    arguments_.add(RawArgument::memory(memory.data, memory.writable, native_numpy_dtype(object)));
-  }
-
-  /// A structure: numpy.void, bytes, an instance of a ctypes.Structure.
-  void add_bytes(PyObject* object) {
-    Py_buffer view;
-    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
-    const std::string& copy = bytes_.add(static_cast<const char*>(view.buf), static_cast<size_t>(view.len));
-    PyBuffer_Release(&view);
-    arguments_.add(std::as_bytes(std::span(copy.data(), copy.size())));
-  }
-
-  static constexpr size_t kInline = 16;
-
-  const std::string& kernel_;
-  PyObject* const given_;
-  FixedList<Array, kInline> arrays_;
-  FixedList<std::string, kInline> bytes_;
-  FixedList<RawArgument, kInline> arguments_;  ///< refer to arrays_ and bytes_
-};
-
-int64_t to_extent(PyObject* object, const std::string& kernel, const char* what) {
-  if (PyLong_CheckExact(object)) {
-    int overflow = 0;
-    const int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    return overflow == 0 ? value : overflow < 0 ? INT64_MIN : INT64_MAX;
-  }
-  const nb::object number = nb::steal(PyNumber_Index(object));
-  if (!number.is_valid()) {
-    PyErr_Clear();
-    throw TypeError(kernel + "(): " + what + " must be an int or a tuple of 1 to 3 ints, not " +
-                    describe(nb::handle(object)));
-  }
-  return to_extent(number.ptr(), kernel, what);
-}
-
-LaunchExtents to_extents(PyObject* object, const std::string& kernel, const char* what) {
-  if (!PyTuple_Check(object) && !PyList_Check(object)) return {to_extent(object, kernel, what)};
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-  if (count < 1 || count > 3)
-    throw ValueError(kernel + "(): " + what + " has 1 to 3 dimensions, not " + std::to_string(count));
-  LaunchExtents extents;
-  int64_t* const places[] = {&extents.x, &extents.y, &extents.z};
-  for (Py_ssize_t k = 0; k < count; ++k) *places[k] = to_extent(PySequence_Fast_GET_ITEM(object, k), kernel, what);
-  return extents;
-}
-
-/// What a call gives: kernel(grid, block, args, *, shared_mem=0, stream=None).
-struct Call {
-  PyObject *grid = nullptr, *block = nullptr, *args = nullptr;
-  RawLaunch launch;
-  std::optional<StreamHandle> stream;
-
-  Call(const std::string& kernel, PyObject* positional, PyObject* keywords) {
-    PyObject** const places[] = {&grid, &block, &args};
-    const Py_ssize_t count = PyTuple_GET_SIZE(positional);
-    if (count > 3)
-      throw TypeError(kernel + "() takes grid, block and args, not " + std::to_string(count) + " arguments");
-    for (Py_ssize_t k = 0; k < count; ++k) *places[k] = PyTuple_GET_ITEM(positional, k);
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; keywords && PyDict_Next(keywords, &at, &key, &value);) take(kernel, text_of(key), value);
-    if (!grid || !block || !args)
-      throw TypeError(kernel + "() takes grid, block and args: kernel((blocks,), (threads,), (x, y))");
-    if (!PyTuple_Check(args) && !PyList_Check(args))
-      throw TypeError(kernel + "(): args must be a tuple, not " + describe(nb::handle(args).type()));
-    launch.grid = to_extents(grid, kernel, "grid");
-    launch.block = to_extents(block, kernel, "block");
-  }
-
- private:
-  void take(const std::string& kernel, const std::string& name, PyObject* value) {
-    for (const auto& [place, own] : {std::pair(&grid, "grid"), {&block, "block"}, {&args, "args"}}) {
-      if (name != own) continue;
-      if (*place) throw TypeError(kernel + "() got multiple values for argument '" + name + "'");
-      *place = value;
-      return;
-    }
-    if (name == "shared_mem")
-      launch.shared_bytes = to_int64(value, (kernel + "(): shared_mem").c_str());
-    else if (name == "stream")
-      stream = to_stream(value);
-    else
-      throw TypeError(kernel + "() got an unexpected keyword argument '" + name +
-                      "'; a call takes grid, block, args, shared_mem and stream");
-  }
-};
-
 PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const RawKernel& kernel = instance_of<RawKernel>(self);
-    const Call call(kernel.name(), positional, keywords);
-    const RawArguments arguments(kernel.name(), call.args);
-    {
-      GilRelease release;
-      std::optional<StreamScope> scope;
-      if (call.stream) scope.emplace(arguments.device(), *call.stream);
-      kernel.launch(call.launch, arguments.span());
-    }
-    emit_warnings(kernel.pop_warnings());
+    const RawCall call(kernel.name(), positional, keywords);
+    const std::span given = call.arguments();
+    RawArguments arguments(kernel.name(), given, given.size());
+    for (size_t k = 0; k < given.size(); ++k) arguments.add_argument(k);
+    call.launch(kernel, arguments);
     Py_RETURN_NONE;
   });
 }

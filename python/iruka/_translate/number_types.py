@@ -76,6 +76,7 @@ class ArrayView:
     dtype: numpy.dtype
     ndim: int
     is_writable: bool
+    is_contiguous: bool = False  # known to be in C order
 
     @property
     def c_type(self) -> str:
@@ -158,6 +159,8 @@ def unify(a: Any, b: Any) -> Any:
         if BOOL in (a, b) and is_whole(a) and is_whole(b):
             return b if a == BOOL else a
         return Number(numpy.promote_types(a.dtype, b.dtype))
+    if isinstance(a, ArrayView) and isinstance(b, ArrayView) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
+        return ArrayView(a.dtype, a.ndim, a.is_writable and b.is_writable, a.is_contiguous and b.is_contiguous)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))
         return None if None in items else Tuple(items)

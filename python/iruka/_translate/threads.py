@@ -106,12 +106,16 @@ class ThreadFunction(FunctionTranslator):
         return index
 
     def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value:
-        offsets = (self._offset(array, axis, index, node) for axis, index in enumerate(indices))
         c_type = C_TYPES[array.type.dtype.name]
-        return Value(Number(array.type.dtype), f"(*({c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))")
+        last = indices[-1] if array.type.is_contiguous and indices else None
+        strided = indices if last is None else indices[:-1]
+        offsets = (self._offset(array, axis, index, node) for axis, index in enumerate(strided))
+        data = f"(({c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))"
+        place = "0" if last is None else self._index(last, array.type.ndim - 1, node)
+        return Value(Number(array.type.dtype), f"{data}[{place}]")
 
     def row(self, array: Value, index: Value, node: ast.AST) -> Value:
-        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable)
+        view = dataclasses.replace(array.type, ndim=array.type.ndim - 1)
         data = f"{array.text}.data + {self._offset(array, 0, index, node)}"
         sides = [
             ", ".join(f"{array.text}.{field}[{axis}]" for axis in range(1, array.type.ndim))
@@ -121,10 +125,13 @@ class ThreadFunction(FunctionTranslator):
         return Value(view, text if self.conditions else self.named(view.c_type, text))
 
     def _offset(self, array: Value, axis: int, index: Value, node: ast.AST) -> str:
+        return f"{self._index(index, axis, node)} * {array.text}.strides[{axis}]"
+
+    def _index(self, index: Value, axis: int, node: ast.AST) -> str:
         if index.is_constant and index.constant < 0:
             self.refuse(node, f"indices of a rawkernel do not count from the end; write x.shape[{axis}] - "
                               f"{-index.constant}")  # fmt: skip
-        return f"{index.as_type(INT)} * {array.text}.strides[{axis}]"
+        return index.as_type(INT)
 
     def element(self, array: Value, node: ast.Subscript) -> Value:
         if not _has_no_extent(array.type):
@@ -372,7 +379,7 @@ class KernelProgram(Program):
 class Parameters:
     """The parameters of a kernel for one argument, and the argument that they are made to."""
 
-    def __init__(self, name: str, type: Number | ArrayView, is_contiguous: bool):
+    def __init__(self, name: str, type: Number | ArrayView):
         self.name, self.type = name, type
         if isinstance(type, Number):
             self.texts, self.argument = [f"{type.c_type} {name}"], name
@@ -381,26 +388,24 @@ class Parameters:
         shape = [f"{name}_shape_{axis}" for axis in range(type.ndim)]
         strides = [f"{name}_stride_{axis}" for axis in range(type.ndim)]
         self.texts = [f"{item} {'' if type.is_writable else 'const '}*{name}", *(f"int64_t {each}" for each in shape)]
-        if is_contiguous:
+        if type.is_contiguous:
             strides = [" * ".join([f"(int64_t)sizeof({item})", *shape[axis + 1 :]]) for axis in range(type.ndim)]
         else:
             self.texts += [f"int64_t {each}" for each in strides]
         self.argument = f"{type.c_type}{{(char *){name}, {{{', '.join(shape)}}}, {{{', '.join(strides)}}}}}"
 
 
-def translate_kernel(
-    function: types.FunctionType, name: str, arguments: list[tuple[Number | ArrayView, bool]], mode: str
-) -> str:
-    """The CUDA C++ of a kernel `name` for arguments of these types; of arrays, whether they are contiguous.
+def translate_kernel(function: types.FunctionType, name: str, arguments: list[Number | ArrayView], mode: str) -> str:
+    """The CUDA C++ of a kernel `name` for arguments of these types.
 
     Its parameters are numbers, and for each array the pointer, the extents, and the strides where it is not contiguous.
     """
     program = KernelProgram(mode)
-    made = program.function(function, tuple(type for type, _ in arguments))
+    made = program.function(function, tuple(arguments))
     if made.returned != Object(None):
         made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns nothing and writes into arrays")
     names = [made.c_name(each) for each in made.arguments]
-    parts = [Parameters(each, *given) for each, given in zip(names, arguments, strict=True)]
+    parts = [Parameters(each, given) for each, given in zip(names, arguments, strict=True)]
     parameters = ", ".join(text for part in parts for text in part.texts)
     call = f"{made.name}({', '.join(part.argument for part in parts)});"
     head = f'extern "C" __global__ void {name}({parameters})'

@@ -318,7 +318,8 @@ IRUKA_INLINE void run_blocks(const unsigned char* arguments, ptrdiff_t begin, pt
 
 }  // namespace iruka
 
-// The names here must not hide the user's.
+// The names here must not hide the user's. The assumption shows that an index of 64 bits does not wrap with the 32 bits
+// of threadIdx, so that it advances with the lanes.
 #define IRUKA_RUN_BLOCKS(...)                                                                                         \
   extern "C" void* iruka_unit(const iruka::Block* iruka_block, ptrdiff_t iruka_first) noexcept {                      \
     const ptrdiff_t iruka_lanes = iruka_unit_lanes(iruka::kBlockThreads, iruka::kBlockX);                             \
@@ -328,6 +329,7 @@ IRUKA_INLINE void run_blocks(const unsigned char* arguments, ptrdiff_t begin, pt
     _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (ptrdiff_t iruka_k = 0; iruka_k < iruka_count; \
                                                                         ++iruka_k) {                                  \
       iruka_lane_loop(6);                                                                                             \
+      __builtin_assume(iruka_k >= 0 && iruka_k < 1024);                                                               \
       uint3 iruka_thread;                                                                                             \
       iruka::find_thread(iruka_thread, iruka_first, iruka_k);                                                         \
       const unsigned iruka_thread_lane = (unsigned)iruka_k;                                                           \
