@@ -14,6 +14,7 @@ from ._numpy.conversion import asarray, asnumpy
 from ._numpy.creation import empty
 from ._numpy.shapes import broadcast_to
 from ._python_kernels import (
+    CPU,
     ArrayFunction,
     Loop,
     check_target,
@@ -109,8 +110,8 @@ class _Generalized(ArrayFunction):
     kind = "generalized function"
 
     def __init__(self, function: types.FunctionType, signatures: tuple[str, ...], layout: str, target: str):
-        super().__init__(function, target, not signatures)
         self.layout, self.signature = parse_layout(layout), layout
+        super().__init__(function, target, not signatures, self.layout)
         self._made_of = (function, signatures, layout, target)
         for signature in signatures:
             made = _Loop(self, parse_types(signature))
@@ -138,6 +139,7 @@ class _Generalized(ArrayFunction):
             loop = self._loop(given, results)
             made = self._run(loop, given, *self._dimensions(given), device)
             self._check_shapes(made, results or ())
+            self.dispatch(loop, loop.dtypes, device == CPU)
             return self.delivered(made, out, on_device)
 
     def _run(self, loop, given, sizes, shape, device) -> list[ndarray]:

@@ -60,6 +60,7 @@ class Loop(abc.ABC):
         self.translation: Translation = translate(function, arguments)
         self._lock = threading.Lock()
         self._kernels: dict[bool, ElementwiseKernel] = {}
+        self.dispatched: set[bool] = set()  # whether for the CPU, of the kernels that KernelDispatcher knows
 
     @abc.abstractmethod
     def texts(self) -> tuple[list[str], list[str], str]:
@@ -186,14 +187,22 @@ class ArrayFunction(_core.KernelDispatcher):
     __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
     __reduce__ = FunctionValue.__reduce__
 
-    def __init__(self, function: types.FunctionType, target: str, is_lazy: bool):
-        super().__init__(numbers_adapt=not is_lazy)
+    def __init__(self, function: types.FunctionType, target: str, is_lazy: bool, layout: tuple | None = None):
+        super().__init__(has_signatures=not is_lazy, layout=layout)
         self.py_func = self.__wrapped__ = function
         self.is_lazy = is_lazy
         functools.update_wrapper(self, function)
         self.target = target
         self._lock = threading.Lock()
         self._loops: dict[tuple, Any] = {}
+
+    def dispatch(self, loop: Loop, dtypes: tuple, on_host: bool) -> None:
+        """Later calls with arrays of these dtypes go to the loop's kernel without this class's checks."""
+        if on_host in loop.dispatched:
+            return
+        loop.dispatched.add(on_host)
+        takes_numpy = on_host and not (self.target == "cuda" and cuda.is_available())
+        self.add_kernel(dtypes, loop.kernel(on_host), on_host, takes_numpy, on_host and loop.translation.can_fail)
 
     def no_loop(self, dtypes: tuple, known: str) -> TypeError:
         names = ", ".join(map(str, dtypes))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from . import cuda
 from ._core import ElementwiseKernel, ndarray
 from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
@@ -69,7 +68,6 @@ class _Loop(Loop):
                 f"{name}: the signature has {len(outputs)} results, and the function returns {len(results)}"
             )
         self.inputs, self.outputs = inputs, outputs or results
-        self.dispatched: set[bool] = set()  # whether for the CPU, of the kernels that KernelDispatcher knows
         for given, made in zip(self.outputs, results, strict=True):
             if made.kind == "c" and given.kind != "c":
                 raise TypeError(f"{name}: the function returns {made}, which is no {given}")
@@ -101,6 +99,7 @@ class _Vectorized(ArrayFunction):
         super().__init__(function, target, not signatures)
         self.identity, self._made_of = identity, (function, (), target, identity)
         self.nin = function.__code__.co_argcount
+        self._folds: dict[numpy.dtype, _Loop] = {}
         for signature in signatures:
             self.add(signature)
 
@@ -160,16 +159,8 @@ class _Vectorized(ArrayFunction):
             loop = self._loop(given)
             cast = [asarray(each, dtype) for each, dtype in zip(given, loop.inputs, strict=True)]
             made = loop.launch(cast, self._outputs(loop, results, cast), device)
-            self._dispatch(loop, device == CPU)
+            self.dispatch(loop, loop.inputs, device == CPU)
             return self.delivered(list(made) if isinstance(made, tuple) else [made], out, on_device)
-
-    def _dispatch(self, loop: _Loop, on_host: bool) -> None:
-        """Later calls with arrays of the loop's dtypes go to its kernel without this class's checks."""
-        if on_host in loop.dispatched or (on_host and loop.translation.can_fail):
-            return
-        loop.dispatched.add(on_host)
-        takes_numpy = on_host and not (self.target == "cuda" and cuda.is_available())
-        self.add_kernel(loop.inputs, loop.kernel(on_host), on_host, takes_numpy)
 
     def _outputs(self, loop: _Loop, results: tuple | None, arguments: list[ndarray]) -> list[ndarray]:
         """The given outputs where the kernel may write them itself, else none."""
@@ -239,7 +230,9 @@ class _Vectorized(ArrayFunction):
         if loop is not None and loop.outputs == (dtype,):
             return loop, dtype
         if self.is_lazy:
-            return _Loop(self.py_func, key, (dtype,), self.__name__), dtype
+            if (loop := self._folds.get(dtype)) is None:
+                loop = self._folds[dtype] = _Loop(self.py_func, key, (dtype,), self.__name__)
+            return loop, dtype
         for inputs, loop in list(self._loops.items()):
             if inputs == loop.outputs * 2 and numpy.can_cast(dtype, inputs[0], "safe"):
                 return loop, inputs[0]

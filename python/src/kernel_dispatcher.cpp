@@ -1,17 +1,18 @@
 // The base class of vectorized Python functions: a call whose arguments have the dtypes of a kernel goes straight to
 // it. Everything else is the work of the Python class: casts, new kernels, lists, arrays on several devices.
+#include "kernel_dispatcher.h"
+
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "convert.h"
 #include "cuda.h"
-#include "fixed_list.h"
 #include "interop.h"
 #include "iruka/device.h"
 #include "kernel.h"
@@ -20,19 +21,6 @@
 namespace iruka::python {
 
 namespace {
-
-/// A kernel for arrays of these dtypes. NumPy's arrays stay on the host, so that only some kernels take them.
-struct DispatchedKernel {
-  std::vector<Dtype> inputs;
-  ElementwiseKernel kernel;
-  bool on_host, takes_numpy;
-};
-
-/// Kernels are added and never removed, so that one in use stays where it is.
-struct KernelDispatcher {
-  bool numbers_adapt;  ///< Python's numbers take the dtype of the arrays, as in NumPy
-  std::deque<DispatchedKernel> kernels{};
-};
 
 int rank(Dtype dtype) {
   switch (kind(dtype)) {
@@ -68,40 +56,14 @@ bool has_place(const Scalar& number, Dtype dtype) {
   return value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1);
 }
 
-/// One argument, as far as it is known without reading it.
-struct Given {
-  enum class Kind : uint8_t { numpy, array, number } kind;
-  Dtype dtype;
-  Scalar number{};
-};
-
-std::optional<Given> operand_of(PyObject* object) {
-  if (Py_TYPE(object) == imported.ndarray) {
-    const std::optional<Dtype> dtype = native_numpy_dtype(object);
-    if (!dtype || *dtype == Dtype::bfloat16) return {};
-    return Given{Given::Kind::numpy, *dtype};
-  }
-  if (Py_TYPE(object) == array_type) return Given{Given::Kind::array, array_of(object).dtype()};
-  if (!PyFloat_CheckExact(object) && !PyLong_CheckExact(object) && !PyBool_Check(object) &&
-      !PyComplex_CheckExact(object))
-    return {};
-  Scalar number;
-  if (is_huge_integer(object) || !to_scalar(object, number)) return {};
-  return Given{Given::Kind::number, number.dtype(), number};
-}
-
-/// The arguments of a call that needs no Python.
-class DirectCall {
+/// A call of vectorize's functions.
+class DirectCall : DispatchedCall {
  public:
-  DirectCall(const KernelDispatcher& dispatcher, PyObject* positional)
-      : dispatcher_(dispatcher),
-        positional_(positional),
-        arrays_(static_cast<size_t>(PyTuple_GET_SIZE(positional))),
-        arguments_(static_cast<size_t>(PyTuple_GET_SIZE(positional))) {}
+  DirectCall(const KernelDispatcher& dispatcher, PyObject* positional) : DispatchedCall(dispatcher, positional) {}
 
   /// The result; null where the call is the work of the Python class.
   PyObject* result() {
-    if (!find_kernel() || !take_inputs() || !take_output()) return nullptr;
+    if (!find() || !take_inputs() || !take_output()) return nullptr;
     const ElementwiseKernel& kernel = found_->kernel;
     std::vector<Array> outputs;
     {
@@ -112,135 +74,83 @@ class DirectCall {
         outputs = kernel.call(arguments_.span());
     }
     emit_warnings(kernel.pop_warnings());
-    if (gives_output_) return Py_NewRef(PyTuple_GET_ITEM(positional_, nin()));
-    if (outputs.size() == 1) return delivered(std::move(outputs[0]));
-    nb::list results;
-    for (Array& output : outputs) results.append(nb::steal(delivered(std::move(output))));
-    return nb::tuple(results).release().ptr();
+    if (has_failed()) return nullptr;  // the class finds out what the function raises
+    return gives_output_ ? Py_NewRef(given(nin())) : delivered(std::move(outputs));
   }
 
  private:
-  Py_ssize_t nin() const { return static_cast<Py_ssize_t>(found_->inputs.size()); }
+  size_t nin() const { return dispatcher_.kernels.front().dtypes.size(); }
 
   /// False where no kernel is for these arguments. One more than its inputs is the output.
-  bool find_kernel() {
-    const Py_ssize_t count = PyTuple_GET_SIZE(positional_);
+  bool find() {
     if (dispatcher_.kernels.empty()) return false;
-    const auto nin = static_cast<Py_ssize_t>(dispatcher_.kernels.front().inputs.size());
-    gives_output_ = count == nin + 1;
-    if ((count != nin && !gives_output_) || nin > kMost) return false;
-    for (Py_ssize_t k = 0; k < nin; k++) {
-      const std::optional<Given> operand = operand_of(PyTuple_GET_ITEM(positional_, k));
-      if (!operand) return false;
-      operands_[k] = *operand;
-    }
-    if (!adapt_numbers(nin)) return false;
-    for (const DispatchedKernel& each : dispatcher_.kernels) {
-      const bool fits = std::equal(each.inputs.begin(), each.inputs.end(), operands_,
-                                   [](Dtype dtype, const Given& operand) { return dtype == operand.dtype; });
-      if (fits && is_for_device(each)) return found_ = &each, true;
-    }
-    return false;
+    gives_output_ = count() == nin() + 1;
+    if ((count() != nin() && !gives_output_) || nin() > kMost) return false;
+    return read_types(nin()) && adapt_numbers() && find_kernel(nin());
   }
 
   /// Gives numbers the dtype of the arrays. False where there is not one dtype, or a number has no place in it.
-  bool adapt_numbers(Py_ssize_t nin) {
-    const Given* array = nullptr;
+  bool adapt_numbers() {
+    const TypedArgument* array = nullptr;
     bool is_one = true, has_numbers = false;
-    for (Given* each = operands_; each != operands_ + nin; each++) {
-      has_numbers |= each->kind == Given::Kind::number;
-      if (each->kind == Given::Kind::number) continue;
-      is_one &= !array || array->dtype == each->dtype;
-      array = each;
+    const std::span operands(operands_, nin());
+    for (const TypedArgument& each : operands) {
+      has_numbers |= each.kind == TypedArgument::Kind::number;
+      if (each.kind == TypedArgument::Kind::number) continue;
+      is_one &= !array || array->dtype == each.dtype;
+      array = &each;
     }
     if (!array) return false;
-    if (!has_numbers || !dispatcher_.numbers_adapt) return true;
-    for (Given* each = operands_; each != operands_ + nin; each++) {
-      if (each->kind != Given::Kind::number) continue;
-      if (!is_one || !has_place(each->number, array->dtype)) return false;
-      each->dtype = array->dtype;
+    if (!has_numbers || !dispatcher_.has_signatures) return true;
+    for (TypedArgument& each : operands) {
+      if (each.kind != TypedArgument::Kind::number) continue;
+      if (!is_one || !has_place(each.number, array->dtype)) return false;
+      each.dtype = array->dtype;
     }
     return true;
   }
 
-  /// Whether the arrays lie where the kernel runs. NumPy's lie on the host.
-  bool is_for_device(const DispatchedKernel& kernel) {
-    device_ = nullptr;
-    bool has_numpy = false;
-    for (size_t k = 0; k < kernel.inputs.size(); k++) {
-      has_numpy |= operands_[k].kind == Given::Kind::numpy;
-      if (operands_[k].kind != Given::Kind::array) continue;
-      Device& device = array_of(PyTuple_GET_ITEM(positional_, static_cast<Py_ssize_t>(k))).device();
-      if (device_ && device_ != &device) return false;
-      device_ = &device;
-    }
-    is_all_numpy_ = !device_;
-    if (!device_) device_ = &cpu();
-    if (has_numpy && (!is_host(*device_) || !kernel.takes_numpy)) return false;
-    return kernel.on_host == is_host(*device_);
-  }
-
   bool take_inputs() {
+    if (gives_output_ && found_->reports_failure) return false;  // the inputs may be written before it is known
     bool has_axes = false;
-    for (Py_ssize_t k = 0; k < nin(); k++) {
-      PyObject* object = PyTuple_GET_ITEM(positional_, k);
-      if (operands_[k].kind == Given::Kind::number) {
+    for (size_t k = 0; k < nin(); k++) {
+      if (operands_[k].kind == TypedArgument::Kind::number) {
         arguments_.add(operands_[k].number);
         continue;
       }
-      if (!take_array(object)) return false;
-      has_axes |= arrays_.span().back().ndim() > 0;
+      const Array* array = take_array(given(k));
+      if (!array) return false;
+      has_axes |= array->ndim() > 0;
+      arguments_.add(*array);
     }
+    add_failure();
     return has_axes || !is_all_numpy_;  // NumPy's functions of arrays without axes return scalars
   }
 
   /// The output is written in place where it has the dtype and shape of the result.
   bool take_output() {
     if (!gives_output_) return true;
-    PyObject* object = PyTuple_GET_ITEM(positional_, nin());
-    const std::optional<Given> output = operand_of(object);
+    const std::optional<TypedArgument> output = typed_argument(given(nin()));
     const Parameter& parameter = found_->kernel.out_params().front();
-    if (!output || output->kind == Given::Kind::number || output->dtype != parameter.dtype) return false;
-    if (found_->kernel.nout() != 1 || !take_array(object)) return false;
-    const Array& array = arrays_.span().back();
-    if (!array.writable() || &array.device() != device_) return false;
+    if (!output || output->kind == TypedArgument::Kind::number || output->dtype != parameter.dtype) return false;
+    const Array* array = found_->kernel.nout() == 1 ? take_array(given(nin())) : nullptr;
+    if (!array || !array->writable() || &array->device() != device_) return false;
     for (const Array& input : arrays_.span())
-      if (input.ndim() > 0 && input.shape() != array.shape()) return false;
+      if (input.ndim() > 0 && input.shape() != array->shape()) return false;
+    arguments_.add(*array);
     return true;
   }
 
-  bool take_array(PyObject* object) {
-    if (Py_TYPE(object) == array_type) {
-      arguments_.add(arrays_.add(array_of(object)));
-      return true;
-    }
-    std::optional<Array> shared = shared_with_numpy(object);
-    if (!shared) return false;
-    arguments_.add(arrays_.add(*std::move(shared)));
-    return true;
-  }
-
-  PyObject* delivered(Array output) const {
-    return is_all_numpy_ ? numpy_array_over(std::move(output)).release().ptr() : wrap(std::move(output));
-  }
-
-  static constexpr Py_ssize_t kMost = 8;
-
-  const KernelDispatcher& dispatcher_;
-  PyObject* positional_;
-  const DispatchedKernel* found_ = nullptr;
-  Device* device_ = nullptr;
-  bool gives_output_ = false, is_all_numpy_ = false;
-  Given operands_[kMost];
-  FixedList<Array, kMost> arrays_;
-  FixedList<Argument, kMost> arguments_;  ///< refer to arrays_
+  bool gives_output_ = false;
 };
 
 PyObject* call_dispatcher(PyObject* self, PyObject* positional, PyObject* keywords) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const KernelDispatcher& dispatcher = instance_of<KernelDispatcher>(self);
     if (!keywords || PyDict_GET_SIZE(keywords) == 0) {
-      if (PyObject* result = DirectCall(dispatcher, positional).result()) return result;
+      PyObject* result =
+          dispatcher.core ? call_generalized(dispatcher, positional) : DirectCall(dispatcher, positional).result();
+      if (result) return result;
     }
     const nb::object method = nb::getattr(self, "call");
     return PyObject_Call(method.ptr(), positional, keywords);
@@ -248,28 +158,109 @@ PyObject* call_dispatcher(PyObject* self, PyObject* positional, PyObject* keywor
 }
 
 void add_kernel(KernelDispatcher& self, const std::vector<nb::object>& dtypes, const ElementwiseKernel& kernel,
-                bool on_host, bool takes_numpy) {
-  std::vector<Dtype> inputs;
-  inputs.reserve(dtypes.size());
-  for (const nb::object& dtype : dtypes) inputs.push_back(to_dtype(dtype));
-  self.kernels.push_back({std::move(inputs), kernel, on_host, takes_numpy});
+                bool on_host, bool takes_numpy, bool reports_failure) {
+  std::vector<Dtype> all;
+  all.reserve(dtypes.size());
+  for (const nb::object& dtype : dtypes) all.push_back(to_dtype(dtype));
+  self.kernels.push_back({std::move(all), kernel, on_host, takes_numpy, reports_failure});
+}
+
+/// Pairs of inputs and outputs by names of axes, as parse_layout gives them.
+CoreAxes core_axes_of(nb::handle layout) {
+  CoreAxes core{};
+  std::map<std::string, int> numbers;
+  for (nb::handle side : layout) {
+    for (nb::handle names : side) {
+      std::vector<int>& axes = core.arguments.emplace_back();
+      for (nb::handle name : names)
+        axes.push_back(numbers.try_emplace(text_of(name), static_cast<int>(numbers.size())).first->second);
+    }
+    if (core.nin == 0) core.nin = core.arguments.size();
+  }
+  core.count = numbers.size();
+  return core;
 }
 
 const PyType_Slot kSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_dispatcher)}, {0, nullptr}};
 
 }  // namespace
 
+bool DispatchedCall::read_types(size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    const std::optional<TypedArgument> operand = typed_argument(given(k));
+    if (!operand) return false;
+    operands_[k] = *operand;
+  }
+  return true;
+}
+
+bool DispatchedCall::find_kernel(size_t count) {
+  for (const DispatchedKernel& each : dispatcher_.kernels) {
+    const bool fits = std::equal(operands_, operands_ + count, each.dtypes.begin(),
+                                 [](const TypedArgument& operand, Dtype dtype) { return operand.dtype == dtype; });
+    if (fits && is_for_device(each, count)) return found_ = &each, true;
+  }
+  return false;
+}
+
+bool DispatchedCall::is_for_device(const DispatchedKernel& kernel, size_t count) {
+  device_ = nullptr;
+  bool has_numpy = false;
+  for (size_t k = 0; k < count; k++) {
+    has_numpy |= operands_[k].kind == TypedArgument::Kind::numpy;
+    if (operands_[k].kind != TypedArgument::Kind::array) continue;
+    Device& device = array_of(given(k)).device();
+    if (device_ && device_ != &device) return false;
+    device_ = &device;
+  }
+  is_all_numpy_ = !device_;
+  if (!device_) device_ = &cpu();
+  if (has_numpy && (!is_host(*device_) || !kernel.takes_numpy)) return false;
+  return kernel.on_host == is_host(*device_);
+}
+
+const Array* DispatchedCall::take_array(PyObject* object) {
+  if (Py_TYPE(object) == array_type) return &arrays_.add(array_of(object));
+  std::optional<Array> shared = shared_with_numpy(object);
+  return shared ? &arrays_.add(*std::move(shared)) : nullptr;
+}
+
+void DispatchedCall::add_failure() {
+  if (!found_->reports_failure) return;
+  failure_.emplace(filled({1}, kNotFailed, Dtype::int64, *device_));
+  arguments_.add(*failure_);
+}
+
+bool DispatchedCall::has_failed() const {
+  return failure_ && *static_cast<const int64_t*>(failure_->data()) != kNotFailed;
+}
+
+PyObject* DispatchedCall::delivered(Array output) const {
+  return is_all_numpy_ ? numpy_array_over(std::move(output)).release().ptr() : wrap(std::move(output));
+}
+
+PyObject* DispatchedCall::delivered(std::vector<Array> outputs) const {
+  if (outputs.size() == 1) return delivered(std::move(outputs[0]));
+  nb::list results;
+  for (Array& output : outputs) results.append(nb::steal(delivered(std::move(output))));
+  return nb::tuple(results).release().ptr();
+}
+
 void bind_kernel_dispatcher(nb::module_& module) {
   nb::class_<KernelDispatcher>(module, "KernelDispatcher", nb::type_slots(kSlots),
                                "Calls the kernel for the arguments' dtypes, else the method `call` of a derived class.")
       .def(
           "__init__",
-          [](KernelDispatcher* self, bool numbers_adapt) {
-            new (self) KernelDispatcher{.numbers_adapt = numbers_adapt};
+          [](KernelDispatcher* self, bool has_signatures, nb::handle layout) {
+            new (self) KernelDispatcher{.has_signatures = has_signatures};
+            if (!layout.is_none()) self->core = core_axes_of(layout);
           },
-          nb::arg("numbers_adapt"))
+          nb::arg("has_signatures"), nb::arg("layout") = nb::none())
       .def("add_kernel", add_kernel, nb::arg("dtypes"), nb::arg("kernel"), nb::arg("on_host"), nb::arg("takes_numpy"),
-           "From here on, calls with arrays of these dtypes go straight to the kernel.");
+           nb::arg("reports_failure"),
+           "From here on, calls with arrays of these dtypes go straight to the kernel.\n\n"
+           "One that reports failures takes an int64 array of one element behind the inputs, for the least number of\n"
+           "an element that failed; then the method `call` is called.");
 }
 
 }  // namespace iruka::python

@@ -247,3 +247,116 @@ def test_a_helper_writes_into_an_array_it_is_given():
 
     x = rng.random((5, 7))
     np.testing.assert_allclose(total(x), x.sum(1))
+
+
+class Indirect(Exception):
+    pass
+
+
+@pytest.fixture
+def direct():
+    """The function, which is called once with its own dtypes; from then on, only calls of its kernels are possible."""
+
+    def prepared(function, *arguments):
+        function(*arguments)
+
+        def refuse(*arguments, **keywords):
+            raise Indirect
+
+        function.call = refuse
+        return function
+
+    return prepared
+
+
+def added(x, y, out):
+    for k in range(len(x)):
+        out[k] = x[k] + y
+
+
+@pytest.mark.cpu_only
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_calls_of_known_kernels(direct, layout):
+    add = direct(guvectorize(["void(f8[:], f8, f8[:])"], "(n),()->(n)")(added), np.ones(3), 1.0)
+    x, y = layout(rng.random((4, 3, 5))), rng.random((3,))
+    expected = x + y[:, None]
+    for given in (x, iruka.asarray(x)):
+        for other in (y, iruka.asarray(y)):
+            made = add(given, other)
+            assert type(made) is (np.ndarray if given is x and other is y else iruka.ndarray)
+            np.testing.assert_array_equal(iruka.asnumpy(made), expected)
+    np.testing.assert_array_equal(add(x, 2.5), x + 2.5)
+    np.testing.assert_array_equal(add(x[0, 0], rng.random((0, 2))), np.zeros((0, 2, 5)))
+    assert add(x[..., :0], y).shape == (4, 3, 0)
+    for out in (np.empty((4, 3, 5)), np.empty((5, 3, 4)).T, iruka.empty((4, 3, 5))):
+        returned = add(x, y, out)
+        assert type(returned) is tuple and returned[0] is out
+        np.testing.assert_array_equal(iruka.asnumpy(out), expected)
+
+
+@pytest.mark.cpu_only
+def test_direct_calls_of_matrices_and_several_results(direct):
+    multiply = direct(
+        guvectorize(["void(f8[:,:], f8[:,:], f8[:,:])"], "(m,n),(n,p)->(m,p)")(product.py_func),
+        np.ones((2, 2)), np.ones((2, 2)),
+    )  # fmt: skip
+    a, b = rng.random((4, 1, 2, 3)), rng.random((5, 3, 7))
+    np.testing.assert_allclose(multiply(a, b), a @ b, rtol=1e-14)
+    signature = "void(f4[:], f8[:], i8[:])"
+    means = direct(guvectorize([signature], "(n)->(),()")(mean_and_place.py_func), np.ones((1, 2), "f4"))
+    x = rng.random((3, 4, 6)).astype("f4")
+    mean, place = means(x)
+    np.testing.assert_allclose(mean, x.mean(-1), rtol=1e-6)
+    np.testing.assert_array_equal(place, x.argmax(-1))
+
+
+@pytest.mark.cpu_only
+def test_other_calls_are_pythons_work(direct):
+    add = direct(guvectorize(["void(f8[:], f8, f8[:])"], "(n),()->(n)")(added), np.ones(3), 1.0)
+    x, read_only = np.ones((2, 3)), np.empty((2, 3))
+    read_only.flags.writeable = False
+    for arguments in (
+        (x,), (x, 1), (x, 1j), (x.astype("f4"), 1.0), (1.0, 1.0), (x, np.ones(3)), ([1.0], 1.0), (x, np.float64(1)),
+        (x, 1.0, x), (x, 1.0, x[::-1]), (x, 1.0, np.empty((2, 3), "f4")), (x, 1.0, np.empty((3, 2))), (x, 1.0, 2.0),
+        (x, 1.0, read_only), (x, 1.0, np.empty((4, 2, 3))), (x, 1.0, x, x), (),
+    ):  # fmt: skip
+        with pytest.raises(Indirect):
+            add(*arguments)
+    with pytest.raises(Indirect):
+        add(x, 1.0, out=np.empty((2, 3)))
+    largest = direct(guvectorize(["void(f8[:], f8[:])"], "(n)->()")(lambda x, out: first_to(x, out)), np.ones((1, 3)))
+    assert largest(np.arange(6.0).reshape(2, 3)).tolist() == [0.0, 3.0]
+    for arguments in ((np.ones(3),), (np.ones((2, 0)),)):  # a number of NumPy's as the result, and an IndexError
+        with pytest.raises(Indirect):
+            largest(*arguments)
+
+
+def first_to(x, out):
+    out[0] = x[0]
+
+
+def test_functions_whose_result_is_a_call():
+    def returning(x, out):
+        return first_to(x, out)
+
+    for function in (returning, lambda x, out: first_to(x, out)):
+        last = guvectorize(["void(f8[:], f8[:])"], "(n)->()")(function)
+        np.testing.assert_array_equal(last(np.arange(6.0).reshape(2, 3)), [0, 3])
+        with pytest.raises(IndexError):
+            last(np.ones((2, 0)))
+
+
+def test_errors_of_calls_that_wrote_before():
+    with pytest.raises(IndexError):
+        for size in (3, 3, 0):
+            first(np.ones((2, size)))
+    x = np.arange(6.0).reshape(2, 3)
+    shifted = guvectorize(["void(f8[:], f8, f8[:])"], "(n),()->(n)")(added)
+    for _ in range(2):
+        shifted(x, 1.0, x)
+    np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3) + 2)
+
+
+@guvectorize(["void(f8[:], f8[:])"], "(n)->()")
+def first(x, out):
+    out[0] = x[0]

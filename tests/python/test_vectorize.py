@@ -168,6 +168,26 @@ def test_folds():
     assert isinstance(plus.reduce(on_device), iruka.ndarray)
     out = np.empty((3, 4), "i8")
     assert plus.reduce(a, out=out) is out and (out == a.sum(0)).all()
+
+
+def test_folds_without_signatures_translate_once(monkeypatch):
+    from iruka import _vectorize
+
+    made = []
+
+    class Counted(_vectorize._Loop):
+        def __init__(self, *arguments):
+            made.append(arguments[1])
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(_vectorize, "_Loop", Counted)
+    minus = vectorize(target="cpu")(lambda x, y: x - y)
+    for dtype in ("i8", "f4", "i8"):
+        a = np.arange(20).reshape(4, 5).astype(dtype)
+        for axis in (0, 1):
+            np.testing.assert_array_equal(minus.reduce(a, axis=axis), np.subtract.reduce(a, axis=axis))
+            np.testing.assert_array_equal(minus.accumulate(a, axis=axis), np.subtract.accumulate(a, axis=axis))
+    assert made == [(np.dtype("i8"),) * 2, (np.dtype("f4"),) * 2]
     np.testing.assert_array_equal(plus.outer([1, 2], [3, 4]), np.add.outer([1, 2], [3, 4]))
 
 
@@ -344,8 +364,11 @@ def test_other_calls_are_pythons_work(direct):
     for arguments in ((a, 1.0), (a, True), (a, a), (a, 2**63)):
         with pytest.raises(Indirect):
             lazy(*arguments)
-    with pytest.raises(Indirect):
-        direct(vectorize(["f8(f8)"])(root.py_func), np.ones(3))(np.ones(3))
+    roots = direct(vectorize(["f8(f8)"])(root.py_func), np.ones(3))
+    assert roots(np.full(3, 4.0)).tolist() == [2.0] * 3
+    for arguments in ((np.array([1, -1.0]),), (np.ones(2), np.ones(2))):  # what the function raises, and where
+        with pytest.raises(Indirect):
+            roots(*arguments)
 
 
 @pytest.mark.cpu_only

@@ -332,6 +332,9 @@ class FunctionTranslator(Expressions):
             message = f"it returns {value.type} here" + ("" if both else f" and {self.returned} elsewhere")
             self.refuse(node, message + "; a kernel returns numbers or tuples of numbers")
         self.returned = both
+        if both == Object(None) and value.text:  # the call of a function that returns nothing
+            self.emit(f"(void)({value.text});")
+            self._leave_if_failed()
         self.emit(f"return {self._made(value, both)};")
         self.assigned = None
 
