@@ -22,6 +22,7 @@ sys.path[1:1] = [str(ROOT / "examples" / "kernels"), str(ROOT / "tests" / "pytho
 import bilateral
 import coins
 import colour_difference
+import corners
 import edges
 import eeg
 import fm_radio
@@ -184,6 +185,14 @@ def canny():
     host = picture.get().astype(float)
     yield "Iruka", lambda: edges.connected(edges.ridges(edges.smoothed(picture, 1.5)), 20, 60)
     yield "scikit-image", lambda: feature.canny(host, 1.5, 20, 60)
+
+
+@case
+def corner_detector():
+    picture = photograph("camera.png", "gray").astype(np.float32)
+    host = picture.get()
+    yield "Iruka", lambda: corners.corners(picture)
+    yield "scikit-image", lambda: feature.corner_peaks(feature.corner_harris(host, sigma=1), 1)
 
 
 @case

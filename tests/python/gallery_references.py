@@ -111,6 +111,17 @@ def ridges(smooth):
     return lengths, (lengths > behind) & (lengths >= ahead), margin
 
 
+def corner_responses(picture):
+    padded = np.pad(picture.astype(float), 1, mode="edge")
+    dx, dy = (ndimage.sobel(padded, axis)[1:-1, 1:-1] for axis in (1, 0))
+    binomial = np.array([1, 4, 6, 4, 1]) / 16
+    a, b, c = (
+        ndimage.convolve1d(ndimage.convolve1d(each, binomial, 0, mode="constant"), binomial, 1, mode="constant")
+        for each in (dx * dx, dx * dy, dy * dy)
+    )
+    return a * c - b * b - 0.05 * (a + c) ** 2
+
+
 def components(mask):
     return ndimage.label(mask, np.ones((3, 3)))[0]
 

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import ndimage, signal
 
 import gallery_references as references
 import iruka
@@ -18,6 +19,7 @@ PROGRAMS = {  # a pattern of what each prints, and the range of the number in it
     "bilateral": (r"filtered: ([\d.]+) dB", 28.5, 29.5),
     "coins": (r"(\d+) coins of", 24, 24),
     "colour_difference": (r"([\d.]+) % of the pixels", 21, 23),
+    "corners": (r"(\d+) corners; the strongest is at row 332, column 287", 6900, 6970),
     "edges": (r"(\d+) of 262144 pixels are edges", 10900, 11200),
     "eeg": (r"after: ([\d.]+) µV", 7, 8),
     "fm_radio": (r"signal to noise ([\d.]+) dB", 24, 26),
@@ -182,6 +184,33 @@ def test_connected_edges(rng):
     assert found[10, 1:].all() and not example("edges").connected(iruka.array(lengths), 200, 300).any()
 
 
+def test_corners(rng):
+    for picture in (
+        photograph("camera.png")[100:201, 150:333],
+        rng.integers(0, 256, (35, 40)),
+        rng.random((6, 5)) * 255,
+    ):
+        picture = picture.astype("float32")
+        response = references.corner_responses(picture)
+        around = dict(size=3, mode="constant", cval=-np.inf)
+        largest, second = (ndimage.rank_filter(response, rank, **around) for rank in (-1, -2))
+        rounding = 1e-5 * np.abs(response).max()
+        clear = (response == largest) & (response > second + 2 * rounding) & (response > rounding)
+        assert clear.any()
+        for given in layouts(picture):
+            found = example("corners").corners(given).get()
+            assert (found[clear] > 0).all()
+            place = found != 0
+            np.testing.assert_allclose(found[place], response[place], rtol=1e-3, atol=rounding)
+            assert (response[place] >= largest[place] - rounding).all() and (found >= 0).all()
+
+
+def test_strongest_corners(rng):
+    strengths = rng.permutation(30 * 40).reshape(30, 40).astype("float32")
+    found = example("corners").strongest(iruka.array(strengths), 7).get()
+    np.testing.assert_array_equal(strengths[tuple(found.T)], 1199 - np.arange(7))
+
+
 def spiral(side):
     """One component whose pixels are far from each other along it."""
     mask = np.zeros((side, side), bool)
@@ -273,8 +302,6 @@ def test_velocities_and_misfits(rng):
 
 
 def test_eeg(rng):
-    from scipy import signal
-
     module = example("eeg")
     sections = np.stack(
         [module.section("notch", 50, 20), module.section("notch", 150, 20), module.section("pass", 10, 1)]
