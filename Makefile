@@ -76,6 +76,10 @@ fuzz-functions: module  ## Compare translated Python functions with Python for S
 fuzz-blocks: module  ## Compare kernels over blocks of threads with NumPy for SECONDS (60)
 	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/blocks --seconds $(SECONDS_PER_TARGET)
 
+.PHONY: fuzz-forms
+fuzz-forms: module  ## Write sound and hostile kernels of every form for SECONDS (60)
+	@PYTHONPATH=build/release/python $(PYTHON_ENV) tests/fuzz/forms --seconds $(SECONDS_PER_TARGET)
+
 .PHONY: benchmark
 benchmark:  ## Run the benchmarks; results go to build/benchmarks
 	$(call set_up,build test,build test benchmark,release)

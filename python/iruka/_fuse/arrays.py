@@ -345,6 +345,8 @@ def _operand(value: Any) -> Any:
         return value
     if isinstance(value, _core.ndarray) and value._is_value and value.dtype.kind != "V":
         return value.get()[()]  # what a function of numbers has returned, which cannot change
+    if isinstance(value, numpy.ndarray) and value.ndim == 0 and value.dtype.kind in "biufc":
+        return value[()]  # NumPy's scalars give themselves as such arrays to comparisons
     if isinstance(value, (_core.ndarray, numpy.ndarray)):
         raise TypeError("an array from outside of the fused function: give it as an argument")
     raise TypeError(f"a fused function computes with arrays and numbers, not with {type(value).__name__}")
