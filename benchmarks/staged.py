@@ -32,26 +32,21 @@ for (int k = -2; k <= 2; ++k)
 y = sum;
 """
 PLACE = "const ptrdiff_t _J = i % width; struct { ptrdiff_t n; ptrdiff_t size() { return n; } } _slice{width};"
+# Each of 64 elements takes every 64th; then half as many in each of six steps.
+PARTS = "for (ptrdiff_t k = _J + 64; k < _slice.size(); k += 64) {join};"
+HALVES = "const int half = 32 >> _step;\nif (_J + half < _slice.size()) {join};"
 SOFTMAX = [
     "most[i] = x;",
-    (
-        "const ptrdiff_t half = (ptrdiff_t)1 << (steps - 1 - _step);"
-        "if (_J < half && _J + half < _slice.size()) most[i] = fmaxf(most[i], most[_slice[_J + half]]);",
-        "steps",
-    ),
+    (PARTS.format(join="most[i] = fmaxf(most[i], most[_slice[k]])"), 1, "64"),
+    (HALVES.format(join="most[i] = fmaxf(most[i], most[_slice[_J + half]])"), 6, "32 >> _step"),
     "y = expf(x - most[_slice[0]]); sums[i] = y;",
-    (
-        "const ptrdiff_t half = (ptrdiff_t)1 << (steps - 1 - _step);"
-        "if (_J < half && _J + half < _slice.size()) sums[i] += sums[_slice[_J + half]];",
-        "steps",
-    ),
+    (PARTS.format(join="sums[i] += sums[_slice[k]]"), 1, "64"),
+    (HALVES.format(join="sums[i] += sums[_slice[_J + half]]"), 6, "32 >> _step"),
     "y /= sums[_slice[0]];",
 ]
 copy = iruka.ElementwiseKernel("float32 x", "float32 y", "y = x", "copy")
 energy = iruka.StagedKernel("raw float32 x", "float32 y", "float32 slope", [SLOPES, ENERGY], "energy", axis=-1)
-softmax = iruka.StagedKernel(
-    "float32 x, int32 steps", "float32 y", "float32 most, float32 sums", SOFTMAX, "softmax", axis=-1
-)
+softmax = iruka.StagedKernel("float32 x", "float32 y", "float32 most, float32 sums", SOFTMAX, "softmax", axis=-1)
 
 
 def two_kernels(xp):
@@ -109,10 +104,9 @@ def candidates(shape):
     """For each work the callables, by name, on arrays of a shape."""
     values = np.random.default_rng(1).normal(size=shape).astype("float32")
     x, y = iruka.asarray(values), iruka.empty(shape, "float32")
-    steps = max(shape[-1] - 1, 0).bit_length()
     apart = two_kernels(iruka)
     energies = {"staged": lambda: energy(x, y), "kernels": lambda: apart(x, y)}
-    softmaxes = {"staged": lambda: softmax(x, steps, y), "arrays": lambda: softmax_of_arrays(iruka, x)}
+    softmaxes = {"staged": lambda: softmax(x, y), "arrays": lambda: softmax_of_arrays(iruka, x)}
     if numba and not ON_GPU:
         energy_of, softmax_of = numbas()
         out = np.empty_like(values)

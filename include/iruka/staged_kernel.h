@@ -13,16 +13,22 @@
 
 namespace iruka {
 
-/// A body, and how many times in a row it runs.
+/// A body, how many times in a row it runs, and for which elements.
 struct Stage {
-  Stage(std::string its_body, int64_t its_count = 1) : body(std::move(its_body)), count(its_count) {}
-  Stage(const char* its_body, int64_t its_count = 1) : Stage(std::string(its_body), its_count) {}
+  Stage(std::string its_body, int64_t its_count = 1, std::string its_elements = "")
+      : body(std::move(its_body)), count(its_count), elements(std::move(its_elements)) {}
+  Stage(const char* its_body, int64_t its_count = 1, std::string its_elements = "")
+      : Stage(std::string(its_body), its_count, std::move(its_elements)) {}
   /// `its_count`: the name of an integer input, whose value in a call says how many times.
-  Stage(std::string its_body, std::string its_count) : body(std::move(its_body)), count_name(std::move(its_count)) {}
+  Stage(std::string its_body, std::string its_count, std::string its_elements = "")
+      : body(std::move(its_body)), count_name(std::move(its_count)), elements(std::move(its_elements)) {}
 
   std::string body;
   int64_t count = 1;
   std::string count_name{};  ///< empty: `count` times
+  /// A C++ expression of scalars, n, _step and _slice.size(): the body runs for the elements of each slice whose _J is
+  /// smaller. Empty: for all elements.
+  std::string elements{};
 };
 
 /// The options of a StagedKernel, besides its parameters and texts.

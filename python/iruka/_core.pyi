@@ -935,7 +935,8 @@ class StagedKernel:
 
     stages is a sequence of bodies. A tuple (body, count) is a stage that runs count times, with a barrier after each;
     count is a number, or the name of an integer input. Beside the names of ElementwiseKernel's bodies, a body sees
-    `_step`, the number of the repetition, from 0.
+    `_step`, the number of the repetition, from 0. A tuple (body, count, elements) is a stage for the elements of each
+    slice whose `_J` is less than elements, a C++ expression of scalars, `n`, `_step` and `_slice.size()`.
 
     axis (an int or a tuple of ints) promises that stages exchange values only along these axes. The others then make
     independent slices, each of which goes through all stages at once, with its intermediates in the processor's cache or
@@ -961,7 +962,7 @@ class StagedKernel:
 
     def __call__(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> Any: ...
 
-    def __init__(self, in_params: str, out_params: str, intermediates: str, stages: Iterable[str | tuple[str, int | str]], name: str = 'staged_kernel', *, axis: int | tuple[int, ...] | None = None, preamble: str = '', options: tuple[str, ...] = (), reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None: ...
+    def __init__(self, in_params: str, out_params: str, intermediates: str, stages: Iterable[str | tuple[str, int | str] | tuple[str, int | str, str]], name: str = 'staged_kernel', *, axis: int | tuple[int, ...] | None = None, preamble: str = '', options: tuple[str, ...] = (), reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None: ...
 
     def __eq__(self, other: object, /) -> bool: ...
 
@@ -972,8 +973,8 @@ class StagedKernel:
         """The kernel's name."""
 
     @property
-    def stages(self) -> tuple[str | tuple[str, int | str], ...]:
-        """The bodies; with its count where a stage is repeated."""
+    def stages(self) -> tuple[str | tuple[str, int | str] | tuple[str, int | str, str], ...]:
+        """The bodies; with counts and elements where they are given."""
 
     @property
     def axis(self) -> int | tuple[int, ...] | None:

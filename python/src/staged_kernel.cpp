@@ -16,18 +16,23 @@ std::string text_argument(const char* what, nb::handle object) {
   return to_text(object, std::string("StagedKernel: ") + what);
 }
 
-/// A body, or a body and how many times it runs: a number or an input's name.
+/// A body; or a body, how many times it runs (a number or an input's name), and for how many elements.
 Stage to_stage(nb::handle object, size_t number) {
   const std::string what = "stage " + std::to_string(number);
   if (PyUnicode_Check(object.ptr())) return {text_argument(what.c_str(), object)};
-  const bool is_pair = PyTuple_Check(object.ptr()) && PyTuple_GET_SIZE(object.ptr()) == 2;
-  if (!is_pair)
-    throw TypeError("StagedKernel: " + what + " must be a str, or a tuple of a str and how many times it runs, not " +
+  const Py_ssize_t parts = PyTuple_Check(object.ptr()) ? PyTuple_GET_SIZE(object.ptr()) : 0;
+  if (parts != 2 && parts != 3)
+    throw TypeError("StagedKernel: " + what +
+                    " must be a str, or a tuple of a str, how many times it runs and for how many elements, not " +
                     describe(object));
   const nb::handle body = PyTuple_GET_ITEM(object.ptr(), 0), count = PyTuple_GET_ITEM(object.ptr(), 1);
   std::string text = text_argument(what.c_str(), body);
-  if (PyUnicode_Check(count.ptr())) return {std::move(text), text_argument((what + "'s count").c_str(), count)};
-  return {std::move(text), to_int64(count.ptr(), ("StagedKernel: " + what + ": its count").c_str())};
+  std::string elements;
+  if (parts == 3) elements = text_argument((what + "'s elements").c_str(), PyTuple_GET_ITEM(object.ptr(), 2));
+  if (PyUnicode_Check(count.ptr()))
+    return {std::move(text), text_argument((what + "'s count").c_str(), count), std::move(elements)};
+  return {std::move(text), to_int64(count.ptr(), ("StagedKernel: " + what + ": its count").c_str()),
+          std::move(elements)};
 }
 
 /// `list` as a tuple, which a later change of a list does not reach.
@@ -159,10 +164,11 @@ nb::object path(const StagedKernel& self, nb::args positional, nb::kwargs keywor
 nb::tuple stages_of(const StagedKernel& kernel) {
   nb::list stages;
   for (const Stage& stage : kernel.stages()) {
-    if (!stage.count_name.empty())
-      stages.append(nb::make_tuple(stage.body, stage.count_name));
-    else if (stage.count != 1)
-      stages.append(nb::make_tuple(stage.body, stage.count));
+    const nb::object count = stage.count_name.empty() ? nb::cast(stage.count) : nb::cast(stage.count_name);
+    if (!stage.elements.empty())
+      stages.append(nb::make_tuple(stage.body, count, stage.elements));
+    else if (!stage.count_name.empty() || stage.count != 1)
+      stages.append(nb::make_tuple(stage.body, count));
     else
       stages.append(nb::cast(stage.body));
   }
@@ -193,6 +199,7 @@ std::vector<std::string> parts_of(const StagedKernel& kernel) {
   for (const Stage& stage : kernel.stages()) {
     parts.push_back(stage.body);
     parts.push_back(stage.count_name.empty() ? std::to_string(stage.count) : "by " + stage.count_name);
+    parts.push_back(stage.elements);
   }
   parts.push_back("options");
   parts.insert(parts.end(), options.options.begin(), options.options.end());
@@ -210,7 +217,8 @@ output that a call does not pass has the index space's shape, too.
 
 stages is a sequence of bodies. A tuple (body, count) is a stage that runs count times, with a barrier after each;
 count is a number, or the name of an integer input. Beside the names of ElementwiseKernel's bodies, a body sees
-`_step`, the number of the repetition, from 0.
+`_step`, the number of the repetition, from 0. A tuple (body, count, elements) is a stage for the elements of each
+slice whose `_J` is less than elements, a C++ expression of scalars, `n`, `_step` and `_slice.size()`.
 
 axis (an int or a tuple of ints) promises that stages exchange values only along these axes. The others then make
 independent slices, each of which goes through all stages at once, with its intermediates in the processor's cache or
@@ -249,13 +257,15 @@ void bind_staged_kernel(nb::module_& module) {
            nb::arg("axis") = nb::none(), nb::arg("preamble") = "", nb::arg("options") = nb::make_tuple(),
            nb::arg("reduce_dims") = true, nb::arg("no_return") = false, nb::arg("return_tuple") = false,
            nb::sig("def __init__(self, in_params: str, out_params: str, intermediates: str, "
-                   "stages: typing.Iterable[str | tuple[str, int | str]], name: str = 'staged_kernel', *, "
+                   "stages: typing.Iterable[str | tuple[str, int | str] | tuple[str, int | str, str]], name: str = "
+                   "'staged_kernel', *, "
                    "axis: int | tuple[int, ...] | None = None, preamble: str = '', options: tuple[str, ...] = (), "
                    "reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None"))
       .def_prop_ro(
           "name", [](const Kernel& k) { return k.name(); }, "The kernel's name.")
-      .def_prop_ro("stages", stages_of, nb::sig("def stages(self) -> tuple[str | tuple[str, int | str], ...]"),
-                   "The bodies; with its count where a stage is repeated.")
+      .def_prop_ro("stages", stages_of,
+                   nb::sig("def stages(self) -> tuple[str | tuple[str, int | str] | tuple[str, int | str, str], ...]"),
+                   "The bodies; with counts and elements where they are given.")
       .def_prop_ro("axis", axis_of, nb::sig("def axis(self) -> int | tuple[int, ...] | None"),
                    "The axes along which stages exchange values; None: all.")
       .def_prop_ro(

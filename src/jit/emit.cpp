@@ -8,16 +8,17 @@ std::string emit_kernel(const KernelText& kernel, const Signature& signature, Fi
   return signature.pack ? emit_gpu_kernel(kernel, signature, fixed) : emit_cpu_kernel(kernel, signature, fixed);
 }
 
-std::vector<std::pair<const std::string*, const std::string*>> bodies_of(const KernelText& kernel) {
-  if (kernel.stages.empty()) return {{&kernel.operation_file, &kernel.operation}};
-  std::vector<std::pair<const std::string*, const std::string*>> bodies;
-  for (const StageText& stage : kernel.stages) bodies.emplace_back(&stage.file, &stage.body);
+std::vector<BodyText> bodies_of(const KernelText& kernel) {
+  if (kernel.stages.empty()) return {{kernel.operation_file, kernel.operation, kernel.elements}};
+  std::vector<BodyText> bodies;
+  for (const StageText& stage : kernel.stages) bodies.push_back({stage.file, stage.body, stage.elements});
   return bodies;
 }
 
 std::string emit_check(const KernelText& kernel) {
   std::string templates, parameters = "const ptrdiff_t i", names;
-  if (kernel.sees_slice) parameters += ", const iruka_slice<0, 0> _slice, const ptrdiff_t _J, const ptrdiff_t _i";
+  if (kernel.sees_slice)
+    parameters += ", const iruka_slice<0, 0, ptrdiff_t> _slice, const ptrdiff_t _J, const ptrdiff_t _i";
   if (kernel.sees_step) parameters += ", const ptrdiff_t _step";
   for (size_t k = 0; k < kernel.parameter_count(); ++k) {
     const Parameter& parameter = kernel.parameter(k);
@@ -43,8 +44,12 @@ std::string emit_check(const KernelText& kernel) {
   text += templates + "void iruka_check(" + parameters + (names_count ? ", const ptrdiff_t n" : "") + ", " + indexer +
           "& _ind) {\n";
   if (!kernel.loop_prep.empty()) text += with_line_directives("loop_prep", kernel.loop_prep) + ";\n";
-  for (const auto& [file, body] : bodies_of(kernel))
-    text += "do {\n" + with_line_directives(file->c_str(), *body) + ";} while (0);\n";
+  for (const BodyText& each : bodies_of(kernel)) {
+    if (!each.elements.empty())
+      text += "{\n[[maybe_unused]] const ptrdiff_t iruka_width = (\n" +
+              with_line_directives(each.elements_file().c_str(), each.elements) + ");\n}\n";
+    text += "do {\n" + with_line_directives(each.file.c_str(), each.body) + ";} while (0);\n";
+  }
   if (!kernel.after_loop.empty()) text += "{\n" + with_line_directives("after_loop", kernel.after_loop) + ";}\n";
   return text + "}\n";
 }

@@ -21,7 +21,9 @@ struct StageText {
   std::string file;                         ///< names the body in diagnostics: "stage 2"
   int64_t count = 1;                        ///< how many times it runs
   std::optional<size_t> count_parameter{};  ///< the input that gives that number instead
-  std::vector<bool> uses{};                 ///< whether the body mentions each parameter
+  /// C++ for a number: the body runs for the elements of each slice with a smaller _J. Empty: for all.
+  std::string elements{};
+  std::vector<bool> uses{};  ///< whether the texts mention each parameter
 };
 
 /// The user's texts and parameters, as passed to the constructor.
@@ -30,6 +32,7 @@ struct KernelText {
   std::vector<Parameter> inputs, outputs;
   std::string operation, preamble, loop_prep, after_loop;
   std::string operation_file = "operation";  ///< names the operation in diagnostics
+  std::string elements{};                    ///< of a stage, as in StageText
   /// A text of LoopForm::slices has stages in place of an operation.
   std::vector<StageText> stages{};
   bool is_staged = false;    ///< whether its bodies are stages, which see their slice and step
@@ -56,8 +59,12 @@ struct KernelText {
 
 inline constexpr const char *kEntryName = "iruka_entry", *kStagesEntryName = "iruka_stages_entry";
 
-/// The names in diagnostics and the texts of the operation, or of each stage.
-std::vector<std::pair<const std::string*, const std::string*>> bodies_of(const KernelText& kernel);
+/// The operation or the stages: names in diagnostics, bodies, and numbers of elements.
+struct BodyText {
+  const std::string &file, &body, &elements;
+  std::string elements_file() const { return file + "'s elements"; }
+};
+std::vector<BodyText> bodies_of(const KernelText& kernel);
 
 /// The function that emit_kernel() defines.
 inline const char* entry_name(const KernelText& kernel) {

@@ -21,11 +21,7 @@ class CpuEmitter : KernelWriter {
     if (signature_.form == LoopForm::tiles) out_ += include_kernel("cpu/turn");
     if (gathers() || has_stages()) out_ += include_kernel("cpu/gather");
     if (has_scratch()) out_ += include_kernel("cpu/scratch");
-    const std::string head = "static inline __attribute__((always_inline)) void ";
-    if (has_stages())
-      stage_functions(head);
-    else if (kernel_.loop_prep.empty())
-      element_function(head + "iruka_element(", ") {\n");
+    element_functions("static inline __attribute__((always_inline)) ");
     entry();
     return std::move(out_);
   }
@@ -59,8 +55,8 @@ class CpuEmitter : KernelWriter {
         "iruka_a.batch;\n";
     bind_scratch();
     each_stage("", [this] {
-      if (rank_ == 1) return flat_loop("iruka_first", "iruka_last");
-      out_ += "const ptrdiff_t iruka_begin = iruka_first, iruka_end = iruka_last;\n";
+      if (rank_ == 1) return flat_loop("iruka_first", "iruka_stop");
+      out_ += "const ptrdiff_t iruka_begin = iruka_first, iruka_end = iruka_stop;\n";
       row_loop();
     });
     out_ += "}\n";

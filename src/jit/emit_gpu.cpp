@@ -18,11 +18,7 @@ class GpuEmitter : KernelWriter {
     out_ += include_kernel("cuda/pack");
     if (has_dividers(signature_)) out_ += include_kernel("divide");
     include_slices();
-    const std::string head = "static __forceinline__ void ";
-    if (has_stages())
-      stage_functions(head);
-    else if (kernel_.loop_prep.empty())
-      element_function(head + "iruka_element(", ") {\n");
+    element_functions("static __forceinline__ ");
     entry();
     return std::move(out_);
   }
@@ -67,7 +63,7 @@ class GpuEmitter : KernelWriter {
         "iruka_a.batch;\n";
     bind_scratch();
     each_stage("__syncthreads();\n", [this] {
-      out_ += "for (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < iruka_last; iruka_i += blockDim.x) {\n";
+      out_ += "for (ptrdiff_t iruka_i = iruka_first + threadIdx.x; iruka_i < iruka_stop; iruka_i += blockDim.x) {\n";
       locate("iruka_i");
       const auto address = [&](size_t k) { return element_address(k, "iruka_i", "0"); };
       element("iruka_i", address, address);

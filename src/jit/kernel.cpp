@@ -35,7 +35,9 @@ bool jit::can_see(const ElementwiseKernel::State& state, const KernelOptions& op
   const auto hidden = [&](const std::string& macros) {
     return macros.find("define") != macros.npos && jit::mentions(macros, word);
   };
-  const auto in_body = [&](const auto& body) { return jit::mentions(*body.second, word); };
+  const auto in_body = [&](const jit::BodyText& text) {
+    return jit::mentions(text.body, word) || jit::mentions(text.elements, word);
+  };
   return std::ranges::any_of(jit::bodies_of(text), in_body) || jit::mentions(text.loop_prep, word) ||
          jit::mentions(text.after_loop, word) || hidden(text.preamble) || holds_in_headers(state, hidden) ||
          std::ranges::any_of(options.options, [&](const std::string& option) { return jit::mentions(option, word); });
@@ -95,14 +97,19 @@ std::shared_ptr<ElementwiseKernel::State> jit::make_kernel_state(KernelText text
   auto state = std::make_shared<ElementwiseKernel::State>();
   state->text = std::move(text);
   std::vector<const std::string*> texts;
-  for (const auto& [file, body] : jit::bodies_of(state->text)) texts.push_back(body);
+  for (const jit::BodyText& each : jit::bodies_of(state->text)) {
+    texts.push_back(&each.body);
+    if (!each.elements.empty()) texts.push_back(&each.elements);
+  }
   texts.insert(texts.end(), {&options.preamble, &options.loop_prep, &options.after_loop});
   state->includes = options.includes ? options.includes : jit::read_includes(texts, options.options);
   state->text.sees_indexer = can_see(*state, options, "_ind");
   state->text.asserts = can_see(*state, options, "assert");
   if (state->text.is_staged) {
     const auto sees = [&](const char* name) { return can_see(*state, options, name); };
-    state->text.sees_slice = sees("_slice") || sees("_J") || sees("_i");
+    const auto is_limited = [](const jit::BodyText& each) { return !each.elements.empty(); };
+    state->text.sees_slice =
+        sees("_slice") || sees("_J") || sees("_i") || std::ranges::any_of(jit::bodies_of(state->text), is_limited);
     state->text.sees_step = sees("_step");
   }
   state->text.sees_index = state->text.sees_indexer || state->text.asserts || can_see(*state, options, "i") ||
@@ -185,7 +192,10 @@ void jit::diagnose_early(const ElementwiseKernel::State& state) {
 
 jit::ErrorContext ElementwiseKernel::State::error_context(const jit::Signature* signature) const {
   jit::ErrorContext context{text.name, "", options.made_at, {}};
-  for (const auto& [file, body] : jit::bodies_of(text)) context.texts.emplace_back(*file, *body);
+  for (const jit::BodyText& each : jit::bodies_of(text)) {
+    context.texts.emplace_back(each.file, each.body);
+    if (!each.elements.empty()) context.texts.emplace_back(each.elements_file(), each.elements);
+  }
   context.texts.insert(context.texts.end(),
                        {{"preamble", text.preamble}, {"loop_prep", text.loop_prep}, {"after_loop", text.after_loop}});
   context.texts.insert(context.texts.end(), options.embedded_texts.begin(), options.embedded_texts.end());

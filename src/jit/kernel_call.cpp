@@ -245,6 +245,7 @@ bool KernelCall::begins_at_multiple_of(int64_t bytes, size_t k, int plain) const
 }
 
 bool KernelCall::wants_streaming() const {
+  if (!kernel_.text.elements.empty()) return false;  // elements that take no part have no result to collect
   int64_t bytes = 0;
   for (size_t k = input_count(); k < parameter_count(); ++k)
     if (is_plain_array(k)) bytes += array(k).nbytes();

@@ -105,16 +105,58 @@ void KernelWriter::element_function(const std::string& head, const std::string& 
   out_ += head + parameters + tail + index + "do {\n" + body + ";} while (0);\n}\n";
 }
 
+std::string KernelWriter::width_arguments(const std::string& slice) const {
+  std::string arguments = (names_count() ? "iruka_a.n, " : "") + slice +
+                          (kernel_.sees_step ? stage_ ? ", iruka_step" : ", iruka_a.step" : "");
+  each([&](size_t k, const Parameter& parameter) {
+    if (is_scalar(k)) arguments += ", " + parameter.name;
+  });
+  return arguments;
+}
+
+void KernelWriter::width_function(const std::string& head) {
+  if (elements().empty()) return;
+  std::string parameters = names_count() ? "[[maybe_unused]] const ptrdiff_t n, " : "";
+  parameters += "[[maybe_unused]] const " + slice_type() + "& _slice";
+  if (kernel_.sees_step) parameters += ", [[maybe_unused]] const ptrdiff_t _step";
+  each([&](size_t k, const Parameter& parameter) {
+    if (is_scalar(k)) parameters += ", [[maybe_unused]] const " + type(k) + " " + parameter.name;
+  });
+  const std::string file = (stage_ ? stage_->file : kernel_.operation_file) + "'s elements";
+  out_ += head + width_name() + "(" + parameters + ") {\nreturn (\n" + with_line_directives(file.c_str(), elements()) +
+          ");\n}\n";
+}
+
+// Where a batch is one slice, elements that take no part need not be visited.
+void KernelWriter::stage_bounds() {
+  if (elements().empty() || signature_.slicing != kLoneSlice) {
+    out_ += "const ptrdiff_t iruka_stop = iruka_last;\n";
+    return;
+  }
+  out_ += "const " + slice_type() +
+          " iruka_whole(iruka_a.slice, iruka_first, 0, 0, iruka_first / iruka_a.slice);\n"
+          "const ptrdiff_t iruka_width = " +
+          width_name() + "(" + width_arguments("iruka_whole") +
+          ");\n"
+          "const ptrdiff_t iruka_stop = iruka_width < iruka_a.slice ? iruka_first + (iruka_width > 0 ? iruka_width : "
+          "0) : iruka_last;\n";
+}
+
 void KernelWriter::include_slices() {
   if (!kernel_.sees_slice) return;
   if (signature_.slicing == kManySlices && !has_dividers(signature_)) out_ += include_kernel("divide");
   out_ += include_kernel("slices");
 }
 
-void KernelWriter::stage_functions(const std::string& head) {
+void KernelWriter::element_functions(const std::string& head) {
+  if (kernel_.stages.empty() && kernel_.loop_prep.empty()) {
+    width_function(head + "ptrdiff_t ");
+    element_function(head + "void iruka_element(", ") {\n");
+  }
   for (const StageText& stage : kernel_.stages) {
     stage_ = &stage;
-    element_function(head + element_name() + "(", ") {\n");
+    width_function(head + "ptrdiff_t ");
+    element_function(head + "void " + element_name() + "(", ") {\n");
   }
   stage_ = nullptr;
 }

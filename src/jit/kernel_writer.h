@@ -65,9 +65,10 @@ class KernelWriter {
   void element_function(const std::string& head, const std::string& tail);
   bool has_stages() const { return signature_.form == LoopForm::slices; }
   void include_slices();
-  /// One function for each stage.
-  void stage_functions(const std::string& head);
-  /// Runs `loop` for each stage, in a loop over steps where the stage is repeated. `end` follows each run of a stage.
+  /// The functions for an element, of the text or of each stage. `head`: their specifiers.
+  void element_functions(const std::string& head);
+  /// Runs `loop`, over elements from iruka_first to iruka_stop, for each stage, in a loop over steps where the stage is
+  /// repeated. `end` follows each run of a stage.
   template <class Loop>
   void each_stage(const std::string& end, Loop&& loop) {
     for (const StageText& stage : kernel_.stages) {
@@ -75,6 +76,7 @@ class KernelWriter {
       const std::string count =
           stage.count_parameter ? "(ptrdiff_t)" + kernel_.inputs[*stage.count_parameter].name : number(stage.count);
       out_ += "for (ptrdiff_t iruka_step = 0, iruka_steps = " + count + "; iruka_step < iruka_steps; ++iruka_step) {\n";
+      stage_bounds();
       loop();
       out_ += end + "}\n";
       stage_ = nullptr;
@@ -112,6 +114,9 @@ class KernelWriter {
         arguments += ", " + parameter.name;
       }
     });
+    if (!elements().empty())
+      out_ +=
+          "if (iruka_at_slice.place_ >= " + width_name() + "(" + width_arguments("iruka_at_slice") + ")) continue;\n";
     out_ += element_name() + "(" + arguments + ");\n";
     each_plain([&](size_t k, const std::string& id) {
       if (kernel_.is_stored(k)) out_ += target(k) + " = iruka_e" + id + ";\n";
@@ -132,10 +137,18 @@ class KernelWriter {
   std::string element_name() const {
     return stage_ ? "iruka_element" + number(stage_ - kernel_.stages.data()) : "iruka_element";
   }
+  const std::string& elements() const { return stage_ ? stage_->elements : kernel_.elements; }
+  std::string width_name() const { return "iruka_width" + element_name().substr(13); }
+  /// Of the function that says how many elements of a slice take part.
+  std::string width_arguments(const std::string& slice) const;
+  void width_function(const std::string& head);
+  void stage_bounds();
   /// Groups of axes of a text whose elements come in C order.
   int groups() const { return signature_.slicing < kGroups ? 0 : (signature_.slicing - kGroups) / 2; }
   std::string slice_type() const {
-    return "iruka_slice<" + number(groups()) + ", " + number(groups() > 0 ? signature_.slicing % 2 : 0) + ">";
+    const bool is_short = signature_.pack > 0 && signature_.small_index;  // GPUs divide 64-bit numbers slowly
+    return "iruka_slice<" + number(groups()) + ", " + number(groups() > 0 ? signature_.slicing % 2 : 0) + ", " +
+           (is_short ? "unsigned>" : "ptrdiff_t>");
   }
   /// Writes the element's place in its slice and the step; the arguments that pass them to the element function.
   std::string place_in_slice(const std::string& index);

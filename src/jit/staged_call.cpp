@@ -176,6 +176,7 @@ std::vector<Array> StagedCall::run() {
     KernelCall(kernel, list_, options_, &stages_).run();
     kernel_.take_warnings(kernel);
   };
+  if (iruka::count(shape_) == 0) return std::move(outputs_);
   if (in_slices_) {
     launch(*kernel_.together);
   } else {

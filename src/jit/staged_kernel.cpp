@@ -59,6 +59,7 @@ std::vector<StageText> stage_texts(const KernelText& front, std::span<const Stag
   std::vector<StageText> texts;
   for (const Stage& stage : stages) {
     StageText text{stage.body, "stage " + std::to_string(texts.size() + 1), stage.count};
+    text.elements = stage.elements;
     if (stage.body.find_first_not_of(" \t\r\n") == std::string::npos)
       throw ValueError(label(front.name) + ": " + text.file + " is empty");
     if (stage.count < 0)
@@ -106,6 +107,7 @@ class StagesMaker {
     KernelText text = all_;
     text.operation = stage.body;
     text.operation_file = stage.file;
+    text.elements = stage.elements;
     return make_kernel_state(std::move(text), kernel_options(state_.options, state_.together->includes));
   }
 

@@ -77,19 +77,16 @@ scan = iruka.StagedKernel(
     "scan",
     axis=-1,
 )
+HALF = "const ptrdiff_t half = (ptrdiff_t)1 << (steps - 1 - _step);"
 SOFTMAX = [
     "most[i] = x;",
     (
-        "const ptrdiff_t half = (ptrdiff_t)1 << (steps - 1 - _step);"
-        "if (_J < half && _J + half < _slice.size()) most[i] = fmax(most[i], most[_slice[_J + half]]);",
+        HALF + "if (_J + half < _slice.size()) most[i] = fmax(most[i], most[_slice[_J + half]]);",
         "steps",
+        "(ptrdiff_t)1 << (steps - 1 - _step)",
     ),
     "y = exp(x - most[_slice[0]]); sums[i] = y;",
-    (
-        "const ptrdiff_t half = (ptrdiff_t)1 << (steps - 1 - _step);"
-        "if (_J < half && _J + half < _slice.size()) sums[i] += sums[_slice[_J + half]];",
-        "steps",
-    ),
+    (HALF + "if (_J < half && _J + half < _slice.size()) sums[i] += sums[_slice[_J + half]];", "steps"),
     "y /= sums[_slice[0]];",
 ]
 softmax = iruka.StagedKernel("T x, int32 steps", "T y", "T most, T sums", SOFTMAX, "softmax", axis=-1)
@@ -221,6 +218,39 @@ def test_counts_of_a_stage():
     for count in (0, 1, 5):
         same(given(iruka.arange(20000), count), np.arange(20000) + count * count)
         same(given(iruka.arange(20000).reshape(2000, 10), count, axis=1).ravel(), np.arange(20000) + count * count)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (40,), (700,), (30000,), (0,), (200, 10), (5, 700), (2, 3, 4000), (40, 0)])
+def test_stages_of_some_elements(rng, shape):
+    kernel = iruka.StagedKernel(
+        "T x, int64 few",
+        "T y",
+        "T kept",
+        ["kept[i] = x;", ("kept[i] += 1000 * (_step + 1);", 3, "few - _step"), ("y = kept[i];", 1, "n")],
+        "some",
+    )
+    x = rng.integers(0, 100, shape)
+    for axis in (None, *range(len(shape))):
+        length = x.size if axis is None else shape[axis]
+        lines = (x if axis is None else np.moveaxis(x, axis, -1)).reshape(x.size // length if length else 0, length)
+        for few in (-5, 0, 1, 2, 17, 599, 10**12):
+            want = lines.copy()
+            for step in range(3):
+                want[:, : max(few - step, 0)] += 1000 * (step + 1)
+            if axis is not None:
+                want = np.moveaxis(want.reshape(*np.delete(shape, axis), shape[axis]), -1, axis)
+            same(kernel(iruka.asarray(x), few, axis=axis), want.reshape(shape))
+
+
+def test_elements_of_slices(rng):
+    kernel = iruka.StagedKernel("T x", "T y", "", ["y = x;", ("y = -x;", 1, "_slice.size() / 2")], "first_half")
+    for shape in ((40, 9), (3, 2000), (2, 50001)):
+        x = rng.random(shape)
+        for axis in (0, 1):
+            want = x.copy()
+            np.moveaxis(want, axis, 0)[: shape[axis] // 2] *= -1
+            same(kernel(iruka.asarray(x), axis=axis), want)
+            same(kernel(iruka.asarray(x.T).T, axis=axis), want)
 
 
 def test_indices_of_elements(rng):
@@ -500,7 +530,9 @@ def test_calls_from_many_threads(rng):
 
 def test_history_names_the_kernel():
     iruka.clear_kernel_history()
-    kernel = iruka.StagedKernel("T x", "T y", "T kept", ["kept[i] = x + 3;", "y = kept[n - 1 - i];"], "in_history")
+    kernel = iruka.StagedKernel(
+        "T x", "T y", "T kept", ["kept[i] = x + 12345;", "y = kept[n - 1 - i] + 54321;"], "in_history"
+    )
     kernel(iruka.arange(10))
     kernel(iruka.arange(100000))
     events = [event for event in iruka.kernel_history() if event.kernel == "in_history"]
@@ -555,8 +587,10 @@ def test_assertions():
         (("T x", "T y", "", ["y = 1", " \n"]), ValueError, "stage 2 is empty"),
         (("T x", "T y", "", "y = 1"), TypeError, "stages must be a sequence of bodies, not a str"),
         (("T x", "T y", "", 3), TypeError, "stages must be a sequence of bodies, not 3"),
-        (("T x", "T y", "", ["y = 1", 3]), TypeError, "stage 2 must be a str, or a tuple of a str and how many times"),
+        (("T x", "T y", "", ["y = 1", 3]), TypeError, "stage 2 must be a str, or a tuple of a str, how many times it runs and for how many"),
         (("T x", "T y", "", [("y = 1",)]), TypeError, "stage 1 must be a str, or a tuple"),
+        (("T x", "T y", "", [("y = 1", 1, 5)]), TypeError, "stage 1's elements"),
+        (("T x", "T y", "", [("y = 1", 1, "2", 3)]), TypeError, "stage 1 must be a str, or a tuple"),
         (("T x", "T y", "", [("y = 1", -1)]), ValueError, "stage 1: its count must not be negative, not -1"),
         (("T x", "T y", "", [("y = 1", 1.5)]), TypeError, "stage 1: its count"),
         (("T x", "T y", "", [("y = 1", "k")]), ValueError, "stage 1: its count 'k' is not the name of an input"),
@@ -646,6 +680,11 @@ def test_compile_errors_name_the_stage():
     for size in (10, 100000):
         with pytest.raises(CompileError, match="stage 2, line 1: error"):
             late(iruka.ones(size))
+    with pytest.raises(CompileError) as caught:
+        iruka.StagedKernel("float32 x", "float32 y", "", ["y = x;", ("y = 2;", 1, "n / nothing")], "limited")
+    text = str(caught.value)
+    assert "stage 2's elements, line 1: error: use of undeclared identifier 'nothing'" in text, text
+    assert "      n / nothing\n          ^" in text, text
     shadowed = iruka.StagedKernel("T x", "T y", "", ["int k = 1; y = x + k;", "y += k;"], "separate")
     with pytest.raises(CompileError, match="stage 2, line 1: error"):
         shadowed(iruka.ones(3))

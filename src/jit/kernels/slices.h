@@ -2,8 +2,8 @@
 #pragma once
 
 /// Neighbouring axes that are all of slices, or all across them, are one group. Every second one of the G groups is of
-/// slices; the first one if `begins` is 1. Without groups, slices follow each other.
-template <int G, int begins> struct iruka_slice {
+/// slices; the first one if `begins` is 1. Without groups, slices follow each other. Numbers are divided as N.
+template <int G, int begins, class N> struct iruka_slice {
   ptrdiff_t size_, first_, place_, number_;
   ptrdiff_t extents_[G];
 
@@ -31,7 +31,7 @@ template <int G, int begins> struct iruka_slice {
   }
   template <int D> IRUKA_INLINE void locate(ptrdiff_t rest, ptrdiff_t pitch, ptrdiff_t across) {
     if constexpr (D >= 0) {
-      const ptrdiff_t at = D == 0 ? rest : rest % extents_[D];
+      const ptrdiff_t at = D == 0 ? rest : (N)rest % (N)extents_[D];
       if constexpr (is_inside(D)) {
         place_ += at * size_;
         size_ *= extents_[D];
@@ -40,7 +40,7 @@ template <int G, int begins> struct iruka_slice {
         first_ += at * pitch;
         across *= extents_[D];
       }
-      locate<D - 1>(D == 0 ? 0 : rest / extents_[D], pitch * extents_[D], across);
+      locate<D - 1>(D == 0 ? 0 : (N)rest / (N)extents_[D], pitch * extents_[D], across);
     }
   }
   template <int D> IRUKA_INLINE ptrdiff_t offset(ptrdiff_t k, ptrdiff_t pitch) const {
@@ -51,12 +51,12 @@ template <int G, int begins> struct iruka_slice {
     } else if constexpr (is_last(D)) {
       return k * pitch;
     } else {
-      return k % extents_[D] * pitch + offset<D - 1>(k / extents_[D], pitch * extents_[D]);
+      return (N)k % (N)extents_[D] * pitch + offset<D - 1>((N)k / (N)extents_[D], pitch * extents_[D]);
     }
   }
 };
 
-template <> struct iruka_slice<0, 0> {
+template <class N> struct iruka_slice<0, 0, N> {
   ptrdiff_t size_, first_, place_, number_;
 
   /// Element i is the one numbered `within` of a batch of slices, in the batch's slice `slice`; `before` slices lie in

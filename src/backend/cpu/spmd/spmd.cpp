@@ -25,6 +25,10 @@ constexpr size_t kLargeBody = 600;
 /// The emitter's promises in the argument of a marker.
 enum LaneLoopFlag : uint64_t { kRemainder = 1, kSmallArrays = 2, kSmallIndex = 4 };
 
+uint64_t flags_of(const llvm::CallInst& marker) {
+  return llvm::cast<llvm::ConstantInt>(marker.getArgOperand(0))->getZExtValue();
+}
+
 size_t body_size(const LaneLoop& loop) {
   size_t size = 0;
   for (const llvm::BasicBlock* block : loop.loop->blocks()) size += loop.contains(block) ? block->size() : 0;
@@ -92,6 +96,7 @@ class Vectoriser {
     if (request_.lanes == 0 && stays_with_loop_vectoriser(function)) return;
     make_ready(function, functions_);
     outcome_.is_uncertain |= request_.lanes == 0 && has_other_loops(function);
+    widens_all_ = request_.lanes == 0 && gains_in_one_of_several(function);
     for (llvm::CallInst* marker : find_markers(module_)) {
       if (marker->getFunction() != &function) continue;
       Refusal refusal = run(*marker);
@@ -130,6 +135,27 @@ class Vectoriser {
     return true;
   }
 
+  /// Whether the function has several bodies, as a kernel of stages does, and one gains from lanes. The others are then
+  /// widened as well, because LLVM's loop vectoriser does not run on widened code.
+  bool gains_in_one_of_several(llvm::Function& function) {
+    auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
+    auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);
+    int bodies = 0;
+    bool gains = false;
+    for (llvm::CallInst* marker : find_markers(module_)) {
+      if (marker->getFunction() != &function || (flags_of(*marker) & kRemainder)) continue;
+      ++bodies;
+      LaneLoop lane;
+      if (find_lane_loop(*marker, loops, dominators, lane)) continue;
+      const PrivateMemory memory(lane);
+      if (check_body(lane, memory)) continue;
+      const LaneWidth width = choose_lanes(lane, request_);
+      const LaneAnalysis analysis(lane, memory, {}, width.lanes, (flags_of(*marker) & kSmallArrays) != 0);
+      gains |= width.lanes > 1 && estimate(lane, analysis, memory, target(function, width.bits)).why_not.empty();
+    }
+    return bodies > 1 && gains;
+  }
+
   WidenTarget target(llvm::Function& function, unsigned lane_bits) {
     return {functions_.getResult<llvm::TargetIRAnalysis>(function),
             functions_.getResult<llvm::TargetLibraryAnalysis>(function), request_.vector_bytes,
@@ -146,7 +172,7 @@ class Vectoriser {
 
   Refusal run(llvm::CallInst& marker) {
     llvm::Function& function = *marker.getFunction();
-    const uint64_t flags = llvm::cast<llvm::ConstantInt>(marker.getArgOperand(0))->getZExtValue();
+    const uint64_t flags = flags_of(marker);
     LaneLoop lane;
     lane.is_remainder = flags & kRemainder;
     auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
@@ -168,8 +194,8 @@ class Vectoriser {
     const LaneAnalysis analysis(lane, memory, split, lanes, small_arrays);
     if (request_.lanes == 0) {
       const CostEstimate cost = estimate(lane, analysis, memory, target);
-      if (!cost.why_not.empty()) return {cost.why_not, place};
-      outcome_.is_uncertain |= cost.is_uncertain;
+      if (!cost.why_not.empty() && !widens_all_) return {cost.why_not, place};
+      outcome_.is_uncertain |= cost.is_uncertain || widens_all_;
     }
     if (report_) report_->add(describe(lane, analysis, memory));
     outcome_.lanes = std::max(outcome_.lanes, lanes);
@@ -184,6 +210,7 @@ class Vectoriser {
   const Request& request_;
   LaneReport* report_;
   Outcome outcome_;
+  bool widens_all_ = false;  ///< of the function, whatever the estimate says of each body
   llvm::LoopAnalysisManager loops_;
   llvm::FunctionAnalysisManager functions_;
   llvm::CGSCCAnalysisManager components_;
