@@ -21,6 +21,7 @@ class CpuEmitter : KernelWriter {
     if (signature_.form == LoopForm::tiles) out_ += include_kernel("cpu/turn");
     if (gathers() || has_stages()) out_ += include_kernel("cpu/gather");
     if (has_scratch()) out_ += include_kernel("cpu/scratch");
+    if (has_stages()) out_ += "extern \"C\" bool iruka_cancel_poll(void) noexcept;\n";
     element_functions("static inline __attribute__((always_inline)) ");
     entry();
     return std::move(out_);
@@ -43,6 +44,9 @@ class CpuEmitter : KernelWriter {
     out_ += "}\n";
   }
 
+  // Compilers leave out loops around marked ones when they make loops interruptible.
+  static constexpr const char* kPoll = "if (iruka_step % 64 == 63 && iruka_cancel_poll()) return;\n";
+
   void batch_loop() {
     if (has_scratch())
       out_ +=
@@ -54,7 +58,7 @@ class CpuEmitter : KernelWriter {
         "const ptrdiff_t iruka_last = iruka_a.n - iruka_first < iruka_a.batch ? iruka_a.n : iruka_first + "
         "iruka_a.batch;\n";
     bind_scratch();
-    each_stage("", [this] {
+    each_stage(kPoll, [this] {
       if (rank_ == 1) return flat_loop("iruka_first", "iruka_stop");
       out_ += "const ptrdiff_t iruka_begin = iruka_first, iruka_end = iruka_stop;\n";
       row_loop();

@@ -4,6 +4,7 @@
 
 #include "core/device.h"
 #include "core/layout.h"
+#include "core/thread_pool.h"
 
 namespace iruka::jit {
 namespace {
@@ -61,7 +62,9 @@ void StagedCall::find_counts() {
       const Scalar& value = given.scalar();
       count = value.as_int64();
       if (count < 0 || (value.kind() == Kind::floating && !(value.as_double() >= 0)))
-        throw ValueError(prefix(stage) + what + "must not be negative, not " + value.to_string());
+        throw ValueError(prefix(stage) + what +
+                         (value.as_double() > 0 ? "must be less than 2^63, not " : "must not be negative, not ") +
+                         value.to_string());
     }
     counts_.push_back(count);
   }
@@ -181,7 +184,10 @@ std::vector<Array> StagedCall::run() {
     launch(*kernel_.together);
   } else {
     for (size_t s = 0; s < kernel_.apart.size(); ++s)
-      for (stages_.step = 0; stages_.step < counts_[s]; ++stages_.step) launch(*kernel_.apart[s]);
+      for (stages_.step = 0; stages_.step < counts_[s]; ++stages_.step) {
+        if (stages_.step > 0 && should_stop()) throw_if_stopped();
+        launch(*kernel_.apart[s]);
+      }
   }
   return std::move(outputs_);
 }

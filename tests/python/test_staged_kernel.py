@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 import iruka
 from fake_driver import needs_fake_driver, run
-from helpers import DTYPE_IDS, DTYPES, values
+from helpers import DTYPE_IDS, DTYPES, run_python, values
 from iruka.errors import CompileError, KernelWarning
 
 # Reads what another element of the slice has written.
@@ -369,6 +369,24 @@ def test_outputs_that_overlap_inputs(rng, size):
         same(mine[:size], reference(memory[:size][::-1]))
 
 
+@pytest.mark.parametrize("size", [10, 3000, 100000])
+@pytest.mark.skipif(iruka.default_device().name != "cpu", reason="a GPU's kernel runs to its end")
+def test_ctrl_c_ends_repetitions(size):
+    done = run_python(f"""
+import os, signal, threading
+import iruka
+kernel = iruka.StagedKernel("T x, int64 count", "T y", "T a", ["a[i] = x;", ("a[i] += _step;", "count"), "y = a[i];"])
+x = iruka.arange({size}.0)
+kernel(x, 3)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    kernel(x, 10**15)
+except KeyboardInterrupt:
+    print(float(kernel(x, 3)[-1]))
+""")
+    assert done.returncode == 0 and float(done.stdout) == size + 2, done.stdout + done.stderr
+
+
 def test_inputs_that_are_written():
     kernel = iruka.StagedKernel(
         "_non_const T x", "T y", "T kept", ["kept[i] = x; x = x + 1;", "y = kept[n - 1 - i] * x;"], "written"
@@ -638,6 +656,8 @@ def test_calls_that_are_refused():
         scan(x, iruka.asarray(3, dtype="int32"))
     with pytest.raises(ValueError, match=r"stage 2: its count 'steps' must not be negative, not -1"):
         scan(x, -1)
+    with pytest.raises(ValueError, match="stage 1: its count 'k' must be less than 2\\^63, not 18446744073709551615"):
+        iruka.StagedKernel("T x, uint64 k", "T y", "", [("y = x", "k")])(x, 2**64 - 1)
     with pytest.raises(iruka.exceptions.AxisError, match="axis 2 is out of bounds"):
         mirror(x, axis=2)
     with pytest.raises(IndexError, match="duplicate value in 'axis'"):
