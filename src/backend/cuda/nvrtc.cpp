@@ -11,6 +11,7 @@
 
 #include "backend/cuda/driver.h"
 #include "backend/cuda/library.h"
+#include "backend/cuda/nvrtc_limits.h"
 #include "core/once.h"
 #include "iruka/error.h"
 #include "jit/compile_options.h"
@@ -185,12 +186,14 @@ constexpr std::string_view kNameFile = "__nv_name_map", kNameLine = "  #pragma n
 /// How the line behind an error about an operator begins; the operands' types follow.
 constexpr std::string_view kOperands = "operand types are: ";
 
+/// How an error begins that has no line.
+constexpr std::string_view kWholeText = "At end of source: error: ";
+
 /// "operation(2): error: ...", "generated(7): warning #68-D: ..." and "At end of source: error: ...".
 bool parse_head(std::string_view line, Diagnostic& found) {
-  constexpr std::string_view kEnd = "At end of source: error: ";
-  if (line.starts_with(kEnd)) {
+  if (line.starts_with(kWholeText)) {
     found.level = Diagnostic::Level::error;
-    found.message = line.substr(kEnd.size());
+    found.message = line.substr(kWholeText.size());
     return true;
   }
   const size_t colon = line.find("): ");
@@ -239,8 +242,13 @@ const std::vector<int>& nvrtc_architectures() { return nvrtc().known_architectur
 
 NvrtcOutput run_nvrtc(const std::string& text, const ProgramSource& source, const std::vector<std::string>& options) {
   const Nvrtc& api = nvrtc();
-  Compilation compilation(api, text, source);
   NvrtcOutput output;
+  if (const std::string error = nvrtc_limit_error(text); !error.empty()) {
+    output.ok = false;
+    output.log = std::string(kWholeText) + error + "\n";
+    return output;
+  }
+  Compilation compilation(api, text, source);
   const int result = compilation.compile(options);
   output.ok = result == 0;
   output.log = compilation.read(api.log_size, api.log);
