@@ -116,6 +116,8 @@ class IRUKA_API RawKernel {
   const std::string& code() const;       ///< empty for code that was read from a file
   const std::string& file_path() const;  ///< empty for code that was given
   const RawOptions& options() const;
+  /// "RawKernel add(const float* x, float* y, int n)", without the parameters where the code does not show them.
+  std::string to_string() const;
   FunctionAttributes attributes(Device& device) const;
   /// Apply to later launches of the function. These raise ValueError for a value that the device does not allow.
   void set_max_dynamic_shared_size_bytes(Device& device, int bytes) const;

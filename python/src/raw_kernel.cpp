@@ -185,9 +185,9 @@ struct Attribute {
 };
 constexpr Attribute kAttributes[] = {
     {"max_threads_per_block", &FunctionAttributes::max_threads_per_block, "The most threads of a block."},
-    {"shared_size_bytes", &FunctionAttributes::shared_size_bytes, "Static shared memory of a block; 0 on the CPU."},
-    {"const_size_bytes", &FunctionAttributes::const_size_bytes, "Constant memory; 0 on the CPU."},
-    {"local_size_bytes", &FunctionAttributes::local_size_bytes, "Local memory of a thread; 0 on the CPU."},
+    {"shared_size_bytes", &FunctionAttributes::shared_size_bytes, "Static shared memory of a block."},
+    {"const_size_bytes", &FunctionAttributes::const_size_bytes, "Constant memory of the module."},
+    {"local_size_bytes", &FunctionAttributes::local_size_bytes, "Local memory of a thread."},
     {"num_regs", &FunctionAttributes::num_regs, "Registers of a thread; 0 on the CPU."},
     {"ptx_version", &FunctionAttributes::ptx_version, "90 for 9.0; 0 on the CPU."},
     {"binary_version", &FunctionAttributes::binary_version, "90 for 9.0; 0 on the CPU."},
@@ -312,7 +312,7 @@ void bind_raw_kernel(nb::module_& module) {
           nb::for_getter(nb::sig("def preferred_shared_memory_carveout(self) -> int")),
           nb::for_setter(nb::sig("def preferred_shared_memory_carveout(self, percent: int, /) -> None")),
           "Percent of the memory that shared memory and cache divide; -1 leaves it to the device.")
-      .def("__repr__", [](const RawKernel& k) { return "<RawKernel " + k.name() + ">"; });
+      .def("__repr__", [](const RawKernel& k) { return "<" + k.to_string() + ">"; });
   for (const Attribute& each : kAttributes)
     kernel.def_prop_ro(
         each.name, [member = each.member](const RawKernel& k) { return attributes_of(k).*member; }, each.documentation);

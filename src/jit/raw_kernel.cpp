@@ -183,6 +183,10 @@ void RawCode::check_for_blocks(Device& device, const std::string& name) {
   warnings.add(jit::check(device, source(launching_on(device), {name}, {128, 1, 1}), words), words);
 }
 
+void RawCode::check_names_for_blocks(Device& device) {
+  for (const std::string& name : names(true)) check_for_blocks(device, name);
+}
+
 std::unique_ptr<LoadedKernel> RawFunction::load(Device& device, const Dim3& threads) {
   const bool has_grid = launching_on(device).has_grid;
   auto made = std::make_unique<LoadedKernel>();
@@ -216,6 +220,12 @@ const LoadedKernel& RawFunction::find(Device& device, const Dim3& threads) {
   return *owned_.back();
 }
 
+const LoadedKernel& RawFunction::find_any(Device& device) {
+  for (const LoadedKernel* each = first_.load(std::memory_order_acquire); each; each = each->next)
+    if (each->device == &device) return *each;
+  return find(device, launching_on(device).has_grid ? Dim3{} : Dim3{128, 1, 1});
+}
+
 }  // namespace jit
 
 RawKernel::RawKernel(std::string code, std::string name, RawOptions options, std::source_location where) {
@@ -233,6 +243,10 @@ void RawKernel::launch(const RawLaunch& launch, std::span<const RawArgument> arg
   const LaunchGrid grid = jit::grid_of(own, launch, options().enable_cooperative_groups);
   const jit::GridLaunching& launching = jit::launching_on(device);
   launching.check(own, grid);
+  if (const int most = function_->most_dynamic_bytes.load(std::memory_order_relaxed);
+      !launching.has_grid && grid.shared_bytes > static_cast<unsigned>(most))
+    throw ValueError(own + "(): max_dynamic_shared_size_bytes allows a block " + std::to_string(most) +
+                     " bytes of dynamic shared memory, not " + std::to_string(grid.shared_bytes));
   std::optional<StreamScope> scope;
   if (launch.stream) scope.emplace(*launch.stream);
   const jit::LoadedKernel& loaded = function_->find(device, grid.threads);
@@ -251,13 +265,18 @@ const std::string& RawKernel::name() const { return function_->name; }
 const std::string& RawKernel::code() const { return function_->code->code; }
 const std::string& RawKernel::file_path() const { return function_->code->path; }
 const RawOptions& RawKernel::options() const { return function_->code->options; }
+std::string RawKernel::to_string() const {
+  const jit::RawCode& own = *function_->code;
+  const std::optional<std::string> parameters =
+      own.code_kind == jit::CodeKind::cuda ? jit::parameters_in(own.code, name()) : std::nullopt;
+  return "RawKernel " + name() + (parameters ? "(" + *parameters + ")" : "");
+}
 std::vector<std::string> RawKernel::pop_warnings() const { return function_->code->warnings.take(); }
 
 FunctionAttributes RawKernel::attributes(Device& device) const {
-  if (jit::launching_on(device).has_grid) return function_->find(device, {}).function->attributes();
-  FunctionAttributes attributes;
-  attributes.max_threads_per_block = jit::kMostThreadsPerBlock;
-  attributes.max_dynamic_shared_size_bytes = jit::kMostSharedBytes;
+  FunctionAttributes attributes = function_->find_any(device).function->attributes();
+  if (jit::launching_on(device).has_grid) return attributes;
+  attributes.max_dynamic_shared_size_bytes = function_->most_dynamic_bytes.load(std::memory_order_relaxed);
   return attributes;
 }
 
@@ -268,6 +287,7 @@ void RawKernel::set_max_dynamic_shared_size_bytes(Device& device, int bytes) con
     throw ValueError("max_dynamic_shared_size_bytes: a block on " + device.name() + " has 0 to " +
                      std::to_string(jit::kMostSharedBytes) + " bytes of dynamic shared memory, not " +
                      std::to_string(bytes));
+  function_->most_dynamic_bytes.store(bytes, std::memory_order_relaxed);
 }
 
 void RawKernel::set_preferred_shared_memory_carveout(Device& device, int percent) const {
@@ -310,7 +330,10 @@ Array RawModule::get_global(const std::string& name, Device& device) const {
   return Array(std::move(buffer), Dtype::uint8, {bytes}, {1});
 }
 
-void RawModule::compile(Device& device) const { code_->module(device); }
+void RawModule::compile(Device& device) const {
+  code_->module(device);
+  if (!jit::launching_on(device).has_grid) code_->check_names_for_blocks(device);
+}
 
 const std::string& RawModule::code() const { return code_->code; }
 const std::string& RawModule::file_path() const { return code_->path; }

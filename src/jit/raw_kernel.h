@@ -36,6 +36,8 @@ struct RawCode {
   std::shared_ptr<const Program> load_for_blocks(Device& device, const std::string& name, const Dim3& threads);
   /// Raises CompileError for a kernel that does not compile, where devices have no grids.
   void check_for_blocks(Device& device, const std::string& name);
+  /// The same for all name expressions.
+  void check_names_for_blocks(Device& device);
 
  private:
   /// The names of a module: the name expressions, and the kernels that the code declares.
@@ -68,6 +70,10 @@ struct RawFunction {
 
   /// Finding a kernel that is loaded takes no lock.
   const LoadedKernel& find(Device& device, const Dim3& threads);
+  /// The kernel for the blocks that it was last loaded for, else for others.
+  const LoadedKernel& find_any(Device& device);
+  /// The most dynamic shared memory of a block that was allowed where devices have no grids.
+  std::atomic<int> most_dynamic_bytes{kMostSharedBytes};
 
  private:
   std::unique_ptr<LoadedKernel> load(Device& device, const Dim3& threads);

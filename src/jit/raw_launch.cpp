@@ -32,15 +32,20 @@ void check_blocks(const std::string& kernel, const LaunchGrid& grid) {
                      " bytes of dynamic shared memory, not " + std::to_string(grid.shared_bytes));
 }
 
-void launch_blocks(const Program& program, const Function& /*function*/, RawValues& values, const LaunchGrid& grid) {
-  const Dim3& blocks = grid.blocks;
+void launch_blocks(const Program& program, const Function& function, RawValues& values, const LaunchGrid& grid) {
+  const Dim3 &blocks = grid.blocks, &threads = grid.threads;
+  const uint64_t count = uint64_t{threads.x} * threads.y * threads.z;
+  if (const int most = function.attributes().max_threads_per_block; count > static_cast<uint64_t>(most))
+    throw ValueError(program.module().name() + "(): blocks of this kernel have at most " + std::to_string(most) +
+                     " threads (__launch_bounds__), not " + text_of(threads) + " = " + std::to_string(count));
   const uint32_t head[] = {blocks.x, blocks.y, blocks.z, grid.shared_bytes};
   static_assert(sizeof(head) == RawSignature::kHeadBytes);
   std::memcpy(values.block(), head, sizeof(head));
   constexpr int64_t kAlone = 20'000;  // others are woken for launches that turn out to take longer
+  const ParameterBytes block(values.block(), values.bytes());
+  if (grid.is_cooperative) return program.launch(function, {&block, 1}, grid);
   program.launch(
-      {values.block(), values.bytes()},
-      LaunchRange{.count = int64_t{blocks.x} * blocks.y * blocks.z, .counts_elements = false, .alone = kAlone});
+      block, LaunchRange{.count = int64_t{blocks.x} * blocks.y * blocks.z, .counts_elements = false, .alone = kAlone});
 }
 
 void launch_grid(const Program& program, const Function& function, RawValues& values, const LaunchGrid& grid) {

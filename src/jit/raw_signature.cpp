@@ -34,7 +34,7 @@ void RawSignature::add(RawParameter parameter) {
 }
 
 std::optional<RawSignature> read_signature(std::string_view mangled) {
-  // "_ZN5iruka9signatureINS_5CodesIJLm4294967298ELm...EEEEEE"
+  // "_Z15iruka_signatureIN5iruka5CodesIJLm4294967298ELm...EEEEE"
   constexpr std::string_view kList = "5CodesIJ";
   size_t at = mangled.find(kList);
   if (at == mangled.npos) return {};

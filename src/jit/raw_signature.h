@@ -40,7 +40,7 @@ struct RawSignature {
   void add(RawParameter parameter);
 };
 
-/// What the mangled name of `iruka::signature<...>` says. No value if it is of no kernel.
+/// What the mangled name of `iruka_signature<...>` says. No value if it is of no kernel.
 std::optional<RawSignature> read_signature(std::string_view mangled);
 /// Parameters of which the sizes alone are known, as in PTX.
 RawSignature signature_of_places(const std::optional<std::vector<ParameterPlace>>& places);

@@ -76,9 +76,9 @@ std::string user_text(std::string_view code, std::string_view macros) {
 std::string signature_types(std::span<const std::string> names) {
   std::string text;
   for (size_t k = 0; k < names.size(); ++k)
-    text += "\n#line 1 \"generated\"\nnamespace iruka { using signature_" + std::to_string(k) +
-            " = SignatureOf<decltype(\n#line " + std::to_string(k + 1) + " \"" + kNamesFile + "\"\n" + names[k] +
-            "\n#line 1 \"generated\"\n)>; }\n";
+    text += "\n#line 1 \"generated\"\nusing iruka_signature_" + std::to_string(k) +
+            " = iruka_signature_of<decltype(\n#line " + std::to_string(k + 1) + " \"" + kNamesFile + "\"\n" + names[k] +
+            "\n#line 1 \"generated\"\n)>;\n";
   return text;
 }
 
@@ -121,6 +121,29 @@ std::vector<std::string> kernels_in(std::string_view code) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.emplace_back(name);
   }
   return names;
+}
+
+std::optional<std::string> parameters_in(std::string_view code, std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  name = name.substr(0, name.find_last_not_of(" \t") + 1);
+  if (const size_t scope = name.rfind("::"); scope != name.npos) name = name.substr(scope + 2);
+  const std::vector<std::string_view> all = tokens_of(code);
+  const std::span<const std::string_view> tokens = all;
+  for (size_t at = 0; at < tokens.size(); ++at) {
+    if (tokens[at] != "__global__") continue;
+    const std::string_view declared = declared_name(tokens, at + 1);
+    if (declared.empty() || declared != name) continue;
+    size_t open = at;
+    while (tokens[open].data() != declared.data()) ++open;
+    const size_t end = behind_bracket(tokens, ++open);
+    std::string text;
+    for (size_t k = open + 1; k + 1 < end; ++k) {
+      const bool is_apart = !text.empty() && tokens[k].data() != tokens[k - 1].data() + tokens[k - 1].size();
+      text += (is_apart ? " " : "") + std::string(tokens[k]);
+    }
+    return text;
+  }
+  return {};
 }
 
 bool may_have_variables(std::string_view code) {
@@ -189,6 +212,6 @@ std::string block_text(std::string_view code, std::string_view macros, std::span
   return text;
 }
 
-std::string signature_expression(size_t k) { return "&iruka::signature<iruka::signature_" + std::to_string(k) + ">"; }
+std::string signature_expression(size_t k) { return "&iruka_signature<iruka_signature_" + std::to_string(k) + ">"; }
 
 }  // namespace iruka::jit

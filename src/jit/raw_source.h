@@ -19,6 +19,10 @@ CodeKind kind_of_code(std::string_view code);
 /// It does not evaluate conditions, and finds no functions that macros declare.
 std::vector<std::string> kernels_in(std::string_view code);
 
+/// The parameters of the kernel that `name` names, which may have template arguments, as `code` declares them: "const
+/// float* x, int n". No value where they are not found.
+std::optional<std::string> parameters_in(std::string_view code, std::string_view name);
+
 /// Whether `code` declares variables with `__device__`, `__constant__` or `__managed__`, as far as can be told without
 /// a compiler: false only if it certainly does not.
 bool may_have_variables(std::string_view code);

@@ -536,6 +536,11 @@ TEST(BlockKernel, WhatCannotRunIsRefusedAtItsLine) {
                      "__global__ void kernel(int* out) { wait(out[1]); }")
                 .find("cannot use __syncthreads()"),
             std::string::npos);
+  EXPECT_NE(
+      error_of("__shared__ int held[4];\n__device__ int walk(int n) {\n  return n ? walk(n - 1) + held[n % 4] : 0;\n}\n"
+               "__global__ void kernel(int* out) { held[0] = out[0]; out[0] = walk(out[1]); }")
+          .find("cannot use __shared__ variables"),
+      std::string::npos);
   EXPECT_NE(error_of("__global__ void kernel(int* lock) { __shfl_sync(-1, lock[0], 3);\n"
                      "while (atomicCAS(lock, 0, 1)) {} }")
                 .find("shuffles, votes and __syncwarp() need lanes"),

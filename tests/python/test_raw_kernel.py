@@ -1,6 +1,7 @@
 """RawKernel and RawModule: kernels over blocks of threads, on the CPU and on GPUs."""
 
 import ctypes
+import os
 import pickle
 import threading
 
@@ -99,6 +100,14 @@ class TestLaunches:
         out = iruka.zeros(1, "f8")
         run_one(", ".join(f"int {name}" for name in names) + ", double* out", body, (*range(count), out))
         assert float(out[0]) == sum((k + 1) * k for k in range(count))
+
+    @pytest.mark.parametrize("count", [199, 200, 201, 700])
+    def test_hundreds_of_parameters(self, count):
+        parameters = ", ".join(f"{'short' if k % 3 else 'int'} x{k}" for k in range(count))
+        body = "*out = " + " + ".join(f"x{k}" for k in range(0, count, 7)) + f" + 1000 * x{count - 1};"
+        out = iruka.zeros(1, "i4")
+        run_one(f"int* out, {parameters}", body, (out, *range(count)))
+        assert int(out[0]) == sum(range(0, count, 7)) + 1000 * (count - 1)
 
     def test_views_give_their_first_element(self):
         out = iruka.zeros(4, "i4")
@@ -424,6 +433,27 @@ class TestCode:
         iruka.RawKernel(code, "f", options=("-DFACTOR=3", "-D", "T=float", f"-I{tmp_path}"))(1, 1, (x,))
         assert float(x[0]) == 3
 
+    def test_macros_of_common_names(self):
+        names = ("grid shared index call parameters dynamic Block block kernel name threads thread lane lanes first begin "
+                 "end count arguments left row head state waiting signature Signature type size value result offset x y "
+                 "z Numbers Codes T P k bytes text number run").split()  # fmt: skip
+        if iruka.default_device().name != "cpu":
+            names.remove("shared")  # NVRTC's own __shared__ needs it
+        code = "".join(f"#define {name} unusable {name}\n" for name in names if name not in ("x", "y", "z"))
+        code += """template <class Real> __global__ void f(Real* a, int m) {
+          __shared__ Real held[4];
+          held[threadIdx.x] = a[threadIdx.x];
+          __syncthreads();
+          a[threadIdx.x] = held[3 - threadIdx.x] * m;
+        }"""
+        x = iruka.arange(4, dtype="f4")
+        iruka.RawKernel(code, "f<float>")((1,), (4,), (x, 2))
+        np.testing.assert_array_equal(iruka.asnumpy(x), [6, 4, 2, 0])
+        y = iruka.arange(4, dtype="f4")
+        module = iruka.RawModule(code=code, name_expressions=["f<float>"], options=("-Dlaunch=unusable launch",))
+        module.get_function("f<float>")((1,), (4,), (y, 3))
+        np.testing.assert_array_equal(iruka.asnumpy(y), [9, 6, 3, 0])
+
     def test_files(self, tmp_path):
         path = tmp_path / "add.cu"
         path.write_text('#include "beside.h"\n' + ADD)
@@ -517,9 +547,20 @@ class TestObjects:
         kernel = iruka.RawKernel(ADD, "add", ("-DN=1",), enable_cooperative_groups=True)
         assert kernel.name == "add" and kernel.code == ADD and kernel.options == ("-DN=1",)
         assert kernel.backend == "nvrtc" and kernel.file_path is None and kernel.enable_cooperative_groups
-        assert repr(kernel) == "<RawKernel add>" and kernel.kernel == kernel
+        assert repr(kernel) == "<RawKernel add(const float* x, const float* y, float* z, int n)>"
+        assert kernel.kernel == kernel
         module = iruka.RawModule(code=ADD, options=("-DN=1",), name_expressions=("add",))
         assert module.code == ADD and module.name_expressions == ("add",) and repr(module) == "<RawModule>"
+
+    @pytest.mark.parametrize("code, name, expected", [
+        ("__global__ void f() {}", "f", "f()"), ("int g; __global__ void f(int);", "g", "g"),
+        ("template <class T>\n__global__ void __launch_bounds__(32)\n  scale(T *x,\n\tT /* by */ by)\n{}", "scale<float>",
+         "scale<float>(T *x, T by)"),
+        ("namespace n { __global__ void f(void (*way)(int), int (&y)[3]) {} }", "n::f", "n::f(void (*way)(int), int (&y)[3])"),
+        ("// __global__ void f(int)\n__global__ void f(float x", "f", "f(float)"), (".version 8.0\n", "f", "f"),
+    ])  # fmt: skip
+    def test_what_a_kernel_shows(self, code, name, expected):
+        assert repr(iruka.RawKernel(code, name)) == f"<RawKernel {expected}>"
 
     def test_attributes(self):
         kernel = add_kernel()
@@ -537,6 +578,48 @@ class TestObjects:
                             ("preferred_shared_memory_carveout", 101)]:  # fmt: skip
             with pytest.raises(ValueError, match=name):
                 setattr(kernel, name, value)
+
+    def test_attributes_of_memory(self):
+        code = """__constant__ double weights[10];
+        __constant__ int one;
+        extern "C" __global__ void __launch_bounds__(96) f(double* x) {
+          __shared__ float first[100];
+          __shared__ double second[3];
+          first[threadIdx.x] = x[threadIdx.x];
+          second[threadIdx.x % 3] = one;
+          __syncthreads();
+          x[threadIdx.x] = first[99 - threadIdx.x] + second[0] + weights[threadIdx.x % 10];
+        }
+        extern "C" __global__ void __launch_bounds__(500, 2) g(int* x, int n) {
+          int own[300];
+          for (int k = 0; k < 300; ++k) own[k] = x[k];
+          for (int k = 0; k < n; ++k) own[x[k] % 300] += own[x[k + 1] % 300];
+          x[threadIdx.x] = own[threadIdx.x % 300];
+        }
+        template <int threads> __global__ void __launch_bounds__(threads) h() {}"""
+        module = iruka.RawModule(code=code, name_expressions=("h<64>",))
+        f, g, h = (module.get_function(name) for name in ("f", "g", "h<64>"))
+        assert f.shared_size_bytes == 424 and g.shared_size_bytes == 0 and f.const_size_bytes >= 84
+        assert f.max_threads_per_block == 96 and h.max_threads_per_block == 64
+        assert g.max_threads_per_block >= 500 and f.local_size_bytes < 1200 <= g.local_size_bytes
+        with pytest.raises(ValueError, match="at most 96"):
+            f((1,), (97,), (iruka.zeros(97),))
+
+    @pytest.mark.cpu_only
+    def test_dynamic_memory_that_was_allowed(self):
+        kernel = add_kernel()
+        assert kernel.max_dynamic_shared_size_bytes == 227 * 1024
+        kernel.max_dynamic_shared_size_bytes = 1000
+        assert kernel.max_dynamic_shared_size_bytes == 1000
+        with pytest.raises(ValueError, match="max_dynamic_shared_size_bytes allows a block 1000 bytes.*not 1001"):
+            kernel(1, 1, (None, None, None, 0), shared_mem=1001)
+        kernel(1, 1, (None, None, None, 0), shared_mem=1000)
+
+    def test_modules_compile_their_name_expressions(self):
+        code = "template <class T> __global__ void f(T* x) { x[0] = x[0].missing; }"
+        iruka.RawModule(code=code).compile()
+        with pytest.raises(CompileError, match="missing"):
+            iruka.RawModule(code=code, name_expressions=("f<float>",)).compile()
 
     def test_pickling(self, tmp_path):
         path = tmp_path / "add.cu"
@@ -618,6 +701,26 @@ class TestBlocks:
         x = iruka.arange(200, dtype="i4")
         iruka.RawKernel(code, "reverse")((1,), (200,), (x,), shared_mem=800)
         np.testing.assert_array_equal(iruka.asnumpy(x), np.arange(200)[::-1])
+
+    @pytest.mark.cpu_only
+    def test_large_memory_is_given_back(self):
+        code = """__shared__ char held[200 << 20];
+        extern "C" __global__ void f(int* x) {
+          for (int k = threadIdx.x; k < sizeof(held); k += 4096) held[k] = 1;
+          __syncthreads();
+          x[blockIdx.x] = held[8192];
+        }"""
+
+        def resident():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        kernel, x = iruka.RawKernel(code, "f"), iruka.zeros(2, "i4")
+        before = resident()
+        for _ in range(3):
+            kernel((2,), (1,), (x,))
+        np.testing.assert_array_equal(iruka.asnumpy(x), [1, 1])
+        assert resident() < before + (100 << 20)
 
     def test_sum_in_shared_memory(self):
         code = """extern "C" __global__ void sum(const float* x, float* out, int n) {

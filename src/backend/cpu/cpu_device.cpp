@@ -27,16 +27,24 @@ constexpr int64_t kPage = 4096;
 
 class CpuFunction final : public Function {
  public:
-  CpuFunction(std::string name, EntryFunction entry, int lanes)
-      : Function(std::move(name)), entry_(entry), lanes_(lanes) {}
+  CpuFunction(const ExportedSymbol& symbol, const LinkedObject& object)
+      : Function(symbol.name), entry_(symbol.function()), object_(object) {
+    if (name() != kBlocksEntry) return;
+    const auto found = std::ranges::find(object.symbols(), kGridBlocksEntry, &ExportedSymbol::name);
+    if (found != object.symbols().end()) grid_entry_ = found->function();
+  }
   EntryFunction entry() const { return entry_; }
-  int lanes() const { return lanes_; }
+  /// Of blocks that wait for each other; else null.
+  EntryFunction grid_entry() const { return grid_entry_; }
+  int lanes() const { return object_.lanes(); }
   /// Whether it takes memory of the calling thread.
   bool takes_memory() const { return takes_memory_; }
+  FunctionAttributes attributes() const override { return object_.attributes(); }
 
  private:
   const EntryFunction entry_;
-  const int lanes_;
+  EntryFunction grid_entry_ = nullptr;
+  const LinkedObject& object_;
   const bool takes_memory_ = name() == kBlocksEntry || name() == jit::kStagesEntryName;
 };
 
@@ -47,7 +55,7 @@ class CpuModule final : public Module {
         variables_(std::move(variables)),
         object_(std::in_place, code, variables_ ? &*variables_->object_ : nullptr) {
     for (const ExportedSymbol& symbol : object_->symbols())
-      if (symbol.is_function) functions_.emplace_back(symbol.name, symbol.function(), object_->lanes());
+      if (symbol.is_function) functions_.emplace_back(symbol, *object_);
   }
   ~CpuModule() override {
     const ForkGuard guard;  // the linker has locks of its own
@@ -143,6 +151,26 @@ void run_ranges(const CpuFunction& function, std::span<const std::byte> argument
                                             {.goes_on = range.begin > 0, .alone = range.alone});
 }
 
+/// Runs all blocks up to a barrier of the grid, then all up to the next.
+void run_together(const CpuFunction& function, const void* arguments, int64_t count, LaunchContext& context) {
+  constexpr int64_t kMostBlocks = int64_t{1} << 20, kAlone = 20'000;
+  if (count > kMostBlocks)
+    throw ValueError(std::string(context.kernel()) + "(): a cooperative launch on the CPU has at most " +
+                     std::to_string(kMostBlocks) + " blocks, not " + std::to_string(count));
+  GridBlocks blocks(function.grid_entry(), arguments, count);
+  std::atomic<int64_t> waiting;
+  do {
+    waiting.store(0, std::memory_order_relaxed);
+    ThreadPool::instance().run(count, 1,
+                               [&](int64_t begin, int64_t end) {
+                                 LaunchContext* const outer = std::exchange(current_launch, &context);
+                                 waiting.fetch_add(blocks.run(begin, end), std::memory_order_relaxed);
+                                 current_launch = outer;
+                               },
+                               {.alone = kAlone});
+  } while (waiting.load(std::memory_order_relaxed) > 0);
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice() {
@@ -194,7 +222,22 @@ std::shared_ptr<const Module> CpuDevice::load_beside(std::string_view code, cons
 
 void CpuDevice::launch(LaunchContext& context, const Function& function, std::span<const std::byte> arguments,
                        const LaunchRange& range) {
-  run_ranges(static_cast<const CpuFunction&>(function), arguments, range, context);
+  const auto& own = static_cast<const CpuFunction&>(function);
+  if (own.grid_entry())
+    throw DeviceError(std::string(context.kernel()) + "(): the kernel waits for its whole grid, which needs a " +
+                      "cooperative launch; make it with enable_cooperative_groups=True");
+  run_ranges(own, arguments, range, context);
+  context.throw_if_failed();
+}
+
+void CpuDevice::launch_grid(LaunchContext& context, const Function& function,
+                            std::span<const ParameterBytes> parameters, const LaunchGrid& grid) {
+  const auto& own = static_cast<const CpuFunction&>(function);
+  const int64_t count = int64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
+  if (own.grid_entry())
+    run_together(own, parameters.front().data(), count, context);
+  else
+    run_ranges(own, parameters.front(), LaunchRange{.count = count, .counts_elements = false}, context);
   context.throw_if_failed();
 }
 

@@ -29,6 +29,9 @@ class CpuDevice final : public Device {
                                             std::shared_ptr<const Module> variables) override;
   void launch(LaunchContext& context, const Function& function, std::span<const std::byte> arguments,
               const LaunchRange& range) override;
+  /// Runs blocks that may wait for each other. `parameters` has one member, the arguments as launch() takes them.
+  void launch_grid(LaunchContext& context, const Function& function, std::span<const ParameterBytes> parameters,
+                   const LaunchGrid& grid) override;
 
   MemoryPool& pool() { return pool_; }
 

@@ -1,5 +1,5 @@
 // A kernel's parameters as numbers in a name that both compilers give: the mangled name of
-// `&iruka::signature<iruka::SignatureOf<decltype(kernel)>>`, a name expression. src/jit/raw_signature.h reads them.
+// `&iruka_signature<iruka_signature_of<decltype(kernel)>>`, a name expression. src/jit/raw_signature.h reads them.
 // These are functions, because CUDA would put variables into the kernel's global memory.
 #pragma once
 
@@ -70,8 +70,9 @@ template <class R, class... P> struct CodesOf<R(P...)> {
 };
 template <class... P> struct CodesOf<void (*)(P...)> : CodesOf<void(P...)> {};
 template <class... P> struct CodesOf<void(P...) noexcept> : CodesOf<void(P...)> {};
-template <class Function> using SignatureOf = typename CodesOf<Function>::Type;
-
-template <class Codes> __device__ char signature = 0;
 
 }  // namespace iruka
+
+// These stand behind the user's text, whose macros apply to them.
+template <class Function> using iruka_signature_of = typename iruka::CodesOf<Function>::Type;
+template <class Codes> __device__ char iruka_signature = 0;

@@ -32,7 +32,14 @@ IRUKA_VECTORS(ulonglong, unsigned long long);
 IRUKA_VECTORS(float, float);
 IRUKA_VECTORS(double, double);
 #undef IRUKA_VECTORS
-extern const uint3 threadIdx, blockIdx, blockDim, gridDim;
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  operator uint3() const;
+};
+extern const uint3 threadIdx, blockIdx;
+extern const dim3 blockDim, gridDim;
 extern const int warpSize;
 #define memcpy __builtin_memcpy
 #define memset __builtin_memset
@@ -43,6 +50,7 @@ template <class Word> void store_word(Word* to, Word word);
 void publish_word(uint4* to, uint4 word);
 uint4 published_word(const uint4* from);
 unsigned agreeing_lanes(unsigned digit, unsigned bit);
+unsigned* grid_counter();
 }  // namespace iruka
 
 template <class T> T __shfl_sync(unsigned mask, T x, int lane, int width = 32);
@@ -53,4 +61,5 @@ unsigned __activemask();
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-long long clock64();
+template <class T> unsigned __match_any_sync(unsigned mask, T x);
+template <class T> unsigned __match_all_sync(unsigned mask, T x, int* predicate);

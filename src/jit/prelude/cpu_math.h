@@ -317,13 +317,14 @@ IRUKA_FAST(log10f)
 IRUKA_FAST(sinf)
 IRUKA_FAST(cosf)
 IRUKA_FAST(tanf)
+IRUKA_FAST(tanhf)
 #undef IRUKA_FAST
 IRUKA_INLINE float __powf(float x, float y) { return powf(x, y); }
 IRUKA_INLINE void __sincosf(float x, float* s, float* c) { sincosf(x, s, c); }
 IRUKA_INLINE float __fdividef(float x, float y) { return x / y; }
 IRUKA_INLINE float fdividef(float x, float y) { return x / y; }
 IRUKA_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-IRUKA_INLINE float __frsqrt_rn(float x) { return 1 / sqrtf(x); }
+IRUKA_INLINE float __frsqrt_rn(float x) { return (float)(1 / __builtin_elementwise_sqrt((double)x)); }
 #define IRUKA_ROUNDED(T, prefix, sqrt)                          \
   IRUKA_INLINE T __##prefix##add_rn(T x, T y) { return x + y; } \
   IRUKA_INLINE T __##prefix##sub_rn(T x, T y) { return x - y; } \
@@ -346,8 +347,11 @@ IRUKA_INLINE double __fma_rn(double x, double y, double z) { return __builtin_el
 IRUKA_CONVERT(float, int, int)
 IRUKA_CONVERT(float, uint, unsigned)
 IRUKA_CONVERT(float, ll, long long)
+IRUKA_CONVERT(float, ull, unsigned long long)
 IRUKA_CONVERT(double, int, int)
+IRUKA_CONVERT(double, uint, unsigned)
 IRUKA_CONVERT(double, ll, long long)
+IRUKA_CONVERT(double, ull, unsigned long long)
 #undef IRUKA_CONVERT
 IRUKA_INLINE float __double2float_rn(double x) { return (float)x; }
 

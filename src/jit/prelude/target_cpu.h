@@ -75,4 +75,5 @@ template <class B> IRUKA_INLINE constexpr bool is_square(B) { return false; }
 
 #include "types.h"
 #include "cpu_math.h"
+#include "cpu_intrinsics.h"
 #include "cpu_atomics.h"

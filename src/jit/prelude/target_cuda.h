@@ -68,6 +68,15 @@ IRUKA_INLINE uint4 published_word(const uint4* from) {
   return word;
 }
 
+/// The counter that the driver gives a cooperative launch, the second word of its workspace; null for other launches.
+IRUKA_INLINE unsigned* grid_counter() {
+  unsigned high, low;
+  asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+  asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+  const unsigned long long workspace = (unsigned long long)high << 32 | low;
+  return workspace ? (unsigned*)workspace + 1 : nullptr;
+}
+
 /// The lanes of a complete warp that have the same value of `bit` in `digit`. Inline assembly, because the compiler
 /// tests the bit twice.
 IRUKA_INLINE unsigned agreeing_lanes(unsigned digit, unsigned bit) {

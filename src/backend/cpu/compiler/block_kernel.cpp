@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/symbols.h"
 #include "backend/cpu/spmd/block_calls.h"
 #include "backend/cpu/spmd/prepare.h"
@@ -16,6 +17,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -29,7 +31,11 @@ constexpr const char* kBinder = "iruka_bind_thread";
 constexpr const char* kUnitLanes = "iruka_unit_lanes";
 constexpr const char* kSharedBytes = "iruka_shared_bytes";
 constexpr const char* kTakeMemory = "iruka_take_memory";
+constexpr const char* kGridEntryName = kGridBlocksEntry.data();
 constexpr const char* kSharedMark = "iruka_shared";
+constexpr const char* kConstantMark = "iruka_constant";
+constexpr const char* kBoundsMark = "iruka_launch_bounds";
+constexpr uint32_t kMostThreads = 1024;
 constexpr int kWarp = 32;
 
 /// What kBinder's first operands name in a text, and the names for messages. The block's memory follows, of fixed and
@@ -38,12 +44,47 @@ constexpr std::pair<const char*, const char*> kBound[] = {
     {"threadIdx", "threadIdx"}, {"blockIdx", "blockIdx"}, {"iruka_grid", "gridDim"}, {"iruka_lane", "lanes"}};
 constexpr unsigned kShared = std::size(kBound), kDynamic = kShared + 1;
 
-bool is_shared_mark(const Value* text) {
+/// The text of an annotation.
+llvm::StringRef mark_of(const Value* text) {
   const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(text->stripPointerCasts());
   const auto* data = variable && variable->hasInitializer()
                          ? llvm::dyn_cast<llvm::ConstantDataArray>(variable->getInitializer())
                          : nullptr;
-  return data && data->isCString() && data->getAsCString() == kSharedMark;
+  return data && data->isCString() ? data->getAsCString() : llvm::StringRef();
+}
+
+/// The first number of an annotation.
+uint32_t number_of(const Value* numbers) {
+  const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(numbers->stripPointerCasts());
+  const llvm::Constant* list = variable && variable->hasInitializer() ? variable->getInitializer() : nullptr;
+  const auto* first = list ? llvm::dyn_cast_or_null<llvm::ConstantInt>(list->getAggregateElement(0u)) : nullptr;
+  return first ? static_cast<uint32_t>(first->getLimitedValue(kMostThreads)) : kMostThreads;
+}
+
+/// The functions that `function` calls, directly or not, itself among them.
+llvm::SmallSetVector<const llvm::Function*, 16> reached_from(const llvm::Function& function) {
+  llvm::SmallSetVector<const llvm::Function*, 16> reached;
+  reached.insert(&function);
+  for (unsigned k = 0; k < reached.size(); ++k)
+    for (const llvm::Instruction& instruction : llvm::instructions(*reached[k]))
+      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction); call && call->getCalledFunction())
+        reached.insert(call->getCalledFunction());
+  return reached;
+}
+
+template <class Work>
+void run_on_module(llvm::Module& module, Work&& work) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(nullptr, {}, std::nullopt, nullptr, /*FS=*/nullptr);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  work(modules);
 }
 
 /// The memory of a block's threads, and the places in it of the variables that the text declares __shared__.
@@ -51,19 +92,21 @@ class BlockMemory {
  public:
   explicit BlockMemory(llvm::Module& module) : module_(module) {}
 
-  /// Locals are marked in their functions, variables of functions and namespaces in a list of the module.
+  /// Locals are marked in their functions, variables of functions and namespaces in a list of the module. What other
+  /// kernels of the text use is removed first.
   void find_shared() {
-    for (llvm::Function& function : module_) find_locals(function);
-    llvm::GlobalVariable* list = module_.getNamedGlobal("llvm.global.annotations");
-    if (list) {
-      const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer());
-      for (unsigned k = 0; entries && k < entries->getNumOperands(); ++k) {
-        const auto* entry = llvm::cast<llvm::ConstantStruct>(entries->getOperand(k));
-        auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(entry->getOperand(0)->stripPointerCasts());
-        if (variable && is_shared_mark(entry->getOperand(1))) add(*variable);
-      }
+    llvm::SmallVector<llvm::WeakVH, 8> marked;
+    if (llvm::GlobalVariable* list = module_.getNamedGlobal("llvm.global.annotations")) {
+      if (const auto* entries = llvm::dyn_cast<llvm::ConstantArray>(list->getInitializer()))
+        read_marks(*entries, marked);
       list->eraseFromParent();
     }
+    run_on_module(module_, [&](llvm::ModuleAnalysisManager& modules) { llvm::GlobalDCEPass().run(module_, modules); });
+    for (llvm::Function& function : module_) find_locals(function);
+    for (llvm::WeakVH& each : marked)
+      if (auto* variable = llvm::cast_or_null<llvm::GlobalVariable>(each); variable && !variable->use_empty())
+        add(*variable);
+    properties_.shared_bytes = static_cast<uint32_t>(bytes_);
     // Nothing but the dynamic memory of a block has no definition.
     for (llvm::GlobalVariable& variable : module_.globals()) {
       const bool is_bound = llvm::any_of(kBound, [&](const auto& bound) { return variable.getName() == bound.first; });
@@ -72,6 +115,7 @@ class BlockMemory {
   }
 
   uint64_t bytes() const { return bytes_; }
+  const BlockProperties& properties() const { return properties_; }
 
   /// Replaces the variables in `unit`, where `binder` names the memory of the thread and its block.
   void bind(llvm::Function& unit, llvm::CallInst& binder) {
@@ -84,12 +128,44 @@ class BlockMemory {
     binder.eraseFromParent();
   }
 
+  /// Removes the variables, which the block's memory stands for, but those that other functions use.
+  llvm::SmallVector<const Value*, 4> remove_shared() {
+    llvm::SmallVector<const Value*, 4> used;
+    for (const auto& [variable, offset] : shared_) {
+      variable->removeDeadConstantUsers();
+      if (variable->use_empty())
+        variable->eraseFromParent();
+      else
+        used.push_back(variable);
+    }
+    return used;
+  }
+
  private:
+  void read_marks(const llvm::ConstantArray& entries, llvm::SmallVectorImpl<llvm::WeakVH>& shared) {
+    const llvm::Function* unit = module_.getFunction(kUnitName);
+    const auto reached = unit ? reached_from(*unit) : llvm::SmallSetVector<const llvm::Function*, 16>();
+    for (const llvm::Use& use : entries.operands()) {
+      const auto* entry = llvm::cast<llvm::ConstantStruct>(use.get());
+      Value* marked = entry->getOperand(0)->stripPointerCasts();
+      const llvm::StringRef mark = mark_of(entry->getOperand(1));
+      auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(marked);
+      const auto* function = llvm::dyn_cast<llvm::Function>(marked);
+      if (variable && mark == kSharedMark) shared.emplace_back(variable);
+      if (variable && mark == kConstantMark)
+        properties_.constant_bytes +=
+            static_cast<uint32_t>(module_.getDataLayout().getTypeAllocSize(variable->getValueType()).getFixedValue());
+      if (function && mark == kBoundsMark && reached.contains(function) && entry->getNumOperands() > 4)
+        properties_.most_threads = std::min(properties_.most_threads, number_of(entry->getOperand(4)));
+    }
+  }
+
   void find_locals(llvm::Function& function) {
     llvm::SmallVector<llvm::CallInst*, 8> marks;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (call && call->getIntrinsicID() == llvm::Intrinsic::var_annotation && is_shared_mark(call->getArgOperand(1)))
+      if (call && call->getIntrinsicID() == llvm::Intrinsic::var_annotation &&
+          mark_of(call->getArgOperand(1)) == kSharedMark)
         marks.push_back(call);
     }
     for (llvm::CallInst* mark : marks) {
@@ -126,6 +202,7 @@ class BlockMemory {
 
   llvm::Module& module_;
   uint64_t bytes_ = 0;
+  BlockProperties properties_{.most_threads = kMostThreads};
   llvm::SmallVector<std::pair<llvm::GlobalVariable*, uint64_t>, 8> shared_;
   llvm::SmallSetVector<llvm::GlobalVariable*, 4> dynamic_;
 };
@@ -157,7 +234,8 @@ Diagnostic error_at(const llvm::Instruction& place, std::string message) {
 }
 
 /// What belongs to a thread or its block is known in the unit alone, so functions that are not inlined cannot use it.
-void refuse_uses_outside(llvm::Module& module, const llvm::Function& unit, std::vector<Diagnostic>& diagnostics) {
+void refuse_uses_outside(llvm::Module& module, const llvm::Function& unit, llvm::ArrayRef<const Value*> shared,
+                         std::vector<Diagnostic>& diagnostics) {
   const auto refuse = [&](const Value& value, const std::string& what) {
     llvm::SmallVector<const Value*, 8> work{&value};
     while (!work.empty()) {
@@ -173,6 +251,7 @@ void refuse_uses_outside(llvm::Module& module, const llvm::Function& unit, std::
   };
   for (const auto& [name, what] : kBound)
     if (const auto* variable = module.getNamedGlobal(name)) refuse(*variable, what);
+  for (const Value* variable : shared) refuse(*variable, "__shared__ variables");
   for (const spmd::BlockFunction& called : spmd::block_functions())
     if (const llvm::Function* function = module.getFunction(called.name)) refuse(*function, called.in_cuda);
 }
@@ -195,6 +274,7 @@ class Coroutine {
   void make(llvm::ArrayRef<llvm::CallInst*> barriers) {
     begin();
     for (llvm::CallInst* barrier : barriers) {
+      if (barrier->getCalledFunction()->getName() == spmd::kGridBarrierName) count_at_grid_barrier(*barrier);
       llvm::BasicBlock* before = barrier->getParent();
       llvm::BasicBlock* behind = llvm::SplitBlock(before, barrier->getNextNode()->getIterator());
       barrier->eraseFromParent();
@@ -231,6 +311,13 @@ class Coroutine {
     build_.SetInsertPoint(begun);
     handle_ = build_.CreateIntrinsic(llvm::Intrinsic::coro_begin, {id_, memory});
     suspend(body, false);
+  }
+
+  /// Block::at_grid_barrier is the first member of what the unit's first parameter points to.
+  void count_at_grid_barrier(llvm::CallInst& barrier) {
+    build_.SetInsertPoint(&barrier);
+    Value* count = build_.CreateLoad(build_.getInt32Ty(), unit_.getArg(0));
+    build_.CreateStore(build_.CreateAdd(count, build_.getInt32(1)), unit_.getArg(0));
   }
 
   void suspend(llvm::BasicBlock* resumed, bool is_final) {
@@ -274,19 +361,11 @@ class Coroutine {
 
 /// Inlines all calls, and removes the functions that are then unused.
 void inline_calls(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(nullptr, {}, std::nullopt, nullptr, /*FS=*/nullptr);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  spmd::inline_everything(module, modules);
-  modules.clear();
-  llvm::GlobalDCEPass().run(module, modules);
+  run_on_module(module, [&](llvm::ModuleAnalysisManager& modules) {
+    spmd::inline_everything(module, modules);
+    modules.clear();
+    llvm::GlobalDCEPass().run(module, modules);
+  });
 }
 
 }  // namespace
@@ -295,17 +374,21 @@ UnitPlan plan_units(llvm::Module& module, int vector_bytes, int wanted_lanes, st
   UnitPlan plan;
   BlockMemory memory(module);
   memory.find_shared();
+  plan.block = memory.properties();
   spmd::describe_block_calls(module);
   inline_calls(module);
-  llvm::Function& unit = *module.getFunction(kUnitName);
-  for (llvm::CallInst* binder : calls_of(module, kBinder)) memory.bind(unit, *binder);
-  refuse_uses_outside(module, unit, diagnostics);
+  llvm::Function* unit = module.getFunction(kUnitName);
+  if (!unit) return plan;  // a module of variables
+  for (llvm::CallInst* binder : calls_of(module, kBinder)) memory.bind(*unit, *binder);
+  refuse_uses_outside(module, *unit, memory.remove_shared(), diagnostics);
   replace_calls(module, kSharedBytes, memory.bytes());
   for (const llvm::CallInst* call : calls_of(module, kUnitLanes)) {
     plan.threads = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getSExtValue());
     plan.row = static_cast<int>(llvm::cast<llvm::ConstantInt>(call->getArgOperand(1))->getSExtValue());
   }
-  plan.has_barriers = !calls_of(module, spmd::kBarrierName).empty();
+  const bool waits_for_grid = !calls_of(module, spmd::kGridBarrierName).empty();
+  if (llvm::Function* entry = module.getFunction(kGridEntryName); entry && !waits_for_grid) entry->eraseFromParent();
+  plan.has_barriers = waits_for_grid || !calls_of(module, spmd::kBarrierName).empty();
   plan.has_exchange = spmd::has_exchange(module);
   if (plan.has_exchange) {
     plan.lanes = kWarp;
@@ -323,12 +406,30 @@ void set_unit_lanes(llvm::Module& module, const UnitPlan& plan) {
 }
 
 bool make_coroutine(llvm::Module& module) {
-  const auto barriers = calls_of(module, spmd::kBarrierName);
+  auto barriers = calls_of(module, spmd::kBarrierName);
+  barriers.append(calls_of(module, spmd::kGridBarrierName));
   if (barriers.empty()) return false;
   llvm::Function& unit = *module.getFunction(kUnitName);
   Coroutine(unit).make(barriers);
   unit.setLinkage(llvm::GlobalValue::InternalLinkage);
   return true;
+}
+
+uint32_t local_bytes(const llvm::Module& module, int lanes) {
+  uint64_t bytes = 0;
+  const bool has_unit = llvm::any_of(module, [](const auto& each) { return each.getName().starts_with(kUnitName); });
+  for (const llvm::Function& function : module) {
+    if (has_unit && !function.getName().starts_with(kUnitName)) continue;
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (const auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
+        if (const auto size = local->getAllocationSize(module.getDataLayout())) bytes += size->getFixedValue();
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (!has_unit || !call || !call->getCalledFunction() || call->getCalledFunction()->getName() != kTakeMemory)
+        continue;
+      if (const auto* frame = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0))) bytes += frame->getZExtValue();
+    }
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(bytes / static_cast<uint64_t>(lanes), INT32_MAX));
 }
 
 }  // namespace iruka::cpu_backend

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/compiler/container.h"
 #include "core/device.h"
 
 namespace llvm {
@@ -25,6 +26,7 @@ struct UnitPlan {
   int lanes = 0;              ///< threads of a unit; 0: no unit waits, so that the loop over threads has any width
   bool has_barriers = false;  ///< units are coroutines
   bool has_exchange = false;  ///< shuffles, votes and __syncwarp(), which need lanes
+  BlockProperties block = {};
 };
 
 /// Gives the kernel its memory: __shared__ variables become parts of the block's memory, threadIdx and its kind the
@@ -36,5 +38,8 @@ void set_unit_lanes(llvm::Module& module, const UnitPlan& plan);
 
 /// Makes the unit a coroutine that is suspended at its barriers. Returns whether it has any.
 bool make_coroutine(llvm::Module& module);
+
+/// The bytes that the optimised unit of so many threads keeps in memory for each of them.
+uint32_t local_bytes(const llvm::Module& module, int lanes);
 
 }  // namespace iruka::cpu_backend

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backend/cpu/compiler/block_kernel.h"
+#include "backend/cpu/compiler/compiler.h"
 #include "backend/cpu/compiler/guard_pass.h"
 #include "backend/cpu/compiler/host.h"
 #include "backend/cpu/compiler/pipeline.h"
@@ -51,6 +52,7 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const ji
   spmd::Request request;
   request.lanes = options.lanes == 0 && options.optimization_level < 2 ? 1 : options.lanes;
   request.is_unit = units.lanes > 0;
+  request.exchanges = units.has_exchange;
   if (request.is_unit) request.lanes = units.lanes;
   request.vector_bytes = host().vector_bytes;
   request.has_mask_registers = host().has_mask_registers();
@@ -65,6 +67,7 @@ spmd::Outcome widen(llvm::Module& module, llvm::TargetMachine& machine, const ji
 struct Widened {
   std::unique_ptr<llvm::Module> module;  ///< null: the one that was given
   spmd::Outcome outcome;
+  BlockProperties block;
 };
 
 /// Widens a kernel over blocks of threads. Threads that wait for each other, and have no vector form, become units of
@@ -76,6 +79,7 @@ std::optional<Widened> widen_blocks(llvm::Module& module, llvm::TargetMachine& m
   if (has_error(diagnostics)) return {};
   LaneReport lanes;
   Widened made;
+  made.block = plan.block;
   if (plan.lanes > 1) made.module = llvm::CloneModule(module);
   set_unit_lanes(module, plan);
   made.outcome = widen(module, machine, options, plan, plan.lanes > 1 ? &lanes : report);
@@ -121,7 +125,8 @@ bool is_exported(const ProgramSource& source, const llvm::GlobalValue& value) {
   const llvm::StringRef name = value.getName();
   if (name == source.entry || llvm::is_contained(source.exports, name)) return true;
   const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&value);
-  return source.runs_blocks && (name == kUnitName || (variable && !variable->isConstant()));
+  const bool runs_units = name == kUnitName || name == llvm::StringRef(kGridBlocksEntry);
+  return source.runs_blocks && (runs_units || (variable && !variable->isConstant()));
 }
 
 /// Whether the text defines what it is to export.
@@ -231,7 +236,10 @@ GeneratedCode generate(llvm::Module& module, const ProgramSource& source, const 
   if (!blocks) return {};
   llvm::Module& widened = blocks->module ? *blocks->module : module;
   if (!report) llvm::StripDebugInfo(widened);
-  return emit(widened, *machine, source, options, blocks->outcome, output, diagnostics, report);
+  GeneratedCode code = emit(widened, *machine, source, options, blocks->outcome, output, diagnostics, report);
+  code.block = blocks->block;
+  code.block.local_bytes = local_bytes(widened, blocks->outcome.lanes);
+  return code;
 }
 
 }  // namespace iruka::cpu_backend

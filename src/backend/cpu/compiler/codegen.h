@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/compiler/container.h"
 #include "core/device.h"
 #include "jit/compile_options.h"
 
@@ -19,6 +20,7 @@ struct GeneratedCode {
   std::string code;
   int lanes = 1;
   bool is_uncertain = false;  ///< this number of lanes may be slower than the scalar loop
+  BlockProperties block = {};
 };
 
 /// Optimises `module`, of which only the entry and the exports are kept visible, and emits it. The result is empty if

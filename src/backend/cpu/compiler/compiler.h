@@ -11,6 +11,7 @@
 
 #include "core/device.h"
 #include "core/launch_context.h"
+#include "iruka/function_attributes.h"
 
 namespace iruka::cpu_backend {
 
@@ -59,10 +60,13 @@ class IRUKA_COMPILER_API LinkedObject {
   int lanes() const { return lanes_; }
   /// Whether this number of lanes may be slower than the scalar loop, which only a measurement can show.
   bool is_uncertain() const { return is_uncertain_; }
+  /// Of a kernel over blocks of threads.
+  const FunctionAttributes& attributes() const { return attributes_; }
 
  private:
   struct State;
   std::unique_ptr<State> state_;
+  FunctionAttributes attributes_;
   int lanes_ = 1;
   bool is_uncertain_ = false;
 };
@@ -73,12 +77,32 @@ class IRUKA_COMPILER_API LinkedObject {
 using CancelPoll = bool (*)() noexcept;
 IRUKA_COMPILER_API void set_cancel_poll(CancelPoll poll);
 
-/// The entry of a text that runs blocks of threads (jit/kernels/cpu/blocks.h).
-inline constexpr std::string_view kBlocksEntry = "iruka_blocks";
+/// The entry of a text that runs blocks of threads (jit/kernels/cpu/blocks.h), and the one that runs one block up to
+/// the next barrier of the whole grid, which kernels without such barriers do not have.
+inline constexpr std::string_view kBlocksEntry = "iruka_blocks", kGridBlocksEntry = "iruka_grid_blocks";
 
 /// The memory of blocks that a thread has taken, before and after a call of compiled code that may end early.
 IRUKA_COMPILER_API size_t memory_mark() noexcept;
 IRUKA_COMPILER_API void return_memory(size_t mark) noexcept;
+
+/// The blocks of a launch that wait for each other. Each keeps its memory while others run.
+class IRUKA_COMPILER_API GridBlocks {
+ public:
+  /// `entry` is kGridBlocksEntry.
+  GridBlocks(EntryFunction entry, const void* arguments, int64_t count);
+  ~GridBlocks();
+  GridBlocks(const GridBlocks&) = delete;
+  GridBlocks& operator=(const GridBlocks&) = delete;
+
+  /// Starts blocks, or resumes those that wait, up to their next barrier of the grid. Returns how many wait there.
+  /// Threads may run different blocks at once.
+  int64_t run(int64_t begin, int64_t end);
+
+ private:
+  struct Block;
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Called for each failure on the thread that runs the kernel. Set once, before the first launch.
 using AssertionSink = void (*)(const FailedAssertion&) noexcept;

@@ -14,9 +14,10 @@ struct Header {
   uint64_t hash;
   uint32_t lanes;
   uint32_t is_uncertain;
+  BlockProperties block;
 };
-static_assert(sizeof(Header) == 32);
-constexpr char kMagic[8] = {'i', 'r', 'u', 'k', 'a', 'o', 'b', '1'};
+static_assert(sizeof(Header) == 48);
+constexpr char kMagic[8] = {'i', 'r', 'u', 'k', 'a', 'o', 'b', '2'};
 
 uint64_t hash(std::string_view bytes) { return llvm::xxh3_64bits(llvm::StringRef(bytes.data(), bytes.size())); }
 
@@ -24,7 +25,8 @@ uint64_t hash(std::string_view bytes) { return llvm::xxh3_64bits(llvm::StringRef
 
 std::string pack_object(const PackedObject& packed) {
   const std::string_view object = packed.object;
-  Header header{{}, object.size(), hash(object), static_cast<uint32_t>(packed.lanes), packed.is_uncertain};
+  Header header{{},          object.size(), hash(object), static_cast<uint32_t>(packed.lanes), packed.is_uncertain,
+                packed.block};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   std::string code(reinterpret_cast<const char*>(&header), sizeof(header));
   code += object;
@@ -40,7 +42,7 @@ std::optional<PackedObject> unpack_object(std::string_view code) {
       header.lanes > 64 || header.is_uncertain > 1 || header.hash != hash(object)) {
     return {};
   }
-  return PackedObject{object, static_cast<int>(header.lanes), header.is_uncertain == 1};
+  return PackedObject{object, static_cast<int>(header.lanes), header.is_uncertain == 1, header.block};
 }
 
 }  // namespace iruka::cpu_backend

@@ -1,11 +1,17 @@
 // The result of compile(): an object file after a header with a checksum.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace iruka::cpu_backend {
+
+/// The properties of a kernel over blocks of threads, in bytes and threads.
+struct BlockProperties {
+  uint32_t shared_bytes = 0, constant_bytes = 0, local_bytes = 0, most_threads = 0;
+};
 
 /// An object file, how many elements its loops take at a time, and whether this number may be slower than the scalar
 /// loop.
@@ -13,6 +19,7 @@ struct PackedObject {
   std::string_view object;
   int lanes = 1;
   bool is_uncertain = false;
+  BlockProperties block = {};
 };
 
 std::string pack_object(const PackedObject& packed);

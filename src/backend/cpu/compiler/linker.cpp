@@ -132,6 +132,10 @@ LinkedObject::LinkedObject(std::string_view code, const LinkedObject* variables)
   state_->symbols = std::move(result.symbols);
   lanes_ = packed->lanes;
   is_uncertain_ = packed->is_uncertain;
+  attributes_.shared_size_bytes = static_cast<int>(packed->block.shared_bytes);
+  attributes_.const_size_bytes = static_cast<int>(packed->block.constant_bytes);
+  attributes_.local_size_bytes = static_cast<int>(packed->block.local_bytes);
+  attributes_.max_threads_per_block = static_cast<int>(packed->block.most_threads);
 }
 
 LinkedObject::~LinkedObject() = default;

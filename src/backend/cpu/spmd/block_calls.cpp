@@ -1,6 +1,7 @@
 #include "backend/cpu/spmd/block_calls.h"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -10,10 +11,23 @@ using llvm::Value;
 namespace {
 
 constexpr BlockFunction kFunctions[] = {{kBarrierName, BlockCall::barrier, "__syncthreads()"},
+                                        {kGridBarrierName, BlockCall::barrier, "a barrier of the grid"},
                                         {"iruka_unit_fence", BlockCall::unit_fence, "__syncwarp()"},
                                         {"iruka_ballot", BlockCall::ballot, "votes of a warp"},
                                         {"iruka_shuffle_32", BlockCall::shuffle, "shuffles of a warp"},
                                         {"iruka_shuffle_64", BlockCall::shuffle, "shuffles of a warp"}};
+
+/// The bytes of a structure that are no member have no value, and are shuffled with it.
+void allow_padding(llvm::Function& shuffle) {
+  shuffle.removeParamAttr(0, llvm::Attribute::NoUndef);
+  for (llvm::User* user : llvm::make_early_inc_range(shuffle.users())) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+    if (!call || call->getCalledFunction() != &shuffle) continue;
+    call->removeParamAttr(0, llvm::Attribute::NoUndef);
+    Value* value = call->getArgOperand(0);
+    call->setArgOperand(0, llvm::IRBuilder<>(call).CreateFreeze(value));
+  }
+}
 
 }  // namespace
 
@@ -36,6 +50,7 @@ void describe_block_calls(llvm::Module& module) {
     function->addFnAttr(llvm::Attribute::WillReturn);
     const bool exchanges = row.kind == BlockCall::ballot || row.kind == BlockCall::shuffle;
     if (exchanges) function->setOnlyAccessesInaccessibleMemory();
+    if (row.kind == BlockCall::shuffle) allow_padding(*function);
   }
 }
 

@@ -11,13 +11,13 @@
 namespace iruka::cpu_backend::spmd {
 
 enum class BlockCall : uint8_t {
-  barrier,     ///< waits for the other units of the block
+  barrier,     ///< waits for the other units of the block, or of the grid
   unit_fence,  ///< orders memory between the lanes
   ballot,      ///< the bits of the active lanes for which the predicate holds, the same for all
   shuffle,     ///< the value of another lane
 };
 
-inline constexpr const char* kBarrierName = "iruka_barrier";
+inline constexpr const char *kBarrierName = "iruka_barrier", *kGridBarrierName = "iruka_grid_barrier";
 
 /// No value for other calls.
 std::optional<BlockCall> block_call(const llvm::CallBase& call);

@@ -1,11 +1,16 @@
 #include "backend/cpu/spmd/lane_loop.h"
 
 #include "backend/cpu/compiler/guard_pass.h"
+#include "backend/cpu/spmd/block_calls.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Support/KnownBits.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace iruka::cpu_backend::spmd {
@@ -78,8 +83,10 @@ bool has_vector_form(llvm::Type* type) {
   return type->isVoidTy() || type->isTokenTy() || llvm::VectorType::isValidElementType(type);
 }
 
-Refusal check_call(const llvm::CallBase& call) {
+Refusal check_call(const llvm::CallBase& call, const LaneLoop& lane) {
   if (call.isInlineAsm()) return refuse("inline assembly has no vector form", call);
+  // Threads that must be lanes call such functions one after the other; elements are faster without lanes.
+  if (lane.must_be_lanes) return {};
   const llvm::Function* callee = call.getCalledFunction();
   if (!callee) return refuse("a call through a pointer cannot be widened", call);
   if (!callee->isDeclaration())
@@ -154,19 +161,102 @@ Value* outside(Value* divisor, const LaneLoop& lane) {
   return cast;
 }
 
-/// Whether `value` comes, within the loop, from an atomic that may wait for another lane: an exchange, or a comparison
-/// with what does not change. Other atomic loops try again with the value they have read, so that one lane always makes
-/// progress.
-bool awaits_others(const Value* value, const llvm::Loop& loop, llvm::SmallPtrSetImpl<const Value*>& seen) {
-  const auto* instruction = llvm::dyn_cast<Instruction>(value);
-  if (!instruction || !loop.contains(instruction) || !seen.insert(instruction).second) return false;
-  if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction)) {
-    return loop.isLoopInvariant(exchange->getCompareOperand());
+/// Where a loop goes on: while a value is below its bound, above it, or neither.
+enum class Side : int8_t { none, below, above };
+
+Side side_of(llvm::CmpInst::Predicate predicate) {
+  switch (predicate) {
+    case llvm::CmpInst::ICMP_SLT:
+    case llvm::CmpInst::ICMP_SLE:
+    case llvm::CmpInst::ICMP_ULT:
+    case llvm::CmpInst::ICMP_ULE: return Side::below;
+    case llvm::CmpInst::ICMP_SGT:
+    case llvm::CmpInst::ICMP_SGE:
+    case llvm::CmpInst::ICMP_UGT:
+    case llvm::CmpInst::ICMP_UGE: return Side::above;
+    default: return Side::none;
   }
-  if (llvm::isa<llvm::AtomicRMWInst>(instruction)) return true;
-  return llvm::any_of(instruction->operands(),
-                      [&](const Value* operand) { return awaits_others(operand, loop, seen); });
 }
+
+/// Finds loops that may wait for another lane. Others make progress by themselves: those that try again with the value
+/// that they have read, and those that take numbers from a counter until it has passed a bound, as from a queue of
+/// work.
+class LockSearch {
+ public:
+  explicit LockSearch(const llvm::Loop& loop) : loop_(loop) {}
+
+  /// Whether the loop goes on while `condition` is `goes_on`, and it depends on an atomic that may wait.
+  bool awaits_others(Value* condition, bool goes_on) {
+    using namespace llvm::PatternMatch;
+    Value *left = nullptr, *right = nullptr;
+    const bool both = match(condition, m_LogicalAnd(m_Value(left), m_Value(right)));
+    const bool any = !both && match(condition, m_LogicalOr(m_Value(left), m_Value(right)));
+    // It goes on only while each of them says so.
+    if ((both && goes_on) || (any && !goes_on)) return awaits_others(left, goes_on) || awaits_others(right, goes_on);
+    const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(condition);
+    if (!compare || !loop_.contains(compare)) return depends(condition, Side::none);
+    for (const unsigned k : {0u, 1u}) {
+      if (!loop_.isLoopInvariant(compare->getOperand(1 - k))) continue;
+      llvm::CmpInst::Predicate predicate = k == 0 ? compare->getPredicate() : compare->getSwappedPredicate();
+      if (!goes_on) predicate = llvm::CmpInst::getInversePredicate(predicate);
+      return depends(compare->getOperand(k), side_of(predicate));
+    }
+    return depends(condition, Side::none);
+  }
+
+ private:
+  /// Whether `value` comes, within the loop, from an atomic that does not move it past the bound.
+  bool depends(const Value* value, Side side) {
+    const auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction || !loop_.contains(instruction) || !seen_.insert({value, side}).second) return false;
+    // An exchange, or a comparison with what does not change, waits for another value.
+    if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(instruction))
+      return loop_.isLoopInvariant(exchange->getCompareOperand());
+    if (const auto* update = llvm::dyn_cast<llvm::AtomicRMWInst>(instruction)) return !advances(*update, side);
+    for (unsigned k = 0; k < instruction->getNumOperands(); ++k)
+      if (depends(instruction->getOperand(k), keeps_order(*instruction, k) ? side : Side::none)) return true;
+    return false;
+  }
+
+  /// Whether a greater operand `k` gives no smaller result, which also holds for a value that is passed on.
+  static bool keeps_order(const Instruction& instruction, unsigned k) {
+    switch (instruction.getOpcode()) {
+      case Instruction::PHI:
+      case Instruction::SExt:
+      case Instruction::ZExt:
+      case Instruction::Trunc:
+      case Instruction::Freeze:
+      case Instruction::Add: return true;
+      case Instruction::Select: return k > 0;
+      case Instruction::Sub:
+      case Instruction::Shl: return k == 0;
+      case Instruction::Mul: {
+        const auto* factor = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1 - k));
+        return factor && factor->getValue().isStrictlyPositive();
+      }
+      case Instruction::Call: {
+        const auto kind = block_call(llvm::cast<llvm::CallBase>(instruction));
+        return kind == BlockCall::shuffle && k == 0;
+      }
+      default: return false;
+    }
+  }
+
+  /// Whether each round moves the number in memory towards its bound.
+  bool advances(const llvm::AtomicRMWInst& update, Side side) const {
+    const bool adds = update.getOperation() == llvm::AtomicRMWInst::Add;
+    if (side == Side::none || (!adds && update.getOperation() != llvm::AtomicRMWInst::Sub)) return false;
+    const Value* step = update.getValOperand();
+    if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(step))
+      return !constant->isZero() && (adds == !constant->isNegative()) == (side == Side::below);
+    const llvm::DataLayout& layout = update.getDataLayout();
+    const bool counts = loop_.isLoopInvariant(step) || llvm::computeKnownBits(step, layout).isNonNegative();
+    return counts && adds == (side == Side::below);
+  }
+
+  const llvm::Loop& loop_;
+  llvm::SmallSet<std::pair<const Value*, Side>, 16> seen_;
+};
 
 /// Lanes run rounds together, so that the lane that holds a lock could not release it while others wait for it.
 Refusal check_locks(const LaneLoop& lane) {
@@ -176,10 +266,9 @@ Refusal check_locks(const LaneLoop& lane) {
     loop->getExitingBlocks(exiting);
     for (const BasicBlock* block : exiting) {
       const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-      llvm::SmallPtrSet<const Value*, 16> seen;
-      if (branch && branch->isConditional() && awaits_others(branch->getCondition(), *loop, seen)) {
+      if (!branch || !branch->isConditional()) continue;
+      if (LockSearch(*loop).awaits_others(branch->getCondition(), loop->contains(branch->getSuccessor(0))))
         return refuse("a loop that waits for an atomic, such as a lock, cannot be widened", *branch);
-      }
     }
   }
   return {};
@@ -243,7 +332,7 @@ Refusal check_body(const LaneLoop& lane, const PrivateMemory& memory) {
       }
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (!call || call->isLifetimeStartOrEnd()) continue;
-      if (Refusal refusal = check_call(*call)) return refusal;
+      if (Refusal refusal = check_call(*call, lane)) return refusal;
     }
   }
   Instruction* culprit = nullptr;

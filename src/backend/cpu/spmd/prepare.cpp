@@ -37,6 +37,18 @@ namespace iruka::cpu_backend::spmd {
 
 namespace {
 
+bool has_padding(llvm::Type* type, const llvm::DataLayout& layout) {
+  if (const auto* array = llvm::dyn_cast<llvm::ArrayType>(type)) return has_padding(array->getElementType(), layout);
+  const auto* structure = llvm::dyn_cast<llvm::StructType>(type);
+  if (!structure) return layout.getTypeStoreSize(type) != layout.getTypeAllocSize(type);
+  uint64_t bytes = 0;
+  for (llvm::Type* member : structure->elements()) {
+    if (has_padding(member, layout)) return true;
+    bytes += layout.getTypeAllocSize(member).getFixedValue();
+  }
+  return bytes != layout.getTypeAllocSize(type).getFixedValue();
+}
+
 /// Stores poison where a variable's lifetime begins. Otherwise a variable that is not always written would seem to
 /// carry the value of the last element.
 void store_poison_at_lifetime_start(llvm::Function& function) {
@@ -53,7 +65,33 @@ void store_poison_at_lifetime_start(llvm::Function& function) {
         function.getDataLayout().getTypeAllocSize(local->getAllocatedType()).getFixedValue() <= 256;
     if (!may_be_registers) continue;
     llvm::IRBuilder<> build(start->getNextNode());
-    build.CreateStore(llvm::UndefValue::get(local->getAllocatedType()), local);
+    llvm::Type* type = local->getAllocatedType();
+    // A store of a structure leaves its padding as it is.
+    if (has_padding(type, function.getDataLayout()))
+      type = build.getIntNTy(static_cast<unsigned>(function.getDataLayout().getTypeAllocSizeInBits(type)));
+    build.CreateStore(llvm::UndefValue::get(type), local);
+  }
+}
+
+/// Begins the lifetime of a thread's locals that have none, such as temporaries of calls. Otherwise what is not always
+/// written, such as the padding of structures, would seem to carry the value of the last thread.
+void begin_lifetimes_of_threads(llvm::Function& function, llvm::DominatorTree& dominators) {
+  llvm::CallInst* marker = nullptr;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (!call || !call->getCalledFunction() || call->getCalledFunction()->getName() != kMarkerName) continue;
+    if (llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue() & kThreadsFlag) marker = call;
+  }
+  if (!marker) return;
+  llvm::IRBuilder<> build(marker->getNextNode());
+  for (llvm::Instruction& instruction : function.getEntryBlock()) {
+    auto* local = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (!local || local->isArrayAllocation() || local->use_empty()) continue;
+    const bool is_own = llvm::all_of(local->users(), [&](const llvm::User* user) {
+      const auto* use = llvm::dyn_cast<llvm::Instruction>(user);
+      return use && !use->isLifetimeStartOrEnd() && dominators.dominates(marker, use);
+    });
+    if (is_own) build.CreateLifetimeStart(local);
   }
 }
 
@@ -102,6 +140,7 @@ void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analys
 }
 
 void simplify(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  begin_lifetimes_of_threads(function, analyses.getResult<llvm::DominatorTreeAnalysis>(function));
   store_poison_at_lifetime_start(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;

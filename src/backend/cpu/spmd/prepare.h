@@ -6,6 +6,9 @@
 
 namespace iruka::cpu_backend::spmd {
 
+/// In the argument of a marker: the loop runs over threads of a block.
+inline constexpr uint64_t kThreadsFlag = 8;
+
 /// Inlines whatever a function with a lane loop calls, except functions that call themselves.
 void inline_everything(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
 

@@ -40,7 +40,9 @@ struct LaneLoop {
   llvm::BasicBlock *preheader = nullptr, *header = nullptr, *body = nullptr, *latch = nullptr, *exit = nullptr;
   llvm::PHINode* counter = nullptr;
   llvm::Value *begin = nullptr, *end = nullptr;
-  bool is_remainder = false;  ///< runs over the few elements that another loop has left over
+  bool is_remainder = false;   ///< runs over the few elements that another loop has left over
+  bool has_threads = false;    ///< elements are threads of a block, which may share variables
+  bool must_be_lanes = false;  ///< because the threads exchange values
   llvm::LoopInfo* loops = nullptr;
   llvm::DominatorTree* dominators = nullptr;
   Region body_region;

@@ -77,6 +77,9 @@ class SharedLocals {
     llvm::getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
     for (const Value* object : objects) {
       const auto* local = llvm::dyn_cast<llvm::AllocaInst>(object);
+      // Nothing writes to a constant, such as the format of printf; threads share variables by their own rules.
+      const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(object);
+      if (variable && (loop_.has_threads || variable->isConstant())) continue;
       if (local ? memory_.find(local) != nullptr : !llvm::isa<llvm::GlobalVariable>(object)) {
         if (!local && writes && may_be_shared(object)) return "elements may write to a variable that they share";
         continue;

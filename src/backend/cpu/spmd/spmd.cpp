@@ -19,6 +19,8 @@ namespace {
 
 /// Bytes for the locals of one copy of the body, of which there are up to three; threads may have small stacks.
 constexpr int64_t kLargestFrame = 64 << 10;
+/// The same for threads that exchange values, which have no other form.
+constexpr int64_t kLargestWarp = 384 << 10;
 /// Beyond this many instructions a body is written once, for any mask, which halves the time to compile it.
 constexpr size_t kLargeBody = 600;
 
@@ -175,6 +177,8 @@ class Vectoriser {
     const uint64_t flags = flags_of(marker);
     LaneLoop lane;
     lane.is_remainder = flags & kRemainder;
+    lane.has_threads = flags & kThreadsFlag;
+    lane.must_be_lanes = request_.exchanges;
     auto& loops = functions_.getResult<llvm::LoopAnalysis>(function);
     auto& dominators = functions_.getResult<llvm::DominatorTreeAnalysis>(function);
     if (Refusal refusal = find_lane_loop(marker, loops, dominators, lane)) return refusal;
@@ -185,7 +189,8 @@ class Vectoriser {
 
     const LaneWidth width = choose_lanes(lane, request_);
     int lanes = width.lanes;
-    while (lanes > 1 && memory.frame_bytes(lanes) > kLargestFrame) lanes /= 2;
+    const int64_t most_bytes = request_.exchanges ? kLargestWarp : kLargestFrame;
+    while (lanes > 1 && memory.frame_bytes(lanes) > most_bytes) lanes /= 2;
     if (lanes < 2) return {"the local arrays of so many lanes take too much memory", place};
     const WidenTarget target = this->target(function, width.bits);
     const bool small_arrays = flags & kSmallArrays;

@@ -17,6 +17,7 @@ struct Request {
   int lanes = 0;  ///< 0: chosen by cost; 1: none, only the markers are removed; else this number
   /// The loop has at most `lanes` rounds, which must run side by side, because they wait for each other.
   bool is_unit = false;
+  bool exchanges = false;  ///< the unit has no other form
   int vector_bytes = 16;
   bool has_mask_registers = false;
 };

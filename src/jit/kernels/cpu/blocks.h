@@ -1,7 +1,8 @@
 // Blocks of threads on the CPU: CUDA's names for kernels over a grid, and the loop over a grid's blocks. A text defines
 // IRUKA_BLOCK_X, _Y and _Z in front of this header, includes the user's text behind it, and ends with
 // IRUKA_RUN_BLOCKS(kernel). The compiler (backend/cpu/compiler/block_kernel.h) runs the threads of a unit in lanes, and
-// makes units that wait for each other coroutines.
+// makes units that wait for each other coroutines. The user's macros apply to what stands behind the user's text, so
+// names there begin with iruka.
 #ifdef IRUKA_BLOCK_X  // without it, as in the precompiled prelude, this header is empty
 #ifndef IRUKA_BLOCKS
 #define IRUKA_BLOCKS
@@ -20,9 +21,9 @@
 #undef __syncthreads
 #undef __syncwarp
 #undef __constant__
-#define __shared__ __attribute__((annotate("iruka_shared")))
-#define __constant__
-#define __launch_bounds__(...)
+#define __shared__ __attribute__((__annotate__("iruka_shared")))
+#define __constant__ __attribute__((__annotate__("iruka_constant")))
+#define __launch_bounds__(...) __attribute__((__annotate__("iruka_launch_bounds", __VA_ARGS__)))
 #define __cluster_dims__(...)
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -60,6 +61,16 @@ struct dim3 {
   constexpr operator uint3() const { return {x, y, z}; }
 };
 
+#define IRUKA_DOT(name, A, B, Sum) \
+  IRUKA_INLINE Sum name(A a, B b, Sum sum) { return name(__builtin_bit_cast(Sum, a), __builtin_bit_cast(Sum, b), sum); }
+IRUKA_DOT(__dp4a, char4, char4, int)
+IRUKA_DOT(__dp4a, uchar4, uchar4, unsigned)
+IRUKA_DOT(__dp2a_lo, short2, char4, int)
+IRUKA_DOT(__dp2a_lo, ushort2, uchar4, unsigned)
+IRUKA_DOT(__dp2a_hi, short2, char4, int)
+IRUKA_DOT(__dp2a_hi, ushort2, uchar4, unsigned)
+#undef IRUKA_DOT
+
 // The compiler replaces these by what IRUKA_RUN_BLOCKS binds to them.
 extern "C" {
 extern const uint3 threadIdx, blockIdx;
@@ -76,6 +87,7 @@ size_t iruka_shared_bytes(void) noexcept __attribute__((const));
 
 // All threads of the unit that reach these calls run them together.
 void iruka_barrier(void) noexcept __attribute__((convergent));
+void iruka_grid_barrier(void) noexcept __attribute__((convergent));
 void iruka_unit_fence(void) noexcept __attribute__((convergent));
 long long iruka_ballot(bool predicate) noexcept __attribute__((convergent));
 int iruka_shuffle_32(int value, unsigned lane) noexcept __attribute__((convergent));
@@ -161,9 +173,6 @@ IRUKA_INLINE int __syncthreads_and(int predicate) { return iruka::sum_of_block(p
 #define atomicCAS_system atomicCAS
 #define __threadfence_block() __threadfence()
 #define __threadfence_system() __threadfence()
-#define __nanosleep(nanoseconds) ((void)(nanoseconds))
-IRUKA_INLINE long long clock64() { return (long long)__builtin_readcyclecounter(); }
-IRUKA_INLINE int clock() { return (int)clock64(); }
 
 IRUKA_INLINE unsigned __activemask() { return (unsigned)iruka_ballot(true); }
 IRUKA_INLINE unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -221,6 +230,7 @@ struct LaunchHead {
 };
 
 struct Block {
+  unsigned at_grid_barrier;  ///< units that wait for the grid. The compiler counts them; it knows this place
   uint3 index, grid;
   unsigned char *shared, *dynamic;
   const unsigned char* parameters;  ///< of which offsets count from the launch's head
@@ -246,15 +256,16 @@ IRUKA_INLINE void find_thread(uint3& thread, ptrdiff_t first, ptrdiff_t lane) {
   }
 }
 
-template <class T> constexpr size_t aligned_to(size_t offset) {
-  return (offset + alignof(T) - 1) / alignof(T) * alignof(T);
-}
-
 template <class... T> struct Offsets {
-  size_t values[sizeof...(T) + 1] = {};
+  static constexpr size_t kCount = sizeof...(T);
+  size_t values[kCount + 1] = {};
   constexpr Offsets() {
-    size_t offset = sizeof(LaunchHead), k = 0;
-    ((values[k++] = offset = aligned_to<T>(offset), offset += sizeof(T)), ...);
+    constexpr size_t sizes[kCount + 1] = {sizeof(T)...}, alignments[kCount + 1] = {alignof(T)...};
+    size_t offset = sizeof(LaunchHead);
+    for (size_t k = 0; k < kCount; ++k) {
+      values[k] = (offset + alignments[k] - 1) / alignments[k] * alignments[k];
+      offset = values[k] + sizes[k];
+    }
   }
 };
 
@@ -272,76 +283,138 @@ template <auto kernel, class... P> IRUKA_INLINE void call(void (*)(P...), const 
 
 }  // namespace iruka
 
-// The threads of one unit. The result is a coroutine's frame, or null where no thread has waited.
+/// The threads of one unit. The result is a coroutine's frame, or null where no thread has waited.
 extern "C" void* iruka_unit(const iruka::Block* block, ptrdiff_t first) noexcept;
+
+template <auto kernel> IRUKA_INLINE void* iruka_run_unit(const iruka::Block* block, ptrdiff_t first) {
+  using namespace iruka;
+  const ptrdiff_t lanes = iruka_unit_lanes(kBlockThreads, kBlockX), left = kBlockThreads - first;
+  const ptrdiff_t count = iruka_units_divide_blocks() || left > lanes ? lanes : left;
+  _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (ptrdiff_t k = 0; k < count; ++k) {
+    iruka_lane_loop(14);
+    // An index of 64 bits does not wrap with the 32 bits of threadIdx, so that it advances with the lanes.
+    __builtin_assume(k >= 0 && k < 1024);
+    uint3 thread;
+    find_thread(thread, first, k);
+    const unsigned lane = (unsigned)k;
+    iruka_bind_thread(&thread, &block->index, &block->grid, &lane, block->shared, block->dynamic);
+    iruka::call<kernel>((decltype(kernel))nullptr, block->parameters);
+  }
+  return nullptr;
+}
 
 namespace iruka {
 
-IRUKA_INLINE void run_block(const Block& block) {
-  constexpr unsigned kMostUnits = 1024;
+constexpr unsigned kMostUnits = kBlockThreads;
+
+/// Runs the units of a block up to their first barrier, and returns how many wait there.
+IRUKA_INLINE unsigned start_units(const Block& block, Frame** waiting) {
   const unsigned lanes = (unsigned)iruka_unit_lanes(kBlockThreads, kBlockX);
-  Frame* waiting[kMostUnits];
   unsigned count = 0;
   for (unsigned first = 0; first < kBlockThreads; first += lanes) {
     if (Frame* frame = (Frame*)iruka_unit(&block, first)) waiting[count++] = frame;
   }
-  // A barrier lets go when all units that have not ended wait at one.
-  while (count > 0) {
-    unsigned left = 0;
-    for (unsigned k = 0; k < count; ++k) {
-      Frame* frame = waiting[k];
-      frame->resume(frame);
-      if (frame->resume) waiting[left++] = frame;
-    }
-    count = left;
+  return count;
+}
+
+/// A barrier lets go when all units that have not ended wait at one. Runs them up to their next.
+IRUKA_INLINE unsigned resume_units(Frame** waiting, unsigned count) {
+  unsigned left = 0;
+  for (unsigned k = 0; k < count; ++k) {
+    Frame* frame = waiting[k];
+    frame->resume(frame);
+    if (frame->resume) waiting[left++] = frame;
   }
+  return left;
+}
+
+/// Takes the memory of a block: its __shared__ variables, and others of so many bytes. False where there is none.
+IRUKA_INLINE bool take_block(Block& block, const unsigned char* arguments, size_t others) {
+  const LaunchHead& head = *(const LaunchHead*)arguments;
+  const size_t fixed = (iruka_shared_bytes() + 63) / 64 * 64, dynamic = (head.dynamic_bytes + 63) / 64 * 64 + 64;
+  block = {0, {}, {head.x, head.y, head.z}, nullptr, nullptr, arguments};
+  block.shared = (unsigned char*)iruka_take_memory(fixed + dynamic + others);
+  block.dynamic = block.shared + fixed;
+  return block.shared != nullptr;
+}
+
+IRUKA_INLINE void set_index(Block& block, size_t k) {
+  const size_t row = k / block.grid.x;
+  block.index = {(unsigned)(k % block.grid.x), (unsigned)(row % block.grid.y), (unsigned)(row / block.grid.y)};
 }
 
 /// Runs the blocks from `begin` to `end` of a grid, in rows.
 IRUKA_INLINE void run_blocks(const unsigned char* arguments, ptrdiff_t begin, ptrdiff_t end) {
-  const LaunchHead& head = *(const LaunchHead*)arguments;
-  const size_t fixed = (iruka_shared_bytes() + 63) / 64 * 64;
-  Block block{{}, {head.x, head.y, head.z}, nullptr, nullptr, arguments};
   const size_t before = iruka_memory_mark();
-  block.shared = (unsigned char*)iruka_take_memory(fixed + head.dynamic_bytes + 64);
-  if (!block.shared) return;
-  block.dynamic = block.shared + fixed;
+  Block block;
+  if (!take_block(block, arguments, 0)) return;
   const size_t mark = iruka_memory_mark();
   for (ptrdiff_t k = begin; k < end; ++k) {
-    const size_t row = (size_t)k / head.x;
-    block.index = {(unsigned)((size_t)k % head.x), (unsigned)(row % head.y), (unsigned)(row / head.y)};
-    run_block(block);
+    set_index(block, (size_t)k);
+    Frame* waiting[kMostUnits];
+    unsigned count = start_units(block, waiting);
+    while (count > 0) count = resume_units(waiting, count);
     iruka_return_memory(mark);
   }
   iruka_return_memory(before);
 }
 
+/// A block of a grid whose blocks wait for each other (backend/cpu/compiler/compiler.h, GridBlocks).
+struct SuspendedBlock {
+  const unsigned char* arguments;
+  void* state;       ///< null at first
+  unsigned waiting;  ///< units that wait for the grid
+};
+
+struct SuspendedState {
+  Block block;
+  Frame* waiting[kMostUnits];
+};
+
+/// Runs block `number` until all of its units have ended or wait for the grid.
+IRUKA_INLINE void run_until_grid_barrier(SuspendedBlock& suspended, size_t number) {
+  SuspendedState* state = (SuspendedState*)suspended.state;
+  unsigned count = suspended.waiting;
+  suspended.waiting = 0;
+  if (!state) {
+    Block block;
+    if (!take_block(block, suspended.arguments, sizeof(SuspendedState))) return;
+    const size_t fixed = (size_t)(block.dynamic - block.shared);
+    suspended.state = state = (SuspendedState*)block.shared;  // in front, because its alignment is known
+    block.shared += (sizeof(SuspendedState) + 63) / 64 * 64;
+    block.dynamic = block.shared + fixed;
+    set_index(block, number);
+    state->block = block;
+    count = start_units(state->block, state->waiting);
+  } else {
+    count = resume_units(state->waiting, count);
+  }
+  while (count > 0 && state->block.at_grid_barrier == 0) count = resume_units(state->waiting, count);
+  if (state->block.at_grid_barrier != count)
+    return iruka_note_failed_assertion("all threads of a block wait for the grid together", "", 0, -1);
+  state->block.at_grid_barrier = 0;
+  suspended.waiting = count;
+}
+
 }  // namespace iruka
 
-// The names here must not hide the user's. The assumption shows that an index of 64 bits does not wrap with the 32 bits
-// of threadIdx, so that it advances with the lanes.
-#define IRUKA_RUN_BLOCKS(...)                                                                                         \
-  extern "C" void* iruka_unit(const iruka::Block* iruka_block, ptrdiff_t iruka_first) noexcept {                      \
-    const ptrdiff_t iruka_lanes = iruka_unit_lanes(iruka::kBlockThreads, iruka::kBlockX);                             \
-    const ptrdiff_t iruka_left = iruka::kBlockThreads - iruka_first;                                                  \
-    const bool iruka_is_full = iruka_units_divide_blocks() || iruka_left > iruka_lanes;                               \
-    const ptrdiff_t iruka_count = iruka_is_full ? iruka_lanes : iruka_left;                                           \
-    _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (ptrdiff_t iruka_k = 0; iruka_k < iruka_count; \
-                                                                        ++iruka_k) {                                  \
-      iruka_lane_loop(6);                                                                                             \
-      __builtin_assume(iruka_k >= 0 && iruka_k < 1024);                                                               \
-      uint3 iruka_thread;                                                                                             \
-      iruka::find_thread(iruka_thread, iruka_first, iruka_k);                                                         \
-      const unsigned iruka_thread_lane = (unsigned)iruka_k;                                                           \
-      iruka_bind_thread(&iruka_thread, &iruka_block->index, &iruka_block->grid, &iruka_thread_lane,                   \
-                        iruka_block->shared, iruka_block->dynamic);                                                   \
-      iruka::call<&(__VA_ARGS__)>((decltype(&(__VA_ARGS__)))nullptr, iruka_block->parameters);                        \
-    }                                                                                                                 \
-    return nullptr;                                                                                                   \
-  }                                                                                                                   \
-  extern "C" void iruka_blocks(const unsigned char* iruka_arguments, ptrdiff_t iruka_begin,                           \
-                               ptrdiff_t iruka_end) noexcept {                                                        \
-    iruka::run_blocks(iruka_arguments, iruka_begin, iruka_end);                                                       \
+IRUKA_INLINE void iruka_run_blocks(const void* arguments, ptrdiff_t begin, ptrdiff_t end) {
+  iruka::run_blocks((const unsigned char*)arguments, begin, end);
+}
+IRUKA_INLINE void iruka_run_grid_block(const void* suspended, ptrdiff_t number) {
+  iruka::run_until_grid_barrier(*(iruka::SuspendedBlock*)suspended, (size_t)number);
+}
+using iruka_block_type = iruka::Block;
+
+#define IRUKA_RUN_BLOCKS(...)                                                                            \
+  extern "C" void* iruka_unit(const iruka_block_type* iruka_block, long iruka_first) noexcept {          \
+    return iruka_run_unit<&(__VA_ARGS__)>(iruka_block, iruka_first);                                     \
+  }                                                                                                      \
+  extern "C" void iruka_blocks(const void* iruka_arguments, long iruka_begin, long iruka_end) noexcept { \
+    iruka_run_blocks(iruka_arguments, iruka_begin, iruka_end);                                           \
+  }                                                                                                      \
+  extern "C" void iruka_grid_blocks(const void* iruka_suspended, long iruka_number, long) noexcept {     \
+    iruka_run_grid_block(iruka_suspended, iruka_number);                                                 \
   }
 
 #endif
