@@ -37,6 +37,9 @@ HOSTILE = [
     "constexpr int f = [] { int k = 0; while (true) ++k; return k; }();", "co_return;", "a = __builtin_coro_done(0);",
     "iruka_barrier(1);", "void* p = &&here; here: goto *p;", "__asm__(\".incbin \\\"/etc/passwd\\\"\");", "alignas(4096) int v = a;",
     "struct R { R() {} ~R() {} int v; }; __shared__ R r; r.v = a;", "__shared__ int i = 3; a = i;", "a = clock();",
+    "iruka_grid_barrier();", "if (t & 1) iruka_grid_barrier(); else __syncthreads();", "while (atomicAdd(out, 1) < 90) {}",
+    "while (atomicAdd(out, 7) < 90) a = __shfl_xor_sync(~0u, a, 1);", "assert(a != c); a = __shfl_xor_sync(~0u, a, 1);",
+    "__constant__ int k[3];", "#include <cooperative_groups.h>\n", "__launch_bounds__(a) int v;",
 ]  # fmt: skip
 
 

@@ -122,7 +122,7 @@ class BlockMemory {
     llvm::IRBuilder<> build(&binder);
     for (unsigned k = 0; k < kShared; ++k)
       if (auto* variable = module_.getNamedGlobal(kBound[k].first)) replace(*variable, unit, binder.getArgOperand(k));
-    for (const auto& [variable, offset] : shared_)
+    for (const auto& [variable, offset] : variables())
       replace(*variable, unit, build.CreateConstGEP1_64(build.getInt8Ty(), binder.getArgOperand(kShared), offset));
     for (llvm::GlobalVariable* variable : dynamic_) replace(*variable, unit, binder.getArgOperand(kDynamic));
     binder.eraseFromParent();
@@ -131,7 +131,7 @@ class BlockMemory {
   /// Removes the variables, which the block's memory stands for, but those that other functions use.
   llvm::SmallVector<const Value*, 4> remove_shared() {
     llvm::SmallVector<const Value*, 4> used;
-    for (const auto& [variable, offset] : shared_) {
+    for (const auto& [variable, offset] : variables()) {
       variable->removeDeadConstantUsers();
       if (variable->use_empty())
         variable->eraseFromParent();
@@ -142,6 +142,13 @@ class BlockMemory {
   }
 
  private:
+  llvm::SmallVector<std::pair<llvm::GlobalVariable*, uint64_t>, 8> variables() {
+    llvm::SmallVector<std::pair<llvm::GlobalVariable*, uint64_t>, 8> present;
+    for (auto& [variable, offset] : shared_)
+      if (variable) present.emplace_back(llvm::cast<llvm::GlobalVariable>(variable), offset);
+    return present;
+  }
+
   void read_marks(const llvm::ConstantArray& entries, llvm::SmallVectorImpl<llvm::WeakVH>& shared) {
     const llvm::Function* unit = module_.getFunction(kUnitName);
     const auto reached = unit ? reached_from(*unit) : llvm::SmallSetVector<const llvm::Function*, 16>();
@@ -203,7 +210,7 @@ class BlockMemory {
   llvm::Module& module_;
   uint64_t bytes_ = 0;
   BlockProperties properties_{.most_threads = kMostThreads};
-  llvm::SmallVector<std::pair<llvm::GlobalVariable*, uint64_t>, 8> shared_;
+  llvm::SmallVector<std::pair<llvm::WeakVH, uint64_t>, 8> shared_;  ///< null for those that were unused and are gone
   llvm::SmallSetVector<llvm::GlobalVariable*, 4> dynamic_;
 };
 
