@@ -96,7 +96,13 @@ std::string text_of(nb::handle object) {
   return {PyBytes_AS_STRING(escaped.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(escaped.ptr()))};
 }
 
-std::string describe(nb::handle object) { return text_of(nb::repr(object)); }
+std::string describe(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Repr(object.ptr()));
+  if (text.is_valid()) return text_of(text);
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();
+  PyErr_Clear();  // integers of more than 4300 digits have no text
+  return "a value of " + text_of(nb::repr(object.type()));
+}
 
 std::string to_text(nb::handle object, const std::string& what) {
   if (!PyUnicode_Check(object.ptr())) throw TypeError(what + " must be a str, not " + describe(object.type()));
@@ -172,7 +178,7 @@ int64_t to_int64(nb::handle object, const char* what) {
   if (!index.is_valid()) throw nb::python_error();
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  if (overflow) throw OverflowError(std::string(what) + " " + text_of(index) + " does not fit 64 bits");
+  if (overflow) throw OverflowError(std::string(what) + " " + describe(index) + " does not fit 64 bits");
   return value;
 }
 
@@ -239,7 +245,7 @@ Scalar from_python_int(PyObject* object, bool inexact) {
     if (value == -1 && PyErr_Occurred()) throw nb::python_error();
     return Scalar(value);
   }
-  throw OverflowError("Python integer " + text_of(object) + " is out of bounds for int64 and uint64");
+  throw OverflowError("Python integer " + describe(object) + " is out of bounds for int64 and uint64");
 }
 
 /// numpy.generic: its bytes are those of one element.

@@ -125,7 +125,7 @@ void refuse_huge_integers(nb::handle array) {
   if (!nb::cast<bool>(array.attr("dtype").attr("hasobject"))) return;
   for (nb::handle item : array.attr("flat"))
     if (is_huge_integer(item.ptr()))
-      throw OverflowError("Python integer " + text_of(item) + " is out of bounds for int64 and uint64");
+      throw OverflowError("Python integer " + describe(item) + " is out of bounds for int64 and uint64");
 }
 
 /// What NumPy reads of an object. It refuses a GPU's arrays in lists: they are stacked there, with `device`'s own

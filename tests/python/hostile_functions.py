@@ -172,6 +172,18 @@ row("vectorize: 1 << 10**9", vectorized("return x + (1 << 10 ** 9)"), errors.Tra
 row("vectorize: 'a' * 10**10", vectorized("return x + len('a' * 10 ** 10)"), errors.TranslationError, "line ")
 row("vectorize: (1,) * 10**10", vectorized("return x + len((1,) * 10 ** 10)"), errors.TranslationError, "line ")
 
+MANY_DIGITS = 10**100_000  # Python refuses to write it
+OF_MANY_DIGITS = {
+    "asarray": lambda: iruka.asarray(MANY_DIGITS),
+    "a list": lambda: iruka.asarray([1, MANY_DIGITS]),
+    "an index": lambda: iruka.ones(3)[MANY_DIGITS],
+    "a shape": lambda: iruka.zeros(MANY_DIGITS),
+    "an axis": lambda: iruka.sum(iruka.ones(3), axis=MANY_DIGITS),
+    "an argument": lambda: iruka.ElementwiseKernel("int32 x", "int32 y", "y = x")(MANY_DIGITS),
+}
+for name, call in OF_MANY_DIGITS.items():
+    row(f"vectorize: 100000 digits as {name}", call, (errors.Error, OverflowError))
+
 VECTORIZE_SIGNATURES = [
     "float64",
     "float64(",
