@@ -2,6 +2,7 @@
 
 #include "backend/cpu/compiler/cancel_poll.h"
 #include "backend/cpu/compiler/long_loop_pass.h"
+#include "jit/emit.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -32,7 +33,10 @@ constexpr uint64_t kUnknownLength = 256;
 class LoopPlan {
  public:
   LoopPlan(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution) : loops_(loops), evolution_(evolution) {
-    for (Loop* loop : loops) visit(loop, /*user=*/!has_parallel_loop(*loop));
+    for (Loop* loop : loops) {
+      has_stages_ = loop->getHeader()->getParent()->getName() == jit::kStagesEntryName;
+      visit(loop, /*user=*/!has_parallel_loop(*loop));
+    }
   }
 
   llvm::SmallVector<Loop*, 8> polled;     ///< poll for cancellation
@@ -53,7 +57,8 @@ class LoopPlan {
   // Loops around a loop that is marked parallel are the emitter's, as is the code beside it; the thread pool gives them
   // few rounds at a time. The user's loops are inside of it.
   void visit(Loop* loop, bool user) {
-    user |= is_parallel(*loop);
+    // Of a kernel of stages, some loops over elements are widened, which leaves them without the mark.
+    user |= is_parallel(*loop) || (has_stages_ && !has_parallel_loop(*loop));
     const bool poll = user && must_poll(*loop);
     if (poll) polled.push_back(loop);
     // The thread pool polls between the ranges of a parallel loop.
@@ -109,6 +114,7 @@ class LoopPlan {
 
   llvm::LoopInfo& loops_;
   llvm::ScalarEvolution& evolution_;
+  bool has_stages_ = false;  ///< whether the function runs the stages of a kernel
 };
 
 /// Counts down from kPollRounds in one local, which becomes a register, through all loops of a function.
