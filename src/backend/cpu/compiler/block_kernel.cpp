@@ -73,7 +73,7 @@ llvm::SmallSetVector<const llvm::Function*, 16> reached_from(const llvm::Functio
 }
 
 template <class Work>
-void run_on_module(llvm::Module& module, Work&& work) {
+void with_analyses(Work&& work) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -101,7 +101,7 @@ class BlockMemory {
         read_marks(*entries, marked);
       list->eraseFromParent();
     }
-    run_on_module(module_, [&](llvm::ModuleAnalysisManager& modules) { llvm::GlobalDCEPass().run(module_, modules); });
+    with_analyses([&](llvm::ModuleAnalysisManager& modules) { llvm::GlobalDCEPass().run(module_, modules); });
     for (llvm::Function& function : module_) find_locals(function);
     for (llvm::WeakVH& each : marked)
       if (auto* variable = llvm::cast_or_null<llvm::GlobalVariable>(each); variable && !variable->use_empty())
@@ -368,7 +368,7 @@ class Coroutine {
 
 /// Inlines all calls, and removes the functions that are then unused.
 void inline_calls(llvm::Module& module) {
-  run_on_module(module, [&](llvm::ModuleAnalysisManager& modules) {
+  with_analyses([&](llvm::ModuleAnalysisManager& modules) {
     spmd::inline_everything(module, modules);
     modules.clear();
     llvm::GlobalDCEPass().run(module, modules);
