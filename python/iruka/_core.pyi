@@ -1165,15 +1165,15 @@ class RawKernel:
 
     @property
     def shared_size_bytes(self) -> int:
-        """Static shared memory of a block; 0 on the CPU."""
+        """Static shared memory of a block."""
 
     @property
     def const_size_bytes(self) -> int:
-        """Constant memory; 0 on the CPU."""
+        """Constant memory of the module."""
 
     @property
     def local_size_bytes(self) -> int:
-        """Local memory of a thread; 0 on the CPU."""
+        """Local memory of a thread."""
 
     @property
     def num_regs(self) -> int:
