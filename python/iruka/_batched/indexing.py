@@ -231,15 +231,41 @@ def _select(tracer, condlist, choicelist, default=0):
 
 
 @row("unique")
-def _unique(tracer, ar, **options):
-    array = flat(lift(tracer, ar))
-    if options or array.dtype.kind == "c" or array.dtype.kind == "f" and bool(UFUNCS["isnan"](array.data).any()):
-        tracer.refuse("unique with options or NaN has no form for many slices")
-    ordered = tracer.call("sort", array)
-    if array.size < 2:
-        return ordered
-    is_first = tracer.call("concatenate", [[True], ordered[1:] != ordered[:-1]])
-    return ordered[is_first]
+def _unique(tracer, ar, return_index=False, return_inverse=False, return_counts=False, axis=None, **options):
+    """Of slices that differ in the number of unique elements, those that agree are computed together."""
+    given = lift(tracer, ar)
+    array = flat(given)
+    if axis is not None and given.ndim != 1 or set(options) - {"equal_nan", "sorted"}:
+        tracer.refuse("unique along an axis has no form for many slices")
+    if array.dtype.kind == "c" or array.dtype.kind == "f" and bool(UFUNCS["isnan"](array.data).any()):
+        tracer.refuse("unique of NaN or complex numbers has no form for many slices")
+    places = tracer.call("argsort", array, stable=True)
+    ordered = tracer.call("take_along_axis", array, places, 0)
+    is_first = tracer.call("ones_like", ordered, bool)
+    if array.size > 1:
+        is_first = tracer.call("concatenate", [[True], ordered[1:] != ordered[:-1]])
+    made = [ordered[is_first]]
+    if return_index:
+        made.append(places[is_first])
+    if return_inverse:
+        number = tracer.call("cumsum", is_first) - 1
+        made.append(tracer.call("take_along_axis", number, tracer.call("argsort", places), 0).reshape(given.shape))
+    if return_counts:
+        begins = tracer.batched(spread(tracer.constant(arange(array.size))))[is_first]
+        made.append(tracer.call("diff", tracer.call("concatenate", [begins, [array.size]])))
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+@row("lexsort")
+def _lexsort(tracer, keys, axis=-1):
+    parts = [lift(tracer, each) for each in keys]
+    if axis not in (-1, 0) or not parts or any(each.shape != parts[0].shape or each.ndim != 1 for each in parts):
+        tracer.refuse("lexsort of several axes has no form for many slices")
+    order = tracer.call("argsort", parts[0], stable=True)
+    for each in parts[1:]:
+        ordered = tracer.call("take_along_axis", each, order, 0)
+        order = tracer.call("take_along_axis", order, tracer.call("argsort", ordered, stable=True), 0)
+    return order
 
 
 def _counted(tracer: Tracer, bins: ndarray, is_counted: ndarray | None, count: int) -> ndarray:

@@ -7,7 +7,7 @@ from .._core import ElementwiseKernel
 from .._functions import elementwise as UFUNCS
 from .._numpy.calculus import interp
 from .._numpy.conversion import asarray, ascontiguousarray
-from .._numpy.creation import empty, eye
+from .._numpy.creation import arange, empty, eye, zeros
 from .._numpy.dtypes import finfo
 from .._numpy.einsum import einsum
 from .._numpy.histogram import searchsorted
@@ -222,6 +222,23 @@ def _polyval(tracer, p, x):
     for k in range(coefficients.size):
         result = result * places + coefficients[k]
     return result
+
+
+@row("roots")
+def _roots(tracer, p):
+    """The eigenvalues of companion matrices, as numpy.roots."""
+    array = lift(tracer, p)
+    degree = array.size - 1
+    if array.ndim != 1 or degree < 1:
+        tracer.refuse("roots of a number have no form for many slices")
+    ends = (array.data[:, 0] != 0) & (array.data[:, -1] != 0)
+    if not tracer.number(tracer.batched(ends, bool)):
+        tracer.refuse("roots of polynomials whose first or last coefficient is zero have no form for many slices")
+    data = array.data.astype(result_type(array.dtype, float), copy=False)
+    matrices = zeros((data.shape[0], degree, degree), data.dtype)
+    matrices[:, arange(1, degree), arange(degree - 1)] = 1
+    matrices[:, 0, :] = -data[:, 1:] / data[:, :1]
+    return linalg.eigvals(matrices)
 
 
 @row("interp")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from .table import lift
+from .table import lift, stacked
 from .values import Batched, Tracer, contains_batched, is_batched
 
 
@@ -24,7 +24,9 @@ def sum_of(tracer, values, start=0):
 
 def _extreme(tracer: Tracer, name: str, values: tuple, options: dict) -> Any:
     sequence: Any = values[0] if len(values) == 1 else values
-    if options:
+    if "key" in options and options["key"] is not None and set(options) == {"key"}:
+        return _extreme_by(tracer, name, list(sequence), options["key"])
+    if set(options) - {"key"}:
         tracer.refuse(f"it calls {name}() with {', '.join(options)}")
     if is_batched(sequence) and sequence.ndim == 1 and sequence.size:
         _check_order(tracer, sequence, name)
@@ -42,6 +44,35 @@ def _extreme(tracer: Tracer, name: str, values: tuple, options: dict) -> Any:
         made = tracer.call("where", value > best if name == "max" else value < best, *parts[::-1])
         best = Batched(tracer, made.data, parts[0].kind if kind == {parts[0].kind} else None)
     return best
+
+
+def _extreme_by(tracer: Tracer, name: str, items: list, key: Any) -> Any:
+    """The first item whose key is the smallest or the largest."""
+    if not items:
+        tracer.refuse(f"it calls {name}() of nothing")
+    order = _order(tracer, name, [key(item) for item in items])
+    best = order[0] if name == "min" else _order(tracer, name, [key(item) for item in reversed(items)])[-1]
+    if name == "max":
+        best = len(items) - 1 - best
+    return _items_at(tracer, items, [best])[0]
+
+
+def _order(tracer: Tracer, name: str, keys: list) -> Any:
+    """The stable order of the keys, as an array of places."""
+    table = stacked(tracer, keys)
+    if table.ndim != 1:
+        tracer.refuse(f"it calls {name}() with a key that is no number")
+    _check_order(tracer, table, name)
+    return tracer.call("argsort", table, stable=True)
+
+
+def _items_at(tracer: Tracer, items: list, places: Any) -> list:
+    """The items at places that may differ between slices."""
+    kinds = {each.kind if is_batched(each) else type(each) for each in items}
+    table = stacked(tracer, items)
+    kind = kinds.pop() if len(kinds) == 1 and table.ndim == 1 else None
+    return [Batched(tracer, tracer.call("get item", table, each).data, kind if kind in (bool, int, float) else None)
+            for each in places]  # fmt: skip
 
 
 def _check_order(tracer: Tracer, values: Batched, name: str) -> None:
@@ -77,10 +108,21 @@ def all_of(tracer, values):
 
 
 def sorted_of(tracer, values, **options):
-    if not is_batched(values):
-        return sorted(values, **options)
-    if set(options) - {"reverse"} or values.ndim != 1:
-        tracer.refuse("it calls sorted() with a key")
+    key = options.get("key")
+    items = None if is_batched(values) and key is None else list(values)
+    if items is not None and not contains_batched(items):
+        return sorted(items, **options)
+    if set(options) - {"reverse", "key"}:
+        tracer.refuse(f"it calls sorted() with {', '.join(options)}")
+    if items is not None:
+        if not items:
+            return []
+        is_reverse = bool(options.get("reverse"))
+        items = items[::-1] if is_reverse else items  # equal items keep their order, also in reverse
+        order = list(_order(tracer, "sorted", [item if key is None else key(item) for item in items]))
+        return _items_at(tracer, items, order[::-1] if is_reverse else order)
+    if values.ndim != 1:
+        tracer.refuse("it calls sorted() of several axes")
     _check_order(tracer, values, "sorted")
     made = tracer.call("sort", values, stable=True)
     return list(made[::-1] if options.get("reverse") else made)

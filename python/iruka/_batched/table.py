@@ -16,7 +16,7 @@ import numpy
 
 from .._core import ndarray
 from .._functions import elementwise as UFUNCS
-from .._numpy.shapes import expand_dims, result_type, stack
+from .._numpy.shapes import can_cast, expand_dims, result_type, stack
 from .values import Batched, Split, Tracer, Untraceable, contains_batched, is_batched, spread
 
 Rule = Callable[..., Any]
@@ -61,15 +61,31 @@ def perform(tracer: Tracer, name: str, arguments: tuple, keywords: dict) -> Any:
         rule = functools.partial(RULES["method of a ufunc"], UFUNCS[ufunc], method)
     if rule is None:
         tracer.refuse(f"{name} has no form for many slices")
-    if keywords.get("out") is not None:
-        tracer.refuse(f"{name} gets `out`")
-    keywords.pop("out", None)
+    out = keywords.pop("out", None)
     try:
-        return _wrapped(tracer, rule(tracer, *arguments, **keywords))
+        made = _wrapped(tracer, rule(tracer, *arguments, **keywords))
+        return made if out is None else _stored(tracer, name, made, out)
     except (Untraceable, Split):
         raise
     except Exception as error:  # the function could catch it, for all slices
         tracer.refuse(f"{name}: {error}")
+
+
+def _stored(tracer: Tracer, name: str, made: Any, out: Any) -> Any:
+    """The results in the arrays that out= gives, which the function made itself."""
+    results, targets = (each if isinstance(each, tuple) else (each,) for each in (made, out))
+    if len(results) != len(targets):
+        tracer.refuse(f"{name} gets {len(targets)} arrays as `out` for {len(results)} results")
+    for result, target in zip(results, targets, strict=True):
+        if target is None:
+            continue
+        if not (is_batched(target) and target.kind is None and is_batched(result)):
+            tracer.refuse(f"{name} gets an array of outside as `out`")
+        if target.shape != result.shape or not can_cast(result.dtype, target.dtype, "same_kind"):
+            tracer.refuse(f"{name} gets an `out` of another shape or dtype")
+        perform(tracer, "set item", (target, ..., result), {})
+    kept = tuple(result if target is None else target for result, target in zip(results, targets, strict=True))
+    return kept if isinstance(made, tuple) else kept[0]
 
 
 def _wrapped(tracer: Tracer, result: Any) -> Any:
