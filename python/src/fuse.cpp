@@ -123,6 +123,33 @@ nb::object call_signature(nb::tuple arguments, nb::handle names, nb::frozenset b
   return nb::make_tuple(key, names, nb::tuple(values));
 }
 
+/// The base class of fused functions: calls the launcher for the call's signature. The derived class makes them.
+struct FusedDispatcher {};
+
+PyObject* call_fused(PyObject* self, PyObject* positional, PyObject* keywords) {
+  return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
+    const nb::handle function = self;
+    nb::tuple values = nb::borrow<nb::tuple>(positional);
+    nb::object names = nb::none();
+    if (keywords && PyDict_GET_SIZE(keywords) > 0) {
+      const nb::dict given = nb::borrow<nb::dict>(keywords);
+      names = nb::tuple(given.keys());
+      values = nb::borrow<nb::tuple>(values + nb::tuple(given.values()));
+    }
+    const nb::object key = call_signature(values, names, nb::borrow<nb::frozenset>(function.attr("_by_value")));
+    const nb::dict launchers = nb::borrow<nb::dict>(function.attr("_launchers"));
+    const nb::object launch = nb::borrow(PyDict_GetItemWithError(launchers.ptr(), key.ptr()));
+    if (!launch.is_valid() && PyErr_Occurred()) throw nb::python_error();
+    if (launch.is_valid()) return PyObject_CallOneArg(launch.ptr(), values.ptr());
+    return nb::object(
+               function.attr("_first_call")(nb::handle(positional), keywords ? nb::borrow(keywords) : nb::dict()))
+        .release()
+        .ptr();
+  });
+}
+
+const PyType_Slot kFusedSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_fused)}, {0, nullptr}};
+
 /// dtypes by name or as objects, of the arguments of a row.
 ops::LoopTypes loop_types_of(const std::vector<nb::object>& dtypes, nb::handle loop) {
   ops::LoopTypes types;
@@ -217,6 +244,9 @@ ReductionKernel fused_reduction(std::string in_params, std::string out_params, s
 }  // namespace
 
 void bind_fuse(nb::module_& module) {
+  nb::class_<FusedDispatcher>(module, "FusedDispatcher", nb::type_slots(kFusedSlots),
+                              "Calls _launchers[signature of the call], else the method _first_call(args, kwargs).")
+      .def(nb::init<>());
   module.def("_call_signature", call_signature, nb::arg("arguments"), nb::arg("names").none(), nb::arg("by_value"));
   module.def("_operation_types", operation_types, nb::arg("name"), nb::arg("inputs"), nb::arg("dtype") = nb::none(),
              nb::arg("casting") = "same_kind");

@@ -306,6 +306,8 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
   nb::dict keywords;
   keywords["axis"] = axis, keywords["dtype"] = dtype, keywords["keepdims"] = keepdims;
   if (!out.is_none()) keywords["out"] = out;
+  if (!initial.is(no_value())) keywords["initial"] = initial;
+  if (where.ptr() != Py_True) keywords["where"] = where;
   if (nb::object result = overridden(self, "reduce", array, out, nb::make_tuple(array), keywords)) return result;
   const nb::object target = single_out(out);
   Array x = operand_array(array, "reduce");
@@ -333,8 +335,6 @@ nb::object reduce_method(nb::handle self, nb::handle array, nb::handle axis, nb:
     result = fold(function, x, axes, rules);
   }
   if (const unsigned raised = floats.raised()) {
-    keywords["where"] = where;
-    if (!initial.is(no_value())) keywords["initial"] = initial;
     report_method_errors(function, "reduce", raised, result, nb::make_tuple(array), keywords);
   }
   if (rules.initial) warn_of_discarded_imaginary(rules.initial->dtype(), result.dtype());

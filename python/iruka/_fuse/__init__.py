@@ -37,14 +37,18 @@ def fuse(function: Any = None, *, kernel_name: str | None = None) -> Any:
     return FusedFunction(function, kernel_name)
 
 
-class FusedFunction(FunctionValue):
+class FusedFunction(_core.FusedDispatcher):
     """What iruka.fuse makes. `__wrapped__` is the function itself, whose operations run one by one."""
 
     kind = "fused function"
     __name__: str
     __qualname__: str
+    __repr__, __eq__, __hash__ = FunctionValue.__repr__, FunctionValue.__eq__, FunctionValue.__hash__
+    __copy__, __deepcopy__ = FunctionValue.__copy__, FunctionValue.__deepcopy__
+    __reduce__ = FunctionValue.__reduce__
 
     def __init__(self, function: Any, kernel_name: str | None = None):
+        super().__init__()
         functools.update_wrapper(self, function)
         self._function = function
         self._given_name = kernel_name
@@ -52,12 +56,6 @@ class FusedFunction(FunctionValue):
         self._launchers: dict[Any, Any] = {}
         self._by_value: frozenset = frozenset()
         self._lock = threading.RLock()
-
-    def __call__(self, *args, **kwargs):
-        values = (*args, *kwargs.values()) if kwargs else args
-        key = _core._call_signature(values, tuple(kwargs) if kwargs else None, self._by_value)
-        launch = self._launchers.get(key)
-        return launch(values) if launch is not None else self._first_call(args, kwargs)
 
     def _first_call(self, args: tuple, kwargs: dict) -> Any:
         from .arrays import FusedArray

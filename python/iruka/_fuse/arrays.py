@@ -180,15 +180,14 @@ class FusedArray:
         return self._reduced(name, axis, dtype, out, keepdims, where, initial=initial)
 
     def _reduced(self, name, axis=None, dtype=None, out=None, keepdims=False, where=None, ddof=0, initial=None) -> Any:
-        if initial is not None:
-            raise TypeError(f"{name}: initial= is not part of a fused function")
         x = self._node
         if dtype is not None:
             x = self._graph.cast(x, name_of(_core.dtype_of(dtype)))
-        if where is not None and where is not True:
-            x = reductions.masked(self._graph, name, x, _operand(where))
         axes = None if axis is None else normal_axes(name, axis, self.ndim)
-        made = reductions.reduce(self._graph, name, x, axes, bool(keepdims), ddof)
+        over = reductions.Over(axes, bool(keepdims))
+        mask = None if where is None or where is True else _operand(where)
+        start = None if initial is None else _operand(initial)
+        made = reductions.reduce(self._graph, name, x, over, ddof, mask, start)
         if out is None:
             return FusedArray(self._graph, Place(made))
         _given_output(out)._assign(made, name)

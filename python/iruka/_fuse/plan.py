@@ -14,7 +14,7 @@ from ..errors import ShapeError, ValueError
 from .arrays import FusedArray
 from .graph import Graph, Node, Place
 from .numbers import FusedNumber
-from .reductions import OWN, texts
+from .reductions import MOMENTS, OWN, texts
 
 _LEAVES = ("argument", "view", "reduce")
 
@@ -314,7 +314,7 @@ class Plan:
         name, axes, keepdims, extra = node.data
         function, x = self.named(getattr(sys.modules["iruka"], name)), self.text_of(node.inputs[0])
         axis = axes[0] if axes is not None and len(axes) == 1 else axes
-        extras = f", ddof={extra}" if name in ("var", "std") else ""
+        extras = f", ddof={extra}" if name in MOMENTS else ""
         self._texts[node] = self.line(f"{function}({x}, axis={axis}, keepdims={keepdims}{extras})")
 
     def _reduce(self, node: Node) -> None:
@@ -322,7 +322,7 @@ class Plan:
         name, axes, keepdims, extra = node.data
         (x,) = node.inputs
         stored = self._stored[node]
-        if stored == [node] and self.is_stored(x) and not (name == "mean" and extra):
+        if stored == [node] and self.is_stored(x) and not (extra and name not in MOMENTS):
             self._call_reduction(node)
             return
         before = Body(self, self.is_stored)

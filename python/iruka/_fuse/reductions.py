@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
+import numpy
+
 from .. import _core
-from ..errors import TypeError
-from .graph import Graph, Node, numpy_kind
+from ..errors import TypeError, ValueError
+from .graph import Graph, Node, numpy_kind, reduced_dtype
 
 # Reductions that no ReductionKernel does: Iruka's own of an array, else composed of others.
-OWN = {"var", "std", "ptp", "nansum", "nanprod", "nanmin", "nanmax"}
-_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True, "nansum": 0, "nanprod": 1}
+OWN = {"var", "std", "ptp", "nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"}
+MOMENTS = {"var", "std", "nanvar", "nanstd"}
+_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
+_WITH_INITIAL = {
+    "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "nansum": "add", "nanprod": "multiply",
+    "nanmax": "fmax", "nanmin": "fmin",
+}  # fmt: skip
+
+
+class Over(NamedTuple):
+    """The axes of a reduction, None for all, and whether they stay with extent 1."""
+
+    axes: tuple[int, ...] | None
+    keepdims: bool
 
 
 class Texts(NamedTuple):
@@ -24,42 +39,100 @@ class Texts(NamedTuple):
     preamble: str = ""
 
 
-def masked(graph: Graph, name: str, x: Node, mask: Any) -> Node:
-    if name not in _NEUTRAL:
-        raise TypeError(f"{name}: where= is not part of a fused function")
-    neutral = bool(_NEUTRAL[name]) if x.dtype == "bool" else _NEUTRAL[name]
-    return graph.operation("where", (mask, x, neutral))[0]
+def reduce(
+    graph: Graph, name: str, x: Node, over: Over, ddof: float = 0, mask: Any = None, initial: Any = None
+) -> Node:
+    """The reduction of the elements for which `mask` is true, and of `initial`."""
+    if initial is not None and name not in _WITH_INITIAL:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'initial'")
+    is_selection = name in ("min", "max", "nanmin", "nanmax")
+    if mask is not None and is_selection and initial is None:
+        raise ValueError(
+            f"reduction operation {name!r} does not have an identity, so to use a where mask one has to specify "
+            "'initial'"
+        )
+    if mask is None and initial is None and name in OWN and x.kind in ("argument", "view"):
+        return graph.reduction(name, x, *over, ddof)
+    made = _composed(graph, name, x, over, ddof, mask, initial is not None)
+    if initial is None:
+        return made
+    start = graph.cast(initial, made.dtype) if isinstance(initial, Node) else graph.operand(initial, made.dtype)
+    return graph.operation(_WITH_INITIAL[name], (made, start))[0]
 
 
-def reduce(graph: Graph, name: str, x: Node, axes: tuple | None, keepdims: bool, ddof: float) -> Node:
-    if name not in OWN or x.kind in ("argument", "view"):
-        return graph.reduction(name, x, axes, keepdims, ddof)
+def _composed(graph: Graph, name: str, x: Node, over: Over, ddof: float, mask: Any, has_initial: bool) -> Node:
+    """The reduction by those that a ReductionKernel does."""
     if name == "ptp":
-        return graph.operation("subtract", [graph.reduction(each, x, axes, keepdims) for each in ("max", "min")])[0]
-    if name in ("nansum", "nanprod"):
+        return graph.operation("subtract", [graph.reduction(each, x, *over) for each in ("max", "min")])[0]
+    too_few = 0.0
+    if name.startswith("nan") and name not in ("nanmin", "nanmax"):
+        name = name[3:]
         if numpy_kind(x.dtype) in "fcV":
-            (is_nan,) = graph.operation("isnan", (x,))
-            (x,) = graph.operation("where", (is_nan, 0 if name == "nansum" else 1, x))
-        return graph.reduction(name[3:], x, axes, keepdims)
-    if name in ("nanmin", "nanmax"):
-        return graph.reduction(name, x, axes, keepdims)
-    return _variance(graph, name, x, axes, keepdims, ddof)
+            too_few = math.nan
+            (is_number,) = graph.operation("logical_not", graph.operation("isnan", (x,)))
+            mask = is_number if mask is None else graph.operation("logical_and", (is_number, mask))[0]
+    if name in MOMENTS:
+        return _variance(graph, name, x, over, ddof, mask, too_few)
+    if mask is None:
+        return graph.reduction(name, x, *over, ddof or (1 if has_initial and name.endswith(("min", "max")) else 0))
+    if name == "mean":
+        return graph.cast(_mean(graph, _wide(graph, x), over, 0, mask), reduced_dtype("mean", x.dtype))
+    if name not in _NEUTRAL and not has_initial:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'where'")
+    neutral = _NEUTRAL.get(name)
+    if neutral is None:
+        neutral = _last(name, x.dtype)
+    neutral = bool(neutral) if x.dtype == "bool" else neutral
+    (x,) = graph.operation("where", (mask, x, neutral))
+    return graph.reduction(name, x, *over, 1 if name not in _NEUTRAL else 0)
 
 
-def _variance(graph: Graph, name: str, x: Node, axes: tuple | None, keepdims: bool, ddof: float) -> Node:
+def _wide(graph: Graph, x: Node) -> Node:
+    """x in the type in which means are computed: float64, or complex128; of 16-bit floats, float32."""
+    is_half = x.dtype in ("float16", "bfloat16")
+    return graph.cast(x, "complex128" if numpy_kind(x.dtype) == "c" else "float32" if is_half else "float64")
+
+
+def _mean(graph: Graph, x: Node, over: Over, ddof: float, mask: Any, too_few: float = 0.0) -> Node:
+    """The mean of wide numbers for which the mask is true; `too_few` divides where there are no more than ddof."""
+    if mask is None:
+        return graph.reduction("mean", x, *over, ddof)
+    if not isinstance(mask, Node):
+        mask = graph.operand(mask, "bool")
+    mask = graph.fit(graph.cast(mask, "bool"), x, "where")
+    total = graph.reduction("sum", graph.operation("where", (mask, x, 0))[0], *over)
+    count = graph.cast(graph.reduction("count_nonzero", mask, *over), "float32" if x.dtype == "float32" else "float64")
+    if ddof:
+        (count,) = graph.operation("subtract", (count, float(ddof)))
+        (count,) = graph.operation("where", (*graph.operation("greater", (count, 0.0)), count, too_few))
+    return graph.operation("divide", (total, count))[0]
+
+
+def _variance(graph: Graph, name: str, x: Node, over: Over, ddof: float, mask: Any, too_few: float) -> Node:
     """The mean first, then the mean of squared distances from it, both in float64 (of 16-bit floats, in float32)."""
     result = x.dtype if numpy_kind(x.dtype) in "fV" else "float32" if x.dtype == "complex64" else "float64"
-    wide = "float32" if result in ("float16", "bfloat16") else "float64"
-    x = graph.cast(x, "complex128" if numpy_kind(x.dtype) == "c" else wide)
-    every = tuple(range(x.ndim)) if axes is None else axes
-    (distance,) = graph.operation("subtract", (x, graph.reduction("mean", x, every, True)))
+    x = _wide(graph, x)
+    every = tuple(range(x.ndim)) if over.axes is None else over.axes
+    (distance,) = graph.operation("subtract", (x, _mean(graph, x, Over(every, True), 0, mask)))
     if numpy_kind(x.dtype) == "c":
         parts = [graph.operation("square", graph.operation(part, (distance,)))[0] for part in ("real", "imag")]
         (square,) = graph.operation("add", parts)
     else:
         (square,) = graph.operation("square", (distance,))
-    made = graph.reduction("mean", square, axes, keepdims, ddof)
+    made = _mean(graph, square, over, ddof, mask, too_few)
     return graph.cast(graph.operation("sqrt", (made,))[0] if name == "std" else made, result)
+
+
+def _last(name: str, dtype: str) -> Any:
+    """What a maximum or minimum of this dtype never prefers to another number."""
+    is_max, kind = name.endswith("max"), numpy_kind(dtype)
+    if kind == "b":
+        return not is_max
+    if kind in "iu":
+        limits = numpy.iinfo(dtype)
+        return int(limits.min if is_max else limits.max)
+    infinity = -math.inf if is_max else math.inf
+    return complex(infinity, infinity) if kind == "c" else infinity
 
 
 def texts(name: str, dtype: str, result: str, extra: float) -> Texts:
@@ -80,8 +153,9 @@ def texts(name: str, dtype: str, result: str, extra: float) -> Texts:
         held = "uint8" if kind == "b" else "float32" if is_half else dtype
         ignored = "a != a" if name.startswith("nan") else "b != b"
         combine = f"((b {'<' if name.endswith('min') else '>'} a) | ({ignored})) ? b : a"
+        identity = _core._number_text(_last(name, held), held) if extra else None
         return Texts(
-            held, lambda value: _core._cast_text(dtype, held, value), combine, None,
+            held, lambda value: _core._cast_text(dtype, held, value), combine, identity,
             lambda value: _core._cast_text(held, dtype, value),
         )  # fmt: skip
     wide = "float32" if is_half else {"f": "float64", "c": "complex128", "u": "uint64"}.get(kind, "int64")

@@ -143,6 +143,8 @@ def nanmean(a, axis=None, dtype=None, out: ndarray | None = None, keepdims: bool
     >>> iruka.nanmean(iruka.array([1.0, iruka.nan, 3.0]))
     array(2.)
     """
+    if _is_fused(a):
+        return a._reduced("nanmean", axis, dtype, out, keepdims, where)
     x = _array(a)
     if not _is_inexact(x):
         return _mean(x, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
@@ -156,6 +158,8 @@ def _check_inexact(out) -> None:
 
 
 def _nan_variance(a, axis, dtype, out, ddof, keepdims, where, mean, correction, root: bool) -> ndarray:
+    if _is_fused(a):
+        return a._variance("nanstd" if root else "nanvar", axis, dtype, out, ddof, keepdims, where, mean, correction)
     x = _array(a)
     if not _is_inexact(x):
         return _variance(x, axis, dtype, out, ddof, keepdims, where, mean, correction, root)
