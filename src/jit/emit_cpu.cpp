@@ -244,12 +244,12 @@ class CpuEmitter : KernelWriter {
     out_ +=
         "const ptrdiff_t iruka_inner = iruka_a.shape[" + outer + "];\nptrdiff_t iruka_c[" + outer +
         "];\n"
-        "ptrdiff_t iruka_first = iruka_begin % iruka_inner, iruka_rest = iruka_begin / iruka_inner;\n"
+        "ptrdiff_t iruka_column = iruka_begin % iruka_inner, iruka_rest = iruka_begin / iruka_inner;\n"
         "for (int axis = " +
         last +
         "; axis >= 0; --axis) {\n"
         "  iruka_c[axis] = iruka_rest % iruka_a.shape[axis];\n  iruka_rest /= iruka_a.shape[axis];\n}\n"
-        "const ptrdiff_t iruka_rows = (iruka_end - iruka_begin + iruka_first + iruka_inner - 1) / iruka_inner;\n"
+        "const ptrdiff_t iruka_rows = (iruka_end - iruka_begin + iruka_column + iruka_inner - 1) / iruka_inner;\n"
         "for (ptrdiff_t iruka_r = 0; iruka_r < iruka_rows; ++iruka_r) {\n"
         "const ptrdiff_t iruka_base = iruka_begin / iruka_inner * iruka_inner + iruka_r * iruka_inner;\n"
         "const ptrdiff_t iruka_stop = iruka_end - iruka_base < iruka_inner ? iruka_end - iruka_base : iruka_inner;\n";
@@ -258,16 +258,16 @@ class CpuEmitter : KernelWriter {
       const auto from = [&](size_t k) {
         return "iruka_row" + number(k) + " + iruka_b * iruka_a.stride" + number(k) + "[" + outer + "]";
       };
-      gathering_loop("iruka_first", "iruka_stop", "(iruka_base + iruka_k)", from,
+      gathering_loop("iruka_column", "iruka_stop", "(iruka_base + iruka_k)", from,
                      [&](size_t k) { return row_address(k); });
     } else {
-      out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_first; iruka_k < iruka_stop; ++iruka_k) {\n";
+      out_ += parallel_pragma() + "for (ptrdiff_t iruka_k = iruka_column; iruka_k < iruka_stop; ++iruka_k) {\n";
       mark_loop();
       plain_element("(iruka_base + iruka_k)", [&](size_t k) { return row_address(k); });
       out_ += "}\n";
     }
     out_ +=
-        "iruka_first = 0;\n"
+        "iruka_column = 0;\n"
         "for (int axis = " +
         last +
         "; axis >= 0; --axis) {\n"

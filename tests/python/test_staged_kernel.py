@@ -152,6 +152,14 @@ def views(draw):
     return shape, order, steps, tuple(axes)
 
 
+@pytest.mark.parametrize("extents", [(2, 16, 33), (5, 33, 16), (3, 7, 200)])
+def test_batches_of_transposed_slices(extents):
+    x = np.arange(math.prod(extents)).reshape(extents)
+    for got, want in zip(mirror(iruka.asarray(x).transpose(0, 2, 1), axis=(1, 2)), mirrored(x.transpose(0, 2, 1), (1, 2)),
+                         strict=True):  # fmt: skip
+        same(got, want)
+
+
 @given(views(), st.booleans())
 def test_strided_views_and_sets_of_axes(view, fills):
     shape, order, steps, axes = view
@@ -707,7 +715,7 @@ def test_compile_errors_name_the_stage():
     with pytest.raises(CompileError) as caught:
         iruka.StagedKernel("float32 x", "float32 y", "", ["y = x;", ("y = 2;", 1, "n / nothing")], "limited")
     text = str(caught.value)
-    assert "stage 2's elements, line 1: error: use of undeclared identifier 'nothing'" in text, text
+    assert "stage 2's elements, line 1: error: " in text and "nothing" in text, text
     assert "      n / nothing\n          ^" in text, text
     shadowed = iruka.StagedKernel("T x", "T y", "", ["int k = 1; y = x + k;", "y += k;"], "separate")
     with pytest.raises(CompileError, match="stage 2, line 1: error"):

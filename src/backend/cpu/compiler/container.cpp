@@ -21,11 +21,20 @@ constexpr char kMagic[8] = {'i', 'r', 'u', 'k', 'a', 'o', 'b', '2'};
 
 uint64_t hash(std::string_view bytes) { return llvm::xxh3_64bits(llvm::StringRef(bytes.data(), bytes.size())); }
 
+/// Of all that the other fields of the header do not limit.
+uint64_t checksum(std::string_view object, const BlockProperties& block) {
+  return hash(object) ^ hash({reinterpret_cast<const char*>(&block), sizeof(block)});
+}
+
 }  // namespace
 
 std::string pack_object(const PackedObject& packed) {
   const std::string_view object = packed.object;
-  Header header{{},          object.size(), hash(object), static_cast<uint32_t>(packed.lanes), packed.is_uncertain,
+  Header header{{},
+                object.size(),
+                checksum(object, packed.block),
+                static_cast<uint32_t>(packed.lanes),
+                packed.is_uncertain,
                 packed.block};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   std::string code(reinterpret_cast<const char*>(&header), sizeof(header));
@@ -39,7 +48,7 @@ std::optional<PackedObject> unpack_object(std::string_view code) {
   std::memcpy(&header, code.data(), sizeof(header));
   const std::string_view object = code.substr(sizeof(header));
   if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 || header.bytes != object.size() || header.lanes < 1 ||
-      header.lanes > 64 || header.is_uncertain > 1 || header.hash != hash(object)) {
+      header.lanes > 64 || header.is_uncertain > 1 || header.hash != checksum(object, header.block)) {
     return {};
   }
   return PackedObject{object, static_cast<int>(header.lanes), header.is_uncertain == 1, header.block};
