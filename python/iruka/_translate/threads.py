@@ -60,7 +60,7 @@ class ThreadFunction(FunctionTranslator):
             return value
         known = value.constant
         if isinstance(known, jit.Coordinate):
-            made = integer(f"((int64_t)(int){known.name})")  # sums of signed numbers are indices of neighbouring lanes
+            made = integer(f"((int64_t){known.name})")
             if known.name.startswith(("blockDim", "gridDim")):
                 self.positive.add(made.text)
             return made
