@@ -144,12 +144,30 @@ class DirectCall : DispatchedCall {
   bool gives_output_ = false;
 };
 
+/// The arguments with the array of out= behind the inputs, if there is no other keyword; else nothing.
+nb::object with_output(const KernelDispatcher& dispatcher, PyObject* positional, PyObject* keywords) {
+  if (PyDict_GET_SIZE(keywords) != 1 || dispatcher.core || dispatcher.kernels.empty()) return {};
+  const size_t nin = dispatcher.kernels.front().dtypes.size();
+  PyObject* out = PyDict_GetItemString(keywords, "out");
+  if (!out || out == Py_None || PyTuple_Check(out) || static_cast<size_t>(PyTuple_GET_SIZE(positional)) != nin)
+    return {};
+  nb::object all = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(nin + 1)));
+  if (!all.is_valid()) throw nb::python_error();
+  for (size_t k = 0; k < nin; k++)
+    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(k),
+                     Py_NewRef(PyTuple_GET_ITEM(positional, static_cast<Py_ssize_t>(k))));
+  PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(nin), Py_NewRef(out));
+  return all;
+}
+
 PyObject* call_dispatcher(PyObject* self, PyObject* positional, PyObject* keywords) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const KernelDispatcher& dispatcher = instance_of<KernelDispatcher>(self);
-    if (!keywords || PyDict_GET_SIZE(keywords) == 0) {
+    const bool has_keywords = keywords && PyDict_GET_SIZE(keywords) > 0;
+    const nb::object all = has_keywords ? with_output(dispatcher, positional, keywords) : nb::borrow(positional);
+    if (all.is_valid()) {
       PyObject* result =
-          dispatcher.core ? call_generalized(dispatcher, positional) : DirectCall(dispatcher, positional).result();
+          dispatcher.core ? call_generalized(dispatcher, all.ptr()) : DirectCall(dispatcher, all.ptr()).result();
       if (result) return result;
     }
     const nb::object method = nb::getattr(self, "call");

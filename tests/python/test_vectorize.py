@@ -349,8 +349,11 @@ def test_other_calls_are_pythons_work(direct):
     ):  # fmt: skip
         with pytest.raises(Indirect):
             add(*arguments)
-    with pytest.raises(Indirect):
-        add(x, x, out=x)
+    for keywords in ({"out": read_only}, {"out": (x,)}, {"out": None}, {"out": x, "stream": None}):
+        with pytest.raises(Indirect):
+            add(x, x, **keywords)
+    out = np.empty_like(x)
+    assert add(x, x, out=out) is out and (out == x + x).all()
     small = direct(vectorize(["i1(i1, i1)", "u8(u8, u8)"])(lambda x, y: x + y), np.ones(3, "i1"), np.ones(3, "i1"))
     a = np.ones(3, "i1")
     assert small(a, -128).tolist() == [-127] * 3 and small(a, True).tolist() == [2] * 3
@@ -418,3 +421,21 @@ def test_arrays_under_numbas_names():
     with pytest.raises(TypeError, match="cuda array interface"):
         cuda.as_cuda_array(host)
     cuda.synchronize()
+
+
+def test_out_by_keyword_is_written_in_place():
+    added = iruka.vectorize(["float32(float32, float32)"])(lambda x, y: x + y)
+    x, out = np.arange(6, dtype="f4"), np.zeros(6, "f4")
+    for _ in range(3):  # the first call makes the kernel
+        assert added(x, x, out=out) is out
+        np.testing.assert_array_equal(out, x + x)
+        out[:] = 0
+    wide = np.zeros((2, 6), "f4")
+    assert added(x, x, out=wide) is wide
+    np.testing.assert_array_equal(wide, [x + x] * 2)
+    with pytest.raises(TypeError):
+        added(x, out=out)
+    with pytest.raises(TypeError):
+        added(x, x, x, out=out)
+    with pytest.raises(ValueError, match="read-only"):
+        added(x, x, out=np.broadcast_to(np.float32(0), 6))

@@ -14,6 +14,16 @@ from ..errors import TranslationError
 TOO_DEEP = "is nested too deeply; divide it among variables or functions"
 
 
+def _parsed(text: str) -> ast.Module:
+    """ast.parse. Python 3.11 counts the depth of all threads' trees together: SystemError where they meet."""
+    for _ in range(20):
+        try:
+            return ast.parse(text)
+        except SystemError:
+            continue
+    return ast.parse(text)
+
+
 class Source:
     """The text and the syntax tree of one Python function.
 
@@ -39,9 +49,9 @@ class Source:
         self.indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
         try:
             try:
-                tree = ast.parse(text)
+                tree = _parsed(text)
             except SyntaxError:  # a lambda within a longer statement
-                tree = ast.parse("".join(linecache.getlines(self.file)))
+                tree = _parsed("".join(linecache.getlines(self.file)))
                 first, self.indent = 1, 0
         except (RecursionError, MemoryError) as error:  # what Python raises for deep texts
             raise TranslationError(f"{self.name} ({self.file}, line {first}): the function {TOO_DEEP}") from error
