@@ -70,8 +70,7 @@ UNSIGNED_3 = {
     "__funnelshift_lc": lambda x, y, z: (y << 32 | x) << min(z, 32) >> 32 & MASK,
     "__funnelshift_rc": lambda x, y, z: (y << 32 | x) >> min(z, 32) & MASK,
     "__byte_perm": lambda x, y, z: int.from_bytes(
-        bytes((x | y << 32).to_bytes(8, "little")[z >> 4 * k & 7] if not z >> 4 * k & 8 else
-              255 * ((x | y << 32).to_bytes(8, "little")[z >> 4 * k & 7] >> 7) for k in range(4)), "little"),
+        bytes((x | y << 32).to_bytes(8, "little")[z >> 4 * k & 7] for k in range(4)), "little"),
     "__dp4a": lambda x, y, z: sum((x >> 8 * k & 255) * (y >> 8 * k & 255) for k in range(4)) + z & MASK,
     "__dp2a_lo": lambda x, y, z: sum((x >> 16 * k & 65535) * (y >> 8 * k & 255) for k in range(2)) + z & MASK,
     "__dp2a_hi": lambda x, y, z: sum((x >> 16 * k & 65535) * (y >> 16 + 8 * k & 255) for k in range(2)) + z & MASK,

@@ -383,17 +383,11 @@ IRUKA_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shif
 IRUKA_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
 }
-/// The bytes of y:x that the four low nibbles of `selector` choose. A nibble's high bit repeats the byte's sign
-/// instead.
+/// The bytes of y:x that the four low nibbles of `selector` choose by their three low bits.
 IRUKA_INLINE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
-  unsigned long long bytes = (unsigned long long)y << 32 | x;
+  const unsigned long long bytes = (unsigned long long)y << 32 | x;
   unsigned result = 0;
-  for (int k = 0; k < 4; ++k) {
-    unsigned nibble = selector >> (4 * k);
-    unsigned byte = (unsigned)(bytes >> (8 * (nibble & 7))) & 0xffu;
-    if (nibble & 8) byte = byte & 0x80u ? 0xffu : 0u;
-    result |= byte << (8 * k);
-  }
+  for (int k = 0; k < 4; ++k) result |= ((unsigned)(bytes >> (8 * (selector >> (4 * k) & 7))) & 0xffu) << (8 * k);
   return result;
 }
 
