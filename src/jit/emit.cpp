@@ -11,6 +11,7 @@ std::string emit_kernel(const KernelText& kernel, const Signature& signature, Fi
 std::vector<BodyText> bodies_of(const KernelText& kernel) {
   if (kernel.stages.empty()) return {{kernel.operation_file, kernel.operation, kernel.elements}};
   std::vector<BodyText> bodies;
+  bodies.reserve(kernel.stages.size());
   for (const StageText& stage : kernel.stages) bodies.push_back({stage.file, stage.body, stage.elements});
   return bodies;
 }
