@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 import iruka
-from measure import interleaved_times, markdown, processor
+from measure import device_timer, interleaved_times, markdown, processor
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(ROOT / "examples" / "kernels"), str(ROOT / "tests" / "python")]
@@ -43,7 +43,6 @@ try:
 except ImportError:
     numba = None
 
-ON_GPU = os.environ.get("IRUKA_DEVICE") == "cuda"
 CASES = {}
 
 
@@ -266,27 +265,15 @@ def relaxation():
     yield "NumPy", lambda: np.apply_along_axis(t2_map.relaxation_time, 2, host)
 
 
-def waiting(call):
-    """The call, and on a GPU the wait for its end."""
-
-    def run():
-        call()
-        if ON_GPU:
-            iruka.cuda.synchronize()
-
-    return run
-
-
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", nargs="+", default=[""])
     options.add_argument("--repeats", type=int, default=7)
     options = options.parse_args()
-    rows = []
+    rows, timer = [], device_timer(iruka.default_device().synchronize)
     for name, function in CASES.items():
         if any(text in name for text in options.only):
-            calls = {label: waiting(call) for label, call in function()}
-            times = interleaved_times(calls, options.repeats)
+            times = interleaved_times(dict(function()), options.repeats, timer=timer)
             seconds = {label: min(each) for label, each in times.items()}
             ours, theirs = seconds.pop("Iruka"), seconds.pop("Numba", None)
             ((label, other),) = seconds.items()

@@ -53,9 +53,10 @@ def host_timer(wait):
     return timer
 
 
-def interleaved(candidates, repeats=15, warmup=2):
+def interleaved(candidates, repeats=15, warmup=2, timer=None):
     """Median seconds of each callable in the dict `candidates`."""
-    return {name: statistics.median(each) for name, each in interleaved_times(candidates, repeats, warmup).items()}
+    times = interleaved_times(candidates, repeats, warmup, timer=timer)
+    return {name: statistics.median(each) for name, each in times.items()}
 
 
 def repeated(call, count):

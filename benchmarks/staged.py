@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 import iruka
-from measure import interleaved, markdown, per_call, processor
+from measure import device_timer, interleaved, markdown, per_call, processor
 
 ON_GPU = os.environ.get("IRUKA_DEVICE") == "cuda"
 try:
@@ -122,19 +122,6 @@ def candidates(shape):
     return {"two-pass stencil of rows": energies, "softmax of rows": softmaxes}
 
 
-def waiting(call):
-    """The call, and on a GPU the wait for its end."""
-
-    def run():
-        call()
-        if ON_GPU:
-            iruka.cuda.synchronize()
-            if cupy:
-                cupy.cuda.Device().synchronize()
-
-    return run
-
-
 def cells(seconds, names, scale):
     staged = seconds["staged"]
     return [f"{seconds[name] * scale:.2f} ({seconds[name] / staged:.2f})" if name in seconds else "" for name in names]
@@ -147,9 +134,9 @@ def main():
     options = options.parse_args()
     names = ["staged", "kernels", "arrays", *(["CuPy"] if ON_GPU else ["Numba"]), "floor"]
     large, small = candidates((options.size // options.row, options.row)), candidates((4, 64))
-    rows = []
+    rows, timer = [], device_timer(iruka.default_device().synchronize)
     for what, calls in large.items():
-        seconds = interleaved({name: waiting(call) for name, call in calls.items()}, repeats=9)
+        seconds = interleaved(calls, repeats=9, timer=timer)
         rows.append([what, "call ms", *cells(seconds, names, 1e3)])
         few = {name: per_call(call, calls=300) for name, call in small[what].items()}
         rows.append([what, "4 rows of 64 µs", *cells(few, names, 1e6)])

@@ -13,7 +13,7 @@ import numpy as np
 
 import iruka
 from iruka import jit
-from measure import interleaved, markdown, per_call, processor
+from measure import device_timer, interleaved, markdown, per_call, processor
 
 ON_GPU = os.environ.get("IRUKA_DEVICE") == "cuda"
 try:
@@ -178,30 +178,21 @@ def numbas(kernel):
     return numba_cuda.jit(names[kernel.__name__])
 
 
-def waiting(call):
-    def run():
-        call()
-        if ON_GPU:
-            iruka.cuda.synchronize()
-
-    return run
-
-
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--size", type=int, default=2**22)
     options.add_argument("--only", nargs="+", default=[""])
     options = options.parse_args()
-    rows = []
+    rows, timer = [], device_timer(iruka.default_device().synchronize)
     for kernel, (name, grid, block, own, theirs) in cases(options.size).items():
         if not any(text in kernel.__name__ for text in options.only):
             continue
         hand = by_hand(name)
         calls = {
-            "jit": waiting(lambda k=kernel, g=grid, b=block, a=own: k(g, b, a)),
-            "RawKernel": waiting(lambda k=hand, g=grid, b=block, a=theirs: k(g, b, a)),
+            "jit": lambda k=kernel, g=grid, b=block, a=own: k(g, b, a),
+            "RawKernel": lambda k=hand, g=grid, b=block, a=theirs: k(g, b, a),
         }
-        seconds = interleaved(calls, repeats=15)
+        seconds = interleaved(calls, repeats=15, timer=timer)
         ratio = seconds["jit"] / seconds["RawKernel"]
         texts = [f"{seconds[each] * 1e3:.3f}" for each in ("jit", "RawKernel")]
         rows.append([kernel.__name__, *texts, f"{ratio:.2f}"])
