@@ -92,8 +92,9 @@ class GeneralizedCall : DispatchedCall {
     for (size_t k = 0; k < nin(); ++k) {
       const Array& input = *inputs_[k];
       const int added = loop_.size() + ndim_of(core().arguments[k]) - input.ndim();
-      Dims shape = full_shape(k), strides(shape.size());
+      Dims shape = full_shape(k);
       if (shape.size() > kMaxRank) return false;
+      Dims strides(shape.size());
       for (int axis = added; axis < shape.size(); ++axis)
         if (input.shape(axis - added) == shape[axis]) strides[axis] = input.strides()[axis - added];
       arguments_.add(wide_.add(input.view(input.dtype(), std::move(shape), std::move(strides), input.offset())));
