@@ -709,33 +709,29 @@ class ElementwiseKernel:
 
     def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None: ...
 
+    @property
+    def operation(self) -> str:
+        """The body."""
+
     def __eq__(self, other: object, /) -> bool: ...
 
     def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
 
     @property
     def name(self) -> str:
         """The kernel's name."""
 
     @property
-    def operation(self) -> str:
-        """The body."""
-
-    @property
     def preamble(self) -> str:
         """Helper functions and types."""
 
     @property
-    def reduce_dims(self) -> bool:
-        """Whether axes are merged."""
-
-    @property
-    def no_return(self) -> bool:
-        """Whether a call returns None."""
-
-    @property
-    def return_tuple(self) -> bool:
-        """Whether a call always returns a tuple."""
+    def options(self) -> tuple[str, ...]:
+        """Compiler options."""
 
     @property
     def in_params(self) -> tuple[ParameterInfo, ...]:
@@ -771,6 +767,18 @@ class ElementwiseKernel:
     def cached_code(self) -> str:
         """The first text generated. Raises ValueError before the first call."""
 
+    @property
+    def reduce_dims(self) -> bool:
+        """Whether axes are merged."""
+
+    @property
+    def no_return(self) -> bool:
+        """Whether a call returns None."""
+
+    @property
+    def return_tuple(self) -> bool:
+        """Whether a call always returns a tuple."""
+
     def source(self, *args, size: int | None = None) -> str:
         """The C++ text made for arguments like these."""
 
@@ -788,10 +796,6 @@ class ElementwiseKernel:
         """
         Writes source(...) to a file that is kept in the cache folder and returns its path.
         """
-
-    def __reduce__(self) -> tuple: ...
-
-    def __repr__(self) -> str: ...
 
 class ReductionKernel:
     """
@@ -824,14 +828,6 @@ class ReductionKernel:
 
     def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', options: tuple[str, ...] = ()) -> None: ...
 
-    def __eq__(self, other: object, /) -> bool: ...
-
-    def __hash__(self) -> int: ...
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-
     @property
     def map_expr(self) -> str:
         """What an element becomes."""
@@ -857,6 +853,18 @@ class ReductionKernel:
         """
         Whether `_in_ind` and `_out_ind` have one axis, not those of the arrays.
         """
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
 
     @property
     def preamble(self) -> str:
@@ -920,10 +928,6 @@ class ReductionKernel:
         Writes source(...) to a file that is kept in the cache folder and returns its path.
         """
 
-    def __reduce__(self) -> tuple: ...
-
-    def __repr__(self) -> str: ...
-
 class StagedKernel:
     """
     Several C++ bodies over one index space, one after the other.
@@ -964,14 +968,6 @@ class StagedKernel:
 
     def __init__(self, in_params: str, out_params: str, intermediates: str, stages: Iterable[str | tuple[str, int | str] | tuple[str, int | str, str]], name: str = 'staged_kernel', *, axis: int | tuple[int, ...] | None = None, preamble: str = '', options: tuple[str, ...] = (), reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None: ...
 
-    def __eq__(self, other: object, /) -> bool: ...
-
-    def __hash__(self) -> int: ...
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-
     @property
     def stages(self) -> tuple[str | tuple[str, int | str] | tuple[str, int | str, str], ...]:
         """The bodies; with counts and elements where they are given."""
@@ -979,6 +975,22 @@ class StagedKernel:
     @property
     def axis(self) -> int | tuple[int, ...] | None:
         """The axes along which stages exchange values; None: all."""
+
+    @property
+    def intermediates(self) -> tuple[ParameterInfo, ...]:
+        """Arrays between the stages."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    def __repr__(self) -> str: ...
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
 
     @property
     def preamble(self) -> str:
@@ -989,28 +1001,12 @@ class StagedKernel:
         """Compiler options."""
 
     @property
-    def reduce_dims(self) -> bool:
-        """Whether axes are merged."""
-
-    @property
-    def no_return(self) -> bool:
-        """Whether a call returns None."""
-
-    @property
-    def return_tuple(self) -> bool:
-        """Whether a call always returns a tuple."""
-
-    @property
     def in_params(self) -> tuple[ParameterInfo, ...]:
         """Inputs."""
 
     @property
     def out_params(self) -> tuple[ParameterInfo, ...]:
         """Outputs."""
-
-    @property
-    def intermediates(self) -> tuple[ParameterInfo, ...]:
-        """Arrays between the stages."""
 
     @property
     def params(self) -> tuple[ParameterInfo, ...]:
@@ -1038,6 +1034,18 @@ class StagedKernel:
     def cached_code(self) -> str:
         """The first text generated. Raises ValueError before the first call."""
 
+    @property
+    def reduce_dims(self) -> bool:
+        """Whether axes are merged."""
+
+    @property
+    def no_return(self) -> bool:
+        """Whether a call returns None."""
+
+    @property
+    def return_tuple(self) -> bool:
+        """Whether a call always returns a tuple."""
+
     def source(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None) -> str:
         """
         The C++ text made for arguments like these; where stages are launched one by one, one text after the other.
@@ -1057,10 +1065,6 @@ class StagedKernel:
         """
         Writes source(...) to a file that is kept in the cache folder and returns its path.
         """
-
-    def __reduce__(self) -> tuple: ...
-
-    def __repr__(self) -> str: ...
 
 class RawKernel:
     """

@@ -2,9 +2,6 @@
 // and a general argument parser would double that.
 #include "iruka/kernel.h"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <string>
 #include <vector>
 
@@ -13,7 +10,7 @@
 #include "interop.h"
 #include "iruka/device.h"
 #include "jit/grammar.h"
-#include "kernel.h"
+#include "kernel_binding.h"
 
 namespace iruka::python {
 
@@ -125,39 +122,46 @@ struct Call {
       : arguments({kernel.name(), kernel.in_params(), kernel.out_params()}, positional) {
     if (keywords && PyDict_GET_SIZE(keywords)) parse_keywords(kernel, keywords, options, stream);
   }
-  Device& device() const { return arguments.device(); }
+
+  /// What `make` gives of the arguments and options, without the GIL.
+  template <class Make>
+  auto run(Make&& make) const {
+    GilRelease release;
+    std::optional<StreamScope> scope;
+    if (stream) scope.emplace(arguments.device(), *stream);
+    return make(arguments.span(), options);
+  }
 };
 
 PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) {
   return guarded<>(static_cast<PyObject*>(nullptr), [&]() -> PyObject* {
     const ElementwiseKernel& kernel = instance_of<ElementwiseKernel>(self);
-    Call call(kernel, positional, keywords);
-    const Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
-    const bool given = PyTuple_GET_SIZE(positional) == nin + nout;
-    std::vector<Array> outputs;
-    {
-      GilRelease release;
-      std::optional<StreamScope> scope;
-      if (call.stream) scope.emplace(call.device(), *call.stream);
-      if (given) {
-        kernel.fill(call.arguments.span(), call.options);
-      } else {
-        outputs = kernel.call(call.arguments.span(), call.options);
-      }
-    }
+    const Call call(kernel, positional, keywords);
+    const bool given = PyTuple_GET_SIZE(positional) == kernel.nin() + kernel.nout();
+    std::vector<Array> outputs = call.run([&](auto list, const CallOptions& options) {
+      if (!given) return kernel.call(list, options);
+      kernel.fill(list, options);
+      return std::vector<Array>();
+    });
     emit_warnings(kernel.pop_warnings());
     if (kernel.options().no_return) Py_RETURN_NONE;
-    auto output = [&](Py_ssize_t k) {
-      return given ? Py_NewRef(PyTuple_GET_ITEM(positional, nin + k)) : wrap(std::move(outputs[k]));
-    };
-    if (nout == 1 && !kernel.options().return_tuple) return output(0);
-    PyObject* tuple = PyTuple_New(nout);
-    for (Py_ssize_t k = 0; k < nout; k++) PyTuple_SET_ITEM(tuple, k, output(k));
-    return tuple;
+    return result_of(positional, kernel.nin(), kernel.nout(), outputs, kernel.options().return_tuple);
   });
 }
 
 }  // namespace
+
+PyObject* result_of(PyObject* positional, int nin, int nout, std::vector<Array>& outputs, bool as_tuple) {
+  const bool given = PyTuple_GET_SIZE(positional) == nin + nout;
+  const auto output = [&](int k) {
+    return given ? Py_NewRef(PyTuple_GET_ITEM(positional, nin + k)) : wrap(std::move(outputs[static_cast<size_t>(k)]));
+  };
+  if (nout == 1 && !as_tuple) return output(0);
+  nb::object tuple = nb::steal(PyTuple_New(nout));
+  if (!tuple.is_valid()) throw nb::python_error();
+  for (int k = 0; k < nout; k++) PyTuple_SET_ITEM(tuple.ptr(), k, output(k));
+  return tuple.release().ptr();
+}
 
 nb::object reduce_kernel(nb::handle self) {
   return nb::make_tuple(package_attribute("iruka._kernel", "remade"),
@@ -185,12 +189,19 @@ nb::object keep_source(const std::string& kernel, const std::string& text) {
   return package_attribute("iruka._kernel", "keep_source")(kernel, text);
 }
 
+nb::tuple sequence_argument(const std::string& what, const char* expected, nb::handle list) {
+  const bool is_text = PyUnicode_Check(list.ptr());
+  if (is_text || !(Py_TYPE(list.ptr())->tp_iter || PySequence_Check(list.ptr())))
+    throw TypeError(what + " must be " + expected + ", not " + (is_text ? "a str" : describe(list)));
+  PyObject* const tuple = PySequence_Tuple(list.ptr());
+  if (!tuple) throw nb::python_error();
+  return nb::steal<nb::tuple>(tuple);
+}
+
 std::vector<std::string> compiler_options_of(const std::string& kind, nb::handle options) {
-  const bool is_text = PyUnicode_Check(options.ptr());
-  if (is_text || !(Py_TYPE(options.ptr())->tp_iter || PySequence_Check(options.ptr())))
-    throw TypeError(kind + ": options must be a tuple of str, not " + (is_text ? "a str" : describe(options)));
   std::vector<std::string> list;
-  for (nb::handle option : nb::iter(options)) list.push_back(to_text(option, kind + ": an option"));
+  for (nb::handle option : sequence_argument(kind + ": options", "a tuple of str", options))
+    list.push_back(to_text(option, kind + ": an option"));
   return list;
 }
 
@@ -308,28 +319,6 @@ nb::object parameter_dtype(const Parameter& parameter) {
   return parameter.dtype ? dtype_object(*parameter.dtype) : nb::none();
 }
 
-std::string source(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
-  Call call(self, positional.ptr(), keywords.ptr());
-  GilRelease release;
-  return self.source(call.arguments.span(), call.options);
-}
-
-std::string assembly(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
-  Call call(self, positional.ptr(), keywords.ptr());
-  GilRelease release;
-  return self.assembly(call.arguments.span(), call.options);
-}
-
-KernelReport report(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
-  Call call(self, positional.ptr(), keywords.ptr());
-  GilRelease release;
-  return self.report(call.arguments.span(), call.options);
-}
-
-nb::object path(const ElementwiseKernel& self, nb::args positional, nb::kwargs keywords) {
-  return keep_source(self.name(), source(self, positional, keywords));
-}
-
 std::string parameter_text(const Parameter& parameter) {
   return std::string(parameter.raw ? "raw " : "") + parameter.type + " " + parameter.name;
 }
@@ -418,61 +407,21 @@ void bind_kernel(nb::module_& module) {
   bind_report(module);
   nb::class_<ElementwiseKernel> type(module, "ElementwiseKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
                                      nb::is_weak_referenceable(), kDocumentation);
-  bind_comparison(type);
-  type.def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
-           nb::arg("operation").none(), nb::arg("name") = "kernel", nb::arg("reduce_dims") = true,
-           nb::arg("preamble") = "", nb::arg("no_return") = false, nb::arg("return_tuple") = false, nb::arg("doc") = "",
-           nb::arg("kwargs"),
-           nb::sig(
-               "def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', "
-               "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "
-               "doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None"))
-      .def_prop_ro(
-          "name", [](const ElementwiseKernel& k) { return k.name(); }, "The kernel's name.")
-      .def_prop_ro(
-          "operation", [](const ElementwiseKernel& k) { return k.operation(); }, "The body.")
-      .def_prop_ro(
-          "preamble", [](const ElementwiseKernel& k) { return k.options().preamble; }, "Helper functions and types.")
-      .def_prop_ro(
-          "reduce_dims", [](const ElementwiseKernel& k) { return k.options().reduce_dims; }, "Whether axes are merged.")
-      .def_prop_ro(
-          "no_return", [](const ElementwiseKernel& k) { return k.options().no_return; }, "Whether a call returns None.")
-      .def_prop_ro(
-          "return_tuple", [](const ElementwiseKernel& k) { return k.options().return_tuple; },
-          "Whether a call always returns a tuple.")
-      .def_prop_ro(
-          "in_params", [](const ElementwiseKernel& k) { return parameter_tuple(k.in_params()); },
-          nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
-      .def_prop_ro(
-          "out_params", [](const ElementwiseKernel& k) { return parameter_tuple(k.out_params()); },
-          nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
-      .def_prop_ro(
-          "params",
-          [](const ElementwiseKernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
-          nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
-      .def_prop_ro(
-          "nin", [](const ElementwiseKernel& k) { return k.nin(); }, "Number of inputs.")
-      .def_prop_ro(
-          "nout", [](const ElementwiseKernel& k) { return k.nout(); }, "Number of outputs.")
-      .def_prop_ro(
-          "nargs", [](const ElementwiseKernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro(
-          "cached_codes", [](const ElementwiseKernel& k) { return codes_by_dtypes(k.generated_sources()); },
-          nb::sig("def cached_codes(self) -> dict[tuple, str]"), kCachedCodes)
-      .def_prop_ro(
-          "cached_code", [](const ElementwiseKernel& k) { return first_code(k.name(), k.generated_sources()); },
-          kCachedCode)
-      .def("source", source, nb::sig("def source(self, *args, size: int | None = None) -> str"),
-           "The C++ text made for arguments like these.")
-      .def("assembly", assembly, nb::sig("def assembly(self, *args, size: int | None = None) -> str"),
-           "The machine code for arguments like these, as text.")
-      .def("report", report, nb::sig("def report(self, *args, size: int | None = None) -> KernelReport"),
-           "How many elements run side by side for arguments like these, or why they do not, by the body's lines.\n\n"
-           "Compiles again at each call. Raises what a call with these arguments raises before it runs.")
-      .def("path", path, nb::sig("def path(self, *args, size: int | None = None) -> str"),
-           "Writes source(...) to a file that is kept in the cache folder and returns its path.")
-      .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))
-      .def("__repr__", [](const ElementwiseKernel& k) { return "<" + k.to_string() + ">"; });
+  type.def(
+      "__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(), nb::arg("operation").none(),
+      nb::arg("name") = "kernel", nb::arg("reduce_dims") = true, nb::arg("preamble") = "", nb::arg("no_return") = false,
+      nb::arg("return_tuple") = false, nb::arg("doc") = "", nb::arg("kwargs"),
+      nb::sig("def __init__(self, in_params: str, out_params: str, operation: str, name: str = 'kernel', "
+              "reduce_dims: bool = True, preamble: str = '', no_return: bool = False, return_tuple: bool = False, "
+              "doc: str = '', *, options: tuple[str, ...] = (), loop_prep: str = '', after_loop: str = '') -> None"));
+  type.def_prop_ro("operation", [](const ElementwiseKernel& k) { return k.operation(); }, "The body.");
+  bind_value(type);
+  bind_description(type);
+  bind_index_space_options(type);
+  bind_inspection<Call>(
+      type, "(self, *args, size: int | None = None)", "The C++ text made for arguments like these.",
+      "How many elements run side by side for arguments like these, or why they do not, by the body's "
+      "lines.");
 }
 
 }  // namespace iruka::python

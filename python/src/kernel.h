@@ -1,8 +1,7 @@
-// What the bindings of both kinds of kernels share: arguments of a call, parameters as Python sees them.
+// What the calls and constructors of all kernels over whole arrays share.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,45 +53,14 @@ void emit_warnings_of(Kernel& made) {
     throw;
   }
 }
+/// `list` as a tuple, which a later change of a list does not reach. Raises TypeError, "`what` must be `expected`", for
+/// a str and for what is no sequence.
+nb::tuple sequence_argument(const std::string& what, const char* expected, nb::handle list);
 /// options= of a kernel's constructor. Raises TypeError for what is no sequence of str.
 std::vector<std::string> compiler_options_of(const std::string& kind, nb::handle options);
-nb::tuple parameter_tuple(std::span<const Parameter> list);
-
-inline constexpr const char *kCachedCodes =
-                                "Texts generated so far, by the dtypes of the arrays; of several the first.",
-                            *kCachedCode = "The first text generated. Raises ValueError before the first call.";
-nb::dict codes_by_dtypes(const std::vector<GeneratedSource>& sources);
-std::string first_code(const std::string& kernel, const std::vector<GeneratedSource>& sources);
-/// Writes a text to a file of the cache folder and returns its path.
-nb::object keep_source(const std::string& kernel, const std::string& text);
-
-/// What makes two kernels equal: name, parameters, texts and options.
-std::vector<std::string> parts_of(const ElementwiseKernel& kernel);
-std::vector<std::string> parts_of(const ReductionKernel& kernel);
-std::vector<std::string> parts_of(const StagedKernel& kernel);
-/// The same of a list of parameters.
-std::string parts_of(std::span<const Parameter> list);
-
-/// Kernels are values: equal where their parts are, if they are of one Python type.
-template <class Kernel>
-void bind_comparison(nb::class_<Kernel>& type) {
-  type.def(
-      "__eq__",
-      [](nb::handle self, nb::handle other) -> nb::object {
-        if (!other.type().is(self.type())) return nb::borrow(Py_NotImplemented);
-        return nb::bool_(parts_of(instance_of<Kernel>(self.ptr())) == parts_of(instance_of<Kernel>(other.ptr())));
-      },
-      nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"));
-  type.def("__hash__", [](nb::handle self) {
-    size_t hash = 0;
-    for (const std::string& part : parts_of(instance_of<Kernel>(self.ptr())))
-      hash = hash * 1000003 ^ std::hash<std::string>()(part);
-    return static_cast<int64_t>(hash);
-  });
-}
-
-/// __reduce__ of a kernel: the function and arguments that recreate it from its texts, `_arguments` and `kwargs`.
-nb::object reduce_kernel(nb::handle self);
+/// What a call gives Python: the outputs among the arguments where they are given, else `outputs`; as a tuple if there
+/// are several, or if `as_tuple`.
+PyObject* result_of(PyObject* positional, int nin, int nout, std::vector<Array>& outputs, bool as_tuple = false);
 
 void bind_reduction_kernel(nb::module_& module);
 void bind_staged_kernel(nb::module_& module);

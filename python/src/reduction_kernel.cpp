@@ -1,12 +1,9 @@
 // iruka.ReductionKernel.
 #include "iruka/reduction_kernel.h"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "cuda.h"
 #include "interop.h"
-#include "kernel.h"
+#include "kernel_binding.h"
 
 namespace iruka::python {
 
@@ -148,39 +145,8 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
     std::vector<Array> outputs =
         call.run([&](std::span<const Argument> list, const ReductionAxes& axes) { return kernel.call(list, axes); });
     emit_warnings(kernel.pop_warnings());
-    const Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
-    const bool given = PyTuple_GET_SIZE(call.positional.ptr()) == nin + nout;
-    auto output = [&](Py_ssize_t k) {
-      return given ? Py_NewRef(PyTuple_GET_ITEM(call.positional.ptr(), nin + k))
-                   : wrap(std::move(outputs[static_cast<size_t>(k)]));
-    };
-    if (nout == 1) return output(0);
-    PyObject* tuple = PyTuple_New(nout);
-    for (Py_ssize_t k = 0; k < nout; k++) PyTuple_SET_ITEM(tuple, k, output(k));
-    return tuple;
+    return result_of(call.positional.ptr(), kernel.nin(), kernel.nout(), outputs);
   });
-}
-
-std::string source(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
-  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& axes) {
-    return self.source(list, axes);
-  });
-}
-
-std::string assembly(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
-  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& axes) {
-    return self.assembly(list, axes);
-  });
-}
-
-KernelReport report(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
-  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& axes) {
-    return self.report(list, axes);
-  });
-}
-
-nb::object path(const ReductionKernel& self, nb::args positional, nb::kwargs keywords) {
-  return keep_source(self.name(), source(self, positional, keywords));
 }
 
 }  // namespace
@@ -229,16 +195,12 @@ caret. Warns of iruka.errors.KernelWarning as ElementwiseKernel does.
 
 const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
 
-#define IRUKA_CALL \
-  "(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None)"
-
 }  // namespace
 
 void bind_reduction_kernel(nb::module_& module) {
   using Kernel = ReductionKernel;
   nb::class_<Kernel> type(module, "ReductionKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
                           nb::is_weak_referenceable(), kDocumentation);
-  bind_comparison(type);
   type.def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(), nb::arg("map_expr").none(),
            nb::arg("reduce_expr").none(), nb::arg("post_map_expr").none(), nb::arg("identity").none(),
            nb::arg("name") = "reduce_kernel", nb::arg("reduce_type") = nb::none(), nb::arg("reduce_dims") = true,
@@ -246,10 +208,8 @@ void bind_reduction_kernel(nb::module_& module) {
            nb::sig("def __init__(self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, "
                    "post_map_expr: str, identity: str | int | float | None, name: str = 'reduce_kernel', "
                    "reduce_type: str | None = None, reduce_dims: bool = True, preamble: str = '', "
-                   "options: tuple[str, ...] = ()) -> None"))
-      .def_prop_ro(
-          "name", [](const Kernel& k) { return k.name(); }, "The kernel's name.")
-      .def_prop_ro(
+                   "options: tuple[str, ...] = ()) -> None"));
+  type.def_prop_ro(
           "map_expr", [](const Kernel& k) { return k.map_expr(); }, "What an element becomes.")
       .def_prop_ro(
           "reduce_expr", [](const Kernel& k) { return k.reduce_expr(); }, "What two values become.")
@@ -267,47 +227,14 @@ void bind_reduction_kernel(nb::module_& module) {
           "The type of mapped values.")
       .def_prop_ro(
           "reduce_dims", [](const Kernel& k) { return k.options().reduce_dims; },
-          "Whether `_in_ind` and `_out_ind` have one axis, not those of the arrays.")
-      .def_prop_ro(
-          "preamble", [](const Kernel& k) { return k.options().preamble; }, "Helper functions and types.")
-      .def_prop_ro(
-          "options", [](const Kernel& k) { return nb::tuple(nb::cast(k.options().options)); },
-          nb::sig("def options(self) -> tuple[str, ...]"), "Compiler options.")
-      .def_prop_ro(
-          "in_params", [](const Kernel& k) { return parameter_tuple(k.in_params()); },
-          nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
-      .def_prop_ro(
-          "out_params", [](const Kernel& k) { return parameter_tuple(k.out_params()); },
-          nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
-      .def_prop_ro(
-          "params", [](const Kernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
-          nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
-      .def_prop_ro(
-          "nin", [](const Kernel& k) { return k.nin(); }, "Number of inputs.")
-      .def_prop_ro(
-          "nout", [](const Kernel& k) { return k.nout(); }, "Number of outputs.")
-      .def_prop_ro(
-          "nargs", [](const Kernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro(
-          "cached_codes", [](const Kernel& k) { return codes_by_dtypes(k.generated_sources()); },
-          nb::sig("def cached_codes(self) -> dict[tuple, str]"), kCachedCodes)
-      .def_prop_ro(
-          "cached_code", [](const Kernel& k) { return first_code(k.name(), k.generated_sources()); }, kCachedCode)
-      .def("source", source, nb::sig("def source" IRUKA_CALL " -> str"),
-           "The C++ text made for arguments like these; of several stages, one text after the other.")
-      .def("assembly", assembly, nb::sig("def assembly" IRUKA_CALL " -> str"),
-           "The machine code for arguments like these, as text.")
-      .def(
-          "report", report, nb::sig("def report" IRUKA_CALL " -> KernelReport"),
-          "How the stage that reads the inputs runs for arguments like these: how many of its units (parts of outputs, "
-          "or outputs) run side by side, or why they do not, by the lines of the texts.\n\n"
-          "Compiles again at each call. Raises what a call with these arguments raises before it runs.")
-      .def("path", path, nb::sig("def path" IRUKA_CALL " -> str"),
-           "Writes source(...) to a file that is kept in the cache folder and returns its path.")
-      .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))
-      .def("__repr__", [](const Kernel& k) { return "<" + k.to_string() + ">"; });
+          "Whether `_in_ind` and `_out_ind` have one axis, not those of the arrays.");
+  bind_value(type);
+  bind_description(type);
+  bind_inspection<Call>(
+      type, "(self, *args, out=None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, stream=None)",
+      "The C++ text made for arguments like these; of several stages, one text after the other.",
+      "How the stage that reads the inputs runs for arguments like these: how many of its units (parts of outputs, or "
+      "outputs) run side by side, or why they do not, by the lines of the texts.");
 }
-
-#undef IRUKA_CALL
 
 }  // namespace iruka::python

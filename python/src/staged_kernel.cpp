@@ -1,12 +1,9 @@
 // iruka.StagedKernel.
 #include "iruka/staged_kernel.h"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "cuda.h"
 #include "interop.h"
-#include "kernel.h"
+#include "kernel_binding.h"
 
 namespace iruka::python {
 
@@ -35,17 +32,6 @@ Stage to_stage(nb::handle object, size_t number) {
           std::move(elements)};
 }
 
-/// `list` as a tuple, which a later change of a list does not reach.
-nb::tuple stage_tuple(nb::handle list) {
-  const bool is_text = PyUnicode_Check(list.ptr());
-  if (is_text || !(Py_TYPE(list.ptr())->tp_iter || PySequence_Check(list.ptr())))
-    throw TypeError(std::string("StagedKernel: stages must be a sequence of bodies, not ") +
-                    (is_text ? "a str" : describe(list)));
-  PyObject* const stages = PySequence_Tuple(list.ptr());
-  if (!stages) throw nb::python_error();
-  return nb::steal<nb::tuple>(stages);
-}
-
 void construct(nb::pointer_and_handle<StagedKernel> self, nb::handle in_params, nb::handle out_params,
                nb::handle intermediates, nb::handle stages, nb::handle name, nb::handle axis, nb::handle preamble,
                nb::handle compiler_options, bool reduce_dims, bool no_return, bool return_tuple) {
@@ -59,7 +45,7 @@ void construct(nb::pointer_and_handle<StagedKernel> self, nb::handle in_params, 
   options.made_at = calling_place();
   std::string inputs = text_argument("in_params", in_params), outputs = text_argument("out_params", out_params),
               between = text_argument("intermediates", intermediates), kernel_name = text_argument("name", name);
-  const nb::tuple given = stage_tuple(stages);
+  const nb::tuple given = sequence_argument("StagedKernel: stages", "a sequence of bodies", stages);
   std::vector<Stage> list;
   for (nb::handle stage : given) list.push_back(to_stage(stage, list.size() + 1));
   {
@@ -125,39 +111,8 @@ PyObject* call_kernel(PyObject* self, PyObject* positional, PyObject* keywords) 
     std::vector<Array> outputs = call.run([&](auto list, const auto& options) { return kernel.call(list, options); });
     emit_warnings(kernel.pop_warnings());
     if (kernel.options().no_return) Py_RETURN_NONE;
-    const Py_ssize_t nin = kernel.nin(), nout = kernel.nout();
-    const bool given = PyTuple_GET_SIZE(positional) == nin + nout;
-    auto output = [&](Py_ssize_t k) {
-      return given ? Py_NewRef(PyTuple_GET_ITEM(positional, nin + k))
-                   : wrap(std::move(outputs[static_cast<size_t>(k)]));
-    };
-    if (nout == 1 && !kernel.options().return_tuple) return output(0);
-    PyObject* tuple = PyTuple_New(nout);
-    for (Py_ssize_t k = 0; k < nout; k++) PyTuple_SET_ITEM(tuple, k, output(k));
-    return tuple;
+    return result_of(positional, kernel.nin(), kernel.nout(), outputs, kernel.options().return_tuple);
   });
-}
-
-std::string source(const StagedKernel& self, nb::args positional, nb::kwargs keywords) {
-  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& options) {
-    return self.source(list, options);
-  });
-}
-
-std::string assembly(const StagedKernel& self, nb::args positional, nb::kwargs keywords) {
-  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& options) {
-    return self.assembly(list, options);
-  });
-}
-
-KernelReport report(const StagedKernel& self, nb::args positional, nb::kwargs keywords) {
-  return Call(self, positional.ptr(), keywords.ptr()).run([&](auto list, const auto& options) {
-    return self.report(list, options);
-  });
-}
-
-nb::object path(const StagedKernel& self, nb::args positional, nb::kwargs keywords) {
-  return keep_source(self.name(), source(self, positional, keywords));
 }
 
 /// The stages as they are given: a body, or a body and how many times it runs.
@@ -243,15 +198,12 @@ ElementwiseKernel does, and of an intermediate that is read before a stage has w
 
 const PyType_Slot kKernelSlots[] = {{Py_tp_call, reinterpret_cast<void*>(call_kernel)}, {0, nullptr}};
 
-#define IRUKA_CALL "(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None)"
-
 }  // namespace
 
 void bind_staged_kernel(nb::module_& module) {
   using Kernel = StagedKernel;
   nb::class_<Kernel> type(module, "StagedKernel", nb::type_slots(kKernelSlots), nb::dynamic_attr(),
                           nb::is_weak_referenceable(), kDocumentation);
-  bind_comparison(type);
   type.def("__init__", construct, nb::arg("in_params").none(), nb::arg("out_params").none(),
            nb::arg("intermediates").none(), nb::arg("stages").none(), nb::arg("name") = "staged_kernel", nb::kw_only(),
            nb::arg("axis") = nb::none(), nb::arg("preamble") = "", nb::arg("options") = nb::make_tuple(),
@@ -260,65 +212,23 @@ void bind_staged_kernel(nb::module_& module) {
                    "stages: typing.Iterable[str | tuple[str, int | str] | tuple[str, int | str, str]], name: str = "
                    "'staged_kernel', *, "
                    "axis: int | tuple[int, ...] | None = None, preamble: str = '', options: tuple[str, ...] = (), "
-                   "reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None"))
-      .def_prop_ro(
-          "name", [](const Kernel& k) { return k.name(); }, "The kernel's name.")
-      .def_prop_ro("stages", stages_of,
+                   "reduce_dims: bool = True, no_return: bool = False, return_tuple: bool = False) -> None"));
+  type.def_prop_ro("stages", stages_of,
                    nb::sig("def stages(self) -> tuple[str | tuple[str, int | str] | tuple[str, int | str, str], ...]"),
                    "The bodies; with counts and elements where they are given.")
       .def_prop_ro("axis", axis_of, nb::sig("def axis(self) -> int | tuple[int, ...] | None"),
                    "The axes along which stages exchange values; None: all.")
       .def_prop_ro(
-          "preamble", [](const Kernel& k) { return k.options().preamble; }, "Helper functions and types.")
-      .def_prop_ro(
-          "options", [](const Kernel& k) { return nb::tuple(nb::cast(k.options().options)); },
-          nb::sig("def options(self) -> tuple[str, ...]"), "Compiler options.")
-      .def_prop_ro(
-          "reduce_dims", [](const Kernel& k) { return k.options().reduce_dims; }, "Whether axes are merged.")
-      .def_prop_ro(
-          "no_return", [](const Kernel& k) { return k.options().no_return; }, "Whether a call returns None.")
-      .def_prop_ro(
-          "return_tuple", [](const Kernel& k) { return k.options().return_tuple; },
-          "Whether a call always returns a tuple.")
-      .def_prop_ro(
-          "in_params", [](const Kernel& k) { return parameter_tuple(k.in_params()); },
-          nb::sig("def in_params(self) -> tuple[ParameterInfo, ...]"), "Inputs.")
-      .def_prop_ro(
-          "out_params", [](const Kernel& k) { return parameter_tuple(k.out_params()); },
-          nb::sig("def out_params(self) -> tuple[ParameterInfo, ...]"), "Outputs.")
-      .def_prop_ro(
           "intermediates", [](const Kernel& k) { return parameter_tuple(k.intermediates()); },
-          nb::sig("def intermediates(self) -> tuple[ParameterInfo, ...]"), "Arrays between the stages.")
-      .def_prop_ro(
-          "params", [](const Kernel& k) { return parameter_tuple(k.in_params()) + parameter_tuple(k.out_params()); },
-          nb::sig("def params(self) -> tuple[ParameterInfo, ...]"), "Inputs, then outputs.")
-      .def_prop_ro(
-          "nin", [](const Kernel& k) { return k.nin(); }, "Number of inputs.")
-      .def_prop_ro(
-          "nout", [](const Kernel& k) { return k.nout(); }, "Number of outputs.")
-      .def_prop_ro(
-          "nargs", [](const Kernel& k) { return k.nin() + k.nout(); }, "Inputs and outputs together.")
-      .def_prop_ro(
-          "cached_codes", [](const Kernel& k) { return codes_by_dtypes(k.generated_sources()); },
-          nb::sig("def cached_codes(self) -> dict[tuple, str]"), kCachedCodes)
-      .def_prop_ro(
-          "cached_code", [](const Kernel& k) { return first_code(k.name(), k.generated_sources()); }, kCachedCode)
-      .def(
-          "source", source, nb::sig("def source" IRUKA_CALL " -> str"),
-          "The C++ text made for arguments like these; where stages are launched one by one, one text after the other.")
-      .def("assembly", assembly, nb::sig("def assembly" IRUKA_CALL " -> str"),
-           "The machine code for arguments like these, as text.")
-      .def("report", report, nb::sig("def report" IRUKA_CALL " -> KernelReport"),
-           "How many elements run side by side for arguments like these, in the stage with the most, or why they do "
-           "not, "
-           "by the lines of the stages.\n\n"
-           "Compiles again at each call. Raises what a call with these arguments raises before it runs.")
-      .def("path", path, nb::sig("def path" IRUKA_CALL " -> str"),
-           "Writes source(...) to a file that is kept in the cache folder and returns its path.")
-      .def("__reduce__", reduce_kernel, nb::sig("def __reduce__(self) -> tuple"))
-      .def("__repr__", [](const Kernel& k) { return "<" + k.to_string() + ">"; });
+          nb::sig("def intermediates(self) -> tuple[ParameterInfo, ...]"), "Arrays between the stages.");
+  bind_value(type);
+  bind_description(type);
+  bind_index_space_options(type);
+  bind_inspection<Call>(
+      type, "(self, *args, size: int | None = None, axis: int | tuple[int, ...] | None = None, stream=None)",
+      "The C++ text made for arguments like these; where stages are launched one by one, one text after the other.",
+      "How many elements run side by side for arguments like these, in the stage with the most, or why they do not, by "
+      "the lines of the stages.");
 }
-
-#undef IRUKA_CALL
 
 }  // namespace iruka::python

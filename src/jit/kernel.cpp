@@ -283,6 +283,14 @@ std::vector<GeneratedSource> jit::generated_sources(const ElementwiseKernel::Sta
   return sources;
 }
 
+std::string jit::joined_stages(const std::vector<std::string>& texts) {
+  if (texts.size() == 1) return texts.front();
+  std::string all;
+  for (size_t k = 0; k < texts.size(); ++k)
+    all += "// stage " + std::to_string(k + 1) + " of " + std::to_string(texts.size()) + "\n" + texts[k];
+  return all;
+}
+
 std::vector<GeneratedSource> ElementwiseKernel::generated_sources() const { return jit::generated_sources(*state_); }
 
 std::vector<std::string> ElementwiseKernel::pop_warnings() const { return state_->warnings.take(); }

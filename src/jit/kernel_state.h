@@ -181,6 +181,10 @@ bool can_see(const ElementwiseKernel::State& state, const KernelOptions& options
 /// The texts for all signatures so far.
 std::vector<GeneratedSource> generated_sources(const ElementwiseKernel::State& state);
 
+/// Texts of the kernels of one call, one after the other. Where there are several, a line that is a comment in C++ and
+/// in assembly begins each.
+std::string joined_stages(const std::vector<std::string>& texts);
+
 /// "float32 x, raw float32 y".
 std::string list_parameters(std::span<const Parameter> parameters);
 

@@ -149,8 +149,7 @@ class StagesMaker {
   KernelText all_;
 };
 
-/// What `text` says of each kernel that a call launches, one after the other. Where there are several, a line that is a
-/// comment in C++ and in assembly begins each.
+/// What `text` says of each kernel that a call launches, one after the other.
 template <class Text>
 std::string of_all_kernels(StagedKernel::State& state, std::span<const Argument> arguments,
                            const StagedCallOptions& options, Text text) {
@@ -158,11 +157,7 @@ std::string of_all_kernels(StagedKernel::State& state, std::span<const Argument>
   StagedCall(state, arguments, options).for_each_kernel([&](const KernelCall& call) {
     texts.push_back((call.*text)());
   });
-  if (texts.size() == 1) return texts.front();
-  std::string all;
-  for (size_t k = 0; k < texts.size(); ++k)
-    all += "// stage " + std::to_string(k + 1) + " of " + std::to_string(texts.size()) + "\n" + texts[k];
-  return all;
+  return joined_stages(texts);
 }
 
 }  // namespace

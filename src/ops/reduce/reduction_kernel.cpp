@@ -6,6 +6,7 @@
 
 #include "jit/grammar.h"
 #include "jit/includes.h"
+#include "jit/kernel_state.h"
 #include "ops/reduce/reduction_kernel_call.h"
 
 namespace iruka {
@@ -60,8 +61,7 @@ void diagnose(ReductionKernel::State& state) {
   state.warnings.add(reduction_stage_kernel(state.texts, stage, types, /*diagnose_early=*/true).pop_warnings());
 }
 
-/// What `text` says of the kernel of each stage, one after the other. Where there are several, a line that is a comment
-/// in C++ and in assembly begins each.
+/// What `text` says of the kernel of each stage, one after the other.
 template <class Text>
 std::string of_all_stages(ReductionKernel::State& state, std::span<const Argument> arguments, const ReductionAxes& axes,
                           Text text) {
@@ -70,11 +70,7 @@ std::string of_all_stages(ReductionKernel::State& state, std::span<const Argumen
       .for_each_stage([&](const ElementwiseKernel& kernel, std::span<const Argument> list, const CallOptions& options) {
         texts.push_back((kernel.*text)(list, options));
       });
-  if (texts.size() == 1) return texts.front();
-  std::string all;
-  for (size_t k = 0; k < texts.size(); ++k)
-    all += "// stage " + std::to_string(k + 1) + " of " + std::to_string(texts.size()) + "\n" + texts[k];
-  return all;
+  return jit::joined_stages(texts);
 }
 
 }  // namespace
