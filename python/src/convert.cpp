@@ -200,17 +200,17 @@ Dims to_dims(nb::handle object, const char* what) {
     dims.push_back(to_int64(object, what));
     return dims;
   }
-  nb::object sequence = nb::steal(PySequence_Fast(object.ptr(), ""));
+  const nb::object sequence = nb::steal(PySequence_Tuple(object.ptr()));  // __index__ of one may change a list
   if (!sequence.is_valid()) {
     PyErr_Clear();
     throw TypeError(std::string(what) + " must be an integer or a sequence of integers, not " + describe(object));
   }
-  Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence.ptr());
+  Py_ssize_t size = PyTuple_GET_SIZE(sequence.ptr());
   if (size > kMaxRank) {
     throw ShapeError(std::string(what) + " has " + std::to_string(size) + " entries; arrays have at most " +
                      std::to_string(kMaxRank) + " axes");
   }
-  for (Py_ssize_t i = 0; i < size; i++) dims.push_back(to_int64(PySequence_Fast_GET_ITEM(sequence.ptr(), i), what));
+  for (Py_ssize_t i = 0; i < size; i++) dims.push_back(to_int64(PyTuple_GET_ITEM(sequence.ptr(), i), what));
   return dims;
 }
 

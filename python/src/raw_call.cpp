@@ -36,12 +36,14 @@ PyObject** place_of(PyObject* (&given)[3], const std::string& name) {
 
 LaunchExtents to_extents(PyObject* object, const std::string& kernel, const char* what) {
   if (!PyTuple_Check(object) && !PyList_Check(object)) return {to_extent(object, kernel, what)};
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+  const nb::tuple items = nb::steal<nb::tuple>(PySequence_Tuple(object));  // __index__ of one may change a list
+  if (!items.is_valid()) throw nb::python_error();
+  const Py_ssize_t count = PyTuple_GET_SIZE(items.ptr());
   if (count < 1 || count > 3)
     throw ValueError(kernel + "(): " + what + " has 1 to 3 dimensions, not " + std::to_string(count));
   LaunchExtents extents;
   int64_t* const places[] = {&extents.x, &extents.y, &extents.z};
-  for (Py_ssize_t k = 0; k < count; ++k) *places[k] = to_extent(PySequence_Fast_GET_ITEM(object, k), kernel, what);
+  for (Py_ssize_t k = 0; k < count; ++k) *places[k] = to_extent(PyTuple_GET_ITEM(items.ptr(), k), kernel, what);
   return extents;
 }
 

@@ -132,7 +132,7 @@ TEST(Modules, FunctionsOfTheCpuRunRanges) {
     EXPECT_EQ(error, "function 'scale': only functions for a grid of thread blocks have attributes");
   EXPECT_FALSE(scale.parameters());
   EXPECT_EQ(test::error_of<DeviceError>([&] { test::launch_grid_on(cpu(), scale, {}, {}); }),
-            "cpu: kernels are launched over ranges, not over a grid of thread blocks");
+            "cpu: function 'scale' is launched over ranges, not over a grid of thread blocks");
 }
 
 }  // namespace

@@ -29,17 +29,21 @@ class CpuFunction final : public Function {
  public:
   CpuFunction(const ExportedSymbol& symbol, const LinkedObject& object)
       : Function(symbol.name), entry_(symbol.function()), object_(object) {
-    if (name() != kBlocksEntry) return;
+    if (!runs_blocks()) return;
     const auto found = std::ranges::find(object.symbols(), kGridBlocksEntry, &ExportedSymbol::name);
     if (found != object.symbols().end()) grid_entry_ = found->function();
   }
   EntryFunction entry() const { return entry_; }
+  /// Whether it is launched over a grid of thread blocks.
+  bool runs_blocks() const { return name() == kBlocksEntry; }
   /// Of blocks that wait for each other; else null.
   EntryFunction grid_entry() const { return grid_entry_; }
   int lanes() const { return object_.lanes(); }
   /// Whether it takes memory of the calling thread.
   bool takes_memory() const { return takes_memory_; }
-  FunctionAttributes attributes() const override { return object_.attributes(); }
+  FunctionAttributes attributes() const override {
+    return runs_blocks() ? object_.attributes() : Function::attributes();
+  }
 
  private:
   const EntryFunction entry_;
@@ -233,6 +237,9 @@ void CpuDevice::launch(LaunchContext& context, const Function& function, std::sp
 void CpuDevice::launch_grid(LaunchContext& context, const Function& function,
                             std::span<const ParameterBytes> parameters, const LaunchGrid& grid) {
   const auto& own = static_cast<const CpuFunction&>(function);
+  if (!own.runs_blocks())
+    throw DeviceError(name() + ": function '" + own.name() +
+                      "' is launched over ranges, not over a grid of thread blocks");
   const int64_t count = int64_t{grid.blocks.x} * grid.blocks.y * grid.blocks.z;
   if (own.grid_entry())
     run_together(own, parameters.front().data(), count, context);
