@@ -14,7 +14,7 @@ import types
 from typing import Any
 
 from ..errors import TranslationError
-from .number_types import ArrayView, Number, Object, Tuple, number
+from .number_types import ArrayView, Number, Object, Tuple, known_of, number
 from .statements import FunctionTranslator
 
 HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
@@ -29,7 +29,7 @@ class Program:
         self.texts: list[str] = []
         self.made: dict[Any, FunctionTranslator] = {}
         self.structures: dict[Tuple, str] = {}
-        self.under_way: list[tuple[types.FunctionType, tuple]] = []
+        self.under_way: list[Any] = []
 
     def c_type(self, type: Any) -> str:
         """A number's C++ type, or the structure of a tuple."""
@@ -47,7 +47,7 @@ class Program:
         self, function: types.FunctionType, arguments: tuple, caller: FunctionTranslator | None = None, node: Any = None
     ) -> FunctionTranslator:
         """The function for these types of arguments, translated at its first use."""
-        key = function, arguments
+        key = function, arguments, known_of(arguments)
         if key in self.under_way:
             message = f"{function.__name__}() calls itself; a kernel has no recursion, use a loop"
             if caller is None:

@@ -20,6 +20,7 @@ from .number_types import (
     COMPLEX,
     FLOAT,
     INT,
+    UINT,
     ArrayView,
     LocalArray,
     Number,
@@ -28,6 +29,7 @@ from .number_types import (
     arithmetic,
     inexact,
     is_whole,
+    is_wide,
     part_of,
     unify,
 )
@@ -220,7 +222,7 @@ class Expressions(abc.ABC):
             return self.folded(lambda: _FOLDED[sign](a.constant, b.constant), node)
         if not (a.is_number and b.is_number):
             self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}")
-        common = table.combined(a.type, a, b)
+        common = arithmetic(a.type, b.type)
         try:
             return self._operation(sign, a, b, common)
         except TypeError as error:
@@ -281,12 +283,12 @@ class Expressions(abc.ABC):
         if "c" in (a.type.kind, b.type.kind) and sign not in ("==", "!="):
             raise TypeError("takes real numbers")
         kinds = {a.type.kind, b.type.kind}
-        if kinds == {"i", "u"} and not any(each.is_constant and each.constant >= 0 for each in (a, b)):
+        if kinds == {"i", "u"} and not (a.type.known or b.type.known):
             names = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal", "==": "equal"}
             if sign == "!=":
                 return Value(BOOL, f"(!python::equal({a.text}, {b.text}))")
             return Value(BOOL, f"python::{names[sign]}({a.text}, {b.text})")
-        common = table.combined(a.type, a, b)
+        common = arithmetic(a.type, b.type)
         return Value(BOOL, f"({a.as_type(common)} {sign} {b.as_type(common)})")
 
     def _Compare(self, node: ast.Compare) -> Value:
@@ -523,7 +525,8 @@ class Expressions(abc.ABC):
             if (made := self.call_of_numpy(function, arguments, node)) is not None:
                 return made
             if (target := table.cast_to(function)) is not None:
-                return self._cast(target, arguments)
+                is_kept = function is int and len(arguments) == 1 and arguments[0].is_number
+                return self._cast(UINT if is_kept and is_wide(arguments[0].type) else target, arguments)
         except TypeError as error:
             self.refuse(node, f"{name}() {error}")
         self.refuse(
@@ -569,7 +572,7 @@ class Expressions(abc.ABC):
             raise TypeError("takes no complex number")
         if arguments[0].is_constant and arguments[0].type.kind in "iufb" and type.kind in "iufb":
             value = type.dtype.type(arguments[0].constant)
-            return Value(type, literal(value, type), value if type not in (INT, FLOAT, BOOL) else value.item())
+            return constant(value if type not in (INT, FLOAT, BOOL) else value.item())
         return Value(type, arguments[0].as_type(type))
 
     # Functions whose arguments are more than numbers, or known when the function is translated

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import cmath
+import functools
 import math
 import operator
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from .number_types import BOOL, FLOAT, INT, UINT, Number, arithmetic, inexact, is_whole, of_python
+from .number_types import BOOL, FLOAT, INT, Number, arithmetic, inexact, is_whole, of_python
 from .values import Value, constant
 
 # Rule: the types in which the arguments are computed, and the type of the result.
@@ -23,18 +24,8 @@ Rule = Callable[..., tuple[Number, Number]]
 
 
 def _common(arguments: list[Value]) -> Number:
-    """The type of the arguments' sum. A known integer that is not negative leaves an unsigned integer unsigned."""
-    result = arguments[0].type
-    for value in arguments[1:]:
-        result = combined(result, arguments[0] if len(arguments) == 2 else None, value)
-    return result
-
-
-def combined(type: Number, left: Value | None, right: Value) -> Number:
-    for known, other in ((right, type), (left, right.type)):
-        if known and known.is_constant and known.type == INT and other.kind == "u" and known.constant >= 0:
-            return UINT
-    return arithmetic(type, right.type)
+    """The type of the arguments' sum."""
+    return functools.reduce(arithmetic, (value.type for value in arguments))
 
 
 def _inexact(arguments: list[Value]) -> tuple[Number, Number]:

@@ -32,9 +32,14 @@ C_TYPES = {
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A scalar of a NumPy dtype."""
+    """A scalar of a NumPy dtype.
+
+    `known` is "natural" for int64 of constants that are not negative, and "small" for uint64 that was computed from
+    integers of at most 32 bits. It says with which types others combine, and is no part of the type itself.
+    """
 
     dtype: numpy.dtype
+    known: str = dataclasses.field(default="", compare=False)
 
     @property
     def c_type(self) -> str:
@@ -115,6 +120,7 @@ def part_of(type: Number) -> Number:
 
 
 BOOL, INT, UINT, FLOAT, COMPLEX = (number(name) for name in ("bool", "int64", "uint64", "float64", "complex128"))
+NATURAL, SMALL = Number(INT.dtype, "natural"), Number(UINT.dtype, "small")
 
 
 def of_python(value: Any) -> Number | None:
@@ -134,16 +140,22 @@ def is_whole(kind: Number) -> bool:
     return kind.kind in "iub"
 
 
+def is_wide(type: Number) -> bool:
+    """Whether unsigned integers of this type may be above those of int64."""
+    return type == UINT and type.known != "small"
+
+
 def arithmetic(a: Number, b: Number) -> Number:
-    """The type of a + b: integers have 64 bits, and uint64 with a signed integer is float64."""
+    """The type of a + b: integers have 64 bits. uint64 with a signed integer is float64, except with constants that
+    are not negative."""
     if not (is_whole(a) and is_whole(b)):
         return Number(numpy.promote_types(a.dtype, b.dtype))
     unsigned = [each.kind == "u" for each in (a, b)]
     if all(unsigned):
-        return UINT
-    if any(unsigned) and 8 in (each.dtype.itemsize for each in (a, b) if each.kind == "u"):
-        return UINT if BOOL in (a, b) else FLOAT
-    return INT
+        return UINT if is_wide(a) or is_wide(b) else SMALL
+    if not (is_wide(a) or is_wide(b)):
+        return SMALL if BOOL in (a, b) and UINT in (a, b) else INT
+    return UINT if BOOL in (a, b) or "natural" in (a.known, b.known) else FLOAT
 
 
 def inexact(a: Number) -> Number:
@@ -151,20 +163,34 @@ def inexact(a: Number) -> Number:
     return FLOAT if is_whole(a) else a
 
 
+def known_of(types: Iterable[Any]) -> tuple:
+    """What is known of each of these types beyond itself."""
+    return tuple(known_of(each.items) if isinstance(each, Tuple) else getattr(each, "known", "") for each in types)
+
+
 def unify(a: Any, b: Any) -> Any:
     """The type of a variable to which values of both types are assigned; None where there is none."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        return _unify_numbers(a, b)
     if a == b:
         return a
-    if isinstance(a, Number) and isinstance(b, Number):
-        if BOOL in (a, b) and is_whole(a) and is_whole(b):
-            return b if a == BOOL else a
-        return Number(numpy.promote_types(a.dtype, b.dtype))
     if isinstance(a, ArrayView) and isinstance(b, ArrayView) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         return ArrayView(a.dtype, a.ndim, a.is_writable and b.is_writable, a.is_contiguous and b.is_contiguous)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))
         return None if None in items else Tuple(items)
     return None
+
+
+def _unify_numbers(a: Number, b: Number) -> Number:
+    if a == b:
+        return a if a.known == b.known else Number(a.dtype)
+    if BOOL in (a, b) and is_whole(a) and is_whole(b):
+        return b if a == BOOL else a
+    if {a, b} == {INT, UINT} and (SMALL.known in (a.known, b.known) or NATURAL.known in (a.known, b.known)):
+        return UINT if is_wide(a) or is_wide(b) else INT
+    both = Number(numpy.promote_types(a.dtype, b.dtype))
+    return SMALL if both == UINT and not (is_wide(a) or is_wide(b)) else both
 
 
 def unified(types: Iterable[Any]) -> Any:

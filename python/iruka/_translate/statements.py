@@ -23,6 +23,7 @@ from .number_types import (
     Object,
     Tuple,
     is_whole,
+    known_of,
     unified,
     unify,
 )
@@ -80,9 +81,9 @@ class FunctionTranslator(Expressions):
     def translate(self) -> str:
         """The C++ function. Afterwards `returned` is the type of its result."""
         for _ in range(_MOST_ROUNDS):
-            before = dict(self.variables), self.returned, self.can_fail
+            before = self._state()
             self._translate_once()
-            if before == (self.variables, self.returned, self.can_fail):
+            if before == self._state():
                 break
         else:
             self.refuse(self.source.tree, "the types of its variables do not settle")
@@ -90,6 +91,9 @@ class FunctionTranslator(Expressions):
             self.check_effects()
             self.returned = Object(None)
         return self._text()
+
+    def _state(self) -> tuple:
+        return dict(self.variables), known_of(self.variables.values()), self.returned, self.can_fail
 
     def check_effects(self) -> None:
         """Refuses a function that returns nothing and has no array to write to."""
@@ -139,23 +143,24 @@ class FunctionTranslator(Expressions):
             return [
                 each
                 for k, item in enumerate(type.items)
-                for each in self._parameters_of(f"{name}_{k}", item, is_widened)
+                for each in self._parameters_of(self.part_name(name, k), item, is_widened)
             ]
         if isinstance(type, Object):
             return []
         if isinstance(type, LocalArray):
             return [f"{C_TYPES[type.dtype.name]} *{name}"]
-        return [f"{self.program.c_type(type)} {name}{'given' if is_widened else ''}"]
+        return [f"{self.program.c_type(type)} {'given_' if is_widened else ''}{name}"]
 
     def _widened(self, name: str, given: Any, type: Any) -> list[str]:
         if isinstance(type, Tuple):
             pairs = enumerate(zip(given.items, type.items, strict=True))
-            return [line for k, pair in pairs for line in self._widened(f"{name}_{k}", *pair)]
-        return [f"  {type.c_type} {name} = {Value(given, f'{name}given').as_type(type)};"]
+            return [line for k, pair in pairs for line in self._widened(self.part_name(name, k), *pair)]
+        return [f"  {type.c_type} {name} = {Value(given, f'given_{name}').as_type(type)};"]
 
     def declarations(self, name: str, type: Any) -> list[str]:
         if isinstance(type, Tuple):
-            return [line for k, item in enumerate(type.items) for line in self.declarations(f"{name}_{k}", item)]
+            parts = ((self.part_name(name, k), item) for k, item in enumerate(type.items))
+            return [line for part, item in parts for line in self.declarations(part, item)]
         if isinstance(type, (Number, ArrayView)):
             return [f"{type.c_type} {name}{{}};"]
         if isinstance(type, LocalArray):
@@ -182,7 +187,12 @@ class FunctionTranslator(Expressions):
 
     def c_name(self, name: str) -> str:
         """The variable's name in C++, where it meets no keyword, macro or other name."""
-        return "v_" + (name if name.isascii() else "".join(c if c.isascii() else f"u{ord(c):x}" for c in name))
+        return f"v_{name}" if name.isascii() and name.isidentifier() else f"u_{name.encode().hex()}"
+
+    @staticmethod
+    def part_name(name: str, k: int) -> str:
+        """The name in C++ of an element of a variable that is a tuple. What stands in front is part of no name."""
+        return f"p{k}_{name}"
 
     def temporary(self) -> str:
         self.temporaries += 1
@@ -218,7 +228,7 @@ class FunctionTranslator(Expressions):
                 self.refuse(
                     node, f"{name!r} may be used before it has a value; give it one before the `if` or the loop"
                 )
-            return self._parts(self.c_name(name), self.variables[name])
+            return self._parts(self.c_name(name), self.variables[name], self.part_name)
         if name in self.source.code.co_varnames and name not in self.source.code.co_freevars:
             self.refuse(node, f"{name!r} is used before it has a value")
         try:
@@ -226,12 +236,10 @@ class FunctionTranslator(Expressions):
         except KeyError:
             self.refuse(node, f"the name {name!r} is not defined")
 
-    def _parts(self, name: str, type: Any, separator: str = "_") -> Value:
+    def _parts(self, name: str, type: Any, part_name: Callable[[str, int], str]) -> Value:
         """A variable; a tuple's elements have names of their own, or are fields of a structure."""
         if isinstance(type, Tuple):
-            return tuple_of(
-                [self._parts(f"{name}{separator}{k}", item, separator) for k, item in enumerate(type.items)]
-            )
+            return tuple_of([self._parts(part_name(name, k), item, part_name) for k, item in enumerate(type.items)])
         if isinstance(type, Object):
             return Value(type, constant=type.value)
         return Value(type, name)
@@ -253,7 +261,7 @@ class FunctionTranslator(Expressions):
         """Assigns to a variable. The parts of a tuple are read before any of them is written."""
         if isinstance(type, Tuple):
             self._store_parts(
-                [(f"{name}_{k}", *pair) for k, pair in enumerate(zip(type.items, value.items, strict=True))]
+                [(self.part_name(name, k), *pair) for k, pair in enumerate(zip(type.items, value.items, strict=True))]
             )
         elif isinstance(type, Number):
             self.emit(f"{name} = {value.as_type(type)};")
@@ -690,7 +698,7 @@ class FunctionTranslator(Expressions):
         name = self.named(self.program.c_type(made.returned), call)
         if made.can_fail:
             self._leave_if_failed()
-        return self._parts(name, made.returned, ".item_")
+        return self._parts(name, made.returned, lambda name, k: f"{name}.item_{k}")
 
     def _texts(self, value: Value) -> list[str]:
         if isinstance(value.type, Tuple):

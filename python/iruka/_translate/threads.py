@@ -385,8 +385,8 @@ class Parameters:
             self.texts, self.argument = [f"{type.c_type} {name}"], name
             return
         item = C_TYPES[type.dtype.name]
-        shape = [f"{name}_shape_{axis}" for axis in range(type.ndim)]
-        strides = [f"{name}_stride_{axis}" for axis in range(type.ndim)]
+        shape = [f"shape{axis}_{name}" for axis in range(type.ndim)]
+        strides = [f"stride{axis}_{name}" for axis in range(type.ndim)]
         self.texts = [f"{item} {'' if type.is_writable else 'const '}*{name}", *(f"int64_t {each}" for each in shape)]
         if type.is_contiguous:
             strides = [" * ".join([f"(int64_t)sizeof({item})", *shape[axis + 1 :]]) for axis in range(type.ndim)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .number_types import INT, Number, Object, Tuple, of_python, part_of
+from .number_types import INT, NATURAL, Number, Object, Tuple, of_python, part_of
 
 UNKNOWN = object()
 
@@ -84,7 +84,7 @@ def constant(value: Any) -> Value:
     type = of_python(value)
     if type is None:
         return Value(Object(value), constant=value)
-    return Value(type, literal(value, type), value)
+    return Value(NATURAL if type == INT and value >= 0 else type, literal(value, type), value)
 
 
 def tuple_of(items: list[Value] | tuple[Value, ...]) -> Value:
