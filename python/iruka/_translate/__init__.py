@@ -14,7 +14,8 @@ import types
 from typing import Any
 
 from ..errors import TranslationError
-from .number_types import ArrayView, Number, Object, Tuple, known_of, number
+from .nested import Nested
+from .number_types import ArrayView, Number, Object, Tuple, is_tuple, known_of, number
 from .statements import FunctionTranslator
 
 HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
@@ -44,7 +45,11 @@ class Program:
         return self.structures[type]
 
     def function(
-        self, function: types.FunctionType, arguments: tuple, caller: FunctionTranslator | None = None, node: Any = None
+        self,
+        function: types.FunctionType | Nested,
+        arguments: tuple,
+        caller: FunctionTranslator | None = None,
+        node: Any = None,
     ) -> FunctionTranslator:
         """The function for these types of arguments, translated at its first use."""
         key = function, arguments, known_of(arguments)
@@ -74,7 +79,7 @@ class Translation:
     def __init__(self, function: types.FunctionType, arguments: tuple[Any, ...]):
         program = Program()
         made = program.function(function, arguments)
-        results = made.returned.items if isinstance(made.returned, Tuple) else (made.returned,)
+        results = made.returned.items if is_tuple(made.returned) else (made.returned,)
         if made.returned != Object(None) and not all(isinstance(each, Number) for each in results):
             made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns numbers or tuples of numbers")
         self.returned, self.can_fail = made.returned, made.can_fail

@@ -22,12 +22,14 @@ from .number_types import (
     INT,
     UINT,
     ArrayView,
+    Closure,
     LocalArray,
     Number,
     Object,
     Tuple,
     arithmetic,
     inexact,
+    is_tuple,
     is_whole,
     is_wide,
     part_of,
@@ -100,6 +102,10 @@ class Expressions(abc.ABC):
     @abc.abstractmethod
     def is_read_before(self, node: ast.NamedExpr) -> bool: ...
     @abc.abstractmethod
+    def call_nested(
+        self, called: Value, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value: ...
+    @abc.abstractmethod
     def call_function(
         self, function: types.FunctionType, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
     ) -> Value: ...
@@ -131,7 +137,7 @@ class Expressions(abc.ABC):
         if value.is_constant and not value.is_number:
             return "true" if value.constant else "false"
         if isinstance(value.type, Tuple):
-            return "true" if value.items else "false"
+            return "true" if value.items or isinstance(value.type, Closure) else "false"
         if not value.is_number:
             self.refuse(node, f"{value.type} is neither true nor false here")
         return value.as_type(BOOL)
@@ -160,7 +166,7 @@ class Expressions(abc.ABC):
 
     def items_of(self, value: Value, node: ast.AST) -> tuple[Value, ...]:
         """The elements of a tuple, or of a local array of one axis."""
-        if isinstance(value.type, Tuple):
+        if is_tuple(value.type):
             return value.items
         if isinstance(value.type, LocalArray) and len(value.type.shape) == 1:
             return tuple(Value(Number(value.type.dtype), f"{value.text}[{k}]") for k in range(value.type.shape[0]))
@@ -214,7 +220,7 @@ class Expressions(abc.ABC):
         return self.binary(BINARY[type(node.op)], self.value(node.left), self.value(node.right), node)
 
     def binary(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
-        if isinstance(a.type, Tuple) and isinstance(b.type, Tuple) and sign == "+":
+        if is_tuple(a.type) and is_tuple(b.type) and sign == "+":
             return tuple_of(a.items + b.items)
         if a.is_constant and b.is_constant and sign in _FOLDED and not self._is_typed(a, b):
             if _is_long(sign, a.constant, b.constant):
@@ -315,7 +321,7 @@ class Expressions(abc.ABC):
             tests = [f"({self.compared('==', a, item, node).text})" for item in self.items_of(b, node)]
             found = f"({' || '.join(tests)})" if tests else "false"
             return Value(BOOL, found if sign == "in" else f"(!{found})")
-        if isinstance(a.type, Tuple) and isinstance(b.type, Tuple) and sign in ("==", "!="):
+        if is_tuple(a.type) and is_tuple(b.type) and sign in ("==", "!="):
             return self._equal_tuples(sign, a, b, node)
         if not (a.is_number and b.is_number) and a.is_constant and b.is_constant and sign in ("==", "!="):
             return constant((a.constant == b.constant) == (sign == "=="))
@@ -357,7 +363,7 @@ class Expressions(abc.ABC):
         if type is None:
             self.refuse(node, f"both sides need one type, not {a.type} and {b.type}")
         if isinstance(type, Tuple):
-            return tuple_of([self.chosen(test, *pair, node) for pair in zip(a.items, b.items, strict=True)])
+            return tuple_of([self.chosen(test, *pair, node) for pair in zip(a.items, b.items, strict=True)], type)
         if isinstance(type, LocalArray) and a.text != b.text:
             self.refuse(node, "a choice between arrays is not supported; choose between their elements")
         if not isinstance(type, Number):
@@ -389,7 +395,7 @@ class Expressions(abc.ABC):
 
     def _Subscript(self, node: ast.Subscript) -> Value:
         value = self.value(node.value)
-        if isinstance(value.type, Tuple):
+        if is_tuple(value.type):
             return self._item(value, node)
         if isinstance(value.type, LocalArray):
             return self.element(value, node)
@@ -489,16 +495,17 @@ class Expressions(abc.ABC):
             if owner.is_number:
                 return self._conjugate(owner)
         called = self.value(node.func)
-        if not isinstance(called.type, Object):
+        if not isinstance(called.type, (Object, Closure)):
             self.refuse(node, f"{called.type} is no function")
-        function = table.of_iruka(called.constant)
         arguments = self.values(node.args)
         keywords = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 self.refuse(node, "arguments with ** are not supported; write each")
             keywords[keyword.arg] = self.value(keyword.value)
-        return self.call(function, arguments, keywords, node)
+        if isinstance(called.type, Closure):
+            return self.call_nested(called, arguments, keywords, node)
+        return self.call(table.of_iruka(called.constant), arguments, keywords, node)
 
     @staticmethod
     def _conjugate(value: Value) -> Value:

@@ -64,6 +64,17 @@ class Tuple:
 
 
 @dataclasses.dataclass(frozen=True)
+class Closure(Tuple):
+    """A function inside of a function. Its parts are default values, and where it is captured the outer variables."""
+
+    function: Any
+    is_captured: bool = False
+
+    def __str__(self):
+        return f"the function {self.function.__name__}"
+
+
+@dataclasses.dataclass(frozen=True)
 class LocalArray:
     """An array of fixed shape that each element's computation has for itself."""
 
@@ -136,6 +147,11 @@ def of_python(value: Any) -> Number | None:
     return COMPLEX if isinstance(value, complex) else None
 
 
+def is_tuple(type: Any) -> bool:
+    """Whether this is a tuple as Python has it; functions have parts, too."""
+    return isinstance(type, Tuple) and not isinstance(type, Closure)
+
+
 def is_whole(kind: Number) -> bool:
     return kind.kind in "iub"
 
@@ -178,7 +194,8 @@ def unify(a: Any, b: Any) -> Any:
         return ArrayView(a.dtype, a.ndim, a.is_writable and b.is_writable, a.is_contiguous and b.is_contiguous)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))
-        return None if None in items else Tuple(items)
+        is_one = dataclasses.replace(a, items=items) == dataclasses.replace(b, items=items)
+        return None if None in items or not is_one else dataclasses.replace(a, items=items)
     return None
 
 

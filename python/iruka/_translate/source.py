@@ -32,6 +32,7 @@ class Source:
 
     def __init__(self, function: types.FunctionType):
         self.function = function
+        self.free: tuple[str, ...] = ()  # variables of an outer function, which are further parameters
         self.code = function.__code__
         self.file = self.code.co_filename
         self.name = function.__name__
@@ -88,6 +89,10 @@ class Source:
         body = node.body
         place = body.lineno, body.end_lineno, body.col_offset + self.indent, body.end_col_offset + self.indent
         return place in set(self.code.co_positions())
+
+    def is_local(self, name: str) -> bool:
+        """Whether the name is a variable of this function."""
+        return name in self.code.co_varnames or name in self.code.co_cellvars
 
     def outer_value(self, name: str) -> Any:
         """What a name that the function does not assign refers to: a closure's, a global or a built-in object.

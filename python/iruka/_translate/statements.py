@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -11,8 +12,9 @@ from typing import Any, NoReturn
 import numpy
 
 from ..errors import TranslationError
-from .expressions import BINARY, Expressions
+from .expressions import BINARY
 from .functions import of_iruka
+from .nested import Nested, NestedFunctions
 from .number_types import (
     C_TYPES,
     FLOAT,
@@ -48,7 +50,7 @@ _FEW_ITEMS = 4  # of tuples, which comparisons find as fast as an array
 _MOST_ROUNDS = 32
 
 
-class FunctionTranslator(Expressions):
+class FunctionTranslator(NestedFunctions):
     """One function for one tuple of argument types.
 
     The types of variables are found by translating until no assignment changes them. `assigned` holds the variables
@@ -57,8 +59,10 @@ class FunctionTranslator(Expressions):
 
     read_only = "this array is an input; results go to the last parameters"
 
-    def __init__(self, program, function: types.FunctionType, arguments: tuple[Any, ...], name: str):
-        self.program, self.source, self.name = program, Source(function), name
+    def __init__(self, program, function: types.FunctionType | Nested, arguments: tuple[Any, ...], name: str):
+        super().__init__()
+        self.source = function.source if isinstance(function, Nested) else Source(function)
+        self.program, self.name = program, name
         self.arguments = self._bound(arguments)
         self.variables: dict[str, Any] = {}
         self.returned: Any = None
@@ -71,7 +75,7 @@ class FunctionTranslator(Expressions):
 
     def _bound(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
         spec = self.source.tree.args
-        names = [each.arg for each in [*spec.posonlyargs, *spec.args]]
+        names = [*(each.arg for each in [*spec.posonlyargs, *spec.args]), *self.source.free]
         if spec.vararg or spec.kwarg or spec.kwonlyargs:
             self.refuse(self.source.tree, "parameters with * or **, and keyword-only ones, are not supported")
         if len(arguments) != len(names):
@@ -97,7 +101,8 @@ class FunctionTranslator(Expressions):
 
     def check_effects(self) -> None:
         """Refuses a function that returns nothing and has no array to write to."""
-        if not any(isinstance(each, ArrayView) and each.is_writable for each in self.arguments.values()):
+        arrays = (each for each in self.arguments.values() if isinstance(each, (ArrayView, LocalArray)))
+        if not any(isinstance(each, LocalArray) or each.is_writable for each in arrays):
             self.refuse(self.source.tree, "it returns nothing")
 
     def _translate_once(self) -> None:
@@ -110,7 +115,9 @@ class FunctionTranslator(Expressions):
         self.variables = {**self.arguments, **self.variables}
         self.assigned: set[str] | None = set(self.arguments)
         if isinstance(tree, ast.Lambda):
-            self._translate_part(lambda body: self._return(self.value(body), body), tree.body)
+            self._translate_part(
+                lambda body: self._return(self.returned_value(self.value(body), body), body), tree.body
+            )
         else:
             self.block(tree.body)
             if self.assigned is not None and self.returned not in (None, Object(None)):
@@ -229,7 +236,7 @@ class FunctionTranslator(Expressions):
                     node, f"{name!r} may be used before it has a value; give it one before the `if` or the loop"
                 )
             return self._parts(self.c_name(name), self.variables[name], self.part_name)
-        if name in self.source.code.co_varnames and name not in self.source.code.co_freevars:
+        if self.source.is_local(name):
             self.refuse(node, f"{name!r} is used before it has a value")
         try:
             return constant(self.source.outer_value(name))
@@ -239,7 +246,8 @@ class FunctionTranslator(Expressions):
     def _parts(self, name: str, type: Any, part_name: Callable[[str, int], str]) -> Value:
         """A variable; a tuple's elements have names of their own, or are fields of a structure."""
         if isinstance(type, Tuple):
-            return tuple_of([self._parts(part_name(name, k), item, part_name) for k, item in enumerate(type.items)])
+            parts = [self._parts(part_name(name, k), item, part_name) for k, item in enumerate(type.items)]
+            return tuple_of(parts, type)
         if isinstance(type, Object):
             return Value(type, constant=type.value)
         return Value(type, name)
@@ -276,7 +284,7 @@ class FunctionTranslator(Expressions):
 
     def _snapshot(self, value: Value) -> Value:
         if value.items:
-            return tuple_of([self._snapshot(item) for item in value.items])
+            return tuple_of([self._snapshot(item) for item in value.items], value.type)
         if not value.is_number or value.is_constant:
             return value
         return Value(value.type, self.named(value.type.c_type, value.text))
@@ -332,7 +340,7 @@ class FunctionTranslator(Expressions):
             self.emit(f"(void)({value.text});")
 
     def _Return(self, node: ast.Return) -> None:
-        self._return(constant(None) if node.value is None else self.value(node.value), node)
+        self._return(constant(None) if node.value is None else self.returned_value(self.value(node.value), node), node)
 
     def _return(self, value: Value, node: ast.AST) -> None:
         both = value.type if self.returned is None else unify(self.returned, value.type)
@@ -393,6 +401,7 @@ class FunctionTranslator(Expressions):
         if isinstance(target, ast.Name):
             if isinstance(value.type, LocalArray):
                 return self.assign_array(target.id, value, node)
+            self.check_copy(value, node)
             type = self.assign_name(target.id, value.type, node)
             self.store(self.c_name(target.id), type, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -642,7 +651,7 @@ class FunctionTranslator(Expressions):
         joined = unified(item.type for item in items)
         if isinstance(joined, Tuple):
             columns = zip(*(item.items for item in items), strict=True)
-            return tuple_of([self._kth(column, k, node) for column in columns])
+            return tuple_of([self._kth(column, k, node) for column in columns], joined)
         if not isinstance(joined, Number):
             self.refuse(node, "a loop needs elements of one type")
         texts = ", ".join(item.as_type(joined) for item in items)
@@ -679,13 +688,14 @@ class FunctionTranslator(Expressions):
 
     # Functions that are called
 
-    def _FunctionDef(self, node: ast.FunctionDef) -> None:
-        self.refuse(node, "a function inside a kernel; define it outside")
-
     def call_function(
         self, function: types.FunctionType, arguments: list[Value], keywords: dict, node: ast.Call
     ) -> Value:
-        values = self.matched(function, arguments, keywords, node)
+        return self.call_made(function, self.matched(function, arguments, keywords, node), node)
+
+    def call_made(self, function: types.FunctionType | Nested, values: list[Value], node: ast.Call) -> Value:
+        """The call for a value of each parameter."""
+        values = [self.captured(value, node) for value in values]
         made = self.program.function(function, tuple(value.type for value in values), self, node)
         texts = [text for value in values for text in self._texts(value)]
         if made.can_fail:
@@ -706,10 +716,11 @@ class FunctionTranslator(Expressions):
         return [] if isinstance(value.type, Object) else [value.text]
 
     def matched(self, function, arguments, keywords, node) -> list[Value]:
-        import inspect
+        return self.bound_to(function, inspect.signature(function), arguments, keywords, node)
 
+    def bound_to(self, function, signature, arguments, keywords, node) -> list[Value]:
         try:
-            bound = inspect.signature(function).bind(*arguments, **keywords)
+            bound = signature.bind(*arguments, **keywords)
         except TypeError as error:
             self.refuse(node, f"{function.__name__}() {error}")
         bound.apply_defaults()

@@ -15,6 +15,7 @@ import numpy
 from .. import _thread_names as jit
 from .._python_kernels import kernel_name
 from . import HEADER, Program
+from .nested import Nested
 from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
 from .statements import FunctionTranslator, Range
 from .values import Value, integer, literal, tuple_of
@@ -42,7 +43,7 @@ class ThreadFunction(FunctionTranslator):
 
     read_only = "this array is read-only"
 
-    def __init__(self, program: KernelProgram, function: types.FunctionType, arguments: tuple, name: str):
+    def __init__(self, program: KernelProgram, function: types.FunctionType | Nested, arguments: tuple, name: str):
         self.positive: set[str] = set()  # texts of integers that are known to be above zero
         super().__init__(program, function, arguments, name)
 

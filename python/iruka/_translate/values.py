@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
 import numpy
 
-from .number_types import INT, NATURAL, Number, Object, Tuple, of_python, part_of
+from .number_types import INT, NATURAL, Closure, Number, Object, Tuple, of_python, part_of
 
 UNKNOWN = object()
 
@@ -87,7 +88,10 @@ def constant(value: Any) -> Value:
     return Value(NATURAL if type == INT and value >= 0 else type, literal(value, type), value)
 
 
-def tuple_of(items: list[Value] | tuple[Value, ...]) -> Value:
+def tuple_of(items: list[Value] | tuple[Value, ...], like: Any = None) -> Value:
+    """A tuple of these values, or what else has parts: a function such as `like`."""
+    if isinstance(like, Closure):
+        return Value(dataclasses.replace(like, items=tuple(item.type for item in items)), items=tuple(items))
     known = all(item.is_constant for item in items)
     return Value(
         Tuple(tuple(item.type for item in items)),
