@@ -77,7 +77,7 @@ class _Loop(Loop):
                 raise TypeError(
                     f"{owner.__name__}: parameter {k} has {ndim} axes, and ({','.join(names)}) in the layout"
                 )
-            given.append(ArrayView(dtype, ndim, is_output) if ndim else Number(dtype))
+            given.append(ArrayView(dtype, ndim, is_output, axes=names or (1,)) if ndim else Number(dtype))
         super().__init__(owner.py_func, owner.__name__, tuple(given))
         self.translation.refuse_results("it returns a result; write results to the last parameters")
         self.dtypes = tuple(dtype for dtype, _ in parameters)

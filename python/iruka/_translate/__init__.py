@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 from ..errors import TranslationError
+from .bounds import Form
 from .nested import Nested
 from .number_types import ArrayView, Number, Object, Tuple, is_tuple, known_of, number
 from .statements import FunctionTranslator
@@ -31,6 +32,7 @@ class Program:
         self.made: dict[Any, FunctionTranslator] = {}
         self.structures: dict[Tuple, str] = {}
         self.under_way: list[Any] = []
+        self.extents: dict[str, Form] = {}  # of axes, by their names
 
     def c_type(self, type: Any) -> str:
         """A number's C++ type, or the structure of a tuple."""

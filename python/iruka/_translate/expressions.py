@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 import numpy
 
 from . import functions as table
+from .bounds import Form, joined
+from .knowledge import Knowledge, form_of
 from .number_types import (
     BOOL,
     COMPLEX,
@@ -80,7 +82,7 @@ def _is_long(sign: str, a: Any, b: Any) -> bool:
     return bits > _MOST_BITS
 
 
-class Expressions(abc.ABC):
+class Expressions(Knowledge, abc.ABC):
     """Translates expressions of one function. FunctionTranslator adds statements and the function's variables."""
 
     conditions: int  # expressions around this one that are not always computed
@@ -126,11 +128,19 @@ class Expressions(abc.ABC):
         """A condition, as the test of an `if`."""
         if isinstance(node, ast.BoolOp):
             sign = " && " if isinstance(node.op, ast.And) else " || "
-            first = self.truth(node.values[0])
-            with self.conditional():
-                return f"({sign.join([first, *(self.truth(each) for each in node.values[1:])])})"
+            is_and = isinstance(node.op, ast.And)
+            tests = [self.truth(node.values[0])]
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(self.conditional())
+                for each in node.values[1:]:
+                    stack.enter_context(self.assuming(self.said(tests[-1])[0 if is_and else 1]))
+                    tests.append(self.truth(each))
+            self.both_said(made := f"({sign.join(tests)})", tests, is_and)
+            return made
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return f"(!{self.truth(node.operand)})"
+            test = self.truth(node.operand)
+            self.tests[f"(!{test})"] = self.said(test)[::-1]
+            return f"(!{test})"
         return self.truth_of(self.value(node), node)
 
     def truth_of(self, value: Value, node: ast.expr) -> str:
@@ -182,7 +192,8 @@ class Expressions(abc.ABC):
             self.refuse(node, f"{node.target.id!r} is read earlier in this statement; assign in a statement of its own")
         type = self.assign_name(node.target.id, value.type, node)
         self.store(self.c_name(node.target.id), type, value)
-        return Value(type, self.c_name(node.target.id))
+        self.tests.clear()
+        return Value(type, self.c_name(node.target.id), form=self.known.get(self.c_name(node.target.id)))
 
     # Operators
 
@@ -206,7 +217,8 @@ class Expressions(abc.ABC):
         if is_whole(result):
             result = arithmetic(result, result)
         if sign == "-" and result.kind == "i":
-            return Value(result, f"iruka::wrapping_negate<{result.c_type}>({value.as_type(result)})")
+            made = Value(result, f"iruka::wrapping_negate<{result.c_type}>({value.as_type(result)})")
+            return self.with_result("-", constant(0), value, made)
         return Value(result, f"({sign}{value.as_type(result)})")
 
     def folded(self, compute, node: ast.AST) -> Value:
@@ -230,7 +242,7 @@ class Expressions(abc.ABC):
             self.refuse(node, f"{sign} takes numbers, not {a.type} and {b.type}")
         common = arithmetic(a.type, b.type)
         try:
-            return self._operation(sign, a, b, common)
+            return self.with_result(sign, a, b, self._operation(sign, a, b, common))
         except TypeError as error:
             self.refuse(node, f"{sign} {error}, not {a.type} and {b.type}")
 
@@ -242,6 +254,8 @@ class Expressions(abc.ABC):
     def _operation(self, sign: str, a: Value, b: Value, common: Number) -> Value:
         if sign in ("<", "<=", ">", ">=", "==", "!="):
             return self._comparison(sign, a, b)
+        if common == INT and (plain := self.plain_text(sign, a, b)):
+            return Value(INT, plain)
         if sign in _WRAPPING and common.kind == "i":
             return Value(common, f"iruka::{_WRAPPING[sign]}<{common.c_type}>({a.as_type(common)}, {b.as_type(common)})")
         if sign in "+-*":
@@ -309,7 +323,9 @@ class Expressions(abc.ABC):
             parts.append(self.compared(_COMPARISONS[type(operation)], a, b, node))
         if len(parts) == 1:
             return parts[0]
-        return Value(BOOL, f"({' && '.join(self.truth_of(part, node) for part in parts)})")
+        tests = [self.truth_of(part, node) for part in parts]
+        self.both_said(made := f"({' && '.join(tests)})", tests, True)
+        return Value(BOOL, made)
 
     def compared(self, sign: str, a: Value, b: Value, node: ast.AST) -> Value:
         if sign in ("is", "is not"):
@@ -353,9 +369,15 @@ class Expressions(abc.ABC):
         test = self.truth(node.test)
         if test in ("true", "false"):
             return self.value(node.body if test == "true" else node.orelse)
-        with self.conditional():
-            sides = self.value(node.body), self.value(node.orelse)
-        return self.chosen(test, *sides, node)
+        said = self.said(test)
+        with self.conditional(), self.assuming(said[0]):
+            body = self.value(node.body)
+        with self.conditional(), self.assuming(said[1]):
+            orelse = self.value(node.orelse)
+        made = self.chosen(test, body, orelse, node)
+        if not (body.is_number and orelse.is_number and made.type.kind in "iu"):
+            return made
+        return self.with_form(made, joined([(form_of(body), said[0]), (form_of(orelse), said[1])], self.facts))
 
     def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
         """`test ? a : b` in the type of both."""
@@ -380,7 +402,7 @@ class Expressions(abc.ABC):
             except AttributeError as error:
                 self.refuse(node, str(error))
         if isinstance(value.type, ArrayView) and node.attr in ("shape", "ndim", "size", "dtype"):
-            lengths = [integer(f"{value.text}.shape[{axis}]") for axis in range(value.type.ndim)]
+            lengths = [self.length(value, axis) for axis in range(value.type.ndim)]
             known = {"ndim": value.type.ndim, "dtype": value.type.dtype}
             if node.attr in known:
                 return constant(known[node.attr])
@@ -445,7 +467,7 @@ class Expressions(abc.ABC):
             if index.is_constant:
                 inside = str(index.constant % extent)
             else:
-                inside = self.inside(index.as_type(INT), extent)
+                inside = self.place_in(index, str(extent), Form(extent)) or self.inside(index.as_type(INT), extent)
             place = inside if place == "0" else f"({place} * {extent} + {inside})"
         return Value(Number(array.type.dtype), f"{array.text}[{place}]")
 
@@ -477,14 +499,40 @@ class Expressions(abc.ABC):
         """The place of an index in an axis of known extent."""
         return f"python::within({self.failure()}, {index}, {extent})"
 
+    def length(self, array: Value, axis: int) -> Value:
+        """The extent of an axis."""
+        return integer(f"{array.text}.shape[{axis}]", self.extent(array.type, axis))
+
+    def place_in(self, index: Value, extent_text: str, extent: Form | None) -> str | None:
+        """Where an index is in an axis, if it is known to be inside; else None, and its place is known afterwards."""
+        form = form_of(index)
+        if form is None or extent is None:
+            return None
+        if self.facts.is_within(form, extent):
+            return index.as_type(INT)
+        if form.high < 0 and self.facts.holds(form.plus(extent)):
+            return f"({extent_text} + {index.as_type(INT)})"
+        if not self.conditions:
+            self.awaited += [form.plus(extent)] if form.high < 0 else [extent.minus(form).shifted(-1)]
+        return None
+
     def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value:
         """The element of an array that was given."""
+        lengths = [self.length(array, axis) for axis in range(len(indices))]
+        places = [self.place_in(index, each.text, each.form) for index, each in zip(indices, lengths, strict=True)]
+        item = Number(array.type.dtype)
+        if None not in places:
+            return Value(item, f"{array.text}.element({', '.join(map(str, places))})")
         texts = [self.failure(), *(index.as_type(INT) for index in indices)]
-        return Value(Number(array.type.dtype), f"{array.text}.at({', '.join(texts)})")
+        return Value(item, f"{array.text}.at({', '.join(texts)})")
 
     def row(self, array: Value, index: Value, node: ast.AST) -> Value:
         """The part of an array of several axes at one index of its first axis."""
-        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable)
+        view = ArrayView(array.type.dtype, array.type.ndim - 1, array.type.is_writable, axes=tuple(array.type.axes[1:]))
+        length = self.length(array, 0)
+        place = self.place_in(index, length.text, length.form)
+        if place is not None:
+            return Value(view, f"{array.text}.row_at({place})")
         return Value(view, f"{array.text}.row({self.failure()}, {index.as_type(INT)})")
 
     # Calls
@@ -580,7 +628,7 @@ class Expressions(abc.ABC):
         if arguments[0].is_constant and arguments[0].type.kind in "iufb" and type.kind in "iufb":
             value = type.dtype.type(arguments[0].constant)
             return constant(value if type not in (INT, FLOAT, BOOL) else value.item())
-        return Value(type, arguments[0].as_type(type))
+        return self.with_form(Value(type, arguments[0].as_type(type)), form_of(arguments[0]))
 
     # Functions whose arguments are more than numbers, or known when the function is translated
 
@@ -618,7 +666,8 @@ class Expressions(abc.ABC):
         result = items[0]
         for item in items[1:]:
             type = unify(result.type, item.type)
-            result = Value(type, f"python::{name}({result.as_type(type)}, {item.as_type(type)})")
+            made = Value(type, f"python::{name}({result.as_type(type)}, {item.as_type(type)})")
+            result = self.with_extreme(name, result, item, made) if is_whole(type) else made
         return result
 
     def _sum(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
@@ -633,7 +682,7 @@ class Expressions(abc.ABC):
         if len(arguments) == 1 and isinstance(arguments[0].type, LocalArray):
             return constant(arguments[0].type.shape[0])
         if len(arguments) == 1 and isinstance(arguments[0].type, ArrayView):
-            return integer(f"{arguments[0].text}.shape[0]")
+            return self.length(arguments[0], 0)
         return constant(len(self._items(arguments, keywords, node)))
 
     def _pow(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:

@@ -93,6 +93,7 @@ class ArrayView:
     ndim: int
     is_writable: bool
     is_contiguous: bool = False  # known to be in C order
+    axes: tuple[str | int, ...] = ()  # the extents, or names of extents; axes of one name have one extent
 
     @property
     def c_type(self) -> str:
@@ -191,7 +192,13 @@ def unify(a: Any, b: Any) -> Any:
     if a == b:
         return a
     if isinstance(a, ArrayView) and isinstance(b, ArrayView) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
-        return ArrayView(a.dtype, a.ndim, a.is_writable and b.is_writable, a.is_contiguous and b.is_contiguous)
+        return ArrayView(
+            a.dtype,
+            a.ndim,
+            a.is_writable and b.is_writable,
+            a.is_contiguous and b.is_contiguous,
+            a.axes if a.axes == b.axes else (),
+        )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))
         is_one = dataclasses.replace(a, items=items) == dataclasses.replace(b, items=items)

@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 import numpy
 
 from ..errors import TranslationError
+from .bounds import Form, facts_with
 from .expressions import BINARY
 from .functions import of_iruka
+from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
 from .number_types import (
     C_TYPES,
@@ -111,7 +113,11 @@ class FunctionTranslator(NestedFunctions):
         self.depth, self.temporaries, self.conditions = 1, 0, 0
         self.loops: list[Loop] = []
         self.statement: ast.AST = tree
-        self.may_have_failed = False
+        self.may_have_failed = self.can_fail = False
+        self.forget_all()
+        for name, type in self.arguments.items():
+            if isinstance(type, Number):
+                self.note(self.c_name(name), type, Value(type))
         self.variables = {**self.arguments, **self.variables}
         self.assigned: set[str] | None = set(self.arguments)
         if isinstance(tree, ast.Lambda):
@@ -250,7 +256,7 @@ class FunctionTranslator(NestedFunctions):
             return tuple_of(parts, type)
         if isinstance(type, Object):
             return Value(type, constant=type.value)
-        return Value(type, name)
+        return Value(type, name, form=self.known.get(name))
 
     def assign_name(self, name: str, type: Any, node: ast.AST) -> Any:
         """Widens the variable's type for a value of `type`, and returns it."""
@@ -273,6 +279,7 @@ class FunctionTranslator(NestedFunctions):
             )
         elif isinstance(type, Number):
             self.emit(f"{name} = {value.as_type(type)};")
+            self.note(name, type, value)
         elif isinstance(type, ArrayView):
             self.emit(f"{name} = {value.text};")
 
@@ -287,7 +294,7 @@ class FunctionTranslator(NestedFunctions):
             return tuple_of([self._snapshot(item) for item in value.items], value.type)
         if not value.is_number or value.is_constant:
             return value
-        return Value(value.type, self.named(value.type.c_type, value.text))
+        return Value(value.type, self.named(value.type.c_type, value.text), form=value.form)
 
     # Statements
 
@@ -299,6 +306,7 @@ class FunctionTranslator(NestedFunctions):
             if method is None:
                 self.refuse(statement, _IN_WORDS.get(type(statement), f"{type(statement).__name__} is not supported"))
             self.statement = statement
+            self.tests.clear()
             self._translate_part(method, statement)
             self._leave_if_failed()
 
@@ -316,6 +324,8 @@ class FunctionTranslator(NestedFunctions):
         """Ends the function behind what may have failed: a function that was called, or an index."""
         if self.assigned is not None and self.may_have_failed:
             self.emit("if (failed) return {};")
+            self.facts.known += self.awaited
+        self.awaited = []
         self.may_have_failed = False
 
     def tested(self, node: ast.expr) -> str:
@@ -324,6 +334,7 @@ class FunctionTranslator(NestedFunctions):
         if not self.may_have_failed:
             return test
         name = self.named("bool", test)
+        self.tests[name] = self.said(test)
         self._leave_if_failed()
         return name
 
@@ -366,7 +377,9 @@ class FunctionTranslator(NestedFunctions):
         self.may_have_failed, self.assigned = False, None
 
     def _Assert(self, node: ast.Assert) -> None:
-        self._fail_if(f"!{self.tested(node.test)}")
+        test = self.tested(node.test)
+        self._fail_if(f"!{test}")
+        self.facts.known += self.said(test)[0]
 
     def _fail_if(self, test: str) -> None:
         self.emit(f"if ({test}) {{")
@@ -446,7 +459,13 @@ class FunctionTranslator(NestedFunctions):
         place = self.view_element(array, target)
         if not place.is_number:
             self.refuse(target, f"{array.type} takes {array.type.ndim} indices here")
-        self.emit(f"{place.text} = {value.as_type(place.type)};")
+        if not self.may_have_failed:
+            self.emit(f"{place.text} = {value.as_type(place.type)};")
+            return
+        new = self.named(place.type.c_type, value.as_type(place.type))
+        name = self.temporary()
+        self.emit(f"{place.type.c_type} &{name} = {place.text};")
+        self.emit(f"if (!failed) {name} = {new};")
 
     # Local arrays
 
@@ -535,29 +554,37 @@ class FunctionTranslator(NestedFunctions):
         if test in ("true", "false"):  # the other side need not have a kernel, as where a constant chooses
             return self.block(node.body if test == "true" else node.orelse)
         self.emit(f"if ({test}) {{")
-        before = self.assigned
-        after = [self._side(node.body, before)]
+        before, known, said = self.assigned, self.known, self.said(test)
+        body = self._side(node.body, before, known, said[0])
         self.emit("} else {" if node.orelse else "}")
-        after.append(self._side(node.orelse, before))
+        orelse = self._side(node.orelse, before, known, said[1])
         if node.orelse:
             self.emit("}")
-        self.assigned = _met(after)
+        self.assigned = met([body.assigned, orelse.assigned])
+        self.meet([(each.known, each.facts) for each in (body, orelse) if each.assigned is not None])
 
-    def _side(self, statements: list[ast.stmt], before: set[str] | None) -> set[str] | None:
-        self.assigned = set(before or ())
-        with self.indented():
+    def _side(
+        self, statements: list[ast.stmt], before: set[str] | None, known: dict[str, Form], facts: list[Form]
+    ) -> Side:
+        """The statements of a branch that begins with these variables, values and facts."""
+        self.assigned, self.known = set(before or ()), dict(known)
+        count = len(self.facts.known)
+        with self.assuming(facts), self.indented():
             self.block(statements)
-        return self.assigned
+            return Side(self.assigned, self.known, self.facts.known[count:])
 
     def _While(self, node: ast.While) -> None:
         before = set(self.assigned or ())
         loop = self._begin_loop(node)
+        counters = self.forget_assigned(node)
         self.emit("while (true) {")
-        with self.indented():
+        with self.indented(), self.assuming([]):
             test = self.tested(node.test)
             if test != "true":
                 self.emit(f"if (!{test}) break;")
                 loop.ends.append(set(before))
+                self.bound_counters(counters, test)
+                self.facts.known += self.said(test)[0]
             self.block(node.body)
         self.emit("}")
         self._end_loop(loop, node, test != "true")
@@ -567,19 +594,21 @@ class FunctionTranslator(NestedFunctions):
         items = self.iterated(node.iter)
         self._leave_if_failed()
         loop = self._begin_loop(node)
+        self.forget_assigned(node)
         if isinstance(items, Range):
-            place = self.range_loop(items)
+            place, form = self.range_loop(items), items.counter()
         else:
             count, item = items
-            place = self.temporary()
-            self.emit(f"for (int64_t {place} = 0; {place} < {count}; ++{place}) {{")
-        with self.indented():
-            value = integer(place) if isinstance(items, Range) else item(integer(place))
-            self.assign(node.target, value, node)
+            place, form = self.temporary(), Range(constant(0), count, constant(1)).counter()
+            self.emit(f"for (int64_t {place} = 0; {place} < {count.text}; ++{place}) {{")
+        with self.indented(), self.assuming([]):
+            value = integer(place, form)
+            self.facts.known += facts_with(form)
+            self.assign(node.target, value if isinstance(items, Range) else item(value), node)
             self.block(node.body)
         self.emit("}")
-        runs = items.is_known_to_run() if isinstance(items, Range) else items[0].isdigit() and items[0] != "0"
-        loop.ends.append(_met([self.assigned, *loop.continues]) if runs else set(before))
+        runs = items.is_known_to_run() if isinstance(items, Range) else items[0].text.isdigit() and items[0].text != "0"
+        loop.ends.append(met([self.assigned, *loop.continues]) if runs else set(before))
         self._end_loop(loop, node, True)
 
     def range_loop(self, items: Range) -> str:
@@ -596,13 +625,15 @@ class FunctionTranslator(NestedFunctions):
 
     def _end_loop(self, loop: Loop, node: ast.While | ast.For, may_end: bool) -> None:
         self.loops.pop()
-        normal = _met(loop.ends) if may_end else None
-        broken = _met(loop.breaks) if loop.breaks else None
+        normal = met(loop.ends) if may_end else None
+        broken = met(loop.breaks) if loop.breaks else None
+        self.forget_behind(node)
         if node.orelse and normal is not None:
             self.emit(f"if (!{loop.broke}) {{")
-            normal = self._side(node.orelse, normal)
+            normal = self._side(node.orelse, normal, self.known, []).assigned
             self.emit("}")
-        self.assigned = _met([normal, broken])
+            self.forget_behind(node)
+        self.assigned = met([normal, broken])
 
     def _Break(self, node: ast.Break) -> None:
         loop = self.loops[-1]
@@ -617,7 +648,7 @@ class FunctionTranslator(NestedFunctions):
         self.loops[-1].continues.append(self.assigned)
         self.assigned = None
 
-    def iterated(self, node: ast.expr) -> Range | tuple[str, Any]:
+    def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
         """A range, or the number of elements and a function that gives the k-th of them as a value."""
         if isinstance(node, ast.Call):
             function = self.value(node.func)
@@ -628,13 +659,14 @@ class FunctionTranslator(NestedFunctions):
         value = self.value(node)
         if isinstance(value.type, ArrayView):
             take = self.row if value.type.ndim > 1 else lambda array, k, node: self.at(array, [k], node)
-            return f"{value.text}.shape[0]", lambda k: take(value, k, node)
+            return self.length(value, 0), lambda k: take(value, k, node)
         items = self.items_of(value, node)
         if isinstance(value.type, Tuple) and len(items) > _FEW_ITEMS:
             value = self._in_array(items, node) or value
+        count = integer(str(len(items)), Form(len(items)))
         if isinstance(value.type, LocalArray):
-            return str(len(items)), lambda k: Value(Number(value.type.dtype), f"{value.text}[{k.text}]")
-        return str(len(items)), lambda k: self._kth(items, k, node)
+            return count, lambda k: Value(Number(value.type.dtype), f"{value.text}[{k.text}]")
+        return count, lambda k: self._kth(items, k, node)
 
     def _in_array(self, items: tuple[Value, ...], node: ast.AST) -> Value | None:
         """Many numbers as an array, in which a loop finds the k-th at once."""
@@ -664,12 +696,15 @@ class FunctionTranslator(NestedFunctions):
         step = bounds[2] if len(bounds) == 3 else constant(1)
         if step.is_constant and step.constant == 0:
             self.refuse(node, "the step of range() must not be zero")
-        kept = [self._snapshot(Value(INT, bound.as_type(INT), bound.constant)) for bound in (start, stop, step)]
+        kept = [
+            self._snapshot(Value(INT, bound.as_type(INT), bound.constant, form=bound.form))
+            for bound in (start, stop, step)
+        ]
         if not step.is_constant:
             self._fail_if(f"{kept[2].text} == 0")
         return Range(*kept)
 
-    def _combined(self, function: Any, node: ast.Call) -> tuple[str, Any]:
+    def _combined(self, function: Any, node: ast.Call) -> tuple[Value, Any]:
         parts = [self._counted(self.iterated(each)) for each in node.args]
         if node.keywords or not parts or (function is not zip and len(parts) != 1):
             self.refuse(node, f"{function.__name__}() takes {'sequences' if function is zip else 'one sequence'} here")
@@ -677,13 +712,14 @@ class FunctionTranslator(NestedFunctions):
         if function is enumerate:
             return count, lambda k: tuple_of([k, parts[0][1](k)])
         if function is reversed:
-            return count, lambda k: parts[0][1](integer(f"({count} - 1 - {k.text})"))
+            return count, lambda k: parts[0][1](from_end(count, k))
         for other, _ in parts[1:]:
-            count = f"python::first_min((int64_t){count}, (int64_t){other})"
+            made = integer(f"python::first_min((int64_t){count.text}, (int64_t){other.text})")
+            count = self.with_extreme("first_min", count, other, made)
         return count, lambda k: tuple_of([item(k) for _, item in parts])
 
     @staticmethod
-    def _counted(items: Range | tuple[str, Any]) -> tuple[str, Any]:
+    def _counted(items: Range | tuple[Value, Any]) -> tuple[Value, Any]:
         return items.counted() if isinstance(items, Range) else items
 
     # Functions that are called
@@ -725,43 +761,3 @@ class FunctionTranslator(NestedFunctions):
             self.refuse(node, f"{function.__name__}() {error}")
         bound.apply_defaults()
         return [value if isinstance(value, Value) else constant(value) for value in bound.arguments.values()]
-
-
-class Loop:
-    """A loop around a statement: its flag for `else`, and the variables that have values where it is left."""
-
-    def __init__(self, broke: str):
-        self.broke = broke
-        self.breaks: list[set[str] | None] = []
-        self.continues: list[set[str] | None] = []
-        self.ends: list[set[str] | None] = []
-
-
-class Range:
-    """A range of integers, whose bounds are constants or names."""
-
-    unroll: bool | int | None = None  # how the loop is to be unrolled, where it is said
-    is_known_to_rise = False
-
-    def __init__(self, start: Value, stop: Value, step: Value):
-        self.start, self.stop, self.step = start.text, stop.text, step
-        self.bounds = start, stop, step
-
-    def is_known_to_run(self) -> bool:
-        known = all(bound.is_constant for bound in self.bounds)
-        return known and len(range(*(int(bound.constant) for bound in self.bounds))) > 0
-
-    def test(self, place: str) -> str:
-        if self.step.is_constant or self.is_known_to_rise:
-            return f"{place} {'<' if self.is_known_to_rise or self.step.constant > 0 else '>'} {self.stop}"
-        return f"({self.step.text} > 0 ? {place} < {self.stop} : {place} > {self.stop})"
-
-    def counted(self) -> tuple[str, Any]:
-        count = f"python::length_of_range({self.start}, {self.stop}, {self.step.text})"
-        return count, lambda k: integer(f"({self.start} + {k.text} * {self.step.text})")
-
-
-def _met(states: list[set[str] | None]) -> set[str] | None:
-    """The variables that have a value whichever way led here; None where none does."""
-    reached = [state for state in states if state is not None]
-    return set.intersection(*reached) if reached else None

@@ -15,9 +15,10 @@ import numpy
 from .. import _thread_names as jit
 from .._python_kernels import kernel_name
 from . import HEADER, Program
+from .loops import Range
 from .nested import Nested
 from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
-from .statements import FunctionTranslator, Range
+from .statements import FunctionTranslator
 from .values import Value, integer, literal, tuple_of
 
 _AXES = ("x", "y", "z")
@@ -163,7 +164,7 @@ class ThreadFunction(FunctionTranslator):
     def _fail_if(self, test: str) -> None:
         """A range whose step is 0 has no elements."""
 
-    def iterated(self, node: ast.expr) -> Range | tuple[str, Any]:
+    def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
         if not isinstance(node, ast.Call):
             return super().iterated(node)
         function = self.value(node.func)
@@ -176,7 +177,7 @@ class ThreadFunction(FunctionTranslator):
         if made.step.is_constant or made.is_known_to_rise:
             return made
         count, item = made.counted()
-        return self.named("int64_t", f"{made.step.text} == 0 ? 0 : {count}"), item
+        return integer(self.named("int64_t", f"{made.step.text} == 0 ? 0 : {count.text}")), item
 
     def _unrolling(self, node: ast.Call) -> bool | int | None:
         unroll = None

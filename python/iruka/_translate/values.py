@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 
+from .bounds import Form
 from .number_types import INT, NATURAL, Closure, Number, Object, Tuple, of_python, part_of
 
 UNKNOWN = object()
@@ -16,13 +17,21 @@ UNKNOWN = object()
 class Value:
     """One value. `text` is a C++ expression that may stand between any operators; a tuple has `items` instead.
 
-    `constant` is the Python object where the value is known when the function is translated.
+    `constant` is the Python object where the value is known when the function is translated, `form` what is known of an
+    integer.
     """
 
-    __slots__ = ("constant", "items", "text", "type")
+    __slots__ = ("constant", "form", "items", "text", "type")
 
-    def __init__(self, type: Any, text: str = "", constant: Any = UNKNOWN, items: tuple[Value, ...] = ()):
-        self.type, self.text, self.constant, self.items = type, text, constant, items
+    def __init__(
+        self,
+        type: Any,
+        text: str = "",
+        constant: Any = UNKNOWN,
+        items: tuple[Value, ...] = (),
+        form: Form | None = None,
+    ):
+        self.type, self.text, self.constant, self.items, self.form = type, text, constant, items, form
 
     @property
     def is_constant(self) -> bool:
@@ -100,5 +109,5 @@ def tuple_of(items: list[Value] | tuple[Value, ...], like: Any = None) -> Value:
     )
 
 
-def integer(text: str) -> Value:
-    return Value(INT, text)
+def integer(text: str, form: Form | None = None) -> Value:
+    return Value(INT, text, form=form)

@@ -19,8 +19,16 @@ template <class T, int N> struct View {
     ((offset += within(failed, index, shape[axis]) * strides[axis], ++axis), ...);
     return *(T*)(data + offset);
   }
-  inline View<T, N - 1> row(int64_t& failed, int64_t index) const {
-    View<T, N - 1> result{data + within(failed, index, shape[0]) * strides[0]};
+  /// The element at indices that are known to be inside.
+  template <class... I> inline T& element(I... index) const {
+    static_assert(sizeof...(I) == N);
+    int64_t offset = 0, axis = 0;
+    ((offset += index * strides[axis], ++axis), ...);
+    return *(T*)(data + offset);
+  }
+  inline View<T, N - 1> row(int64_t& failed, int64_t index) const { return row_at(within(failed, index, shape[0])); }
+  inline View<T, N - 1> row_at(int64_t index) const {
+    View<T, N - 1> result{data + index * strides[0]};
     for (int axis = 1; axis < N; ++axis) {
       result.shape[axis - 1] = shape[axis];
       result.strides[axis - 1] = strides[axis];
@@ -36,8 +44,7 @@ template <class T, int N> struct View {
     if constexpr (N == 0) {
       *(T*)data = value;
     } else {
-      int64_t none = 0;
-      for (int64_t k = 0; k < shape[0]; ++k) row(none, k).fill(value);
+      for (int64_t k = 0; k < shape[0]; ++k) row_at(k).fill(value);
     }
   }
 };
@@ -46,10 +53,11 @@ template <class T, int N> struct View {
 template <int N, bool is_number = false, class T, int M>
 inline View<T, is_number ? 1 : N> part_of(const CArray<T, M>& array, int64_t place) {
   View<T, is_number ? 1 : N> result{(char*)&array[0]};
-  for (int axis = M - N - 1; axis >= 0; --axis) {
+  for (int axis = M - N - 1; axis > 0; --axis) {
     result.data += place % array.shape()[axis] * array.strides()[axis];
     place /= array.shape()[axis];
   }
+  if constexpr (M > N) result.data += place * array.strides()[0];
   for (int axis = 0; axis < N; ++axis) {
     result.shape[axis] = array.shape()[M - N + axis];
     result.strides[axis] = array.strides()[M - N + axis];

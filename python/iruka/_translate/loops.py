@@ -1,0 +1,76 @@
+"""Loops and branches of a function that is translated: what a loop runs over, and what is known where control meets."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .bounds import HIGHEST, LOWEST, Form, symbol, with_facts
+from .knowledge import form_of
+from .values import Value, integer
+
+
+class Loop:
+    """A loop around a statement: its flag for `else`, and the variables that have values where it is left."""
+
+    def __init__(self, broke: str):
+        self.broke = broke
+        self.breaks: list[set[str] | None] = []
+        self.continues: list[set[str] | None] = []
+        self.ends: list[set[str] | None] = []
+
+
+class Range:
+    """A range of integers, whose bounds are constants or names."""
+
+    unroll: bool | int | None = None  # how the loop is to be unrolled, where it is said
+    is_known_to_rise = False
+
+    def __init__(self, start: Value, stop: Value, step: Value):
+        self.start, self.stop, self.step = start.text, stop.text, step
+        self.bounds = start, stop, step
+
+    def is_known_to_run(self) -> bool:
+        known = all(bound.is_constant for bound in self.bounds)
+        return known and len(range(*(int(bound.constant) for bound in self.bounds))) > 0
+
+    def test(self, place: str) -> str:
+        if self.step.is_constant or self.is_known_to_rise:
+            return f"{place} {'<' if self.is_known_to_rise or self.step.constant > 0 else '>'} {self.stop}"
+        return f"({self.step.text} > 0 ? {place} < {self.stop} : {place} > {self.stop})"
+
+    def counted(self) -> tuple[Value, Any]:
+        count = integer(f"python::length_of_range({self.start}, {self.stop}, {self.step.text})")
+        return count, lambda k: integer(f"({self.start} + {k.text} * {self.step.text})")
+
+    def counter(self) -> Form | None:
+        """The counter in a round of the loop, where it stays between the bounds."""
+        start, stop, step = (form_of(each) for each in self.bounds)
+        if start is None or stop is None or step is None or step.terms:
+            return None
+        if step.constant < 0:
+            start, stop = stop.shifted(1), start.shifted(1)
+        is_inside = stop.high + step.constant <= HIGHEST if step.constant > 0 else start.low + step.constant >= LOWEST
+        if abs(step.constant) != 1 and not is_inside:
+            return None  # the last step may leave 64 bits
+        made = symbol(start.low, max(start.low, stop.high - 1))
+        return with_facts(made, [made.minus(start), stop.minus(made).shifted(-1)])
+
+
+class Side(NamedTuple):
+    """Where a branch ends: the variables that have values (None: it does not end here), their forms, and facts."""
+
+    assigned: set[str] | None
+    known: dict[str, Form]
+    facts: list[Form]
+
+
+def from_end(count: Value, k: Value) -> Value:
+    known = count.form is not None and k.form is not None
+    form = count.form.minus(k.form).shifted(-1) if known else None  # type: ignore[union-attr, arg-type]
+    return integer(f"({count.text} - 1 - {k.text})", form)
+
+
+def met(states: list[set[str] | None]) -> set[str] | None:
+    """The variables that have a value whichever way led here; None where none does."""
+    reached = [state for state in states if state is not None]
+    return set.intersection(*reached) if reached else None
