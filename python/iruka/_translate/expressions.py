@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import ast
-import contextlib
 import math
 import operator
 import types
@@ -16,7 +15,7 @@ import numpy
 
 from . import functions as table
 from .bounds import Form, joined
-from .knowledge import Knowledge, form_of
+from .knowledge import form_of
 from .number_types import (
     BOOL,
     COMPLEX,
@@ -37,6 +36,7 @@ from .number_types import (
     part_of,
     unify,
 )
+from .order import Order
 from .values import Value, constant, integer, literal, tuple_of
 
 BINARY = {
@@ -82,17 +82,11 @@ def _is_long(sign: str, a: Any, b: Any) -> bool:
     return bits > _MOST_BITS
 
 
-class Expressions(Knowledge, abc.ABC):
+class Expressions(Order):
     """Translates expressions of one function. FunctionTranslator adds statements and the function's variables."""
-
-    conditions: int  # expressions around this one that are not always computed
 
     @abc.abstractmethod
     def refuse(self, node: ast.AST, message: str) -> NoReturn: ...
-    @abc.abstractmethod
-    def conditional(self) -> contextlib.AbstractContextManager[None]: ...
-    @abc.abstractmethod
-    def kept(self, value: Value, node: ast.AST) -> Value: ...
     @abc.abstractmethod
     def failure(self) -> str: ...
     @abc.abstractmethod
@@ -101,8 +95,6 @@ class Expressions(Knowledge, abc.ABC):
     def assign_name(self, name: str, type: Any, node: ast.AST) -> Any: ...
     @abc.abstractmethod
     def store(self, name: str, type: Any, value: Value) -> None: ...
-    @abc.abstractmethod
-    def is_read_before(self, node: ast.NamedExpr) -> bool: ...
     @abc.abstractmethod
     def call_nested(
         self, called: Value, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
@@ -127,16 +119,8 @@ class Expressions(Knowledge, abc.ABC):
     def truth(self, node: ast.expr) -> str:
         """A condition, as the test of an `if`."""
         if isinstance(node, ast.BoolOp):
-            sign = " && " if isinstance(node.op, ast.And) else " || "
-            is_and = isinstance(node.op, ast.And)
-            tests = [self.truth(node.values[0])]
-            with contextlib.ExitStack() as stack:
-                stack.enter_context(self.conditional())
-                for each in node.values[1:]:
-                    stack.enter_context(self.assuming(self.said(tests[-1])[0 if is_and else 1]))
-                    tests.append(self.truth(each))
-            self.both_said(made := f"({sign.join(tests)})", tests, is_and)
-            return made
+            read = lambda each: Value(BOOL, self.truth(each))
+            return self._either(node, *self.in_turn(node.values, read, isinstance(node.op, ast.And))).text
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             test = self.truth(node.operand)
             self.tests[f"(!{test})"] = self.said(test)[::-1]
@@ -179,21 +163,20 @@ class Expressions(Knowledge, abc.ABC):
         if is_tuple(value.type):
             return value.items
         if isinstance(value.type, LocalArray) and len(value.type.shape) == 1:
-            return tuple(Value(Number(value.type.dtype), f"{value.text}[{k}]") for k in range(value.type.shape[0]))
+            item = Number(value.type.dtype)
+            return tuple(self.read(Value(item, f"{value.text}[{k}]")) for k in range(value.type.shape[0]))
         if isinstance(value.type, (ArrayView, LocalArray)):
             self.refuse(node, f"{value.type} cannot be unpacked; write its elements, a[0], a[1]")
         self.refuse(node, f"{value.type} has no elements")
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.number_of(node.value, "what := assigns")
-        if self.conditions:
-            self.refuse(node, "an expression that is not always computed cannot assign; assign in a statement")
-        if self.is_read_before(node):
-            self.refuse(node, f"{node.target.id!r} is read earlier in this statement; assign in a statement of its own")
+        self.order()
         type = self.assign_name(node.target.id, value.type, node)
         self.store(self.c_name(node.target.id), type, value)
         self.tests.clear()
-        return Value(type, self.c_name(node.target.id), form=self.known.get(self.c_name(node.target.id)))
+        name = self.c_name(node.target.id)
+        return self.read(Value(type, name, form=self.known.get(name)))
 
     # Operators
 
@@ -313,17 +296,16 @@ class Expressions(Knowledge, abc.ABC):
 
     def _Compare(self, node: ast.Compare) -> Value:
         """A chain such as a < b < c, whose operands are computed once."""
-        values = [self.value(node.left), self.value(node.comparators[0])]
-        if len(node.comparators) > 1:
-            values[1] = self.kept(values[1], node)
-        with self.conditional():
-            values += [self.value(each) for each in node.comparators[1:]]
-        parts = []
-        for operation, a, b in zip(node.ops, values[:-1], values[1:], strict=True):
-            parts.append(self.compared(_COMPARISONS[type(operation)], a, b, node))
-        if len(parts) == 1:
-            return parts[0]
-        tests = [self.truth_of(part, node) for part in parts]
+        signs = [_COMPARISONS[type(each)] for each in node.ops]
+        left = self.value(node.left)
+        if len(signs) == 1:
+            return self.compared(signs[0], left, self.value(node.comparators[0]), node)
+        rest, sides = self.in_turn(node.comparators, lambda each: self.kept(self.value(each), each))
+        values = [left, *rest]
+        test = lambda k, a, b: self.truth_of(self.compared(signs[k], a, b, node), node)
+        if any(sides):
+            return self.chain(values, sides, test)
+        tests = list(map(test, range(len(signs)), values[:-1], values[1:]))
         self.both_said(made := f"({' && '.join(tests)})", tests, True)
         return Value(BOOL, made)
 
@@ -352,31 +334,30 @@ class Expressions(Knowledge, abc.ABC):
 
     def _BoolOp(self, node: ast.BoolOp) -> Value:
         """`and` and `or` give one of their operands, in the type that holds all of them."""
-        values = [self.kept(self.value(node.values[0]), node)]
-        with self.conditional():
-            values += [self.value(each) for each in node.values[1:]]
+        return self._either(node, *self.in_turn(node.values, lambda each: self.kept(self.value(each), each)))
+
+    def _either(self, node: ast.BoolOp, values: list[Value], sides: list[list[str]]) -> Value:
         if all(value.type == BOOL for value in values):
             sign = " && " if isinstance(node.op, ast.And) else " || "
-            return Value(BOOL, f"({sign.join(value.text for value in values)})")
+            made = Value(BOOL, f"({sign.join(value.text for value in values)})")
+            made = self.until(made, values, sides, node) if any(sides) else made
+            self.both_said(made.text, [value.text for value in values], isinstance(node.op, ast.And))
+            return made
         result = values[-1]
         for value, each in zip(values[-2::-1], node.values[-2::-1], strict=True):
             truth = self.truth_of(value, each)
-            sides = (result, value) if isinstance(node.op, ast.And) else (value, result)
-            result = self.chosen(truth, *sides, node)
-        return result
+            ways = (result, value) if isinstance(node.op, ast.And) else (value, result)
+            result = self.chosen(truth, *ways, node)
+        return self.until(result, values, sides, node) if any(sides) else result
 
     def _IfExp(self, node: ast.IfExp) -> Value:
         test = self.truth(node.test)
         if test in ("true", "false"):
             return self.value(node.body if test == "true" else node.orelse)
-        said = self.said(test)
-        with self.conditional(), self.assuming(said[0]):
-            body = self.value(node.body)
-        with self.conditional(), self.assuming(said[1]):
-            orelse = self.value(node.orelse)
-        made = self.chosen(test, body, orelse, node)
+        made, body, orelse = self.choice(test, lambda: self.value(node.body), lambda: self.value(node.orelse), node)
         if not (body.is_number and orelse.is_number and made.type.kind in "iu"):
             return made
+        said = self.said(test)
         return self.with_form(made, joined([(form_of(body), said[0]), (form_of(orelse), said[1])], self.facts))
 
     def chosen(self, test: str, a: Value, b: Value, node: ast.AST) -> Value:
@@ -388,6 +369,8 @@ class Expressions(Knowledge, abc.ABC):
             return tuple_of([self.chosen(test, *pair, node) for pair in zip(a.items, b.items, strict=True)], type)
         if isinstance(type, LocalArray) and a.text != b.text:
             self.refuse(node, "a choice between arrays is not supported; choose between their elements")
+        if isinstance(type, ArrayView):
+            return Value(type, f"({test} ? {a.text} : {b.text})")
         if not isinstance(type, Number):
             return a
         return Value(type, f"({test} ? {a.as_type(type)} : {b.as_type(type)})")
@@ -395,7 +378,9 @@ class Expressions(Knowledge, abc.ABC):
     # Parts of values
 
     def _Attribute(self, node: ast.Attribute) -> Value:
-        value = self.value(node.value)
+        return self.attribute(self.value(node.value), node)
+
+    def attribute(self, value: Value, node: ast.Attribute) -> Value:
         if isinstance(value.type, Object):
             try:
                 return constant(getattr(value.constant, node.attr))
@@ -420,9 +405,9 @@ class Expressions(Knowledge, abc.ABC):
         if is_tuple(value.type):
             return self._item(value, node)
         if isinstance(value.type, LocalArray):
-            return self.element(value, node)
+            return self.read(self.element(value, node))
         if isinstance(value.type, ArrayView):
-            return self.view_element(value, node)
+            return self.read(self.view_element(value, node))
         if isinstance(value.type, Object):
             key = self.value(node.slice)
             if key.is_constant:
@@ -591,7 +576,7 @@ class Expressions(Knowledge, abc.ABC):
         )
 
     def call_of_numpy(self, function: Any, arguments: list[Value], node: ast.Call) -> Value | None:
-        if function is numpy.where and len(arguments) == 3:
+        if function is numpy.where and len(arguments) == 3 and all(each.is_number for each in arguments):
             return self.chosen(self.truth_of(arguments[0], node), arguments[1], arguments[2], node)
         if function in (numpy.conj, numpy.conjugate) and len(arguments) == 1 and arguments[0].is_number:
             return self._conjugate(arguments[0])

@@ -33,14 +33,23 @@ class Range:
         known = all(bound.is_constant for bound in self.bounds)
         return known and len(range(*(int(bound.constant) for bound in self.bounds))) > 0
 
+    def ends_before_overflow(self) -> bool:
+        """Whether the first place behind the range is an int64."""
+        stop, step = self.bounds[1], self.step
+        if self.is_known_to_rise and not step.is_constant:
+            return True  # by a number of threads, far below the largest int64
+        if not step.is_constant:
+            return False
+        bound, by = form_of(stop), int(step.constant)
+        last = (bound.high if by > 0 else bound.low) if bound else (HIGHEST if by > 0 else LOWEST)
+        return LOWEST <= last + by - (1 if by > 0 else -1) <= HIGHEST
+
     def test(self, place: str) -> str:
-        if self.step.is_constant or self.is_known_to_rise:
-            return f"{place} {'<' if self.is_known_to_rise or self.step.constant > 0 else '>'} {self.stop}"
-        return f"({self.step.text} > 0 ? {place} < {self.stop} : {place} > {self.stop})"
+        return f"{place} {'<' if self.is_known_to_rise or self.step.constant > 0 else '>'} {self.stop}"
 
     def counted(self) -> tuple[Value, Any]:
         count = integer(f"python::length_of_range({self.start}, {self.stop}, {self.step.text})")
-        return count, lambda k: integer(f"({self.start} + {k.text} * {self.step.text})")
+        return count, lambda k: integer(f"python::item_of_range({self.start}, {k.text}, {self.step.text})")
 
     def counter(self) -> Form | None:
         """The counter in a round of the loop, where it stays between the bounds."""
@@ -49,9 +58,6 @@ class Range:
             return None
         if step.constant < 0:
             start, stop = stop.shifted(1), start.shifted(1)
-        is_inside = stop.high + step.constant <= HIGHEST if step.constant > 0 else start.low + step.constant >= LOWEST
-        if abs(step.constant) != 1 and not is_inside:
-            return None  # the last step may leave 64 bits
         made = symbol(start.low, max(start.low, stop.high - 1))
         return with_facts(made, [made.minus(start), stop.minus(made).shifted(-1)])
 

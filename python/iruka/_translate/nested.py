@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .expressions import Expressions
-from .number_types import Closure, LocalArray, Tuple
+from .number_types import Closure, Tuple, has_array
 from .source import Source
 from .values import Value, tuple_of
 
@@ -159,16 +159,10 @@ class NestedFunctions(Expressions):
     def returned_value(self, value: Value, node: ast.AST) -> Value:
         """What a function returns, with what it needs behind the end of the function."""
         value = self.captured(value, node)
-        if _has_array(value.type):
+        if has_array(value.type):
             self.refuse(node, f"it returns {value.type}, which uses an array of this function")
         return value
 
     def check_copy(self, value: Value, node: ast.AST) -> None:
-        if isinstance(value.type, Closure) and _has_array(value.type):
+        if isinstance(value.type, Closure) and has_array(value.type):
             self.refuse(node, f"{value.type} uses an array, so it has one name")
-
-
-def _has_array(type: Any) -> bool:
-    if isinstance(type, Tuple):
-        return any(map(_has_array, type.items))
-    return isinstance(type, LocalArray)

@@ -185,6 +185,11 @@ def known_of(types: Iterable[Any]) -> tuple:
     return tuple(known_of(each.items) if isinstance(each, Tuple) else getattr(each, "known", "") for each in types)
 
 
+def has_array(type: Any) -> bool:
+    """Whether a local array is part of values of the type."""
+    return any(map(has_array, type.items)) if isinstance(type, Tuple) else isinstance(type, LocalArray)
+
+
 def unify(a: Any, b: Any) -> Any:
     """The type of a variable to which values of both types are assigned; None where there is none."""
     if isinstance(a, Number) and isinstance(b, Number):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -14,23 +15,24 @@ import numpy
 from ..errors import TranslationError
 from .bounds import Form, facts_with
 from .expressions import BINARY
-from .functions import of_iruka
+from .local_arrays import LocalArrays
 from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
 from .number_types import (
     C_TYPES,
-    FLOAT,
     INT,
     ArrayView,
     LocalArray,
     Number,
     Object,
     Tuple,
+    has_array,
     is_whole,
     known_of,
     unified,
     unify,
 )
+from .order import assigned_if
 from .source import TOO_DEEP, Source
 from .values import Value, constant, integer, tuple_of
 
@@ -46,13 +48,12 @@ _IN_WORDS = {
     ast.Match: "`match` is not supported; use if and elif",
     ast.AsyncFunctionDef: "a kernel does not wait for coroutines",
 }
-_ARRAYS: dict[Any, int] = {numpy.zeros: 0, numpy.ones: 1, numpy.empty: 0}  # the elements that they make
-_MOST_ELEMENTS = 4096
 _FEW_ITEMS = 4  # of tuples, which comparisons find as fast as an array
 _MOST_ROUNDS = 32
+_CONSTANT = re.compile(r"t_\d+(\.item_\d+)*")
 
 
-class FunctionTranslator(NestedFunctions):
+class FunctionTranslator(LocalArrays, NestedFunctions):
     """One function for one tuple of argument types.
 
     The types of variables are found by translating until no assignment changes them. `assigned` holds the variables
@@ -69,6 +70,11 @@ class FunctionTranslator(NestedFunctions):
         self.variables: dict[str, Any] = {}
         self.returned: Any = None
         self.can_fail = False
+        self.ordered: dict[ast.AST, set[str]] = {}
+        self.has_effects = False  # on more than the local arrays that callers give
+        self.changes_arrays = False  # local ones of callers
+        names = (each for each in ast.walk(self.source.tree) if isinstance(each, ast.Name))
+        self.assigned_names = {each.id for each in names if isinstance(each.ctx, ast.Store)}
 
     def refuse(self, node: ast.AST, message: str) -> NoReturn:
         self.source.refuse(node, message)
@@ -99,7 +105,7 @@ class FunctionTranslator(NestedFunctions):
         return self._text()
 
     def _state(self) -> tuple:
-        return dict(self.variables), known_of(self.variables.values()), self.returned, self.can_fail
+        return dict(self.variables), known_of(self.variables.values()), self.returned, self.can_fail, len(self.ordered)
 
     def check_effects(self) -> None:
         """Refuses a function that returns nothing and has no array to write to."""
@@ -112,6 +118,7 @@ class FunctionTranslator(NestedFunctions):
         self.lines: list[str] = []
         self.depth, self.temporaries, self.conditions = 1, 0, 0
         self.loops: list[Loop] = []
+        self.iterated_arrays: list[str] = []
         self.statement: ast.AST = tree
         self.may_have_failed = self.can_fail = False
         self.forget_all()
@@ -141,6 +148,8 @@ class FunctionTranslator(NestedFunctions):
             f"static __device__ inline {self.program.c_type(self.returned)} {self.name}({', '.join(parameters)}) {{"
         ]
         for name, type in self.variables.items():
+            if isinstance(type, LocalArray) and name in self.arguments and name in self.assigned_names:
+                head += [f"  {line}" for line in self.declarations(self.storage_of(name), type)]
             if name not in self.arguments:
                 head += [f"  {line}" for line in self.declarations(self.c_name(name), type)]
             elif self._is_widened(name):
@@ -191,13 +200,6 @@ class FunctionTranslator(NestedFunctions):
         yield
         self.depth -= 1
 
-    @contextlib.contextmanager
-    def conditional(self) -> Iterator[None]:
-        """Around an expression that is not always computed, from which no line may be put in front."""
-        self.conditions += 1
-        yield
-        self.conditions -= 1
-
     def c_name(self, name: str) -> str:
         """The variable's name in C++, where it meets no keyword, macro or other name."""
         return f"v_{name}" if name.isascii() and name.isidentifier() else f"u_{name.encode().hex()}"
@@ -219,16 +221,7 @@ class FunctionTranslator(NestedFunctions):
 
     def kept(self, value: Value, node: ast.AST) -> Value:
         """The value for several uses, computed once where a line may be put in front."""
-        return value if self.conditions or value.text.isidentifier() else self._snapshot(value)
-
-    def is_read_before(self, node: ast.NamedExpr) -> bool:
-        """Whether the statement reads the variable that := assigns before it."""
-        places = [
-            (each.lineno, each.col_offset)
-            for each in ast.walk(self.statement)
-            if isinstance(each, ast.Name) and each.id == node.target.id and isinstance(each.ctx, ast.Load)
-        ]
-        return any(place < (node.lineno, node.col_offset) for place in places)
+        return self.snapshot(value) if self.may_emit and not value.text.isidentifier() else value
 
     def failure(self) -> str:
         self.can_fail = self.may_have_failed = True
@@ -241,7 +234,8 @@ class FunctionTranslator(NestedFunctions):
                 self.refuse(
                     node, f"{name!r} may be used before it has a value; give it one before the `if` or the loop"
                 )
-            return self._parts(self.c_name(name), self.variables[name], self.part_name)
+            value = self._parts(self.c_name(name), self.variables[name], self.part_name)
+            return self.read(value) if name in self.ordered.get(self.statement, ()) else value
         if self.source.is_local(name):
             self.refuse(node, f"{name!r} is used before it has a value")
         try:
@@ -285,16 +279,25 @@ class FunctionTranslator(NestedFunctions):
 
     def _store_parts(self, parts: list[tuple[str, Any, Value]]) -> None:
         if len(parts) > 1:
-            parts = [(name, type, self._snapshot(value)) for name, type, value in parts]
+            parts = [(name, type, self.snapshot(value)) for name, type, value in parts]
         for name, type, value in parts:
             self.store(name, type, value)
 
-    def _snapshot(self, value: Value) -> Value:
-        if value.items:
-            return tuple_of([self._snapshot(item) for item in value.items], value.type)
-        if not value.is_number or value.is_constant:
+    def snapshot(self, value: Value) -> Value:
+        """The value as it is now, whatever is assigned later."""
+        if value.items and isinstance(value.type, Tuple):
+            return tuple_of([self.snapshot(item) for item in value.items], value.type)
+        is_view = isinstance(value.type, ArrayView) and not self._is_fixed(value)
+        if value.is_constant or not (value.is_number or is_view):
             return value
         return Value(value.type, self.named(value.type.c_type, value.text), form=value.form)
+
+    def _is_fixed(self, value: Value) -> bool:
+        """Whether the text is a constant of C++, or a parameter to which nothing is assigned."""
+        parameters = [(self.c_name(name), type) for name, type in self.arguments.items()
+                      if name not in self.assigned_names]  # fmt: skip
+        known = (text for name, type in parameters for text in self._texts(self._parts(name, type, self.part_name)))
+        return bool(_CONSTANT.fullmatch(value.text)) or value.text in known
 
     # Statements
 
@@ -305,10 +308,11 @@ class FunctionTranslator(NestedFunctions):
             method = getattr(self, f"_{type(statement).__name__}", None)
             if method is None:
                 self.refuse(statement, _IN_WORDS.get(type(statement), f"{type(statement).__name__} is not supported"))
-            self.statement = statement
+            outer, self.statement = self.statement, statement
             self.tests.clear()
             self._translate_part(method, statement)
             self._leave_if_failed()
+            self.statement = outer
 
     def _translate_part(self, method: Callable[[Any], None], node: ast.AST) -> None:
         try:
@@ -355,7 +359,7 @@ class FunctionTranslator(NestedFunctions):
 
     def _return(self, value: Value, node: ast.AST) -> None:
         both = value.type if self.returned is None else unify(self.returned, value.type)
-        if both is None or (isinstance(both, (Object, LocalArray)) and both != Object(None)):
+        if both is None or has_array(both) or (isinstance(both, Object) and both != Object(None)):
             message = f"it returns {value.type} here" + ("" if both else f" and {self.returned} elsewhere")
             self.refuse(node, message + "; a kernel returns numbers or tuples of numbers")
         self.returned = both
@@ -369,6 +373,8 @@ class FunctionTranslator(NestedFunctions):
         if isinstance(type, Tuple):
             parts = [self._made(*pair) for pair in zip(value.items, type.items, strict=True)]
             return f"{self.program.c_type(type)}{{{', '.join(parts)}}}"
+        if isinstance(type, ArrayView):
+            return value.text
         return value.as_type(type) if isinstance(type, Number) else "{}"
 
     def _Raise(self, node: ast.Raise) -> None:
@@ -380,6 +386,7 @@ class FunctionTranslator(NestedFunctions):
         test = self.tested(node.test)
         self._fail_if(f"!{test}")
         self.facts.known += self.said(test)[0]
+        self.assigned = set(self.assigned or ()) | assigned_if(True, node.test)
 
     def _fail_if(self, test: str) -> None:
         self.emit(f"if ({test}) {{")
@@ -394,7 +401,9 @@ class FunctionTranslator(NestedFunctions):
         if value is None:
             value = self.value(node.value)
         if len(node.targets) > 1:
-            value = self._snapshot(value)
+            if has_array(value.type):
+                self.refuse(node, "an array has one name")
+            value = self.snapshot(value)
         for target in node.targets:
             self.assign(target, value, node)
 
@@ -403,18 +412,26 @@ class FunctionTranslator(NestedFunctions):
             self.assign(node.target, self.array(node.value) or self.value(node.value), node)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
-        place = ast.copy_location(
-            ast.Name(node.target.id, ast.Load()) if isinstance(node.target, ast.Name) else
-            ast.Subscript(node.target.value, node.target.slice, ast.Load()) if isinstance(node.target, ast.Subscript)
-            else node.target, node.target)  # fmt: skip
-        value = self.binary(BINARY[type(node.op)], self.value(place), self.value(node.value), node)
-        self.assign(node.target, value, node)
+        if isinstance(node.target, ast.Subscript):
+            place = self._element(self.value(node.target.value), node.target)
+            before = self.read(place)
+        elif isinstance(node.target, ast.Name):
+            before = self.value(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        else:
+            self.refuse(node.target, "attributes cannot be assigned in a kernel")
+        value = self.binary(BINARY[type(node.op)], before, self.value(node.value), node)
+        if isinstance(node.target, ast.Name):
+            self.assign(node.target, value, node)
+        else:
+            self._set_element(place, value, node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
             if isinstance(value.type, LocalArray):
                 return self.assign_array(target.id, value, node)
             self.check_copy(value, node)
+            if has_array(value.type):
+                self.refuse(node, f"a tuple in a variable has no arrays, and this is {value.type}; pass each array")
             type = self.assign_name(target.id, value.type, node)
             self.store(self.c_name(target.id), type, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -430,35 +447,38 @@ class FunctionTranslator(NestedFunctions):
             self.refuse(target, "a target with * is not supported; use indices")
         if len(items) != len(target.elts):
             self.refuse(node, f"{len(items)} values for {len(target.elts)} names")
-        for each, item in zip(target.elts, [self._snapshot(item) for item in items], strict=True):
+        for each, item in zip(target.elts, [self.snapshot(item) for item in items], strict=True):
             self.assign(each, item, node)
 
     def _assign_element(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
+        """Assigns to an element; of an array that was given, with [:] or [...] to all."""
         array = self.value(target.value)
-        if isinstance(array.type, ArrayView):
-            return self._assign_view(array, target, value, node)
-        if not isinstance(array.type, LocalArray):
-            self.refuse(target, f"{array.type} cannot be changed; arrays made by numpy.zeros can")
-        if not value.is_number:
-            self.refuse(node, f"an element must be a number, not {value.type}")
-        place = self.element(array, target)
-        self.emit(f"{place.text} = {value.as_type(place.type)};")
-
-    def _assign_view(self, array: Value, target: ast.Subscript, value: Value, node: ast.AST) -> None:
-        """Assigns to an element, or with [:] or [...] to all."""
-        if not array.type.is_writable:
-            self.refuse(target, self.read_only)
-        if not value.is_number:
-            self.refuse(node, f"an element must be a number, not {value.type}")
         whole = isinstance(target.slice, ast.Slice) and not any(
             (target.slice.lower, target.slice.upper, target.slice.step)
         )
-        if whole or (isinstance(target.slice, ast.Constant) and target.slice.value is Ellipsis):
-            self.emit(f"{array.text}.fill({value.as_type(Number(array.type.dtype))});")
-            return
+        whole = whole or (isinstance(target.slice, ast.Constant) and target.slice.value is Ellipsis)
+        if not (whole and isinstance(array.type, ArrayView)):
+            return self._set_element(self._element(array, target), value, node)
+        self._check_writable(array, target)
+        if not value.is_number:
+            self.refuse(node, f"an element must be a number, not {value.type}")
+        self.emit(f"{array.text}.fill({value.as_type(Number(array.type.dtype))});")
+
+    def _element(self, array: Value, target: ast.Subscript) -> Value:
+        """The element that a target names, as the left side of an assignment."""
+        if not isinstance(array.type, (ArrayView, LocalArray)):
+            self.refuse(target, f"{array.type} cannot be changed; arrays made by numpy.zeros can")
+        self._check_writable(array, target)
+        if isinstance(array.type, LocalArray):
+            return self.element(array, target)
         place = self.view_element(array, target)
         if not place.is_number:
             self.refuse(target, f"{array.type} takes {array.type.ndim} indices here")
+        return place
+
+    def _set_element(self, place: Value, value: Value, node: ast.AST) -> None:
+        if not value.is_number:
+            self.refuse(node, f"an element must be a number, not {value.type}")
         if not self.may_have_failed:
             self.emit(f"{place.text} = {value.as_type(place.type)};")
             return
@@ -467,85 +487,19 @@ class FunctionTranslator(NestedFunctions):
         self.emit(f"{place.type.c_type} &{name} = {place.text};")
         self.emit(f"if (!failed) {name} = {new};")
 
-    # Local arrays
+    def _check_writable(self, array: Value, target: ast.AST) -> None:
+        """Refuses arrays that are read-only, and notes what callers see of the change."""
+        if isinstance(array.type, ArrayView) and not array.type.is_writable:
+            self.refuse(target, self.read_only)
+        if type(array.type) is not LocalArray:
+            self.has_effects = True
+        elif not self._is_own(array):
+            self.changes_arrays = True
 
-    def array(self, node: ast.expr) -> Value | None:
-        """numpy.zeros, ones, empty, full and array of known shape, as the value of an assignment."""
-        if not isinstance(node, ast.Call):
-            return None
-        function = self.value(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else None
-        if function is None or not isinstance(function.type, Object):
-            return None
-        made = of_iruka(function.constant)
-        if not any(made is each for each in (*_ARRAYS, numpy.full, numpy.array)):
-            return None
-        given = [self._listed(each) for each in node.args]
-        keywords = {str(each.arg): self.value(each.value) for each in node.keywords}
-        name: dict[Any, list[str]] = {numpy.full: ["shape", "fill_value", "dtype"], numpy.array: ["object", "dtype"]}
-        bound = dict(zip(name.get(made, ["shape", "dtype"]), given, strict=False)) | keywords
-        if made is numpy.array:
-            return self._filled(bound, node)
-        return self._of_shape(made, bound, node)
-
-    def _listed(self, node: ast.expr) -> Value:
-        if isinstance(node, ast.List):
-            return tuple_of([self._listed(each) for each in node.elts])
-        return self.value(node)
-
-    def dtype_of(self, bound: dict[str, Value], default: Any, node: ast.AST) -> numpy.dtype:
-        if "dtype" not in bound:
-            return default
-        try:
-            dtype = numpy.dtype(bound["dtype"].constant)
-        except TypeError as error:
-            self.refuse(node, str(error))
-        if dtype.name not in C_TYPES:
-            self.refuse(node, f"an array of dtype {dtype} has no place in a kernel")
-        return dtype
-
-    def _of_shape(self, function: Any, bound: dict[str, Value], node: ast.AST) -> Value:
-        given = bound.get("shape")
-        shape: Any = given.constant if given is not None and given.is_constant else None
-        shape = (shape,) if isinstance(shape, int) else shape
-        if not isinstance(shape, tuple) or not all(isinstance(each, int) and each >= 0 for each in shape):
-            self.refuse(node, "the shape of an array must be known when the kernel is made")
-        if int(numpy.prod(shape)) > _MOST_ELEMENTS:
-            self.refuse(node, f"an array of {int(numpy.prod(shape))} elements is too large: each element's "
-                              f"computation has its own, of at most {_MOST_ELEMENTS}")  # fmt: skip
-        fill = bound["fill_value"] if function is numpy.full else constant(_ARRAYS[function])
-        default = fill.type.dtype if function is numpy.full else numpy.dtype("float64")
-        return Value(LocalArray(self.dtype_of(bound, default, node), shape), constant=None, items=(fill,))
-
-    def _filled(self, bound: dict[str, Value], node: ast.AST) -> Value:
-        rows = bound["object"]
-        shape, items = self._flattened(rows, node)
-        joined = unified(item.type for item in items) if items else FLOAT
-        if not isinstance(joined, Number):
-            self.refuse(node, "the elements of an array must be numbers")
-        return Value(LocalArray(self.dtype_of(bound, joined.dtype, node), shape), constant=None, items=tuple(items))
-
-    def _flattened(self, value: Value, node: ast.AST) -> tuple[tuple[int, ...], list[Value]]:
-        if value.is_number:
-            return (), [value]
-        if not isinstance(value.type, Tuple):
-            self.refuse(node, f"an array is made of numbers, not of {value.type}")
-        parts = [self._flattened(item, node) for item in value.items]
-        if len({shape for shape, _ in parts}) > 1:
-            self.refuse(node, "the rows of an array must have one length")
-        inner = parts[0][0] if parts else ()
-        return (len(parts), *inner), [item for _, items in parts for item in items]
-
-    def assign_array(self, name: str, value: Value, node: ast.AST) -> None:
-        self.assign_name(name, value.type, node)
-        if not value.items:
-            self.refuse(node, "an array has one name; copy its elements")
-        item, count = Number(value.type.dtype), int(numpy.prod(value.type.shape))
-        if len(value.items) == count and count != 1 or len(value.type.shape) == 0:
-            for k, each in enumerate(value.items):
-                self.emit(f"{self.c_name(name)}[{k}] = {each.as_type(item)};")
-        else:
-            fill = value.items[0].as_type(item)
-            self.emit(f"for (int k = 0; k < {count}; ++k) {self.c_name(name)}[k] = {fill};")
+    def _is_own(self, array: Value) -> bool:
+        """Whether a local array is of this function's own."""
+        own = (name for name, each in self.variables.items() if isinstance(each, LocalArray))
+        return any(name not in self.arguments and self.c_name(name) == array.text for name in own)
 
     # Branches and loops
 
@@ -554,27 +508,24 @@ class FunctionTranslator(NestedFunctions):
         if test in ("true", "false"):  # the other side need not have a kernel, as where a constant chooses
             return self.block(node.body if test == "true" else node.orelse)
         self.emit(f"if ({test}) {{")
-        before, known, said = self.assigned, self.known, self.said(test)
-        body = self._side(node.body, before, known, said[0])
+        before, known, said = set(self.assigned or ()), self.known, self.said(test)
+        body = self._side(node.body, before | assigned_if(True, node.test), known, said[0])
         self.emit("} else {" if node.orelse else "}")
-        orelse = self._side(node.orelse, before, known, said[1])
+        orelse = self._side(node.orelse, before | assigned_if(False, node.test), known, said[1])
         if node.orelse:
             self.emit("}")
         self.assigned = met([body.assigned, orelse.assigned])
         self.meet([(each.known, each.facts) for each in (body, orelse) if each.assigned is not None])
 
-    def _side(
-        self, statements: list[ast.stmt], before: set[str] | None, known: dict[str, Form], facts: list[Form]
-    ) -> Side:
+    def _side(self, statements: list[ast.stmt], before: set[str], known: dict[str, Form], facts: list[Form]) -> Side:
         """The statements of a branch that begins with these variables, values and facts."""
-        self.assigned, self.known = set(before or ()), dict(known)
+        self.assigned, self.known = set(before), dict(known)
         count = len(self.facts.known)
         with self.assuming(facts), self.indented():
             self.block(statements)
             return Side(self.assigned, self.known, self.facts.known[count:])
 
     def _While(self, node: ast.While) -> None:
-        before = set(self.assigned or ())
         loop = self._begin_loop(node)
         counters = self.forget_assigned(node)
         self.emit("while (true) {")
@@ -582,7 +533,9 @@ class FunctionTranslator(NestedFunctions):
             test = self.tested(node.test)
             if test != "true":
                 self.emit(f"if (!{test}) break;")
-                loop.ends.append(set(before))
+                before = set(self.assigned or ())
+                loop.ends.append(before | assigned_if(False, node.test))
+                self.assigned = before | assigned_if(True, node.test)
                 self.bound_counters(counters, test)
                 self.facts.known += self.said(test)[0]
             self.block(node.body)
@@ -590,8 +543,9 @@ class FunctionTranslator(NestedFunctions):
         self._end_loop(loop, node, test != "true")
 
     def _For(self, node: ast.For) -> None:
-        before = set(self.assigned or ())
+        outer_arrays = list(self.iterated_arrays)
         items = self.iterated(node.iter)
+        before = set(self.assigned or ())
         self._leave_if_failed()
         loop = self._begin_loop(node)
         self.forget_assigned(node)
@@ -607,14 +561,20 @@ class FunctionTranslator(NestedFunctions):
             self.assign(node.target, value if isinstance(items, Range) else item(value), node)
             self.block(node.body)
         self.emit("}")
+        self.iterated_arrays = outer_arrays
         runs = items.is_known_to_run() if isinstance(items, Range) else items[0].text.isdigit() and items[0].text != "0"
         loop.ends.append(met([self.assigned, *loop.continues]) if runs else set(before))
         self._end_loop(loop, node, True)
 
     def range_loop(self, items: Range) -> str:
         place = self.temporary()
-        self.emit(f"for (int64_t {place} = {items.start}; {items.test(place)}; {place} += {items.step.text}) {{")
-        return place
+        if items.ends_before_overflow():
+            self.emit(f"for (int64_t {place} = {items.start}; {items.test(place)}; {place} += {items.step.text}) {{")
+            return place
+        count, item = items.counted()
+        end = self.temporary()
+        self.emit(f"for (int64_t {place} = 0, {end} = {count.text}; {place} < {end}; ++{place}) {{")
+        return item(integer(place)).text
 
     def _begin_loop(self, node: ast.While | ast.For) -> Loop:
         loop = Loop(self.temporary() if node.orelse else "")
@@ -650,7 +610,7 @@ class FunctionTranslator(NestedFunctions):
 
     def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
         """A range, or the number of elements and a function that gives the k-th of them as a value."""
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
             function = self.value(node.func)
             if function.is_constant and function.constant is range:
                 return self.range_of([self.number_of(each, "a bound of range()") for each in node.args], node)
@@ -658,13 +618,18 @@ class FunctionTranslator(NestedFunctions):
                 return self._combined(function.constant, node)
         value = self.value(node)
         if isinstance(value.type, ArrayView):
+            value = self.snapshot(value)
             take = self.row if value.type.ndim > 1 else lambda array, k, node: self.at(array, [k], node)
             return self.length(value, 0), lambda k: take(value, k, node)
         items = self.items_of(value, node)
-        if isinstance(value.type, Tuple) and len(items) > _FEW_ITEMS:
-            value = self._in_array(items, node) or value
+        if isinstance(value.type, Tuple):
+            if len(items) > _FEW_ITEMS:
+                value = self._in_array(items, node) or value
+            else:  # which the loop may change
+                items = tuple(item if self._is_fixed(item) else self.snapshot(item) for item in items)
         count = integer(str(len(items)), Form(len(items)))
         if isinstance(value.type, LocalArray):
+            self.iterated_arrays.append(value.text)
             return count, lambda k: Value(Number(value.type.dtype), f"{value.text}[{k.text}]")
         return count, lambda k: self._kth(items, k, node)
 
@@ -697,7 +662,7 @@ class FunctionTranslator(NestedFunctions):
         if step.is_constant and step.constant == 0:
             self.refuse(node, "the step of range() must not be zero")
         kept = [
-            self._snapshot(Value(INT, bound.as_type(INT), bound.constant, form=bound.form))
+            self.snapshot(Value(INT, bound.as_type(INT), bound.constant, form=bound.form))
             for bound in (start, stop, step)
         ]
         if not step.is_constant:
@@ -736,15 +701,34 @@ class FunctionTranslator(NestedFunctions):
         texts = [text for value in values for text in self._texts(value)]
         if made.can_fail:
             texts.append(self.failure())
-        call = f"{made.name}({', '.join(texts)})"
-        if not isinstance(made.returned, Tuple):
-            return Value(made.returned, call)
-        if self.conditions:
-            self.refuse(node, "a function that returns a tuple is called in a statement of its own")
-        name = self.named(self.program.c_type(made.returned), call)
-        if made.can_fail:
+        count = len(self.lines)
+        result = Value(made.returned, f"{made.name}({', '.join(texts)})")
+        has_effects = self._note_effects(made, values)
+        if isinstance(made.returned, (Tuple, ArrayView)):
+            if not self.may_emit or (has_effects and not self.is_last(node)):
+                self.order()
+            name = self.named(self.program.c_type(made.returned), result.text)
+            result = self._parts(name, made.returned, lambda name, k: f"{name}.item_{k}")
+        elif has_effects or made.returned == Object(None):
+            result = self.performed(result, node)
+        else:
+            result = self.read(result)
+        if made.can_fail and len(self.lines) > count:
             self._leave_if_failed()
-        return self._parts(name, made.returned, lambda name, k: f"{name}.item_{k}")
+        return result
+
+    def _note_effects(self, made: FunctionTranslator, values: list[Value]) -> bool:
+        """Whether a call of the function has effects in this one. Notes those that callers of this one see."""
+        if made.has_effects:
+            self.has_effects = True
+        if not made.changes_arrays:
+            return made.has_effects
+        arrays = [array for value in values for array in _arrays_in(value)]
+        if any(type(each.type) is not LocalArray for each in arrays):
+            self.has_effects = True
+        if not all(map(self._is_own, arrays)):
+            self.changes_arrays = True
+        return True
 
     def _texts(self, value: Value) -> list[str]:
         if isinstance(value.type, Tuple):
@@ -761,3 +745,10 @@ class FunctionTranslator(NestedFunctions):
             self.refuse(node, f"{function.__name__}() {error}")
         bound.apply_defaults()
         return [value if isinstance(value, Value) else constant(value) for value in bound.arguments.values()]
+
+
+def _arrays_in(value: Value) -> list[Value]:
+    """The local arrays in a value."""
+    if isinstance(value.type, Tuple):
+        return [array for item in value.items for array in _arrays_in(item)]
+    return [value] if isinstance(value.type, LocalArray) else []

@@ -124,7 +124,7 @@ class ThreadFunction(FunctionTranslator):
             for field in ("shape", "strides")
         ]
         text = f"{view.c_type}{{{data}, {{{sides[0]}}}, {{{sides[1]}}}}}"
-        return Value(view, text if self.conditions else self.named(view.c_type, text))
+        return Value(view, self.named(view.c_type, text) if self.may_emit else text)
 
     def _offset(self, array: Value, axis: int, index: Value, node: ast.AST) -> str:
         return f"{self._index(index, axis, node)} * {array.text}.strides[{axis}]"
@@ -165,7 +165,7 @@ class ThreadFunction(FunctionTranslator):
         """A range whose step is 0 has no elements."""
 
     def iterated(self, node: ast.expr) -> Range | tuple[Value, Any]:
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
             return super().iterated(node)
         function = self.value(node.func)
         if not function.is_constant or not any(function.constant is each for each in (range, jit.range)):
@@ -221,6 +221,8 @@ class ThreadFunction(FunctionTranslator):
             return super().assign_array(name, value, node)
         if value.text:
             self.refuse(node, "an array has one name")
+        if name in self.arguments:
+            self.refuse(node, f"{name!r} is a parameter; give the shared array another name")
         self.assign_name(name, value.type, node)
 
     def declarations(self, name: str, type: Any) -> list[str]:
@@ -249,10 +251,10 @@ class ThreadFunction(FunctionTranslator):
             arguments = self._adapted(arguments)
         return super().call(function, arguments, keywords, node)
 
-    def _Attribute(self, node: ast.Attribute) -> Value:
-        if node.attr in ("shape", "size") and _has_no_extent(self.value(node.value).type):
+    def attribute(self, value: Value, node: ast.Attribute) -> Value:
+        if node.attr in ("shape", "size") and _has_no_extent(value.type):
             self._refuse_extent(node)
-        return super()._Attribute(node)
+        return super().attribute(value, node)
 
     def _refuse_extent(self, node: ast.AST) -> NoReturn:
         self.refuse(node, "the launch gives the size of this shared memory; pass it as an argument")
@@ -278,10 +280,14 @@ class ThreadFunction(FunctionTranslator):
         return integer(_LANE)
 
     def _syncthreads(self, node: ast.AST) -> Value:
-        return Value(Object(None), "__syncthreads()")
+        return self._effect(Value(Object(None), "__syncthreads()"), node)
+
+    def _effect(self, value: Value, node: ast.AST) -> Value:
+        self.has_effects = True
+        return self.performed(value, node)
 
     def _syncwarp(self, mask: Value, node: ast.AST) -> Value:
-        return Value(Object(None), f"__syncwarp({self._lanes(mask, node)})")
+        return self._effect(Value(Object(None), f"__syncwarp({self._lanes(mask, node)})"), node)
 
     def _lanes(self, mask: Value, node: ast.AST) -> str:
         return f"(unsigned){self._whole(mask, 'the mask', node).text}"
@@ -298,7 +304,7 @@ class ThreadFunction(FunctionTranslator):
         moved = wide if is_whole(var.type) and var.type.dtype.itemsize < 4 else var.type
         others = [f"(int){self._whole(each, 'a lane', node).text}" for each in (place, width)]
         text = f"__{name}({self._lanes(mask, node)}, {var.as_type(moved)}, {', '.join(others)})"
-        return Value(var.type, Value(moved, text).as_type(var.type))
+        return self._effect(Value(var.type, Value(moved, text).as_type(var.type)), node)
 
     def _atomic(self, array: Value, index: Value, value: Value, other: Value, node: Any, name: str) -> Value:
         place = self._place(array, index, node)
@@ -312,7 +318,7 @@ class ThreadFunction(FunctionTranslator):
         if size > 8 and name not in ("add", "sub"):
             self.refuse(node, f"atomic_{name} takes elements of at most 8 bytes")
         function = f"atomic{name.capitalize() if name != 'cas' else 'CAS'}"
-        return Value(place.type, f"{function}(&{place.text}, {', '.join(texts)})")
+        return self._effect(Value(place.type, f"{function}(&{place.text}, {', '.join(texts)})"), node)
 
     def _place(self, array: Value, index: Value, node: ast.Call) -> Value:
         """The element that an atomic function changes."""

@@ -46,9 +46,15 @@ template <class T, class... Items> inline T item(int64_t& failed, int64_t index,
   return kth<T>(within(failed, index, 1 + sizeof...(items)), first, items...);
 }
 
+// The number of elements of a range, at most the largest int64. Bounds may be as far apart as uint64 counts.
 inline int64_t length_of_range(int64_t start, int64_t stop, int64_t step) {
-  if (step > 0) return start < stop ? (stop - start - 1) / step + 1 : 0;
-  return start > stop ? (start - stop - 1) / -step + 1 : 0;
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  const uint64_t width = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
+  const uint64_t length = (width - 1) / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step) + 1;
+  return length < (uint64_t)INT64_MAX ? (int64_t)length : INT64_MAX;
+}
+inline int64_t item_of_range(int64_t start, int64_t k, int64_t step) {
+  return (int64_t)((uint64_t)start + (uint64_t)k * (uint64_t)step);
 }
 
 }  // namespace iruka::python
