@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,74 @@ class SignatureWriter {
   std::string text_;
 };
 
+template <class Number>
+nb::bytes bits_of(const Number& number) {
+  return nb::bytes(&number, sizeof number);
+}
+
+bool hashes_by_identity(nb::handle object) {
+  return Py_TYPE(object.ptr())->tp_hash == PyBaseObject_Type.tp_hash && !PyCallable_Check(object.ptr()) &&
+         nb::hasattr(object, "__dict__");
+}
+
+/// Writes the value of an argument as a hashable object. Numbers are equal where types and bits are, in containers too.
+/// Objects that hash by their identity, such as the self of a method, count by their attributes as well, which may
+/// change; arrays among these do not count, because no fused function may use them.
+class ValueWriter {
+ public:
+  nb::object value_of(nb::handle value) {
+    const RecursionGuard guard;
+    PyObject* const object = value.ptr();
+    if (PyFloat_CheckExact(object)) return typed(value, bits_of(PyFloat_AS_DOUBLE(object)));
+    if (PyComplex_CheckExact(object)) return typed(value, bits_of(PyComplex_AsCComplex(object)));
+    if (is_numpy_number(object)) return typed(value, value.attr("tobytes")());
+    if (PyTuple_Check(object)) return values_in(value, value);
+    if (PyList_Check(object)) return once(value, [&] { return values_in(value, value); });
+    if (PyDict_Check(object)) return once(value, [&] { return values_in(value, value.attr("items")()); });
+    if (PyAnySet_Check(object)) return typed(value, nb::steal(PyFrozenSet_New(object)));
+    if (is_array_like(object) && nb::hasattr(value, "shape")) return typed(value, nb::none());
+    if (hashes_by_identity(value))
+      return once(value, [&] { return typed(value, nb::make_tuple(value, value_of(value.attr("__dict__")))); });
+    if (PyObject_Hash(object) == -1) {
+      PyErr_Clear();
+      throw TypeError("fuse: an argument holds a " + describe(value.type()) +
+                      ", which has no hash; give arrays, numbers, strings, and tuples, lists and dicts of them");
+    }
+    return typed(value, nb::borrow(value));
+  }
+
+ private:
+  struct RecursionGuard {
+    RecursionGuard() {
+      if (Py_EnterRecursiveCall(" in an argument of a fused function")) throw nb::python_error();
+    }
+    ~RecursionGuard() { Py_LeaveRecursiveCall(); }
+    RecursionGuard(const RecursionGuard&) = delete;
+    RecursionGuard& operator=(const RecursionGuard&) = delete;
+  };
+
+  static nb::object typed(nb::handle value, nb::object content) {
+    return nb::make_tuple(value.type(), std::move(content));
+  }
+
+  nb::object values_in(nb::handle container, nb::handle items) {
+    nb::list values;
+    for (nb::handle item : nb::iter(items)) values.append(value_of(item));
+    return typed(container, nb::tuple(values));
+  }
+
+  /// Objects may refer to each other in circles: later references are the number of the first.
+  template <class Write>
+  nb::object once(nb::handle value, Write&& write) {
+    const auto found = std::ranges::find(written_, value.ptr());
+    if (found != written_.end()) return typed(value, nb::int_(found - written_.begin()));
+    written_.push_back(value.ptr());
+    return write();
+  }
+
+  std::vector<PyObject*> written_;
+};
+
 /// What decides how a call is fused, as a hashable object: dtypes, numbers of axes, which shapes are equal, types of
 /// numbers, and the values of other objects and of the arguments in `by_value`. None if an argument must become an
 /// array first.
@@ -113,9 +182,8 @@ nb::object call_signature(nb::tuple arguments, nb::handle names, nb::frozenset b
       continue;
     }
     if (!letter && !is_typed && needs_conversion(object)) return nb::none();
-    writer.add('v');  // equal values of different types are different
-    values.append(nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(object))));
-    values.append(nb::borrow(object));
+    writer.add('v');
+    values.append(ValueWriter().value_of(object));
   }
   const std::string text = writer.text();
   const nb::bytes key(text.data(), text.size());

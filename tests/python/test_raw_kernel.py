@@ -716,6 +716,7 @@ class TestBlocks:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
         kernel, x = iruka.RawKernel(code, "f"), iruka.zeros(2, "i4")
+        kernel.compile()
         before = resident()
         for _ in range(3):
             kernel((2,), (1,), (x,))

@@ -11,6 +11,8 @@ from .. import _core
 from .._python_kernels import FunctionValue, kernel_name as name_in_c
 from ..errors import TypeError
 
+_MOST_LAUNCHERS = 512  # of one function; a function that looks at values has one for each
+
 
 def fuse(function: Any = None, *, kernel_name: str | None = None) -> Any:
     """A decorator: the function's array operations become one kernel, or as few as its reductions allow.
@@ -91,6 +93,8 @@ class FusedFunction(_core.FusedDispatcher):
                 except NeedsValue as needed:
                     self._by_value = by_value | needed.sources
                     continue
+                while len(self._launchers) >= _MOST_LAUNCHERS:
+                    del self._launchers[next(iter(self._launchers))]  # the oldest
                 self._launchers[key] = found
                 return found
 
