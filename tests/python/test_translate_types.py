@@ -13,7 +13,7 @@ SIGNED = np.array([0, -1, 3, -(2**62), 2**62, 5, -7, 11], "int64")
 
 def computed(function, *arrays):
     """The function's results by a kernel that is made at the call, and by one whose types are declared."""
-    lazy = iruka.vectorize(target="cpu")(function)(*arrays)
+    lazy = iruka.vectorize(target="cpu")(function)(*map(iruka.array, arrays)).get()
     declared = f"{lazy.dtype}({', '.join(str(each.dtype) for each in arrays)})"
     np.testing.assert_array_equal(lazy, iruka.vectorize([declared])(function)(*arrays))
     return lazy

@@ -18,6 +18,7 @@ from .bounds import Form
 from .nested import Nested
 from .number_types import ArrayView, Number, Object, Tuple, is_tuple, known_of, number
 from .statements import FunctionTranslator
+from .values import Value
 
 HEADER = '#include "jit/kernels/python_arrays.h"\nnamespace python = iruka::python;\n'
 
@@ -31,6 +32,8 @@ class Program:
         self.texts: list[str] = []
         self.made: dict[Any, FunctionTranslator] = {}
         self.structures: dict[Tuple, str] = {}
+        self.tables: dict[int, tuple[Any, Value]] = {}  # known sequences by their id, and their tables
+        self.contents: dict[str, str] = {}  # the names of tables by their text
         self.under_way: list[Any] = []
         self.extents: dict[str, Form] = {}  # of axes, by their names
 

@@ -9,7 +9,7 @@ import operator
 import types
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy
 
@@ -34,9 +34,11 @@ from .number_types import (
     is_whole,
     is_wide,
     part_of,
+    unified,
     unify,
 )
 from .order import Order
+from .tables import Table, Tables
 from .values import Value, constant, integer, literal, tuple_of
 
 BINARY = {
@@ -55,6 +57,7 @@ _FOLDED = {
     "<<": operator.lshift, ">>": operator.rshift, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
+MOST_CHOICES = 4  # of tuples, among which comparisons choose as fast as an array
 _MOST_BITS = 4096  # of integers on the way to a constant
 _IN_WORDS = {
     ast.Dict: "a dict has no place in a kernel; use a tuple and indices, or conditional expressions",
@@ -68,6 +71,7 @@ _IN_WORDS = {
     ast.Await: "a kernel does not wait for coroutines",
     ast.Yield: "a kernel gives one result; return a tuple for several",
     ast.YieldFrom: "a kernel gives one result; return a tuple for several",
+    ast.Slice: "slices of arrays are not supported here; use a loop over their indices",
     ast.Starred: "arguments with * are not supported here; write each",
 }
 
@@ -82,11 +86,9 @@ def _is_long(sign: str, a: Any, b: Any) -> bool:
     return bits > _MOST_BITS
 
 
-class Expressions(Order):
+class Expressions(Order, Tables):
     """Translates expressions of one function. FunctionTranslator adds statements and the function's variables."""
 
-    @abc.abstractmethod
-    def refuse(self, node: ast.AST, message: str) -> NoReturn: ...
     @abc.abstractmethod
     def failure(self) -> str: ...
     @abc.abstractmethod
@@ -162,6 +164,10 @@ class Expressions(Order):
         """The elements of a tuple, or of a local array of one axis."""
         if is_tuple(value.type):
             return value.items
+        if self.is_sequence(value):
+            return self.known_items(value, node)
+        if isinstance(value.type, Table):
+            return tuple(self.table_part(value, integer(str(k))) for k in range(value.type.shape[0]))
         if isinstance(value.type, LocalArray) and len(value.type.shape) == 1:
             item = Number(value.type.dtype)
             return tuple(self.read(Value(item, f"{value.text}[{k}]")) for k in range(value.type.shape[0]))
@@ -204,7 +210,7 @@ class Expressions(Order):
             return self.with_result("-", constant(0), value, made)
         return Value(result, f"({sign}{value.as_type(result)})")
 
-    def folded(self, compute, node: ast.AST) -> Value:
+    def folded(self, compute: Callable[[], Any], node: ast.AST) -> Value:
         """What Python computes from constants, with Python's errors at this line."""
         try:
             return constant(compute())
@@ -404,14 +410,14 @@ class Expressions(Order):
         value = self.value(node.value)
         if is_tuple(value.type):
             return self._item(value, node)
+        if isinstance(value.type, Table):
+            return self.table_element(value, self.value(node.slice), node)
         if isinstance(value.type, LocalArray):
             return self.read(self.element(value, node))
         if isinstance(value.type, ArrayView):
             return self.read(self.view_element(value, node))
         if isinstance(value.type, Object):
-            key = self.value(node.slice)
-            if key.is_constant:
-                return self.folded(lambda: value.constant[key.constant], node)
+            return self.known_element(value, node)
         self.refuse(node, f"{value.type} has no elements")
 
     def _item(self, value: Value, node: ast.Subscript) -> Value:
@@ -426,11 +432,13 @@ class Expressions(Order):
             return self._folded_item(value, index.constant, node)
         if not (index.is_number and is_whole(index.type)):
             self.refuse(node, f"an index must be an integer, not {index.type}")
-        types_ = set(value.type.items)
-        if len(types_) != 1 or not isinstance(next(iter(types_)), Number):
+        if value.is_constant and (len(value.items) > MOST_CHOICES or not all(item.is_number for item in value.items)):
+            return self.table_element(self.table(value, node), index, node)
+        type = unified(value.type.items)
+        if not isinstance(type, Number):
             self.refuse(node, f"the elements of {value.type} have different types, so their index must be a constant")
-        items = ", ".join(item.text for item in value.items)
-        return Value(next(iter(types_)), f"python::item({self.failure()}, {index.as_type(INT)}, {items})")
+        items = ", ".join(item.as_type(type) for item in value.items)
+        return Value(type, f"python::item({self.failure()}, {index.as_type(INT)}, {items})")
 
     def _folded_item(self, value: Value, index: Any, node: ast.AST) -> Any:
         try:
@@ -444,17 +452,21 @@ class Expressions(Order):
         shape = array.type.shape
         if len(nodes) != len(shape):
             self.refuse(node, f"an array of shape {shape} takes {len(shape)} indices, not {len(nodes)}")
+        place = self.place_of(shape, [self.index_of(each) for each in nodes], node)
+        return Value(Number(array.type.dtype), f"{array.text}[{place}]")
+
+    def place_of(self, shape: tuple[int, ...], indices: list[Value], node: ast.AST) -> str:
+        """The place of an element in an array of known shape."""
         place = "0"
-        for each, extent in zip(nodes, shape, strict=True):
-            index = self.index_of(each)
+        for index, extent in zip(indices, shape, strict=True):
             if index.is_constant and not -extent <= index.constant < extent:
-                self.refuse(each, f"index {index.constant} is out of bounds for an axis of {extent}")
+                self.refuse(node, f"index {index.constant} is out of bounds for an axis of {extent}")
             if index.is_constant:
                 inside = str(index.constant % extent)
             else:
                 inside = self.place_in(index, str(extent), Form(extent)) or self.inside(index.as_type(INT), extent)
             place = inside if place == "0" else f"({place} * {extent} + {inside})"
-        return Value(Number(array.type.dtype), f"{array.text}[{place}]")
+        return place
 
     def view_element(self, array: Value, node: ast.Subscript) -> Value:
         """An element of an array that was given, or with one index of several axes a row of it."""
@@ -664,6 +676,8 @@ class Expressions(Order):
         return result
 
     def _len(self, arguments: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
+        if len(arguments) == 1 and self.is_sequence(arguments[0]):
+            return constant(len(arguments[0].constant))
         if len(arguments) == 1 and isinstance(arguments[0].type, LocalArray):
             return constant(arguments[0].type.shape[0])
         if len(arguments) == 1 and isinstance(arguments[0].type, ArrayView):

@@ -14,7 +14,7 @@ import numpy
 
 from ..errors import TranslationError
 from .bounds import Form, facts_with
-from .expressions import BINARY
+from .expressions import BINARY, MOST_CHOICES
 from .local_arrays import LocalArrays
 from .loops import Loop, Range, Side, from_end, met
 from .nested import Nested, NestedFunctions
@@ -34,6 +34,7 @@ from .number_types import (
 )
 from .order import assigned_if
 from .source import TOO_DEEP, Source
+from .tables import Table, rows_of
 from .values import Value, constant, integer, tuple_of
 
 _IN_WORDS = {
@@ -48,7 +49,6 @@ _IN_WORDS = {
     ast.Match: "`match` is not supported; use if and elif",
     ast.AsyncFunctionDef: "a kernel does not wait for coroutines",
 }
-_FEW_ITEMS = 4  # of tuples, which comparisons find as fast as an array
 _MOST_ROUNDS = 32
 _CONSTANT = re.compile(r"t_\d+(\.item_\d+)*")
 
@@ -170,7 +170,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if isinstance(type, Object):
             return []
         if isinstance(type, LocalArray):
-            return [f"{C_TYPES[type.dtype.name]} *{name}"]
+            return [f"{'const ' * isinstance(type, Table)}{C_TYPES[type.dtype.name]} *{name}"]
         return [f"{self.program.c_type(type)} {'given_' if is_widened else ''}{name}"]
 
     def _widened(self, name: str, given: Any, type: Any) -> list[str]:
@@ -185,6 +185,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             return [line for part, item in parts for line in self.declarations(part, item)]
         if isinstance(type, (Number, ArrayView)):
             return [f"{type.c_type} {name}{{}};"]
+        if isinstance(type, Table):
+            return [f"const {C_TYPES[type.dtype.name]} *{name} = nullptr;"]
         if isinstance(type, LocalArray):
             return [f"{C_TYPES[type.dtype.name]} {name}[{max(1, int(numpy.prod(type.shape)))}];"]
         return []
@@ -274,7 +276,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         elif isinstance(type, Number):
             self.emit(f"{name} = {value.as_type(type)};")
             self.note(name, type, value)
-        elif isinstance(type, ArrayView):
+        elif isinstance(type, (ArrayView, Table)):
             self.emit(f"{name} = {value.text};")
 
     def _store_parts(self, parts: list[tuple[str, Any, Value]]) -> None:
@@ -401,7 +403,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
         if value is None:
             value = self.value(node.value)
         if len(node.targets) > 1:
-            if has_array(value.type):
+            if isinstance(value.type, Tuple) and has_array(value.type):
                 self.refuse(node, "an array has one name")
             value = self.snapshot(value)
         for target in node.targets:
@@ -427,10 +429,10 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def assign(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
-            if isinstance(value.type, LocalArray):
+            if isinstance(value.type, LocalArray) and not isinstance(value.type, Table):
                 return self.assign_array(target.id, value, node)
             self.check_copy(value, node)
-            if has_array(value.type):
+            if isinstance(value.type, Tuple) and has_array(value.type):
                 self.refuse(node, f"a tuple in a variable has no arrays, and this is {value.type}; pass each array")
             type = self.assign_name(target.id, value.type, node)
             self.store(self.c_name(target.id), type, value)
@@ -466,7 +468,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def _element(self, array: Value, target: ast.Subscript) -> Value:
         """The element that a target names, as the left side of an assignment."""
-        if not isinstance(array.type, (ArrayView, LocalArray)):
+        if not isinstance(array.type, (ArrayView, LocalArray)) or isinstance(array.type, Table):
             self.refuse(target, f"{array.type} cannot be changed; arrays made by numpy.zeros can")
         self._check_writable(array, target)
         if isinstance(array.type, LocalArray):
@@ -617,13 +619,20 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             if function.is_constant and function.constant in (enumerate, zip, reversed):
                 return self._combined(function.constant, node)
         value = self.value(node)
+        if self.is_sequence(value) and isinstance(rows := rows_of(value.constant), tuple):
+            value = constant(rows)
+        elif self.is_sequence(value):
+            value = self.table(value, node)
+        if isinstance(value.type, Table):
+            count = integer(str(value.type.shape[0]), Form(value.type.shape[0]))
+            return count, lambda k: self.table_part(value, k)
         if isinstance(value.type, ArrayView):
             value = self.snapshot(value)
             take = self.row if value.type.ndim > 1 else lambda array, k, node: self.at(array, [k], node)
             return self.length(value, 0), lambda k: take(value, k, node)
         items = self.items_of(value, node)
         if isinstance(value.type, Tuple):
-            if len(items) > _FEW_ITEMS:
+            if len(items) > MOST_CHOICES:
                 value = self._in_array(items, node) or value
             else:  # which the loop may change
                 items = tuple(item if self._is_fixed(item) else self.snapshot(item) for item in items)
@@ -651,6 +660,8 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             return tuple_of([self._kth(column, k, node) for column in columns], joined)
         if not isinstance(joined, Number):
             self.refuse(node, "a loop needs elements of one type")
+        if len(items) > MOST_CHOICES and (table := self.table_of_numbers(items)):
+            return self.table_part(table, k)
         texts = ", ".join(item.as_type(joined) for item in items)
         return Value(joined, f"python::kth<{joined.c_type}>({k.text}, {texts})")
 

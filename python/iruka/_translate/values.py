@@ -91,6 +91,8 @@ def constant(value: Any) -> Value:
     if isinstance(value, tuple):
         items = tuple(map(constant, value))
         return Value(Tuple(tuple(item.type for item in items)), constant=value, items=items)
+    if isinstance(value, numpy.ndarray) and value.ndim == 0:
+        value = value[()]
     type = of_python(value)
     if type is None:
         return Value(Object(value), constant=value)
