@@ -78,21 +78,22 @@ class _Loop(Loop):
                     f"{owner.__name__}: parameter {k} has {ndim} axes, and ({','.join(names)}) in the layout"
                 )
             given.append(ArrayView(dtype, ndim, is_output, axes=names or (1,)) if ndim else Number(dtype))
-        super().__init__(owner.py_func, owner.__name__, tuple(given))
+        super().__init__(owner.py_func, owner.__name__, tuple(given), has_own_arrays=True)
         self.translation.refuse_results("it returns a result; write results to the last parameters")
         self.dtypes = tuple(dtype for dtype, _ in parameters)
         self.parts = [(names, ndim) for names, (_, ndim) in zip(inputs + outputs, parameters, strict=True)]
 
     def texts(self) -> tuple[list[str], list[str], str]:
         names = [f"x{k}" for k in range(len(self.parts))]
-        parts = []
+        lines, parts = [], []
         for name, (core, ndim) in zip(names, self.parts, strict=True):
             if ndim == 0:
                 parts.append(f"python::number_of({name}, i)")
-            else:
-                parts.append(f"python::part_of<{len(core)}, {'false' if core else 'true'}>({name}, i)")
+                continue
+            lines.append(f"const auto part_{name} = python::part_of<{len(core)}, {str(not core).lower()}>({name}, i);")
+            parts += [f"part_{name}", f"part_{name}.data"]
         arrays = [f"raw {dtype} {name}" for dtype, name in zip(self.dtypes, names, strict=True)]
-        return arrays, [], self.translation.call(parts, [])
+        return arrays, [], "\n".join([*lines, self.translation.call(parts, [])])
 
     def arguments_at(self, place: int, inputs: list[ndarray]) -> tuple[list[Any], str]:
         shape = inputs[0].shape[: inputs[0].ndim - len(self.parts[0][0])]

@@ -53,11 +53,11 @@ def dtype_named(name: str, signature: str) -> numpy.dtype:
 class Loop(abc.ABC):
     """A Python function for one combination of dtypes: a kernel for the CPU, and one for GPUs."""
 
-    def __init__(self, function: types.FunctionType, name: str, arguments: tuple):
+    def __init__(self, function: types.FunctionType, name: str, arguments: tuple, has_own_arrays: bool = False):
         from ._translate import translate  # Python's syntax trees are not loaded before they are needed
 
         self.function, self.name = function, name
-        self.translation: Translation = translate(function, arguments)
+        self.translation: Translation = translate(function, arguments, has_own_arrays)
         self._lock = threading.Lock()
         self._kernels: dict[bool, ElementwiseKernel] = {}
         self.dispatched: set[bool] = set()  # whether for the CPU, of the kernels that KernelDispatcher knows
@@ -83,7 +83,14 @@ class Loop(abc.ABC):
             body = f"int64_t failed = 0;\n{body}\nif (failed) atomicMin((long long *)&first[0], (long long)i);"
         elif self.translation.can_fail:
             body = asserting(body, name)
-        return ElementwiseKernel(", ".join(inputs), ", ".join(outputs), body, name, preamble=self.translation.preamble)
+        return ElementwiseKernel(
+            ", ".join(inputs),
+            ", ".join(outputs),
+            body,
+            name,
+            preamble=self.translation.preamble,
+            diagnose_early=False,  # type: ignore[call-arg]  # the text is valid, and this keyword is not public
+        )
 
     def launch(self, inputs: list[ndarray], outputs: list[ndarray], device: Any, **options: Any) -> Any:
         """What the kernel returns. On the CPU, raises what the function raises for the first element that fails."""

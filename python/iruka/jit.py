@@ -5,6 +5,7 @@ The other names stand for what a thread finds in CUDA; they have a meaning only 
 
 from __future__ import annotations
 
+import builtins
 import functools
 import threading
 import types
@@ -88,13 +89,15 @@ class JitRawKernel(ThreadFunction):
         functools.update_wrapper(self, function)
         self.function, self.mode, self.is_device = function, mode, device
         self._made_of = (function, mode, device)
-        self._kernels: dict[tuple, RawKernel] = {}
+        self._kernels: dict[tuple[tuple, bool], RawKernel] = {}
         self._lock = threading.Lock()
 
     @property
     def cached_codes(self) -> dict[tuple, str]:
         """The C++ of each combination of types that was called."""
-        return {key: str(kernel.code) for key, kernel in self._kernels.items()}
+        return {
+            types: str(kernel.code) for (types, _), kernel in sorted(self._kernels.items(), key=lambda item: item[0][1])
+        }
 
     @property
     def cached_code(self) -> str:
@@ -103,20 +106,27 @@ class JitRawKernel(ThreadFunction):
             raise ValueError(f"{self.__name__} has no C++ before it is called")
         return next(iter(self.cached_codes.values()))
 
-    def _made(self, key: tuple) -> RawKernel:
+    def _made(self, types: tuple, has_small_grid: bool) -> RawKernel:
         """The kernel for arguments of these types, as ThreadDispatcher describes them."""
         from ._translate.number_types import C_TYPES, ArrayView, Number
         from ._translate.threads import translate_kernel
 
         types_: list[Number | ArrayView] = []
-        for dtype, *rest in key:
+        for k, (dtype, *rest) in enumerate(types):
             if dtype.name not in C_TYPES:
                 raise TypeError(f"{self.__name__}(): the dtype {dtype} has no place in a rawkernel")
-            types_.append(ArrayView(dtype, *rest) if rest else Number(dtype))
+            if not rest:
+                types_.append(Number(dtype))
+                continue
+            ndim, is_writable, is_contiguous, is_small = rest
+            axes = tuple(f"{k} {axis}" for axis in builtins.range(ndim))
+            types_.append(ArrayView(dtype, ndim, is_writable, is_contiguous, axes, is_small))
         name = f"jit_{kernel_name(self.__name__)}"
         with self._lock:
+            key = types, has_small_grid
             if key not in self._kernels:
-                self._kernels[key] = RawKernel(translate_kernel(self.function, name, types_, self.mode), name)
+                code = translate_kernel(self.function, name, types_, self.mode, has_small_grid)
+                self._kernels[key] = RawKernel(code, name)
             return self._kernels[key]
 
 

@@ -286,6 +286,8 @@ void read_further_keywords(const nb::kwargs& keywords, KernelOptions& options) {
       options.loop_prep = text_argument("loop_prep", value);
     } else if (name == "after_loop") {
       options.after_loop = text_argument("after_loop", value);
+    } else if (name == "diagnose_early") {  // false for texts that Iruka has translated
+      options.diagnose_early = nb::cast<bool>(value);
     } else {
       throw TypeError("ElementwiseKernel() got an unexpected keyword argument '" + name + "'");
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ThreadArgument {
   Dtype dtype;
   uint8_t ndim = 0;
   bool is_writable = false, is_contiguous = false;
+  bool is_small = false;  ///< extents, and places and bytes within the array, fit int32
 
   /// The arguments of the kernel that it becomes: a number; or a pointer, extents, and strides unless contiguous.
   size_t count() const { return size_t{1} + size_t{ndim} * (is_contiguous ? 1 : 2); }
@@ -32,6 +34,7 @@ struct ThreadArgument {
 
 struct ThreadKernel {
   std::vector<ThreadArgument> arguments;
+  bool has_small_grid;
   RawKernel kernel;
 };
 
@@ -44,9 +47,22 @@ struct ThreadDispatcher {
   std::deque<ThreadKernel> kernels{};
 };
 
+/// Less than this many blocks along x: the place of a thread in the grid fits int32.
+constexpr unsigned kSmallGrid = 1u << 21;
+
+bool is_small(const Dims& shape, Dtype dtype) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (std::ranges::any_of(shape, [](int64_t extent) { return extent > kMost; })) return false;
+  int64_t bytes = itemsize(dtype);
+  for (const int64_t extent : shape)
+    if (extent > 0 && (bytes *= extent) > kMost) return false;
+  return true;
+}
+
 ThreadArgument type_of(const Array& array) {
   if (array.ndim() == 0) return {array.dtype()};
-  return {array.dtype(), static_cast<uint8_t>(array.ndim()), array.writable(), array.is_c_contiguous()};
+  return {array.dtype(), static_cast<uint8_t>(array.ndim()), array.writable(), array.is_c_contiguous(),
+          is_small(array.shape(), array.dtype())};
 }
 
 class ThreadLaunch {
@@ -114,7 +130,8 @@ class ThreadLaunch {
     if (!dtype) refuse_dtype(object);
     const NumpyMemory memory = numpy_memory(object);
     if (memory.shape.empty()) return {*dtype};
-    return {*dtype, static_cast<uint8_t>(memory.shape.size()), memory.writable, memory.contiguous};
+    return {*dtype, static_cast<uint8_t>(memory.shape.size()), memory.writable, memory.contiguous,
+            is_small(memory.shape, *dtype)};
   }
 
   [[noreturn]] void refuse_dtype(PyObject* object) const {
@@ -126,24 +143,26 @@ class ThreadLaunch {
   }
 
   const RawKernel& find(std::span<const ThreadArgument> types) {
+    const bool has_small_grid = call_.extents().grid.x < kSmallGrid;
     const auto known = [&]() -> const RawKernel* {
       for (const ThreadKernel& each : dispatcher_.kernels)
-        if (std::ranges::equal(each.arguments, types)) return &each.kernel;
+        if (each.has_small_grid == has_small_grid && std::ranges::equal(each.arguments, types)) return &each.kernel;
       return nullptr;
     };
     if (const RawKernel* found = known()) return *found;
     nb::list key;
     for (const ThreadArgument& each : types) key.append(key_of(each));
-    const nb::object made = nb::handle(self_).attr("_made")(nb::tuple(key));
+    const nb::object made = nb::handle(self_).attr("_made")(nb::tuple(key), has_small_grid);
     if (const RawKernel* found = known()) return *found;  // another thread was first
-    return dispatcher_.kernels.emplace_back(std::vector(types.begin(), types.end()), instance_of<RawKernel>(made.ptr()))
+    return dispatcher_.kernels
+        .emplace_back(std::vector(types.begin(), types.end()), has_small_grid, instance_of<RawKernel>(made.ptr()))
         .kernel;
   }
 
   static nb::tuple key_of(const ThreadArgument& type) {
     const nb::object dtype = dtype_object(type.dtype);
     if (type.ndim == 0) return nb::make_tuple(dtype);
-    return nb::make_tuple(dtype, static_cast<int>(type.ndim), type.is_writable, type.is_contiguous);
+    return nb::make_tuple(dtype, static_cast<int>(type.ndim), type.is_writable, type.is_contiguous, type.is_small);
   }
 
   void add(RawArguments& arguments, size_t k, const ThreadArgument& type) const {
@@ -218,8 +237,9 @@ const PyType_Slot kConfiguredSlots[] = {{Py_tp_call, reinterpret_cast<void*>(cal
 void bind_thread_dispatcher(nb::module_& module) {
   nb::class_<ThreadDispatcher>(
       module, "ThreadDispatcher", nb::type_slots(kDispatcherSlots),
-      "Launches the RawKernel for the types of a call's arguments. A derived class has a method _made(types), which\n"
-      "gives it. A type is (dtype,) of a number and (dtype, ndim, is_writable, is_contiguous) of an array.")
+      "Launches the RawKernel for the types of a call's arguments. A derived class has a method\n"
+      "_made(types, has_small_grid), which gives it. A type is (dtype,) of a number and (dtype, ndim, is_writable,\n"
+      "is_contiguous, is_small) of an array.")
       .def(
           "__init__",
           [](ThreadDispatcher* self, std::string name, size_t parameters, bool halves_floats, bool is_device) {

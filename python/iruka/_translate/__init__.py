@@ -28,7 +28,7 @@ class Program:
 
     translator = FunctionTranslator
 
-    def __init__(self) -> None:
+    def __init__(self, has_own_arrays: bool = False) -> None:
         self.texts: list[str] = []
         self.made: dict[Any, FunctionTranslator] = {}
         self.structures: dict[Tuple, str] = {}
@@ -36,6 +36,7 @@ class Program:
         self.contents: dict[str, str] = {}  # the names of tables by their text
         self.under_way: list[Any] = []
         self.extents: dict[str, Form] = {}  # of axes, by their names
+        self.has_own_arrays = has_own_arrays
 
     def c_type(self, type: Any) -> str:
         """A number's C++ type, or the structure of a tuple."""
@@ -78,11 +79,11 @@ class Translation:
     """A Python function as C++: `preamble` holds the functions, `call(names)` is the statement that sets outputs.
 
     Where it can fail, the call needs a variable `int64_t failed = 0`, which is 1 afterwards where Python would have
-    raised.
+    raised. With `has_own_arrays`, no written array shares memory with another one; each is given with its address.
     """
 
-    def __init__(self, function: types.FunctionType, arguments: tuple[Any, ...]):
-        program = Program()
+    def __init__(self, function: types.FunctionType, arguments: tuple[Any, ...], has_own_arrays: bool = False):
+        program = Program(has_own_arrays)
         made = program.function(function, arguments)
         results = made.returned.items if is_tuple(made.returned) else (made.returned,)
         if made.returned != Object(None) and not all(isinstance(each, Number) for each in results):
@@ -117,13 +118,13 @@ class Translation:
         return "\n".join([f"const {self._program.c_type(self.returned)} result = {call};", *lines])
 
 
-def translate(function: types.FunctionType, arguments: tuple[Any, ...]) -> Translation:
+def translate(function: types.FunctionType, arguments: tuple[Any, ...], has_own_arrays: bool = False) -> Translation:
     """The Python function for numbers of these dtypes. Raises TranslationError for what has no place in a kernel."""
     if not isinstance(function, types.FunctionType):
         name = getattr(function, "__name__", type(function).__name__)
         raise TranslationError(f"{name} is no Python function whose text is there, but a {type(function).__name__}")
     types_ = tuple(each if isinstance(each, (Number, Tuple, ArrayView, Object)) else number(each) for each in arguments)
-    return Translation(function, types_)
+    return Translation(function, types_, has_own_arrays)
 
 
 __all__ = ["Translation", "TranslationError", "translate"]

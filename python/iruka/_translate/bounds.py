@@ -147,12 +147,16 @@ def operated(sign: str, a: Form, b: Form, facts: Facts) -> Form | None:
         corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
         return symbol(min(corners), max(corners)) if max(map(abs, corners)) <= MOST else None
     if sign == "%":
-        if not facts.holds(b.shifted(-1)):
-            return None
+        if not facts.holds(b.shifted(-1)):  # of division by zero the rest is 0
+            return symbol(min(0, b.low + 1), max(0, b.high - 1))
         rest = symbol(0, max(0, b.high - 1))
         return with_facts(rest, [b.minus(rest).shifted(-1)])
+    if sign in "&|^" and b.terms:
+        most = max(abs(each) for each in (a.low, a.high, b.low, b.high)).bit_length()
+        return symbol(0 if min(a.low, b.low) >= 0 else -(1 << most), (1 << most) - 1)
     if b.terms:
-        return None
+        most = max(-a.low, a.high)
+        return symbol(-most, most) if sign == "//" else None
     return _operated_by_number(sign, a, b.constant)
 
 
@@ -165,7 +169,9 @@ def _operated_by_number(sign: str, a: Form, number: int) -> Form | None:
         quotient = symbol(a.low // number, a.high // number)
         rest = a.minus(quotient.times(number))
         return with_facts(quotient, [rest, rest.times(-1).shifted(number - 1)]) if followed(a) else quotient
-    return symbol(0, number) if sign == "&" and number >= 0 else None
+    if sign == "&" and number >= 0:
+        return symbol(0, number)
+    return operated(sign, a, symbol(number, number), Facts()) if sign in "&|^" else None
 
 
 def extreme(name: str, forms: list[Form | None]) -> Form | None:

@@ -13,6 +13,7 @@ from .bounds import HIGHEST, LOWEST, MOST, Facts, Form, compared, extreme, joine
 from .number_types import INT, ArrayView, Number
 from .values import Value
 
+INT32 = -(2**31), 2**31 - 1
 _MOST_ELEMENTS = 2**48  # of an axis: no memory holds more
 _LARGEST_STEP = 2**31
 
@@ -51,7 +52,7 @@ class Knowledge:
             return None if name is None else Form(name)
         extents = self.program.extents  # type: ignore[attr-defined]
         if name not in extents:
-            extents[name] = symbol(0, _MOST_ELEMENTS)
+            extents[name] = symbol(0, INT32[1] if array.is_small else _MOST_ELEMENTS)
         return extents[name]
 
     def with_form(self, value: Value, form: Form | None) -> Value:

@@ -47,6 +47,13 @@ class Range:
     def test(self, place: str) -> str:
         return f"{place} {'<' if self.is_known_to_rise or self.step.constant > 0 else '>'} {self.stop}"
 
+    def ends_within(self, low: int, high: int) -> bool:
+        """Whether the counter stays between these numbers also when the last step leaves the range."""
+        _, stop, step = (form_of(each) for each in self.bounds)
+        if stop is None or step is None or step.low <= 0 <= step.high:
+            return False
+        return stop.high + step.high <= high if step.low > 0 else stop.low + step.low >= low
+
     def counted(self) -> tuple[Value, Any]:
         count = integer(f"python::length_of_range({self.start}, {self.stop}, {self.step.text})")
         return count, lambda k: integer(f"python::item_of_range({self.start}, {k.text}, {self.step.text})")

@@ -94,6 +94,7 @@ class ArrayView:
     is_writable: bool
     is_contiguous: bool = False  # known to be in C order
     axes: tuple[str | int, ...] = ()  # the extents, or names of extents; axes of one name have one extent
+    is_small: bool = False  # extents, and places and bytes within the array, are known to fit int32
 
     @property
     def c_type(self) -> str:
@@ -203,6 +204,7 @@ def unify(a: Any, b: Any) -> Any:
             a.is_writable and b.is_writable,
             a.is_contiguous and b.is_contiguous,
             a.axes if a.axes == b.axes else (),
+            a.is_small and b.is_small,
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(unify(left, right) for left, right in zip(a.items, b.items, strict=True))

@@ -140,8 +140,13 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
 
     def _text(self) -> str:
         parameters: list[str] = []
+        addresses: list[str] = []
         for name, type in self.arguments.items():
-            parameters += self._parameters_of(self.c_name(name), type, self._is_widened(name))
+            own = self.c_name(name)
+            parameters += self._parameters_of(own, type, self._is_widened(name))
+            if isinstance(type, ArrayView) and self.program.has_own_arrays and len(self.program.under_way) == 1:
+                parameters.append(f"char *__restrict d_{own}")
+                addresses.append(f"  {own}.data = d_{own};")
         if self.can_fail:
             parameters.append("int64_t &failed")
         head = [
@@ -155,7 +160,7 @@ class FunctionTranslator(LocalArrays, NestedFunctions):
             elif self._is_widened(name):
                 head += self._widened(self.c_name(name), self.arguments[name], type)
         end = ["  return {};", "}"] if self.returned == Object(None) else ["}"]
-        return "\n".join([*head, *self.lines, *end]) + "\n"
+        return "\n".join([*head, *addresses, *self.lines, *end]) + "\n"
 
     def _is_widened(self, name: str) -> bool:
         return name in self.arguments and self.variables[name] != self.arguments[name]

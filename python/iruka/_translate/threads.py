@@ -8,20 +8,25 @@ import math
 import types
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy
 
 from .. import _thread_names as jit
 from .._python_kernels import kernel_name
 from . import HEADER, Program
+from .bounds import Form, extreme, operated, symbol
+from .knowledge import INT32, form_of
 from .loops import Range
 from .nested import Nested
-from .number_types import C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
+from .number_types import BOOL, C_TYPES, INT, ArrayView, LocalArray, Number, Object, is_whole, number
 from .statements import FunctionTranslator
 from .values import Value, integer, literal, tuple_of
 
 _AXES = ("x", "y", "z")
+_MOST_BLOCKS = {"x": 2**31 - 1, "y": 65535, "z": 65535}
+_SMALL_GRID = 2**21 - 1
+_NARROW_OPERATORS = ("+", "-", "*", "//", "%", "&", "|", "^")
 _LANE = "((int64_t)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32))"
 
 
@@ -62,7 +67,7 @@ class ThreadFunction(FunctionTranslator):
             return value
         known = value.constant
         if isinstance(known, jit.Coordinate):
-            made = integer(f"((int64_t){known.name})")
+            made = self.narrow(f"(int){known.name}", self.coordinate(known.name))
             if known.name.startswith(("blockDim", "gridDim")):
                 self.positive.add(made.text)
             return made
@@ -102,10 +107,89 @@ class ThreadFunction(FunctionTranslator):
             return value
         return Value(target, value.as_type(target), value.constant)
 
+    # Integers whose bounds are known to fit 32 bits, in which GPUs compute. They have 64 bits everywhere else.
+
+    def forget_all(self) -> None:
+        super().forget_all()
+        self.narrow_texts: dict[str, str] = {}  # of integers, by their texts with 64 bits
+        self.low_texts: dict[str, str] = {}  # the low 32 bits of sums and products, by the same
+
+    def coordinate(self, name: str) -> Form:
+        """A thread's coordinate, or an extent; CUDA limits them."""
+        kind, axis = name.split(".")
+        most = _MOST_BLOCKS[axis] if axis != "x" or not self.program.has_small_grid else _SMALL_GRID
+        low, high = {"threadIdx": (0, 1023), "blockDim": (1, 1024), "blockIdx": (0, most - 1), "gridDim": (1, most)}[
+            kind
+        ]
+        return self.program.extents.setdefault(name, symbol(low, high))
+
+    def narrow(self, text: str, form: Form) -> Value:
+        """An integer of 64 bits from C++ of type int."""
+        made = integer(f"((int64_t){text})", form)
+        self.narrow_texts[made.text] = text
+        return made
+
+    def narrow_text(self, value: Value) -> str | None:
+        """C++ of type int for the value; None where 32 bits may not hold it."""
+        form = form_of(value)
+        if form is None or not form.fits(*INT32):
+            return None
+        if value.is_constant:
+            return f"({int(value.constant)})" if value.constant > INT32[0] else None
+        return self.narrow_texts.get(value.text) or f"((int){value.text})"
+
+    def _operation(self, sign: str, a: Value, b: Value, common: Number) -> Value:
+        result = super()._operation(sign, a, b, common)
+        if sign in ("+", "-", "*") and common == INT:
+            self.low_texts[result.text] = f"({self.low_text(a)} {sign} {self.low_text(b)})"
+        return result
+
+    def low_text(self, value: Value) -> str:
+        """C++ for the low 32 bits of an integer."""
+        if value.is_constant:
+            return f"{int(value.constant) & 0xFFFFFFFF}u"
+        return self.low_texts.get(value.text) or f"((uint32_t){self.narrow_texts.get(value.text, value.text)})"
+
+    def place(self, index: Value) -> str:
+        """An index of an array with less than 2^31 places."""
+        return self.narrow_text(index) or f"python::place({index.as_type(INT)}, {self.low_text(index)})"
+
+    def plain_text(self, sign: str, a: Value, b: Value) -> str:
+        left, right = self.narrow_text(a), self.narrow_text(b)
+        if left is None or right is None:
+            return super().plain_text(sign, a, b)
+        form = operated(sign, cast(Form, form_of(a)), cast(Form, form_of(b)), self.facts)
+        if form is None or not form.fits(*INT32) or sign not in _NARROW_OPERATORS:
+            return super().plain_text(sign, a, b)
+        if sign in ("//", "%") and cast(Form, form_of(a)).low >= 0 and cast(Form, form_of(b)).low > 0:
+            text = f"({left} {sign[0]} {right})"
+        elif sign in ("//", "%"):
+            text = f"iruka::{'floor_divide' if sign == '//' else 'remainder'}({left}, {right})"
+        else:
+            text = f"({left} {sign} {right})"
+        return self.narrow(text, form).text
+
+    def with_extreme(self, name: str, a: Value, b: Value, result: Value) -> Value:
+        left, right = self.narrow_text(a), self.narrow_text(b)
+        form = extreme(name, [form_of(a), form_of(b)])
+        if result.type != INT or left is None or right is None or form is None:
+            return super().with_extreme(name, a, b, result)
+        return self.narrow(f"python::{name}({left}, {right})", form)
+
+    def _comparison(self, sign: str, a: Value, b: Value) -> Value:
+        left, right = self.narrow_text(a), self.narrow_text(b)
+        if left is None or right is None:
+            return super()._comparison(sign, a, b)
+        return Value(BOOL, f"({left} {sign} {right})")
+
     # Elements
 
     def inside(self, index: str, extent: int | None) -> str:
         return index
+
+    def place_in(self, index: Value, extent_text: str, extent: Form | None) -> str | None:
+        """Indices are not checked, and do not count from the end."""
+        return self.place(index)
 
     def at(self, array: Value, indices: list[Value], node: ast.AST) -> Value:
         c_type = C_TYPES[array.type.dtype.name]
@@ -113,11 +197,11 @@ class ThreadFunction(FunctionTranslator):
         strided = indices if last is None else indices[:-1]
         offsets = (self._offset(array, axis, index, node) for axis, index in enumerate(strided))
         data = f"(({c_type} *)({' + '.join([f'{array.text}.data', *offsets])}))"
-        place = "0" if last is None else self._index(last, array.type.ndim - 1, node)
+        place = "0" if last is None else self._index(array, last, array.type.ndim - 1, node)
         return Value(Number(array.type.dtype), f"{data}[{place}]")
 
     def row(self, array: Value, index: Value, node: ast.AST) -> Value:
-        view = dataclasses.replace(array.type, ndim=array.type.ndim - 1)
+        view = dataclasses.replace(array.type, ndim=array.type.ndim - 1, axes=array.type.axes[1:])
         data = f"{array.text}.data + {self._offset(array, 0, index, node)}"
         sides = [
             ", ".join(f"{array.text}.{field}[{axis}]" for axis in range(1, array.type.ndim))
@@ -127,19 +211,22 @@ class ThreadFunction(FunctionTranslator):
         return Value(view, self.named(view.c_type, text) if self.may_emit else text)
 
     def _offset(self, array: Value, axis: int, index: Value, node: ast.AST) -> str:
-        return f"{self._index(index, axis, node)} * {array.text}.strides[{axis}]"
+        place, stride = self._index(array, index, axis, node), f"{array.text}.strides[{axis}]"
+        if array.type.is_small and array.type.is_contiguous:
+            stride = f"python::place({stride}, (uint32_t){stride})"
+        return f"{place} * {stride}"
 
-    def _index(self, index: Value, axis: int, node: ast.AST) -> str:
+    def _index(self, array: Value, index: Value, axis: int, node: ast.AST) -> str:
         if index.is_constant and index.constant < 0:
             self.refuse(node, f"indices of a rawkernel do not count from the end; write x.shape[{axis}] - "
                               f"{-index.constant}")  # fmt: skip
-        return index.as_type(INT)
+        return self.place(index) if array.type.is_small and array.type.is_contiguous else index.as_type(INT)
 
     def element(self, array: Value, node: ast.Subscript) -> Value:
         if not _has_no_extent(array.type):
             return super().element(array, node)
         index = self.index_of(node.slice)
-        return Value(Number(array.type.dtype), f"{array.text}[{index.as_type(INT)}]")
+        return Value(Number(array.type.dtype), f"{array.text}[{self.place(index)}]")
 
     def failure(self) -> str:
         """A variable for C++ functions that check. Nothing reads it: they use the first element instead."""
@@ -191,7 +278,14 @@ class ThreadFunction(FunctionTranslator):
     def range_loop(self, items: Range) -> str:
         if (unroll := items.unroll) is not None:
             self.emit("#pragma unroll" if unroll is True else f"#pragma unroll {max(1, int(unroll))}")
-        return super().range_loop(items)
+        start, stop, step = (self.narrow_text(each) for each in items.bounds)
+        form = items.counter()
+        if start is None or stop is None or step is None or form is None or not items.ends_within(*INT32):
+            return super().range_loop(items)
+        place = self.temporary()
+        sign = "<" if form_of(items.step).low > 0 else ">"  # type: ignore[union-attr]
+        self.emit(f"for (int {place} = {start}; {place} {sign} {stop}; {place} += {step}) {{")
+        return self.narrow(place, form).text
 
     # Shared memory
 
@@ -273,11 +367,21 @@ class ThreadFunction(FunctionTranslator):
         return made
 
     def _per_axis(self, text: str, ndim: Value, what: str, node: ast.AST) -> Value:
-        parts = [integer(text.format(axis)) for axis in _AXES[: self._known(ndim, what, node)]]
+        axes = _AXES[: self._known(ndim, what, node)]
+        parts = [self._grid_part(text, axis, what) for axis in axes]
         return parts[0] if len(parts) == 1 else tuple_of(parts)
 
+    def _grid_part(self, text: str, axis: str, what: str) -> Value:
+        blocks, threads = self.coordinate(f"gridDim.{axis}").high, self.coordinate(f"blockDim.{axis}").high
+        most = blocks * threads
+        bounds = (0, most - 1) if what == "grid()" else (1, most)
+        form = self.program.extents.setdefault(f"{what} {axis}", symbol(*bounds))
+        if form.fits(*INT32):
+            return self.narrow(f"(int)({text.format(axis).replace('(int64_t)', '').strip('()')})", form)
+        return integer(text.format(axis), form)
+
     def _laneid(self, node: ast.AST) -> Value:
-        return integer(_LANE)
+        return integer(_LANE, symbol(0, 31))
 
     def _syncthreads(self, node: ast.AST) -> Value:
         return self._effect(Value(Object(None), "__syncthreads()"), node)
@@ -379,9 +483,9 @@ class KernelProgram(Program):
 
     translator = ThreadFunction
 
-    def __init__(self, mode: str):
+    def __init__(self, mode: str, has_small_grid: bool):
         super().__init__()
-        self.mode = mode
+        self.mode, self.has_small_grid = mode, has_small_grid
 
 
 class Parameters:
@@ -403,12 +507,14 @@ class Parameters:
         self.argument = f"{type.c_type}{{(char *){name}, {{{', '.join(shape)}}}, {{{', '.join(strides)}}}}}"
 
 
-def translate_kernel(function: types.FunctionType, name: str, arguments: list[Number | ArrayView], mode: str) -> str:
-    """The CUDA C++ of a kernel `name` for arguments of these types.
+def translate_kernel(
+    function: types.FunctionType, name: str, arguments: list[Number | ArrayView], mode: str, has_small_grid: bool
+) -> str:
+    """The CUDA C++ of a kernel `name` for arguments of these types. A small grid has less than 2^21 blocks along x.
 
     Its parameters are numbers, and for each array the pointer, the extents, and the strides where it is not contiguous.
     """
-    program = KernelProgram(mode)
+    program = KernelProgram(mode, has_small_grid)
     made = program.function(function, tuple(arguments))
     if made.returned != Object(None):
         made.refuse(made.source.tree, f"it returns {made.returned}; a kernel returns nothing and writes into arrays")

@@ -35,6 +35,15 @@ inline int64_t within(int64_t& failed, int64_t index, int64_t extent) {
   return 0;
 }
 
+// An index of an array whose places fit int32. GPUs compute with its low 32 bits, CPUs address with 64.
+inline auto place([[maybe_unused]] int64_t index, [[maybe_unused]] uint32_t low) {
+#ifdef __CUDACC_RTC__
+  return (int)low;
+#else
+  return index;
+#endif
+}
+
 // The k-th of some numbers; k is not checked.
 template <class T, class... Items> inline T kth(int64_t k, Items... items) {
   T result{};

@@ -148,6 +148,8 @@ class CostModel {
   double round_latency(const llvm::Loop& loop, bool is_vector) const;
   double latency(const Instruction& instruction, bool is_vector) const;
   bool is_vectorised_inside(const llvm::Loop& loop) const;
+  bool walks_in_order(const llvm::Loop& loop) const;
+  bool walks_in_order(const Instruction& access, const llvm::Loop& loop) const;
   bool is_free(const Instruction& instruction) const;
   double gather_lane(const Instruction& instruction) const;
   Cost cost(const Instruction& instruction) const;
@@ -364,34 +366,45 @@ double CostModel::rounds(const llvm::Loop& loop) const {
   return kUnknownRounds;
 }
 
-/// Whether LLVM's vectoriser takes an inner loop of the scalar path: one block that walks memory in order, and carries
-/// nothing but integers, which may be added up in any order, from round to round.
+/// Whether LLVM's vectoriser takes an inner loop of the scalar path: one block, perhaps behind a header with the test,
+/// that walks memory in order, and carries nothing but integers, which may be added up in any order, from round to
+/// round.
 bool CostModel::is_vectorised_inside(const llvm::Loop& loop) const {
-  if (loop.getNumBlocks() != 1) return false;
+  const bool is_tested_first = loop.getNumBlocks() == 2 && loop.getExitingBlock() == loop.getHeader();
+  if (!loop.isInnermost() || (loop.getNumBlocks() != 1 && !is_tested_first)) return false;
+  return walks_in_order(loop);
+}
+
+bool CostModel::walks_in_order(const llvm::Loop& loop) const {
   bool has_access = false;
-  for (const Instruction& instruction : *loop.getHeader()) {
-    if (llvm::isa<llvm::PHINode>(instruction) && !instruction.getType()->isIntegerTy()) return false;
-    if (llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction)) return false;
-    const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-    if (!pointer) {
-      if (instruction.mayReadOrWriteMemory() && !llvm::isa<llvm::AssumeInst>(instruction)) return false;
-      continue;
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const Instruction& instruction : *block) {
+      if (llvm::isa<llvm::PHINode>(instruction) && !instruction.getType()->isIntegerTy()) return false;
+      if (llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction)) return false;
+      if (llvm::getLoadStorePointerOperand(&instruction)) {
+        if (!walks_in_order(instruction, loop)) return false;
+        has_access = true;
+      } else if (instruction.mayReadOrWriteMemory() && !llvm::isa<llvm::AssumeInst>(instruction)) {
+        return false;
+      }
     }
-    has_access = true;
-    const auto size =
-        static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&instruction)).getFixedValue());
-    const AddressSum sum = take_apart(pointer, layout_, [](const Value*) { return true; });
-    int64_t step = 0;
-    for (const auto& [value, scale] : sum.terms) {
-      const auto* term = llvm::dyn_cast<Instruction>(value);
-      if (!term || !loop.contains(term)) continue;
-      if (!llvm::isa<llvm::PHINode>(term)) return false;
-      step += scale;
-    }
-    const bool is_store = llvm::isa<llvm::StoreInst>(instruction);
-    if (step != size && (is_store || step != 0)) return false;
   }
   return has_access;
+}
+
+/// Whether the rounds of a loop access neighbouring elements, or load one element.
+bool CostModel::walks_in_order(const Instruction& access, const llvm::Loop& loop) const {
+  const auto size = static_cast<int64_t>(layout_.getTypeStoreSize(llvm::getLoadStoreType(&access)).getFixedValue());
+  const AddressSum sum =
+      take_apart(llvm::getLoadStorePointerOperand(&access), layout_, [](const Value*) { return true; });
+  int64_t step = 0;
+  for (const auto& [value, scale] : sum.terms) {
+    const auto* term = llvm::dyn_cast<Instruction>(value);
+    if (!term || !loop.contains(term)) continue;
+    if (!llvm::isa<llvm::PHINode>(term)) return false;
+    step += scale;
+  }
+  return step == size || (step == 0 && llvm::isa<llvm::LoadInst>(access));
 }
 
 Cost CostModel::cost(const Instruction& instruction) const {
