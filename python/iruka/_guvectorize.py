@@ -48,14 +48,19 @@ def parse_layout(layout: str) -> Layout:
     return inputs, outputs
 
 
+def _axes_of_numba(array: re.Match) -> str:
+    """ "array(float64, 2d, C)", the text of a type of Numba, as "float64[:,:]"."""
+    return f"{array[1]}[{','.join(':' * int(array[2]))}]"
+
+
 def parse_types(signature: Any) -> list[tuple[numpy.dtype, int]]:
     """The dtype and the number of axes of each parameter, from "void(float32[:], int64, float32[:,:])"."""
-    text = str(signature).strip()
+    text = re.sub(r"\b[Aa]rray\((\w+), *(\d+)d?\b[^()]*\)", _axes_of_numba, str(signature).strip())
     made = re.fullmatch(r"(?:void|none)?\s*\((.*)\)(?:\s*->\s*(?:void|none))?", text)
     if not made:
         raise TypeError(f"guvectorize: {text!r} is no signature such as 'void(float64[:], float64[:])'")
     parameters = re.findall(r"(\w+)\s*(\[[^\]]*\])?", made[1])
-    return [(dtype_named(name, text), axes.count(":")) for name, axes in parameters]
+    return [(dtype_named("guvectorize", name, text), axes.count(",") + 1 if axes else 0) for name, axes in parameters]
 
 
 class _Loop(Loop):
@@ -101,7 +106,7 @@ class _Loop(Loop):
         arguments: list[Any] = []
         for array, (names, ndim) in zip(inputs, self.parts, strict=True):
             part = numpy.array(asnumpy(array)[index])
-            arguments.append(part.item() if ndim == 0 else part if names else part.reshape(1))
+            arguments.append(part[()] if ndim == 0 else part if names else part.reshape(1))
         return arguments, f"at {tuple(map(int, index))}" if shape else ""
 
 

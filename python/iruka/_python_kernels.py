@@ -38,7 +38,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def dtype_named(name: str, signature: str) -> numpy.dtype:
+def dtype_named(caller: str, name: str, signature: str) -> numpy.dtype:
     """The dtype of NumPy's or Numba's name in a signature."""
     try:
         dtype = numpy.dtype(_NAMES.get(name, name))
@@ -47,7 +47,7 @@ def dtype_named(name: str, signature: str) -> numpy.dtype:
         reason = "has no place in a kernel"
     except (builtins.TypeError, builtins.ValueError):
         reason = "is unknown"
-    raise TypeError(f"vectorize: the type {name!r} of the signature {signature!r} {reason}")
+    raise TypeError(f"{caller}: the type {name!r} of the signature {signature!r} {reason}")
 
 
 class Loop(abc.ABC):
@@ -109,9 +109,15 @@ class Loop(abc.ABC):
         """The function's arguments in this step of the loop, and words that say which one it is."""
 
     def _raise(self, arguments: list[Any], where: str) -> None:
-        """Raises what Python raises for these arguments: the function runs once more, in Python."""
+        """Raises what Python raises for these arguments: the function runs once more, in Python.
+
+        It takes Python's numbers; where it does not fail for these, NumPy's numbers, which round as the kernel does.
+        """
+        numbers = [each.item() if isinstance(each, numpy.generic) else each for each in arguments]
         try:
-            self.function(*arguments)
+            self.function(*(each.copy() if isinstance(each, numpy.ndarray) else each for each in numbers))
+            with numpy.errstate(all="ignore"):
+                self.function(*arguments)
         except Exception as error:
             if where and hasattr(error, "add_note"):
                 error.add_note(f"{self.name}: {where}")

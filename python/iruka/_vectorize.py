@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from ._core import ElementwiseKernel, ndarray
 from ._numpy.conversion import asarray, ascontiguousarray, asnumpy
 from ._numpy.creation import empty, full
-from ._numpy.elementwise import _from_host, _to_host
+from ._numpy.elementwise import _from_host, _to_host, may_share_memory
 from ._numpy.rearranging import concatenate
 from ._numpy.shapes import moveaxis
 from ._python_kernels import (
@@ -54,7 +55,9 @@ def parse_signature(signature: Any) -> tuple[tuple[numpy.dtype, ...], tuple[nump
     results = [part.strip() for part in outputs.removeprefix("Tuple").strip("() ").split(",") if part.strip()]
     if not names or not results or "void" in results:
         raise TypeError(f"vectorize: the signature {text!r} needs the types of arguments and of a result")
-    return tuple(dtype_named(name, text) for name in names), tuple(dtype_named(name, text) for name in results)
+    return tuple(dtype_named("vectorize", name, text) for name in names), tuple(
+        dtype_named("vectorize", name, text) for name in results
+    )
 
 
 class _Loop(Loop):
@@ -83,7 +86,7 @@ class _Loop(Loop):
     def arguments_at(self, place: int, inputs: list[ndarray]) -> tuple[list[Any], str]:
         arrays = numpy.broadcast_arrays(*map(asnumpy, inputs))
         index = numpy.unravel_index(place, arrays[0].shape)
-        return [each[index].item() for each in arrays], f"at element {tuple(map(int, index))}"
+        return [each[index] for each in arrays], f"at element {tuple(map(int, index))}"
 
 
 class _Vectorized(ArrayFunction):
@@ -128,7 +131,9 @@ class _Vectorized(ArrayFunction):
         made = _Loop(self.py_func, inputs, outputs, self.__name__)
         with self._lock:
             if self._loops.setdefault(inputs, made) is made:
-                signatures = (*self._made_of[1], str(signature))
+                sides = [",".join(map(str, side)) for side in (outputs, inputs) if side]
+                text = f"({sides[0]})({sides[1]})" if len(sides) == 2 else str(signature)
+                signatures = (*self._made_of[1], text)
                 self._made_of = (self.py_func, signatures, self.target, self.identity)
 
     def _loop(self, arguments: list[Any]) -> _Loop:
@@ -175,6 +180,8 @@ class _Vectorized(ArrayFunction):
             isinstance(each, ndarray) and each.dtype == dtype and each.shape == shape
             for each, dtype in zip(results, loop.outputs, strict=True)
         )
+        if fits and loop.translation.can_fail:  # a failed element runs again in Python, from the inputs
+            fits = not any(may_share_memory(each, other) for each in results for other in arguments)
         return list(results) if fits else []
 
     # The methods of ufuncs
@@ -196,10 +203,9 @@ class _Vectorized(ArrayFunction):
         on_device = is_on_device(array) or is_on_device(out)
         device = device_of((array,), listed(out), self.target)
         x = placed(array, device)
-        axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-        axes = [each + x.ndim if each < 0 else each for each in axes]
-        if any(not 0 <= each < x.ndim for each in axes):
-            raise numpy.exceptions.AxisError(axis if isinstance(axis, int) else axes[0], x.ndim)
+        axes = list(range(x.ndim)) if axis is None else list(normalize_axis_tuple(axis, x.ndim))
+        if method == "accumulate" and len(axes) != 1:
+            raise ValueError(f"{self.__name__}: accumulate takes one axis, not {len(axes)}")
         with device:
             x = x if dtype is None else x.astype(dtype)
             result = (self._scanned if method == "accumulate" else self._reduced)(x, axes, initial)
@@ -231,12 +237,24 @@ class _Vectorized(ArrayFunction):
             return loop, dtype
         if self.is_lazy:
             if (loop := self._folds.get(dtype)) is None:
-                loop = self._folds[dtype] = _Loop(self.py_func, key, (dtype,), self.__name__)
-            return loop, dtype
+                loop = self._folds[dtype] = self._made_fold(dtype)
+            return loop, loop.inputs[0]
         for inputs, loop in list(self._loops.items()):
             if inputs == loop.outputs * 2 and numpy.can_cast(dtype, inputs[0], "safe"):
                 return loop, inputs[0]
         raise TypeError(f"ufunc {self.__name__!r} has no loop that folds {dtype}; it has {', '.join(self.types)}")
+
+    def _made_fold(self, dtype: numpy.dtype) -> _Loop:
+        """The loop that takes its own results: of `dtype`, or of the first dtype it leads to that holds its values."""
+        first = dtype
+        while True:
+            loop = _Loop(self.py_func, (dtype, dtype), None, self.__name__)
+            if loop.outputs == (dtype,):
+                return loop
+            if len(loop.outputs) != 1 or not numpy.can_cast(dtype, loop.outputs[0]):
+                made = ", ".join(map(str, loop.outputs))
+                raise TypeError(f"{self.__name__} cannot fold {first}: of two {dtype} it makes {made}")
+            dtype = loop.outputs[0]
 
     def _reduced(self, x: ndarray, axes: list[int], initial: Any) -> ndarray:
         loop, dtype = self._folding(x.dtype)

@@ -1,0 +1,101 @@
+"""reduce and accumulate of vectorized functions, failed elements, and ways to write signatures."""
+
+import math
+
+import numpy as np
+import pytest
+
+import iruka
+
+lazy = iruka.vectorize(target="cpu")
+
+
+@lazy
+def mean_of_two(a, b):
+    return (a + b) / 2
+
+
+def test_folds_take_the_dtype_of_their_own_results():
+    x = np.array([1, 2, 4])
+    expected = np.frompyfunc(mean_of_two.py_func, 2, 1)
+    assert mean_of_two.reduce(x) == expected.reduce(x.astype(object)) == 2.75
+    np.testing.assert_array_equal(mean_of_two.accumulate(x), [1, 1.5, 2.75])
+    rows = np.array([[1, 2], [4, 8]], "float32")
+    made = mean_of_two.reduce(rows, axis=np.int64(0))
+    assert made.dtype == mean_of_two(rows, rows).dtype
+    np.testing.assert_array_equal(made, [2.5, 5])
+    np.testing.assert_array_equal(mean_of_two.reduce(rows, axis=None, keepdims=True), [[5.375]])
+    assert lazy(lambda a, b: a + b).reduce(np.array([100, 100, 100], "int8")) == 300
+    turned = lazy(lambda a, b: a * 1j + b).reduce(np.ones(3))
+    assert turned == 1j
+
+
+def test_folds_without_a_dtype_of_their_own_are_refused():
+    with pytest.raises(TypeError, match="cannot fold float64: of two float64 it makes bool"):
+        lazy(lambda a, b: a > b).reduce(np.ones(3))
+
+
+@pytest.mark.parametrize("axis", [None, (0, 1)])
+def test_accumulate_takes_one_axis(axis):
+    with pytest.raises(ValueError, match="one axis, not 2"):
+        mean_of_two.accumulate(np.ones((2, 2)), axis=axis)
+
+
+def test_axes_of_folds():
+    with pytest.raises(ValueError, match="repeated axis"):
+        mean_of_two.reduce(np.ones((2, 2)), axis=(0, 0))
+    with pytest.raises(np.exceptions.AxisError):
+        mean_of_two.reduce(np.ones((2, 2)), axis=-3)
+
+
+def test_a_failed_element_is_that_of_the_inputs():
+    @iruka.vectorize(["float64(float64)"])
+    def positive(x):
+        if x < 0:
+            raise ValueError("negative")
+        return x + 1
+
+    x = np.array([3.0, -1.0])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative"):
+            positive(x, out=x)
+        np.testing.assert_array_equal(x, [3, -1])
+
+
+@pytest.mark.cpu_only
+def test_elements_that_fail_in_the_dtype_alone():
+    @iruka.vectorize(["float32(float32)"])
+    def square(x):
+        if x * x == math.inf:
+            raise ValueError("too large")
+        return x * x
+
+    with pytest.raises(ValueError, match="too large"):
+        square(np.array([1, 1e30], "float32"))
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        "void(float64[::1], float64[:, ::1], float64[:])",
+        "(array(float64, 1d, C), array(float64, 2d, A), array(float64, 1d, A)) -> none",
+        "void(Array(float64, 1, 'C'), Array(float64, 2, 'C', False, aligned=True), float64[:])",
+    ],
+)
+def test_types_of_arrays_as_numba_writes_them(signature):
+    @iruka.guvectorize([signature], "(n),(m,n)->(n)")
+    def add_first(x, rows, out):
+        for k in range(len(x)):
+            out[k] = x[k] + rows[0, k]
+
+    np.testing.assert_array_equal(add_first(np.arange(3.0), np.ones((2, 3))), [1, 2, 3])
+
+
+def test_equal_signatures_make_equal_functions():
+    def double(x):
+        return 2 * x
+
+    first, second = (iruka.vectorize([text])(double) for text in ("float64( float64 )", "(float64,) -> float64"))
+    assert first == second and hash(first) == hash(second)
+    with pytest.raises(TypeError, match="guvectorize: the type 'float65'"):
+        iruka.guvectorize(["(float65[:], float64[:])"], "(n)->(n)")(lambda x, out: None)
