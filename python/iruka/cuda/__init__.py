@@ -67,6 +67,8 @@ _INSTEAD = {
     **dict.fromkeys(("cublas", "cusolver"), "iruka.matmul and iruka.linalg call it"),
     **dict.fromkeys(("cusparse", "cutensor", "cudnn"), "nothing here calls it; DLPack shares arrays with who does"),
     "curand": "use iruka.random",
+    **dict.fromkeys(("mapped_array", "mapped_array_like", "managed_array", "pinned_array_like"),
+                    "use iruka.cuda.pinned_array, and iruka.cuda.to_device or copy_to_host to copy it"),
     "cufft": "use iruka.fft",
     "nccl": "arrays go from one GPU to another by x.to_device(i)",
     "nvrtc": "iruka.cuda.runtime.runtimeGetVersion() is NVRTC's version, and kernel.assembly(...) its PTX",
